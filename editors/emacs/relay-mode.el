@@ -7,14 +7,14 @@
 
 ;;; Commentary:
 
-;; Colours, comments and indentation for `.relay' and `.rly' files, and the language server for
-;; Eglot:
+;; Syntax highlighting, comments and indentation for `.relay' and `.rly' files, and the language server
+;; for Eglot:
 ;;
 ;;   (add-to-list 'load-path "…/editors/emacs")
 ;;   (require 'relay-mode)
 ;;   (add-hook 'relay-mode-hook #'eglot-ensure)
 ;;
-;; Settings go to the server from `eglot-workspace-configuration', for instance
+;; Settings are sent to the server from `eglot-workspace-configuration', for instance
 ;;
 ;;   (setq-default eglot-workspace-configuration '(:relay (:tvm t)))
 ;;
@@ -27,7 +27,7 @@
   :group 'languages)
 
 (defcustom relay-indent-offset 2
-  "Columns that a bracket moves the lines in it to the right."
+  "Indentation of lines inside brackets, in columns."
   :type 'natnum
   :safe #'natnump)
 
@@ -38,12 +38,12 @@ Eglot takes it as it is when this file is loaded."
 
 (defvar relay-mode-syntax-table
   (let ((table (make-syntax-table)))
-    ;; `//' to the end of the line; `/* */', one in another.
+    ;; `//' to the end of the line; `/* */', which nests.
     (modify-syntax-entry ?/ ". 124b" table)
     (modify-syntax-entry ?* ". 23n" table)
     (modify-syntax-entry ?\n "> b" table)
     (modify-syntax-entry ?\" "\"" table)
-    ;; A string has no escapes.
+    ;; Strings have no escapes.
     (modify-syntax-entry ?\\ "." table)
     ;; Names: `%input.1', `@main', `%0', `nn.conv2d'.
     (dolist (character '(?% ?@ ?. ?_))
@@ -51,11 +51,11 @@ Eglot takes it as it is when this file is loaded."
     (dolist (character '(?+ ?- ?= ?< ?> ?& ?| ?! ?? ?#))
       (modify-syntax-entry character "." table))
     table)
-  "The roles of characters in Relay.")
+  "Syntax table for Relay.")
 
 (defconst relay--name (let ((part "\\(?:[[:alnum:]_]\\|/[[:alnum:]_]\\)"))
     (concat "[[:alpha:]_]" part "*\\(?:\\(?:\\.\\|::\\)" part "+\\)*"))
-  "A name behind its sigil, such as `aten::linear_3.bias' or `resnet/conv1'.")
+  "A name after its sigil, such as `aten::linear_3.bias' or `resnet/conv1'.")
 
 (defconst relay-font-lock-keywords
   `(;; Before all else: a sigil begins a name, whatever the rest of it looks like.
@@ -79,7 +79,7 @@ Eglot takes it as it is when this file is loaded."
     ("\\_<\\([[:lower:]][[:alnum:]_.]*\\)\\s-*(" 1 'font-lock-builtin-face)
     ("\\_<[0-9]+\\(?:\\.[0-9]*\\)?\\(?:e[+-]?[0-9]+\\)?\\(?:[fiu][0-9]*\\)?\\_>"
      . 'font-lock-number-face))
-  "Colours of what is neither a comment nor a string.")
+  "Font-lock rules except for comments and strings.")
 
 (defconst relay--syntax-propertize
   (syntax-propertize-rules
@@ -97,16 +97,16 @@ Lines of a comment or a string stay as they are."
          (depth (- (nth 0 state) (if closes 1 0))))
     (if (nth 8 state)
         'noindent
-      (let ((behind (- (current-column) (current-indentation))))
+      (let ((column (- (current-column) (current-indentation))))
         (indent-line-to (* relay-indent-offset (max 0 depth)))
-        (when (> behind 0)
-          (move-to-column (+ (current-indentation) behind)))))))
+        (when (> column 0)
+          (move-to-column (+ (current-indentation) column)))))))
 
 (declare-function eglot-current-server "eglot" ())
 (declare-function jsonrpc-async-request "jsonrpc" (connection method params &rest arguments))
 
 (defun relay--run-arguments (text)
-  "The arguments that TEXT names: `x=image.npy n=3 weights.params seed=1'.
+  "Parse the arguments in TEXT: `x=image.npy n=3 weights.params seed=1'.
 A value is read as JSON where it is JSON; else it is the name of a file."
   (let (inputs archives params seed)
     (dolist (word (split-string text))
@@ -124,11 +124,11 @@ A value is read as JSON where it is JSON; else it is the name of a file."
             (and archives (list :archives (vconcat (nreverse archives))))
             (and params (list :params (vconcat (nreverse params))))
             (and seed (list :seed seed))
-            ;; What is typed is remembered for the next run.
+            ;; Typed arguments are saved for the next run.
             (and (or inputs archives params seed) (list :remember t)))))
 
 (defun relay--show-run (result)
-  "Show what `relay.run' answered, which is RESULT, in a buffer."
+  "Show RESULT, the response to `relay.run', in a buffer."
   (let ((buffer (get-buffer-create "*Relay run*")))
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
@@ -154,7 +154,7 @@ With a prefix argument, ask for ARGUMENTS first, such as
         (place (list :line (1- (line-number-at-pos nil t))
                      :character (- (point) (line-beginning-position)))))
     (message "Relay: running…")
-    ;; Deferred: after what was typed a moment ago. A run has limits of its own, and no other.
+    ;; Deferred, so that it follows pending edits. Runs have their own time limit.
     (jsonrpc-async-request
      server :workspace/executeCommand
      (list :command "relay.run"

@@ -7,13 +7,13 @@
 
 ;;; Commentary:
 
-;; `relay-mode' with colours, motion and an index that come from the syntax tree:
+;; `relay-mode' with highlighting, motion and an index from the syntax tree:
 ;;
 ;;   (add-to-list 'load-path "…/editors/emacs")
 ;;   (require 'relay-ts-mode)
 ;;   (relay-ts-mode-use)
 ;;
-;; `relay-ts-mode-use' compiles the grammar with a C compiler where it is not installed.  It needs an
+;; `relay-ts-mode-use' compiles the grammar with a C compiler if it is not installed.  It requires an
 ;; Emacs that was built with tree-sitter.
 
 ;;; Code:
@@ -114,7 +114,7 @@ It cannot be made without the grammar."
     (and name (treesit-node-text name t))))
 
 (defun relay-ts-mode-install-grammar ()
-  "Compile the grammar of Relay to where Emacs looks for grammars.
+  "Compile the grammar of Relay into the folder of Emacs for grammars.
 The C compiler is that of the environment variable CC, or cc."
   (interactive)
   (let* ((folder (locate-user-emacs-file "tree-sitter"))
@@ -133,7 +133,7 @@ The C compiler is that of the environment variable CC, or cc."
 
 ;;;###autoload
 (define-derived-mode relay-ts-mode relay-mode "Relay"
-  "Edit Relay, the tensor IR of TVM, by its tree-sitter grammar."
+  "Edit Relay, the tensor IR of TVM, with its tree-sitter grammar."
   (when (treesit-ready-p 'relay)
     (treesit-parser-create 'relay)
     (setq-local treesit-font-lock-settings (relay-ts-mode--font-lock-rules))
@@ -152,7 +152,7 @@ The C compiler is that of the environment variable CC, or cc."
 
 ;;;###autoload
 (defun relay-ts-mode-use ()
-  "Edit Relay files in `relay-ts-mode', and compile its grammar if need be.
+  "Edit Relay files in `relay-ts-mode', and compile its grammar if necessary.
 Where that cannot be done, `relay-mode' stays."
   (cond
    ((not (and (fboundp 'treesit-available-p) (treesit-available-p)))

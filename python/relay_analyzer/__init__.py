@@ -11,7 +11,7 @@ import sys
 if sys.version_info < (3, 8):
     raise ImportError(
         "relay-analyzer needs Python 3.8 or newer, and this is Python %d.%d: "
-        "make an environment with a newer one, or use the program `relay-analyzer` alone"
+        "create an environment with a newer one, or run the program `relay-analyzer` itself"
         % sys.version_info[:2]
     )
 

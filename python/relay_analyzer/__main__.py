@@ -1,4 +1,4 @@
-"""``python -m relay_analyzer`` is the program."""
+"""``python -m relay_analyzer`` runs the program."""
 
 import subprocess
 import sys

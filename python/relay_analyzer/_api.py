@@ -33,7 +33,7 @@ def _batch(given: Source, *, tvm: bool, extra: Tuple[str, ...] = ()) -> Dict[str
 def check(mod: Module, *, tvm: bool = False) -> Findings:
     """Checks a module: text, a path, or an object with ``astext()``.
 
-    ``tvm`` reports what TVM rejects as errors. Errors of the module are findings, not exceptions.
+    With ``tvm``, whatever TVM rejects is an error. Errors in the module are findings, not exceptions.
     """
     given = source(mod)
     return parse_findings(_batch(given, tvm=tvm)["diagnostics"], given)
@@ -72,23 +72,23 @@ def shapes(mod: Module, *, function: Optional[str] = None, partial: bool = False
 
 
 def fmt(mod: Module, *, style: str = "tvm") -> str:
-    """Returns the text laid out: as TVM prints it, or for ``reading``. Only white space changes.
+    """Formats the text as TVM prints it, or for ``reading``. Only white space changes.
 
     Raises :class:`ParseError` for text that does not parse.
     """
     if style not in _STYLES:
-        raise ValueError(f"there is no style {style!r}: it is 'tvm' or 'reading'")
+        raise ValueError(f"unknown style {style!r}: expected 'tvm' or 'reading'")
     given = source(mod)
     done = _binary.run(["fmt", "--style", style, "-"], given.text)
     if done.code != 0:
-        check(given).raise_for_syntax("cannot lay the module out")
+        check(given).raise_for_syntax("cannot format the module")
         raise SourceError(_binary.message(done), code="unreadable", path=given.name)
     return done.out
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A module as a notebook shows it: colours, types on hovering, findings, shapes, a picture.
+    """A module for display in a notebook: colours, types on hover, findings, shapes, a picture.
 
     ``str`` is the text with its findings.
     """
@@ -118,7 +118,7 @@ class Shown:
 
 
 def show(mod: Module, *, tvm: bool = False) -> Shown:
-    """Returns the module for display, with whatever can be said of it if it has errors."""
+    """Returns the module for display. If it has errors, shapes are omitted."""
     given = source(mod)
     answer = _batch(given, tvm=tvm, extra=("--types", "--tokens"))
     offsets = Offsets(given.text)
@@ -127,7 +127,7 @@ def show(mod: Module, *, tvm: bool = False) -> Shown:
     report: Optional[Shapes] = None
     if found.ok:
         report = shapes(given, partial=True)
-    # The metadata section is weights, which nobody reads.
+    # The metadata section only has weights.
     section = given.text.find("\n#[metadata]")
     text = given.text if section < 0 else given.text[: section + 1]
     return Shown(

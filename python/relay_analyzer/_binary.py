@@ -18,7 +18,7 @@ _NAME = "relay-analyzer.exe" if sys.platform == "win32" else "relay-analyzer"
 
 
 def _folders() -> Iterator[Path]:
-    """The folders that installers put programs into, the most likely first."""
+    """The folders that installers put programs into, most likely first."""
     yield Path(sysconfig.get_path("scripts"))
     yield Path(sys.executable).parent
     user = f"{os.name}_user"
@@ -38,10 +38,10 @@ def find_binary() -> str:
     named = os.environ.get(VARIABLE)
     if named:
         if os.path.isfile(named):
-            # The working folder of a command may be another one.
+            # Commands may have another working directory.
             return os.path.abspath(named)
         raise BinaryError(
-            f"{VARIABLE} names `{named}`, which is no file: unset it, or name the program",
+            f"{VARIABLE} is `{named}`, which is not a file: unset it, or set it to the program",
             code="binary-missing",
             path=named,
         )
@@ -55,15 +55,15 @@ def find_binary() -> str:
         return os.path.abspath(found)
     looked = ", ".join(f"`{folder}`" for folder in folders)
     raise BinaryError(
-        f"the program `{_NAME}` is missing: it was looked for in {looked} and on PATH.\n"
-        "Reinstall the package with `pip install --force-reinstall relay-analyzer`, or name a "
-        f"program that you have built in the environment variable {VARIABLE}",
+        f"the program `{_NAME}` is missing: it is neither in {looked} nor on PATH.\n"
+        "Reinstall the package with `pip install --force-reinstall relay-analyzer`, or set the "
+        f"environment variable {VARIABLE} to a program that you have built",
         code="binary-missing",
     )
 
 
 class Completed(NamedTuple):
-    """The end of a command."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -86,7 +86,7 @@ def run(
         )
     except OSError as error:
         raise BinaryError(
-            f"cannot start `{program}`: {error}. It may be of another platform: reinstall the "
+            f"cannot start `{program}`: {error}. It may be built for another platform: reinstall the "
             "package with `pip install --force-reinstall relay-analyzer`",
             code="binary-failed",
             path=program,
@@ -111,6 +111,6 @@ def run(
 
 
 def message(done: Completed) -> str:
-    """Returns the message of a command that failed."""
+    """Returns the error message of a failed command."""
     text = done.err.strip()
     return text[len("error: ") :] if text.startswith("error: ") else text or "no message"

@@ -1,4 +1,4 @@
-"""Differences of modules by structure."""
+"""Structural differences of modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._source import Module, source
 
 @dataclass(frozen=True)
 class FunctionDiff:
-    """Two functions; one is ``None`` where a function was added or removed."""
+    """Two functions; one is ``None`` if the function was added or removed."""
 
     before: Optional[str]
     after: Optional[str]
@@ -24,7 +24,7 @@ class FunctionDiff:
 
 @dataclass(frozen=True)
 class Diff:
-    """What differs between two modules by structure. ``str`` is the report."""
+    """The structural differences of two modules. ``str`` is the report."""
 
     equal: bool
     functions: Tuple[FunctionDiff, ...]
@@ -47,12 +47,12 @@ class Diff:
 
 
 def diff(before: Module, after: Module, *, function: Optional[str] = None) -> Diff:
-    """Compares two modules by structure: names, numbers, order and comments are no difference.
+    """Compares the structure of two modules, regardless of names, numbers, order and comments.
 
-    ``function`` compares one function, ``@f`` or ``@f=@g``.
+    ``function`` limits the comparison to one function: ``@f`` or ``@f=@g``.
     """
     sources = [source(before), source(after)]
-    # Fixed names make the reports depend on the modules alone.
+    # With fixed names, the reports depend only on the modules.
     names = ["before.relay", "after.relay"]
     with tempfile.TemporaryDirectory(prefix="relay-analyzer-") as folder:
         for given, name in zip(sources, names):

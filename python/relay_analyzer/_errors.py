@@ -1,4 +1,4 @@
-"""The exceptions of the package: each has a code, and a place where there is one."""
+"""The exceptions of the package, each with a code and, if known, a place."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class ModuleError(RelayError, ValueError):
 
 
 class ParseError(ModuleError):
-    """The text does not parse."""
+    """The text has syntax errors."""
 
 
 class RunError(RelayError):
-    """A run failed. ``trace`` has the calls that led there, the innermost first."""
+    """A run failed. ``trace`` has the calls that led there, innermost first."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Findings: what is wrong in a module."""
+"""Findings in a module."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """A way to mend what was found."""
+    """The edits that fix a finding."""
 
     title: str
     edits: Tuple[Edit, ...]
@@ -82,7 +82,7 @@ class Findings(Sequence[Finding]):
         self._found = tuple(found)
         #: The text that was checked.
         self.text = source.text
-        #: What messages call it.
+        #: The name of the module in messages.
         self.path = source.name
 
     def __len__(self) -> int:
@@ -124,7 +124,7 @@ class Findings(Sequence[Finding]):
             raise ModuleError(what, errors)
 
     def raise_for_syntax(self, what: str) -> None:
-        """Raises :class:`ParseError` if the text does not parse."""
+        """Raises :class:`ParseError` if the text has syntax errors."""
         syntax = [finding for finding in self.errors if finding.code in _SYNTAX]
         if syntax:
             raise ParseError(what, syntax)
@@ -151,7 +151,7 @@ class Findings(Sequence[Finding]):
 
 
 def parse_findings(listed: List[Dict[str, Any]], source: Source) -> Findings:
-    """Reads findings as the program writes them."""
+    """Parses findings from the output of the program."""
     offsets = Offsets(source.text)
 
     def edit(shown: Dict[str, Any]) -> Edit:

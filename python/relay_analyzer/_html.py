@@ -1,4 +1,4 @@
-"""HTML for notebooks: self-contained, escaped, and the same for the same module."""
+"""HTML for notebooks: self-contained, escaped and deterministic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_LINES = 5_000
 MOST_ROWS = 500
 MOST_FINDINGS = 100
 
-# The variables are those of Jupyter's themes; elsewhere the colours of the browser are taken.
+# The variables are those of Jupyter's themes; without them, the browser's colours apply.
 STYLE = """<style>
 .relay-analyzer { color: var(--jp-content-font-color1, inherit); font-size: 13px; line-height: 1.4; }
 .relay-analyzer pre.ra-code, .relay-analyzer pre.ra-excerpt { background: var(--jp-cell-editor-background, #8881); \
@@ -91,7 +91,7 @@ def count(number: Optional[int]) -> str:
 
 
 def size(number: Optional[int]) -> str:
-    """A number of bytes for people."""
+    """A number of bytes with a unit."""
     if number is None:
         return "?"
     value = float(number)
@@ -105,7 +105,7 @@ def size(number: Optional[int]) -> str:
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], foot: Sequence[str], numeric: Sequence[int]
 ) -> str:
-    """A table of cells that are HTML."""
+    """A table of HTML cells."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         parts = []
@@ -123,7 +123,7 @@ def table(
 
 
 def _more(count: int, what: str) -> str:
-    """What is said below a table of the first rows."""
+    """A note on the rows that a table omits."""
     hidden = count - MOST_ROWS
     return f'<p class="ra-dim">… and {hidden} more {what}</p>' if hidden > 0 else ""
 
@@ -177,7 +177,7 @@ def _short(text: str) -> str:
 
 
 def passes(log: Passes) -> str:
-    """The modules of a log, those that changed nothing dim."""
+    """The modules of a log, dimmed if nothing changed."""
     rows = []
     for entry in log[:MOST_ROWS]:
         name = escape(entry.name or "-")
@@ -194,7 +194,7 @@ def passes(log: Passes) -> str:
 
 
 def diff(found: Diff) -> str:
-    """The page of the program in a frame of its own: neither can touch the other."""
+    """The HTML page of the program, isolated in a frame."""
     summary = escape(found.text.split("\n\n")[0])
     if found.equal:
         return f"<p>{summary}</p>"
@@ -210,7 +210,7 @@ def code(
     types: Sequence[Tuple[int, int, str]],
     marks: Sequence[Tuple[int, int, str, str]],
 ) -> str:
-    """A module with colours, types on hovering, and marks of findings.
+    """A module with colours, types on hover, and highlighted findings.
 
     ``tokens`` are ``(start, end, kind)``, ``types`` are ``(start, end, type)``, and ``marks`` are
     ``(start, end, severity, message)``. Elements nest; one that would cross another is closed and
@@ -252,7 +252,7 @@ def code(
                 at = until
                 return
             out.append(escape(text[at:stop]))
-            # An element ends with its line, so that the numbers are in none.
+            # Elements end with their line, so that line numbers are outside of them.
             out.append("</span>" * len(opened) + "\n")
             at = stop + 1
             line += 1

@@ -1,4 +1,4 @@
-"""Logs of passes."""
+"""Pass logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import SourceError
 
 @dataclass(frozen=True)
 class Pass:
-    """A module of a log, and what its pass changed."""
+    """A module of a log, and the changes of its pass."""
 
     index: int
     name: Optional[str]
@@ -28,7 +28,7 @@ class Pass:
     is_before: bool
     #: True if the output ends in the middle of the module.
     is_cut: bool
-    #: Calls, parameters, multiply-accumulates and peak memory, where they were asked for.
+    #: Calls, parameters, multiply-accumulates and peak memory, if requested.
     cost: Optional[Dict[str, Any]]
     text: str = field(repr=False)
 
@@ -78,7 +78,7 @@ class Passes(Sequence[Pass]):
 
 
 def passes(log: Union[str, "os.PathLike[str]", Any], *, costs: bool = False) -> Passes:
-    """Reads a log of passes: text, a path, or what :class:`PassInstrument` wrote.
+    """Reads a pass log: text, a path, or a :class:`PassInstrument`.
 
     ``costs`` adds calls, parameters, multiply-accumulates and memory of each module.
     """
@@ -122,11 +122,11 @@ def _log(log: Any) -> Tuple[bytes, str]:
                 code="unreadable",
                 path=path,
             ) from error
-        # What interrupts the modules of a log may have any encoding.
+        # Other output between the modules of a log may have any encoding.
         return data.decode("utf-8", "replace").encode("utf-8"), path
     if isinstance(log, str):
         return log.encode("utf-8", "replace"), "<log>"
     raise SourceError(
-        f"`{type(log).__name__}` is no log: pass its text, a path or a `PassInstrument`",
+        f"`{type(log).__name__}` is not a log: pass its text, a path or a `PassInstrument`",
         code="not-a-log",
     )

@@ -32,7 +32,7 @@ def _label(type: str) -> str:
 
 
 def picture(function: Function) -> str:
-    """The dataflow of a function: inputs, calls, results. Weights and constants are left out."""
+    """The dataflow of a function: inputs, calls, results, but no weights and constants."""
     calls = function.calls
     if not calls:
         return ""
@@ -74,7 +74,7 @@ def picture(function: Function) -> str:
 
 
 def _layers(count: int, edges: List[Tuple[int, int]]) -> List[int]:
-    """Returns the layer of each node: below all that it takes."""
+    """Returns the layer of each node, which is below those of its operands."""
     takes: List[List[int]] = [[] for _ in range(count)]
     gives: List[List[int]] = [[] for _ in range(count)]
     for origin, target in edges:
@@ -89,7 +89,7 @@ def _layers(count: int, edges: List[Tuple[int, int]]) -> List[int]:
             left[target] -= 1
             if left[target] == 0:
                 ready.append(target)
-    # What takes nothing is placed right above its first use.
+    # A node without operands is placed right above its first use.
     for number in range(count):
         if not takes[number] and gives[number]:
             layer[number] = min(layer[target] for target in gives[number]) - 1
@@ -98,7 +98,7 @@ def _layers(count: int, edges: List[Tuple[int, int]]) -> List[int]:
 
 
 def _ordered(layer: List[int], edges: List[Tuple[int, int]]) -> List[List[int]]:
-    """Orders the nodes of each layer by the means of their neighbours, which saves crossings."""
+    """Orders the nodes of each layer by the mean of their neighbours, which reduces crossings."""
     count = len(layer)
     takes: List[List[int]] = [[] for _ in range(count)]
     gives: List[List[int]] = [[] for _ in range(count)]
@@ -128,7 +128,7 @@ def _ordered(layer: List[int], edges: List[Tuple[int, int]]) -> List[List[int]]:
 
 def _draw(labels: List[Tuple[str, str, str]], edges: List[Tuple[int, int]]) -> str:
     layer = _layers(len(labels), edges)
-    # An edge over several layers gets a place in each, so that it runs beside the boxes.
+    # An edge across layers gets a place in each, so that it does not cross the boxes.
     chains: List[List[int]] = []
     steps: List[Tuple[int, int]] = []
     for origin, target in edges:

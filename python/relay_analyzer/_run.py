@@ -31,14 +31,14 @@ class Data:
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference that ``ref(…)`` makes, and its content."""
+    """The result of ``ref(…)``, and its content."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Closure:
-    """A function as a result; it cannot be called from here."""
+    """A function as a result, which cannot be called from Python."""
 
 
 def _numpy() -> Any:
@@ -64,14 +64,13 @@ def run(
     """Runs a function of a module, by default ``@main``, and returns arrays.
 
     Arguments are arrays, or whatever ``numpy.asarray`` takes: by position (tensors, with each
-    field of a tuple counted), by name as keywords, or in ``inputs`` where a name is none of
-    Python's, as in ``{"conv.weight": w}``. With ``seed``, missing ones are drawn. ``time`` is a
-    limit in seconds, ``memory`` one in megabytes.
+    field of a tuple counted), by name as keywords, or in ``inputs`` if a name is not valid in
+    Python, as in ``{"conv.weight": w}``. With ``seed``, missing ones are random. ``time`` limits
+    the seconds, ``memory`` the megabytes.
 
-    Returns an array; a tuple where the function gives one; :class:`Data` for a constructor.
+    Returns an array; a tuple if the function returns one; :class:`Data` for a constructor.
 
-    Raises :class:`RunError` where the run fails, and :class:`ModuleError` where the module has
-    errors.
+    Raises :class:`RunError` if the run fails, and :class:`ModuleError` if the module has errors.
     """
     numpy = _numpy()
     path = path_of(mod)
@@ -108,14 +107,14 @@ def _is_text(path: str, given: Source) -> bool:
 
 
 def _save(numpy: Any, archive: str, named: Mapping[str, Any]) -> None:
-    # `numpy.savez` takes no array called `file`.
+    # `numpy.savez` reserves the name `file`.
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED, allowZip64=True) as out:
         for name, value in named.items():
             array = numpy.asarray(getattr(value, "numpy", lambda: value)())
             if array.dtype == object:
                 raise RunError(
-                    f"`{name}` is no array: `{type(value).__name__}` becomes objects in numpy. "
-                    "Give the fields of a tuple one by one, by position",
+                    f"`{name}` is not an array: numpy converts `{type(value).__name__}` to objects. "
+                    "Pass the fields of a tuple one by one, by position",
                     code="run-input",
                 )
             with out.open(f"{name}.npy", "w", force_zip64=True) as file:
@@ -126,7 +125,7 @@ def _document(done: _binary.Completed, given: Source, folder: str) -> Dict[str, 
     lines = done.out.strip().splitlines()
     shown: Dict[str, Any] = json.loads(lines[-1]) if lines else {}
     if "error" in shown:
-        # The files are ours, and gone when the message is read.
+        # The file is temporary.
         error = shown["error"]
         file = f"`{os.path.join(folder, 'inputs.npz')}`"
         message = error["message"].replace(f"{file}: ", "").replace(f"in {file} ", "")
@@ -158,15 +157,15 @@ def _error(shown: Dict[str, Any], given: Source) -> RunError:
         path=given.name,
         line=line,
         column=column,
-        help=_in_words_of_python(shown.get("help")),
+        help=_python_help(shown.get("help")),
         trace=calls,
     )
 
 
-def _in_words_of_python(help: Optional[str]) -> Optional[str]:
+def _python_help(help: Optional[str]) -> Optional[str]:
     if help is None or "--" not in help:
         return help
-    return "give it as an argument, as in `run(mod, x=array)`, or draw missing ones with `seed=0`"
+    return "pass it as an argument, as in `run(mod, x=array)`, or use random ones with `seed=0`"
 
 
 def _value(numpy: Any, shown: Optional[Dict[str, Any]], leaves: Iterator[numpy.ndarray]) -> Any:
@@ -186,14 +185,14 @@ def _value(numpy: Any, shown: Optional[Dict[str, Any]], leaves: Iterator[numpy.n
 
 def _array(numpy: Any, array: numpy.ndarray, dtype: str) -> Any:
     if dtype == "bfloat16":
-        # The upper half of a float32; numpy has no type for it.
+        # The upper half of a float32. numpy has no such type.
         bits = numpy.ascontiguousarray(array).view(numpy.uint16).astype(numpy.uint32) << 16
         return bits.view(numpy.float32).reshape(array.shape)
     return array
 
 
 def _inline(numpy: Any, shown: Optional[Dict[str, Any]]) -> Any:
-    """The content of a reference, whose elements are in no file."""
+    """The content of a reference, which is not in the result file."""
     if shown is None:
         return None
     if "tuple" in shown:

@@ -10,7 +10,7 @@ from . import _html
 
 @dataclass(frozen=True)
 class Input:
-    """An argument of a call: the number of a call, or that of a parameter or constant."""
+    """An argument of a call: the index of a call, or of a parameter or constant."""
 
     row: Optional[int]
     source: Optional[int]
@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a function is given: ``kind`` is ``input``, ``weight`` or ``constant``."""
+    """An input of a function: ``kind`` is ``input``, ``weight`` or ``constant``."""
 
     name: str
     type: str
@@ -52,7 +52,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Total:
-    """The sums of a function."""
+    """The totals of a function."""
 
     calls: int
     parameters: Optional[int]
@@ -73,7 +73,7 @@ class Function:
 
     @property
     def result_types(self) -> Tuple[Optional[str], ...]:
-        """The types of what the function gives, as far as a call or parameter gives them."""
+        """The types of the results that are calls or parameters."""
 
         def one(result: Input) -> Optional[str]:
             if result.row is not None:
@@ -154,7 +154,7 @@ def _call(shown: Dict[str, Any]) -> Call:
 
 
 def parse_functions(listed: List[Dict[str, Any]]) -> List[Function]:
-    """Reads the report as the program writes it."""
+    """Parses the report of the program."""
     return [
         Function(
             name=shown["name"],

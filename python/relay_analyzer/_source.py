@@ -1,4 +1,4 @@
-"""The text of a module, from whatever it was given as."""
+"""The text of a module in any of its representations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Source(NamedTuple):
     """The text of a module and its name."""
 
     text: str
-    #: What messages call it.
+    #: The name in messages.
     name: str
     #: The path, if it is a file.
     file: Optional[str]
@@ -43,7 +43,7 @@ def _has_suffix(text: str) -> bool:
 
 
 def path_of(given: Module) -> Optional[str]:
-    """Returns the path, if that is what was given."""
+    """Returns the path of the module, if it is a file."""
     if isinstance(given, str):
         return given if _looks_like_path(given) else None
     if isinstance(given, os.PathLike):
@@ -67,12 +67,12 @@ def source(given: Module) -> Source:
             return Source(_checked(text, f"<{kind}>"), f"<{kind}>", None)
         raise _not_a_module(f"`{kind}.astext()` returned `{type(text).__name__}`, not text")
     if isinstance(given, (bytes, bytearray)):
-        raise _not_a_module("bytes are no module: decode them with `.decode()`")
+        raise _not_a_module("bytes are not a module: decode them with `.decode()`")
     if isinstance(given, tuple) and given and hasattr(given[0], "astext"):
         raise _not_a_module(
-            "a tuple is no module: `relay.frontend.from_…` gives `(mod, params)`, pass `mod`"
+            "a tuple is not a module: `relay.frontend.from_…` returns `(mod, params)`, pass `mod`"
         )
-    raise _not_a_module(f"`{kind}` is no module")
+    raise _not_a_module(f"`{kind}` is not a module")
 
 
 def _not_a_module(what: str) -> SourceError:
@@ -88,7 +88,7 @@ def _checked(text: str, name: str) -> str:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise SourceError(
-            f"{name}: character {error.start} is half of a surrogate pair, which is no text: "
+            f"{name}: character {error.start} is half of a surrogate pair, which is not valid text: "
             'decode the bytes that it came from as UTF-8, without `errors="surrogateescape"`',
             code="invalid-utf8",
             path=name,
@@ -107,7 +107,7 @@ def _read(path: str) -> str:
             f"cannot read `{path}`: {error.strerror or error}", code="unreadable", path=path
         ) from error
     if data.lstrip()[:1] == b"{" or b"\0" in data[:8192] or data[:2] == b"\x1f\x8b":
-        # What TVM saved as JSON, or in an archive.
+        # A module that TVM saved as JSON or in an archive.
         done = _binary.run(["convert", "--", path])
         if done.code != 0:
             raise SourceError(_binary.message(done), code="unreadable", path=path)
@@ -117,7 +117,7 @@ def _read(path: str) -> str:
     except UnicodeDecodeError as error:
         raise SourceError(
             f"`{path}` is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}. Relay is "
-            "printed as UTF-8; pass `.decode(…)` of its bytes if this file has another encoding",
+            "printed as UTF-8; decode the bytes with `.decode(…)` if the file has another encoding",
             code="invalid-utf8",
             path=path,
         ) from error

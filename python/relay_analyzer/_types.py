@@ -46,7 +46,7 @@ class Types(Sequence[TypeAt]):
         return self._listed[index]
 
     def variables(self) -> Dict[str, List[str]]:
-        """Returns the types of each variable, several where functions use one name."""
+        """Returns the types of each variable; several if functions share the name."""
         found: Dict[str, List[str]] = {}
         for one in self:
             if one.text.startswith("%") and " " not in one.text:
@@ -66,7 +66,7 @@ class Types(Sequence[TypeAt]):
             raise LookupError(f"{self.path} has no typed variable `{wanted}`: there are {known}")
         if len(types) > 1:
             raise LookupError(
-                f"`{wanted}` has several types in {self.path}: {'; '.join(types)}. Ask for one "
+                f"`{wanted}` has several types in {self.path}: {'; '.join(types)}. Select one "
                 "with `at(line, column)`"
             )
         return types[0]
@@ -91,7 +91,7 @@ class Types(Sequence[TypeAt]):
 
 
 def parse_types(listed: List[Dict[str, Any]], source: Source) -> Types:
-    """Reads types as the program writes them."""
+    """Parses types from the output of the program."""
     offsets = Offsets(source.text)
 
     def one(shown: Dict[str, Any]) -> TypeAt:

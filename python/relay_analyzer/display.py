@@ -1,4 +1,4 @@
-"""Modules in notebooks: the magic ``%%relay``, and modules of TVM shown as the package shows them."""
+"""Display of modules in notebooks: the magic ``%%relay``, and the display of TVM modules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _USAGE = "usage: %%relay [--tvm] [NAME], where NAME is the variable that takes t
 
 
 def enable(shell: Optional[Any] = None) -> None:
-    """Shows modules of TVM with colours, types, findings, shapes and a picture from now on."""
+    """Displays TVM modules with colours, types, findings, shapes and a picture from now on."""
     formatter = _shell(shell).display_formatter.formatters["text/html"]
     for module, name in _TYPES:
         formatter.for_type_by_name(module, name, _html)
@@ -45,7 +45,7 @@ def _html(module: Any) -> Optional[str]:
     try:
         return show(module)._repr_html_()
     except RelayError:
-        # What cannot be read, such as TIR, is shown as it was before.
+        # Unreadable modules, such as TIR, are displayed as before.
         return None
 
 
@@ -59,14 +59,14 @@ def _shell(shell: Optional[Any]) -> Any:
     shell = get_ipython() if get_ipython is not None else None
     if shell is None:
         raise RelayError(
-            "there is no IPython here: call this in a notebook, or print `relay_analyzer.show(mod)`",
+            "IPython is not running: call this in a notebook, or print `relay_analyzer.show(mod)`",
             code="no-ipython",
         )
     return shell
 
 
 def relay(shell: Any, line: str, cell: str) -> Optional[Shown]:
-    """``%%relay [--tvm] [NAME]``: shows the cell, and puts its text into a variable."""
+    """``%%relay [--tvm] [NAME]``: shows the cell and assigns its text to a variable."""
     names: List[str] = shlex.split(line)
     tvm = "--tvm" in names
     names = [name for name in names if name != "--tvm"]

@@ -1,4 +1,4 @@
-"""Records what the passes of TVM do."""
+"""Records the modules of TVM's passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class PassInstrument:
-    """Writes a log of numbered modules, one for each pass that changed something.
+    """Writes a log of numbered modules, one for each pass with changes.
 
     >>> with tvm.transform.PassContext(opt_level=3, instruments=[PassInstrument("run.log")]):
     ...     relay.build(mod, target="llvm")                                    # doctest: +SKIP
@@ -36,7 +36,7 @@ class PassInstrument:
         self.log_path = os.path.abspath(os.fspath(path))
         self._last = None
         self._count = 0
-        # A folder that is missing is noticed here, and not in the middle of a build.
+        # Reports a missing folder now, not in the middle of a build.
         with open(self.log_path, "wb"):
             pass
 
@@ -67,11 +67,11 @@ class PassInstrument:
 
 
 class _Recorder(PassInstrument):
-    """What TVM's wrapper makes an object of."""
+    """The class that TVM's decorator wraps."""
 
 
 def _wrapped() -> Any:
-    """Returns the class that TVM takes, if there is TVM."""
+    """Returns the decorated class, if TVM is installed."""
     try:
         from tvm.ir.instrument import pass_instrument  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
@@ -80,7 +80,7 @@ def _wrapped() -> Any:
 
 
 def _text(mod: Any) -> Optional[str]:
-    """Returns the text without weights; ``None`` for what is no Relay, such as TIR."""
+    """Returns the text without weights; ``None`` for other languages, such as TIR."""
     astext = getattr(mod, "astext", None)
     if astext is None:
         return None

@@ -1,4 +1,4 @@
-"""The plugin of pytest: assertions as fixtures, and the marker ``relay_file``."""
+"""The pytest plugin: assertions as fixtures, and the marker ``relay_file``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def relay_module(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def assert_modules_equal() -> Callable[..., None]:
-    """Asserts that two modules have one structure."""
+    """Asserts that two modules have the same structure."""
     return testing.assert_modules_equal
 
 

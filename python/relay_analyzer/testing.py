@@ -12,7 +12,7 @@ from ._source import Module
 def assert_modules_equal(
     actual: Module, expected: Module, *, function: Optional[str] = None
 ) -> None:
-    """Asserts that two modules have one structure; names, numbers and order are no difference.
+    """Asserts that two modules have the same structure, regardless of names, numbers and order.
 
     The message is the structural diff from ``expected`` to ``actual``.
     """
@@ -25,8 +25,8 @@ def assert_modules_equal(
 def assert_types(mod: Module, expected: Mapping[str, str]) -> None:
     """Asserts the types of variables and the results of functions.
 
-    ``{"%x": "Tensor[(1, 10), float32]", "@main": "Tensor[(1, 10), float32]"}``; white space is no
-    difference. The message lists all that differ.
+    ``{"%x": "Tensor[(1, 10), float32]", "@main": "Tensor[(1, 10), float32]"}``; white space is
+    ignored. The message lists all differences.
     """
     __tracebackhide__ = True
     found = types(mod)
@@ -55,7 +55,7 @@ def assert_no_errors(mod: Module, *, tvm: bool = False) -> None:
 def _result(mod: Module, name: str) -> str:
     results = shapes(mod, function=name).function(name).result_types
     if len(results) != 1 or results[0] is None:
-        raise LookupError(f"`{name}` gives {len(results)} values; name variables instead")
+        raise LookupError(f"`{name}` returns {len(results)} values; use variables instead")
     return results[0]
 
 

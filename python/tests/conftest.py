@@ -1,4 +1,4 @@
-"""Fixtures of the tests. The program is the one that RELAY_ANALYZER names, or that is found."""
+"""Fixtures of the tests. The program is that of RELAY_ANALYZER, or is searched for."""
 
 from pathlib import Path
 from typing import List
@@ -18,7 +18,7 @@ def examples() -> Path:
 
 @pytest.fixture
 def dense() -> str:
-    """A function of two tensors that gives a tuple."""
+    """A function of two tensors that returns a tuple."""
     return (
         '#[version = "0.0.5"]\n'
         "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32])"

@@ -1,4 +1,4 @@
-"""The functions of the package, and what they say of bad input."""
+"""The functions of the package, and their errors for bad input."""
 
 import ast
 import os
@@ -15,7 +15,7 @@ BROKEN = "def @f(%x: int32) { /* ä𝄞 */ %y }\n"
 
 
 class Printable:
-    """An object as TVM's: it prints itself."""
+    """An object that prints itself, like a TVM module."""
 
     def __init__(self, text: Any) -> None:
         self.text = text
@@ -116,7 +116,7 @@ def test_diff_of_modules_in_a_log(tmp_path: Path, dense: str) -> None:
     ("given", "says"),
     [
         (3, "an object with `astext"),
-        (None, "`NoneType` is no module"),
+        (None, "`NoneType` is not a module"),
         (b"def", "decode"),
         ((Printable("1"), {}), "pass `mod`"),
         (Printable(7), "returned `int`"),
@@ -152,7 +152,7 @@ def test_a_missing_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     from relay_analyzer import _binary
 
     monkeypatch.setenv("RELAY_ANALYZER", str(tmp_path / "none"))
-    with pytest.raises(ra.BinaryError, match="which is no file") as named:
+    with pytest.raises(ra.BinaryError, match="which is not a file") as named:
         ra.check("1")
     assert named.value.code == "binary-missing"
     monkeypatch.delenv("RELAY_ANALYZER")
@@ -183,7 +183,7 @@ def test_programs_that_fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path(ra.__file__)
-    # The oldest grammar that this Python knows.
+    # The oldest grammar that this Python supports.
     ast.parse(path.read_text(), feature_version=(3, 7))
     monkeypatch.setattr(sys, "version_info", (3, 6, 9, "final", 0))
     with pytest.raises(ImportError, match="3.8 or newer, and this is Python 3.6"):

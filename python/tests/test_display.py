@@ -13,7 +13,7 @@ VOID = {"meta", "br", "input", "rect", "path"}
 
 
 class Checker(html.parser.HTMLParser):
-    """Sees that elements nest, and gathers what a reader sees."""
+    """Checks that elements nest, and collects the visible text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

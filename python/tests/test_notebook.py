@@ -1,4 +1,4 @@
-"""A notebook that a real kernel runs. RELAY_NOTEBOOK names a file that it is written to."""
+"""A notebook in a real kernel, which is written to the file RELAY_NOTEBOOK."""
 
 import os
 from pathlib import Path

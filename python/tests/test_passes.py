@@ -1,4 +1,4 @@
-"""Logs of passes, and the instrument that writes them."""
+"""Pass logs, and the instrument that writes them."""
 
 import sys
 import types
@@ -34,7 +34,7 @@ class Info:
 
 
 def record(instrument: Any) -> None:
-    """Runs passes of which one changes nothing."""
+    """Runs passes, one of which changes nothing."""
     last = Printed(MODULES[0])
     steps = [("InferType", MODULES[0]), ("FoldConstant", MODULES[1]), ("Strange/*", MODULES[2])]
     for name, after in steps:
@@ -72,7 +72,7 @@ def test_snapshots_are_numbered_and_written_once(tmp_path: Path) -> None:
 
 def test_it_is_an_instrument_of_tvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Wrapped:
-        """As TVM's: an object of its own, which forwards to ours."""
+        """Like TVM's decorator: an object that forwards to ours."""
 
         def __init__(self, inner: Any) -> None:
             self.inner = inner
@@ -102,5 +102,5 @@ def test_bad_logs(tmp_path: Path) -> None:
         ra.passes(tmp_path / "empty.log")
     with pytest.raises(ra.SourceError, match="cannot read the log"):
         ra.passes(tmp_path / "none.log")
-    with pytest.raises(ra.SourceError, match="`int` is no log"):
+    with pytest.raises(ra.SourceError, match="`int` is not a log"):
         ra.passes(3)

@@ -1,4 +1,4 @@
-"""The plugin of pytest, in runs of pytest."""
+"""The pytest plugin."""
 
 import pytest
 
@@ -9,7 +9,7 @@ GOOD = "def @main(%x: int32) { %x }\n"
 
 @pytest.fixture
 def plugin(pytester: pytest.Pytester) -> "list[str]":
-    """Arguments that load the plugin where no wheel has registered it."""
+    """Arguments that load the plugin if no installed wheel registers it."""
     from importlib.metadata import entry_points
 
     points = entry_points()

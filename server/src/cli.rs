@@ -91,21 +91,21 @@ enum Command {
     Passes(PassesArgs),
     /// Follow an expression through the modules of a log of passes, in both directions
     History(HistoryArgs),
-    /// Print a module that TVM saved as JSON or in an archive, as TVM prints it
+    /// Print a module that TVM saved as JSON or in an archive in TVM's text format
     ///
-    /// Reads what `tvm.ir.save_json` writes, saved models (`.tar`) and the model library format. The
+    /// Reads the output of `tvm.ir.save_json`, saved models (`.tar`) and the Model Library Format. The
     /// text has the metadata section with all constants.
     Convert(convert::ConvertArgs),
     /// Write the code of a module without its metadata section
     ///
-    /// One line stands for the section. `merge` puts it back, byte for byte.
+    /// One line replaces the section. `merge` restores it, byte for byte.
     Strip(code::StripArgs),
     /// Put the metadata section of a module back after its code
     Merge(code::MergeArgs),
     /// Replace parameters of `@main` by constants in the metadata section
     ///
-    /// Those whose names a file of tensors has are bound, as `relay.build_module.bind_params_by_name`
-    /// does.
+    /// Binds the parameters that have the name of a tensor in one of the files, like
+    /// `relay.build_module.bind_params_by_name`.
     Bind(bind::BindArgs),
     /// Replace the constants of `@main` by parameters
     Lift(bind::LiftArgs),

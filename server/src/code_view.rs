@@ -1,7 +1,7 @@
 //! Modules with large metadata sections as their code.
 //!
-//! A line stands for the section. What is saved is the code; every other byte is copied from the
-//! file into a fresh one that replaces it.
+//! One line replaces the section. Saving writes the code; every other byte is copied from the file
+//! to a new one that replaces it.
 
 use std::{
     fmt, fs,
@@ -17,22 +17,22 @@ use crate::files;
 
 /// The code of a file.
 pub(crate) struct CodeView {
-    /// The code, and the line that stands for the section.
+    /// The code, and the line that replaces the section.
     pub(crate) text: String,
     /// The section, which is read from the file on demand.
     pub(crate) metadata: Arc<Metadata>,
     /// The state of the file.
     pub(crate) stamp: Stamp,
-    /// Where the section begins in the file.
+    /// The offset of the section in the file.
     pub(crate) start: u64,
     /// The length of the section in bytes.
     pub(crate) section: u64,
 }
 
-/// Why a code view is not opened or saved.
+/// The reason that a code view is not opened or saved.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The file has no section that a line could stand for.
+    /// The file has no section.
     NoSection,
     /// The file was written since it was opened.
     Changed,
@@ -80,7 +80,7 @@ pub(crate) fn open(path: &Path) -> Result<CodeView, Refusal> {
     Ok(CodeView { text, metadata: Arc::new(Metadata::of(weights)), stamp, start, section: length })
 }
 
-/// Returns the code of a text in which a line stands for the section.
+/// Returns the code of a text in which one line replaces the section.
 pub(crate) fn code_of(text: &str) -> Result<&str, Refusal> {
     let Split { code, section } =
         split(text.as_bytes()).map_err(|error| Refusal::File(error.to_string()))?;
@@ -94,7 +94,7 @@ pub(crate) fn code_of(text: &str) -> Result<&str, Refusal> {
     if after.trim().is_empty() { Ok(code) } else { Err(Refusal::AfterSection) }
 }
 
-/// Replaces the code of a file whose section is at `from`, and copies all else.
+/// Replaces the code of a file whose section starts at `from`, and copies the section.
 pub(crate) fn copy(
     source: &Path,
     from: u64,
@@ -114,7 +114,7 @@ pub(crate) fn copy(
         let length = stamp.length.saturating_sub(from);
         // Between files the system copies without this process.
         let copied = io::copy(&mut (&mut file).take(length), out.get_mut())?;
-        // Nothing is replaced by a mixture of two versions.
+        // A mixture of two versions must not replace the file.
         changed = copied != length
             || Stamp::of_file(&file)? != stamp
             || Stamp::at(source).ok() != Some(stamp);
@@ -123,8 +123,8 @@ pub(crate) fn copy(
     .map_err(|error| if changed { Refusal::Changed } else { error.into() })
 }
 
-/// Saves the code of a view. `known` is where the section begins in a state of the file, where that is
-/// known. Returns the new state of the file, and where the section begins in it.
+/// Saves the code of a view. `known` is the offset of the section in a state of the file, if known.
+/// Returns the new state of the file, and the offset of the section in it.
 pub(crate) fn save(
     path: &Path,
     stamp: &str,

@@ -29,8 +29,8 @@ pub(crate) struct Input {
     pub(crate) text: String,
     /// The problem with the file itself; with one, the text is not analysed.
     pub(crate) problem: Option<Diagnostic>,
-    /// What else the file holds, where the text is none of its own: it was saved by TVM as JSON, or in
-    /// an archive. Such a file is never written.
+    /// The other contents of a file that TVM saved as JSON or in an archive, whose text was converted.
+    /// Such a file is never written.
     pub(crate) saved: Option<Saved>,
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         return saved::converted(path, bytes, max_code);
     }
     if is_binary(&bytes) {
-        let help = "Relay modules are text, as `print(mod)` or `mod.astext()` gives it";
+        let help = "Relay modules are text, as `print(mod)` and `mod.astext()` write it";
         return refuse(path, Code::NotText, "this file is not text".into(), help);
     }
     if is_too_large(&bytes, max_code) {
@@ -209,7 +209,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
             ),
             false => (
                 "this file is larger than 4 GB, the limit for analysis".to_owned(),
-                "keep the weights in a `.params` file of their own",
+                "move the weights to a `.params` file",
             ),
         };
         return refuse(path, Code::FileTooLarge, message, help);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn places_stay_where_bytes_are_no_utf8() {
+    fn invalid_utf8_preserves_offsets() {
         let input = text_of("a".into(), b"ab\xff\xc3(cd\xe2\x82".to_vec(), 100);
         assert_eq!(input.text, "ab??(cd??");
         let problem = input.problem.expect("a problem");

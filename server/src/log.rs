@@ -10,8 +10,8 @@ use crate::report::stderr;
 /// `warn,relay_analyzer::lsp=trace`.
 const VARIABLE: &str = "RELAY_LOG";
 
-/// Starts the log if [`VARIABLE`] is set. Each span is logged once, when it ends, with the time that it
-/// was entered and the time that it waited.
+/// Starts the log if [`VARIABLE`] is set. Each span is logged once, when it ends, with its busy and idle
+/// times.
 pub(crate) fn start() {
     let Some(filter) = std::env::var_os(VARIABLE).filter(|filter| !filter.is_empty()) else {
         return;

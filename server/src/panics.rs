@@ -1,5 +1,5 @@
-//! Catches panics, each of which is a bug of this program: it fails only the work in which it
-//! happens, is reported once, and says how to report it.
+//! Catches panics. Each of them is a bug in this program; it affects only the task in which it occurs, and
+//! is reported once, with instructions for a bug report.
 
 use std::{
     cell::{Cell, RefCell},
@@ -137,7 +137,7 @@ fn site(info: &PanicHookInfo<'_>) -> String {
 pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
     let mut tries = 1;
     if DEPTH.get() == 0 {
-        // A panic that was caught elsewhere is not of this work.
+        // A panic that was caught elsewhere does not belong to this work.
         LAST.take();
     }
     loop {

@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub(crate) struct Progress {
     /// `None` if the progress is not displayed at all.
     state: Option<Arc<State>>,
-    /// Its end tells the thread that waits for the delay to pass.
+    /// Dropping it ends the thread that waits for the delay.
     _end: Option<Sender<()>>,
 }
 
@@ -61,7 +61,7 @@ impl State {
 }
 
 impl Progress {
-    /// Creates the progress of `total` steps, of which `unit` is the plural. Where standard error is no
+    /// Creates the progress of `total` steps, of which `unit` is the plural. If standard error is not a
     /// terminal, nothing is displayed.
     pub(crate) fn new(is_shown: bool, total: usize, unit: &'static str) -> Progress {
         if !is_shown || !std::io::stderr().is_terminal() {

@@ -9,7 +9,7 @@ use weights::{CONSTANT, Header, Payload, Section};
 
 use crate::input::{cannot_read, shown};
 
-/// Decodes a tensor of a section; `None` if it is damaged, or has elements that no array has.
+/// Decodes a tensor of a section; `None` if it is damaged or of an unsupported data type.
 pub(crate) fn tensor_of(section: &Section, text: &str, array: usize) -> Option<Tensor> {
     let payload = Payload::Text(text.get(section.range(array)?)?);
     decoded(section, array, &payload)
@@ -24,14 +24,14 @@ pub(crate) fn decoded(section: &Section, array: usize, payload: &Payload<'_>) ->
         return None;
     }
     let data = payload.decode(header).ok()?;
-    // An array of truth values has no others.
+    // Booleans are 0 or 1.
     if header.ty.dtype.is_bool() && data.iter().any(|&byte| byte > 1) {
         return None;
     }
     Tensor::from_le_bytes(header.ty.dtype, &header.shape()?, &data)
 }
 
-/// Returns the names of the tensors in an archive: each that of the first entry that has it.
+/// Returns the names of the tensors in an archive, each after the first entry that contains it.
 pub(crate) fn names(section: &Section) -> Vec<String> {
     let mut names: Vec<String> =
         (0..section.arrays()).map(|array| format!("array_{array}")).collect();
@@ -43,7 +43,7 @@ pub(crate) fn names(section: &Section) -> Vec<String> {
     names
 }
 
-/// Files whose arrays give tensors names.
+/// Files that name tensors by arrays with equal contents.
 pub(crate) struct Known(Vec<Archive<FileReader>>);
 
 impl Known {

@@ -1,9 +1,8 @@
 //! Times of reading, checking and editing modules.
 //!
-//! `cargo bench` prints times of this machine and, what can be compared, ratios within the run:
-//! steps against lexing the same text, keystrokes against checking from scratch, long modules
-//! against short ones. The modules are those of the conformance corpus where it is present, and
-//! straight lines of bindings.
+//! `cargo bench` prints times of this machine and machine-independent ratios: steps against lexing the
+//! same text, keystrokes against checking from scratch, long modules against short ones. The modules are
+//! those of the conformance corpus, if present, and chains of bindings.
 
 use std::{
     hint::black_box,
@@ -32,7 +31,7 @@ const NAMED: [&str; 6] = [
 ];
 
 fn main() {
-    // `cargo bench` hands on `--bench`; anything else chooses parts.
+    // `cargo bench` passes `--bench`; other arguments select parts.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |part: &str| chosen.is_empty() || chosen.iter().any(|c| c == part);
     let mut modules: Vec<(String, String)> = corpus::conformance()
@@ -42,7 +41,7 @@ fn main() {
         .filter(|(name, _)| NAMED.contains(&name.as_str()))
         .collect();
     if modules.is_empty() {
-        println!("the conformance corpus is not here: straight lines of bindings only");
+        println!("there is no conformance corpus: chains of bindings only");
     }
     modules.push(("chain of 10,000".into(), corpus::chain(10_000)));
     if let Some(only) = std::env::var_os("RELAY_BENCH_MODULE") {
@@ -62,7 +61,7 @@ fn main() {
     }
 }
 
-/// The median of what `run` says each time, in milliseconds of CPU.
+/// Returns the median of the times of `run`, in milliseconds of CPU.
 fn median(rounds: usize, mut run: impl FnMut() -> Duration) -> f64 {
     let mut times: Vec<Duration> = (0..rounds).map(|_| run()).collect();
     times.sort_unstable();
@@ -75,14 +74,14 @@ fn timed<T>(run: impl FnOnce() -> T) -> Duration {
     start.elapsed()
 }
 
-/// One file in a database of its own.
+/// Creates a database with one file.
 fn opened(text: &str) -> (Database, semantics::SourceFile) {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
     (db, file)
 }
 
-/// Every step from the text to its diagnostics, each on top of the ones before.
+/// Measures every step from the text to its diagnostics, each after the previous ones.
 fn cold(modules: &[(String, String)]) {
     println!("\ncold check: milliseconds of CPU, each step by itself");
     println!(
@@ -125,8 +124,8 @@ fn cold(modules: &[(String, String)]) {
     }
 }
 
-/// Where a letter is typed and taken out again: in front of the name of an operator in the middle
-/// of the module.
+/// Returns the place of a keystroke and its reversal: before the name of an operator in the middle of
+/// the module.
 fn keystroke_place(text: &str) -> usize {
     let middle = text.len() / 2;
     let mut calls = text[..middle].rmatch_indices(" = ").map(|(at, _)| at + 3);
@@ -183,7 +182,7 @@ fn middle(times: &mut [Duration]) -> f64 {
     times.get(times.len() / 2).map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
-/// The ratio of the costs of a module and one ten times as long.
+/// Prints the cost of a binding in modules of increasing length.
 fn slope() {
     println!("\nslope: checking chains of bindings, microseconds of CPU a binding");
     let mut first = None;
@@ -202,9 +201,9 @@ fn slope() {
     }
 }
 
-/// The times that a client of the real server sees.
+/// Measures the latency at a client of the real server.
 fn client(modules: &[(String, String)]) {
-    println!("\nat the client: milliseconds until the diagnostics are there, MiB resident");
+    println!("\nat the client: milliseconds until the diagnostics arrive, MiB resident");
     println!(
         "{:24} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "", "open", "median", "p95", "max", "MiB", "after"
@@ -226,7 +225,7 @@ fn client(modules: &[(String, String)]) {
             let start = Instant::now();
             client.edit(uri, version, (line, column), (line, end), insert);
             client.diagnostics(uri, version);
-            // What the client does with the text is its own.
+            // The time that the client takes to process the text is not included.
             times.push(client.arrived.saturating_duration_since(start));
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -1,10 +1,10 @@
-//! How long a client waits for what it shows while a module is read, and for what helps to write it.
+//! Latency of requests for reading and writing a module.
 //!
 //! Each row is a request to the real server over standard input and output, with the module open
-//! and checked: the median and the longest of many, in milliseconds, until the answer has arrived
-//! whole; then the server's CPU time for each, in steps of 10 ms over all of them, which says more
-//! on a busy machine. Requests that follow an edit are timed from the edit on, and their CPU time
-//! holds the check that every edit is followed by.
+//! and checked: the median and the maximum of many, in milliseconds, until the whole response has
+//! arrived; then the server's CPU time per request, measured in steps of 10 ms over all of them, which is
+//! more reliable on a busy machine. Requests after an edit are timed from the edit on, and their CPU time
+//! includes the check after the edit.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ fn main() {
         .filter(|(name, _)| ["bert-base.relay", "lstm500.relay"].contains(&name.as_str()))
         .collect();
     if modules.is_empty() {
-        println!("the conformance corpus is not here: a straight line of bindings only");
+        println!("there is no conformance corpus: a chain of bindings only");
         modules.push(("chain of 10,000".into(), corpus::chain(10_000)));
     }
     for (name, text) in modules {
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-/// The rest of what the protocol wants said about tokens.
+/// Adds the required fields of the capability for tokens.
 fn tokens_ability(mut ability: Value) -> Value {
     ability["requests"] = json!({ "full": { "delta": true }, "range": true });
     for list in ["tokenTypes", "tokenModifiers", "formats"] {
@@ -49,7 +49,7 @@ fn tokens_ability(mut ability: Value) -> Value {
     ability
 }
 
-/// Symbols of a folder with 1,000 modules of ten definitions each.
+/// Measures workspace symbols of a folder with 1,000 modules of ten definitions each.
 fn workspace() {
     let folder = std::env::temp_dir().join(format!("relay-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -72,11 +72,11 @@ fn workspace() {
     let query = json!({ "query": "layer9" });
     let start = Instant::now();
     let (first, _) = bench.timed("workspace/symbol", &query, start);
-    println!("{:28} {:>8.2}", "the first question", first.as_secs_f64() * 1e3);
+    println!("{:28} {:>8.2}", "the first request", first.as_secs_f64() * 1e3);
     bench.still("workspace symbols", "workspace/symbol", &query);
-    bench.still("all that fit nothing", "workspace/symbol", &json!({ "query": "zz" }));
+    bench.still("no matches", "workspace/symbol", &json!({ "query": "zz" }));
     bench.client.finish();
-    // A folder of temporary files is no loss where it stays.
+    // A failure only leaves temporary files.
     let _ = std::fs::remove_dir_all(folder);
 }
 
@@ -92,7 +92,7 @@ fn module(name: &str, text: &str) {
     let lines = text.matches('\n').count() as u32;
     println!("\n{name}: {} kB, {lines} lines; milliseconds", text.len() / 1000);
     println!("{:28} {:>8} {:>8} {:>8} {:>10}", "", "median", "max", "CPU", "bytes");
-    // As VS Code begins: it has a grammar of its own for what needs no analysis.
+    // Like VS Code, which has its own grammar for syntax highlighting.
     let tokens = json!({ "augmentsSyntaxTokens": true });
     let actions = json!({ "dataSupport": true, "resolveSupport": { "properties": ["edit"] } });
     let abilities = json!({
@@ -142,7 +142,7 @@ fn module(name: &str, text: &str) {
     bench.still("shapes", "relay/shapes", &document);
     bench.still("reading view", "relay/readingView", &document);
     bench.writing(text, middle, &screen);
-    // From here on the server waits to be asked.
+    // From here on the server only responds to requests.
     bench.still("diagnostics", "textDocument/diagnostic", &document);
     bench.client.finish();
 }
@@ -176,11 +176,11 @@ impl Bench {
         self.report(what, cpu, times, bytes);
     }
 
-    /// What helps to write: `middle` is where the name of an operator begins that is called there,
-    /// `screen` what is seen around it.
+    /// Measures requests for writing. `middle` is the start of the name of a called operator, `screen` the
+    /// visible range around it.
     fn writing(&mut self, text: &str, middle: usize, screen: &Value) {
         let start = text[..middle].rfind('\n').map_or(0, |at| at + 1);
-        // The variable that the line binds, and the inside of the call.
+        // The variable that the line binds, and an argument of the call.
         let bound = text[start..middle].find('%').map_or(self.column, |at| at as u32 + 1);
         let variable = at(URI, self.line, bound);
         let argument = at(URI, self.line, self.column + 4);
@@ -227,7 +227,7 @@ impl Bench {
         self.still("formatting, line break", "textDocument/onTypeFormatting", &typed);
     }
 
-    /// Types a letter, or takes it away again, and waits until that has been checked.
+    /// Types a letter, or deletes it again, and waits until the text has been checked.
     fn edit(&mut self) -> Instant {
         self.version += 1;
         let (line, column) = (self.line, self.column);
@@ -257,8 +257,7 @@ impl Bench {
         self.report(what, cpu, times, bytes);
     }
 
-    /// Tokens after an edit, as a change of those before: from the edit on, and from the moment on
-    /// when the text has been checked.
+    /// Measures deltas of tokens after an edit: from the edit on, and from the end of the check on.
     fn deltas(&mut self) {
         let document = json!({ "textDocument": { "uri": URI } });
         let full = self.client.request("textDocument/semanticTokens/full", document.clone());

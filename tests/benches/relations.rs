@@ -1,7 +1,7 @@
-//! What a type relation costs: the calls of the models, each with the types that it has there.
+//! The cost of type relations, on the calls of the models with their types.
 //!
-//! A call is solved as inference solves it: the types of its arguments enter the table, the
-//! relation runs until it holds, the type of the result is taken out.
+//! A call is solved as in inference: the types of its arguments are added to the table, the relation
+//! runs until it holds, and the type of the result is read.
 
 use std::{collections::HashMap, hint::black_box, time::Duration};
 
@@ -17,7 +17,7 @@ use types::{NodeId, Relation, Solver, State};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The number of operators, the commonest first.
+/// The number of operators, the most common ones.
 const OPERATORS: usize = 20;
 /// The maximum number of calls of each.
 const CALLS: usize = 256;
@@ -29,7 +29,7 @@ fn main() {
             models.iter().flat_map(|(_, text)| calls::of_text(text)).collect()
         }
         _ => {
-            println!("the conformance corpus is not here: the calls of the pages");
+            println!("there is no conformance corpus: the calls of the markdown tests");
             calls::of_pages()
         }
     };
@@ -73,7 +73,7 @@ fn cost(calls: &[(Relation, &Call)]) -> f64 {
     rounds[rounds.len() / 2]
 }
 
-/// Solves one call; says whether it held.
+/// Solves one call; returns 1 if it holds.
 fn solve(solver: &mut Solver, relation: &Relation, call: &Call) -> u32 {
     solver.clear();
     let mut args: SmallVec<[NodeId; 4]> =

@@ -1,4 +1,4 @@
-//! Runs fuzz targets on inputs made from the texts of this repository.
+//! Runs fuzz targets on inputs derived from the texts of this repository.
 //!
 //! ```text
 //! cargo run -p relay-tests --example campaign -- --target check --inputs 100000
@@ -7,17 +7,17 @@
 //! | option | |
 //! |---|---|
 //! | `--target NAME` | a target, or `all` (the default) |
-//! | `--inputs N` | inputs for each target; 10,000 unless said otherwise |
-//! | `--seed S` | inputs are numbered, and depend on the seed and their number alone |
-//! | `--out DIR` | where failing inputs go; `target/campaign` unless said otherwise |
-//! | `--replay FILE` | runs the target on this input alone |
-//! | `--minimise FILE` | makes a failing input smaller, and prints it |
-//! | `--corpus DIR` | writes the seeds of every target for `cargo fuzz`, and ends |
+//! | `--inputs N` | inputs for each target; 10,000 by default |
+//! | `--seed S` | the seed of the inputs, each of which depends only on the seed and its number |
+//! | `--out DIR` | the folder for failing inputs; `target/campaign` by default |
+//! | `--replay FILE` | runs the target on one input |
+//! | `--minimise FILE` | minimises a failing input, and prints it |
+//! | `--corpus DIR` | writes the seeds of every target for `cargo fuzz`, and exits |
 //!
-//! The inputs of a target are run by a process of their own, which may hold 1 GB. If it dies, or is
-//! silent for long, the input that it was working on is a failure, and the next process goes on after
-//! it. Failures are made smaller and kept, one for each place of the code. Any number of campaigns
-//! may run at once, also into one folder, with different seeds.
+//! A separate worker process with at most 1 GB of memory runs the inputs of a target. If it dies or stops
+//! reporting, its current input is a failure, and a new worker continues after it. Failures are minimised
+//! and kept, one for each code location. Several campaigns with different seeds may run at once, also
+//! with the same folder.
 
 use std::{
     alloc::System,
@@ -32,18 +32,18 @@ use std::{
 
 use cap::Cap;
 use relay_tests::fuzz::{
-    Failure, Kind, MOST_MEMORY, Mutator, STACK, Seeds, TARGETS, Target, end_session, minimise,
+    Failure, Kind, MAX_MEMORY, Mutator, STACK, Seeds, TARGETS, Target, end_session, minimise,
 };
 
 #[global_allocator]
-static ALLOCATOR: Cap<System> = Cap::new(System, MOST_MEMORY);
+static ALLOCATOR: Cap<System> = Cap::new(System, MAX_MEMORY);
 
-/// A worker that says nothing for so long is stopped. Much longer than an input may take: the
-/// machine may be busy.
+/// The time without a report after which a worker is stopped, much longer than the limit of an input,
+/// because the machine may be busy.
 const SILENCE: Duration = Duration::from_secs(30);
 /// The interval at which a worker reports its progress.
 const NEWS: Duration = Duration::from_secs(1);
-/// The time limit of one input that is run alone, to see whether it hangs.
+/// The time limit of a single input, to detect hangs.
 const ALONE: Duration = Duration::from_secs(10);
 
 struct Options {
@@ -56,7 +56,7 @@ struct Options {
     corpus: Option<PathBuf>,
     /// The first input of a worker; the others are those of its parent.
     worker: Option<u64>,
-    /// Signatures of failures that are known already.
+    /// The signatures of known failures.
     known: HashSet<String>,
 }
 
@@ -115,7 +115,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the options say; gives whether nothing failed.
+/// Runs the options; returns true if nothing failed.
 fn run(options: &Options) -> io::Result<bool> {
     if let Some(folder) = &options.corpus {
         return write_corpus(folder).map(|()| true);
@@ -150,13 +150,13 @@ fn run(options: &Options) -> io::Result<bool> {
     Ok(is_clean)
 }
 
-/// Runs `work` on a stack of the size that threads have.
+/// Runs `work` on a stack of the default size of threads.
 fn on_small_stack<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The failure of a target on an input. Sessions are tried on a server of their own.
+/// Returns the failure of a target on an input. Sessions run on a new server.
 fn attempt(target: Target, input: &[u8]) -> Option<Failure> {
     let failure = target.attempt(input).err();
     if target.kind == Kind::Session && failure.is_none() {
@@ -165,7 +165,7 @@ fn attempt(target: Target, input: &[u8]) -> Option<Failure> {
     failure
 }
 
-/// The failure of a target when its server ends.
+/// Returns the failure of a target at the end of its server.
 fn end(target: Target) -> Option<Failure> {
     Target { run: |_| end_session(), ..target }.attempt(&[]).err()
 }
@@ -175,8 +175,8 @@ fn input_of(seeds: &Seeds, target: Target, seed: u64, number: u64) -> Vec<u8> {
     Mutator::new(seeds, seed).input(target.kind)
 }
 
-/// Runs inputs one after another, in a worker process. What it is working on is in a file, after the
-/// number of the input.
+/// Runs inputs in sequence, in a worker process. A file contains the number of the current input and the
+/// input.
 fn work(
     target: Target,
     seed: u64,
@@ -223,7 +223,7 @@ fn current_path(out: &Path, process: u32) -> PathBuf {
     out.join(format!("current-{process}"))
 }
 
-/// Keeps a failing input, and next to it why it fails.
+/// Saves a failing input, and its failure next to it.
 fn save(out: &Path, target: Target, input: &[u8], failure: &Failure) -> io::Result<PathBuf> {
     // FNV: the same input has the same name in every process.
     let hash = input.iter().fold(0xCBF2_9CE4_8422_2325u64, |hash, &byte| {
@@ -235,7 +235,7 @@ fn save(out: &Path, target: Target, input: &[u8], failure: &Failure) -> io::Resu
     Ok(path)
 }
 
-/// A worker process and what it says.
+/// A worker process and its reports.
 struct Worker {
     child: Child,
     lines: Receiver<String>,
@@ -275,16 +275,16 @@ impl Worker {
     }
 }
 
-/// Runs all inputs of a target; gives whether none failed.
+/// Runs all inputs of a target; returns true if none failed.
 fn campaign(target: Target, options: &Options) -> io::Result<bool> {
     let begin = Instant::now();
     let (mut first, mut failures) = (0, 0u64);
     let mut known = options.known.clone();
-    // Each round goes on after the input on which the last worker died.
+    // Each round continues after the input on which the last worker died.
     while first < options.inputs {
         let mut worker = Worker::start(target, first, &known, options)?;
         let mut done = 0;
-        // Ends when the worker ends, or says nothing for too long.
+        // Ends when the worker ends, or does not report for too long.
         while let Ok(line) = worker.lines.recv_timeout(SILENCE) {
             let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match verb {
@@ -296,7 +296,7 @@ fn campaign(target: Target, options: &Options) -> io::Result<bool> {
                 _ => println!("{}: {line}", target.name),
             }
         }
-        // It may be gone already.
+        // It may have ended.
         let _ = worker.child.kill();
         let status = worker.child.wait()?;
         let path = current_path(&options.out, worker.child.id());
@@ -333,19 +333,18 @@ fn campaign(target: Target, options: &Options) -> io::Result<bool> {
     Ok(failures == 0)
 }
 
-/// A smaller input that fails as well, each attempt in a process of its own: for what kills its
-/// process.
+/// Minimises an input that kills its process, with each attempt in a separate process.
 fn smaller_alone(target: Target, input: &[u8], options: &Options) -> io::Result<Vec<u8>> {
     fs::create_dir_all(&options.out)?;
     let path = options.out.join(format!("attempt-{}", std::process::id()));
     let fails = |input: &[u8]| fails_alone(target, input, &path).unwrap_or(false);
     let small = if fails(input) { minimise(input, target.kind, fails) } else { input.to_vec() };
-    // There is nothing to remove if it could not be written.
+    // It does not exist if it could not be written.
     let _ = fs::remove_file(&path);
     Ok(small)
 }
 
-/// Returns true if an input fails in a process of its own.
+/// Returns true if an input fails in a separate process.
 fn fails_alone(target: Target, input: &[u8], path: &Path) -> io::Result<bool> {
     fs::write(path, input)?;
     let mut command = Command::new(std::env::current_exe()?);
@@ -363,7 +362,7 @@ fn fails_alone(target: Target, input: &[u8], path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Writes the seeds of every target, a file each.
+/// Writes the seeds of every target, one file each.
 fn write_corpus(folder: &Path) -> io::Result<()> {
     let seeds = Seeds::of_repository();
     for target in TARGETS {

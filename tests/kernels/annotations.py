@@ -1,5 +1,4 @@
-"""Operators that say something and compute nothing, the parts of TVM's virtual machine, and those that
-cannot be run."""
+"""Annotations, the operators of TVM's virtual machine, and operators that cannot be run."""
 
 import base64
 import json
@@ -52,7 +51,7 @@ def the_same():
     case("device_copy(%a, src_virtual_device=meta[VirtualDevice][0], dst_virtual_device=meta[VirtualDevice][1])", [x],
          x,
          after=_DEVICES)
-    # A tuple goes through as well, and a tensor of no elements.
+    # Also for a tuple and a tensor without elements.
     case("annotation.checkpoint((%a, %b))", [x, x[:0]], [x, x[:0]])
 
 
@@ -62,7 +61,7 @@ def virtual_machine():
     case('vm.shape_of(%a, dtype="int32")', [x[:, :0]], np.array([2, 0], "int32"))
     case("vm.reshape_tensor(%a, %b, newshape=[3, 2])", [x, np.array([3, 2], "int64")], x.reshape(3, 2))
     case("memory.kill(%a)", [x], [])
-    # What the memory holds is not defined; its shape is.
+    # Only the shape of allocated memory is defined.
     storage = 'memory.alloc_storage(24i64, %a, 64i64, dtype="float32", virtual_device=meta[VirtualDevice][0])'
     case(f"let %s = {storage}; let %t = memory.alloc_tensor(%s, 0i64, %a, const_shape=meta[relay.Constant][0], assert_shape=None); "
          'shape_of(%t, dtype="int64")', [shape], shape,
@@ -81,12 +80,12 @@ def without_computation():
     x = floats(4)
     before = "def @f(%x: Tensor[(4), float32]) -> Tensor[(4), float32] { %x }"
     refused("call_lowered(@f, (%a,))", [x],
-            "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
+            "it calls a function that TVM has lowered to TIR, which Relay text cannot contain",
             before)
     refused("vm.invoke_tvm_op(@f, (%a,), (%b,))", [x, x],
-            "it calls compiled code and writes to memory, inside TVM's virtual machine only", before)
+            "it calls compiled code and writes to memory, only inside of TVM's virtual machine", before)
     refused("nn.contrib_conv2d_winograd_nnpack_weight_transform(%a, convolution_algorithm=3)", [floats(4, 3, 3, 3)],
-            "the library NNPACK computes it, and it alone knows the order of its result")
+            "the layout of its result is private to the NNPACK library")
     device = "it exists only on Arm's Ethos-U, an accelerator"
     image, table = ints(1, 4, 4, 4, dtype="int8"), np.zeros(0, "int8")
     scales = "ifm_scale=1f, ifm_zero_point=0, ofm_scale=1f, ofm_zero_point=0"
@@ -100,7 +99,7 @@ def without_computation():
     for name, inputs in (("conv2d", 4), ("depthwise_conv2d", 1)):
         refused(f"contrib.ethosu.{name}(%a, %b, %c, %d, {scales}, weight_zero_point=0, kernel_shape=[3, 3], ofm_channels=4)",
                 [image, ints(4, 3, 3, inputs, dtype="int8"), np.zeros((4, 10), "uint8"), table], device)
-    # Names that have no type at all.
+    # Names without a type.
     refused("hardswish(%a)", [x], "`hardswish` is registered in TVM without a definition")
     refused('annotation.with_funcid(@f, fid=1, attrs_type_key="relay.attrs.WithFuncIdAttrs")', [],
             "`annotation.with_funcid` has no type: TVM uses it inside a single pass only", before)

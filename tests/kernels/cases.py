@@ -1,4 +1,4 @@
-"""Cases and the numbers in them.
+"""Test cases and their numbers.
 
 A case is one expression over %a, %b, %c …, the arguments in order, and the tensors that it gives, or
 the message that it fails with.
@@ -13,10 +13,10 @@ ROWS = []
 
 
 class BFloat16:
-    """An array of float32 of which the upper halves of the bits count."""
+    """A float32 array with the precision of bfloat16."""
 
     def __init__(self, array):
-        # To the nearest, ties to even.
+        # Rounds to nearest, ties to even.
         bits = np.ascontiguousarray(array, "float32").view("uint32").astype("uint64")
         bits += 0x7FFF + (bits >> np.uint64(16) & np.uint64(1))
         self.array = (bits & np.uint64(0xFFFF0000)).astype("uint32").view("float32").reshape(np.shape(array))
@@ -28,7 +28,7 @@ def encode(array):
         array, name = array.array, "bfloat16"
     array = np.asarray(array)
     name = name or str(array.dtype)
-    # Single precision in as few digits as tell it.
+    # The shortest digits that identify the single precision number.
     flat = [float(str(x)) if name == "float32" else x.item() for x in array.reshape(-1)]
     names = {math.inf: "inf", -math.inf: "-inf"}
     data = [names.get(x, "nan" if isinstance(x, float) and math.isnan(x) else x) for x in flat]
@@ -36,7 +36,7 @@ def encode(array):
 
 
 def case(expr, args, out, tolerance=1e-5, after=""):
-    """`expr` gives `out`, an array or a list of them; `after` is below the definitions."""
+    """`expr` evaluates to `out`, an array or a list of them; `after` follows the definitions."""
     out = out if isinstance(out, (list, tuple)) else [out]
     ROWS.append({
         "expr": expr,
@@ -48,12 +48,12 @@ def case(expr, args, out, tolerance=1e-5, after=""):
 
 
 def refused(expr, args, fault, before=""):
-    """`expr`, below the definitions `before`, has a type but cannot be computed."""
+    """`expr`, after the definitions `before`, has a type but cannot be computed."""
     ROWS.append({"expr": expr, "args": [encode(arg) for arg in args], "fault": fault, "before": before})
 
 
 class Numbers:
-    """Numbers that look random; `restart` makes them the same whatever other families drew."""
+    """Pseudo-random numbers; `restart` makes them independent of other families."""
 
     def __init__(self):
         self.restart("")
@@ -62,7 +62,7 @@ class Numbers:
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
     def floats(self, *shape, low=-2.0, high=2.0, dtype="float32"):
-        # Four digits: the file of cases stays small.
+        # Four digits keep the file of cases small.
         return np.asarray(self.rng.uniform(low, high, shape).round(4)).astype(dtype)
 
     def ints(self, *shape, low=-9, high=10, dtype="int32"):
@@ -77,7 +77,7 @@ floats, ints, permutation = NUMBERS.floats, NUMBERS.ints, NUMBERS.permutation
 
 
 def away(x):
-    """To the nearest integer, halves away from zero, as C's `round`."""
+    """Rounds to the nearest integer, halves away from zero, like C's `round`."""
     return np.sign(x) * np.floor(np.abs(x) + 0.5)
 
 

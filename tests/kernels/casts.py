@@ -1,4 +1,4 @@
-"""Writes casts.jsonl: numbers of every data type as numpy casts them to every other one.
+"""Writes casts.jsonl: the results of numpy's casts between all data types.
 
     python3 tests/kernels/casts.py
 
@@ -36,13 +36,13 @@ def _bits(array):
 
 
 def _floats(name):
-    """Numbers around every bound of an integer, halves, and some drawn from all bits."""
+    """Numbers around every bound of an integer, halves, and random bits."""
     special = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, 0.99, 1.5, 2.5, 1e-8, 3e-45, 65519.0, 65520.0, 3.4e38]
     bounds = [2.0**power for power in (7, 8, 15, 16, 31, 32, 52, 53, 63, 64)]
     near = [np.nextafter(bound, to) for bound in bounds for to in (0.0, np.inf)]
-    # Of single precision: the doubles beside a bound are the bound itself.
+    # In single precision, the doubles next to a bound are the bound itself.
     near += [float(np.nextafter(np.float32(bound), np.float32(to))) for bound in bounds for to in (0.0, np.inf)]
-    # The middle of two neighbours in half precision and in brain floating point, and just beside it.
+    # The middle of two neighbours in half precision and bfloat16, and numbers next to it.
     middles = [1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-8 + 2.0**-40, 2.0**-25, 2.0**-25 + 2.0**-60]
     numbers = special + bounds + near + [bound + 0.5 for bound in bounds] + [bound - 0.5 for bound in bounds] + middles
     array = np.array([sign * number for number in numbers for sign in (1, -1)], "float64").astype(_dtype(name))
@@ -55,7 +55,7 @@ def _integers(name):
     info = np.iinfo(name)
     powers = [2**power for power in (0, 7, 8, 11, 15, 16, 24, 31, 32, 53, 62, 63)]
     numbers = [sign * power + by for power in powers for sign in (1, -1) for by in (-1, 0, 1)]
-    # Where rounding twice goes wrong.
+    # Numbers that double rounding gets wrong.
     numbers += [2**62 + 2**54 + 1, 2**62 + 2**38 + 1, 2**63 + 2**39 + 1, 2**60 + 2**36 + 1, 65519, 65520, 2049, 2051]
     numbers += [random.randint(info.min, info.max) for _ in range(16)] + [info.min, info.max]
     array = np.array([number for number in numbers if info.min <= number <= info.max], name)

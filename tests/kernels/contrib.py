@@ -1,4 +1,4 @@
-"""Convolutions of other kinds: in blocks, by Winograd's algorithm, of single bits, of displaced places."""
+"""Other convolutions: blocked, by Winograd's algorithm, bit-serial, deformable."""
 
 import numpy as np
 
@@ -24,14 +24,14 @@ def blocks():
          [relaid(x, "NCHW", "NCHW4c"), relaid(w, "OIHW", "OIHW1i4o")], relaid(out, "NCHW", "NCHW4c"), 1e-4)
 
 
-# The places at which TVM evaluates polynomials for tiles and windows of these sizes together.
+# TVM's evaluation points of polynomials by the sum of the tile and window sizes.
 _POINTS = {4: [0, -1, 1], 5: [0, -1, 1, 1 / 2], 6: [0, -1, 1, 1 / 2, -2], 7: [0, -1, 1, 1 / 2, -2, -1 / 2],
            8: [0, -1, 1, 1 / 2, -1 / 2, 2, -2]}
 
 
 def _window_transform(tile, window):
-    """The matrix of Cook and Toom that takes a window to its values at the points, each divided by
-    the product of its distances from the others; the point at infinity is the last."""
+    """The matrix of Cook and Toom that evaluates a window at the points, each value divided by the
+    product of the distances to the other points; the last point is infinity."""
     points = _POINTS[tile + window - 1]
     rows = []
     for k, at in enumerate(points):
@@ -53,7 +53,7 @@ def winograd():
             out = convolution(x, w, [1, 1], [1, 1], [1, 1])
             case(f"nn.contrib_conv2d_winograd_without_weight_transform(%a, %b, tile_size={tile}, padding=[1, 1], "
                  "channels=3, kernel_size=[3, 3])", [x, weight.transpose(0, 1, 3, 2).copy()], out, 1e-3)
-    # In "NHWC" the outputs come first, as the transform of the weight gives them.
+    # In "NHWC" the outputs come first, as in the transformed weight.
     g = _window_transform(4, 3)
     w = floats(3, 2, 3, 3)
     weight = np.einsum("ek,nl,oikl->enoi", g, g, w.astype("float64")).astype("float32")
@@ -66,7 +66,7 @@ def winograd():
     case("nn.contrib_conv3d_winograd_without_weight_transform(%a, %b, tile_size=2, padding=[1, 1, 1], channels=3, "
          "kernel_size=[3, 3, 3])", [x, weight.transpose(0, 1, 2, 4, 3).copy()],
          convolution(x, w, [1] * 3, [1] * 3, [1] * 3), 1e-3)
-    # Of a window of one plane the depth is not transformed.
+    # The depth of a window of one plane is not transformed.
     flat = floats(3, 2, 1, 3, 3)
     weight = np.einsum("ek,nl,oidkl->endoi", g, g, flat.astype("float64")).astype("float32")
     case("nn.contrib_conv3d_winograd_weight_transform(%a, tile_size=2)", [flat], weight, 1e-4)
@@ -76,7 +76,7 @@ def winograd():
 
 
 def as_one_product():
-    """The window unfolded into rows; the matrix cut in tiles, filled up with zeros."""
+    """Unfolds the window into rows, and splits the matrix into tiles padded with zeros."""
     x, w = floats(2, 5, 4, 3), floats(3, 2, 3, 6)
     matrix = w.reshape(18, 6)
     for rows, columns in ((4, 4), (2, 8)):
@@ -99,8 +99,8 @@ def bits():
     x = ints(2, 32, 3, low=0, high=4, dtype="uint8")
 
     def pack(x, bits, axis, at, width):
-        """Whole words of `width` bits along `axis`, the first element in the highest bit; bit `b` of the
-        elements at `b` of a new axis."""
+        """Packs `axis` into words of `width` bits, with the first element in the highest bit and bit `b`
+        of the elements at `b` of a new axis."""
         moved = np.moveaxis(x.astype("uint64"), axis, -1)
         words = moved.reshape(*moved.shape[:-1], -1, width)
         planes = []
@@ -116,7 +116,7 @@ def bits():
     d, w = ints(3, 32, low=0, high=4, dtype="uint8"), ints(5, 32, low=0, high=2, dtype="uint8")
     product = lambda d, w: d.astype("int64") @ w.astype("int64").T
     tail = 'units=5, data_bits=2, weight_bits=1, pack_dtype="uint32", out_dtype="int16"'
-    # A bit of a weight stands for 1 and -1, or for 1 and 0.
+    # A bit of a weight means 1 or -1, or 1 or 0.
     case(f"nn.bitserial_dense(%a, %b, {tail}, unipolar=True)", [d, w],
          product(d, 2 * w.astype("int64") - 1).astype("int16"))
     case(f"nn.bitserial_dense(%a, %b, {tail}, unipolar=False)", [d, w], product(d, w).astype("int16"))
@@ -133,7 +133,7 @@ def bits():
 
 def displaced():
     def sampled(plane, y, x):
-        """Between four elements; outside it is 0."""
+        """Interpolates between four elements; the outside is 0."""
         height, width = plane.shape
         if y < 0 or x < 0 or y >= height or x >= width:
             return 0.0

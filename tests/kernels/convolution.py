@@ -1,4 +1,4 @@
-"""Products of matrices and convolutions."""
+"""Matrix products and convolutions."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from layoutof import relaid
 
 
 def convolution(x, w, strides, padding, dilation, groups=1):
-    """Over any number of axes, as the definition says. `padding` is one number for an axis or two."""
+    """The definition of a convolution over any number of axes. `padding` has one or two numbers per axis."""
     spatial = x.ndim - 2
     sides = [p if isinstance(p, tuple) else (p, p) for p in padding]
     exact = "int64" if x.dtype.kind in "iu" else "float64"
@@ -28,7 +28,7 @@ def convolution(x, w, strides, padding, dilation, groups=1):
 
 
 def transposed(x, w, strides, padding, output_padding, dilation, groups=1):
-    """The transposed convolution: each element is spread over the window that it came from."""
+    """The transposed convolution: each element is distributed over a window."""
     spatial = x.ndim - 2
     exact = "int64" if x.dtype.kind in "iu" else "float64"
     inner, outs = x.shape[1] // groups, w.shape[1] * groups
@@ -87,7 +87,7 @@ def convolutions():
         x, w = floats(2, 4, *size), floats(6, 4, *[3] * rank)
         one = [1] * rank
         head = f"nn.conv{rank}d(%a, %b, kernel_size={[3] * rank}"
-        # Both sides of one axis are written; of more, one may stand for both.
+        # A single axis needs both sides; with more axes, one number may be used for both.
         pad = lambda p: [p] * max(rank, 2)
         case(f"{head}, padding={pad(1)})", [x, w], convolution(x, w, one, one, one), 1e-4)
         case(f"{head}, strides={[2] * rank}, padding={pad(1)})", [x, w], convolution(x, w, [2] * rank, one, one), 1e-4)
@@ -99,7 +99,7 @@ def convolutions():
                                                                          dtype="int8")
         case(f'nn.conv{rank}d(%a, %b, kernel_size={[2] * rank}, padding={pad(0)}, out_dtype="int32")', [i, k],
              convolution(i, k, one, [0] * rank, one).astype("int32"))
-        # TVM types no `nn.conv1d` of several groups.
+        # TVM cannot type an `nn.conv1d` with several groups.
         if rank > 1:
             half = floats(6, 2, *[3] * rank)
             case(f"{head}, padding={pad(2)}, dilation={[2] * rank}, groups=2)", [x, half],
@@ -108,7 +108,7 @@ def convolutions():
         case(f'{head}, padding={pad(1)}, data_layout="{layout}", kernel_layout="{kernel}")',
              [relaid(x, f"NC{letters}", layout), relaid(w, f"OI{letters}", kernel)],
              relaid(convolution(x, w, one, one, one), f"NC{letters}", layout), 1e-4)
-    # One kernel for a channel, and two.
+    # One kernel per channel, and two.
     x = floats(1, 3, 5, 6)
     for many in (1, 2):
         w = floats(3 * many, 1, 3, 2)
@@ -149,7 +149,7 @@ def transposed_convolutions():
 
 
 def weight_gradients():
-    """Each factor of the weight gathers what it was multiplied with."""
+    """Sums up the factors of each element of the weight."""
     def gradient(dy, x, kernel, strides, padding, groups):
         x = np.pad(x, [(0, 0), (0, 0)] + [(p, p) for p in padding]).astype("float64")
         inner, each = x.shape[1] // groups, dy.shape[1] // groups

@@ -51,7 +51,7 @@ def corners():
             tail = f'k=None, axis={axis}, is_ascend={ascend}, dtype="int64"'
             case(f'dyn.topk(%a, %b, ret_type="both", {tail})', [x, long(2)], [np.take_along_axis(x, few, axis), few])
             case(f'dyn.topk(%a, %b, ret_type="values", {tail})', [x, np.int32(2)], np.take_along_axis(x, few, axis))
-            # No positive number stands for all.
+            # No positive number means all.
             case(f'dyn.topk(%a, %b, ret_type="indices", {tail})', [x, long(0)], order)
     case("dyn.tile(%a, %b, reps=[])", [x, long(2)], np.tile(x, 2))
     case("dyn.tile(%a, %b, reps=[])", [x[0], long(2, 1, 3)], np.tile(x[0], (2, 1, 3)))

@@ -91,7 +91,7 @@ def corners():
     scalar = np.float32(1.5)
     case("multiply(%a, %b)", [scalar, row], row * scalar)
     case("subtract(%a, %b)", [scalar, scalar], np.float32(0))
-    # Quotients of either sign, and a rest that takes the sign of the divisor or of the dividend.
+    # Quotients of either sign, and remainders with the sign of the divisor or of the dividend.
     i, j = np.array([7, -7, 7, -7], "int32"), np.array([2, 2, -2, -2], "int32")
     for dtype in ("int8", "int32", "int64"):
         i, j = i.astype(dtype), j.astype(dtype)

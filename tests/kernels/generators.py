@@ -1,4 +1,4 @@
-"""Random numbers, which are not random: a block cipher, Threefry, of keys and counters.
+"""Random numbers, which Threefry, a block cipher, derives from keys and counters.
 
 A key is ten words: the key of the cipher (4), the path of splits (2), the counter (2), and a single 1
 where the path goes on (2).
@@ -9,12 +9,12 @@ import numpy as np
 from cases import case
 
 WORD = 2**64
-# How far the words of both pairs are rotated in each round.
+# The rotations of both words in each round.
 ROTATIONS = [(14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32)]
 
 
 def _block(key, counter):
-    """Twenty rounds over four words; every fourth takes up the key."""
+    """Twenty rounds over four words; every fourth adds the key."""
     parity = 0x1BD11BDAA9FC1A22
     for word in key:
         parity ^= word
@@ -28,23 +28,23 @@ def _block(key, counter):
         left, right = ROTATIONS[number % 8]
         turned = lambda x, by: (x << by | x >> (64 - by)) % WORD
         a, c = (a + b) % WORD, (c + d) % WORD
-        # The sum is in place when TVM adds once more.
+        # TVM adds to the updated sum once more.
         b, d = turned(b, left) ^ (a + b) % WORD, turned(d, right) ^ (c + d) % WORD
         b, d = d, b
     return [a, b, c, d]
 
 
 def _further(high, low):
-    """The 1 of a path, one place on; a place of 128."""
+    """Moves the 1 of a path by one of 128 places."""
     place = (high << 64 | low) >> 1
     return [place >> 64, place % WORD]
 
 
 def _generate(key, count):
-    """The next key, and as many words as asked for."""
+    """The next key and the requested number of words."""
     cipher, path, counter, place = key[:4], key[4:6], key[6:8], key[8:]
     if counter[1] >= WORD - 1 - count:
-        # The counter is used up: the path grows by a 1.
+        # The counter is exhausted: the path grows by a 1.
         path, place = [path[0] | place[0], path[1] | place[1]], _further(*place)
         counter = [0, 0]
     words, whole = [], count // 4
@@ -59,7 +59,7 @@ def _generate(key, count):
 
 def _split(key):
     cipher, path, counter, place = key[:4], key[4:6], key[6:8], key[8:]
-    # A path is full when it has filled the first of its words: TVM looks at that one alone.
+    # A path is full when its first word is full: TVM only checks that one.
     if place[0] == 0:
         cipher = _block(cipher, path + counter)
         return cipher + [0] * 4 + [1 << 62, 0], cipher + [1 << 63, 0, 0, 0] + [1 << 62, 0]
@@ -85,14 +85,14 @@ def keys():
             case(f"random.threefry_generate(%a, out_shape={shape})", [_words(key)],
                  [_words(after), _words(words).reshape(shape)])
     full = [*FRESH[:7], WORD - 5, *FRESH[8:]]
-    # Where the path is full as well, TVM hashes words that it has not written.
+    # If the path is full as well, TVM hashes uninitialized words.
     for key in (full, [*full[:8], 1, 0], [*SPLIT[:7], WORD - 1, 1 << 61, 0]):
         after, words = _generate(key, 6)
         case("random.threefry_generate(%a, out_shape=[6])", [_words(key)], [_words(after), _words(words)])
 
 
 def _uniform(key, shape, dtype):
-    """The upper bits as the fraction of a number between 1 and 2."""
+    """Uses the upper bits as the fraction of a number between 1 and 2."""
     after, words = _generate(key, int(np.prod(shape)))
     if dtype == "float32":
         bits = np.array([word % 2**32 >> 9 for word in words], "uint32") | np.uint32(127 << 23)
@@ -119,7 +119,7 @@ def numbers():
     after, values = _uniform(SPLIT, [2, 6], "float32")
     share = np.maximum(chances, 0)
     share = (share / share.sum(1, keepdims=True)).cumsum(1)
-    # The first that is exceeded; below 0 counts as 0.
+    # The first one that is exceeded; negative numbers count as 0.
     out = np.array([[next(k for k in range(3) if share[row, k] > value) for value in values[row]] for row in range(2)],
                    "int32")
     case("random.multinomial(%a, %b, num_samples=6)", [_words(SPLIT), chances], [_words(after), out])

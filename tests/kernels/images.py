@@ -1,4 +1,4 @@
-"""Images that are resized, sampled and cut."""
+"""Resizing, sampling and cropping images."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from layoutof import relaid
 
 
 def _coordinates(size, target, mode, start=0.0, end=0.0):
-    """Where in the source each element of the target lies."""
+    """The position in the source of each element of the target."""
     x, scale = np.arange(target, dtype="float64"), size / target
     if mode == "align_corners":
         return x * (size - 1) / (target - 1)
@@ -25,7 +25,7 @@ def _coordinates(size, target, mode, start=0.0, end=0.0):
 
 
 def _weights(size, at, method, rounding, alpha=-0.5, exclude=False):
-    """A row for each target: how much of each source element it has. The border goes on outside."""
+    """A row of source weights for each target element. The border extends outside."""
     out = np.zeros((len(at), size))
     for row, x in zip(out, at):
         if method == "nearest_neighbor":
@@ -51,17 +51,17 @@ def _weights(size, at, method, rounding, alpha=-0.5, exclude=False):
 
 def resized(x, target, method="linear", mode="half_pixel", rounding="round", alpha=-0.5, exclude=False, roi=None,
             outside=0.0):
-    """Axis by axis. `roi` is a pair for each axis."""
+    """Resizes axis by axis. `roi` has a pair for each axis."""
     out = x.astype("float64")
     missing = np.zeros(target, bool)
     whole = method == "nearest_neighbor" and mode == "asymmetric" and len(target) == 2
     for k, count in enumerate(target):
         size = x.shape[2 + k]
         at = _coordinates(size, count, mode, *(roi[k] if roi else ()))
-        # TVM divides whole numbers where an image grows by a whole factor.
+        # TVM uses integer division if an image grows by an integral factor.
         way = "floor" if whole and count % size == 0 else rounding or ("round" if mode == "align_corners" else "floor")
         out = np.moveaxis(np.tensordot(_weights(size, at, method, way, alpha, exclude), out, (1, 2 + k)), 0, 2 + k)
-        # Of volumes, what lies outside in depth goes on as the border.
+        # In volumes, the border extends along the depth.
         if mode == "tf_crop_and_resize" and not (len(target) == 3 and k == 0):
             gone = (at < 0) | (at > size - 1)
             missing |= gone.reshape([-1 if j == k else 1 for j in range(len(target))])
@@ -91,7 +91,7 @@ def _resize_cases(rank, letters, x, targets):
             add(target, mode=mode, method="nearest_neighbor")
             add(target, mode=mode, method="cubic")
     for rounding in ("round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", ""):
-        # Halves among the coordinates: each element twice.
+        # Coordinates with halves: each element twice.
         twice = [2 * side for side in x.shape[2:]]
         add(twice, method="nearest_neighbor", mode="asymmetric", rounding=rounding)
         add(targets[0], method="nearest_neighbor", mode="half_pixel", rounding=rounding)
@@ -112,7 +112,7 @@ def resize():
     x = floats(1, 2, 3, 4)
     case('image.resize2d(%a, size=[5, 7], roi=[0f, 0f, 0f, 0f], layout="NCHW2c")', [relaid(x, "NCHW", "NCHW2c")],
          relaid(resized(x, [5, 7]).astype("float32"), "NCHW", "NCHW2c"), 1e-4)
-    # A region, in fractions; what lies outside has a value of its own.
+    # A region, in fractions, with its own value for the outside.
     crop = 'coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=9f'
     for target in ([5, 6], [1, 1]):
         out = resized(x, target, mode="tf_crop_and_resize", roi=[(0.2, 1.3), (-0.1, 0.8)], outside=9.0)
@@ -125,7 +125,7 @@ def resize():
     out = resized(z, [4, 4, 5], mode="tf_crop_and_resize", roi=[(-0.3, 0.9), (0.2, 1.3), (-0.1, 0.8)], outside=9.0)
     case(f'image.resize3d(%a, size=[4, 4, 5], roi=[-0.1f, 0.2f, -0.3f, 0.8f, 1.3f, 0.9f], layout="NCDHW", {crop})', [z],
          out.astype("float32"), 1e-4)
-    # Integers are cut toward zero; another data type can be asked for.
+    # Integers are truncated toward zero; another data type can be requested.
     i = ints(1, 1, 3, 4, low=0, high=256, dtype="uint8")
     smooth = resized(i, [5, 7])
     case('image.resize2d(%a, size=[5, 7], roi=[0f, 0f, 0f, 0f], out_dtype="float32")', [i], smooth.astype("float32"),
@@ -147,7 +147,7 @@ def upsampling():
                 out = resized(x, target, method, mode, "").astype("float32")
                 tail = f'scale_h={high:g}f, scale_w={wide:g}f, method="{name}", align_corners={corners}'
                 case(f"nn.upsampling(%a, {tail})", [x], out, 1e-4)
-                # Half an element more is one more, where the factor is an argument; an even number, where not.
+                # Halves are rounded up if the factor is an argument, and to even otherwise.
                 out = resized(x, [int(away(3 * high)), int(away(4 * wide))], method, mode, "").astype("float32")
                 case(f'dyn.nn.upsampling(%a, %b, %c, scale_h=0f, scale_w=0f, method="{name}", align_corners={corners})',
                      [x, np.float32(high), np.float32(wide)], out, 1e-4)
@@ -194,7 +194,7 @@ def grids():
 
 
 def _folded(x, size, corners):
-    """Reflected until it is inside."""
+    """Reflects until the position is inside."""
     start, size = (0, size - 1) if corners else (-0.5, size)
     if start <= x <= start + size:
         return x
@@ -205,7 +205,7 @@ def _folded(x, size, corners):
 
 
 def sampled(x, grid, method, padding, corners):
-    """Over any number of axes; the first coordinate of the grid is that of the last axis."""
+    """Samples any number of axes; the first coordinate of the grid belongs to the last axis."""
     sizes, rank = x.shape[2:], x.ndim - 2
     x = x.astype("float64")
     out = np.zeros((*x.shape[:2], *grid.shape[2:]))
@@ -265,7 +265,7 @@ def sampling():
 
 
 def dilation():
-    """The greatest sum of a window and the kernel; the padding is 0."""
+    """The maximum sum of a window and the kernel; the padding is 0."""
     def dilated(x, w, strides, padding, dilations):
         x = np.pad(x, [(0, 0), (0, 0)] + padding).astype("float64")
         sizes = [(x.shape[2 + k] - (w.shape[1 + k] - 1) * dilations[k] - 1) // strides[k] + 1 for k in (0, 1)]

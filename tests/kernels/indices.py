@@ -1,4 +1,4 @@
-"""Operators that look up, write at places and sort."""
+"""Operators that gather, scatter and sort."""
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def writing():
     new = floats(3, 2)
     out = x.copy()
     for place in np.ndindex(3, 2):
-        # Of what is there and one update after the other.
+        # Combines the existing element with the updates in order.
         out[place[0], at[place]] = (out[place[0], at[place]] + new[place]) / 2
     case('scatter_elements(%a, %b, %c, axis=-1, reduction="mean", attrs_type_key="relay.attrs.ScatterElementsAttrs")',
          [x, at, new], out)
@@ -154,7 +154,7 @@ def writing():
 def orders():
     x = ints(3, 4, 5, low=0, high=4).astype("float32")
     for axis in (0, 1, -1):
-        # Equal elements stay in order, from the least or from the greatest.
+        # Stable in both directions.
         up, down = np.argsort(x, axis, kind="stable"), np.argsort(-x, axis, kind="stable")
         case(f'argsort(%a, axis={axis}, is_ascend=True, dtype="int64")', [x], up)
         case(f'argsort(%a, axis={axis}, is_ascend=False, dtype="float32")', [x], down.astype("float32"))
@@ -175,7 +175,7 @@ def orders():
 
 
 def different():
-    """After what was found: zeros, the length, zeros."""
+    """The tail of the results: zeros, the length, zeros."""
     for data in ([4, 5, 1, 2, 3, 3, 4, 5], [7, 7, 7], [2, 1]):
         data = np.array(data, "int32")
         values, first, inverse, counts = np.unique(data, return_index=True, return_inverse=True, return_counts=True)
@@ -184,7 +184,7 @@ def different():
             new = np.arange(len(values)) if is_sorted else order
             rank = np.argsort(new)
             found = len(values)
-            # Those after the number of elements found are not defined, so they are cut off.
+            # Elements beyond the number of results are undefined, so they are removed.
             cut = f"begin=[0], end=[{found}], strides=[1], axes=None"
             expr = (f"let %u = unique(%a, sorted={is_sorted}, return_counts=True, attrs_type_key=\"relay.attrs.UniqueAttrs\"); "
                     f"(strided_slice(%u.0, {cut}), strided_slice(%u.1, {cut}), %u.2, %u.3, strided_slice(%u.4, {cut}))")

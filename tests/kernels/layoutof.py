@@ -6,7 +6,7 @@ import numpy as np
 
 
 def relaid(x, source, target):
-    """`x` from a plain layout such as "NCHW" into `target`: "NHWC", or "NCHW4c" in whole blocks."""
+    """Converts `x` from a plain layout such as "NCHW" to `target`: "NHWC", or "NCHW4c" in whole blocks."""
     blocks = [(int(size), axis) for size, axis in re.findall(r"(\d+)([a-z])", target)]
     plain = re.sub(r"\d+[a-z]", "", target)
     x = np.asarray(x)

@@ -1,4 +1,4 @@
-"""Operators that lay tensors out in another way: blocks, padding, larger images."""
+"""Layouts, blocks, padding and upsampling."""
 
 import numpy as np
 
@@ -36,14 +36,14 @@ def transforms():
             case(f'layout_transform(%a, src_layout="{target}", dst_layout="NCHW")', [relaid(x, "NCHW", target)], x)
     case('layout_transform(%a, src_layout="NCHW2c", dst_layout="NCHW3c")', [relaid(x, "NCHW", "NCHW2c")],
          relaid(x, "NCHW", "NCHW3c"))
-    # A last block that is not full ends in zeros, which go when it is taken apart.
+    # An incomplete last block ends in zeros, which are removed by the inverse.
     filled = np.pad(x, [(0, 0), (0, 2), (0, 0), (0, 0)])
     case('layout_transform(%a, src_layout="NCHW", dst_layout="NCHW4c")', [x], relaid(filled, "NCHW", "NCHW4c"))
     w = floats(8, 4, 3, 1)
     case('layout_transform(%a, src_layout="OIHW", dst_layout="OIHW2i4o")', [w], relaid(w, "OIHW", "OIHW2i4o"))
     case('layout_transform(%a, src_layout="OIHW", dst_layout="HWIO")', [w], relaid(w, "OIHW", "HWIO"))
     y = floats(8, 6)
-    # The parts of an axis bear one name, the outermost first.
+    # The parts of an axis share one name, outermost first.
     case('auto_scheduler_layout_transform(%a, src_layout="8O6I", dst_layout="2O6I4O")', [y],
          y.reshape(2, 4, 6).transpose(0, 2, 1))
     case('auto_scheduler_layout_transform(%a, src_layout="8O6I", dst_layout="3I2O2I2O2O")', [y],
@@ -69,7 +69,7 @@ def padding():
 
 
 def batches():
-    """Blocks of places become batches and back."""
+    """Moves blocks of positions to batches and back."""
     x = floats(2, 4, 6, 3)
     out = x.reshape(2, 2, 2, 2, 3, 3).transpose(2, 4, 0, 1, 3, 5).reshape(12, 2, 2, 3)
     case("nn.space_to_batch_nd(%a, block_shape=[2, 3], paddings=[[0, 0], [0, 0]])", [x], out)

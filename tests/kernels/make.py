@@ -1,4 +1,4 @@
-"""Writes cases.jsonl: calls of operators with what numpy computes for them.
+"""Writes cases.jsonl: calls of operators with results computed by numpy.
 
     python3 tests/kernels/make.py
 

@@ -1,4 +1,4 @@
-"""Integers that stand for reals: `scale · (integer - zero point)`."""
+"""Integers that represent real numbers: `scale · (integer - zero point)`."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "int
 
 
 def _factor(real):
-    """A factor below 1 in 31 bits, and the power of 2 that is missing."""
+    """A factor below 1 as 31 bits and a power of 2."""
     part, exponent = np.frexp(np.float64(real))
     whole = int(away(part * 2.0**31))
     return (whole // 2, int(exponent) + 1) if whole == 2**31 else (whole, int(exponent))
 
 
 def _scaled(x, real, up=True):
-    """`x · real` in whole numbers; halves go up, or away from zero."""
+    """`x · real` in integer arithmetic; halves are rounded up, or away from zero."""
     whole, exponent = _factor(real)
     shift = 31 - min(exponent, 0)
     product = np.asarray(x).astype(object) * 2 ** max(exponent, 0) * whole
@@ -82,7 +82,7 @@ def requantization():
         for dtype in ("int8", "uint8", "int16", "int32"):
             for scale, zero, new_scale, new_zero in ((0.5, 0, 1.0, 0), (0.3, -4, 0.7, 5), (1.0, 3, 0.25, -7),
                                                      (0.7, 1, 0.7, 2)):
-                # Whole numbers of 32 bits alone, no sum or product of which overflows.
+                # Only 32 bit integers whose sums and products do not overflow.
                 data = halves if scale == 0.5 else x // 8 if dtype != "int32" else small
                 for compute in ("int64", "float64", "float32"):
                     if compute == "float32" and data is not halves:
@@ -90,7 +90,7 @@ def requantization():
                     tail = f'rounding="{rounding}", compute_dtype="{compute}", out_dtype="{dtype}"'
                     case(f"qnn.requantize(%a, {scale}f, {zero}, {new_scale}f, {new_zero}, {tail})", [data],
                          requantized(data, scale, zero, new_scale, new_zero, dtype, rounding, compute))
-    # By default halves go up.
+    # By default, halves are rounded up.
     case('qnn.requantize(%a, 0.5f, 0, 1f, 0, out_dtype="int8")', [halves], requantized(halves, 0.5, 0, 1, 0, "int8"))
     for dtype in ("int8", "uint8", "int16"):
         q = ints(2, 8, low=RANGES[dtype][0], high=RANGES[dtype][1], dtype=dtype)
@@ -122,7 +122,7 @@ def simulation():
 
 
 def unary():
-    """As reals, and back."""
+    """Dequantizes and quantizes again."""
     functions = {"abs": np.abs, "erf": erf, "exp": np.exp, "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
                  "log": np.log,
                  "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sqrt": np.sqrt,
@@ -131,7 +131,7 @@ def unary():
         for dtype in ("int8", "uint8"):
             low, high = RANGES[dtype]
             every = np.arange(low, high + 1, 5).astype(dtype)
-            # Where the function wants more than 0, the least integer stands for it.
+            # If the function needs positive numbers, the minimum represents 0.
             zero = low if name in ("log", "rsqrt", "sqrt") else low + 138
             with np.errstate(divide="ignore", over="ignore"):
                 out = _quantized(function(_real(every, 0.05, zero)), 0.03, 5, dtype)
@@ -148,14 +148,14 @@ def unary():
 
 
 def softmax():
-    """In whole numbers: `2^x` by shifts and a straight line between two powers of 2."""
+    """Integer softmax: `2^x` by shifts and linear interpolation between powers of 2."""
     x = ints(4, 6, low=-128, high=128, dtype="int8")
     for axis in (-1, 0):
         for scale in (0.02, 0.1, 0.5, 1.0):
             shifted = x.astype("int64") - 3
             shifted -= shifted.max(axis, keepdims=True)
             one = int(away(np.float32(1) / np.float32(scale)))
-            # `x / ln 2`, roughly.
+            # Approximately `x / ln 2`.
             power = shifted + (shifted >> 1) - (shifted >> 4)
             whole = np.clip((-power) // one, 0, 20)
             rest = power + whole * one
@@ -171,7 +171,7 @@ def arithmetic():
         low, high = RANGES[dtype]
         a, b = ints(3, 4, low=low, high=high + 1, dtype=dtype), ints(4, low=low, high=high + 1, dtype=dtype)
         for new_scale, new_zero in ((0.07, 7), (0.05, 10)):
-            # An argument that has the scale and zero point of the result stays as it is.
+            # An argument with the scale and zero point of the result is unchanged.
             left = a.astype("int64") if (new_scale, new_zero) == (0.05, 10) else requantized(a, 0.05, 10, new_scale,
                                                                                              new_zero,
                                                                                              "int32").astype("int64")
@@ -195,7 +195,7 @@ def arithmetic():
 
 
 def products():
-    """The integers without their zero points, in 32 bits; padding is the zero point."""
+    """The 32 bit integers minus their zero points; padding is the zero point."""
     one = [1, 1]
     for data, weight, x, w in (("uint8", "int8", 5, 0), ("int8", "int8", 0, 3), ("uint8", "uint8", 12, 7)):
         X = lambda *shape: ints(*shape, low=RANGES[data][0], high=RANGES[data][1] + 1, dtype=data)
@@ -237,7 +237,7 @@ def pools():
     for dtype in ("int8", "uint8"):
         x = ints(1, 2, 5, 6, low=RANGES[dtype][0], high=RANGES[dtype][1] + 1, dtype=dtype)
         for include in (False, True):
-            # First to the scale of the result; the padding is 0 there.
+            # Converts to the scale of the result first, where the padding is 0.
             moved = requantized(x, 0.1, 3, 0.2, 7, "int32")
             out = pooled(moved, "avg", [3, 2], [2, 1], [(1, 1), (1, 1)], [1, 1], False, include)
             tail = f"pool_size=[3, 2], strides=[2, 1], padding=[1, 1, 1, 1], count_include_pad={include}"

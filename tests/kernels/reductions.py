@@ -44,7 +44,7 @@ def corners():
     case("sum(%a, axis=[1])", [i], i.sum(1, dtype="int8"))
     case("max(%a, axis=[-1])", [i], i.max(1))
     case("prod(%a, axis=[0])", [i.astype("int64")], i.astype("int64").prod(0))
-    # What is left of no element at all: the identity.
+    # The identity for empty reductions.
     none = np.zeros((0, 3), "float32")
     case("sum(%a, axis=[0])", [none], np.zeros(3, "float32"))
     case("prod(%a, axis=[0])", [none], np.ones(3, "float32"))
@@ -53,7 +53,7 @@ def corners():
     case("all(%a, axis=[0])", [none.astype("bool")], np.ones(3, "bool"))
     case("any(%a, axis=[0])", [none.astype("bool")], np.zeros(3, "bool"))
     case("sum(%a, axis=[1])", [none], np.zeros(0, "float32"))
-    # The first or the last of equals.
+    # The first or the last of equal elements.
     ties = np.array([[3, 7, 7, 1], [2, 2, 0, 0]], "float32")
     case("argmax(%a, axis=[1])", [ties], np.array([1, 0], "int32"))
     case("argmax(%a, axis=[-1], select_last_index=True)", [ties], np.array([2, 1], "int32"))
@@ -63,7 +63,7 @@ def corners():
     case("argmax(%a, axis=[0], exclude=True)", [x], x.reshape(2, 12).argmax(1).astype("int32"))
     mean = x.mean((0, 2), keepdims=True)
     case("variance(%a, %b, axis=[0, 2], keepdims=True, unbiased=True)", [x, mean], x.var((0, 2), keepdims=True, ddof=1))
-    # Scans of every element, of none of the present one, in another data type.
+    # Inclusive and exclusive scans, and scans in another data type.
     case('cumsum(%a, attrs_type_key="relay.attrs.ScanopAttrs")', [x], x.reshape(-1).cumsum(), 1e-4)
     case('cumprod(%a, axis=-1, exclusive=True, attrs_type_key="relay.attrs.ScanopAttrs")', [x],
          np.concatenate([np.ones_like(x[..., :1]), x.cumprod(-1)[..., :-1]], -1))

@@ -1,4 +1,4 @@
-"""Operators that make, shape and move tensors."""
+"""Operators that create and rearrange tensors."""
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def diagonals():
     x = floats(2, 3, 4)
 
     def written(x, diagonal, low, high, right_above=True, right_below=False):
-        """Diagonal `k` begins at column `k`, or at row `-k`; shorter ones stand at one end of their row."""
+        """Diagonal `k` begins at column `k`, or at row `-k`; shorter ones are aligned to one end of their row."""
         out = x.copy()
         rows, columns = x.shape[-2:]
         for k in range(low, high + 1):

@@ -1,4 +1,4 @@
-"""Tensors of which only some elements are stored."""
+"""Sparse tensors."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from layoutof import relaid
 
 
 def _stored(matrix, rows=1, columns=1):
-    """Blocks with something in them, their columns, and where each row of blocks begins."""
+    """The nonzero blocks, their columns, and the start of each row of blocks."""
     data, indices, starts = [], [], [0]
     for i in range(0, matrix.shape[0], rows):
         for j in range(0, matrix.shape[1], columns):
@@ -22,7 +22,7 @@ def _stored(matrix, rows=1, columns=1):
 
 
 def _thin(*shape, block=(1, 1)):
-    """A matrix with as many zeros as others, block by block."""
+    """A matrix half of whose blocks are zero."""
     there = ints(shape[0] // block[0], shape[1] // block[1], low=0, high=2)
     there[0] = 0
     there[-1, -1] = 1
@@ -61,7 +61,7 @@ def dense():
     values = floats(4)
     at = np.array([[0, 1], [2, 3], [0, 1], [5, 0]], "int32")
     out = np.full((3, 4), -1, "float32")
-    # The last that is written stays, and what is outside is not written.
+    # The last write wins, and writes out of range are ignored.
     out[0, 1], out[2, 3] = values[2], values[1]
     case("sparse_to_dense(%a, %b, %c, output_shape=[3, 4])", [at, values, np.float32(-1)], out)
     case("dyn.sparse_to_dense(%a, %b, %c, %d)", [at, values, np.float32(-1), np.array([3, 4], "int64")], out)

@@ -15,14 +15,14 @@ def _boxes(*shape):
 
 
 def _distinct(*shape):
-    """Scores of which no two are equal, so that their order is one alone."""
+    """Distinct scores, so that their order is unique."""
     count = int(np.prod(shape))
     order = np.argsort(floats(count))
     return ((order + 1) / (count + 1)).reshape(shape).astype("float32")
 
 
 def _overlap(a, b):
-    """The area of two boxes in common, as a part of what they cover together."""
+    """The intersection of two boxes divided by their union."""
     sides = [(min(box[k], box[k + 2]), max(box[k], box[k + 2])) for k in (0, 1) for box in (a, b)]
     common = 1.0
     for one, other in (sides[:2], sides[2:]):
@@ -72,7 +72,7 @@ def regions():
         x1, y1, x2, y2 = (int(away(corner * scale)) for corner in corners)
         tall, broad = max(y2 - y1 + 1, 1), max(x2 - x1 + 1, 1)
         for c, i, j in np.ndindex(2, 3, 2):
-            # Rounded outward, in whole numbers.
+            # Rounded outward to integers.
             rows = np.clip([i * tall // 3 + y1, -(-(i + 1) * tall // 3) + y1], 0, 8)
             columns = np.clip([j * broad // 2 + x1, -(-(j + 1) * broad // 2) + x1], 0, 7)
             part = x[int(image), c, rows[0]:rows[1], columns[0]:columns[1]]
@@ -82,7 +82,7 @@ def regions():
 
 
 def reorganised():
-    """The data as fewer and larger planes; each place of a square in planes of its own."""
+    """Moves the positions of squares to planes of their own."""
     for stride, shape in ((2, (1, 8, 4, 6)), (3, (1, 9, 3, 6)), (1, (1, 2, 2, 3))):
         x = floats(*shape)
         _, channels, height, width = shape
@@ -134,7 +134,7 @@ def moved_anchors():
                 kept.append([best - (0 if background else 1), score, *(np.clip(box, 0, 1) if clip else box)])
             rows.append(kept)
             counts.append(len(kept))
-        # What follows the boxes found is not defined.
+        # Rows after the boxes are undefined.
         least = min(counts)
         expr = (f"let %x = vision.multibox_transform_loc(%a, %b, %c, clip={clip}, threshold=0.5f, "
                 f"variances=[0.1f, 0.1f, 0.2f, 0.2f], keep_background={background}); "
@@ -157,7 +157,7 @@ def counts():
 
 
 def suppression():
-    """Greedy: the best first, and none that overlaps a better one of its class."""
+    """Greedy suppression: best first, and none that overlaps a better one of its class."""
     count = 8
     x = np.concatenate([ints(2, count, 1, low=0, high=2).astype("float32"), _distinct(2, count, 1), _boxes(2, count)],
                        -1)
@@ -212,7 +212,7 @@ def of_all_classes():
         head = f"vision.all_class_non_max_suppression(%a, %b, {most}, {threshold}f, {least}f, output_format="
         tail = ', attrs_type_key="relay.attrs.AllClassNonMaximumSuppressionAttrs"'
         rows = [[n, c, k] for n in range(2) for c in range(2) for k in chosen(n, c, most, threshold, least)]
-        # The rows after those found are not defined.
+        # Rows after the boxes are undefined.
         case(f'let %x = {head}"onnx"{tail}); (strided_slice(%x.0, begin=[0], end=[{len(rows)}], strides=[1], axes=[0]), %x.1)',
              [boxes, scores], [np.array(rows, "int64"), np.array([len(rows)], "int64")])
         out, values, found = np.zeros((2, 14, 2), "int64"), np.zeros((2, 14), "float32"), []
@@ -258,7 +258,7 @@ def proposals():
         for i, j in np.ndindex(high, wide):
             for k in range(count):
                 ratio, scale = ratios[k // len(scales)], scales[k % len(scales)]
-                # Whole sizes of the same area.
+                # Integral sizes of the same area.
                 w = math.floor(math.sqrt(math.floor(stride * stride / ratio)) + 0.5)
                 h = math.floor(w * ratio + 0.5) * scale
                 w *= scale
@@ -288,7 +288,7 @@ def proposals():
         for _, box in found:
             if all(_overlap(grown(box), grown(other)) <= threshold for other in kept):
                 kept.append(box)
-        # Again from the first until there are enough.
+        # Repeated until there are enough.
         rows = [[0, *kept[k % len(kept)]] for k in range(after)]
         case(f"vision.proposal(%a, %b, %c, scales=[4f, 8f], ratios=[0.5f, 1f, 2f], feature_stride=16, threshold={threshold}f, "
              f"rpn_pre_nms_top_n={before}, rpn_post_nms_top_n={after}, rpn_min_size=16, iou_loss={iou_loss}, "

@@ -7,8 +7,8 @@ from layoutof import relaid
 
 
 def pooled(x, kind, size, strides, padding, dilation, ceil=False, include=False):
-    """Over the axes after the first two. A mean counts the places in the data, or in the padding as
-    well; what rounding up adds after the padding is never counted."""
+    """Pools the axes after the first two. A mean divides by the positions in the data, or also in the
+    padding, but never by those that rounding up adds after it."""
     rank = len(size)
     exact = x.astype("int64" if x.dtype.kind in "iu" else "float64")
     counts = []
@@ -24,12 +24,12 @@ def pooled(x, kind, size, strides, padding, dilation, ceil=False, include=False)
             total *= (places < x.shape[2 + k] + padding[k][1]).sum() if include else len(inside[-1])
         window = exact[(slice(None), slice(None)) + np.ix_(*inside)].reshape(*x.shape[:2], -1)
         if kind == "max":
-            # A window after all data has the least number.
+            # The maximum of a window after all data is the minimum of the type.
             least = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else np.finfo(x.dtype).min
             out[(slice(None), slice(None)) + at] = window.max(-1, initial=least)
         else:
             sums = window.sum(-1)
-            # ... or is divided by 1, and by 0 where the padding counts.
+            # The mean is divided by 1, or by 0 if the padding counts.
             total = total if include else max(total, 1)
             with np.errstate(invalid="ignore"):
                 quotient = sums / np.float64(total)
@@ -100,7 +100,7 @@ def pools_to_a_size():
 
 
 def pool_gradients():
-    """Each gradient goes back to the greatest element of its window, or in equal parts to all."""
+    """Adds each gradient to the maximum of its window, or in equal parts to all elements."""
     def gradient(dy, x, kind, size, strides, padding):
         out = np.zeros(x.shape)
         for n, c, i, j in np.ndindex(*dy.shape):
@@ -119,7 +119,7 @@ def pool_gradients():
         sizes = [(side + 2 * p - k) // s + 1 for side, p, k, s in zip(x.shape[2:], padding, size, strides)]
         dy = floats(1, 2, *sizes)
         for kind in ("max", "avg"):
-            # How the mean of a padded window is divided is no attribute that a text can write.
+            # Text cannot set the attribute that determines the divisor of padded windows.
             if kind == "max" or not any(padding):
                 tail = f"pool_size={size}, strides={strides}, padding={padding}"
                 out = gradient(dy, x, kind, size, strides, padding)

@@ -6,21 +6,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A folder for one test, which goes with it.
+/// A temporary folder for one test.
 pub struct Temporary(pub PathBuf);
 
 impl Temporary {
-    /// An empty folder.
+    /// Creates an empty folder.
     pub fn new(name: &str) -> Temporary {
         let path = std::env::temp_dir().join(format!("relay-{}-{name}", std::process::id()));
-        // It may be left over.
+        // It may be left over from an earlier run.
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a folder");
-        // As the system names it, so that paths can be compared.
+        // Resolved, so that paths can be compared.
         Temporary(path.canonicalize().expect("a folder"))
     }
 
-    /// Writes a file, and gives its path.
+    /// Writes a file, and returns its path.
     pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.0.join(name);
         std::fs::write(&path, bytes).expect("a file");
@@ -30,12 +30,12 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What is left over harms nobody.
+        // A failure only leaves temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// A file of one array, as `numpy.save` writes it.
+/// Returns a file of one array, as written by `numpy.save`.
 pub fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
@@ -45,8 +45,8 @@ pub fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A file of parameters in single precision, as TVM's `save_param_dict` writes it: names, shapes and
-/// elements.
+/// Returns a file of parameters in single precision, as written by TVM's `save_param_dict`, from names,
+/// shapes and elements.
 pub fn params(arrays: &[(&str, &[u64], &[u8])]) -> Vec<u8> {
     let mut file = params_head(&arrays.iter().map(|(name, ..)| *name).collect::<Vec<_>>());
     for (_, shape, data) in arrays {
@@ -72,7 +72,7 @@ fn params_head(names: &[&str]) -> Vec<u8> {
 }
 
 fn array_head(shape: &[u64], bytes: u64) -> Vec<u8> {
-    // With the device, and before the data type the number of axes.
+    // The device, then the number of axes, then the data type.
     let mut head: Vec<u8> = numbers(&[0xDD5E_40F0_96B4_A13F, 0, 1]).collect();
     head.extend((shape.len() as u32).to_le_bytes());
     head.extend([2u8, 32, 1, 0]);
@@ -81,8 +81,8 @@ fn array_head(shape: &[u64], bytes: u64) -> Vec<u8> {
     head
 }
 
-/// An archive with entries that are not packed, as `numpy.savez` writes it. The checksums are not
-/// right: they are looked at when an entry has been read.
+/// Returns an archive with uncompressed entries, as written by `numpy.savez`. The checksums are wrong;
+/// they are verified after an entry has been read.
 pub fn unchecked_npz(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut directory = Vec::new();
@@ -103,7 +103,7 @@ struct Entry<'n> {
 }
 
 impl Entry<'_> {
-    /// What both headers have: versions, flags, method, time, checksum, sizes, length of the name.
+    /// The common fields of both headers: versions, flags, method, time, checksum, sizes, length of the name.
     fn common(&self) -> Vec<u8> {
         let size = self.size.to_le_bytes();
         let length = (self.name.len() as u16).to_le_bytes();
@@ -126,8 +126,7 @@ fn end(count: u16, directory: &[u8], at: u32) -> Vec<u8> {
     [b"PK\x05\x06\0\0\0\0", &count[..], &count, &size, &at, &[0, 0]].concat()
 }
 
-/// Files of `count` zeros in single precision, called `x` where they have a name, which take no room on
-/// the disk: `.npy`, `.npz`, `.params`.
+/// Creates sparse files of `count` zeros in single precision, named `x`: `.npy`, `.npz`, `.params`.
 pub fn sparse(folder: &Path, count: usize) -> (PathBuf, PathBuf, PathBuf) {
     let bytes = 4 * count as u64;
     let array = npy("<f4", &format!("({count},)"), &[]);

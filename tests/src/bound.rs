@@ -14,7 +14,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor with elements from a generator.
+    /// Creates a tensor with random elements.
     pub fn drawn(shape: &[usize], random: &mut fastrand::Rng) -> Tensor {
         let count = shape.iter().product();
         let elements = (0..count).map(|_| random.f32() * 2.0 - 1.0).collect();

@@ -1,4 +1,4 @@
-//! Calls of operators to try relations on: those of the markdown pages, and variations of them.
+//! Calls of operators for tests of relations: those of the markdown tests, and variations of them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use types::{AttrType, AttrValue, Attrs, Dim, Relation, State, Type, probe};
 
 use crate::{corpus, mdtest};
 
-/// A call whose relation held, with the types around it.
+/// A call whose relation holds, with its types.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// The operator.
@@ -33,14 +33,14 @@ impl Call {
     }
 }
 
-/// The sound calls of all markdown pages about operators.
+/// Returns the valid calls of all markdown tests of operators.
 pub fn of_pages() -> Vec<Call> {
     let pages = mdtest::pages(&corpus::here().join("mdtest/operators"));
     let blocks = pages.iter().flat_map(|(_, page)| mdtest::blocks(page));
     blocks.flat_map(|block| of_text(&block.text)).collect()
 }
 
-/// The sound calls of a text.
+/// Returns the valid calls of a text.
 pub fn of_text(text: &str) -> Vec<Call> {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
@@ -86,8 +86,8 @@ pub fn map_sizes(ty: &Type, change: &mut dyn FnMut(&Dim) -> Dim) -> Type {
     }
 }
 
-/// Well-formed calls like `call`, of other sizes, ranks, layouts and attributes: what the relation
-/// itself takes of `attempts` made up at random.
+/// Returns valid variations of `call` with other sizes, ranks, layouts and attributes: those of
+/// `attempts` random variations that the relation accepts.
 pub fn variations(call: &Call, rng: &mut fastrand::Rng, attempts: usize) -> Vec<Call> {
     let mut found: Vec<Call> = Vec::new();
     for _ in 0..attempts {
@@ -109,7 +109,7 @@ pub fn variations(call: &Call, rng: &mut fastrand::Rng, attempts: usize) -> Vec<
                 .collect();
             other.attrs = Attrs::new(schema, values);
         }
-        // What was equal stays equal.
+        // Equal sizes stay equal.
         let (factor, more) = (rng.i64(1..4), rng.i64(0..3));
         let mut sizes: HashMap<i64, i64> = HashMap::new();
         let mut resize = |dim: &Dim| match dim.as_known() {
@@ -153,7 +153,7 @@ fn changed(value: &AttrValue, rng: &mut fastrand::Rng) -> AttrValue {
     }
 }
 
-/// `"NCHW"` with two axes exchanged, in the shapes of the arguments that have as many, too.
+/// Exchanges two axes of a layout such as `"NCHW"`, also in the shapes of arguments of the same rank.
 fn relaid(layout: &str, args: &mut [Type], rng: &mut fastrand::Rng) -> String {
     let mut axes: Vec<char> = layout.chars().collect();
     if axes.is_empty() || axes.iter().any(|axis| !axis.is_ascii_uppercase()) {
@@ -171,7 +171,7 @@ fn relaid(layout: &str, args: &mut [Type], rng: &mut fastrand::Rng) -> String {
     axes.into_iter().collect()
 }
 
-/// A tensor type with an axis of size 2 in front.
+/// Prepends an axis of size 2 to a tensor type.
 fn one_axis_more(ty: &Type) -> Type {
     match ty {
         Type::Tensor(tensor) => {

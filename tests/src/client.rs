@@ -60,30 +60,29 @@ pub struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     incoming: Receiver<(Instant, Value)>,
-    /// When the last message that was waited for had arrived whole; reading what is in it took
-    /// longer.
+    /// The arrival time of the last awaited message, before it was parsed.
     pub arrived: Instant,
-    /// Messages that nobody has asked for yet.
+    /// The messages that were received and not requested yet.
     pub unread: VecDeque<Value>,
     next_id: i64,
 }
 
 impl Client {
-    /// Starts the server; nothing is said yet.
+    /// Starts the server without a handshake.
     pub fn spawn() -> Client {
         Client::run(Command::new(binary()).stderr(Stdio::inherit()))
     }
 
-    /// Starts a server that panics where `RELAY_TEST_PANIC` says, and shakes hands.
+    /// Starts a server that panics according to `RELAY_TEST_PANIC`, with a handshake.
     pub fn start_with_panics(panics: &str) -> Client {
         let mut server = Command::new(debug_binary());
-        // What it prints is no news.
+        // The printed panics are expected.
         server.env("RELAY_TEST_PANIC", panics).stderr(Stdio::null());
         let abilities = json!({ "general": { "positionEncodings": ["utf-8"] } });
         Client::run(&mut server).shake_hands(abilities, Value::Null)
     }
 
-    /// Starts a server of which only standard input and output are chosen here.
+    /// Starts a server command with pipes for standard input and output.
     pub fn run(server: &mut Command) -> Client {
         let mut child = server
             .arg("lsp")
@@ -113,12 +112,12 @@ impl Client {
         }
     }
 
-    /// Starts the server and shakes hands, with these capabilities and options.
+    /// Starts the server, with a handshake with these capabilities and options.
     pub fn start_with(capabilities: Value, options: Value) -> Client {
         Client::spawn().shake_hands(capabilities, options)
     }
 
-    /// Shakes hands, with these capabilities and options.
+    /// Performs a handshake with these capabilities and options.
     pub fn shake_hands(self, capabilities: Value, options: Value) -> Client {
         let mut client = self;
         let answer = client.request(
@@ -133,12 +132,12 @@ impl Client {
         client
     }
 
-    /// Starts the server and shakes hands; columns are bytes.
+    /// Starts the server, with a handshake that selects UTF-8.
     pub fn start() -> Client {
         Client::start_with(json!({ "general": { "positionEncodings": ["utf-8"] } }), Value::Null)
     }
 
-    /// Writes bytes to the server as they are.
+    /// Writes raw bytes to the server.
     pub fn raw(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("standard input is open");
         stdin.write_all(bytes).expect("the server reads");
@@ -156,7 +155,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Sends a request without waiting; gives its id.
+    /// Sends a request without waiting; returns its id.
     pub fn ask(&mut self, method: &str, params: Value) -> i64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -168,13 +167,13 @@ impl Client {
         id
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
         self.answer(id)
     }
 
-    /// Waits for the answer to a request.
+    /// Waits for the response to a request.
     pub fn answer(&mut self, id: i64) -> Value {
         self.wait_for(&format!("the answer to request {id}"), |message| {
             message["id"] == id && message.get("method").is_none()
@@ -186,7 +185,7 @@ impl Client {
         self.wait_for(method, |message| message["method"] == method)
     }
 
-    /// Waits for the diagnostics of a document; those of older versions are passed over.
+    /// Waits for the diagnostics of a document; those of older versions are skipped.
     pub fn diagnostics(&mut self, uri: &str, version: i64) -> Value {
         let message = self.wait_for(&format!("diagnostics of version {version}"), |message| {
             message["method"] == "textDocument/publishDiagnostics"
@@ -196,7 +195,7 @@ impl Client {
         message["params"]["diagnostics"].clone()
     }
 
-    /// Waits for the first message that is wanted; the others stay unread.
+    /// Waits for the first matching message; the others stay unread.
     pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.unread.iter().position(&wanted) {
             return self.unread.remove(at).expect("it is there");
@@ -218,7 +217,7 @@ impl Client {
         }
     }
 
-    /// Takes what arrives until nothing has for a while.
+    /// Receives messages until none has arrived for a while.
     pub fn drain(&mut self, quiet: Duration) -> Vec<Value> {
         while let Ok((_, message)) = self.incoming.recv_timeout(quiet) {
             self.unread.push_back(message);
@@ -256,12 +255,12 @@ impl Client {
         );
     }
 
-    /// The number of the server's process.
+    /// Returns the process identifier of the server.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Resident memory of the server in bytes, where the system tells.
+    /// Returns the resident memory of the server in bytes, if available.
     pub fn resident(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -269,7 +268,7 @@ impl Client {
         Some(kilobytes * 1024)
     }
 
-    /// CPU time that the server has used, where the system tells.
+    /// Returns the CPU time of the server, if available.
     pub fn cpu(&self) -> Option<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -278,7 +277,7 @@ impl Client {
         Some(Duration::from_millis(ticks * 10))
     }
 
-    /// Shuts the server down; gives its exit code.
+    /// Shuts the server down; returns its exit code.
     pub fn finish(mut self) -> Option<i32> {
         let answer = self.request("shutdown", Value::Null);
         assert!(answer.get("error").is_none(), "{answer}");

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::client::binary;
 
-/// The end of a run of the program.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub struct Run {
     /// Its exit code.
@@ -41,7 +41,7 @@ pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Run {
         .expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
-    // A program that does not read its input may have gone.
+    // A program that does not read its input may have ended.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the program ends");
     writer.join().expect("the writer ends");
@@ -52,17 +52,17 @@ pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Run {
     }
 }
 
-/// Runs the program where the tests run.
+/// Runs the program in the current folder.
 pub fn run(args: &[&str], input: &str) -> Run {
     run_in(Path::new("."), args, input.as_bytes())
 }
 
-/// A folder of files for one test, gone with it.
+/// A temporary folder with files for one test.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A folder with these files; tests of one program use different names.
+    /// Creates a folder with files. Names must be unique within a test program.
     pub fn new(name: &str, files: &[(&str, &[u8])]) -> Folder {
         let path = std::env::temp_dir().join(format!("relay-test-{}-{name}", std::process::id()));
         // It may not be there.
@@ -93,7 +93,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left over harms nobody.
+        // A failure only leaves temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

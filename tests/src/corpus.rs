@@ -1,4 +1,4 @@
-//! Texts to test on: modules that the project wrote, modules made to measure, and the corpus.
+//! Texts for tests: example modules, generated modules, and the conformance corpus.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ pub fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The conformance corpus, where it is present.
+/// Returns the folder of the conformance corpus, if present.
 pub fn conformance() -> Option<PathBuf> {
     let path = std::env::var_os("RELAY_CONFORMANCE")
         .map_or_else(|| here().join("../../shared/conformance"), PathBuf::from);
     path.join("models").is_dir().then_some(path)
 }
 
-/// The cases of a file of the corpus, id and text; `None` where it is not present or malformed.
+/// Returns the cases of a file of the corpus, id and text; `None` if it is missing or malformed.
 pub fn cases(file: &str) -> Option<Vec<(String, String)>> {
     let text = std::fs::read_to_string(conformance()?.join(file)).ok()?;
     let case = |line: &str| {
@@ -41,12 +41,12 @@ pub fn relay_files(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
-/// Modules that the project wrote, in all three notations.
+/// Returns the example modules, in all three notations.
 pub fn examples() -> Vec<(String, String)> {
     relay_files(&here().join("examples"))
 }
 
-/// A straight-line module of `n` graph bindings.
+/// Returns a module with a chain of `n` graph bindings.
 pub fn chain(n: usize) -> String {
     let ty = "Tensor[(1, 64), float32]";
     let mut text = format!("#[version = \"0.0.5\"]\ndef @main(%x: {ty}, %w: {ty}) -> {ty} {{\n");

@@ -1,4 +1,4 @@
-//! Random edits: what a person does to a text, and what a cat does.
+//! Random edits of texts, realistic and arbitrary ones.
 
 use fastrand::Rng;
 use rowan::{TextRange, TextSize};
@@ -86,7 +86,7 @@ fn boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// An edit somewhere in `text`, small as a rule.
+/// Returns a random edit of `text`, usually a small one.
 pub fn random(rng: &mut Rng, text: &str) -> Edit {
     let at = boundary(text, rng.usize(0..=text.len()));
     let len = match rng.u8(0..10) {

@@ -1,9 +1,9 @@
-//! Fuzz targets: functions that take any bytes, and panic where the analyzer breaks a promise.
+//! Fuzz targets: functions that take any bytes, and panic if the analyzer violates a property.
 //!
-//! The same functions are driven in three ways: by `cargo fuzz` (`tests/fuzz`), by the campaign
+//! The same functions are run in three ways: by `cargo fuzz` (`tests/fuzz`), by the campaign
 //! runner (`cargo run -p relay-tests --example campaign`), and for a few seconds each by
-//! `tests/fuzz_bounded.rs`. Inputs are made from [`Seeds`] by a [`Mutator`], which depends on a seed
-//! alone, so that an input can be made again from its number. A failing input is made smaller by
+//! `tests/fuzz_bounded.rs`. Inputs are derived from [`Seeds`] by a [`Mutator`], which depends only on a
+//! seed, so that an input can be reproduced from its number. A failing input is minimised by
 //! [`minimise`].
 
 use std::{
@@ -36,10 +36,10 @@ pub use session::{end_session, session};
 pub use text::{check, format, open};
 
 /// The most that one input may take, in CPU time of its thread.
-pub const MOST_TIME: Duration = Duration::from_secs(2);
-/// The most memory that a process which works on one input after another may hold, in bytes.
-pub const MOST_MEMORY: usize = 1 << 30;
-/// The stack of the thread that runs targets: what threads have unless they ask for more.
+pub const MAX_TIME: Duration = Duration::from_secs(2);
+/// The memory limit of a process that runs many inputs, in bytes.
+pub const MAX_MEMORY: usize = 1 << 30;
+/// The stack size of the thread that runs targets: the default of threads.
 pub const STACK: usize = 2 << 20;
 
 /// A fuzz target.
@@ -47,9 +47,9 @@ pub const STACK: usize = 2 << 20;
 pub struct Target {
     /// The name, as the command line of the campaign and `cargo fuzz` spell it.
     pub name: &'static str,
-    /// The form of its inputs.
+    /// The kind of its inputs.
     pub kind: Kind,
-    /// Works on one input. Panics if the analyzer breaks a promise.
+    /// Runs one input. Panics if the analyzer violates a property.
     pub run: fn(&[u8]),
 }
 
@@ -68,16 +68,16 @@ pub const TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    /// The target called `name`.
+    /// Returns the target called `name`.
     pub fn named(name: &str) -> Option<Target> {
         TARGETS.iter().find(|target| target.name == name).copied()
     }
 
-    /// Works on one input on this thread.
+    /// Runs one input on this thread.
     ///
     /// # Errors
-    /// The target panics, or takes longer than [`MOST_TIME`]. What never ends, overflows the stack
-    /// or aborts the process is for the caller to notice, from another thread or process.
+    /// The target panics, or takes longer than [`MAX_TIME`]. The caller must detect
+    /// hangs, stack overflows and aborts, from another thread or process.
     pub fn attempt(&self, input: &[u8]) -> Result<(), Failure> {
         keep_panics_quiet();
         let start = ThreadTime::now();
@@ -89,7 +89,7 @@ impl Target {
             let (place, message) = PANIC.take().unwrap_or_else(|| (String::new(), said(&*payload)));
             return Err(Failure { place, message });
         }
-        if took > MOST_TIME {
+        if took > MAX_TIME {
             return Err(Failure { place: SLOW.to_owned(), message: format!("it takes {took:?}") });
         }
         Ok(())
@@ -99,18 +99,18 @@ impl Target {
 /// The place of failures that are not panics.
 const SLOW: &str = "slow";
 
-/// Why a target fails on an input.
+/// The failure of a target on an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The line of code that panics. Failures at one place count as one.
+    /// The code location of the panic, by which failures are deduplicated.
     pub place: String,
     /// The message of the panic.
     pub message: String,
 }
 
 impl Failure {
-    /// The same for failures that are likely to be one: the place, and how the message begins,
-    /// without the numbers in it.
+    /// A key that is equal for failures with the same likely cause: the place, and the start of the message
+    /// without numbers.
     pub fn signature(&self) -> String {
         let words = self.message.chars().filter(|letter| !letter.is_ascii_digit());
         let start: String = words.take(24).filter(|letter| *letter != '\n').collect();
@@ -125,7 +125,7 @@ thread_local! {
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
-/// Makes panics of targets be remembered instead of printed.
+/// Installs a hook that records the panics of targets instead of printing them.
 fn keep_panics_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -142,7 +142,7 @@ fn keep_panics_quiet() {
     PANIC.set(None);
 }
 
-/// The message that a panic carries.
+/// Returns the message of a panic.
 fn said(payload: &dyn Any) -> String {
     let text = payload.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The calls of `tests/kernels/cases.jsonl`, to be run with other numbers.
+//! The calls of `tests/kernels/cases.jsonl`, for runs with other numbers.
 
 use interpreter::Tensor;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ pub struct Case {
     pub expr: String,
     /// The arguments.
     pub args: Vec<Array>,
-    /// Definitions in front of `@main`.
+    /// Definitions before `@main`.
     #[serde(default)]
     pub before: String,
     /// The metadata section.
@@ -45,7 +45,7 @@ impl Array {
         self.dtype().is_float() || self.dtype().is_bfloat()
     }
 
-    /// The argument as a value.
+    /// Converts the argument to a value.
     ///
     /// # Panics
     /// The elements do not fit the shape or the data type.
@@ -67,7 +67,7 @@ impl Array {
     }
 }
 
-/// Where the numbers of an expression are that stand alone.
+/// Returns the ranges of the separate number tokens of an expression.
 pub fn numbers(expr: &str) -> Vec<std::ops::Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '%' | '"');
     let mut found = Vec::new();
@@ -84,10 +84,10 @@ pub fn numbers(expr: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// All calls of the file.
+/// Returns all calls of the file.
 ///
 /// # Panics
-/// The file is not there, or malformed.
+/// The file is missing or malformed.
 pub fn cases() -> Vec<Case> {
     let text = std::fs::read_to_string(here().join("kernels/cases.jsonl")).expect("the cases");
     text.lines().map(|line| serde_json::from_str(line).expect("a case")).collect()

@@ -1,7 +1,6 @@
-//! Shared parts of the tests: texts to work on, and random edits of them.
+//! Shared code of the tests: texts, generators, clients and fuzz targets.
 //!
-//! Nothing here is part of the product. The conformance corpus is read where it is present
-//! (`RELAY_CONFORMANCE`, or `../shared/conformance`); no test needs it.
+//! The conformance corpus is optional; it is read from `RELAY_CONFORMANCE` or `../shared/conformance`.
 
 pub mod arrays;
 pub mod bound;

@@ -1,28 +1,25 @@
-//! Markdown tests: pages that a person reads, whose Relay blocks are held to what they claim.
+//! Markdown tests: documentation whose Relay blocks are checked against their claims.
 //!
 //! In a fenced block that begins with `` ```relay ``:
 //!
-//! - `// revealed: T` claims the type of the outermost expression, or of the name, that ends last
-//!   on that line;
-//! - `// scheme: T` claims the type that each use instantiates of what is defined on that line, or
-//!   else of what is bound first there: a definition's polymorphic type, with its relations;
-//! - `// error: [code] "part of the message"` claims an error whose place begins on that line;
-//!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
-//! - `// gives: V` claims what the definition or bare expression that ends on that line evaluates
-//!   to: `4`, `True`, `(1, 2)`, the elements of a tensor in brackets, `Cons(1, Nil)`; or, after
-//!   `fails: `, a part of the message with which it fails;
-//! - `// beside: part of the message` claims another place of a diagnostic, which begins there;
-//! - `//^ error: …` claims it for the line above, where no comment may follow.
+//! - `// revealed: T` claims the type of the outermost expression or name that ends last on that line;
+//! - `// scheme: T` claims the polymorphic type, with its relations, of the definition on that line, or
+//!   else of the first variable that is bound there;
+//! - `// error: [code] "part of the message"` claims an error that starts on that line;
+//!   `warning`, `info` and `hint` likewise. The quoted part is optional.
+//! - `// gives: V` claims the value of the definition or bare expression that ends on that line: `4`, `True`, `(1, 2)`, the elements of a tensor in brackets, `Cons(1, Nil)`; or, after
+//!   `fails: `, a part of the message of its failure;
+//! - `// beside: part of the message` claims a related place of a diagnostic that starts there;
+//! - `//^ error: …` claims it for the line above, if that cannot have a comment.
 //!
-//! Several errors of one cause are one diagnostic, with the others beside it; each may be claimed
-//! by its message.
+//! Several errors with one cause are one diagnostic, with the others as related places; each may be
+//! claimed by its message.
 //!
-//! Every error and warning of a block must be claimed; remarks and hints may go unclaimed, and so
-//! may that a binding is unused whose line claims anything: the claim is its use. Words
-//! after `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
-//! put in front; `fixed` says what the block before it becomes by the first fix of each of its
-//! diagnostics; `quiet` ignores warnings that nobody claims; `run` claims what goes wrong when the
-//! block runs, which is not looked at here.
+//! Every error and warning of a block must be claimed, except that a binding is unused if its line has a
+//! claim, which counts as a use; infos and hints may go unclaimed. Words after `relay` change the
+//! interpretation of a block: `tvm` checks it as with `--tvm`, with a version header prepended; `fixed`
+//! claims the result of applying the first fix of each diagnostic to the previous block; `quiet` ignores
+//! unclaimed warnings; `run` claims failures at run time, which other tests check.
 
 use std::{fmt::Write, path::Path, sync::Arc};
 
@@ -40,7 +37,7 @@ pub struct Block {
     pub text: String,
 }
 
-/// The Relay blocks of a page.
+/// Returns the Relay blocks of a page.
 pub fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<(Block, bool)> = None;
@@ -69,20 +66,20 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// A text with all that is known of it.
-pub struct Looked {
+/// The result of checking a text.
+pub struct Checked {
     /// The failure.
     pub diagnostics: Arc<Vec<Diagnostic>>,
     /// The types.
     pub types: Vec<TypeAt>,
 }
 
-/// Looks at a text; `strict` as under `--tvm`.
-pub fn look(text: &str, strict: bool) -> Looked {
+/// Checks a text, with `strict` as with `--tvm`.
+pub fn look(text: &str, strict: bool) -> Checked {
     let mut db = Database::new();
     db.set_strict(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
-    Looked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
+    Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
 
 /// The claim of a line.
@@ -96,7 +93,7 @@ enum Claim<'a> {
     Found { severity: Severity, code: &'a str, part: Option<&'a str> },
 }
 
-/// The claims of blocks that are run: the line, counted from 0, the code, and a part of the message.
+/// Returns the claims of a `run` block: the 0-based line, the code, and a part of the message.
 pub fn failures(block: &Block) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
     for (number, line) in block.text.lines().enumerate() {
@@ -152,14 +149,14 @@ fn claims(line: &str) -> Vec<(bool, Claim<'_>)> {
     found
 }
 
-/// Holds every block of a page to its claims; says what does not hold.
+/// Checks the claims of every block of a page; returns a report of those that do not hold.
 pub fn check_page(name: &str, page: &str) -> String {
     let mut report = String::new();
     let blocks = blocks(page);
     for (index, block) in blocks.iter().enumerate() {
         let is = |word: &str| block.words.iter().any(|w| w == word);
         if is("run") {
-            // What goes wrong there does so when it runs.
+            // Its failures occur at run time.
             continue;
         }
         if is("fixed") {
@@ -172,7 +169,7 @@ pub fn check_page(name: &str, page: &str) -> String {
     report
 }
 
-/// The text of a block as it is looked at, and how many lines were put in front.
+/// Returns the checked text of a block, and the number of prepended lines.
 fn text_of(block: &Block, strict: bool) -> (String, usize) {
     if strict && !block.text.starts_with("#[version") && !block.words.iter().any(|w| w == "raw") {
         (format!("#[version = \"0.0.5\"]\n{}", block.text), 1)
@@ -220,7 +217,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                     Err(message) => complain(number, format!("fails: {message}")),
                 },
                 Claim::Fails(wanted) => match evaluated(&text, strict, number) {
-                    Ok(value) => complain(number, format!("gives {value}, and should fail")),
+                    Ok(value) => complain(number, format!("gives {value}, but should fail")),
                     Err(message) if message.contains(wanted) => {}
                     Err(message) => complain(number, format!("fails otherwise: {message}")),
                 },
@@ -228,7 +225,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                     let related = looked.diagnostics.iter().flat_map(|d| &d.related);
                     let mut here = related.filter(|r| line_of(r.range.start()) == number);
                     if !here.any(|r| r.message.contains(part)) {
-                        complain(number, format!("no such place of a finding: {part}"));
+                        complain(number, format!("no such related place: {part}"));
                     }
                 }
                 Claim::Found { severity, code, part } => {
@@ -239,7 +236,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                             && line_of(d.range.start()) == number
                             && part.is_none_or(|part| d.message.contains(part))
                     });
-                    // One diagnostic for all that has one cause; the others stand beside it.
+                    // Findings with the same cause are related places of one diagnostic.
                     let beside = || {
                         let related = looked.diagnostics.iter().flat_map(|d| &d.related);
                         related.into_iter().any(|r| {
@@ -283,7 +280,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
     }
 }
 
-/// The type of the definition that begins on a line, or else of the first variable bound there.
+/// Returns the type of the definition that starts on a line, or else of the first variable bound there.
 fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
     let mut db = Database::new();
     db.set_strict(strict);
@@ -297,7 +294,7 @@ fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
     if let Some(view) = views.find(begins) {
         return view.inference.signature.as_ref().map(ToString::to_string);
     }
-    // Names begin with `%`, and on a line with a binding the first name is the one that is bound.
+    // The first name on a line with a binding is the bound one.
     let start = text.lines().take(line).map(|line| line.len() + 1).sum::<usize>();
     let name = start + text.lines().nth(line)?.find('%')?;
     let types = types_in(&db, file).into_iter();
@@ -305,7 +302,7 @@ fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
     here.next().map(|at| at.ty.to_string())
 }
 
-/// The value of the definition or bare expression that ends on a line, called without arguments.
+/// Evaluates the definition or bare expression that ends on a line, without arguments.
 fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
     let mut db = Database::new();
     db.set_strict(strict);
@@ -313,7 +310,7 @@ fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
     let lines = syntax::LineIndex::new(text);
     let mut defs = semantics::all_defs(&db, file);
     let def = defs.find(|def| lines.line_at(def.range(&db).end()) as usize == line);
-    let def = def.ok_or("nothing ends here that could be evaluated")?;
+    let def = def.ok_or("no definition or expression ends here")?;
     let value = Machine::new(&db).run(def, Vec::new(), None);
     value.map(|value| written(&value)).map_err(|fault| fault.message)
 }
@@ -343,7 +340,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// Applies the first fix of each diagnostic; fixes that touch each other wait for the next round.
+/// Applies the first fix of each diagnostic; overlapping fixes are applied in the next round.
 pub fn fix_all(text: &str, strict: bool) -> String {
     let looked = look(text, strict);
     semantics::apply(text, looked.diagnostics.iter().filter_map(|d| d.fixes.first()))
@@ -353,11 +350,11 @@ fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
     let strict = before.words.iter().any(|w| w == "tvm");
     let (text, added) = text_of(before, strict);
     let fixed = fix_all(&text, strict);
-    // A block needs no header, and its fixes none that writes one.
+    // Blocks need no header, so a fix that adds one is not applied.
     let header = fixed.starts_with("#[version") && !before.text.starts_with("#[version");
     let added = added.max(usize::from(header && !after.text.starts_with("#[version")));
     let fixed: String = fixed.split_inclusive('\n').skip(added).collect();
-    // The claims went with the faults.
+    // The claims of the fixed text are removed.
     let bare = |text: &str| -> String {
         let lines = text.lines().map(|line| {
             let has_claim = !claims(line).is_empty();
@@ -371,7 +368,7 @@ fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
     }
 }
 
-/// The pages of a folder by name, in order. What cannot be read is a page that says so.
+/// Returns the pages of a folder by name, sorted. An unreadable page has the error as its text.
 pub fn pages(folder: &Path) -> Vec<(String, String)> {
     let mut pages: Vec<_> = std::fs::read_dir(folder)
         .into_iter()
@@ -389,7 +386,7 @@ pub fn pages(folder: &Path) -> Vec<(String, String)> {
     pages
 }
 
-/// Holds all pages of a folder to their claims.
+/// Checks the claims of all pages of a folder.
 pub fn check_folder(folder: &Path) -> String {
     let pages = pages(folder);
     if pages.is_empty() {

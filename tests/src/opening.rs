@@ -1,4 +1,4 @@
-//! Everything that opening a file, and one keystroke in it, makes the analysis do, step by step.
+//! The steps of the analysis for opening a file and for one keystroke.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use semantics::{
 };
 use syntax::{Edit, LineIndex, ParseLimits, TextRange, TextSize, format, format::Style};
 
-/// A file that is open, with what its steps need.
+/// An open file, with the state of its steps.
 pub struct Opened {
-    /// The database; nothing is in it before the first step.
+    /// The database, empty before the first step.
     pub db: Database,
     /// The file, after the first step.
     pub file: Option<SourceFile>,
@@ -19,7 +19,7 @@ pub struct Opened {
     lines: Option<LineIndex>,
 }
 
-/// One step. Each relies on those before it in [`STEPS`].
+/// One step, which relies on the previous ones in [`STEPS`].
 pub struct Step {
     /// The name of the step.
     pub name: &'static str,
@@ -27,7 +27,7 @@ pub struct Step {
 }
 
 impl Opened {
-    /// A text that is not open yet.
+    /// Creates an unopened text.
     pub fn new(text: String) -> Opened {
         Opened { db: Database::new(), file: None, text, lines: None }
     }
@@ -46,14 +46,13 @@ impl Opened {
         self.lines = Some(lines);
     }
 
-    /// The whole text as a range.
+    /// Returns the range of the whole text.
     fn whole(&self) -> TextRange {
         TextRange::up_to(TextSize::of(self.text.as_str()))
     }
 
-    /// The first name on the line in the middle of the text, or in the second half of its one line;
-    /// the middle, where there is no name. In texts of different length, made of the same piece, that
-    /// is the same name of the piece.
+    /// Returns the first name on the line in the middle of the text, or in the second half of a single
+    /// line; the middle if there is no name. In texts that repeat a piece, this is always the same name.
     fn middle(&self) -> TextSize {
         let lines = self.text.bytes().filter(|&byte| byte == b'\n').count();
         let from = if lines < 8 {
@@ -67,13 +66,13 @@ impl Opened {
     }
 }
 
-/// Whether `file` holds exactly the bytes that were put into it, without copying them.
+/// Asserts that `file` contains exactly the bytes of the text, without copying them.
 fn assert_lossless(opened: &Opened, file: SourceFile) {
     let parse = file.parse(&opened.db);
     assert_eq!(usize::from(parse.green.text_len()), opened.text.len(), "the tree lost something");
 }
 
-/// The definitions of a file that have a body.
+/// Returns the definitions of a file with a body.
 fn computing(opened: &Opened, file: SourceFile) -> impl Iterator<Item = Def<'_>> {
     let computes = |kind| matches!(kind, DefKind::Fn | DefKind::Expr);
     all_defs(&opened.db, file).filter(move |def| computes(def.kind(&opened.db)))
@@ -199,21 +198,21 @@ pub const STEPS: &[Step] = &[
     },
 ];
 
-/// How many actions are resolved from the beginning of the list, and from its end.
-const MOST_RESOLVED: usize = 32;
+/// The number of actions that are resolved at each end of the list.
+const MAX_RESOLVED: usize = 32;
 
-/// What makes several whole checks, of the text as it was after [`STEPS`].
+/// Steps with several full checks, after [`STEPS`].
 pub const HEAVY_STEPS: &[Step] = &[
     Step {
         name: "changes",
         run: |opened, file, _| {
             for range in [TextRange::empty(opened.middle()), opened.whole()] {
-                // One of them is chosen at a time. There is one for each error, and those for the
+                // The user applies one action at a time. There is one for each error, and those for the
                 // whole file come last.
                 let actions = ide::actions::actions(&opened.db, file, range);
-                let last = actions.len().saturating_sub(MOST_RESOLVED).max(MOST_RESOLVED);
-                for action in actions.iter().take(MOST_RESOLVED).chain(actions.iter().skip(last)) {
-                    // Why one is not made does not matter here.
+                let last = actions.len().saturating_sub(MAX_RESOLVED).max(MAX_RESOLVED);
+                for action in actions.iter().take(MAX_RESOLVED).chain(actions.iter().skip(last)) {
+                    // The reason of a refusal does not matter here.
                     drop(ide::actions::resolve(&opened.db, file, range, action.id));
                 }
             }

@@ -1,8 +1,8 @@
-//! Programs to hold laws against, and changes of programs that keep their meaning.
+//! Random programs for tests of laws, and transformations that preserve their meaning.
 //!
-//! [`tape`] makes the choices, and shrinks them; [`generate`] turns them into a module that is
-//! well-typed by construction; [`meaning`] is what the analysis and the interpreter say of a text;
-//! [`changes`] are the transformations.
+//! [`tape`] makes random choices, and shrinks them; [`generate`] turns them into a module that is
+//! well-typed by construction; [`meaning`] is the result of analysing and running a text; [`changes`] are
+//! the transformations.
 
 pub mod changes;
 mod expressions;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// The document that [`NET`] is opened as.
+/// The URI of [`NET`].
 pub const URI: &str = "file:///work/a.relay";
 
 /// A module that turns a negative number into NaN, with a function that cannot be run.
@@ -27,7 +27,7 @@ def @main(%x: Tensor[(1, 2), float32]) {
 def @open(%x: Tensor[(?), float32]) { %x }
 ";
 
-/// A client that shows runs by itself, with these capabilities of its window as well.
+/// Starts a client that shows runs itself, with additional capabilities of its window.
 pub fn client(window: Value, options: Value) -> Client {
     let capabilities = json!({
         "general": { "positionEncodings": ["utf-8"] },
@@ -38,13 +38,13 @@ pub fn client(window: Value, options: Value) -> Client {
     Client::start_with(capabilities, options)
 }
 
-/// Asks for a run; returns the number of the request.
+/// Requests a run; returns the id of the request.
 pub fn ask_run(client: &mut Client, argument: Value) -> i64 {
     client
         .ask("workspace/executeCommand", json!({ "command": "relay.run", "arguments": [argument] }))
 }
 
-/// The result of a run, which may have failed.
+/// Runs a function and returns the result, which may be a failure.
 pub fn run(client: &mut Client, argument: Value) -> Value {
     let id = ask_run(client, argument);
     let answer = client.answer(id);

@@ -1,4 +1,4 @@
-//! Laws of evaluation that hold whatever the numbers are.
+//! Algebraic laws of evaluation on random numbers.
 
 use interpreter::{Machine, Tensor, Value};
 use relay_tests::corpus;
@@ -17,7 +17,7 @@ fn run(text: &str, args: &[Tensor]) -> Vec<Tensor> {
     }
 }
 
-/// One expression over `%a`, `%b`, `%c`.
+/// Evaluates an expression over `%a`, `%b`, `%c`.
 fn eval(expr: &str, args: &[&Tensor]) -> Vec<f64> {
     let params: Vec<String> =
         args.iter().zip('a'..).map(|(arg, name)| format!("%{name}: {}", arg.ty())).collect();
@@ -36,7 +36,7 @@ fn close(found: &[f64], wanted: &[f64], tolerance: f64) -> bool {
         && found.iter().zip(wanted).all(|(x, y)| (x - y).abs() <= tolerance * (1.0 + y.abs()))
 }
 
-/// A convolution of two axes as the definition says it, loop by loop.
+/// A reference implementation of a two-dimensional convolution.
 struct Conv {
     strides: [usize; 2],
     padding: [usize; 2],
@@ -85,7 +85,7 @@ impl Conv {
 }
 
 #[test]
-fn convolutions_are_what_they_are_defined_as() {
+fn convolutions_match_their_definition() {
     let mut rng = fastrand::Rng::with_seed(1);
     for _ in 0..60 {
         let mut some = |from: usize, to: usize| rng.usize(from..to);
@@ -114,7 +114,7 @@ fn convolutions_are_what_they_are_defined_as() {
         let wanted = conv.naive(&x, &w);
         let plain = eval(&format!("nn.conv2d(%a, %b, {attrs})"), &[&x, &w]);
         assert!(close(&plain, &wanted, 1e-4), "{attrs}");
-        // In other layouts it is the same convolution.
+        // Other layouts compute the same convolution.
         let last = format!(
             "transpose(nn.conv2d(transpose(%a, axes=[0, 2, 3, 1]), transpose(%b, axes=[2, 3, 1, 0]), \
              {attrs}, data_layout=\"NHWC\", kernel_layout=\"HWIO\"), axes=[0, 3, 1, 2])"
@@ -124,7 +124,7 @@ fn convolutions_are_what_they_are_defined_as() {
 }
 
 #[test]
-fn what_is_rearranged_comes_back() {
+fn rearrangements_are_inverted() {
     let mut rng = fastrand::Rng::with_seed(2);
     for _ in 0..60 {
         let rank = rng.usize(1..5);
@@ -151,7 +151,7 @@ fn what_is_rearranged_comes_back() {
 }
 
 #[test]
-fn quantised_numbers_come_back_nearly() {
+fn dequantised_numbers_are_within_half_a_step() {
     let mut rng = fastrand::Rng::with_seed(3);
     for _ in 0..40 {
         let x = random(&mut rng, &[7]);
@@ -171,9 +171,9 @@ fn quantised_numbers_come_back_nearly() {
     }
 }
 
-/// Both layouts of a text compute the same.
+/// Both styles of formatting preserve values.
 #[test]
-fn formatting_changes_no_value() {
+fn formatting_preserves_values() {
     let mut computed = 0;
     for (name, text) in corpus::examples() {
         computed += values(&text).iter().filter(|(_, numbers)| numbers.is_some()).count();
@@ -185,7 +185,7 @@ fn formatting_changes_no_value() {
     assert!(computed > 2, "{computed} definitions of the examples give a value");
 }
 
-/// What each definition of a text gives that takes nothing but tensors of known sizes.
+/// Evaluates each definition of a text whose parameters are tensors of known sizes.
 fn values(text: &str) -> Vec<(String, Option<Vec<f64>>)> {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());

@@ -1,4 +1,4 @@
-//! Arrays that `relay-analyzer run` reads from files: which of them, and what is said of the others.
+//! Arrays that `relay-analyzer run` reads from files, and its messages about other arrays.
 
 use std::{
     path::Path,
@@ -36,7 +36,7 @@ fn floats(numbers: &[f32]) -> Vec<u8> {
 
 const TWO: &str = "def @main(%x: Tensor[(2), float32], %w: Tensor[(2), float32]) { add(%x, %w) }";
 
-/// One clear error at once: in a moment, in few lines, with a reason.
+/// Asserts that a run fails quickly, with a short message that contains `why`.
 fn refused(run: &Run, why: &str) {
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{}", run.err);
     assert!(run.err.contains("error[run-input]") && run.err.contains(why), "{why}: {}", run.err);
@@ -49,10 +49,10 @@ fn only_arrays_that_a_parameter_takes_are_read() {
     let folder = Temporary::new("used");
     folder.file("a.relay", TWO);
     let x = npy("<f4", "(2,)", &floats(&[1.0, 2.0]));
-    // The others cannot be read at all.
+    // The others are not readable.
     let broken = npy("<f4", "(1000,)", &[0; 3]);
     let objects = npy("|O", "(2,)", &[0; 16]);
-    // The checksums of this archive are wrong, and it is the one of `x` that is looked at.
+    // The checksums of this archive are wrong; only that of `x` is verified.
     folder.file("c.npz", unchecked_npz(&[("x.npy", &x)]));
     let read = run(&folder.0, &["--inputs", "c.npz", "--input", "w=1"]);
     refused(&read, "`x`: it is damaged: its checksum");
@@ -63,7 +63,7 @@ fn only_arrays_that_a_parameter_takes_are_read() {
     assert_eq!(read.code, Some(0), "{}", read.err);
     let warning = "warning: `d.npz` has 3 arrays that no parameter takes: `y`, `i7`, `i01`";
     assert!(read.err.starts_with(warning), "{}", read.err);
-    // Nor is what is written as well.
+    // An argument on the command line overrides the file, which is not read.
     let w = [("x", &[2][..], &floats(&[5.0, 5.0])[..]), ("w", &[9], &[0; 36])];
     folder.file("w.params", params(&w));
     let read = run(&folder.0, &["--params", "w.params", "--input", "w=2"]);
@@ -73,7 +73,7 @@ fn only_arrays_that_a_parameter_takes_are_read() {
 }
 
 #[test]
-fn a_name_that_no_parameter_has_is_a_warning() {
+fn unknown_array_name_is_a_warning() {
     let folder = Temporary::new("names");
     folder.file("a.relay", TWO);
     let data = floats(&[1.0, 2.0]);
@@ -82,7 +82,7 @@ fn a_name_that_no_parameter_has_is_a_warning() {
     let drawn = run(&folder.0, &["--params", "w.params", "--random", "0"]);
     assert_eq!(drawn.code, Some(0), "{}", drawn.err);
     let warning = "`w.params` has 2 arrays that no parameter takes: `weight`, `ww`";
-    let note = "note: `%w` is drawn from the seed 0";
+    let note = "note: `%w` is random (seed 0)";
     assert_eq!(drawn.err, format!("{note}\nwarning: {warning}\n"));
     let json = run(&folder.0, &["--params", "w.params", "--random", "0", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
@@ -96,9 +96,9 @@ fn a_name_that_no_parameter_has_is_a_warning() {
     refused(&missing, "the files have `xx`");
 }
 
-/// Every data type but that of the parameter is an error that says which one it is.
+/// An array with another data type than the parameter is an error that names it.
 #[test]
-fn another_data_type_is_an_error() {
+fn data_type_mismatch_is_an_error() {
     let folder = Temporary::new("types");
     let codes = [
         ("bool", "|b1"),
@@ -132,7 +132,7 @@ fn another_data_type_is_an_error() {
             assert!(read.err.contains(name), "{}", read.err);
         }
     }
-    // What one run saves, another one reads, whatever its data type.
+    // Saved results of all data types can be read as arguments.
     for (name, _) in codes {
         folder.file("a.relay", format!("def @main(%o0: Tensor[(1), {name}]) {{ %o0 }}"));
         let save = ["--input", &format!("o0={name}.npy"), "--output", "o.npz"];
@@ -143,7 +143,7 @@ fn another_data_type_is_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn pipes_and_devices_are_rejected_immediately() {
     let folder = Temporary::new("kinds");
     folder.file("a.relay", TWO);
     std::fs::create_dir(folder.0.join("d.npz")).expect("a folder");
@@ -163,7 +163,7 @@ fn what_is_no_file_is_not_waited_for() {
         ("gone.npz", "cannot read `gone.npz`"),
         ("/dev/zero", "it is a device, not a file"),
         ("/dev/tty", "it is a device, not a file"),
-        ("/proc/self/mem", "the file ends too soon"),
+        ("/proc/self/mem", "the file is truncated"),
     ] {
         let why = if name == "/proc/self/mem" { "not an archive of arrays" } else { why };
         refused(&run(&folder.0, &["--inputs", name]), why);
@@ -173,23 +173,23 @@ fn what_is_no_file_is_not_waited_for() {
     }
     link("p.npz", "x.npy");
     refused(&run(&folder.0, &["--input", "x=x.npy", "--input", "w=1"]), "it is a pipe, not a file");
-    // Links to files are those that they lead to.
+    // Links to files are followed.
     folder.file("real.npy", npy("<f4", "(2,)", &floats(&[1.0, 2.0])));
     link("real.npy", "link.npy");
     let read = run(&folder.0, &["--input", "x=link.npy", "--input", "w=1"]);
     assert_eq!(read.code, Some(0), "{}", read.err);
 }
 
-/// Files that say that they hold more than they do, or more than there may be.
+/// Files that declare more than they contain, or more than the limits.
 #[test]
-fn what_a_file_says_of_itself_is_not_believed() {
+fn declared_sizes_are_verified() {
     let folder = Temporary::new("lies");
     folder.file("a.relay", "def @main(%x: Tensor[(?), float32]) { %x }");
     folder.file("long.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr': '<f4'");
-    refused(&run(&folder.0, &["--input", "x=long.npy"]), "the file ends too soon");
+    refused(&run(&folder.0, &["--input", "x=long.npy"]), "the file is truncated");
     folder.file("much.npy", npy("<f4", "(1000000000000,)", &[0; 100]));
     let read = run(&folder.0, &["--input", "x=much.npy"]);
-    refused(&read, "its header announces 4000000000000 bytes of elements, and 100 follow");
+    refused(&read, "its header declares 4000000000000 bytes of elements, but 100 follow");
     folder.file("below.npy", npy("<f4", "(-5,)", &[]));
     refused(&run(&folder.0, &["--input", "x=below.npy"]), "the size -5 is below 0");
     folder.file("short.npz", &unchecked_npz(&[("x.npy", &[0; 200])])[..100]);
@@ -197,12 +197,12 @@ fn what_a_file_says_of_itself_is_not_believed() {
     let mut many = params(&[("x", &[2], &floats(&[1.0, 2.0]))]);
     many[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     folder.file("many.params", many);
-    refused(&run(&folder.0, &["--params", "many.params"]), "the file ends too soon");
+    refused(&run(&folder.0, &["--params", "many.params"]), "the file is truncated");
 }
 
-/// Three gigabytes that are there, but more than the run may have, or take longer than it may.
+/// Three gigabytes of actual data, which exceed the memory or time limit.
 #[test]
-fn limits_hold_while_arguments_are_read() {
+fn limits_apply_while_arguments_are_read() {
     let folder = Temporary::new("limits");
     let count = 3usize << 28;
     let (x, npz, tvm) = sparse(&folder.0, count);
@@ -226,9 +226,9 @@ fn limits_hold_while_arguments_are_read() {
     assert_eq!((json.code, &shown["error"]["code"]), (Some(1), &serde_json::json!("run-memory")));
 }
 
-/// The limit is one for all arguments together.
+/// All arguments share one limit.
 #[test]
-fn arguments_together_are_held_against_the_limit() {
+fn arguments_count_together_towards_the_limit() {
     let folder = Temporary::new("together");
     let ty = "Tensor[(1000000), float32]";
     folder.file("a.relay", format!("def @main(%x: {ty}, %w: {ty}) {{ (%x, %w) }}"));
@@ -248,9 +248,9 @@ fn arguments_together_are_held_against_the_limit() {
     }
 }
 
-/// Tensors without elements, one of whose axes is as long as there are: drawn, read, shown and saved.
+/// Tensors without elements with a maximal axis: random, read, shown and saved.
 #[test]
-fn empty_arrays_of_huge_axes() {
+fn empty_arrays_with_huge_axes_are_supported() {
     let folder = Temporary::new("huge");
     let shape = "(0, 4611686018427387904)";
     let ty = format!("Tensor[{shape}, float32]");
@@ -260,7 +260,7 @@ fn empty_arrays_of_huge_axes() {
     );
     folder.file("x.npy", npy("<f4", shape, &[]));
     let drawn = run(&folder.0, &["--random", "1", "--output", "o.npz"]);
-    let note = "note: `%o0`, `%o1` are drawn from the seed 1\n";
+    let note = "note: `%o0`, `%o1` are random (seed 1)\n";
     assert_eq!((drawn.code, drawn.err.as_str()), (Some(0), note));
     let read = run(&folder.0, &["--input", "o0=x.npy", "--inputs", "o.npz"]);
     assert_eq!(read.code, Some(0), "{}", read.err);
@@ -275,7 +275,7 @@ fn empty_arrays_of_huge_axes() {
 }
 
 #[test]
-fn a_result_is_saved_and_compared() {
+fn result_is_saved_and_compared() {
     let folder = Temporary::new("expect");
     let text = "def @main(%x: Tensor[(2, 3), float32]) { (nn.relu(%x), 1) }\n\
                 def @one(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }\n";
@@ -285,7 +285,7 @@ fn a_result_is_saved_and_compared() {
     for (args, file) in [(&[][..], "o.npz"), (&one[..], "o.npy")] {
         let saved = drawn(&[args, &["--output", file]].concat());
         assert_eq!(saved.code, Some(0), "{}", saved.err);
-        assert!(saved.err.contains("`%x` is drawn from the seed 1"), "{}", saved.err);
+        assert!(saved.err.contains("`%x` is random (seed 1)"), "{}", saved.err);
         let same = drawn(&[args, &["--expect", file]].concat());
         assert_eq!((same.code, same.err.contains("error")), (Some(0), false), "{}", same.err);
         let other = [args, &["--random", "2", "--expect", file]].concat();
@@ -293,7 +293,7 @@ fn a_result_is_saved_and_compared() {
         assert_eq!(other.code, Some(1), "{}", other.out);
         assert!(other.out.starts_with("`o0`: ") && other.out.contains("elements differ"));
     }
-    // A `.npy` file holds one array.
+    // A `.npy` file contains one array.
     let saved = drawn(&["--output", "both.npy"]);
     assert!(saved.err.contains("the result has 2 tensors"), "{}", saved.err);
     let compared = drawn(&["--expect", "o.npy"]);

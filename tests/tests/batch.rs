@@ -1,4 +1,4 @@
-//! A panic in one item of many: it costs that item, is said once, and the rest is done.
+//! A panic in one item of many affects only that item, and is reported once.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -14,8 +14,8 @@ const BAD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %y }\
 const BOOM: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { @boom(%x) }\n\
     def @boom(%x: int32) -> int32 { %x }\n";
 
-/// The stages that a test can ask to panic: in the parser, outside of any query; in the queries
-/// that lower and that infer.
+/// The stages in which a test can cause a panic: the parser, outside of any query, and the queries for
+/// lowering and inference.
 const STAGES: [&str; 3] = ["parse:@boom(%x:", "lower:@boom", "infer:@boom"];
 
 fn command(stage: &str, args: &[&str]) -> Command {
@@ -29,7 +29,7 @@ fn lines(output: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
-/// The message says what happened, where in the program, and how to report it.
+/// Asserts that a message has the panic, its place in the source, and how to report it.
 fn assert_reportable(message: &str) {
     for part in ["internal error", ".rs:", "/issues", env!("CARGO_PKG_VERSION")] {
         assert!(message.contains(part), "{part} in {message}");
@@ -56,13 +56,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left over harms nobody.
+        // A failure only leaves temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 #[test]
-fn a_panic_in_an_item_of_a_batch_is_its_answer_and_the_others_are_answered() {
+fn panic_in_a_batch_item_affects_only_that_item() {
     for stage in STAGES {
         let mut child = command(stage, &["check", "--batch", "--types"])
             .stdin(Stdio::piped())
@@ -75,7 +75,7 @@ fn a_panic_in_an_item_of_a_batch_is_its_answer_and_the_others_are_answered() {
         let texts = [GOOD, BOOM, BAD, BOOM, BOOM, GOOD];
         for (id, text) in texts.into_iter().enumerate() {
             writeln!(stdin, "{}", json!({ "id": id, "text": text })).expect("it reads");
-            // Each is answered before the next is sent.
+            // Each result arrives before the next text is sent.
             let mut line = String::new();
             stdout.read_line(&mut line).expect("an answer");
             let answer: Value = serde_json::from_str(&line).expect("JSON");
@@ -94,12 +94,12 @@ fn a_panic_in_an_item_of_a_batch_is_its_answer_and_the_others_are_answered() {
         drop(stdin);
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(2), "{stage}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{stage}: once is enough");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{stage}: reported once");
     }
 }
 
 #[test]
-fn a_panic_in_a_file_of_many_costs_that_file() {
+fn panic_in_a_file_affects_only_that_file() {
     let mut files: Vec<(String, &str)> =
         (0..30).map(|i| (format!("good{i}.relay"), GOOD)).collect();
     files.extend((0..30).map(|i| (format!("bad{i}.relay"), BAD)));
@@ -121,7 +121,7 @@ fn a_panic_in_a_file_of_many_costs_that_file() {
                 assert_eq!(codes, ["internal-error"], "{stage}");
                 let text = format!("{} {}", found[0]["message"], found[0]["help"]);
                 assert_reportable(&text);
-                // The parser knows of no definitions.
+                // The parser has no definitions.
                 let start =
                     if stage.starts_with("parse") { 0 } else { BOOM.find("@main").unwrap_or(0) };
                 let own = BOOM.rfind("@boom").unwrap_or(0);
@@ -149,7 +149,7 @@ fn a_panic_in_a_file_of_many_costs_that_file() {
         assert_eq!(shapes.status.code(), Some(2), "{stage}");
         assert_reportable(&String::from_utf8_lossy(&shapes.stderr));
     }
-    // A command with one item ends, and says the same.
+    // A command with one item reports the same.
     let run = folder.run("infer:@boom", &["run", "boom.relay", "--input", "x=1"]);
     assert_eq!(run.status.code(), Some(101));
     let said = String::from_utf8_lossy(&run.stderr);

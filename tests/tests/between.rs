@@ -1,4 +1,4 @@
-//! Comparison, passes and history as editors ask for them.
+//! The requests for comparison, passes and history.
 
 use std::path::PathBuf;
 
@@ -61,7 +61,7 @@ fn result(client: &mut Client, method: &str, params: Value) -> Value {
     answer["result"].clone()
 }
 
-/// What an editor marks: the pairs that differ, with the places of what differs.
+/// Returns the marks of an editor: the pairs that differ, with the ranges of the differences.
 fn marked(comparison: &Value) -> Vec<Value> {
     let functions = comparison["functions"].as_array().expect("functions");
     let pairs = functions.iter().flat_map(|f| f["pairs"].as_array().expect("pairs"));
@@ -80,7 +80,7 @@ fn open_documents_and_texts_are_compared() {
     let equal = result(&mut client, "relay/compare", ask(text));
     assert_eq!(equal["equal"], true, "{equal}");
     assert_eq!(equal["report"], "`a.relay` and `clipboard` are equal in structure\n");
-    // Every expression has its partner, though nothing changed.
+    // Every expression has a counterpart, even without changes.
     assert!(marked(&equal).is_empty());
     assert_eq!(
         equal["functions"][0]["pairs"].as_array().map(Vec::len),
@@ -98,7 +98,7 @@ fn open_documents_and_texts_are_compared() {
     assert_eq!(added[0]["operator"], "exp");
     assert_eq!(added[0]["range"], range((4, 10), (4, 17)));
 
-    // The comparison is that of the text as it is now.
+    // The comparison is of the current text.
     client.replace("file:///b.relay", 2, RENAMED);
     let again = result(&mut client, "relay/compare", ask(json!({ "uri": "file:///b.relay" })));
     assert_eq!(again["equal"], true);
@@ -108,10 +108,10 @@ fn open_documents_and_texts_are_compared() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// A comparison that follows edits is that of a server that sees both texts for the first time: the
-/// analysis of the other side is kept between requests, those of more sides than are kept included.
+/// Comparisons after edits equal those of a new server, although analyses of the other side are cached,
+/// also with more sides than the cache has entries.
 #[test]
-fn a_comparison_does_not_depend_on_those_before_it() {
+fn comparison_is_independent_of_earlier_ones() {
     let bases = [A, OTHER_NAMES, RENAMED, B, "def @main( {", ""];
     let mut client = client();
     client.open("file:///a.relay", A);
@@ -131,8 +131,8 @@ fn a_comparison_does_not_depend_on_those_before_it() {
 }
 
 #[test]
-fn modules_of_a_log_are_listed_opened_and_followed() {
-    // The editor has not opened it: the server reads it from disk.
+fn modules_of_a_log_are_listed_opened_and_traced() {
+    // It is not open in the editor: the server reads it from disk.
     let path = std::env::temp_dir().join(format!("relay-between-{}.log", std::process::id()));
     std::fs::write(&path, log()).expect("a file");
     let _gone = Gone(path.clone());
@@ -170,7 +170,7 @@ fn modules_of_a_log_are_listed_opened_and_followed() {
     assert_eq!(history["here"], 1);
     assert_eq!(stops[1]["kind"], "same");
     assert_eq!(stops[2]["changes"], json!(["attribute axis 1 → 0"]));
-    // The name of a binding has the history of its value.
+    // The history of a binding's name is that of its value.
     for character in [2, 3, 4] {
         let place = json!({ "line": 3, "character": character });
         let params = json!({ "textDocument": document, "module": 1, "position": place });
@@ -195,7 +195,7 @@ struct Gone(PathBuf);
 
 impl Drop for Gone {
     fn drop(&mut self) {
-        // Whoever looks into it meanwhile keeps it.
+        // Other processes may still have it open.
         let _ = std::fs::remove_file(&self.0);
     }
 }

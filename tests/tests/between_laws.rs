@@ -1,5 +1,5 @@
-//! What makes no difference between two modules, and what a difference means, on the networks of the
-//! corpus: names, numbers and the order of independent bindings; equal sides; exchanged sides.
+//! Laws of comparison on the networks of the corpus: invariance under names, numbers and the order of
+//! independent bindings, and symmetry.
 
 use std::collections::HashMap;
 
@@ -21,8 +21,7 @@ fn tokens(text: &str) -> Vec<(SyntaxKind, &str)> {
     tokens.collect()
 }
 
-/// Returns the text with another name for each local variable and another number for each graph
-/// variable.
+/// Renames each local variable and renumbers each graph variable.
 fn renamed(text: &str) -> String {
     let mut names: HashMap<&str, String> = HashMap::new();
     let mut out = String::with_capacity(text.len());
@@ -41,8 +40,8 @@ fn renamed(text: &str) -> String {
     out
 }
 
-/// Returns the text with the bindings of each block in a random order in which each follows the
-/// bindings that it reads. Bindings of more than one line, and what is before and after them, stay.
+/// Shuffles the bindings of each block such that each follows its dependencies. Multi-line bindings, and
+/// those around them, keep their positions.
 fn reordered(text: &str, random: &mut fastrand::Rng) -> String {
     let mut out = String::with_capacity(text.len());
     let mut block: Vec<&str> = Vec::new();
@@ -95,10 +94,10 @@ fn shuffled<'t>(block: Vec<&'t str>, random: &mut fastrand::Rng) -> Vec<&'t str>
     out
 }
 
-/// Every network of the corpus equals itself with other names, other numbers and another order, and
-/// its `let` form.
+/// Every network of the corpus equals itself after renaming, renumbering and reordering, and in `let`
+/// form.
 #[test]
-fn names_and_order_are_no_difference() {
+fn names_and_order_are_ignored() {
     let Some(corpus) = corpus::conformance() else { return };
     let models = corpus.join("models");
     let mut random = fastrand::Rng::with_seed(16);
@@ -122,9 +121,9 @@ fn names_and_order_are_no_difference() {
     assert!(moved >= 16, "{moved} networks had independent bindings to move");
 }
 
-/// The differences of B to A are those of A to B with the sides exchanged.
+/// The differences of B to A are those of A to B with exchanged sides.
 #[test]
-fn exchanged_sides_give_exchanged_differences() {
+fn comparison_is_symmetric() {
     let Some(corpus) = corpus::conformance() else { return };
     let models = corpus.join("models");
     let pairs = [
@@ -142,7 +141,7 @@ fn exchanged_sides_give_exchanged_differences() {
     }
 }
 
-/// The places of pairs, and of what is removed and added, in a fixed order.
+/// Returns the sorted ranges of pairs and of removed and added expressions.
 fn pairs_of(diff: &Value, exchanged: bool) -> Vec<String> {
     let (before, after) = if exchanged { ("after", "before") } else { ("before", "after") };
     let (removed, added) = if exchanged { ("added", "removed") } else { ("removed", "added") };

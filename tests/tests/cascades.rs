@@ -1,8 +1,8 @@
-//! One fault makes few errors: of texts without errors in which one token is changed, at most one in
-//! a thousand has more than five.
+//! One mistake causes few errors: changing one token of a text without errors causes more than five errors
+//! in at most one of a thousand cases.
 //!
-//! The texts are those of this repository and, where the conformance corpus is present, its models.
-//! `RELAY_CASCADES=200000` looks at so many changes of each kind of text, and prints more of the worst.
+//! The texts are those of this repository and, if present, the models of the conformance corpus.
+//! `RELAY_CASCADES=200000` sets the number of changes for each kind of text, and prints more of the worst.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,12 @@ use relay_tests::{
 use semantics::{Database, Severity, check_file};
 use syntax::ParseLimits;
 
-/// More errors than this are a cascade.
+/// The largest number of errors that is not a cascade.
 const FEW: usize = 5;
-/// One in so many changes may make a cascade.
+/// At most one in this number of changes may cause a cascade.
 const ONE_IN: usize = 1000;
-/// Longer texts are left out: a change in them takes long to look at, and says as much as in a
-/// shorter one.
-const MOST_TEXT: usize = 300_000;
+/// The length of the longest text. Longer ones take long, and do not reveal more.
+const MAX_TEXT: usize = 300_000;
 
 /// The codes of the errors in a text, in order.
 fn errors(text: &str) -> Vec<&'static str> {
@@ -34,7 +33,7 @@ fn errors(text: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// A change that makes a cascade.
+/// A change that causes a cascade.
 struct Cascade {
     name: String,
     change: String,
@@ -42,8 +41,8 @@ struct Cascade {
     text: String,
 }
 
-/// Changes a token of one text after the other; gives the cascades and the number of changes that
-/// make errors at all.
+/// Changes a token of each text in turn; returns the cascades and the number of changes that cause
+/// errors.
 fn cascades(texts: &[(String, String)], changes: usize, seed: u64) -> (Vec<Cascade>, usize) {
     let mut rng = Rng::with_seed(seed);
     let (mut found, mut faults) = (Vec::new(), 0);
@@ -92,12 +91,12 @@ fn hold(what: &str, texts: &[(String, String)], changes: usize) {
     println!("{what}: {} of {changes} changes ({rate:.3} %), {faults} with errors", found.len());
     let report = report(&found, if chosen.is_some() { 12 } else { 3 });
     println!("{report}");
-    assert!(faults * 2 > changes, "too few changes make errors: {faults} of {changes}");
+    assert!(faults * 2 > changes, "too few changes cause errors: {faults} of {changes}");
     assert!(found.len() * ONE_IN <= changes, "{what}: {rate:.3} % of changes cascade\n{report}");
 }
 
 #[test]
-fn one_token_changed_in_texts_of_the_repository() {
+fn changing_one_token_of_repository_texts_rarely_cascades() {
     let seeds = Seeds::of_repository().texts.into_iter();
     let sound = seeds.filter(|text| errors(text).is_empty());
     let texts: Vec<(String, String)> =
@@ -107,14 +106,12 @@ fn one_token_changed_in_texts_of_the_repository() {
 }
 
 #[test]
-fn one_token_changed_in_models() {
+fn changing_one_token_of_models_rarely_cascades() {
     let Some(folder) = corpus::conformance() else {
-        eprintln!(
-            "SKIPPED: the conformance corpus is not here; name its folder in RELAY_CONFORMANCE"
-        );
+        eprintln!("SKIPPED: there is no conformance corpus; name its folder in RELAY_CONFORMANCE");
         return;
     };
     let mut texts = corpus::relay_files(&folder.join("models"));
-    texts.retain(|(_, text)| text.len() < MOST_TEXT);
+    texts.retain(|(_, text)| text.len() < MAX_TEXT);
     hold("models", &texts, 2_000);
 }

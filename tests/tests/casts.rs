@@ -7,7 +7,7 @@ use serde::Deserialize;
 use syntax::ParseLimits;
 use types::DataType;
 
-/// Numbers of a data type and what each is in another one, as bits.
+/// Numbers of a data type, and the results of casting them to another one, as bits.
 #[derive(Deserialize)]
 struct Row {
     from: String,
@@ -47,7 +47,7 @@ fn bits(tensor: &Tensor) -> Vec<u64> {
     all
 }
 
-/// The first number that is not cast as numpy does it. One NaN is as good as another.
+/// Returns the first number whose cast differs from numpy. All NaN are equal.
 fn wrong(row: &Row, found: &Tensor) -> Option<String> {
     let wanted = tensor(dtype(&row.to), &row.after);
     assert_eq!(found.ty(), wanted.ty());
@@ -74,7 +74,7 @@ fn run(text: &str, args: Vec<Tensor>) -> Tensor {
 }
 
 #[test]
-fn numpy_casts_between_all_data_types_alike() {
+fn casts_equal_those_of_numpy() {
     let rows = rows();
     assert_eq!(rows.len(), 13 * 12);
     let mut found = Vec::new();
@@ -92,9 +92,9 @@ fn numpy_casts_between_all_data_types_alike() {
     assert!(found.is_empty(), "{} are wrong:\n{}", found.len(), found.join("\n"));
 }
 
-/// Numbers that come from a text, an attribute or a draw go the way of a cast.
+/// Numbers from texts, attributes and random generators are converted like casts.
 #[test]
-fn tensors_of_numbers_are_cast_alike() {
+fn tensors_from_numbers_use_the_same_casts() {
     let mut found = Vec::new();
     for row in &rows() {
         let (from, to) = (tensor(dtype(&row.from), &row.before), dtype(&row.to));
@@ -102,7 +102,7 @@ fn tensors_of_numbers_are_cast_alike() {
         let made = if from.dtype().is_float() || from.dtype().is_bfloat() {
             Tensor::from_f64s(to, &[count], from.to_f64s())
         } else if from.dtype() == DataType::UINT64 && (to.is_float() || to.is_bfloat()) {
-            // Integers of this function have a sign.
+            // This function supports only signed integers.
             continue;
         } else {
             Tensor::from_i64s(to, &[count], from.to_i64s())
@@ -112,9 +112,9 @@ fn tensors_of_numbers_are_cast_alike() {
     assert!(found.is_empty(), "{} are wrong:\n{}", found.len(), found.join("\n"));
 }
 
-/// The data hold what they are there for: the numbers that no integer stands for, to every width.
+/// The cases include numbers that no integer represents, for every width.
 #[test]
-fn every_width_has_what_is_no_integer() {
+fn cases_include_numbers_out_of_range_for_every_width() {
     let is_float = |name: &str| name.contains("float");
     for row in rows().iter().filter(|row| is_float(&row.from)) {
         let numbers = tensor(dtype(&row.from), &row.before).to_f64s();

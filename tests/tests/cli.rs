@@ -1,4 +1,4 @@
-//! The command line, as scripts and people use it.
+//! The command line.
 
 use std::{
     path::Path,
@@ -15,7 +15,7 @@ const GOOD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }
 const BAD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { /* ä𝄞 */ %y }\n";
 
 #[test]
-fn exit_codes() {
+fn exit_code_reports_errors_and_missing_files() {
     let folder =
         Folder::new("codes", &[("good.relay", GOOD.as_bytes()), ("bad.rly", BAD.as_bytes())]);
     assert_eq!(folder.run(&["check", "good.relay"]).code, Some(0));
@@ -44,7 +44,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn json_says_where() {
+fn json_has_positions() {
     let folder = Folder::new("json", &[("bad.relay", BAD.as_bytes())]);
     let lines = folder.run(&["check", "--format", "json", "bad.relay"]).lines();
     assert_eq!(lines.len(), 1);
@@ -71,7 +71,7 @@ fn json_says_where() {
 }
 
 #[test]
-fn other_formats() {
+fn sarif_github_and_human_formats() {
     let folder = Folder::new("formats", &[("bad.relay", BAD.as_bytes())]);
     let sarif: Value =
         serde_json::from_str(&folder.run(&["check", "--format", "sarif", "bad.relay"]).out)
@@ -87,7 +87,7 @@ fn other_formats() {
 }
 
 #[test]
-fn folders_as_git_sees_them() {
+fn folders_are_searched_by_gitignore() {
     let folder = Folder::new(
         "ignore",
         &[
@@ -106,7 +106,7 @@ fn folders_as_git_sees_them() {
 }
 
 #[test]
-fn types_as_tvm_prints_them() {
+fn types_are_printed_as_by_tvm() {
     let folder = Folder::new("types", &[("good.relay", GOOD.as_bytes())]);
     let lines = folder.run(&["types", "good.relay"]).lines();
     let types = lines[0]["types"].as_array().expect("a list");
@@ -139,14 +139,14 @@ fn batches_are_answered_in_order() {
 }
 
 #[test]
-fn standard_input() {
+fn standard_input_is_checked() {
     let read = run(&["check", "--format", "json", "-"], BAD);
     assert_eq!(read.code, Some(1));
     assert!(read.out.contains("unknown-variable"), "{}", read.out);
 }
 
 #[test]
-fn bad_files() {
+fn unreadable_files_are_reported() {
     let deep = format!("def @main(%x: int32) {{ {}%x{} }}", "(".repeat(50_000), ")".repeat(50_000));
     let large = format!("{GOOD}// {}\n", "x".repeat(1_200_000));
     let folder = Folder::new(
@@ -226,20 +226,20 @@ fn operators_are_shown() {
     assert!(unknown.err.contains("`nn.conv2d`"), "{}", unknown.err);
 }
 
-/// The reference page in the tree is the one that the program makes.
+/// The reference page in the repository equals the output of the program.
 #[test]
-fn the_reference_page_is_current() {
+fn operator_reference_is_up_to_date() {
     let page = run(&["operators", "--markdown"], "").out;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/operators/OPERATORS.md");
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         page == there,
-        "write it anew: relay-analyzer operators --markdown > analysis/operators/OPERATORS.md"
+        "update it: relay-analyzer operators --markdown > analysis/operators/OPERATORS.md"
     );
 }
 
 #[test]
-fn versions_and_help() {
+fn version_and_help_are_printed() {
     let version = run(&["--version"], "");
     assert_eq!(version.out.trim(), format!("relay-analyzer {}", env!("CARGO_PKG_VERSION")));
     for args in [&["--help"][..], &["check", "--help"], &["types", "--help"], &["lsp", "--help"]] {
@@ -248,15 +248,15 @@ fn versions_and_help() {
     }
 }
 
-/// Each way in that editors use.
+/// Each command line that editors use.
 #[test]
-fn ways_into_the_server() {
+fn server_starts_with_each_command_line() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
     let exit = r#"{"jsonrpc":"2.0","method":"exit"}"#;
     let framed = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
     for args in [&["lsp"][..], &["lsp", "--stdio"], &["--stdio"], &[]] {
         let session = run(args, &(framed(request) + &framed(exit)));
-        // `exit` directly after it may cancel the request; it is answered either way.
+        // A subsequent `exit` may cancel the request, which is answered in either case.
         assert!(session.out.contains("\"id\":1"), "{args:?}: {} {}", session.out, session.err);
         assert_eq!(session.code, Some(1), "exit without shutdown");
     }
@@ -266,11 +266,11 @@ fn ways_into_the_server() {
 fn fixes_are_written_back() {
     let stale = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  \
                  nn.relu(%x) /* ty=Tensor[(2, 4), float32] */\n}\n";
-    let mended = stale.replace("(2, 4)", "(2, 3)");
+    let fixed = stale.replace("(2, 4)", "(2, 3)");
     let folder = Folder::new("fix", &[("a.relay", stale.as_bytes()), ("b.relay", BAD.as_bytes())]);
     let found = folder.run(&["check", "--fix", "a.relay", "b.relay"]);
-    assert_eq!(folder.text("a.relay"), mended);
-    // What needs a person is left as it is, and reported.
+    assert_eq!(folder.text("a.relay"), fixed);
+    // Problems without an automatic fix are reported.
     assert_eq!(folder.text("b.relay"), BAD);
     assert_eq!(found.code, Some(1));
     assert!(found.err.contains("`a.relay`: 1 problem fixed"), "{}", found.err);
@@ -283,7 +283,7 @@ fn fixes_are_written_back() {
 }
 
 #[test]
-fn shapes_of_several_files() {
+fn shapes_reports_several_files() {
     let one = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }\n";
     let two = "def @main(%x: Tensor[(5, 7), float32]) { exp(%x) }\n";
     let folder =
@@ -303,7 +303,7 @@ fn shapes_of_several_files() {
     let html = folder.run(&["shapes", "--format", "html", "."]);
     assert_eq!(html.code, Some(2));
     assert!(html.err.contains("takes one file, found 2"), "{}", html.err);
-    // One that is missing costs none of the others.
+    // A missing file does not affect the others.
     let missing = folder.run(&["shapes", "none.relay", "a.relay"]);
     assert_eq!(missing.code, Some(2));
     assert!(missing.out.contains("nn.relu") && missing.err.contains("none.relay"));
@@ -323,7 +323,7 @@ fn fixes_are_shown_as_a_diff() {
                 +  nn.relu(%x) /* ty=Tensor[(2, 3), float32] */\n }\n\\ No newline at end of file\n";
     assert_eq!(shown.out, diff);
     assert!(shown.err.contains("would change 1 file"), "{}", shown.err);
-    // It is what `--fix` does.
+    // The diff equals the changes of `--fix`.
     assert_eq!(folder.run(&["check", "-q", "--fix", "a.relay"]).code, Some(0));
     assert_eq!(folder.text("a.relay"), stale.replace("(2, 4)", "(2, 3)"));
     let nothing = folder.run(&["check", "--diff", "a.relay", "b.relay"]);
@@ -332,7 +332,7 @@ fn fixes_are_shown_as_a_diff() {
     assert_eq!(missing.code, Some(2));
 }
 
-/// Each shell has its own form, and all of them name every command.
+/// The completions of every shell contain every command.
 #[test]
 fn completions_name_commands_and_flags() {
     let commands = ["check", "fmt", "run", "diff", "passes", "explain", "completions", "man"];
@@ -381,7 +381,7 @@ fn manual_pages_are_written() {
     let check = folder.text("pages/relay-analyzer-check.1");
     assert!(check.contains("\\-\\-watch"), "{check}");
     let file = folder.run(&["man", "--output", "x"]);
-    assert_eq!(file.code, Some(2), "a file is no folder");
+    assert_eq!(file.code, Some(2), "a file is not a folder");
     assert!(file.err.contains('x'), "{}", file.err);
 }
 
@@ -408,8 +408,7 @@ fn batches_write_excerpts_and_tokens_on_request() {
     assert_eq!(run(&["check", "--tokens", "x.relay"], "").code, Some(2), "with `--batch` alone");
 }
 
-/// Runs the program in a folder on a terminal, which `script` of util-linux makes. Returns all that it
-/// printed.
+/// Runs the program in a folder on a terminal, created by `script` of util-linux. Returns its output.
 #[cfg(target_os = "linux")]
 fn on_terminal(folder: &Folder, arguments: &str) -> String {
     let command = format!("'{}' {arguments}", binary().display());

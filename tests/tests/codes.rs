@@ -10,8 +10,8 @@ use std::{
 use relay_tests::{client::binary, corpus::here, mdtest};
 use semantics::Code;
 
-/// Codes that no text produces: they are about files, about the amount of findings, about nesting
-/// that no page shows, or about operators without a rule, of which there are none.
+/// Codes that no example produces: they concern files, the number of findings, deep nesting, or operators
+/// without a rule, which do not exist.
 const WITHOUT_BLOCK: &[Code] = &[
     Code::NotText,
     Code::InvalidUtf8,
@@ -24,10 +24,10 @@ const WITHOUT_BLOCK: &[Code] = &[
     Code::NoRelation,
     Code::InferenceBudget,
     Code::TvmCarriageReturn,
-    // A claim beside the section would be a part of its JSON.
+    // A claim after the section would be a part of its JSON.
     Code::UnusedConstant,
     Code::DuplicateConstant,
-    // What no text can do wrong by itself.
+    // Codes that a text alone cannot cause.
     Code::RunCancelled,
     Code::RunInput,
     Code::RunNoKernel,
@@ -41,15 +41,14 @@ fn reference() -> String {
 }
 
 #[test]
-fn what_the_reference_claims_holds() {
+fn claims_of_the_reference_hold() {
     let report = mdtest::check_page("codes.md", &reference());
     assert!(report.is_empty(), "\n{report}");
 }
 
-/// Blocks of pages about what goes wrong when a program runs: they are run, with the limits that
-/// follow `run`.
+/// The `run` blocks are run, with the limits in their headers.
 #[test]
-fn runs_fail_as_the_reference_says() {
+fn runtime_failures_match_the_reference() {
     let reference = reference();
     let mut seen = 0;
     for block in mdtest::blocks(&reference) {
@@ -76,7 +75,7 @@ fn runs_fail_as_the_reference_says() {
         let given = error["arguments"].as_array().expect("a list");
         let given: Vec<&str> = given.iter().filter_map(|ty| ty.as_str()).collect();
         let message = error["message"].as_str().unwrap_or_default();
-        let message = format!("{message} (it was given {})", given.join(", "));
+        let message = format!("{message} (arguments: {})", given.join(", "));
         assert!(message.contains(part), "line {}: {message}", block.line);
         let start = error["trace"][0]["place"]["start"].as_u64().expect("a place") as usize;
         let at = block.text[..start].matches('\n').count();
@@ -87,11 +86,11 @@ fn runs_fail_as_the_reference_says() {
 }
 
 #[test]
-fn every_page_shows_its_code() {
+fn every_page_has_an_example_of_its_code() {
     let mut report = String::new();
     for &code in Code::ALL {
         let page = code.page();
-        // That the claims of a block hold is tested above.
+        // The test above checks the claims of blocks.
         let claim = format!(": [{code}]");
         let shows = mdtest::blocks(page).iter().any(|block| block.text.contains(&claim));
         if shows == WITHOUT_BLOCK.contains(&code) {

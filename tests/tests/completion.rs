@@ -1,5 +1,5 @@
-//! How often completion offers what somebody wrote: uses of operators and variables in the corpus are
-//! cut after none to two letters, and what is offered there is looked through for the whole name.
+//! Accuracy of completion: uses of operators and variables in the corpus are truncated to zero to two
+//! letters, and the test checks if completion offers the full name.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use syntax::{ParseLimits, TextRange, TextSize};
 /// The number of uses of each kind that are sampled from a network, and from a test of TVM.
 const PER_NETWORK: usize = 12;
 const PER_TEST: usize = 1;
-/// One test of so many is looked at.
+/// One of this number of tests is sampled.
 const TESTS: usize = 6;
 
-/// Hits and questions.
+/// The number of hits and of requests.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     hits: usize,
@@ -39,7 +39,7 @@ impl Tally {
     }
 }
 
-/// Answers by the number of letters that are left.
+/// Results by the number of remaining letters.
 #[derive(Default)]
 struct Score([Tally; 3]);
 
@@ -62,7 +62,7 @@ impl Score {
     }
 }
 
-/// A text in which somebody edits.
+/// A text in an editor.
 struct Editor {
     db: Database,
     text: String,
@@ -78,7 +78,7 @@ impl Editor {
         Editor { db, text, file, parse }
     }
 
-    /// The names of operators in calls, and the variables that are used, where they stand.
+    /// Returns the ranges of operator names in calls, and of uses of variables.
     fn uses(&self) -> (Vec<TextRange>, Vec<TextRange>) {
         let (mut operators, mut variables) = (Vec::new(), Vec::new());
         for def in semantics::all_defs(&self.db, self.file) {
@@ -106,8 +106,8 @@ impl Editor {
         (operators, variables)
     }
 
-    /// What is offered where the name at `range` is cut after `letters` bytes. What followed it on
-    /// its line is there still, or is yet to be written.
+    /// Returns the completions after truncating the name at `range` to `letters` bytes. The rest of the
+    /// line is kept or removed.
     fn offered(&mut self, range: TextRange, letters: usize, rest: Rest) -> Completions {
         let (start, end) = (usize::from(range.start()), usize::from(range.end()));
         let tail = match rest {
@@ -130,7 +130,7 @@ enum Rest {
     Nothing,
 }
 
-/// Asks for some uses of each kind in a text.
+/// Samples some uses of each kind in a text.
 fn ask(text: &str, count: usize, rng: &mut fastrand::Rng, scores: &mut [[Score; 2]; 2]) {
     let mut editor = Editor::new(text.to_owned());
     let (operators, variables) = editor.uses();
@@ -138,7 +138,7 @@ fn ask(text: &str, count: usize, rng: &mut fastrand::Rng, scores: &mut [[Score; 
         for _ in 0..count.min(uses.len()) {
             let range = uses[rng.usize(..uses.len())];
             let name = editor.text[std::ops::Range::<usize>::from(range)].to_owned();
-            // The sigil of a variable is there before its letters.
+            // The sigil of a variable is always present.
             let sigil = usize::from(name.starts_with('%'));
             for (rest, score) in [Rest::Line, Rest::Nothing].into_iter().zip(&mut scores[kind]) {
                 for letters in 0..3 {
@@ -163,12 +163,12 @@ fn ask(text: &str, count: usize, rng: &mut fastrand::Rng, scores: &mut [[Score; 
 }
 
 #[test]
-fn what_is_meant_is_offered_first() {
+fn intended_name_ranks_first() {
     let Some(corpus) = corpus::conformance() else { return };
     let mut rng = fastrand::Rng::with_seed(7);
     let mut networks: [[Score; 2]; 2] = Default::default();
     for (name, text) in corpus::relay_files(&corpus.join("models")) {
-        // Each question parses the text anew: the long ones are left to the test of latency.
+        // Each request parses the text again: the latency test covers long texts.
         if text.len() < 600_000 {
             let begin = std::time::Instant::now();
             ask(&text, PER_NETWORK, &mut rng, &mut networks);
@@ -190,8 +190,8 @@ fn what_is_meant_is_offered_first() {
     let [operators, variables] = [0, 1].map(|kind| {
         [0, 1].map(|rest| [networks[kind][rest].sum().share(), tests[kind][rest].sum().share()])
     });
-    // A test of TVM calls one operator of three hundred, and before it is written nothing in the
-    // text tells which.
+    // A test of TVM calls one operator of three hundred, and the text before it does not suggest
+    // which.
     let operators_of_tests = operators[1][1];
     let bars = [operators[0][0], operators[0][1], operators[1][0]];
     assert!(bars.iter().all(|share| *share >= 0.80), "operators: {operators:?}");

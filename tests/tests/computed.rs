@@ -1,11 +1,9 @@
-//! A call that checks without a warning can be computed, and one of which `cannot-compute` is said
-//! cannot.
+//! A call without warnings can be computed, and a call with the warning `cannot-compute` cannot.
 //!
 //! The calls are those of `tests/kernels/cases.jsonl` with other numbers in their attributes and
-//! other sizes of their arguments. `RELAY_COMPUTED_CALLS` says how many are tried, and
-//! `RELAY_LAWS_SEED` which. `RELAY_COMPUTED_ONLY` names operators, separated by commas: only their
-//! calls are tried, and every way in which one of them fails is shown, also for those of
-//! [`BY_VALUE`].
+//! other sizes of their arguments. `RELAY_COMPUTED_CALLS` sets their number, `RELAY_LAWS_SEED` the seed.
+//! `RELAY_COMPUTED_ONLY` restricts the test to operators, separated by commas, and shows all their
+//! failures, including those of [`BY_VALUE`].
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,9 +16,8 @@ use relay_tests::kernel_calls::{Array, Case, cases, numbers};
 use semantics::{Code, Database, Severity, all_defs, check_file};
 use syntax::ParseLimits;
 
-/// Operators of which a call can fail for the numbers that an argument holds, such as a shape: no
-/// type is at fault, and the few numbers that are tried here need not be ones that fit. What the
-/// types do say is checked for them too. Each comes with what these numbers are.
+/// Operators whose calls can fail because of the elements of an argument, such as a shape, independently of
+/// types. The test still checks what follows from types. Each has a description of these elements.
 const BY_VALUE: &[(&str, &str)] = &[
     ("collapse_sum_to", "the shape of the result"),
     ("dyn.broadcast_to", "the shape of the result"),
@@ -33,7 +30,7 @@ const BY_VALUE: &[(&str, &str)] = &[
 /// The elements of an argument.
 #[derive(Clone, Copy)]
 enum Elements {
-    /// Those of the case, as often as the shape needs them.
+    /// Those of the case, repeated to fill the shape.
     Own,
     /// The same number everywhere.
     All(f64),
@@ -49,18 +46,18 @@ fn tensor(arg: &Array, shape: &[usize], elements: Elements) -> Option<Tensor> {
     Tensor::from_f64s(arg.dtype(), shape, (0..count).map(number).collect())
 }
 
-/// A call that is accepted, and how it ends with each of some arguments.
+/// An accepted call, and its results with several arguments.
 struct Tried {
     text: String,
-    /// What `cannot-compute` says of it.
+    /// The message of `cannot-compute`, if any.
     warning: Option<String>,
-    /// Some arguments were computed with.
+    /// True if it was computed with some arguments.
     computed: bool,
     faults: Vec<Fault>,
     panicked: bool,
 }
 
-/// Returns true if a tensor without elements is among what a call gives.
+/// Returns true if a result contains a tensor without elements.
 fn is_empty(value: &Value) -> bool {
     match value.as_tuple() {
         Some(fields) => fields.iter().any(is_empty),
@@ -68,8 +65,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Checks and runs a call. Nothing where it is refused, where another warning is given, and where
-/// a run ends for another reason than its operator: that it takes too long, say.
+/// Checks and runs a call. `None` if it has errors or other warnings, or if a run fails for another
+/// reason than its operator, such as a time limit.
 fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
     let arguments = |elements| -> Option<Vec<Tensor>> {
         let args = case.args.iter().zip(shapes);
@@ -93,7 +90,7 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
     let limits =
         Limits { memory: Some(64 << 20), time: Some(Duration::from_secs(1)), ..Limits::default() };
     let mut tried = Tried { text, warning, computed: false, faults: Vec::new(), panicked: false };
-    // What fails for some elements fails for its elements: an index, say.
+    // A call that fails for some elements only fails because of them, such as an index.
     for elements in [Elements::Own, Elements::All(0.0), Elements::All(1.0), Elements::All(2.0)] {
         let args = arguments(elements)?.into_iter().map(Value::from).collect();
         let run = || Machine::new(&db).limited(limits.clone()).run(def, args, None);
@@ -101,7 +98,7 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
             return Some(Tried { panicked: true, ..tried });
         };
         match ended {
-            // Of no elements each one is computed, whatever the attributes are.
+            // An empty result is always computed, regardless of attributes.
             Ok(value) if is_empty(&value) && tried.warning.is_some() => return None,
             Ok(_) => return Some(Tried { computed: true, ..tried }),
             Err(fault) if matches!(fault.kind, FaultKind::Operator | FaultKind::Untyped) => {
@@ -113,7 +110,7 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
     Some(tried)
 }
 
-/// A case with other sizes and numbers; what was equal stays equal.
+/// Returns a case with other sizes and numbers; equal ones stay equal.
 fn changed(case: &Case, rng: &mut fastrand::Rng) -> (String, Vec<Vec<usize>>) {
     let mut expr = case.expr.clone();
     let mut sizes: HashMap<usize, usize> = HashMap::new();
@@ -129,7 +126,7 @@ fn changed(case: &Case, rng: &mut fastrand::Rng) -> (String, Vec<Vec<usize>>) {
         .iter()
         .map(|arg| arg.shape.iter().map(|size| *sizes.get(size).unwrap_or(size)).collect())
         .collect();
-    // Sometimes one axis alone.
+    // Sometimes change only one axis.
     if rng.u8(0..4) == 0 {
         let at = rng.usize(0..shapes.len().max(1));
         if let Some(shape) = shapes.get_mut(at).filter(|shape| !shape.is_empty()) {
@@ -154,7 +151,7 @@ fn operator_of(expr: &str) -> &str {
     words.find(|word| operators::named(word).is_some()).unwrap_or_default()
 }
 
-/// Tries calls, and shows those for which `wrong` gives a message: the shortest for each operator.
+/// Tries calls, and shows the shortest for each operator for which `wrong` returns a message.
 fn survey(listed: &[(&str, &str)], wrong: fn(&Tried) -> Option<&str>) {
     let number = |variable: &str, default: u64| {
         std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -180,7 +177,7 @@ fn survey(listed: &[(&str, &str)], wrong: fn(&Tried) -> Option<&str>) {
         };
         let entry = found.entry((operator_of(&expr).to_owned(), kind)).or_default();
         entry.0 += 1;
-        // The shortest one is the easiest to read.
+        // The shortest one is the most readable.
         let shown = format!("{}: {message}", call.text.trim());
         if entry.1.is_empty() || shown.len() < entry.1.len() {
             entry.1 = shown;
@@ -206,10 +203,10 @@ fn calls_without_a_warning_can_be_computed() {
 
 #[test]
 fn calls_with_a_warning_cannot_be_computed() {
-    // The numbers at run time have precedence over `newshape`: the result is not of its type then.
+    // The elements take precedence over `newshape`, so the result may not have its type.
     let listed = &[("vm.reshape_tensor", "the shape of the result")];
     survey(listed, |call| {
-        // There is no tensor with a size below 0: what is computed then is not of that type.
+        // Tensors have no negative sizes, so the result does not have its type.
         let warning = call.warning.as_deref().filter(|text| !text.contains("would have size -"));
         warning.filter(|_| call.computed)
     });

@@ -1,4 +1,4 @@
-//! What TVM printed and refused, where the corpus is present. See its README for what passes.
+//! Modules that TVM printed and rejected, if the corpus is present.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use syntax::ParseLimits;
 
 fn skipped(what: &str) {
     eprintln!(
-        "SKIPPED: {what}: the conformance corpus is not here; name its folder in RELAY_CONFORMANCE"
+        "SKIPPED: {what}: there is no conformance corpus; name its folder in RELAY_CONFORMANCE"
     );
 }
 
@@ -16,7 +16,7 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// What a comment says of a type: nothing, where it holds names that were made up.
+/// Returns the type in a comment; `None` if it has generated names.
 fn stated(comment: &str) -> Option<String> {
     let inner = comment.strip_prefix("/*")?.strip_suffix("*/")?.trim();
     let ty = inner.strip_prefix("ty=")?;
@@ -25,7 +25,7 @@ fn stated(comment: &str) -> Option<String> {
     states.then(|| plain(ty))
 }
 
-/// The type comments of a text: the offset where what they are about ends, and the type.
+/// Returns the type comments of a text: the end of the annotated expression, and the type.
 fn claims(text: &str) -> Vec<(usize, String)> {
     let mut claims = Vec::new();
     let (mut at, mut end) = (0, 0);
@@ -45,7 +45,7 @@ fn errors(found: &[Diagnostic]) -> Vec<&Diagnostic> {
     found.iter().filter(|d| d.severity == Severity::Error).collect()
 }
 
-/// What is wrong with our reading of a module that TVM printed.
+/// Describes the first difference from the types that TVM printed.
 fn wrong(text: &str, strict: bool) -> Option<String> {
     let mut db = Database::new();
     db.set_strict(strict);
@@ -64,12 +64,12 @@ fn wrong(text: &str, strict: bool) -> Option<String> {
     })
 }
 
-/// Holds the share of cases that pass against a bar; says which do not.
+/// Asserts that the share of passing cases reaches a bar, and prints the failed ones.
 fn bar(what: &str, total: usize, failed: &[String], least: f64) {
     let share = 100.0 * (total - failed.len()) as f64 / total.max(1) as f64;
     let shown: Vec<&str> = failed.iter().take(20).map(String::as_str).collect();
     eprintln!("{what}: {share:.2} % of {total}\n{}", shown.join("\n"));
-    assert!(share >= least, "{what}: {share:.2} %, and {least} % are wanted");
+    assert!(share >= least, "{what}: {share:.2} %, expected at least {least} %");
 }
 
 fn printed(file: &str, strict: bool, least: f64) {
@@ -82,17 +82,17 @@ fn printed(file: &str, strict: bool, least: f64) {
 }
 
 #[test]
-fn what_tvm_takes() {
+fn modules_that_tvm_accepts() {
     printed("typed.jsonl", true, 99.5);
 }
 
 #[test]
-fn what_tvm_only_prints() {
+fn modules_that_tvm_prints_but_rejects() {
     printed("printonly.jsonl", false, 97.0);
 }
 
 #[test]
-fn networks() {
+fn networks_of_the_corpus() {
     let Some(folder) = corpus::conformance() else { return skipped("models") };
     let models = corpus::relay_files(&folder.join("models"));
     let failed: Vec<String> = models
@@ -103,7 +103,7 @@ fn networks() {
 }
 
 #[test]
-fn what_tvm_refuses() {
+fn modules_that_tvm_rejects() {
     let Some(cases) = cases("reject.jsonl") else { return skipped("reject.jsonl") };
     let accepted = |(id, text): &(String, String)| {
         let mut db = Database::new();
@@ -115,10 +115,10 @@ fn what_tvm_refuses() {
     bar("reject.jsonl", cases.len(), &failed, 99.0);
 }
 
-/// Every text of the corpus is in its tree to the byte; those that TVM prints read without a
-/// syntax error.
+/// The tree of every text of the corpus contains every byte; those that TVM prints have no syntax
+/// errors.
 #[test]
-fn trees_hold_every_byte() {
+fn trees_contain_every_byte() {
     let Some(folder) = corpus::conformance() else { return skipped("trees") };
     for (name, text) in corpus::relay_files(&folder.join("models")) {
         let parse = syntax::parse(&text);

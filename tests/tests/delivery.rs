@@ -1,5 +1,4 @@
-//! How settings reach the server, and how diagnostics reach clients that wait for them and clients
-//! that ask for them.
+//! Delivery of settings to the server, and of published and pulled diagnostics to clients.
 
 use std::time::Duration;
 
@@ -22,9 +21,9 @@ fn pull(client: &mut Client) -> usize {
     answer["result"]["items"].as_array().map_or(0, Vec::len)
 }
 
-/// Editors keep what they were sent apart from what they asked for: both would be shown.
+/// Editors would show both published and pulled diagnostics.
 #[test]
-fn a_client_that_asks_is_sent_nothing() {
+fn pulling_client_gets_no_published_diagnostics() {
     let abilities = json!({ "textDocument": { "diagnostic": {} } });
     let mut client = Client::start_with(abilities, Value::Null);
     client.open(URI, BROKEN);
@@ -36,7 +35,7 @@ fn a_client_that_asks_is_sent_nothing() {
 }
 
 #[test]
-fn a_client_that_turns_out_to_ask_loses_what_it_was_sent() {
+fn published_diagnostics_are_cleared_for_a_pulling_client() {
     let mut client = Client::start();
     client.open(URI, BROKEN);
     assert_eq!(client.diagnostics(URI, 1).as_array().map(Vec::len), Some(1));
@@ -51,7 +50,7 @@ fn a_client_that_turns_out_to_ask_loses_what_it_was_sent() {
 }
 
 #[test]
-fn settings_decide_at_any_time() {
+fn delivery_setting_applies_at_any_time() {
     let abilities = json!({
         "textDocument": { "diagnostic": {} },
         "workspace": { "diagnostics": { "refreshSupport": true } },
@@ -70,15 +69,15 @@ fn settings_decide_at_any_time() {
     assert_eq!(pull(&mut client), 0);
     let push = json!({ "diagnostics": { "delivery": "push" } });
     assert_eq!(published(&set(&mut client, push)), [1]);
-    assert_eq!(pull(&mut client), 0, "it was sent already");
+    assert_eq!(pull(&mut client), 0, "it was published already");
     let ask = json!({ "diagnostics": { "delivery": "pull" } });
     assert_eq!(published(&set(&mut client, ask)), [0]);
     assert_eq!(pull(&mut client), 1);
 }
 
-/// A client can answer nothing before it has the answer to `initialize`.
+/// Clients cannot respond to requests before they receive the response to `initialize`.
 #[test]
-fn a_client_is_asked_nothing_before_it_is_ready() {
+fn server_sends_no_requests_before_initialized() {
     let mut client = Client::spawn();
     let abilities = json!({
         "workspace": {
@@ -92,7 +91,7 @@ fn a_client_is_asked_nothing_before_it_is_ready() {
     client.notify("initialized", json!({}));
     let asked = client.drain(QUIET);
     let mut asked: Vec<_> = asked.iter().filter_map(|message| message["method"].as_str()).collect();
-    // Each goes its own way.
+    // The order of these messages is not determined.
     asked.sort();
     assert_eq!(asked, ["client/registerCapability", "workspace/configuration"]);
 }

@@ -1,4 +1,4 @@
-//! Crates depend one way, and leave out what they say they leave out.
+//! Dependencies of crates on each other, and excluded dependencies.
 
 use std::{collections::HashMap, process::Command};
 
@@ -23,7 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
     ("relay-saved", &["relay-operators"]),
-    // Compiled by editors, without our crates.
+    // Compiled by editors, independently of other crates.
     ("tree-sitter-relay", &[]),
     (
         "relay-analyzer",
@@ -57,7 +57,7 @@ const ABSENT: &[(&str, &[&str])] = &[
 ];
 
 fn metadata() -> Value {
-    // Of this platform only: packages for others may not be here.
+    // Only for this platform: packages for others may not be downloaded.
     let version = Command::new("rustc").arg("-vV").output().expect("rustc runs").stdout;
     let version = String::from_utf8_lossy(&version).into_owned();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
@@ -78,7 +78,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Normal dependencies of every package, by id.
+/// Returns the normal dependencies of every package, by id.
 fn edges(metadata: &Value) -> HashMap<&str, Vec<&str>> {
     let is_normal =
         |dep: &&Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
@@ -92,7 +92,7 @@ fn edges(metadata: &Value) -> HashMap<&str, Vec<&str>> {
 }
 
 #[test]
-fn crates_depend_one_way() {
+fn crates_depend_only_on_allowed_crates() {
     let metadata = metadata();
     let names: HashMap<&str, &str> =
         list(&metadata["packages"]).iter().map(|p| (text(&p["id"]), text(&p["name"]))).collect();
@@ -105,7 +105,7 @@ fn crates_depend_one_way() {
         }
         let allowed = ALLOWED.iter().find(|(known, _)| *known == name);
         let Some((_, allowed)) = allowed else {
-            panic!("{name} is in no room: say above what it may depend on")
+            panic!("{name} is not listed: add its allowed dependencies above")
         };
         for dep in edges[member].iter().filter(|dep| members.contains(dep)) {
             assert!(allowed.contains(&names[dep]), "{name} depends on {}", names[dep]);
@@ -114,7 +114,11 @@ fn crates_depend_one_way() {
         let (mut seen, mut next) = (vec![member], vec![member]);
         while let Some(id) = next.pop() {
             for &dep in &edges[id] {
-                assert!(!absent.contains(&names[dep]), "{name} comes to depend on {}", names[dep]);
+                assert!(
+                    !absent.contains(&names[dep]),
+                    "{name} depends indirectly on {}",
+                    names[dep]
+                );
                 if !seen.contains(&dep) {
                     seen.push(dep);
                     next.push(dep);
@@ -141,7 +145,10 @@ fn versions_are_written_in_the_workspace_manifest() {
                 is_dependency = section.trim_end_matches(']').ends_with("dependencies");
             } else if is_dependency && line.contains('=') && !line.starts_with('#') {
                 let inherits = line.contains("workspace = true");
-                assert!(inherits, "{manifest}: the workspace manifest holds the version: {line}");
+                assert!(
+                    inherits,
+                    "{manifest}: the version belongs in the workspace manifest: {line}"
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Comparison of modules and logs of passes, as the command line gives it.
+//! Comparison of modules and logs of passes on the command line.
 
 use relay_tests::{
     command::{Folder, Run},
@@ -48,7 +48,7 @@ fn sections(page: &str) -> Vec<Section> {
 }
 
 #[test]
-fn pages_of_differences_hold_their_reports() {
+fn reports_of_differences_match_the_pages() {
     let pages = corpus::here().join("differences");
     let mut looked = 0;
     for entry in std::fs::read_dir(&pages).expect("pages").flatten() {
@@ -95,7 +95,7 @@ fn log() -> String {
 }
 
 #[test]
-fn exit_codes_tell_equal_from_different_from_unreadable() {
+fn exit_codes_distinguish_equal_different_and_unreadable() {
     let twice = "def @f(%x: int32) { %x }\ndef @f(%x: int32) { negative(%x) }\n";
     let files = [("a.relay", A), ("b.relay", B), ("cut.relay", &A[..60]), ("twice.relay", twice)];
     let folder = folder("codes", &files);
@@ -107,13 +107,13 @@ fn exit_codes_tell_equal_from_different_from_unreadable() {
     assert_eq!(code(&["diff", "twice.relay", "twice.relay"]), Some(0));
     assert_eq!(code(&["diff", "twice.relay", "a.relay"]), Some(1));
     let cut = folder.run(&["diff", "cut.relay", "cut.relay"]);
-    assert_eq!(cut.code, Some(1), "what cannot be read cannot be said to be equal");
-    assert!(cut.err.contains("cannot be read whole"), "{}", cut.err);
+    assert_eq!(cut.code, Some(1), "texts with syntax errors are not equal");
+    assert!(cut.err.contains("has syntax errors"), "{}", cut.err);
 }
 
-/// The result `add(` of a text that is cut off is not what the calls before it were replaced by.
+/// The result `add(` of a truncated text does not replace the calls before it.
 #[test]
-fn a_call_that_is_cut_off_replaces_nothing() {
+fn truncated_call_is_not_a_replacement() {
     let whole = "def @main(%x: Tensor[(4), float32]) {\n  %0 = tanh(%x);\n  %1 = exp(%0);\n  \
                  %2 = add(%0, %1);\n  %3 = sqrt(%2);\n  add(%3, %2)\n}\n";
     for end in ["add(", "add(%0", "add(%0,", "add(%0, "] {
@@ -134,7 +134,7 @@ fn a_call_that_is_cut_off_replaces_nothing() {
 }
 
 #[test]
-fn modules_of_a_log_are_named_by_number_and_by_pass() {
+fn modules_of_a_log_are_selected_by_number_and_pass() {
     let text = log();
     let folder = folder("named", &[("run.log", &text)]);
     let found = folder.run(&["diff", "run.log#FoldConstant", "run.log#2", "--format", "json"]);
@@ -147,7 +147,7 @@ fn modules_of_a_log_are_named_by_number_and_by_pass() {
         let at = |end: usize| changed[0][side][end].as_u64().expect("an offset") as usize;
         &text[at(0)..at(1)]
     };
-    // Places are those of the log.
+    // Positions are relative to the log.
     assert_eq!((slice("before"), slice("after")), ("tanh(%x)", "fast_tanh(%x)"));
     assert_eq!(folder.run(&["diff", "run.log#0", "run.log#1"]).code, Some(0));
     for (name, reason) in
@@ -160,7 +160,7 @@ fn modules_of_a_log_are_named_by_number_and_by_pass() {
 }
 
 #[test]
-fn passes_lists_modules_with_what_changed() {
+fn passes_lists_modules_with_changed_functions() {
     let text = log();
     let folder = folder("passes", &[("run.log", &text), ("none.log", "nothing\n")]);
     let found = folder.run(&["passes", "run.log", "--format", "json"]);
@@ -181,7 +181,7 @@ fn passes_lists_modules_with_what_changed() {
 }
 
 #[test]
-fn history_follows_an_expression_both_ways() {
+fn history_follows_an_expression_in_both_directions() {
     let text = log();
     let folder = folder("history", &[("run.log", &text)]);
     let line = text.lines().position(|line| line.contains("fast_tanh")).expect("a line") + 1;
@@ -206,7 +206,7 @@ fn history_follows_an_expression_both_ways() {
 }
 
 #[test]
-fn values_confirm_what_structure_leaves_open() {
+fn run_compares_values_of_structurally_different_functions() {
     let one = "def @main(%x: Tensor[(4), float32]) { add(%x, %x) }";
     let same = "def @main(%x: Tensor[(4), float32]) { multiply(%x, 2f) }";
     let other = "def @main(%x: Tensor[(4), float32]) { multiply(%x, 3f) }";
@@ -223,7 +223,7 @@ fn values_confirm_what_structure_leaves_open() {
     assert_eq!(told("shape.relay"), Value::Null);
 }
 
-/// A run says of each pair of changed calls whether its values are equal.
+/// A run compares the values of each pair of changed calls.
 #[test]
 fn values_of_changed_pairs_are_compared() {
     let module = |power: &str, operator: &str| {
@@ -264,7 +264,7 @@ fn two_functions_of_different_names_are_compared() {
 }
 
 #[test]
-fn the_page_holds_both_texts_without_their_markup() {
+fn html_page_escapes_both_texts() {
     let evil = "def @main(%x: Tensor[(4), float32]) { /* <script>alert(1)</script> */ tanh(%x) }\n";
     let folder = folder("page-html", &[("a.relay", evil), ("b.relay", B)]);
     let page = folder.run(&["diff", "a.relay", "b.relay", "--format", "html"]).out;

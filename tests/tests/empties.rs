@@ -1,8 +1,8 @@
-//! Tensors without elements whose other axes are huge: every operator takes them, or says why not, and
-//! none looks at each of 2^62 places to find nothing there.
+//! Tensors without elements, but with huge axes: every operator accepts them or fails with a reason, and
+//! none iterates over 2^62 empty positions.
 //!
-//! The calls are those of `tests/kernels/cases.jsonl`, with one size of their arguments made 0 and
-//! another one huge, wherever these sizes are written.
+//! The calls are those of `tests/kernels/cases.jsonl`, with one size of their arguments replaced by 0 and
+//! another by a huge one, wherever these sizes occur.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,8 +18,8 @@ use types::DataType;
 
 const HUGE: u64 = 1 << 62;
 
-/// Operators whose results are not held against their types: of windows of size 0, and of attributes that
-/// say something else than the arguments, TVM's types say what no sum gives.
+/// Operators whose results are not compared with their types: for windows of size 0, and for attributes that
+/// contradict the arguments, TVM's types are inconsistent.
 const WINDOWED: &[&str] = &[
     "collapse_sum_to",
     "image.dilation2d",
@@ -73,7 +73,7 @@ impl Change {
         }
     }
 
-    /// The numbers in a text changed.
+    /// Changes the numbers in a text.
     fn text(self, text: &str) -> String {
         if !self.everywhere {
             return text.to_owned();
@@ -98,12 +98,12 @@ impl Change {
     }
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(PartialEq, Eq, Debug)]
 enum End {
-    /// It has no meaning.
+    /// It has errors.
     Untyped,
-    /// An argument has elements, too many of them.
+    /// An argument has too many elements.
     Large,
     Value,
     Fault(FaultKind),
@@ -149,13 +149,13 @@ fn run(case: &Case, change: Change) -> Result<End, String> {
                     Some(types::Type::Func(func)) => func.ret().clone(),
                     _ => types::Type::Error,
                 };
-                // A size that is a literal of 64 bits is written as one.
+                // A size in a 64-bit literal keeps its suffix.
                 let (is, wanted) = (value.ty().to_string(), wanted.to_string().replace("i64", ""));
-                // TVM gives sizes below 0 to windows that are larger than the data.
+                // TVM infers negative sizes for windows that are larger than the data.
                 let is_open = wanted.contains(['?', '-'])
                     || WINDOWED.iter().any(|name| expr.starts_with(name));
                 if !is_open && is.replace("i64", "") != wanted {
-                    return Err(format!("it is {is}, and not {wanted}"));
+                    return Err(format!("it is {is}, expected {wanted}"));
                 }
                 Ok(End::Value)
             }
@@ -171,7 +171,7 @@ fn run(case: &Case, change: Change) -> Result<End, String> {
 }
 
 #[test]
-fn every_operator_takes_tensors_without_elements() {
+fn every_operator_handles_tensors_without_elements() {
     let mut wrong = Vec::new();
     let (mut values, mut faults, mut untyped) = (0, 0, 0);
     let mut operators = std::collections::BTreeSet::new();
@@ -198,7 +198,7 @@ fn every_operator_takes_tensors_without_elements() {
         }
     }
     println!(
-        "{values} values, {faults} faults, {untyped} of no meaning, {} operators",
+        "{values} values, {faults} faults, {untyped} with errors, {} operators",
         operators.len()
     );
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));

@@ -1,4 +1,4 @@
-//! Layout: TVM's own prints stay as they are, and no text changes its meaning.
+//! Formatting: output of TVM is unchanged, and the meaning of texts is preserved.
 
 use std::process::{Command, Stdio};
 
@@ -12,7 +12,7 @@ use syntax::{
 
 const STYLES: [Style; 2] = [Style::Tvm, Style::Reading];
 
-/// What TVM printed: the modules of the corpus, where it is present.
+/// Returns modules that TVM printed, if the corpus is present.
 fn printed() -> Vec<(String, String)> {
     let Some(folder) = corpus::conformance() else { return Vec::new() };
     let mut texts = corpus::relay_files(&folder.join("models"));
@@ -28,7 +28,7 @@ fn printed() -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_tvm_printed_stays() {
+fn formatting_preserves_output_of_tvm() {
     let printed = printed();
     for (name, text) in &printed {
         assert_eq!(formatted(text, Style::Tvm), *text, "{name}");
@@ -38,15 +38,14 @@ fn what_tvm_printed_stays() {
     }
 }
 
-/// The lines of a module without their indentation, and without what TVM puts between words where
-/// nothing is needed: laid out again, it is what TVM printed.
+/// Removes indentation and optional spaces from modules that TVM printed: formatting restores them.
 #[test]
-fn what_tvm_printed_comes_back() {
+fn formatting_restores_output_of_tvm() {
     for (name, text) in printed() {
         if text.contains("#[metadata]") || text.contains('"') || text.len() > 300_000 {
             continue;
         }
-        // What is in a comment is not laid out.
+        // Comments are not formatted.
         let squeezed: String =
             text.lines().map(|line| format!("{}\n", line.trim_start())).collect();
         assert_eq!(formatted(&squeezed, Style::Tvm), text, "{name}: without indentation");
@@ -58,21 +57,21 @@ fn what_tvm_printed_comes_back() {
 }
 
 #[test]
-fn no_line_of_the_reading_style_is_longer_than_it_has_to_be() {
+fn reading_style_wraps_long_lines() {
     for (name, text) in printed() {
         let comments = text.contains("/*");
         if comments || text.contains("#[metadata]") {
             continue;
         }
         for line in formatted(&text, Style::Reading).lines() {
-            // One name, number, string or type cannot be broken.
+            // Single names, numbers, strings and types cannot be wrapped.
             let longest = line.split(", ").map(str::len).max().unwrap_or_default();
             assert!(line.len() <= 100 || longest > 40 || line.contains("->"), "{name}: {line}");
         }
     }
 }
 
-/// What a text means: the types in it in order, and what is wrong with it.
+/// Returns the types in a text in order, and the codes of its diagnostics.
 fn meaning(text: &str) -> (Vec<String>, Vec<&'static str>) {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
@@ -83,7 +82,7 @@ fn meaning(text: &str) -> (Vec<String>, Vec<&'static str>) {
 }
 
 #[test]
-fn a_layout_changes_no_meaning() {
+fn formatting_preserves_meaning() {
     let mut texts = corpus::examples();
     texts.push(("chain".into(), corpus::chain(30)));
     texts.extend(printed().into_iter().filter(|(_, text)| text.len() < 4_000).step_by(9));
@@ -95,9 +94,9 @@ fn a_layout_changes_no_meaning() {
     }
 }
 
-/// Texts that somebody is in the middle of writing.
+/// Incomplete texts.
 #[test]
-fn nor_does_that_of_broken_texts() {
+fn formatting_preserves_errors_of_invalid_texts() {
     let mut rng = Rng::with_seed(11);
     let mut texts = corpus::examples();
     texts.push(("chain".into(), corpus::chain(12)));
@@ -122,11 +121,11 @@ fn nor_does_that_of_broken_texts() {
             );
         }
     }
-    assert!(changed > 100, "the texts were laid out already: {changed}");
+    assert!(changed > 100, "the texts were already formatted: {changed}");
 }
 
 #[test]
-fn the_command() {
+fn fmt_command_formats_files() {
     let folder = std::env::temp_dir().join(format!("relay-fmt-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("a.relay");
@@ -144,16 +143,16 @@ fn the_command() {
     let tidy = "def @main(%x: int32) {\n  %x\n}\n";
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), tidy);
     assert_eq!(run(&["--check", &path]).0, Some(0));
-    // What cannot be read is not laid out.
+    // Texts with syntax errors are not formatted.
     let broken = "def @main( ) { add(1, }\n";
     std::fs::write(&file, broken).expect("a file");
     assert_eq!(run(&[&path]), (Some(1), String::new()));
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), broken);
-    // Bytes that are no text are not written back.
+    // Invalid UTF-8 is not written back.
     std::fs::write(&file, b"def @main( ) { \xff }\n").expect("a file");
     assert_eq!(run(&[&path]).0, Some(2));
     assert_eq!(std::fs::read(&file).expect("it is there"), b"def @main( ) { \xff }\n");
-    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1, "nothing is left over");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1, "no temporary files");
     let mut child = Command::new(binary())
         .args(["fmt", "-"])
         .stdin(Stdio::piped())

@@ -1,9 +1,9 @@
-//! The fuzz targets, for a few seconds each: on inputs that have failed before, and on inputs made
-//! from the texts of this repository with fixed seeds.
+//! Runs the fuzz targets for a few seconds each: on regressions, and on inputs derived from the texts of
+//! this repository with fixed seeds.
 //!
-//! `RELAY_FUZZ=60` spends 60 seconds on each target. A failing input is printed after it has been made
-//! smaller; keep it in `tests/fuzz/regressions`. Where the process dies, the input is in the file
-//! that the last line of the output names.
+//! `RELAY_FUZZ=60` spends 60 seconds on each target. A failing input is minimised and printed; add it to
+//! `tests/fuzz/regressions`. If the process dies, the last line of the output names the file with the
+//! input.
 
 use std::{
     alloc::System,
@@ -19,25 +19,25 @@ use cap::Cap;
 use relay_tests::{
     corpus::here,
     fuzz::{
-        Failure, Kind, MOST_MEMORY, Mutator, STACK, Seeds, TARGETS, Target, dictionary,
-        end_session, failures, minimise,
+        Failure, Kind, MAX_MEMORY, Mutator, STACK, Seeds, TARGETS, Target, dictionary, end_session,
+        failures, minimise,
     },
 };
 
-/// What does not fit aborts the process.
+/// Exceeding the limit aborts the process.
 #[global_allocator]
-static ALLOCATOR: Cap<System> = Cap::new(System, MOST_MEMORY);
+static ALLOCATOR: Cap<System> = Cap::new(System, MAX_MEMORY);
 
-/// How long the inputs of one target are run.
+/// The time for the inputs of one target.
 const SHARE: Duration = Duration::from_millis(1_800);
-/// An input that has not ended after this, however busy the machine is, never will.
+/// The time after which an input counts as a hang, even on a busy machine.
 const NEVER: Duration = Duration::from_secs(60);
-/// The seed of all inputs. They depend on nothing else but their number.
+/// The seed of all inputs, which depend only on it and their number.
 const SEED: u64 = 0x7265_6C61_7900;
 
 /// Runs targets on a thread with a small stack, and ends the process if an input hangs.
 fn watched(run: impl FnOnce(&Watched) + Send + 'static) {
-    // Sessions start the binary; building it is no part of an input.
+    // Sessions start the binary, which must be built before the measurement.
     relay_tests::client::binary();
     let watched = Arc::new(Watched { started: AtomicU64::new(0), begin: Instant::now() });
     let own = watched.clone();
@@ -47,7 +47,7 @@ fn watched(run: impl FnOnce(&Watched) + Send + 'static) {
         std::thread::sleep(Duration::from_millis(20));
         let started = Duration::from_millis(watched.started.load(Ordering::Relaxed));
         if watched.begin.elapsed().saturating_sub(started) > NEVER {
-            eprintln!("an input does not end: {}", last_path().display());
+            eprintln!("an input hangs: {}", last_path().display());
             std::process::abort();
         }
     }
@@ -57,12 +57,12 @@ fn watched(run: impl FnOnce(&Watched) + Send + 'static) {
 }
 
 struct Watched {
-    /// When the present input was started, in milliseconds since the beginning.
+    /// The start of the current input, in milliseconds since the start of the test.
     started: AtomicU64,
     begin: Instant,
 }
 
-/// The file of the input that is being worked on.
+/// Returns the file of the current input.
 fn last_path() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{}", std::process::id()))
 }
@@ -75,7 +75,7 @@ impl Watched {
         target.attempt(input)
     }
 
-    /// Runs a target on an input, and says what it fails on in the end.
+    /// Runs a target on an input, and panics with the minimised input if it fails.
     fn hold(&self, target: Target, input: &[u8], about: &str) {
         let Err(failure) = self.attempt(target, input) else { return };
         let same = |input: &[u8]| {
@@ -84,7 +84,7 @@ impl Watched {
         };
         let small = minimise(input, target.kind, same);
         panic!(
-            "`{}` fails on {about}, at {}: {}\nmade smaller:\n{:?}",
+            "`{}` fails on {about}, at {}: {}\nminimised:\n{:?}",
             target.name,
             failure.place,
             failure.message,
@@ -94,10 +94,10 @@ impl Watched {
 }
 
 #[test]
-fn no_promise_is_broken_on_random_inputs() {
+fn properties_hold_on_random_inputs() {
     let share = std::env::var("RELAY_FUZZ").ok().and_then(|seconds| seconds.parse().ok());
     let share = share.map_or(SHARE, Duration::from_secs);
-    eprintln!("the input that is being worked on: {}", last_path().display());
+    eprintln!("the current input: {}", last_path().display());
     watched(move |watched| {
         let seeds = Seeds::of_repository();
         assert!(seeds.texts.len() > 500, "{} seeds", seeds.texts.len());
@@ -114,15 +114,15 @@ fn no_promise_is_broken_on_random_inputs() {
                 watched.hold(ends, &[], "the end of its server");
             }
             println!("{}: {count} inputs", target.name);
-            assert!(count >= 10, "`{}` comes to {count} inputs", target.name);
+            assert!(count >= 10, "`{}` ran only {count} inputs", target.name);
         }
-        // It is of no more use.
+        // It is no longer needed.
         let _ = std::fs::remove_file(last_path());
     });
 }
 
 #[test]
-fn no_promise_is_broken_on_inputs_that_failed_before() {
+fn properties_hold_on_regressions() {
     watched(|watched| {
         let folders = [("text", Kind::Text), ("edits", Kind::Edits), ("session", Kind::Session)];
         for (folder, kind) in folders {
@@ -140,9 +140,9 @@ fn no_promise_is_broken_on_inputs_that_failed_before() {
     });
 }
 
-/// A broken promise is found, made smaller, and told apart from another one.
+/// A violation is found, minimised, and distinguished from others.
 #[test]
-fn failures_are_noticed_and_made_smaller() {
+fn failures_are_detected_and_minimised() {
     let target = Target {
         name: "test",
         kind: Kind::Text,
@@ -161,16 +161,16 @@ fn failures_are_noticed_and_made_smaller() {
     let slow = Target {
         run: |_| {
             let begin = cpu_time::ThreadTime::now();
-            while begin.elapsed() <= relay_tests::fuzz::MOST_TIME {}
+            while begin.elapsed() <= relay_tests::fuzz::MAX_TIME {}
         },
         ..target
     };
     assert_eq!(slow.attempt(b"").expect_err("it is slow").place, "slow");
 }
 
-/// Inputs depend on their seed alone, and differ.
+/// Inputs depend only on their seed and number, and differ.
 #[test]
-fn inputs_can_be_made_again() {
+fn inputs_are_reproducible() {
     let seeds = Seeds::of_repository();
     for target in TARGETS {
         let inputs = |_| -> Vec<Vec<u8>> {
@@ -185,7 +185,7 @@ fn inputs_can_be_made_again() {
 
 /// The dictionary of libFuzzer has every operator, attribute and keyword; `RELAY_WRITE=1` writes it.
 #[test]
-fn dictionary_is_that_of_the_operators() {
+fn dictionary_matches_the_operators() {
     let path = here().join("fuzz/dictionaries/relay.dict");
     let wanted = dictionary::text();
     if std::env::var_os("RELAY_WRITE").is_some() {

@@ -1,5 +1,5 @@
-//! A workspace that somebody else has filled: with links, pipes, devices, names that are no text,
-//! and modules whose texts want to be something else where they are shown.
+//! A hostile workspace: links, pipes, devices, names that are not UTF-8, and modules whose text contains
+//! markup and control characters.
 #![cfg(unix)]
 
 use std::{
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 const GOOD: &str = "#[version = \"0.0.5\"]\ndef @good(%x: int32) -> int32 { %x }\n";
 const BAD: &str = "#[version = \"0.0.5\"]\ndef @bad(%x: int32) -> int32 { %y }\n";
 
-/// Names of ordinary files that do something where they are shown as they are.
+/// Names of regular files that are interpreted if they are displayed without escaping.
 const NAMES: &[&[u8]] = &[
     b"esc\x1b[31m\x07.relay",
     b"new\nline.relay",
@@ -42,12 +42,12 @@ const NAMES: &[&[u8]] = &[
     b"'\"`$(x).relay",
 ];
 
-/// The time limit of a command with all of it.
+/// The time limit of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Workspace {
     root: PathBuf,
-    /// What the folder cannot be read without: how each problem is named.
+    /// The names of the entries that must be reported.
     problems: BTreeSet<String>,
 }
 
@@ -55,7 +55,7 @@ impl Workspace {
     fn new(test: &str) -> Workspace {
         let base =
             std::env::temp_dir().join(format!("relay-hostile-{}-{test}", std::process::id()));
-        // It may not be there.
+        // It may not exist.
         let _ = fs::remove_dir_all(&base);
         let root = base.join("workspace");
         fs::create_dir_all(&root).expect("a folder");
@@ -86,7 +86,7 @@ impl Workspace {
         for name in NAMES {
             self.write(name, GOOD);
         }
-        // Links: to the outside, to each other, to nothing, to what is looked at anyhow.
+        // Links: to the outside, to each other, to nothing, to other files of the folder.
         let link = |to: &str, name: &str| symlink(to, root.join(name)).expect("a link");
         link("../outside/secret.relay", "link_out.relay");
         link("../outside", "link_folder");
@@ -102,7 +102,7 @@ impl Workspace {
         for name in ["loop.relay", "dangling.relay", "zero.relay"] {
             self.problem(name);
         }
-        // What is no file.
+        // Entries that are not files.
         let mkfifo = |name: &str| {
             let made = Command::new("mkfifo").arg(root.join(name)).status();
             assert!(made.is_ok_and(|status| status.success()), "no pipe {name}");
@@ -117,7 +117,7 @@ impl Workspace {
         if made.is_ok_and(|status| status.success()) {
             self.problem("device.relay");
         }
-        // Rules of what to leave out that never end.
+        // An endless ignore file.
         for (folder, rules) in [
             ("rules_pipe", ".gitignore"),
             ("rules_ignore", ".ignore"),
@@ -132,7 +132,7 @@ impl Workspace {
         self.write(b"rules_zero/x.relay", GOOD);
         symlink("/dev/zero", root.join("rules_zero/.gitignore")).expect("a link");
         self.problem("rules_zero");
-        // What may not be read, if there is anything that we may not.
+        // Unreadable entries, unless the user may read everything.
         self.write(b"locked.relay", GOOD);
         self.write(b"locked/x.relay", GOOD);
         for name in ["locked.relay", "locked"] {
@@ -146,12 +146,12 @@ impl Workspace {
                 self.problem(name);
             }
         }
-        // Large: more than a tree can address, and more text than is looked at.
+        // Large files: more than a tree can address, and more than the limit.
         let huge = fs::File::create(root.join("huge.relay")).expect("a file");
         huge.set_len(5 << 30).expect("room");
         let mut long = fs::File::create(root.join("long.relay")).expect("a file");
         long.write_all(&[b' '; (64 << 20) + 1]).expect("room");
-        // Deep, and deeper than a path can be long.
+        // Deep folders, deeper than the maximal length of a path.
         self.write(
             format!("{}deep.relay", "d/".repeat(200)).as_bytes(),
             &GOOD.replace("@good", "@deep"),
@@ -173,7 +173,7 @@ impl Workspace {
         self.problem("deep");
     }
 
-    /// The JSON name of an ordinary file: what is no text is replaced.
+    /// Returns the names of regular files in JSON, with invalid UTF-8 replaced.
     fn names() -> impl Iterator<Item = String> {
         NAMES.iter().map(|name| format!("./{}", String::from_utf8_lossy(name)))
     }
@@ -217,22 +217,22 @@ impl Drop for Workspace {
         for name in ["locked.relay", "locked"] {
             let _ = fs::set_permissions(self.root.join(name), fs::Permissions::from_mode(0o700));
         }
-        // What is left over harms nobody.
+        // A failure only leaves temporary files.
         let _ = fs::remove_dir_all(self.root.parent().expect("a folder"));
     }
 }
 
-/// Whether a terminal would do something with a text but show it.
+/// Returns true if a text has no characters that a terminal interprets.
 fn is_tame(text: &str) -> bool {
     !text.chars().any(|c| c != '\n' && c.is_control() || matches!(c, '\u{202a}'..='\u{202e}'))
 }
 
 #[test]
-fn each_problem_of_a_folder_is_one_line_and_all_else_is_checked() {
+fn each_problem_of_a_folder_is_one_line() {
     let workspace = Workspace::new("check");
     let (code, out, err) = workspace.run(&["check", "--format", "json", "."]);
     assert_eq!(code, Some(2), "{err}");
-    // One line for each problem, and one for the link that is not followed.
+    // One line for each problem, and one for the ignored link.
     let (notes, errors): (Vec<&str>, Vec<&str>) =
         err.lines().partition(|line| line.starts_with("note: "));
     assert_eq!(notes.len(), 1, "{err}");
@@ -281,7 +281,7 @@ fn each_problem_of_a_folder_is_one_line_and_all_else_is_checked() {
 }
 
 #[test]
-fn every_output_is_tame_and_every_command_ends() {
+fn outputs_have_no_control_characters_and_commands_terminate() {
     let workspace = Workspace::new("outputs");
     for format in ["human", "github", "sarif"] {
         let (code, out, err) =
@@ -306,20 +306,20 @@ fn every_output_is_tame_and_every_command_ends() {
             _ => {}
         }
     }
-    // JSON is for programs: there a name is what it is.
+    // JSON is for programs and has unescaped names.
     let (code, _, err) = workspace.run(&["types", "."]);
     assert!(code == Some(2) && is_tame(&err), "{code:?}: {err:?}");
     let (code, out, err) = workspace.run(&["fmt", "--check", "."]);
     assert!(code == Some(2) && is_tame(&err), "{code:?}: {err:?}");
     assert!(is_tame(&String::from_utf8(out).expect("text")));
-    // Named as they are, they are one line each, at once. (A pipe is waited for, as by `cat`.)
+    // As arguments, each is one line immediately. (A pipe blocks, as with `cat`.)
     for name in ["zero.relay", "loop.relay", "dangling.relay", "huge.relay", "long.relay"] {
         let (code, out, err) = workspace.run(&["check", "--format", "json", name]);
         let said = out.iter().filter(|&&b| b == b'\n').count() + err.lines().count();
         assert_eq!(said, 1, "{name}: {err}");
         assert!(matches!(code, Some(1 | 2)), "{name}: {code:?}");
     }
-    // Arguments, too, are somebody else's text.
+    // Arguments are untrusted, too.
     let evil = "\u{1b}[31m\u{9b}\u{7}\n\u{202e}x";
     for args in [
         &["check", evil][..],
@@ -341,7 +341,7 @@ fn every_output_is_tame_and_every_command_ends() {
 }
 
 #[test]
-fn the_server_opens_the_workspace_answers_for_it_and_lives() {
+fn server_survives_a_hostile_workspace() {
     let workspace = Workspace::new("server");
     let uri = |path: &Path| {
         let encode = |b: &u8| match b {
@@ -364,7 +364,7 @@ fn the_server_opens_the_workspace_answers_for_it_and_lives() {
     assert!(answer["result"].is_object(), "{answer}");
     client.notify("initialized", json!({}));
     let deadline = Instant::now() + PATIENCE;
-    // The first look may take longer than a question waits for it.
+    // The first scan may take longer than a request waits for it.
     let symbols = loop {
         let answer = client.request("workspace/symbol", json!({ "query": "" }));
         let symbols = answer["result"].as_array().expect("a list").clone();
@@ -387,7 +387,7 @@ fn the_server_opens_the_workspace_answers_for_it_and_lives() {
         let same = |known: &&str| decoded(known) == decoded(&file);
         assert!(files.iter().any(same), "{file} in {files:#?}");
     }
-    // Documents of such names are documents as any other.
+    // Documents with such names are supported.
     for name in NAMES {
         let file = uri(&workspace.root.join(OsStr::from_bytes(name)));
         client.open(&file, BAD);
@@ -424,7 +424,7 @@ fn decoded(uri: &str) -> Vec<u8> {
 const EVIL: &str = "![i](http://e.example/p.png) [c](command:relay.whyShape?x) <img src=x> </code> ``` ` \
     https://e.example \u{1b}[31m\u{202e} &lt;b&gt; \\";
 
-/// A module whose comments, spans and strings want to be something else.
+/// Returns a module with markup in comments, spans and strings.
 fn evil_module() -> String {
     format!(
         "#[version = \"0.0.5\"]\n// # {EVIL}\n// {EVIL}\n/* ```\n{EVIL}\n--- */\n\
@@ -437,7 +437,7 @@ fn evil_module() -> String {
     )
 }
 
-/// Markdown in which nothing of the module is a link, an image, HTML or a heading.
+/// Asserts that Markdown has no links, images, HTML or headings from the module.
 fn assert_inert(markdown: &str, what: &str) {
     for event in Parser::new_ext(markdown, Options::all()) {
         let is_inert = match &event {
@@ -457,7 +457,7 @@ fn assert_inert(markdown: &str, what: &str) {
 }
 
 #[test]
-fn what_a_document_says_is_text_wherever_an_editor_shows_it() {
+fn document_text_is_escaped_in_all_responses() {
     let formats = json!(["markdown"]);
     let mut client = Client::start_with(
         json!({
@@ -478,7 +478,7 @@ fn what_a_document_says_is_text_wherever_an_editor_shows_it() {
         for column in (0..content.encode_utf16().count()).step_by(2) {
             let answer = client.request("textDocument/hover", at(uri, line as u32, column as u32));
             if let Some(markdown) = answer["result"]["contents"]["value"].as_str() {
-                // One rule is the server's own: between this call and what its operator is.
+                // The server itself adds one rule, between the call and the documentation of the operator.
                 let operators = ["nn.dense", "transpose", "cast"];
                 let mut inert = markdown.to_owned();
                 for operator in operators {
@@ -530,7 +530,7 @@ fn reports_of_a_hostile_module_are_well_formed() {
     assert!(is_tame(&table), "{table:?}");
     let dot = report("dot");
     assert!(is_tame(&dot) && dot.ends_with("}\n}\n"), "{dot}");
-    // Quotes come in pairs where they are not escaped.
+    // Unescaped quotes are paired.
     let quotes = dot.replace("\\\\", "").replace("\\\"", "").matches('"').count();
     assert_eq!(quotes % 2, 0, "{dot}");
     let csv = report("csv");

@@ -1,9 +1,9 @@
-//! Calls of operators with numbers that nobody means: sizes, widths, axes and shapes that are 0, negative
-//! or as large as there are. Each ends soon, with a value or a failure that says why.
+//! Calls of operators with extreme numbers: sizes, widths, axes and shapes that are 0, negative or maximal.
+//! Each terminates quickly, with a value or a reason.
 //!
 //! The calls are those of `tests/kernels/cases.jsonl`, with one number of an attribute, or all of an
-//! argument, changed. The process has little memory, and every second run has no limit of its own: an
-//! allocation that is not tried ends the process.
+//! argument, changed. The process has little memory, and every second run has no memory limit: an
+//! infallible allocation ends the process.
 
 use std::{
     alloc::System,
@@ -36,7 +36,7 @@ const NUMBERS: &[i64] = &[
     i64::MIN + 1,
 ];
 
-/// Runs a call; says what is wrong with how it ends.
+/// Runs a call; returns an error if it does not fail properly.
 fn run(
     case: &Case,
     expr: &str,
@@ -59,7 +59,7 @@ fn run(
         let args = args.iter().cloned().map(Value::from).collect();
         let mut machine = Machine::new(&db).limited(limits);
         let kind = machine.run(def, args, None).err().map(|fault| fault.kind);
-        // What was stopped may still hold its memory.
+        // A cancelled call may still hold its memory.
         machine.settle();
         kind
     }));
@@ -73,9 +73,9 @@ fn run(
 }
 
 #[test]
-fn numbers_that_nobody_means() {
+fn extreme_numbers_fail_with_a_reason() {
     let cases = cases();
-    // All of them on demand; a part that is the same each time otherwise.
+    // All of them on demand, otherwise a deterministic sample.
     let part = if std::env::var_os("RELAY_TESTS_ALL").is_some() { 1 } else { 17 };
     let (mut calls, mut wrong) = (0, Vec::new());
     let memory = |calls: usize| (calls / part).is_multiple_of(2).then_some(128 << 20);

@@ -16,9 +16,9 @@ fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old
     db.set_parse(file, Arc::new(parse));
 }
 
-/// An edit in one statement lowers and infers that statement; all others are the very same.
+/// An edit in one statement lowers and infers only that statement; all others are reused.
 #[test]
-fn other_statements_are_taken_over() {
+fn other_statements_are_reused() {
     let mut text = corpus::chain(1_000);
     let mut db = Database::new();
     let file = db.add_file(&text, ParseLimits::default());
@@ -53,8 +53,8 @@ fn other_statements_are_taken_over() {
     drop(before);
 }
 
-/// Statements that compute the same from the same types are solved once; names and places do not
-/// matter, types and attributes do.
+/// Statements with the same operator, types and attributes are solved once, regardless of names and
+/// positions.
 #[test]
 fn equal_statements_share_their_types() {
     let text = "def @main(%a: Tensor[(2, 3), float32], %b: Tensor[(3), float32]) {
@@ -80,7 +80,7 @@ fn equal_statements_share_their_types() {
     );
 }
 
-/// What a database says of a file after edits is what one says that has never seen another text.
+/// Asserts that types and diagnostics after edits equal those of a fresh database.
 fn assert_as_from_scratch(db: &Database, file: SourceFile, text: &str, what: &str) {
     let fresh = Database::new();
     let fresh_file = fresh.add_file(text, ParseLimits::default());
@@ -89,13 +89,13 @@ fn assert_as_from_scratch(db: &Database, file: SourceFile, text: &str, what: &st
 }
 
 #[test]
-fn edits_in_any_order_equal_a_fresh_start() {
+fn results_after_edits_equal_those_of_a_fresh_database() {
     for seed in 11..16 {
-        edits_equal_a_fresh_start(seed);
+        edits_equal_a_fresh_database(seed);
     }
 }
 
-fn edits_equal_a_fresh_start(seed: u64) {
+fn edits_equal_a_fresh_database(seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut texts = corpus::examples();
     texts.push(("chain".into(), corpus::chain(40)));
@@ -106,7 +106,7 @@ fn edits_equal_a_fresh_start(seed: u64) {
             let file = db.add_file(&text, ParseLimits::default());
             let original = text.clone();
             for round in 0..150 {
-                // Back to a sound text now and then, so that there is something to take over.
+                // Occasionally return to a valid text, so that results can be reused.
                 let edit = if round % 15 == 14 {
                     let range = TextRange::up_to(syntax::TextSize::of(text.as_str()));
                     Edit { range, insert: original.clone() }
@@ -129,7 +129,7 @@ fn edits_equal_a_fresh_start(seed: u64) {
     }
 }
 
-/// Nothing depends on what is remembered beside the queries.
+/// Results do not depend on caches outside of queries.
 #[test]
 fn results_do_not_depend_on_the_cache() {
     let mut text = corpus::chain(300);
@@ -144,9 +144,9 @@ fn results_do_not_depend_on_the_cache() {
     }
 }
 
-/// Each letter of a name that is being typed makes another definition; the last one stays.
+/// Each letter of a name that is typed creates another definition; only the last one is kept.
 #[test]
-fn definitions_that_are_gone_are_forgotten() {
+fn removed_definitions_are_evicted() {
     let mut text = "def @a(%x: int32) { %x }\ndef @b(%x: int32) { @a(%x) }\n".to_owned();
     let mut db = Database::new();
     let file = db.add_file(&text, ParseLimits::default());
@@ -158,7 +158,7 @@ fn definitions_that_are_gone_are_forgotten() {
         assert_as_from_scratch(&db, file, &text, "with a longer name");
         assert_eq!(db.cache().len(), remembered, "{text}");
     }
-    // What has no body makes no room for a definition that is gone.
+    // An item without a body does not evict a removed definition.
     edited(&mut db, file, &mut text, 0, "", "#[version = \"0.0.5\"]\ntype T { A }\n");
     let at = text.find("(%x").expect("a header");
     edited(&mut db, file, &mut text, at, "", "b");
@@ -166,9 +166,9 @@ fn definitions_that_are_gone_are_forgotten() {
     assert_eq!(db.cache().len(), remembered, "{text}");
 }
 
-/// Which queries an edit runs: those of the definition that it is in, and the summary of the file.
+/// An edit runs the queries of its definition and the summary of the file.
 #[test]
-fn an_edit_runs_the_queries_of_its_definition() {
+fn edit_runs_only_queries_of_its_definition() {
     let mut text: String = (0..50)
         .map(|i| {
             format!("def @f{i}(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {{\n  nn.relu(%x)\n}}\n")
@@ -196,13 +196,13 @@ fn an_edit_runs_the_queries_of_its_definition() {
     }
     assert_eq!(count(&ran, "module_types"), 0, "{ran:?}");
 
-    // White space in front moves everything and changes nothing.
+    // Preceding white space moves everything without changes.
     edited(&mut db, file, &mut text, 0, "", "\n\n");
     check_file(&db, file);
     let ran = log.take();
     assert_eq!((count(&ran, "body"), count(&ran, "base_inference")), (0, 0), "{ran:?}");
 
-    // Asking again runs nothing.
+    // A repeated request runs nothing.
     check_file(&db, file);
     types_in(&db, file);
     assert_eq!(log.take(), [""; 0]);

@@ -17,9 +17,9 @@ struct Case {
     out: Vec<Array>,
     #[serde(default)]
     tolerance: f64,
-    /// What is said instead, of an operator that cannot be computed.
+    /// The message of an operator that cannot be computed.
     fault: Option<String>,
-    /// Definitions in front of `@main`.
+    /// Definitions before `@main`.
     #[serde(default)]
     before: String,
     /// The metadata section.
@@ -43,7 +43,7 @@ impl Array {
         self.data.iter().map(number).collect()
     }
 
-    /// All 64 bits: a key of a random generator has no bit to lose.
+    /// Returns exact 64-bit integers, such as keys of random generators.
     fn integers(&self) -> Vec<i64> {
         let number = |value: &serde_json::Value| match value {
             serde_json::Value::Bool(truth) => i64::from(*truth),
@@ -100,7 +100,7 @@ impl Case {
     fn check(&self) -> Result<(), String> {
         let found = match (self.run(), &self.fault) {
             (Err(found), Some(wanted)) if found.contains(wanted.as_str()) => return Ok(()),
-            (Ok(_), Some(wanted)) => return Err(format!("it ran, and not: {wanted}")),
+            (Ok(_), Some(wanted)) => return Err(format!("it succeeded, expected: {wanted}")),
             (found, _) => found?,
         };
         if found.len() != self.out.len() {
@@ -109,7 +109,7 @@ impl Case {
         for (number, (found, wanted)) in found.iter().zip(&self.out).enumerate() {
             let (ty, expected) = (found.ty(), wanted.tensor().ty());
             if ty != expected {
-                return Err(format!("tensor {number} is of type {ty}, not {expected}"));
+                return Err(format!("tensor {number} has type {ty}, expected {expected}"));
             }
             let wrong = if found.dtype().is_float() || found.dtype().is_bfloat() {
                 let close = |&(x, y): &(f64, f64)| {
@@ -129,7 +129,7 @@ impl Case {
     }
 }
 
-/// The first pair of elements that do not agree.
+/// Describes the first pair of elements that differ.
 fn first<T: std::fmt::Display>(
     found: Vec<T>,
     wanted: Vec<T>,
@@ -137,7 +137,7 @@ fn first<T: std::fmt::Display>(
 ) -> Option<String> {
     let mut pairs = found.into_iter().zip(wanted).enumerate();
     let (place, (found, wanted)) = pairs.find(|(_, pair)| !agree(pair))?;
-    Some(format!("element {place} is {found}, not {wanted}"))
+    Some(format!("element {place} is {found}, expected {wanted}"))
 }
 
 fn cases() -> Vec<Case> {
@@ -146,7 +146,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn kernels_compute_what_numpy_computes() {
+fn kernels_equal_numpy() {
     let wrong: Vec<String> = cases()
         .iter()
         .filter_map(|case| Some(format!("{}: {}", case.expr, case.check().err()?)))
@@ -160,8 +160,8 @@ const WITHOUT_CALL: &[(&str, &str)] = &[
     ("meta_schedule_layout_transform", "its index map is an object of TIR in the metadata section"),
 ];
 
-/// Every operator has a case with its numbers; one that cannot be run, a case with its own
-/// message; one that TVM gives no type relation has no case, because no call of it is a program.
+/// Every operator has a case with numbers, or with a message if it cannot be run. Operators without a type
+/// relation in TVM have no case, because they have no valid calls.
 #[test]
 fn every_operator_has_a_case() {
     let (mut computed, mut refused) = (BTreeSet::new(), BTreeSet::new());
@@ -179,7 +179,7 @@ fn every_operator_has_a_case() {
         let typed = operator.rule.is_some_and(|(relation, _)| !relation.is_empty());
         let callable = typed && WITHOUT_CALL.iter().all(|(other, _)| *other != name);
         let refuses = interpreter::refusal(name).is_some();
-        // `scatter` has no type relation, and had one in earlier versions.
+        // `scatter` has a type relation only in earlier versions.
         let is_computed =
             computed.contains(name) && (typed || operators::other_version(name).is_none());
         if is_computed != (callable && !refuses) {

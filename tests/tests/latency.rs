@@ -1,15 +1,15 @@
-//! The delay of diagnostics after edits that do not wait for them.
+//! The latency of diagnostics after pipelined edits.
 
 use std::time::{Duration, Instant};
 
 use relay_tests::{client::Client, corpus};
 
 const URI: &str = "file:///work/a.relay";
-/// How often a person types something, in one session.
+/// The number of bursts of edits in one session.
 const BURSTS: usize = 24;
 
-/// What is typed into a long module, a letter at a time: names that nothing binds, and what makes
-/// another tree of all that follows.
+/// Texts that are typed into a long module, one letter at a time: unbound names, and text that changes
+/// the tree of everything after it.
 const TYPED: [&str; 6] = [
     "zzzzzzzzzzzzzzzzzzzz",
     "/*z*/ /*z*/ /*z*/ zz",
@@ -19,8 +19,8 @@ const TYPED: [&str; 6] = [
     ";%z = z;\ndef @z() {z",
 ];
 
-/// Bursts of edits as an editor sends them that does not wait, all over a long module: from each
-/// edit to the first diagnostics of a text that has it.
+/// Bursts of pipelined edits throughout a long module: measures from each edit to the first diagnostics
+/// of a text that includes it.
 #[test]
 fn diagnostics_follow_pipelined_edits_of_a_long_module() {
     let text = match corpus::conformance() {
@@ -29,7 +29,7 @@ fn diagnostics_follow_pipelined_edits_of_a_long_module() {
         }
         None => corpus::chain(14_500),
     };
-    // Statements that name a variable, which is what is typed into.
+    // Statements with a variable, into which the text is typed.
     let places: Vec<(u32, u32)> = text
         .lines()
         .enumerate()
@@ -38,12 +38,12 @@ fn diagnostics_follow_pipelined_edits_of_a_long_module() {
     // A build without optimisation takes several times as long.
     let is_optimised = std::env::var_os("RELAY_ANALYZER").is_some() || !cfg!(debug_assertions);
     let bar = Duration::from_millis(if is_optimised { 150 } else { 600 });
-    // Whatever else the machine does only adds: one session of four has to be left alone by it.
+    // Other processes only add latency: at least one session of four must be undisturbed.
     let mut sessions = (0..4).map(|_| p99(&text, &places));
     assert!(sessions.any(|p99| p99 <= bar), "no p99 of four is below {bar:?}");
 }
 
-/// The time in which 99 of 100 edits are followed by diagnostics, in a session of its own.
+/// Returns the 99th percentile of the latency in a new session.
 fn p99(text: &str, places: &[(u32, u32)]) -> Duration {
     let mut client = Client::start();
     client.open(URI, text);
@@ -61,7 +61,7 @@ fn p99(text: &str, places: &[(u32, u32)]) -> Duration {
             sent.push((version, Instant::now()));
             at = if letter == '\n' { (at.0 + 1, 0) } else { (at.0, at.1 + 1) };
         }
-        // Diagnostics are sent when they change, and the last edit moves all that there are.
+        // Diagnostics are published when they change, and the last edit moves all of them.
         version += 1;
         client.edit(URI, version, (place.0, 0), (place.0, 0), "\n");
         sent.push((version, Instant::now()));

@@ -1,9 +1,9 @@
-//! Laws of typing and evaluation: changes of a program that keep its types and its values.
+//! Laws of typing and evaluation: transformations of a program preserve its types and values.
 //!
-//! The programs are generated and shrink to the smallest one that breaks a law, or come from the
-//! pages and modules of the project and the conformance corpus. `PROPTEST_CASES` says how many are
-//! generated for each law, `RELAY_LAWS_SEED` from which seed, and `RELAY_LAWS_CORPUS` how many texts
-//! of the corpus are tried.
+//! The programs are generated, and shrink to the smallest one that violates a law, or come from the
+//! markdown tests, the example modules and the conformance corpus. `PROPTEST_CASES` sets the number of
+//! programs for each law, `RELAY_LAWS_SEED` the seed, and `RELAY_LAWS_CORPUS` the number of texts of the
+//! corpus.
 
 use std::time::{Duration, Instant};
 
@@ -20,19 +20,19 @@ use relay_tests::{
             annotations, functions, names, values,
         },
         generate,
-        meaning::{Keeps, Program, difference, unsound},
+        meaning::{Preserved, Program, difference, unsound},
         tape::tapes,
     },
 };
 
-/// A change of which one is chosen by a number, and what it keeps.
+/// A transformation, parametrised by a number, and the preserved part of the meaning.
 struct Law {
     name: &'static str,
-    keeps: Keeps,
+    preserved: Preserved,
     change: fn(&Program, usize) -> Result<Option<Change>, String>,
 }
 
-/// What an action does; that it refuses is no failure of its own.
+/// Applies an action, which may refuse.
 fn of_action(program: &Program, id: &str, at: usize) -> Result<Option<Change>, String> {
     match action(program, id, at) {
         Action::NotOffered | Action::Refused(_) => Ok(None),
@@ -40,12 +40,12 @@ fn of_action(program: &Program, id: &str, at: usize) -> Result<Option<Change>, S
     }
 }
 
-/// What an action does that has no reason to refuse where there are no errors.
+/// Applies an action that must not refuse in a text without errors.
 fn of_sure_action(program: &Program, id: &str, at: usize) -> Result<Option<Change>, String> {
     match action(program, id, at) {
         Action::NotOffered => Ok(None),
         Action::Refused(_) if !program.errors().is_empty() => Ok(None),
-        Action::Refused(message) => Err(format!("the action `{id}` refuses: {message}")),
+        Action::Refused(message) => Err(format!("the action `{id}` failed: {message}")),
         Action::Done(change) => Ok(Some(change)),
     }
 }
@@ -53,22 +53,22 @@ fn of_sure_action(program: &Program, id: &str, at: usize) -> Result<Option<Chang
 const LAWS: &[Law] = &[
     Law {
         name: "renaming of variables",
-        keeps: Keeps::Everything,
+        preserved: Preserved::Everything,
         change: |program, _| Ok(Some(names::locals(program))),
     },
     Law {
         name: "renaming of type parameters",
-        keeps: Keeps::Everything,
+        preserved: Preserved::Everything,
         change: |program, _| Ok(Some(names::type_params(program))),
     },
     Law {
         name: "renaming of definitions",
-        keeps: Keeps::Everything,
+        preserved: Preserved::Everything,
         change: |program, _| Ok(Some(names::globals(program))),
     },
     Law {
         name: "another order of definitions",
-        keeps: Keeps::Types,
+        preserved: Preserved::Types,
         change: |program, at| {
             let keys: Vec<u16> =
                 (0..16).map(|key| (at as u16).wrapping_mul(2 * key + 1).rotate_left(5)).collect();
@@ -77,72 +77,72 @@ const LAWS: &[Law] = &[
     },
     Law {
         name: "types written by the action",
-        keeps: Keeps::Types,
+        preserved: Preserved::Types,
         change: |program, at| of_sure_action(program, "write-all-types", at),
     },
     Law {
         name: "most general types written",
-        keeps: Keeps::Signatures,
+        preserved: Preserved::Signatures,
         change: |program, _| Ok(annotations::general(program)),
     },
     Law {
         name: "definitions as local functions",
-        keeps: Keeps::Types,
+        preserved: Preserved::Types,
         change: |program, _| Ok(functions::to_lets(program)),
     },
     Law {
         name: "a local function as a definition",
-        keeps: Keeps::Types,
+        preserved: Preserved::Types,
         change: |program, at| Ok(functions::to_definition(program, at)),
     },
     Law {
         name: "a value in the place of its name",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| Ok(values::inlined(program, at)),
     },
     Law {
         name: "an expression as a `let`",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| Ok(values::as_let(program, at)),
     },
     Law {
         name: "an expression as a definition with its type",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| Ok(values::as_definition(program, at, true)),
     },
     Law {
         name: "an expression as a definition",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| Ok(values::as_definition(program, at, false)),
     },
     Law {
         name: "A-normal form",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| of_action(program, "graph-to-let", at),
     },
     Law {
         name: "graph form",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| of_action(program, "let-to-graph", at),
     },
     Law {
         name: "a call inlined by the action",
-        keeps: Keeps::Signatures,
+        preserved: Preserved::Signatures,
         change: |program, at| of_action(program, "inline-call", at),
     },
     Law {
         name: "a variable inlined by the action",
-        keeps: Keeps::Signatures,
+        preserved: Preserved::Signatures,
         change: |program, at| of_action(program, "inline-variable", at),
     },
     Law {
         name: "a variable extracted by the action",
-        keeps: Keeps::Instances,
+        preserved: Preserved::Instances,
         change: |program, at| of_action(program, "extract-variable", at),
     },
     Law {
         name: "a definition extracted by the action",
-        keeps: Keeps::Signatures,
+        preserved: Preserved::Signatures,
         change: |program, at| of_action(program, "extract-definition", at),
     },
 ];
@@ -152,12 +152,12 @@ fn law(name: &str) -> &'static Law {
 }
 
 impl Law {
-    /// How a program breaks the law.
+    /// Describes how a program violates the law.
     fn broken_by(&self, program: &Program, at: usize) -> Option<String> {
         match (self.change)(program, at) {
             Ok(None) => None,
             Err(message) => Some(format!("{}: {message}\n--- of\n{}", self.name, program.text)),
-            Ok(Some(change)) => difference(program, &change, self.keeps).map(|message| {
+            Ok(Some(change)) => difference(program, &change, self.preserved).map(|message| {
                 format!(
                     "{}: {message}\n--- before\n{}\n--- after\n{}",
                     self.name, program.text, change.text
@@ -171,7 +171,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Tries a property of generated programs, and panics with the smallest one that breaks it.
+/// Tests a property of generated programs, and panics with the smallest counterexample.
 fn hold<S: Strategy>(strategy: &S, property: impl Fn(S::Value) -> Result<(), String>) {
     let config = Config {
         cases: number("PROPTEST_CASES", 120) as u32,
@@ -192,7 +192,7 @@ fn hold<S: Strategy>(strategy: &S, property: impl Fn(S::Value) -> Result<(), Str
     }
 }
 
-/// A law of programs that are accepted.
+/// Tests a law on accepted programs.
 fn accepted(name: &str) {
     let law = law(name);
     hold(&(tapes(3), any::<u16>()), |(tapes, at)| {
@@ -202,7 +202,7 @@ fn accepted(name: &str) {
 }
 
 #[test]
-fn generated_programs_are_accepted_and_do_not_go_wrong() {
+fn generated_programs_are_accepted_and_run() {
     hold(&tapes(4), |tapes| {
         let program = Program::new(generate::module(&tapes));
         if let Some(error) = program.first_error() {
@@ -213,7 +213,7 @@ fn generated_programs_are_accepted_and_do_not_go_wrong() {
 }
 
 #[test]
-fn programs_with_an_error_are_refused_whatever_is_changed() {
+fn transformations_preserve_type_errors() {
     let strategy = (tapes(2), any::<u16>(), 0..6usize, any::<u16>());
     hold(&strategy, |(tapes, error, block, at)| {
         let text = generate::broken_module(&tapes, usize::from(error), block);
@@ -252,21 +252,21 @@ laws! {
     the_order_of_definitions_does_not_matter: "another order of definitions",
     inferred_types_can_be_written: "types written by the action",
     most_general_types_can_be_written: "most general types written",
-    definitions_are_local_functions: "definitions as local functions",
-    closed_local_functions_are_definitions: "a local function as a definition",
-    names_are_their_values: "a value in the place of its name",
-    expressions_are_let_bindings: "an expression as a `let`",
-    closed_expressions_are_definitions_of_their_type: "an expression as a definition with its type",
-    closed_expressions_are_definitions: "an expression as a definition",
+    definitions_can_be_local_functions: "definitions as local functions",
+    closed_local_functions_can_be_definitions: "a local function as a definition",
+    values_can_be_inlined: "a value in the place of its name",
+    expressions_can_be_let_bound: "an expression as a `let`",
+    closed_expressions_can_be_definitions_with_types: "an expression as a definition with its type",
+    closed_expressions_can_be_definitions: "an expression as a definition",
     a_normal_form_means_the_same: "A-normal form",
     graph_form_means_the_same: "graph form",
-    inlined_calls_mean_the_same: "a call inlined by the action",
-    inlined_variables_mean_the_same: "a variable inlined by the action",
-    extracted_variables_mean_the_same: "a variable extracted by the action",
-    extracted_definitions_mean_the_same: "a definition extracted by the action",
+    inlining_calls_preserves_meaning: "a call inlined by the action",
+    inlining_variables_preserves_meaning: "a variable inlined by the action",
+    extracting_variables_preserves_meaning: "a variable extracted by the action",
+    extracting_definitions_preserves_meaning: "a definition extracted by the action",
 }
 
-/// Texts that the project wrote, and some that TVM printed where the corpus is present.
+/// Returns the texts of the project, and, if the corpus is present, some that TVM printed.
 fn texts() -> Vec<(String, String)> {
     let mut found = corpus::examples();
     for folder in ["mdtest/language", "mdtest/operators"] {
@@ -281,8 +281,8 @@ fn texts() -> Vec<(String, String)> {
     found
 }
 
-/// The laws on texts that somebody wrote or printed: each text with one law, or with all of them if
-/// all texts are wanted.
+/// Tests the laws on existing texts: each text with one law, or with all of them if all texts are
+/// requested.
 #[test]
 fn laws_hold_for_the_corpus() {
     let texts = texts();
@@ -291,7 +291,7 @@ fn laws_hold_for_the_corpus() {
     let end = Instant::now() + Duration::from_secs(number("RELAY_LAWS_SECONDS", 20));
     let (mut tried, mut broken) = (0, Vec::new());
     for (number, (name, text)) in texts.iter().enumerate().step_by(step) {
-        // Large modules are what other tests look at.
+        // Other tests cover large modules.
         if text.len() > 20_000 || Instant::now() > end {
             continue;
         }
@@ -311,5 +311,5 @@ fn laws_hold_for_the_corpus() {
     }
     assert!(tried > 0, "no text was tried");
     let first: Vec<&str> = broken.iter().take(10).map(String::as_str).collect();
-    assert!(broken.is_empty(), "{} of {tried} break a law\n{}", broken.len(), first.join("\n\n"));
+    assert!(broken.is_empty(), "{} of {tried} violate a law\n{}", broken.len(), first.join("\n\n"));
 }

@@ -1,4 +1,4 @@
-//! Any text, on a small stack: nothing is lost, and nothing dies.
+//! Arbitrary texts on a small stack: trees are complete, and nothing panics.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +6,22 @@ use relay_tests::{corpus, edits};
 use semantics::{Database, Severity, check_file, types_in};
 use syntax::ParseLimits;
 
-/// Runs on a stack of 2 MiB, which is what threads have that nobody asked for more.
+/// Runs on a stack of 2 MiB, the default of threads.
 fn on_small_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread");
     assert!(thread.join().is_ok());
 }
 
-/// Everything that opening a file does; the number of errors.
+/// Runs the analyses for opening a file; returns the number of errors.
 fn open(text: &str) -> usize {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
-    assert!(file.parse(&db).green.to_string() == text, "the tree lost something");
+    assert!(file.parse(&db).green.to_string() == text, "the tree is incomplete");
     types_in(&db, file);
     let found = check_file(&db, file);
     for diagnostic in found.iter() {
         assert!(usize::from(diagnostic.range.end()) <= text.len(), "{diagnostic:?}");
-        // A message is a message, and a person can read it.
+        // Messages are neither empty nor too long.
         let related = diagnostic.related.iter().map(|related| &related.message);
         for message in related.chain(&diagnostic.help).chain([&diagnostic.message]) {
             assert!(!message.is_empty());
@@ -31,14 +31,14 @@ fn open(text: &str) -> usize {
     found.iter().filter(|d| d.severity == Severity::Error).count()
 }
 
-/// A call in a call, 200 deep, each with 1,900 calls or projections after it.
+/// Returns calls nested 200 deep, each followed by 1,900 calls or projections.
 fn nested_chains(step: &str) -> String {
     let inner = "%x(".repeat(200) + "%x";
     format!("def @main(%x: int32) {{ {inner}{} }}", format!("){}", step.repeat(1_900)).repeat(200))
 }
 
 #[test]
-fn deep_texts() {
+fn deep_nesting_is_limited() {
     on_small_stack(|| {
         let n = 50_000;
         let wrap = |open: &str, middle: &str, close: &str| {
@@ -63,7 +63,7 @@ fn deep_texts() {
             (wrap("/* ", "", ""), true),
             (wrap("-", "1", ""), true),
             (wrap("%x.0", "", ""), true),
-            // Calls and projections of what is nested deep itself.
+            // Calls and projections of deeply nested expressions.
             (nested_chains("()"), true),
             (nested_chains(".0"), true),
             (format!("def @main(%x: {}int32{}) {{ %x }}", "(".repeat(n), ",)".repeat(n)), true),
@@ -78,9 +78,9 @@ fn deep_texts() {
     });
 }
 
-/// What is long in a legal way is not deep.
+/// Long valid texts are not deeply nested.
 #[test]
-fn long_texts() {
+fn long_texts_have_no_errors() {
     on_small_stack(|| {
         let n = 20_000;
         let chain = |one: &dyn Fn(usize) -> String, last: &str| {
@@ -111,9 +111,9 @@ fn long_texts() {
     });
 }
 
-/// Errors everywhere cost no more than the text is long.
+/// The cost of errors is linear in the length of the text.
 #[test]
-fn wrong_texts() {
+fn many_errors_are_reported_in_linear_time() {
     let n = 20_000;
     let each = |line: &dyn Fn(usize) -> String| {
         let lines: String = (0..n).map(line).collect();
@@ -140,7 +140,7 @@ fn wrong_texts() {
     ] {
         let start = Instant::now();
         assert!(open(&text) > 0, "{}…", text.chars().take(80).collect::<String>());
-        // A bound that only what is quadratic comes near to.
+        // A bound that only quadratic behaviour exceeds.
         assert!(
             start.elapsed() < Duration::from_secs(20),
             "{:?}: {}…",
@@ -150,9 +150,9 @@ fn wrong_texts() {
     }
 }
 
-/// Types that would contain themselves, come upon by chance.
+/// Types that would contain themselves, found by fuzzing.
 #[test]
-fn types_without_end() {
+fn infinite_types_are_errors() {
     on_small_stack(|| {
         for text in [
             "def@f%\nw(%s:{match{y=>t=>@f(",
@@ -165,10 +165,10 @@ fn types_without_end() {
     });
 }
 
-/// Types that double with each line are graphs of a node a line, and are walked as such. Where a
-/// scheme doubles, one diagnostic says that a limit is reached.
+/// Types that double with each line are graphs with a node per line, and are traversed as such. If a
+/// scheme doubles, one diagnostic reports the limit.
 #[test]
-fn types_that_double() {
+fn exponential_types_are_limited() {
     let main =
         |lines: String, last: &str| format!("def @main(%p0: int32) {{\n{lines}  {last}\n}}\n");
     let each = |n: usize, line: &dyn Fn(usize, usize) -> String| -> String {
@@ -211,7 +211,7 @@ fn types_that_double() {
 }
 
 #[test]
-fn any_bytes() {
+fn arbitrary_bytes_are_analysed() {
     on_small_stack(|| {
         let mut rng = fastrand::Rng::with_seed(7);
         for (_, text) in corpus::examples() {

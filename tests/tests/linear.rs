@@ -1,13 +1,13 @@
-//! What a text costs grows with its length, and no faster.
+//! The cost of a text grows linearly with its length.
 //!
-//! For each generator of texts, and each step of what opening a file and typing in it does: the
-//! exponent of time and of memory from 1,000 repetitions to 8,000 is at most 1.2. The exponent is
-//! the slope of the least-squares line through the logarithms.
+//! For each generator of texts, and each step of opening a file and typing in it, the exponent of time
+//! and of memory from 1,000 repetitions to 8,000 is at most 1.2. The exponent is the slope of the
+//! least-squares line through the logarithms.
 //!
-//! Memory is counted, and is the same in every run. Time is that of the thread's CPU, and the least
-//! of several attempts: what else the machine does only ever makes a step slower. A step whose data
-//! outgrows a cache on the way is above the bar without doing more than linear work, which shows in
-//! texts four times as long; a step that does more is above it there as well.
+//! Memory is counted and deterministic. Time is the thread's CPU time, and the minimum of several
+//! attempts, because other processes only make a step slower. A step whose data outgrows a cache can be
+//! above the bar although its work is linear; it is below the bar for texts four times as long, unlike a
+//! step whose work is not linear.
 //!
 //! `RELAY_LINEAR=name cargo test --workspace --test linear -- --nocapture` runs one generator and
 //! prints every step; `RELAY_LINEAR='name;name'` several; `RELAY_LINEAR=all`, all of them. Without
@@ -23,7 +23,7 @@ use relay_tests::{
 };
 use semantics::{Severity, check_file};
 
-/// Allocates as the server does: the system's allocator takes longer the more it holds.
+/// The allocator of the server: the system's allocator slows down with its size.
 #[cfg(not(target_env = "msvc"))]
 type Allocator = tikv_jemallocator::Jemalloc;
 #[cfg(not(target_env = "msvc"))]
@@ -39,46 +39,45 @@ static ALLOCATOR: Cap<Allocator> = Cap::new(SYSTEM, usize::MAX);
 /// The bars of a run.
 #[derive(Clone, Copy)]
 struct Bars {
-    /// The greatest exponent of time.
+    /// The largest exponent of time.
     time: f64,
-    /// The greatest exponent of memory.
+    /// The largest exponent of memory.
     memory: f64,
-    /// What takes less memory than this for the longest text is not judged, in bytes.
+    /// The memory for the longest text below which the exponent is ignored, in bytes.
     least_memory: usize,
 }
 
-/// What is demanded of texts of the full sizes.
+/// The bars for texts of the full sizes.
 const FULL: Bars = Bars { time: 1.2, memory: 1.2, least_memory: 1 << 20 };
 
-/// What is demanded of shorter texts, in a run beside other tests: times are a few milliseconds, and
-/// a cache that a text outgrows shows more than in a long one. Anything quadratic is above these.
+/// The bars for shorter texts, in a run in parallel with other tests: times are a few milliseconds, so
+/// outgrowing a cache has a larger effect. Quadratic steps exceed these bars, too.
 const SHORT: Bars = Bars { time: 1.5, memory: 1.2, least_memory: 8 << 20 };
 
 /// The numbers of repetitions.
 const SIZES: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
-/// What makes several whole checks is measured on shorter texts.
+/// The numbers of repetitions for steps with several full checks.
 const HEAVY_SIZES: [usize; 4] = [250, 500, 1_000, 2_000];
-/// How often a time is measured at most.
+/// The largest number of measurements of a time.
 const ATTEMPTS: usize = 4;
-/// What takes less than this for the longest text is not worth a measurement, and too short for
-/// one.
+/// The time for the longest text below which a step is ignored, as too short to be measured.
 const LEAST_TIME: Duration = Duration::from_millis(8);
-/// No step may take longer than this for the longest text: a line can be linear and too steep.
-const MOST_TIME: Duration = Duration::from_secs(10);
-/// Nor may so much be held after opening a text: the machine has to go on.
-const MOST_HELD: usize = 1 << 30;
+/// The time limit of a step for the longest text, since linear growth can be too steep.
+const MAX_TIME: Duration = Duration::from_secs(10);
+/// The limit on the memory that is held after opening a text.
+const MAX_HELD: usize = 1 << 30;
 
 /// The costs of the steps of one text.
 #[derive(Clone)]
 struct Costs {
     times: Vec<Duration>,
-    /// Bytes that were allocated, whether they were given back or not.
+    /// Bytes that were allocated, including freed ones.
     allocated: Vec<usize>,
-    /// Bytes that are held after everything that opening does.
+    /// Bytes that are held after opening.
     live: usize,
 }
 
-/// The names of what is measured of `steps`, in the order of [`Costs`].
+/// Returns the names of the measurements of `steps`, in the order of [`Costs`].
 fn names(steps: &[Step]) -> Vec<&'static str> {
     steps.iter().map(|step| step.name).chain(["closing"]).collect()
 }
@@ -105,7 +104,7 @@ fn measure(generator: &Generator, steps: &[Step], n: usize) -> Costs {
     costs
 }
 
-/// The exponent of costs at `sizes`.
+/// Returns the exponent of costs at `sizes`.
 fn exponent(sizes: &[usize], costs: impl Iterator<Item = f64>) -> f64 {
     let points: Vec<(f64, f64)> =
         sizes.iter().zip(costs).map(|(n, cost)| ((*n as f64).ln(), cost.max(1e-9).ln())).collect();
@@ -116,7 +115,7 @@ fn exponent(sizes: &[usize], costs: impl Iterator<Item = f64>) -> f64 {
     covariance / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
 }
 
-/// The measurements above the bar, in words.
+/// Describes the measurements above the bar.
 fn above_the_bar(
     generator: &Generator,
     steps: &[Step],
@@ -124,7 +123,7 @@ fn above_the_bar(
     bars: Bars,
 ) -> Vec<String> {
     let verbose = std::env::var_os("RELAY_LINEAR").is_some();
-    // Tables that are made once are made.
+    // Initialise lazy tables.
     measure(generator, steps, 10);
     let above = attempts(generator, steps, sizes, bars, verbose);
     if above.is_empty() {
@@ -137,17 +136,17 @@ fn above_the_bar(
     both.map(|one| format!("{} of {} {}", one.about.1, one.about.0, one.message)).collect()
 }
 
-/// What is said of a text that takes longer than [`MOST_TIME`], or more than [`MOST_HELD`].
+/// The name of the measurement of a text that exceeds [`MAX_TIME`] or [`MAX_HELD`].
 const ENDLESS: (&str, &str) = ("one step", "cost");
 
 /// A step that is above the bar.
 struct Above {
-    /// The step, and what of it.
+    /// The step, and the measurement.
     about: (&'static str, &'static str),
     message: String,
 }
 
-/// Measures until nothing is above the bar, or for the last time.
+/// Measures until nothing is above the bar, at most [`ATTEMPTS`] times.
 fn attempts(
     generator: &Generator,
     steps: &[Step],
@@ -160,7 +159,7 @@ fn attempts(
         for (at, &n) in sizes.iter().enumerate() {
             let costs = measure(generator, steps, n);
             let longest = costs.times.iter().max().copied().unwrap_or_default();
-            if longest > MOST_TIME || costs.live > MOST_HELD {
+            if longest > MAX_TIME || costs.live > MAX_HELD {
                 let held = costs.live / 1000;
                 let message = format!("takes {longest:?} and {held} kB for {n} repetitions");
                 return vec![Above { about: ENDLESS, message }];
@@ -184,7 +183,7 @@ fn attempts(
     Vec::new()
 }
 
-/// The exponents of the time and of the memory of a step.
+/// Returns the exponents of the time and of the memory of a step.
 fn exponents(at: usize, sizes: &[usize], best: &[Costs]) -> (f64, f64) {
     let time = best.iter().map(|costs| costs.times[at].as_secs_f64());
     let memory = best.iter().map(|costs| costs.allocated[at] as f64);
@@ -198,17 +197,17 @@ fn judge(names: &[&'static str], sizes: &[usize], best: &[Costs], bars: Bars) ->
         let (time, memory) = exponents(at, sizes, best);
         let (spent, bytes) = (last.times[at], last.allocated[at]);
         if spent > LEAST_TIME && time > bars.time {
-            let message = format!("to the {time:.2}, {spent:?} at the end");
+            let message = format!("exponent {time:.2}, {spent:?} for the longest text");
             found.push(Above { about: (name, "time"), message });
         }
         if bytes > bars.least_memory && memory > bars.memory {
-            let message = format!("to the {memory:.2}, {bytes} bytes at the end");
+            let message = format!("exponent {memory:.2}, {bytes} bytes for the longest text");
             found.push(Above { about: (name, "memory"), message });
         }
     }
     let live = exponent(sizes, best.iter().map(|costs| costs.live as f64));
     if last.live > bars.least_memory && live > bars.memory {
-        let message = format!("to the {live:.2}, {} bytes at the end", last.live);
+        let message = format!("exponent {live:.2}, {} bytes for the longest text", last.live);
         found.push(Above { about: ("held", "memory"), message });
     }
     found
@@ -224,8 +223,8 @@ fn print(names: &[&str], sizes: &[usize], best: &[Costs]) {
     println!("  {:22} {:>34} kB, from {} to {}", "held", last.live / 1000, sizes[0], sizes[3]);
 }
 
-/// Runs on a stack of 2 MiB, which is what threads have that nobody asked for more, and one test at
-/// a time: memory is counted for all threads together.
+/// Runs on a stack of 2 MiB, the default of threads, and one test at a time, because memory is counted
+/// for all threads together.
 fn alone_on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -233,16 +232,16 @@ fn alone_on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     assert!(thread.join().is_ok());
 }
 
-/// The generators that are wanted.
+/// Returns the selected generators.
 fn wanted() -> Vec<Generator> {
     let only = std::env::var("RELAY_LINEAR").unwrap_or_else(|_| "all".into());
     let is_wanted = |name| only == "all" || only.split(';').any(|only| only == name);
     generators::all().filter(|generator| is_wanted(generator.name)).collect()
 }
 
-/// Checks all wanted generators at the full sizes if they are asked for by `RELAY_LINEAR`. Otherwise at
-/// a quarter of the sizes, and those of bulk at a sixteenth, so that the test takes minutes and not
-/// half an hour.
+/// Checks the generators in `RELAY_LINEAR` at the full sizes, if it is set. Otherwise checks all at a quarter
+/// of the sizes, and cheap constructs at a sixteenth, so that the test takes minutes instead of half an
+/// hour.
 fn check(steps: &'static [Step], sizes: [usize; 4]) {
     let is_asked = std::env::var_os("RELAY_LINEAR").is_some();
     alone_on_a_small_stack(move || {
@@ -270,18 +269,18 @@ fn check(steps: &'static [Step], sizes: [usize; 4]) {
 }
 
 #[test]
-fn opening_a_file_and_typing_in_it_is_linear() {
+fn opening_and_typing_are_linear() {
     check(STEPS, SIZES);
 }
 
 #[test]
-fn changes_of_a_whole_file_are_linear() {
+fn whole_file_actions_are_linear() {
     check(HEAVY_STEPS, HEAVY_SIZES);
 }
 
-/// A text that was meant to be correct measures something else when it is not.
+/// Texts of `clean` generators must have no errors, as otherwise they measure something else.
 #[test]
-fn texts_that_are_meant_to_be_correct_are() {
+fn clean_generators_have_no_errors() {
     for generator in generators::all().filter(|generator| generator.clean) {
         for n in [1, 2, 30] {
             let text = (generator.text)(n);
@@ -296,7 +295,7 @@ fn texts_that_are_meant_to_be_correct_are() {
 }
 
 #[test]
-fn the_exponent_of_a_power_is_that_power() {
+fn exponent_of_a_power_law_is_its_power() {
     let sizes = [1_000, 2_000, 4_000, 8_000];
     for power in [0.0, 1.0, 1.5, 2.0] {
         let costs = sizes.iter().map(|&n| 3.0 * (n as f64).powf(power));

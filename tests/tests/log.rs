@@ -1,10 +1,10 @@
-//! The log on standard error that `RELAY_LOG` turns on.
+//! The log on standard error that `RELAY_LOG` enables.
 
 use std::process::Command;
 
 use relay_tests::{client::binary, corpus::here};
 
-/// Checks an example with this value of `RELAY_LOG`. Returns standard output and standard error.
+/// Checks an example with a value of `RELAY_LOG`. Returns standard output and standard error.
 fn check(log: Option<&str>) -> (String, String) {
     let mut command = Command::new(binary());
     command.args(["check", "tests/examples/resnet-block.relay"]).current_dir(here().join(".."));
@@ -22,7 +22,7 @@ fn log_shows_spans_and_queries_on_standard_error() {
     let (plain, none) = check(None);
     assert_eq!(none, "");
     let (printed, spans) = check(Some("relay_analyzer=debug"));
-    assert_eq!(printed, plain, "the log is not part of the output");
+    assert_eq!(printed, plain, "the log does not change the output");
     assert!(spans.contains("parse{bytes=") && spans.contains("time.busy="), "{spans}");
     assert!(!spans.contains("executing query"), "{spans}");
     let (_, queries) = check(Some("salsa=info"));

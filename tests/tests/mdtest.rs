@@ -1,4 +1,4 @@
-//! Pages of Relay whose claims hold; see [`relay_tests::mdtest`] for how they are written.
+//! Runs the markdown tests; see [`relay_tests::mdtest`] for their format.
 
 use relay_tests::{corpus::here, mdtest};
 
@@ -17,16 +17,16 @@ fn programs() {
     check("programs");
 }
 
-/// The pages of programs are many, and show what is refused and what is computed, too.
+/// The pages of programs include many programs, with errors and with values.
 #[test]
-fn programs_cover_refusals_and_values() {
+fn programs_cover_errors_and_values() {
     let pages = mdtest::pages(&here().join("mdtest/programs"));
     let blocks: Vec<_> = pages.iter().flat_map(|(_, page)| mdtest::blocks(page)).collect();
     let with = |claim| blocks.iter().filter(|block| block.text.contains(claim)).count();
     let (all, refused, computed) = (blocks.len(), with("// error: ["), with("// gives: "));
     assert!(all >= 250, "there are {all} programs");
-    assert!(refused * 3 >= all, "{refused} of {all} programs are refused");
-    assert!(computed >= 60, "{computed} programs say what they give");
+    assert!(refused * 3 >= all, "{refused} of {all} programs have errors");
+    assert!(computed >= 60, "{computed} programs claim a value");
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn operators() {
     check("operators");
 }
 
-/// Each operator is on a page, in a call whose type is claimed; those that TVM declares and never
-/// types, in a call that is refused for it.
+/// Each operator is on a page, with an accepted call whose type is claimed and a rejected call; operators
+/// without a type in TVM have only a rejected call.
 #[test]
 fn every_operator_has_a_page() {
     let pages = mdtest::pages(&here().join("mdtest/operators"));
@@ -56,12 +56,12 @@ fn every_operator_has_a_page() {
     let missing = |lines: &[&str]| -> Vec<&str> {
         operators::all().map(|op| op.name).filter(|name| !is_called(lines, name)).collect()
     };
-    assert_eq!(missing(&accepted), [""; 0], "no page shows a sound call");
-    assert_eq!(missing(&refused), [""; 0], "no page shows a call that is refused");
+    assert_eq!(missing(&accepted), [""; 0], "no page has an accepted call");
+    assert_eq!(missing(&refused), [""; 0], "no page has a rejected call");
 }
 
 #[test]
-fn the_runner_notices() {
+fn runner_reports_false_claims() {
     let page = "```relay\ndef @f(%x: int32) { %x } // revealed: float32\n%y // error: [x]\n```\n\
                 ```relay\ndef @f(%x) { %x } // scheme: fn [t1](t1) -> int32\n```\n";
     let report = mdtest::check_page("page", page);

@@ -1,7 +1,7 @@
-//! The memory that analysis holds does not grow with the number of edits.
+//! The memory of the analysis does not grow with the number of edits.
 //!
-//! Counts the bytes that are allocated, not those that the operating system lends: the resident size
-//! of a process also depends on how the allocator's pages fill up, and varies by a tenth.
+//! The test counts allocated bytes instead of resident memory, which depends on the fragmentation of the
+//! allocator's pages and varies by a tenth.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use syntax::{Edit, ParseLimits, TextRange, TextSize};
 #[global_allocator]
 static ALLOCATOR: Cap<std::alloc::System> = Cap::new(std::alloc::System, usize::MAX);
 
-/// The longest module of the corpus, or a chain of bindings.
+/// Returns the longest module of the corpus, or a chain of bindings.
 fn module() -> String {
     corpus::conformance()
         .and_then(|folder| std::fs::read_to_string(folder.join("models/lstm500.relay")).ok())
@@ -37,7 +37,7 @@ impl Session {
         check_file(&self.db, self.file);
     }
 
-    /// A letter typed at a random place, and deleted again, with a hover in between.
+    /// Types a letter at a random place and deletes it, with a hover in between.
     fn type_and_undo(&mut self) {
         let mut at = self.rng.usize(0..self.text.len());
         while !self.text.is_char_boundary(at) {
@@ -49,7 +49,7 @@ impl Session {
         self.edit(TextRange::at(at, 1.into()), "");
     }
 
-    /// The bytes allocated after each tenth of `rounds` edits.
+    /// Returns the allocated bytes after each tenth of `rounds` edits.
     fn allocated_after_each_tenth(&mut self, rounds: usize) -> Vec<usize> {
         let mut allocated = Vec::new();
         for round in 1..=rounds {
@@ -64,7 +64,7 @@ impl Session {
 }
 
 #[test]
-fn edits_that_are_undone_leave_nothing_behind() {
+fn undone_edits_leak_no_memory() {
     let text = module();
     let db = Database::new();
     let file = db.add_file(&text, ParseLimits::default());

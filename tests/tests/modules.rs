@@ -1,9 +1,9 @@
-//! The modules of each crate import each other without cycles, so that each can be read after those
-//! that it imports, and alone.
+//! The modules of each crate have no import cycles, so that each can be understood after those that it
+//! imports.
 //!
-//! A name that a module re-exports counts as imported from the module that defines it: `super::Ty`
-//! in `a/b.rs`, where `a.rs` has `pub use c::Ty`, is an import of `a::c`. A module may use what the
-//! modules that contain it define. Unit tests are ignored.
+//! A re-exported name counts as an import from the module that defines it: `super::Ty` in `a/b.rs`, with
+//! `pub use c::Ty` in `a.rs`, is an import of `a::c`. A module may use definitions of its ancestors. Unit
+//! tests are ignored.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -11,8 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The imports that still close a cycle, as few as possible: crate, importing module, imported
-/// module.
+/// The remaining imports that close a cycle: crate, importing module, imported module.
 const KNOWN: &[(&str, &str, &str)] = &[
     ("syntax", "tree", "interner"),
     ("syntax", "parser", "interner"),
@@ -68,16 +67,16 @@ const CRATES: &[&str] = &[
 /// The path of a module or item from the root of its crate.
 type ItemPath = Vec<String>;
 
-/// A module with a file of its own.
+/// A module with its own file.
 #[derive(Default)]
 struct Module {
     /// The names that it defines.
     defined: BTreeSet<String>,
     /// The names that it imports or re-exports, with their paths.
     imported: HashMap<String, ItemPath>,
-    /// The modules whose names it imports all.
+    /// The modules of glob imports.
     globs: Vec<ItemPath>,
-    /// All paths that it names.
+    /// All paths in it.
     named: Vec<ItemPath>,
 }
 
@@ -118,7 +117,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// Returns the position after a `{ … }` that begins at or after `at`, or after a `;` before it.
+/// Returns the position after a `{ … }` that starts at or after `at`, or after a `;` before it.
 fn after_item(tokens: &[String], at: usize) -> usize {
     let mut depth = 0;
     for (offset, token) in tokens[at..].iter().enumerate() {
@@ -278,7 +277,7 @@ fn read(text: &str, path: &[String]) -> (Module, Vec<String>) {
         }
         at += 1;
     }
-    // A module that only hands a name on does not depend on it.
+    // A re-export is not a dependency.
     module.named.extend(
         reexports.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, target)| target),
     );
@@ -321,7 +320,7 @@ impl Modules {
         Modules(modules)
     }
 
-    /// Returns the module that defines what `path` names, through re-exports.
+    /// Returns the module that defines `path`, following re-exports.
     fn definer(&self, path: &[String], fuel: usize) -> Option<ItemPath> {
         let at = (0..=path.len()).rev().find(|&at| self.0.contains_key(&path[..at]))?;
         let (owner, module) = (&path[..at], &self.0[&path[..at]]);
@@ -355,7 +354,7 @@ impl Modules {
     }
 }
 
-/// Returns the modules that reach themselves, each group of those that reach each other.
+/// Returns the strongly connected components with cycles.
 fn cycles(imports: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<&str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = imports
         .keys()
@@ -379,7 +378,7 @@ fn cycles(imports: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<&st
 }
 
 #[test]
-fn modules_of_a_crate_import_each_other_without_cycles() {
+fn modules_of_a_crate_have_no_import_cycles() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut unknown = String::new();
     for folder in CRATES {

@@ -1,8 +1,8 @@
-//! One random change in a network of the corpus is reported as exactly one change, at its place, and
-//! the report applied to the text before gives the text after.
+//! A random change in a network of the corpus is reported as exactly one change, at its position, and
+//! applying the report to the old text yields the new text.
 //!
 //! The changes are of four kinds: an attribute, an operand, a constant, the annotation of a parameter.
-//! By default there are a few of each kind; `RELAY_CHANGES=1000` asks for as many in total.
+//! By default there are a few of each kind; `RELAY_CHANGES=1000` sets their total number.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ struct Changed {
     at: usize,
 }
 
-/// A network as the changes see it.
+/// A network, indexed for changes.
 struct Network {
     name: &'static str,
     text: String,
@@ -64,7 +64,7 @@ impl Network {
         Changed { text, at }
     }
 
-    /// Returns the offsets where `word` begins in the code of a line, after it.
+    /// Returns the end offsets of the occurrences of `word` in the code of a line.
     fn after(&self, line: usize, word: &str) -> Vec<usize> {
         let (start, text) = &self.lines[line];
         let code = text.rsplit_once(" /* ty=").map_or("", |(code, _)| code);
@@ -89,7 +89,7 @@ impl Network {
         Some(self.replaced(at, end - at, &format!("{}f", number * 0.5 + 1.0)))
     }
 
-    /// Another variable of the same type that is bound before.
+    /// Replaces an operand by an earlier variable of the same type.
     fn operand(&self, random: &mut fastrand::Rng) -> Option<Changed> {
         let line = random.usize(..self.lines.len());
         let mut places = self.after(line, "(%");
@@ -118,7 +118,7 @@ impl Network {
     }
 }
 
-/// Says what is wrong with the report of one change, if something is.
+/// Describes a mistake in the report of one change, if any.
 fn wrong(network: &Network, changed: &Changed) -> Option<String> {
     let texts = [("a.relay", network.text.as_bytes()), ("b.relay", changed.text.as_bytes())];
     let folder = Folder::new(&format!("one-change-{}-{}", network.name, changed.at), &texts);
@@ -134,7 +134,7 @@ fn wrong(network: &Network, changed: &Changed) -> Option<String> {
         let end = |end: usize| pairs[0][side][end].as_u64().expect("an offset") as usize;
         end(0)..end(1)
     };
-    // The changed expression in the place of the one before gives the text after.
+    // Replacing the old expression by the new one yields the new text.
     let applied = || {
         let mut text = network.text.clone();
         text.replace_range(place("before"), &changed.text[place("after")]);
@@ -149,7 +149,7 @@ fn wrong(network: &Network, changed: &Changed) -> Option<String> {
 }
 
 #[test]
-fn one_change_is_reported_as_one_change_at_its_place() {
+fn single_change_is_reported_as_one_change() {
     let Some(corpus) = corpus::conformance() else { return };
     let count = std::env::var("RELAY_CHANGES").map_or(96, |count| count.parse().expect("a number"));
     let networks = ["bert-base", "resnet50", "tv-swin_t"].map(|name| {
@@ -162,7 +162,7 @@ fn one_change_is_reported_as_one_change_at_its_place() {
         let network = &networks[number % networks.len()];
         let change = [Network::attribute, Network::operand, Network::constant, Network::annotation]
             [number / networks.len() % 4];
-        // Most lines hold nothing of a kind; ResNet-50 holds no constants.
+        // Many lines do not support a kind of change; ResNet-50 has no constants.
         let Some(changed) = (0..5_000).find_map(|_| change(network, &mut random)) else { continue };
         made += 1;
         failures.extend(wrong(network, &changed));

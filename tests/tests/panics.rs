@@ -1,4 +1,4 @@
-//! What follows a panic: the rest of the work is done, and the next edit is as if nothing had been.
+//! Recovery from panics in queries.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},
@@ -17,11 +17,10 @@ fn assert_as_from_scratch(db: &Database, file: SourceFile, text: &str, what: &st
     assert_eq!(types_in(db, file), types_in(&fresh, fresh_file), "types {what}");
 }
 
-/// A panic in any query leaves nothing behind: asked again, of the same text or of the next, the
-/// database gives what one gives that has never seen the panic.
+/// After a panic in any query, results for the same and the next text equal those of a fresh database.
 #[test]
-fn a_database_outlives_a_panic_in_any_query() {
-    // The panics are meant.
+fn database_recovers_from_a_panic_in_any_query() {
+    // The panics are intended.
     let hook = take_hook();
     set_hook(Box::new(|_| {}));
     let result = catch_unwind(|| {
@@ -36,7 +35,7 @@ fn a_database_outlives_a_panic_in_any_query() {
             let queries = log.take().len().max(1);
             let mut text = original.clone();
             for step in 0..12 {
-                // From scratch, so that every query runs; else an edit, so that few do.
+                // Either a new text, so that every query runs, or an edit, so that few do.
                 if step % 3 == 0 {
                     db.set_parse(file, Arc::new(syntax::parse("")));
                     check_file(&db, file);

@@ -1,4 +1,4 @@
-//! The server as a client sees it: order, cancellation, odd input, the end.
+//! The protocol of the server: order, cancellation, malformed input, shutdown.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ fn shown(answer: &Value) -> &str {
 }
 
 #[test]
-fn a_session() {
+fn session_from_initialize_to_exit() {
     let mut client = Client::start();
     client.open(URI, SMALL);
     assert_eq!(client.diagnostics(URI, 1).as_array().map(Vec::len), Some(1), "the version hint");
@@ -38,9 +38,9 @@ fn a_session() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// Emacs without a package for Markdown asks for plain text, and would show fences as they are.
+/// Emacs without a package for Markdown requests plain text, and would not render fences.
 #[test]
-fn texts_are_markdown_where_the_client_prefers_it() {
+fn documentation_uses_the_preferred_format() {
     let document = |formats: Value| {
         json!({ "textDocument": {
             "hover": { "contentFormat": formats },
@@ -95,7 +95,7 @@ fn pulled_diagnostics_equal_pushed_ones() {
 }
 
 #[test]
-fn diagnostics_are_sent_only_when_they_change() {
+fn diagnostics_are_published_only_when_they_change() {
     let mut client = Client::start();
     client.open(URI, SMALL);
     client.diagnostics(URI, 1);
@@ -103,15 +103,14 @@ fn diagnostics_are_sent_only_when_they_change() {
     assert_eq!(client.drain(Duration::from_millis(300)), [] as [Value; 0]);
 }
 
-/// Helix drops diagnostics of another version than its text, as those that meet the next keystroke
-/// on their way.
+/// Helix drops diagnostics of another version than its text, such as those that cross a keystroke.
 #[test]
-fn diagnostics_that_may_have_been_dropped_are_sent_again() {
+fn diagnostics_of_an_outdated_version_are_published_again() {
     let abilities = json!({ "textDocument": { "publishDiagnostics": { "versionSupport": true } } });
     let mut client = Client::start_with(abilities, Value::Null);
     client.open(URI, SMALL);
     let first = client.diagnostics(URI, 1);
-    // The change was made before they can have been seen.
+    // The change was made before the client could receive them.
     client.edit(URI, 2, (2, 1), (2, 1), "\n");
     assert_eq!(client.diagnostics(URI, 2), first);
     std::thread::sleep(Duration::from_millis(500));
@@ -119,9 +118,9 @@ fn diagnostics_that_may_have_been_dropped_are_sent_again() {
     assert_eq!(client.drain(Duration::from_millis(300)), [] as [Value; 0]);
 }
 
-/// Each request is answered for the text as it was when the request was sent, or not at all.
+/// Each request is answered for the text at the time of the request, or fails.
 #[test]
-fn a_burst_of_changes_between_hovers() {
+fn requests_between_changes_use_the_text_at_their_time() {
     let mut client = Client::start();
     client.open(URI, "def @main(%x: Tensor[(1000), float32]) {\n  %x\n}\n");
     let mut asked = Vec::new();
@@ -142,10 +141,10 @@ fn a_burst_of_changes_between_hovers() {
 }
 
 #[test]
-fn a_cancelled_request_ends_and_others_go_on() {
+fn cancelled_request_does_not_affect_others() {
     let mut client = Client::start();
     client.open(URI, &corpus::chain(20_000));
-    // Many requests at once, all but one of them cancelled at once.
+    // Many requests, all but one of them immediately cancelled.
     let ids: Vec<i64> = (0..64)
         .map(|_| client.ask("textDocument/diagnostic", json!({ "textDocument": { "uri": URI } })))
         .collect();
@@ -162,7 +161,7 @@ fn a_cancelled_request_ends_and_others_go_on() {
 }
 
 #[test]
-fn exit_ends_the_process_though_the_pipe_stays_open() {
+fn exit_ends_the_process_with_open_pipes() {
     let mut client = Client::start();
     client.open(URI, SMALL);
     assert!(client.request("shutdown", Value::Null).get("error").is_none());
@@ -176,9 +175,9 @@ fn exit_ends_the_process_though_the_pipe_stays_open() {
     assert_eq!(gone.exit_code(Duration::from_secs(10)), Some(0));
 }
 
-/// Emacs sends `"params": null` with what takes none.
+/// Emacs sends `"params": null` for methods without parameters.
 #[test]
-fn null_for_no_params() {
+fn null_params_are_accepted() {
     let mut client = Client::start();
     client.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": "shutdown", "params": null }));
     let answer = client.answer(7);
@@ -188,7 +187,7 @@ fn null_for_no_params() {
 }
 
 #[test]
-fn requests_that_cannot_be_answered_get_an_error() {
+fn invalid_requests_get_an_error() {
     let mut client = Client::start();
     let hover = client.request("textDocument/hover", at("file:///closed.relay", 0, 0));
     assert_eq!(hover["error"]["code"], -32602);
@@ -205,7 +204,7 @@ fn requests_that_cannot_be_answered_get_an_error() {
 }
 
 #[test]
-fn odd_messages_and_odd_edits() {
+fn malformed_messages_and_edits_are_survived() {
     let mut client = Client::start();
     client.raw(b"Content-Length: 9\r\n\r\n{\"broken\"");
     client.raw(b"Content-Length: 2\r\n\r\n[]");
@@ -229,7 +228,7 @@ fn odd_messages_and_odd_edits() {
 }
 
 #[test]
-fn documents_without_a_file() {
+fn untitled_documents_are_analysed() {
     let mut client = Client::start();
     for uri in ["untitled:Untitled-1", "vscode-notebook-cell:/a#b", "git:/a.relay?ref"] {
         client.open(uri, SMALL);
@@ -240,7 +239,7 @@ fn documents_without_a_file() {
 }
 
 #[test]
-fn columns_count_what_was_agreed_on() {
+fn columns_use_the_negotiated_encoding() {
     let text = "def @main(%x: int32) {\n  /* 𝄞ä */ %x\n}\n";
     for (encoding, column) in [("utf-8", 16), ("utf-16", 13), ("utf-32", 12)] {
         let offered = json!({ "general": { "positionEncodings": [encoding] } });
@@ -253,7 +252,7 @@ fn columns_count_what_was_agreed_on() {
 }
 
 #[test]
-fn settings_take_effect_and_bad_ones_are_named() {
+fn settings_apply_and_invalid_ones_are_reported() {
     let mut client = Client::start_with(json!({}), json!({ "tvm": true, "colour": 1 }));
     let shown = client.expect("window/showMessage");
     assert!(shown["params"]["message"].as_str().is_some_and(|m| m.contains("relay.colour")));
@@ -266,7 +265,7 @@ fn settings_take_effect_and_bad_ones_are_named() {
 }
 
 #[test]
-fn a_client_that_answers_questions_is_asked_for_settings() {
+fn settings_are_requested_from_the_client() {
     let abilities = json!({
         "workspace": { "configuration": true, "didChangeConfiguration": { "dynamicRegistration": true } },
         "window": { "workDoneProgress": true },
@@ -288,7 +287,7 @@ fn a_client_that_answers_questions_is_asked_for_settings() {
 }
 
 #[test]
-fn fixes_are_offered() {
+fn quick_fixes_are_offered() {
     let mut client = Client::start();
     client.open(URI, "def @main(%x: int32) { ad(%x, %x) }");
     client.diagnostics(URI, 1);
@@ -302,7 +301,7 @@ fn fixes_are_offered() {
     assert_eq!(edit["newText"], "add", "{actions}");
 }
 
-/// A convolution, with what a panel that follows the cursor says of it.
+/// A convolution, for tests of the type at the cursor.
 const CONVOLUTION: &str = "\
 def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32]) {
   %0 = nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
@@ -311,7 +310,7 @@ def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32])
 ";
 
 #[test]
-fn the_type_at_the_cursor() {
+fn type_at_cursor() {
     let mut client = Client::start();
     client.open(URI, CONVOLUTION);
     let info = client.request("relay/typeAt", at(URI, 2, 4));
@@ -342,9 +341,9 @@ fn the_type_at_the_cursor() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// The cursor rests nowhere for long: in a long module the answer comes as fast as a hover does.
+/// The cursor moves often, so the response must be as fast as a hover, even in a long module.
 #[test]
-fn the_type_at_the_cursor_in_a_long_module() {
+fn type_at_cursor_is_fast_in_a_long_module() {
     let mut client = Client::start();
     client.open(URI, &corpus::chain(10_000));
     client.diagnostics(URI, 1);
@@ -360,12 +359,12 @@ fn the_type_at_the_cursor_in_a_long_module() {
     times.sort();
     let median = times[times.len() / 2];
     println!("type at the cursor in 10,000 bindings: {median:?}");
-    // A few times what it takes on a machine that does other things as well.
+    // A multiple of the time on a busy machine.
     assert!(median < Duration::from_millis(20), "{times:?}");
 }
 
 #[test]
-fn what_a_reader_can_do_without() {
+fn reading_view() {
     const TEXT: &str = "\
 def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
   /* 🚀 */ %0 = nn.dense(%x, %w, units=4) /* ty=Tensor[(2, 4), float32] */;
@@ -398,9 +397,9 @@ def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// A status bar needs a few numbers, and neither symbols nor diagnostics.
+/// A status bar needs only numbers, not all symbols and diagnostics.
 #[test]
-fn the_health_of_a_file() {
+fn health_counts_definitions_and_diagnostics() {
     const TEXT: &str = "\
 #[version = \"0.0.5\"]
 type Box { Full(int32) }
@@ -418,7 +417,7 @@ def @other() { nn.relu(%nowhere) }
     assert_eq!((&health["errors"], &health["warnings"]), (&json!(1), &json!(1)), "{health}");
     assert_eq!((&health["tvm"], &health["names"]), (&json!(1), &json!(1)), "{health}");
     assert_eq!(health["first"], range((2, 10), (2, 20)));
-    // It follows the text, and what is not wanted does not count.
+    // It follows edits, and hidden diagnostics do not count.
     client.edit(URI, 2, (4, 2), (4, 3), "%left");
     let settings =
         json!({ "settings": { "relay": { "diagnostics": { "disabled": ["tvm-name"] } } } });
@@ -453,9 +452,9 @@ fn shapes_of_a_file_on_disk() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// What was drawn by other settings is asked for again, by each client as it can.
+/// Changed settings refresh what depends on them, as far as the client supports it.
 #[test]
-fn settings_refresh_what_they_change() {
+fn settings_refresh_hints_tokens_and_lenses() {
     let refresh = json!({ "refreshSupport": true });
     let all = ["inlayHint", "semanticTokens", "codeLens"];
     for known in [&all[..], &all[..1], &[]] {
@@ -489,7 +488,7 @@ fn settings_refresh_what_they_change() {
         }
         let after = client.request("textDocument/inlayHint", hints);
         assert_eq!(after["result"], json!([]), "{after}");
-        // The same settings again change nothing.
+        // Equal settings refresh nothing.
         let settings = json!({ "relay": { "inlayHints": { "types": false } } });
         client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
         assert_eq!(client.drain(Duration::from_millis(100)), [] as [Value; 0]);
@@ -497,9 +496,9 @@ fn settings_refresh_what_they_change() {
     }
 }
 
-/// A client that cannot show symbols inside of symbols gets them one after the other.
+/// Clients without support for nested symbols get a flat list.
 #[test]
-fn symbols_nest_where_the_client_can_show_it() {
+fn symbols_are_nested_if_supported() {
     const TEXT: &str = "type T {\n  A,\n  B(int32),\n}\ndef @main() { A }\n";
     let params = json!({ "textDocument": { "uri": URI } });
     let abilities = |nested: bool| {
@@ -525,9 +524,9 @@ fn symbols_nest_where_the_client_can_show_it() {
     }
 }
 
-/// A keystroke in a big module is answered while the next one arrives: nothing queues up.
+/// Keystrokes in a long module are processed as fast as they arrive.
 #[test]
-fn typing_in_a_long_module() {
+fn typing_in_a_long_module_is_fast() {
     let mut client = Client::start();
     client.open(URI, &corpus::chain(10_000));
     client.diagnostics(URI, 1);

@@ -1,5 +1,5 @@
-//! The server at the edges of the protocol: methods of no account, clients that go without a word,
-//! messages that are too long, documents that are opened again, and panics.
+//! Robustness of the server: unknown methods, clients that end without a shutdown, oversized messages,
+//! reopened documents, and panics.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -16,9 +16,9 @@ const SMALL: &str = "def @main(%x: Tensor[(2, 3), float32]) {\n  add(%x, %x)\n}\
 const BOOM: &str = "def @main(%x: int32) -> int32 { @boom(%x) }\ndef @boom(%x: int32) { %x }\n";
 
 #[test]
-fn requests_of_implementations_are_not_found_and_notifications_are_ignored() {
+fn unknown_methods_are_errors_and_unknown_notifications_ignored() {
     let mut client = Client::spawn();
-    // Before `initialize`, too.
+    // Also before `initialize`.
     for name in ["$/unknown", "$/", "$/unreadable", "$/cancelRequest", "$/progress"] {
         let answer = client.request(name, json!({ "id": 1 }));
         assert_eq!(answer["error"]["code"], -32601, "{name}: {answer}");
@@ -40,7 +40,7 @@ fn requests_of_implementations_are_not_found_and_notifications_are_ignored() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// A server whose pipes the test holds itself.
+/// A server with direct access to its pipes.
 struct Bare {
     child: Child,
 }
@@ -78,7 +78,7 @@ impl Bare {
         stdout.read_exact(&mut vec![0; length]).expect("a body");
     }
 
-    /// The exit code and what was written to standard error; nothing if the server stays.
+    /// Returns the exit code and standard error, or `None` if the server does not exit.
     fn end(&mut self, patience: Duration) -> Option<(Option<i32>, String)> {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
@@ -106,8 +106,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 #[cfg(unix)]
 #[test]
-fn the_server_ends_with_the_process_that_initialize_names() {
-    // Gone and asked for, gone and not asked for, gone before the server starts.
+fn server_exits_with_the_client_process() {
+    // The parent ends after a request, without a request, and before the server starts.
     for way in ["reaped", "zombie", "before"] {
         let mut parent = Command::new("sleep").arg("1000").spawn().expect("a process");
         if way == "before" {
@@ -131,10 +131,10 @@ fn the_server_ends_with_the_process_that_initialize_names() {
     assert_eq!(Bare::start(&own).end(Duration::from_millis(500)), None);
 }
 
-/// Also while it has nothing to say: a server that waits for its next message waits for ever.
+/// Also while the server is idle, as otherwise it would wait for a message forever.
 #[cfg(unix)]
 #[test]
-fn the_server_ends_when_nobody_reads_what_it_says() {
+fn server_exits_when_its_output_is_closed() {
     let mut server = Bare::start(&json!({ "processId": null, "capabilities": {} }));
     assert_eq!(server.end(Duration::from_millis(300)), None);
     drop(server.child.stdout.take());
@@ -144,7 +144,7 @@ fn the_server_ends_when_nobody_reads_what_it_says() {
 }
 
 #[test]
-fn the_server_ends_at_a_message_of_more_than_a_gigabyte() {
+fn server_exits_after_an_oversized_message() {
     for length in ["1073741825", "18446744073709551615", "99999999999999999999999"] {
         let mut server = Bare::start(&json!({ "processId": null, "capabilities": {} }));
         let stdin = server.child.stdin.as_mut().expect("a pipe");
@@ -156,7 +156,7 @@ fn the_server_ends_at_a_message_of_more_than_a_gigabyte() {
 }
 
 #[test]
-fn an_announced_gigabyte_takes_no_room_before_it_comes() {
+fn declared_length_allocates_no_memory() {
     let mut client = Client::start();
     client.open(URI, SMALL);
     client.diagnostics(URI, 1);
@@ -169,10 +169,9 @@ fn an_announced_gigabyte_takes_no_room_before_it_comes() {
     }
 }
 
-/// Neovim 0.12 keeps the name of the result when a buffer is loaded again, and drops the
-/// diagnostics.
+/// When Neovim 0.12 reloads a buffer, it keeps the id of the last result, but drops its diagnostics.
 #[test]
-fn pulled_results_do_not_outlive_the_document() {
+fn pulled_result_ids_end_with_the_document() {
     let abilities = json!({ "textDocument": { "diagnostic": {} } });
     let mut client = Client::start_with(abilities, Value::Null);
     let mut last = Value::Null;
@@ -183,7 +182,7 @@ fn pulled_results_do_not_outlive_the_document() {
         assert_eq!(full["result"]["kind"], "full", "round {round}: {full}");
         assert!(!full["result"]["items"].as_array().expect("items").is_empty());
         last = full["result"]["resultId"].clone();
-        // While it is open, a result is not sent twice.
+        // While the document is open, an equal result is not sent again.
         ask["previousResultId"] = last.clone();
         let unchanged = client.request("textDocument/diagnostic", ask);
         assert_eq!(unchanged["result"]["kind"], "unchanged", "round {round}: {unchanged}");
@@ -191,13 +190,13 @@ fn pulled_results_do_not_outlive_the_document() {
     }
 }
 
-/// The answers to the requests that an editor makes by itself.
+/// Sends the requests that an editor sends automatically, and returns the responses.
 fn ask_for_everything(client: &mut Client, uri: &str) -> Vec<Value> {
     let ids = ask_everything(client, uri);
     ids.into_iter().map(|id| client.answer(id)).collect()
 }
 
-/// The requests that an editor makes by itself.
+/// Sends the requests that an editor sends automatically.
 fn ask_everything(client: &mut Client, uri: &str) -> Vec<i64> {
     let document = json!({ "textDocument": { "uri": uri } });
     let mut hints = document.clone();
@@ -214,7 +213,7 @@ fn ask_everything(client: &mut Client, uri: &str) -> Vec<i64> {
 }
 
 #[test]
-fn a_document_whose_analysis_panics_says_so_once_and_recovers_with_the_next_edit() {
+fn panic_in_analysis_is_reported_once_until_the_next_edit() {
     for stage in ["parse:@boom(%x:", "lower:@boom", "infer:@boom"] {
         let mut client = Client::start_with_panics(stage);
         client.open(OTHER, SMALL);
@@ -226,7 +225,7 @@ fn a_document_whose_analysis_panics_says_so_once_and_recovers_with_the_next_edit
         assert_eq!(found[0]["code"], "internal-error", "{stage}: {found:#?}");
         let message = found[0]["message"].as_str().expect("a text");
         assert!(message.contains("/issues") && message.contains(".rs:"), "{stage}: {message}");
-        // Many at once: workers run into the panic of one another.
+        // Concurrent requests encounter the same panic.
         for _ in 0..3 {
             let ids: Vec<i64> = (0..8).flat_map(|_| ask_everything(&mut client, URI)).collect();
             for id in ids {
@@ -235,11 +234,11 @@ fn a_document_whose_analysis_panics_says_so_once_and_recovers_with_the_next_edit
                 assert!(is_silent || answer.get("result").is_some(), "{stage}: {answer}");
             }
         }
-        // The other document is as it was.
+        // The other document is not affected.
         for answer in ask_for_everything(&mut client, OTHER) {
             assert!(answer.get("result").is_some(), "{stage}: {answer}");
         }
-        // An edit that leaves the fault changes nothing that has been said.
+        // After an edit that does not fix the cause, nothing is reported again.
         client.edit(URI, 2, (0, 0), (0, 0), "// more\n");
         let hover = client.request("textDocument/hover", at(OTHER, 1, 7));
         assert!(hover.get("result").is_some(), "{stage}: {hover}");
@@ -262,9 +261,9 @@ fn a_document_whose_analysis_panics_says_so_once_and_recovers_with_the_next_edit
 }
 
 #[test]
-fn a_request_that_panics_is_answered_with_an_error_and_the_next_is_not() {
+fn panic_in_a_request_is_an_error_of_that_request() {
     let mut client = Client::start_with_panics("infer:@boom");
-    // A client that asks for diagnostics is told by whatever it asks for first.
+    // A pulling client gets the error with its first request.
     let settings = json!({ "diagnostics": { "delivery": "pull" } });
     client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
     client.open(URI, BOOM);
@@ -282,9 +281,9 @@ fn a_request_that_panics_is_answered_with_an_error_and_the_next_is_not() {
     assert!(hover["result"].is_object(), "{hover}");
 }
 
-/// The parser panics on the thread that applies edits: the text is parsed as a whole.
+/// The parser panics on the thread that applies edits, which then parses the whole text.
 #[test]
-fn an_edit_whose_reparse_panics_is_applied() {
+fn edit_is_applied_if_its_reparse_panics() {
     let mut client = Client::start_with_panics("edit:%boom");
     client.open(URI, SMALL);
     client.diagnostics(URI, 1);

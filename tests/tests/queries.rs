@@ -1,8 +1,7 @@
-//! The queries that ten kinds of edit execute, after everything has been asked for once.
+//! The queries that ten kinds of edit execute, after a first request for everything.
 //!
-//! The table is exact: a dependency that is added by mistake shows as a query that runs for an edit
-//! that does not concern it. Queries of the same name are counted, because their number is what grows
-//! with the module.
+//! The lists are exact: an accidental dependency adds a query to an unrelated edit. Queries are counted by
+//! name, because their number must not grow with the module.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -41,7 +40,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
 }
 "#;
 
-/// A database, its log of queries, and the module in it with everything asked for.
+/// A database with a module, its log of queries, and memos of all results.
 struct Session {
     db: Database,
     log: QueryLog,
@@ -58,7 +57,7 @@ impl Session {
         session
     }
 
-    /// Asks for diagnostics and types; returns the queries that this executed, with their number.
+    /// Requests diagnostics and types; returns the executed queries with their numbers.
     fn executed(&self) -> BTreeMap<String, usize> {
         check_file(&self.db, self.file);
         types_in(&self.db, self.file);
@@ -82,7 +81,7 @@ impl Session {
     }
 }
 
-/// Holds the queries that an edit executes to a table, and what is found after it to a fresh start.
+/// Compares the queries that an edit executes with a list, and the results with those of a fresh database.
 fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
     let mut session = Session::new();
     edit(&mut session);
@@ -90,7 +89,7 @@ fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
     let lines: Vec<String> =
         counts.iter().map(|(query, count)| format!("{query} {count}")).collect();
     expected.assert_eq(&lines.join(", "));
-    // Asking again executes nothing.
+    // A repeated request executes nothing.
     assert!(session.executed().is_empty());
 
     let mut fresh = Database::new();

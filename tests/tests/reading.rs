@@ -1,4 +1,4 @@
-//! What a client shows while a module is read: hints, colours, folds, symbols, calls, links.
+//! Requests for reading a module: hints, tokens, folds, symbols, calls, links.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ fn inlay_hints_and_their_settings() {
     assert_eq!(labels(&hints), [] as [&str; 0]);
 }
 
-/// The tokens as an editor finds them: line, column, length, type, modifiers.
+/// Decodes tokens to line, column, length, type, modifiers.
 fn decoded(data: &[u64]) -> Vec<[u64; 5]> {
     let (mut line, mut column) = (0, 0);
     let tokens = data.chunks(5).map(|token| {
@@ -81,7 +81,7 @@ fn numbers(list: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn semantic_tokens_whole_and_as_a_change() {
+fn semantic_tokens_full_and_delta() {
     let mut client = Client::start_with(json!({}), Value::Null);
     let text = "/* é🚀 */ def @f(%x: int32) { let %a = 1; %x }\ndef @g() { @f(2) }\n";
     client.open(URI, text);
@@ -109,7 +109,7 @@ fn semantic_tokens_whole_and_as_a_change() {
         let anew = client.request("textDocument/semanticTokens/range", range);
         assert_eq!(decoded(&data), decoded(&numbers(&anew["result"]["data"])));
     }
-    // Who names an answer that is no longer known gets the whole.
+    // A request with an unknown result id gets all tokens.
     let ask = with(json!({ "previousResultId": "nonsense" }));
     let whole = client.request("textDocument/semanticTokens/full/delta", ask);
     assert_eq!(numbers(&whole["result"]["data"]), data);
@@ -121,9 +121,9 @@ fn semantic_tokens_whole_and_as_a_change() {
     assert!(!tokens.is_empty());
 }
 
-/// What a grammar colours need not be sent to a client that has one.
+/// Tokens that a grammar can classify are not sent to clients with a grammar.
 #[test]
-fn semantic_tokens_beside_a_grammar() {
+fn semantic_tokens_for_clients_with_a_grammar() {
     let ability = json!({
         "requests": { "full": true }, "tokenTypes": [], "tokenModifiers": [], "formats": [],
         "augmentsSyntaxTokens": true,
@@ -139,7 +139,7 @@ fn semantic_tokens_beside_a_grammar() {
 }
 
 #[test]
-fn marks_folds_and_selections() {
+fn highlights_folds_and_selection_ranges() {
     let mut client = opened(SMALL);
     let marks = client.request("textDocument/documentHighlight", at(URI, 3, 12));
     let kinds: Vec<_> =
@@ -159,7 +159,7 @@ fn marks_folds_and_selections() {
     let answer =
         client.request("textDocument/selectionRange", with(json!({ "positions": places })));
     let ranges = answer["result"].as_array().expect("a list");
-    assert_eq!(ranges.len(), 2, "an answer for each place");
+    assert_eq!(ranges.len(), 2, "a result for each position");
     let mut parents = 0;
     let mut here = &ranges[0];
     assert_eq!(here["range"], range((3, 7), (3, 10)));
@@ -172,7 +172,7 @@ fn marks_folds_and_selections() {
 }
 
 #[test]
-fn calls() {
+fn call_hierarchy() {
     let mut client = opened(SMALL);
     let items = client.request("textDocument/prepareCallHierarchy", at(URI, 6, 6));
     let item = &items["result"][0];
@@ -239,7 +239,7 @@ fn found(client: &mut Client, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn symbols_of_a_workspace() {
+fn workspace_symbols() {
     let folder = Folder::new("symbols");
     folder.write("net/a.relay", "def @forward() { 1 }\ntype Cell { Full(int32), Empty }\n");
     folder.write("b.rly", "\ndef @forward_all() { 2 }\n");
@@ -247,16 +247,16 @@ fn symbols_of_a_workspace() {
     folder.write(".gitignore", "skipped/\n");
     folder.write("skipped/d.relay", "def @forward_skipped() { 4 }\n");
     let mut client = started_in(&folder);
-    // What is on the disk is found at the first question.
+    // Files on disk are found by the first request.
     let forward = ["@forward \"a.relay\" 0", "@forward_all \"b.rly\" 1"];
     assert_eq!(found(&mut client, "forward"), forward);
     assert_eq!(found(&mut client, "fuell"), [] as [&str; 0]);
     assert_eq!(found(&mut client, "Full"), ["Full \"Cell\" 1"]);
-    // What is open counts as it is in the editor.
+    // Open documents replace their files.
     client.open(&folder.uri("b.rly"), "def @renamed() { 2 }");
     assert_eq!(found(&mut client, "forward"), forward[..1]);
     assert_eq!(found(&mut client, "named"), ["@renamed \"b.rly\" 0"]);
-    // A new file is seen after a while.
+    // A new file is found after a while.
     folder.write("e.relay", "def @forward_late() { 5 }\n");
     let deadline = Instant::now() + Duration::from_secs(20);
     while found(&mut client, "forward_late").is_empty() && Instant::now() < deadline {
@@ -272,7 +272,7 @@ fn symbols_of_a_workspace() {
 }
 
 #[test]
-fn links() {
+fn document_links() {
     let folder = Folder::new("links");
     folder.write("models/net.py", "");
     let uri = folder.uri("a.relay");
@@ -298,7 +298,7 @@ def @other() { @main }
 ";
 
 #[test]
-fn lenses() {
+fn code_lenses() {
     let mut client = opened(MODEL);
     let titles = |answer: &Value| -> Vec<String> {
         let lenses = answer["result"].as_array().into_iter().flatten();
@@ -317,7 +317,7 @@ fn lenses() {
     let command = &lenses["result"][0]["command"];
     assert_eq!(command["command"], "relay.showReferences");
     assert_eq!(command["arguments"][2][0]["range"], range((4, 15), (4, 20)));
-    // A long header can be wrapped by who knows how.
+    // Clients with the command can wrap a long header.
     let params = ["%weight: Tensor[(8, 8), float32]"; 200].join(", ");
     let text = format!("def @main({params}) {{ 1 }}\n");
     for (commands, wanted) in [(json!([]), 0), (json!(["relay.wrapHeader"]), 1)] {
@@ -329,7 +329,7 @@ fn lenses() {
             titles(&lenses).iter().filter(|title| *title == "Wrap Header (200 parameters)").count();
         assert_eq!(wraps, wanted, "{lenses}");
     }
-    // The same client is offered the question in a hover.
+    // The hover of this client links to the explanation.
     let hover = client.request("textDocument/hover", at(URI, 2, 10));
     let text = hover["result"]["contents"]["value"].as_str().unwrap_or("");
     let (_, link) = text.rsplit_once("](command:relay.whyShape?").expect("a link");
@@ -337,7 +337,7 @@ fn lenses() {
 }
 
 #[test]
-fn why_a_shape_and_the_shape_report() {
+fn why_shape_and_shape_report() {
     let mut client = opened(MODEL);
     let why = client.request("relay/whyShape", at(URI, 2, 10));
     let dimensions = &why["result"]["dimensions"];
@@ -376,7 +376,7 @@ fn why_a_shape_and_the_shape_report() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// What the command prints.
+/// Runs the command, and returns its output and exit code.
 fn printed(args: &[&str], text: &str) -> (String, Option<i32>) {
     use std::{io::Write, process::Stdio};
     let mut child = std::process::Command::new(relay_tests::client::binary())
@@ -395,7 +395,7 @@ fn printed(args: &[&str], text: &str) -> (String, Option<i32>) {
 }
 
 #[test]
-fn the_shape_report_on_the_command_line() {
+fn shape_report_on_the_command_line() {
     let (table, code) = printed(&["--function", "main"], MODEL);
     let wanted = "\
 @main (line 1)
@@ -416,7 +416,7 @@ where n1 is axis 0 of `%x`
     let (csv, _) = printed(&["--format", "csv"], MODEL);
     assert_eq!(
         csv.lines().nth(1),
-        // A cell that begins with `@` would be a formula.
+        // A cell that starts with `@` would be a formula.
         Some("\"'@main\",0,2,%0,nn.dense,\"Tensor[(?, 4), float32]\",32,32·n1,16·n1,16·n1,")
     );
     let (json, _) = printed(&["--format", "json"], MODEL);

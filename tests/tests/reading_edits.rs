@@ -1,5 +1,5 @@
-//! What is shown while reading, after random edits: nothing panics, ranges lie in the text and nest
-//! as editors want them, and colours that are taken over equal those that are found anew.
+//! Requests for reading, after random edits: nothing panics, ranges are inside the text and properly nested,
+//! and incremental highlighting equals highlighting from scratch.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ fn session(seed: u64, start: &str, rounds: usize) {
         symbols::listed(&file.parse(&db));
         lens::lenses(&db, file);
         for function in shapes::shapes(&db, file, None) {
-            // What is there at a row is no more than all that was made up to it.
+            // The range up to a row has no more results than the whole text.
             let mut made = shapes::Amount::ZERO;
             for row in &function.rows {
                 made.add(&row.bytes);
@@ -98,7 +98,7 @@ fn session(seed: u64, start: &str, rounds: usize) {
 }
 
 #[test]
-fn random_edits() {
+fn results_after_random_edits_are_valid() {
     let mut texts: Vec<String> = corpus::examples().into_iter().map(|(_, text)| text).collect();
     texts.push(corpus::chain(12));
     texts.push("/* é🚀 */ def @f<s : Shape>(%é: Tensor[s, int8]) { /* a\nb */ %é }\n".to_owned());

@@ -1,11 +1,11 @@
-//! Laws that every type relation keeps, on the calls of the markdown pages and variations of them.
+//! Laws of type relations, on the calls of the markdown tests and variations of them.
 
 use std::collections::HashMap;
 
 use relay_tests::calls::{Call, map_sizes, of_pages, variations};
 use types::{DataType, Dim, State, Type, probe};
 
-/// The calls of the pages, and others like them.
+/// Returns the calls of the pages and their variations.
 fn calls(seed: u64) -> Vec<Call> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let pages = of_pages();
@@ -13,7 +13,7 @@ fn calls(seed: u64) -> Vec<Call> {
     [pages, more].concat()
 }
 
-/// The verdict on a call with these arguments, and the type of the result.
+/// Solves a call with other arguments, and returns the state and the type of the result.
 fn solve(call: &Call, args: &[Type]) -> Option<(State, Type)> {
     let relation = call.relation()?;
     let (state, types) = probe(&relation, call.operator.args, args);
@@ -21,7 +21,7 @@ fn solve(call: &Call, args: &[Type]) -> Option<(State, Type)> {
     Some((state, result))
 }
 
-/// Returns true if two types are the same as far as both are known.
+/// Returns true if two types agree as far as both are known.
 fn agree(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Tensor(a), Type::Tensor(b)) => {
@@ -41,7 +41,7 @@ fn agree(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// The number of known sizes.
+/// Returns the number of known sizes.
 fn known(ty: &Type) -> usize {
     match ty {
         Type::Tensor(tensor) => tensor.shape.iter().filter(|dim| dim.as_known().is_some()).count(),
@@ -51,11 +51,11 @@ fn known(ty: &Type) -> usize {
 }
 
 #[test]
-fn solved_calls_solve_again() {
+fn solved_calls_can_be_solved_again() {
     let calls = calls(10);
     for call in &calls {
         let Some((state, result)) = solve(call, &call.args) else { continue };
-        // Both ways of asking give what inference gave.
+        // Both solvers agree with inference.
         if matches!(state, State::Solved) {
             assert!(agree(&result, &call.result), "{call:?} gives {result}");
         }
@@ -64,9 +64,9 @@ fn solved_calls_solve_again() {
     }
 }
 
-/// Without this, the other tests might look at the pages only.
+/// Ensures that the other tests have more cases than the pages.
 #[test]
-fn calls_are_varied() {
+fn variations_cover_most_operators() {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for call in calls(13) {
         *counts.entry(call.operator.name).or_default() += 1;
@@ -75,12 +75,12 @@ fn calls_are_varied() {
     assert!(varied > 250, "{varied} operators of {}: {counts:?}", counts.len());
 }
 
-/// With sizes erased, a relation says nothing else: it says the same, or less.
+/// With erased sizes, a relation yields the same result or a less specific one.
 #[test]
-fn erased_sizes_agree() {
+fn erasing_sizes_does_not_contradict() {
     let mut rng = fastrand::Rng::with_seed(1);
     let mut wrong: Vec<String> = Vec::new();
-    // TVM itself takes the kernel off a size only where another one is known.
+    // TVM itself subtracts the kernel from a size only if another size is known.
     let odd = [
         "nn.contrib_conv2d_gemm_without_weight_transform",
         "nn.contrib_conv3d_winograd_without_weight_transform",
@@ -131,9 +131,9 @@ fn relations_are_monotone() {
     }
 }
 
-/// Sizes and ranks that no network has: a verdict, and no panic.
+/// Unusual sizes and ranks do not cause a panic.
 #[test]
-fn odd_arguments() {
+fn unusual_arguments_do_not_panic() {
     let mut rng = fastrand::Rng::with_seed(3);
     let sizes = [0, 1, 2, 7, (1 << 31) - 1, 1 << 31, i64::MAX - 1, i64::MAX];
     let size = |rng: &mut fastrand::Rng| match rng.u8(0..10) {
@@ -167,7 +167,7 @@ fn odd_arguments() {
                 .collect();
             solve(call, &other);
         }
-        // Too few, too many, none of them known.
+        // Too few or too many arguments, all unknown.
         solve(call, &[]);
         solve(call, &[call.args.clone(), call.args.clone()].concat());
         solve(call, &vec![Type::unit(); call.args.len()]);
@@ -175,9 +175,9 @@ fn odd_arguments() {
     }
 }
 
-/// Every row of the table has its columns, or says why not.
+/// Every row of the table has all columns, or a reason.
 #[test]
-fn the_table_is_complete() {
+fn operator_table_is_complete() {
     let mut gaps = Vec::new();
     for operator in operators::all() {
         let name = operator.name;

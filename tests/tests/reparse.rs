@@ -1,4 +1,4 @@
-//! An incremental parse equals a parse from the top, after any sequence of edits.
+//! An incremental parse equals a full parse after any sequence of edits.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn sorted(parse: &Parse) -> Vec<String> {
     errors
 }
 
-/// The lines around the first node in which two trees differ.
+/// Returns the lines around the first node in which two trees differ.
 fn first_difference(part: &Parse, full: &Parse) -> String {
     let (a, b) = (format!("{:#?}", part.syntax()), format!("{:#?}", full.syntax()));
     let (a, b): (Vec<_>, Vec<_>) = (a.lines().collect(), b.lines().collect());
@@ -21,7 +21,7 @@ fn first_difference(part: &Parse, full: &Parse) -> String {
     format!("in part:\n{}\nin full:\n{}", show(&a), show(&b))
 }
 
-/// Edits `text` again and again; says how many edits were followed without a full parse.
+/// Edits `text` repeatedly; returns the number of edits without a full parse.
 fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut text = text.to_owned();
@@ -45,7 +45,7 @@ fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
         } else {
             incremental = full;
         }
-        // A text that has become nonsense teaches nothing more.
+        // A text that has become nonsense tests nothing more.
         if step % 12 == 11 {
             text = before;
             incremental = parse(&text);
@@ -58,7 +58,7 @@ fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
 }
 
 #[test]
-fn equals_full_parse() {
+fn reparse_equals_full_parse() {
     let mut texts: BTreeMap<String, String> = corpus::examples().into_iter().collect();
     texts.insert("chain".into(), corpus::chain(12));
     let directive = ";\n  // relay: allow(unused-binding)\n  ";
@@ -80,12 +80,12 @@ fn equals_full_parse() {
             partial += follow(name, text, seed, 60);
         }
     }
-    assert!(partial > 0, "no edit was followed in part");
+    assert!(partial > 0, "no edit was reparsed incrementally");
 }
 
-/// What a person types, letter by letter, is followed without a full parse.
+/// Typing letter by letter does not require full parses.
 #[test]
-fn typing_is_followed() {
+fn typing_is_reparsed_incrementally() {
     let mut text = corpus::chain(40);
     let mut parsed = parse(&text);
     let (mut partial, mut total) = (0, 0);
@@ -103,12 +103,15 @@ fn typing_is_followed() {
         }
     }
     assert_eq!(parsed.green, parse(&text).green);
-    assert!(partial * 100 >= total * 95, "{partial} of {total} keystrokes were followed in part");
+    assert!(
+        partial * 100 >= total * 95,
+        "{partial} of {total} keystrokes were reparsed incrementally"
+    );
 }
 
-/// Edits of one parameter out of hundreds leave the body alone.
+/// Edits of one of hundreds of parameters do not reparse the body.
 #[test]
-fn headers_are_followed() {
+fn header_edits_are_reparsed_incrementally() {
     let params: Vec<String> = (0..40)
         .map(|k| format!("%w{k}: Tensor[(1, {k}), float32] /* ty=Tensor[(1, {k}), float32] */"))
         .collect();
@@ -138,8 +141,8 @@ fn headers_are_followed() {
             parsed = part.unwrap_or(full);
         }
     }
-    // The others leave more than one parameter, or an error.
-    assert!(partial > 150, "{partial} edits were followed in part");
+    // Other edits change several parameters, or cause errors.
+    assert!(partial > 150, "{partial} edits were reparsed incrementally");
     let typed = "%w7: Tensor[(1, 7), float32]";
     let text = format!("{header}{body}");
     let at = text.find(typed).map_or(0, |at| at + typed.len() - 2) as u32;

@@ -1,5 +1,5 @@
-//! A long session with everything that an editor asks for: random requests and edits on the longest
-//! modules of the corpus. No answer is lost, none is an error, and memory has an end.
+//! A long session with all requests of an editor: random requests and edits on the longest modules of the
+//! corpus. Every request gets a response without an error, and memory is bounded.
 
 use std::time::Duration;
 
@@ -12,19 +12,18 @@ use serde_json::{Value, json};
 
 const URI: &str = "file:///requests.relay";
 
-/// How many rounds of an edit and a handful of questions: `RELAY_REQUESTS`, or few enough for every
-/// day.
+/// Returns the number of rounds of an edit and several requests: `RELAY_REQUESTS`, or a small default.
 fn rounds() -> usize {
     std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(240)
 }
 
-/// What the server may hold at rest in such a session, in bytes.
-const MOST: u64 = 100 << 20;
-/// By how much its end may be above its middle where a tenth is less: what one sample of a small
-/// module differs from the next.
+/// The memory limit of the idle server in such a session, in bytes.
+const MAX_IDLE: u64 = 100 << 20;
+/// The tolerated growth from the middle to the end if a tenth is less, which covers the variation between
+/// samples of a small module.
 const NOISE: u64 = 4 << 20;
 
-/// Methods that take a document alone, a place, a range.
+/// Methods whose parameters are a document, a position, or a range.
 const OF_DOCUMENTS: [&str; 12] = [
     "textDocument/documentSymbol",
     "textDocument/foldingRange",
@@ -100,7 +99,7 @@ impl Session {
         position(&lines(&self.text), at)
     }
 
-    /// An edit, as the client sends it; gives what takes it back.
+    /// Sends an edit, and returns its inverse.
     fn edit(&mut self, edit: &syntax::Edit) -> syntax::Edit {
         let starts = lines(&self.text);
         let (from, to) = (usize::from(edit.range.start()), usize::from(edit.range.end()));
@@ -118,7 +117,7 @@ impl Session {
         back
     }
 
-    /// Asks for something somewhere; gives the method and the identity of the request.
+    /// Sends a random request; returns its method and id.
     fn ask(&mut self) -> (&'static str, i64) {
         let (line, column) = self.place();
         let document = json!({ "uri": URI });
@@ -161,10 +160,10 @@ impl Session {
         let code = answer["error"]["code"].as_i64();
         let excused = match code {
             None => true,
-            // The text has changed meanwhile.
+            // The text has changed since.
             Some(-32801) => true,
             Some(-32800) => cancelled,
-            // A name that is none of the module's, or a name that would be captured.
+            // A name of the prelude, or one that would be captured.
             Some(-32803 | -32602) => method.ends_with("ename"),
             Some(_) => false,
         };
@@ -178,7 +177,7 @@ impl Session {
 
     fn round(&mut self) {
         let edit = edits::random(&mut self.rng, &self.text);
-        // A lone carriage return is a line break to the protocol.
+        // A lone carriage return is a line break in the protocol.
         let back = (!edit.insert.contains('\r')).then(|| self.edit(&edit));
         let asked: Vec<_> = (0..self.rng.usize(1..5)).map(|_| self.ask()).collect();
         let cancelled = self.rng.u8(..8) == 0;
@@ -197,15 +196,15 @@ impl Session {
         }
     }
 
-    /// Resident memory of a server that has nothing to do: what the last answers took goes back
-    /// within a second, though nothing is asked for any more.
+    /// Returns the resident memory of the idle server, which frees memory within a second, even without
+    /// further requests.
     fn at_rest(&mut self) -> Option<u64> {
         Session::view(&mut self.client);
         self.client.drain(Duration::from_millis(1_500));
         self.client.resident()
     }
 
-    /// What the server says of the text as it is now.
+    /// Returns diagnostics and tokens of the current text.
     fn view(client: &mut Client) -> [Value; 2] {
         let document = json!({ "textDocument": { "uri": URI } });
         let found = client.request("textDocument/diagnostic", document.clone());
@@ -225,7 +224,7 @@ fn soak(name: &str, text: &str, seed: u64) {
     let (mut early, mut late) = (Vec::new(), Vec::new());
     for round in 0..tenth * 10 {
         session.round();
-        // The first four tenths bring everything to life.
+        // The first four tenths warm up all caches.
         let samples = match round / tenth {
             4 => &mut early,
             9 => &mut late,
@@ -237,18 +236,18 @@ fn soak(name: &str, text: &str, seed: u64) {
     }
     let (early, late) = (median(&mut early), median(&mut late));
     println!("{name}: {} MiB in the middle of the session, {} at its end", early >> 20, late >> 20);
-    assert!(early.max(late) <= MOST, "{name}: {early} and {late} bytes at rest");
+    assert!(early.max(late) <= MAX_IDLE, "{name}: {early} and {late} bytes at rest");
     let flat = early + (early / 10).max(NOISE);
     assert!(late <= flat, "{name}: {early} bytes in the middle of the session, {late} at its end");
-    assert_eq!(session.text, text, "each edit was taken back");
+    assert_eq!(session.text, text, "each edit was undone");
     let mut fresh = Session::start(text, seed);
     let (last, anew) = (Session::view(&mut session.client), Session::view(&mut fresh.client));
-    assert!(last == anew, "{name}: what is found differs from what is found anew");
+    assert!(last == anew, "{name}: results differ from those of a new server");
     assert_eq!(session.client.finish(), Some(0), "{name}");
 }
 
 #[test]
-fn random_requests_and_edits() {
+fn random_requests_and_edits_are_answered() {
     let named = ["lstm500.relay", "bert-base.relay"];
     let folder = corpus::conformance().map(|folder| folder.join("models"));
     let texts: Vec<(String, String)> = named

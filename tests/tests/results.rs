@@ -1,4 +1,5 @@
-//! What an editor shows of a run: tensors, times, what is not finite, and the time in the lens.
+//! The parts of a run's response for views: tensors, profile, values that are not finite, and the time in
+//! the lens.
 
 use relay_tests::{
     client::{Client, range},
@@ -6,14 +7,14 @@ use relay_tests::{
 };
 use serde_json::{Value, json};
 
-/// The result of a run that comes to its end.
+/// Runs a function and returns the result of a successful run.
 fn done(client: &mut Client, argument: Value) -> Value {
     let result = run(client, argument);
     assert_eq!(result["status"], "done", "{result}");
     result
 }
 
-/// How many hints with values and how many marks a run has left.
+/// Returns the numbers of hints with values and of diagnostics after a run.
 fn left(client: &mut Client) -> [usize; 2] {
     let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (100, 0)) });
     let hints = client.request("textDocument/inlayHint", params);
@@ -26,9 +27,9 @@ fn left(client: &mut Client) -> [usize; 2] {
     [hints.iter().filter(is_value).count(), items.iter().filter(is_mark).count()]
 }
 
-/// What a view shows of a run, what its lens says, and how both are cleared.
+/// The tables for views and the lens of a run, and clearing them.
 #[test]
-fn results_for_views() {
+fn run_response_has_tables_for_views() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, NET);
     let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [[-1, 1]] } });
@@ -46,7 +47,7 @@ fn results_for_views() {
         .iter()
         .map(|odd| (&odd["name"], &odd["range"]["start"]["line"]))
         .collect();
-    // What is bound in a call comes before what the call is bound to.
+    // Variables bound inside a call precede the variable of its result.
     assert_eq!(odd, [(&json!("%1"), &json!(3)), (&json!("%0"), &json!(11))]);
     let profile = &result["profile"];
     let mut operators: Vec<&str> = profile["operators"]
@@ -83,9 +84,9 @@ fn results_for_views() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// `span=` comments name layers; what looks like scores has its largest elements.
+/// `span=` comments name layers; tensors that look like scores list their largest elements.
 #[test]
-fn layers_and_scores() {
+fn profile_has_layers_and_results_have_scores() {
     let mut client = client(json!({}), Value::Null);
     let text = "\
 def @main(%x: Tensor[(1, 12), float32]) {
@@ -109,9 +110,9 @@ def @main(%x: Tensor[(1, 12), float32]) {
     assert_eq!(scores[0], json!({ "position": [0, 3], "value": "1.0000" }));
 }
 
-/// A loop over scalars is measured at its beginning, and runs on as fast as it would without.
+/// Only the start of a loop over scalars is measured, so that the rest runs at full speed.
 #[test]
-fn long_loops_are_measured_in_part() {
+fn long_loops_are_measured_partially() {
     let mut client = client(json!({}), Value::Null);
     let text = "def @count(%n: int32, %sum: int32) -> int32 {\n  if (%n == 0) { %sum } else { \
                 @count(%n - 1, %sum + %n) }\n}\n\
@@ -121,7 +122,7 @@ fn long_loops_are_measured_in_part() {
         let result = done(&mut client, json!({ "uri": URI, "function": function }));
         let total = &result["profile"]["total"];
         assert_eq!(total["cut"], is_cut, "{total}");
-        // Whether enough have been measured is asked now and then.
+        // The limit is checked only occasionally.
         let measured = total["calls"].as_u64().expect("a number");
         assert!((calls..calls + 2_000).contains(&measured), "{total}");
     }

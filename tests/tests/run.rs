@@ -1,4 +1,4 @@
-//! Runs in the editor: the command, its progress and its end, and the values that it leaves behind.
+//! Runs in the editor: the command, its progress and cancellation, and the values of the last run.
 
 use std::{
     path::PathBuf,
@@ -18,7 +18,7 @@ def @loop(%n: int32) -> int32 { @loop(%n + 1) }
 def @main() -> int32 { @loop(0) }
 ";
 
-/// The hints of values in a document, each with its line.
+/// Returns the hints of values in a document, each with its line.
 fn values(client: &mut Client) -> Vec<(u64, String)> {
     let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (100, 0)) });
     let answer = client.request("textDocument/inlayHint", params);
@@ -34,7 +34,7 @@ fn lines(values: &[(u64, String)]) -> Vec<u64> {
     values.iter().map(|(line, _)| *line).collect()
 }
 
-/// Codes of what is wrong with the document, each with its line.
+/// Returns the codes of the diagnostics of the document, each with its line.
 fn marks(client: &mut Client) -> Vec<(String, u64)> {
     let params = json!({ "textDocument": { "uri": URI } });
     let answer = client.request("textDocument/diagnostic", params);
@@ -47,7 +47,7 @@ fn marks(client: &mut Client) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn a_lens_runs_what_can_be_run() {
+fn lens_runs_a_function() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, NET);
     let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
@@ -73,7 +73,7 @@ fn a_lens_runs_what_can_be_run() {
 }
 
 #[test]
-fn a_bare_expression_runs() {
+fn bare_expression_runs() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, "let %a = 2;\n%a * 21");
     let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
@@ -85,9 +85,9 @@ fn a_bare_expression_runs() {
     assert_eq!(by_offset["value"]["data"], json!([42]));
 }
 
-/// Clients that know nothing of runs see a message.
+/// Clients without support for runs get a message.
 #[test]
-fn other_clients_are_told() {
+fn clients_without_support_get_a_message() {
     let mut client = Client::start();
     client.open(URI, NET);
     let result = run(&mut client, json!({ "uri": URI, "function": "@other" }));
@@ -98,7 +98,7 @@ fn other_clients_are_told() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn invalid_run_requests_are_errors() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, NET);
     for argument in [json!(null), json!({}), json!({ "uri": "file:///b.relay" }), json!(7)] {
@@ -122,7 +122,7 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn arguments_are_remembered() {
+fn arguments_are_saved() {
     let temporary = Temporary::new("remembered");
     let folder = &temporary.0;
     std::fs::create_dir_all(folder.join("nets")).expect("a folder");
@@ -151,12 +151,12 @@ fn arguments_are_remembered() {
     let written: Value = serde_json::from_str(&written).expect("JSON");
     assert_eq!(written, json!({ "nets/a.relay": { "@other": { "inputs": { "n": 41 } } } }));
     assert_eq!(run(&mut client, other(json!({})))["value"]["data"], json!([42]));
-    // What is said counts more.
+    // Arguments of the request take precedence.
     assert_eq!(
         run(&mut client, other(json!({ "inputs": { "n": 1 } })))["value"]["data"],
         json!([2])
     );
-    // A person may write it as well.
+    // The file may be written by hand.
     let hand = json!({ "nets/a.relay": { "@layer": { "inputs": { "x": "nets/x.npy" } }, "@other": { "seed": 5 } } });
     std::fs::write(&file, hand.to_string()).expect("the file can be written");
     let drawn = run(&mut client, other(json!({})));
@@ -166,7 +166,7 @@ fn arguments_are_remembered() {
     std::fs::write(folder.join("nets/x.npy"), npy).expect("a file");
     let read = run(&mut client, json!({ "uri": uri, "function": "@layer" }));
     assert_eq!(read["value"]["data"], json!([0.0, 0.0]), "{read}");
-    // What is remembered, for a prompt: nothing is run, though it could not be.
+    // Saved arguments for a prompt are returned without a run, even if they are invalid.
     let recalled = run(&mut client, json!({ "uri": uri, "function": "@open", "recall": true }));
     assert_eq!(recalled["remembered"], json!({}), "{recalled}");
     let recalled = run(
@@ -185,7 +185,7 @@ fn arguments_are_remembered() {
     assert_eq!(run(&mut client, other(json!({})))["error"]["code"], "run-input");
 }
 
-/// Waits for the progress of a run, and gives its token.
+/// Waits for the progress of a run, and returns its token.
 fn progress(client: &mut Client) -> Value {
     let create = client.expect("window/workDoneProgress/create");
     client.send(&json!({ "jsonrpc": "2.0", "id": create["id"], "result": null }));
@@ -197,9 +197,9 @@ fn progress(client: &mut Client) -> Value {
     begin["params"]["token"].clone()
 }
 
-/// Runs end within 10 ms of the button; on a machine that does other things, the best of some.
+/// Runs end within 10 ms of their cancellation, in the best of several attempts.
 #[test]
-fn a_run_ends_with_its_progress() {
+fn run_ends_when_its_progress_is_cancelled() {
     let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
     client.open(URI, FOREVER);
     let mut best = Duration::MAX;
@@ -218,7 +218,7 @@ fn a_run_ends_with_its_progress() {
         assert_eq!(end["params"]["token"], token);
     }
     assert!(best < Duration::from_millis(10), "{best:?}");
-    // What takes a moment shows no progress.
+    // A short run shows no progress.
     client.replace(URI, 2, NET);
     run(&mut client, json!({ "uri": URI, "function": "@main" }));
     let after = client.drain(Duration::from_millis(300));
@@ -227,11 +227,10 @@ fn a_run_ends_with_its_progress() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// A run ends as soon while it reads its arguments: files of three gigabytes of zeros, which take no
-/// room on the disk.
+/// A run is cancelled as quickly while it reads its arguments: sparse files of three gigabytes.
 #[cfg(unix)]
 #[test]
-fn a_run_that_reads_its_arguments_ends_as_well() {
+fn run_is_cancelled_while_reading_arguments() {
     let folder = Temporary::new("long");
     let count = 3usize << 28;
     let (x, npz, params) = relay_tests::arrays::sparse(&folder.0, count);
@@ -261,7 +260,7 @@ fn a_run_that_reads_its_arguments_ends_as_well() {
         }
         assert!(best < Duration::from_millis(20), "{given}: {best:?}");
     }
-    // Everything goes on.
+    // The server still responds.
     client.open("file:///work/b.relay", NET);
     let result = run(&mut client, json!({ "uri": "file:///work/b.relay", "function": "@layer" }));
     assert_eq!(result["status"], "done", "{result}");
@@ -269,7 +268,7 @@ fn a_run_that_reads_its_arguments_ends_as_well() {
 }
 
 #[test]
-fn a_run_ends_with_its_request() {
+fn run_ends_when_its_request_is_cancelled() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, FOREVER);
     let id = ask_run(&mut client, json!({ "uri": URI, "function": "@main" }));
@@ -277,7 +276,7 @@ fn a_run_ends_with_its_request() {
     client.notify("$/cancelRequest", json!({ "id": id }));
     let answer = client.answer(id);
     assert_eq!(answer["error"]["code"], -32800, "{answer}");
-    // It has ended, rather than gone on unseen.
+    // It has ended instead of continuing in the background.
     std::thread::sleep(Duration::from_millis(50));
     if let Some(before) = client.cpu() {
         std::thread::sleep(Duration::from_millis(400));
@@ -287,9 +286,9 @@ fn a_run_ends_with_its_request() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// The client may bring a token of its own.
+/// The client may provide a token.
 #[test]
-fn progress_by_the_clients_token() {
+fn progress_uses_the_token_of_the_client() {
     let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
     client.open(URI, FOREVER);
     let id = client.ask(
@@ -305,7 +304,7 @@ fn progress_by_the_clients_token() {
 }
 
 #[test]
-fn typing_goes_on_while_functions_run() {
+fn runs_do_not_block_typing() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, FOREVER);
     let mut runs = vec![ask_run(&mut client, json!({ "uri": URI }))];
@@ -332,14 +331,14 @@ fn typing_goes_on_while_functions_run() {
 }
 
 #[test]
-fn limits_are_settings() {
+fn run_limits_are_settings() {
     let limited = |settings: Value| {
         let mut client = client(json!({}), json!({ "run": settings }));
         client.open(URI, FOREVER);
         let result = run(&mut client, json!({ "uri": URI }));
         assert_eq!(result["status"], "failed", "{result}");
         assert_eq!(result["error"]["range"]["start"]["line"], 1, "{result}");
-        // It is marked in the text, too.
+        // There is also a diagnostic.
         let code = result["error"]["code"].as_str().unwrap_or_default().to_owned();
         assert_eq!(marks(&mut client), [(code.clone(), 1)]);
         code
@@ -349,7 +348,7 @@ fn limits_are_settings() {
 }
 
 #[test]
-fn values_stay_until_they_are_stale() {
+fn values_are_shown_until_they_are_stale() {
     let mut client = client(json!({}), Value::Null);
     client.open(URI, NET);
     assert_eq!(values(&mut client), []);
@@ -375,17 +374,17 @@ fn values_stay_until_they_are_stale() {
     };
     let text = hover(&mut client, 12, 11);
     assert!(text.contains("in the last run: `(1, 2) all 0, 1 Inf`"), "{text}");
-    // An edit elsewhere moves them.
+    // An edit elsewhere only moves them.
     client.edit(URI, 2, (15, 0), (15, 0), "// nothing\n");
     client.edit(URI, 3, (1, 0), (1, 0), "\n\n");
     assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9, 12, 13, 14]);
     assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 5)]);
-    // An edit of a function that `@main` calls takes the values of both.
+    // An edit of a function that `@main` calls hides the values of both.
     client.edit(URI, 4, (9, 16), (9, 17), "2");
     assert_eq!(lines(&values(&mut client)), [3, 4, 5]);
     let text = hover(&mut client, 14, 11);
     assert!(!text.contains("in the last run"), "{text}");
-    // Taking it back brings them back; an edit of `@main` takes its own only.
+    // Undoing it restores them; an edit of `@main` hides only its own values.
     client.edit(URI, 5, (9, 16), (9, 17), "1");
     assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9, 12, 13, 14]);
     client.edit(URI, 6, (15, 0), (15, 0), " ");
@@ -406,9 +405,9 @@ fn values_stay_until_they_are_stale() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// A value follows all code of its line, and where no type shows its shape, it does.
+/// A value follows all code of its line, with the shape unless a type shows it.
 #[test]
-fn places_of_values() {
+fn values_are_placed_at_line_ends() {
     let mut client = client(json!({}), Value::Null);
     let text = "\
 def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {
@@ -436,9 +435,9 @@ def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// Of a variable that has a value in each call, the first and the last are told.
+/// For a variable with several values, the first and the last are shown.
 #[test]
-fn a_value_of_several() {
+fn first_and_last_of_several_values_are_shown() {
     let mut client = client(json!({}), Value::Null);
     let text = "\
 def @down(%n: int32, %x: Tensor[(2), float32]) -> Tensor[(2), float32] {
@@ -465,9 +464,9 @@ def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
     assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 1)]);
 }
 
-/// What was computed before a failure is there.
+/// Values that were computed before a failure are shown.
 #[test]
-fn a_failure_keeps_the_values_before_it() {
+fn failed_run_keeps_earlier_values() {
     let mut client = client(json!({}), Value::Null);
     let text = NET.replace("%m\n}", "%m / 0\n}");
     client.open(URI, &text);
@@ -486,13 +485,13 @@ fn a_failure_keeps_the_values_before_it() {
     assert_eq!(lines(&values(&mut client)), [1, 2, 3, 6, 7, 10, 11, 12]);
 }
 
-/// Products that take long do not keep a run from ending, neither between them nor within one.
+/// Long matrix products do not delay a cancellation, neither between them nor within one.
 #[test]
-fn large_operators_end_soon() {
+fn large_operators_are_cancelled_quickly() {
     let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
     let mut text =
         "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(1024, 1024), float32]) {\n".to_owned();
-    // These two end at once on any machine, so that there are values when the run is cancelled.
+    // These two are fast on any machine, so that there are values when the run is cancelled.
     text += "  %early = nn.relu(%x);\n  %soon = nn.relu(%early);\n";
     let mut last = "%soon".to_owned();
     for number in 0..2000 {
@@ -510,6 +509,6 @@ fn large_operators_end_soon() {
     assert_eq!(answer["result"]["status"], "cancelled", "{answer}");
     let took = client.arrived - pressed;
     assert!(took < Duration::from_millis(300), "{took:?}");
-    // What was computed until then is there.
+    // The values computed until then are shown.
     assert!(values(&mut client).len() > 1);
 }

@@ -19,7 +19,7 @@ fn floats(numbers: &[f32]) -> Vec<u8> {
 }
 
 #[test]
-fn a_run_takes_its_arguments_from_everywhere() {
+fn run_takes_arguments_from_all_sources() {
     let folder = Folder::new(
         "run",
         &[
@@ -36,13 +36,13 @@ fn a_run_takes_its_arguments_from_everywhere() {
         shown.out,
         "(Tensor[(1, 2), float32]  min 0.000000 mean 0.500000 max 1.000000\n[[1. 0.]], 7 (int32))\n"
     );
-    // By position, without a name for the file, and for machines.
+    // By position, with an unnamed file, and as JSON.
     let json = ["run", "a.relay", "--input", "i0=[[1, -2]]", "--input", "w.params"];
     let json = folder.run(&[&json[..], &["--random", "3", "--format", "json"]].concat());
     let value = &json.lines()[0];
     assert_eq!(value["tuple"][0]["data"], json!([1.0, 0.0]));
     assert_eq!(value["tuple"][0]["type"], "Tensor[(1, 2), float32]");
-    // A parameter of any type takes what is written, of the type that it has in a program.
+    // A parameter of unknown type takes any argument, typed as in a program.
     let open = |function: &str, x: &str| {
         let (function, input) = (format!("--function={function}"), format!("x={x}"));
         let ran = folder.run(&["run", "open.relay", &function, "--input", &input]);
@@ -55,11 +55,11 @@ fn a_run_takes_its_arguments_from_everywhere() {
         "((True (bool), Some(2.5 (float32))), 1 (int32))"
     );
     assert!(open("@pair", "Sme(1)").1.contains("there is no constructor `Sme`"));
-    // The same seed draws the same.
+    // Equal seeds yield equal arguments.
     let drawn = |seed: &str| folder.run(&["run", "a.relay", "--random", seed]).out;
     assert_eq!(drawn("1"), drawn("1"));
     assert_ne!(drawn("1"), drawn("2"));
-    // What one run saves another reads.
+    // A saved result can be an argument of another run.
     let save = folder.run(&[&given[..], &["--output", "out.npz"]].concat());
     assert_eq!((save.code, save.out.as_str()), (Some(0), ""));
     std::fs::write(
@@ -71,8 +71,8 @@ fn a_run_takes_its_arguments_from_everywhere() {
     assert_eq!(again.out, shown.out, "{}", again.err);
 }
 
-/// `i1` is the same tensor where it is written and in an archive: positions count tensors, those of
-/// a tuple one by one.
+/// `i1` denotes the same tensor as an argument and in an archive: positions count tensors, including those
+/// in tuples.
 #[test]
 fn positions_count_tensors() {
     let text = "def @main(%p: (int32, (int32, int32)), %n: int32) {\n\
@@ -88,10 +88,10 @@ fn positions_count_tensors() {
     };
     assert_eq!(run(&["i0=1", "i1=2", "i2=3", "i3=4"]), (Some(0), "(1, 2, 3, 4)".to_owned()));
     assert_eq!(run(&["p=(1, (2, 3))", "i3=4"]).1, "(1, 2, 3, 4)");
-    // The tensors that one run has saved, one of them given anew.
+    // The tensors that a run has saved, one of them overridden.
     assert_eq!(folder.run(&["run", "four.relay", "--output", "o.npz"]).code, Some(0));
     let saved = std::fs::read(folder.path().join("o.npz")).expect("an archive");
-    // The names in it have a letter for what they were there.
+    // The names of saved results start with another letter.
     let named = |letter: u8| {
         let mut bytes = saved.clone();
         for at in 0..bytes.len().saturating_sub(5) {
@@ -106,7 +106,7 @@ fn positions_count_tensors() {
     assert_eq!(run(&["i.npz", "i1=7"]).1, "(1, 7, 3, 4)");
     assert_eq!(run(&["i.npz", "n=8"]).1, "(1, 2, 3, 8)");
     assert_eq!(run(&["i.npz", "p=(5, (6, 7))", "i3=9"]).1, "(5, 6, 7, 9)");
-    // There is no fifth, and the second is a number.
+    // There is no fifth tensor, and the second is a number.
     let lacks = |inputs: &[&str], what: &str| {
         let (code, said) = run(inputs);
         assert!(code != Some(0) && said.contains(what), "{said}");
@@ -120,7 +120,7 @@ fn positions_count_tensors() {
 }
 
 #[test]
-fn a_run_says_what_its_arguments_lack() {
+fn run_reports_missing_and_invalid_arguments() {
     let folder = Folder::new(
         "run-lacks",
         &[
@@ -142,9 +142,9 @@ fn a_run_says_what_its_arguments_lack() {
     said(&["--function", "@f"], "there is no function `@f`");
 }
 
-/// Tuples, data, references and functions are written as they are shown, and drawn by their types.
+/// Tuples, data, references and functions are written as they are displayed, or random.
 #[test]
-fn values_of_every_type_are_arguments() {
+fn arguments_of_every_type() {
     let text = "\
 #[version = \"0.0.5\"]
 type Tree[A] {
@@ -176,7 +176,7 @@ def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
     assert_eq!(fields[2]["fields"][1]["fields"][0]["data"], json!([2.5]));
     let numbers: Vec<&Value> = (3..6).map(|at| &fields[at]["data"][0]).collect();
     assert_eq!(numbers, [&json!(1.5), &json!(-128), &json!(u64::MAX)]);
-    // What is not given is drawn, the same with the same seed; functions are not.
+    // Missing arguments are random, equal with equal seeds, except functions.
     let (first, again) = (run(&["f=@half"]), run(&["f=@half"]));
     assert_eq!((first.code, &first.out), (Some(0), &again.out), "{}", first.out);
     let lacks = |args: &[&str], wanted: &str| {
@@ -187,7 +187,7 @@ def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
         let said = format!("{} | {}", error["message"], error["help"]);
         assert!(said.contains(wanted), "{args:?}: {said}");
     };
-    lacks(&[], "functions are not drawn");
+    lacks(&[], "there are no random functions");
     lacks(&[], "`--input f=@f`, a function of the file");
     lacks(&["f=@twice"], "`@twice` is of type fn (int32) -> int32");
     lacks(&["f=@hall"], "there is no function `@hall`");
@@ -196,16 +196,16 @@ def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
     lacks(&["l=Cons(1)"], "`Cons` has 2 fields, 1 are given");
     lacks(&["p=(1, 2, 3)"], "3 fields are given for a tuple of 2");
     lacks(&["p=(1, [1])"], "the array given is Tensor[(1), bool]");
-    lacks(&["r=128"], "128 is no int8: those are from -128 to 127");
-    lacks(&["p=(1.5, b.npy)"], "`1.5` is no int32");
+    lacks(&["r=128"], "128 is not a valid int8: the range is -128 to 127");
+    lacks(&["p=(1.5, b.npy)"], "`1.5` is not a valid int32");
     lacks(&["t=b.npy"], "the array given is Tensor[(2), bool]");
     lacks(&["q=1"], "the parameters are: p, l, t, f, r, u");
     lacks(&["l=[1"], "a `,` or `]` is missing");
 }
 
-/// Files of numpy in all their forms, and those that are refused.
+/// Valid numpy files of all formats, and invalid ones.
 #[test]
-fn arrays_of_numpy() {
+fn numpy_files_of_all_formats() {
     let text = b"def @main(%x: Tensor[(2, 3), float32]) { %x }";
     let rows = floats(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     let big: Vec<u8> = rows.chunks(4).flat_map(|one| one.iter().rev().copied()).collect();
@@ -216,13 +216,13 @@ fn arrays_of_numpy() {
         let at = at.expect("it is in the header");
         [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
     };
-    // One letter less, and one blank more.
+    // One character less, and one space more.
     let fortran = as_text(
         &npy("<f4", "(2, 3)", &columns),
         "'fortran_order': False",
         "'fortran_order': True ",
     );
-    // The length of the header takes four bytes from version 2 on.
+    // The length of the header has four bytes since version 2.
     let version =
         |number: u8| [&plain[..6], &[number, 0], &plain[8..10], &[0, 0], &plain[10..]].concat();
     let cases: [(&str, Vec<u8>, &str); 13] = [
@@ -232,12 +232,16 @@ fn arrays_of_numpy() {
         ("native", npy("=f4", "(2, 3)", &rows), ""),
         ("two", version(2), ""),
         ("three", version(3), ""),
-        ("nine", version(9), "version 9 of the format of numpy is not known"),
-        ("complex", npy("<c8", "(2,)", &rows), "arrays of complex numbers (`<c8`) are not read"),
-        ("objects", npy("|O", "(2,)", &rows), "arrays of Python objects (`|O`) are not read"),
-        ("wide", npy("<f16", "(2,)", &rows), "arrays of the type `<f16` are not read"),
+        ("nine", version(9), "version 9 of numpy's format is not supported"),
+        (
+            "complex",
+            npy("<c8", "(2,)", &rows),
+            "arrays of complex numbers (`<c8`) are not supported",
+        ),
+        ("objects", npy("|O", "(2,)", &rows), "arrays of Python objects (`|O`) are not supported"),
+        ("wide", npy("<f16", "(2,)", &rows), "arrays of the type `<f16` are not supported"),
         ("empty", npy("<f4", "(0, 3)", &[]), "the array given is Tensor[(0, 3), float32]"),
-        ("short", plain[..plain.len() - 1].to_vec(), "the file ends too soon"),
+        ("short", plain[..plain.len() - 1].to_vec(), "the file is truncated"),
         (
             "records",
             as_text(&plain, "'descr': '<f4'", "'descr': [('a', '<f4')]"),
@@ -262,14 +266,14 @@ fn arrays_of_numpy() {
 }
 
 #[test]
-fn a_profile_of_a_run() {
+fn run_prints_a_profile() {
     let folder = Folder::new("run-profile", &[("a.relay", DENSE.as_bytes())]);
     let run = folder.run(&["run", "a.relay", "--random", "0", "--profile"]);
     assert_eq!(run.code, Some(0), "{}", run.err);
     let line = run.err.lines().find(|line| line.starts_with("%0")).expect("a line of %0");
     let cells: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(cells[..5], ["%0", "nn.dense", "a.relay:2:8", "@main", "1"], "{line}");
-    // Time in milliseconds and as a share, then multiply-accumulates and bytes.
+    // The time in milliseconds and as a share, then multiply-accumulates and bytes.
     assert_eq!((cells[6], cells[8]), ("ms", "%"), "{line}");
     assert_eq!(cells[9..], ["4", "8", "bytes"], "{line}");
     assert!(run.err.contains("total: ") && run.err.contains("in 2 calls, 4 MACs"), "{}", run.err);
@@ -284,7 +288,7 @@ fn a_profile_of_a_run() {
 }
 
 #[test]
-fn a_failure_of_a_run_shows_the_way_to_it() {
+fn failed_run_prints_a_stack_trace() {
     let text = "\
 def @take(%x: Tensor[(3), float32], %i: int32) {
   %0 = %i / 0;
@@ -297,14 +301,14 @@ def @main(%x: Tensor[(3), float32]) { @take(%x, 1) }
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
     let has = |wanted: &str| assert!(run.err.contains(wanted), "{wanted}: {}", run.err);
     has("error[run-operator-failed]");
-    has("(it was given int32, int32)");
+    has("(arguments: int32, int32)");
     has("  in @take at a.relay:2:8\n");
-    // Its call is the last thing that `@main` does.
+    // The call in `@main` is a tail call.
     has("total: ");
 }
 
 #[test]
-fn ends_of_a_recursion() {
+fn stack_trace_of_a_recursion_is_shortened() {
     let text =
         "def @down(%n: int32) -> int32 { @down(%n + 1) + 1 }\ndef @main() -> int32 { @down(0) }";
     let folder = Folder::new("run-deep", &[("a.relay", text.as_bytes())]);
@@ -319,7 +323,7 @@ fn ends_of_a_recursion() {
 }
 
 #[test]
-fn images_become_arrays_first() {
+fn images_are_rejected_with_a_conversion() {
     let text = "def @main(%data: Tensor[(1, 3, 8, 8), float32]) { nn.relu(%data) }\n";
     let folder = Folder::new("image", &[("a.relay", text.as_bytes()), ("cat.png", b"\x89PNG")]);
     let found = folder.run(&["run", "a.relay", "--input", "data=cat.png"]);
@@ -332,9 +336,9 @@ fn images_become_arrays_first() {
     assert!(found.err.contains("--input data=cat.npy"), "{}", found.err);
 }
 
-/// Progress is for people: there is none where standard error is no terminal.
+/// There is no progress if standard error is not a terminal.
 #[test]
-fn no_progress_into_files() {
+fn progress_is_not_written_to_files() {
     let mut text = "def @main(%x: Tensor[(200000), float32]) {\n  %0 = exp(%x);\n".to_owned();
     for number in 1..400 {
         text += &format!("  %{number} = tanh(%{});\n", number - 1);
@@ -342,5 +346,5 @@ fn no_progress_into_files() {
     text += "  sum(%399)\n}\n";
     let found = run(&["run", "-", "--random", "1"], &text);
     assert_eq!(found.code, Some(0), "{}", found.err);
-    assert_eq!(found.err, "note: `%x` is drawn from the seed 1\n");
+    assert_eq!(found.err, "note: `%x` is random (seed 1)\n");
 }

@@ -1,5 +1,5 @@
-//! How far runs go, on the command line and in the editor, and what a workspace may have them read and
-//! write.
+//! Limits of runs, on the command line and in the editor, and the files that a workspace may make them read
+//! and write.
 
 use std::{
     path::Path,
@@ -28,7 +28,7 @@ fn program(folder: &Path, args: &[&str]) -> Run {
 }
 
 #[test]
-fn the_command_line_has_the_limits_of_the_editor() {
+fn command_line_has_the_limits_of_the_editor() {
     let package = std::fs::read_to_string(here().join("../editors/vscode/package.json"));
     let package: Value = serde_json::from_str(&package.expect("a file")).expect("JSON");
     let help = program(Path::new("."), &["run", "--help"]).out;
@@ -46,22 +46,22 @@ fn the_command_line_has_the_limits_of_the_editor() {
 }
 
 #[test]
-fn the_limits_hold_without_a_word() {
+fn default_limits_apply() {
     let folder = Temporary::new("defaults");
-    // No memory of this machine has it.
+    // More than the memory of the machine.
     folder.file("a.relay", "def @main() { zeros(shape=[1099511627776], dtype=\"int8\") }");
     let ended = program(&folder.0, &["run", "a.relay"]);
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     assert!(ended.err.contains("the memory limit is 8192 MB"), "{}", ended.err);
     assert!(ended.err.contains("raise the limit with `--memory`"), "{}", ended.err);
-    // Nor is it had where it is allowed.
+    // Also if the limit allows it.
     let ended = program(&folder.0, &["run", "a.relay", "--memory", "1048576"]);
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     assert!(ended.err.contains("error[run-memory]"), "{}", ended.err);
 }
 
 #[test]
-fn limits_that_make_no_sense_are_refused() {
+fn invalid_limits_are_rejected() {
     let folder = Temporary::new("senseless");
     folder.file("a.relay", "def @main() { 1 }");
     for (flag, value) in [
@@ -85,9 +85,9 @@ fn limits_that_make_no_sense_are_refused() {
     }
 }
 
-/// Sixty values, each with the one before twice, have 2^60 parts and take no memory.
+/// Sixty values, each of which contains the previous one twice, have 2^60 parts, but little memory.
 #[test]
-fn a_result_that_has_a_part_again_and_again_ends() {
+fn printing_of_shared_parts_is_limited() {
     let folder = Temporary::new("doubled");
     let text = "\
 type Tree { Leaf(int32), Node(Tree, Tree) }
@@ -109,10 +109,10 @@ def @main() -> Tree { @double(60, Leaf(1)) }
     assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
-/// Files to check that have no end are read no further than shows what they are.
+/// Endless files are rejected at the size limit.
 #[cfg(unix)]
 #[test]
-fn texts_without_an_end() {
+fn endless_texts_are_rejected() {
     let begin = Instant::now();
     for (path, code) in [("/dev/zero", "not-text"), ("/dev/urandom", "not-text")] {
         let ended = program(Path::new("."), &["check", path]);
@@ -163,7 +163,7 @@ impl Editor {
         answer["result"].clone()
     }
 
-    /// Writes what is remembered, as a workspace that comes from elsewhere has it.
+    /// Writes saved arguments, as an untrusted workspace may contain them.
     fn remember(&self, folder: &Path, main: Value) {
         let _ = std::fs::create_dir(folder.join(".relay"));
         let all = json!({ "a.relay": { "@main": main } });
@@ -173,7 +173,7 @@ impl Editor {
 
 #[cfg(unix)]
 #[test]
-fn a_workspace_names_no_files_outside_of_it() {
+fn workspace_cannot_name_outside_files() {
     use std::os::unix::fs::symlink;
 
     let root = Temporary::new("outside");
@@ -204,14 +204,14 @@ fn a_workspace_names_no_files_outside_of_it() {
         ] {
             editor.remember(&folder, main.clone());
             outside(&editor.run(json!({})));
-            // The user may name what they like, in place of what is remembered.
+            // Arguments of the user override saved ones, and may name any file.
             let own = editor.run(json!({ "inputs": { "x": secret } }));
             let is_replaced = main["inputs"].is_object();
             assert_eq!(own["status"] == "done", is_replaced, "{main}: {own}");
         }
     }
     assert_eq!(editor.client.finish(), Some(0));
-    // With the setting, all of them are read.
+    // With the setting, all files are read.
     let mut editor = Editor::new(&folder, json!({ "run": { "outsideFiles": true } }));
     for name in ["../secret.npy", "link.npy", secret.as_str()] {
         editor.remember(&folder, json!({ "inputs": { "x": name } }));
@@ -222,7 +222,7 @@ fn a_workspace_names_no_files_outside_of_it() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_remembered_goes_through_no_link() {
+fn saved_arguments_do_not_follow_links() {
     use std::os::unix::fs::symlink;
 
     let root = Temporary::new("links");
@@ -240,7 +240,7 @@ fn what_is_remembered_goes_through_no_link() {
     assert!(note(&said).contains("the folder is a link"), "{said}");
     assert_eq!(std::fs::read_dir(&other).expect("a folder").count(), 0);
     std::fs::remove_file(folder.join(".relay")).expect("a link");
-    // The file is one, to something that is not to be read, and not to be written.
+    // The file is a link to a file that must not be read or written.
     let secret = other.join("secret");
     std::fs::write(&secret, "{}").expect("a file");
     std::fs::create_dir(folder.join(".relay")).expect("a folder");
@@ -250,7 +250,7 @@ fn what_is_remembered_goes_through_no_link() {
     assert!(note(&said).contains("the file is a link"), "{said}");
     assert_eq!(std::fs::read_to_string(&secret).expect("a file"), "{}");
     std::fs::remove_file(&file).expect("a link");
-    // Nor does a link in the place of a draft lead anywhere.
+    // A link in place of the temporary file is not followed.
     for name in ["run.json.new", "run.json.tmp", ".run.json"] {
         symlink(&secret, folder.join(".relay").join(name)).expect("a link");
     }
@@ -262,13 +262,13 @@ fn what_is_remembered_goes_through_no_link() {
     assert_eq!(written["a.relay"]["@main"]["inputs"]["x"], json!([1, 2]));
     assert!(std::fs::symlink_metadata(&file).is_ok_and(|data| data.is_file()));
     let names = std::fs::read_dir(folder.join(".relay")).expect("a folder").count();
-    assert_eq!(names, 4, "nothing else is left");
+    assert_eq!(names, 4, "no temporary files are left");
     assert_eq!(editor.client.finish(), Some(0));
 }
 
-/// The same in the editor as on the command line.
+/// Editor runs behave like the command line.
 #[test]
-fn the_editor_warns_and_limits_as_well() {
+fn editor_runs_have_warnings_and_limits() {
     let folder = Temporary::new("editor");
     let mut editor = Editor::new(&folder.0, json!({ "run": { "memory": 1 } }));
     let x = npy("<f4", "(2,)", &[0; 8]);

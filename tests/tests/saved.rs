@@ -7,8 +7,8 @@ use relay_tests::{
 };
 use serde_json::{Value, json};
 
-/// `def @main(%x: Tensor[(2), float32], %w: Tensor[(2), float32]) { add(%x, %w) }` as TVM 0.14 saves
-/// it, but for what the text does not show.
+/// `def @main(%x: Tensor[(2), float32], %w: Tensor[(2), float32]) { add(%x, %w) }` as saved by TVM 0.14,
+/// except for fields that the text does not show.
 fn module() -> String {
     let expression = |kind: &str, mut fields: Value| {
         for name in ["virtual_device_", "span", "_checked_type_"] {
@@ -56,7 +56,7 @@ def @main(%x: Tensor[(2), float32], %w: Tensor[(2), float32]) {
 }
 ";
 
-/// A tar archive: for each entry a header of 512 bytes, then its bytes to a multiple of that.
+/// Creates a tar archive: for each entry a header of 512 bytes, then its padded contents.
 fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, bytes) in entries {
@@ -135,7 +135,7 @@ fn saved_modules_are_never_written() {
 }
 
 #[test]
-fn what_cannot_be_read_is_one_clear_error() {
+fn unreadable_saved_module_is_one_error() {
     let broken = module().replace("relay.Call", "relay.Future");
     let hostile = archive(&[("../model.json", module().as_bytes())]);
     let package = archive(&[("mod.so", b"\x7fELF")]);
@@ -161,7 +161,7 @@ fn what_cannot_be_read_is_one_clear_error() {
 }
 
 #[test]
-fn the_plan_of_a_compiled_package_is_shown() {
+fn shapes_shows_the_plan_of_a_compiled_package() {
     let plan = r#"{"nodes": [{"op": "null", "name": "x", "inputs": []}], "arg_nodes": [0],
         "heads": [[0, 0, 0]], "attrs": {"dltype": ["list_str", ["float32"]],
         "storage_id": ["list_int", [0]], "shape": ["list_shape", [[2, 3]]]}}"#;
@@ -180,7 +180,7 @@ fn the_plan_of_a_compiled_package_is_shown() {
 }
 
 #[test]
-fn editors_ask_for_the_text_of_a_file() {
+fn convert_file_request_returns_the_text() {
     let tar = archive(&[("model.json", module().as_bytes())]);
     let json = module();
     let files: [(&str, &[u8]); 3] =

@@ -1,4 +1,4 @@
-//! `relay.toml` and comments that allow findings, on the command line and in the language server.
+//! `relay.toml` and `allow` comments, on the command line and in the language server.
 
 use std::{
     io::Read,
@@ -51,10 +51,10 @@ fn nearest_file_sets_levels() {
     );
     assert_eq!(found(&folder, &["a.relay"]), [pair("unused-binding", "error")]);
     assert_eq!(found(&folder, &["deep/er/b.relay"]), [pair("unused-binding", "error")]);
-    assert_eq!(found(&folder, &["own/c.relay"]), [], "the nearest file counts alone");
+    assert_eq!(found(&folder, &["own/c.relay"]), [], "only the nearest file counts");
     assert_eq!(folder.run(&["check", "-q", "a.relay"]).code, Some(1));
     assert_eq!(folder.run(&["check", "-q", "own/c.relay"]).code, Some(0));
-    // In parallel, each file has its own.
+    // Each file has its own settings, also in parallel.
     let all = folder.run(&["check", "--format", "json", "."]).lines();
     let counts: Vec<(&str, usize)> = all
         .iter()
@@ -64,7 +64,7 @@ fn nearest_file_sets_levels() {
         })
         .collect();
     assert_eq!(counts.iter().filter(|(_, count)| *count == 1).count(), 2, "{counts:?}");
-    // Standard input has that of the current folder.
+    // Standard input uses the settings of the current folder.
     let stdin = run_in(folder.path(), &["check", "-q", "-"], UNUSED.as_bytes());
     assert_eq!(stdin.code, Some(1));
     let batch = |request: Value| {
@@ -110,7 +110,7 @@ fn arguments_precede_the_file() {
 }
 
 #[test]
-fn format_and_runs_have_settings() {
+fn fmt_and_run_use_settings() {
     let header: String = (0..12).map(|i| format!("%p{i}: Tensor[(2, 3), float32], ")).collect();
     let long = format!(
         "#[version = \"0.0.5\"]\ndef @main({}) {{\n  %p0\n}}\n",
@@ -139,7 +139,7 @@ fn format_and_runs_have_settings() {
 }
 
 #[test]
-fn mistakes_have_a_place_and_a_way_out() {
+fn invalid_settings_have_a_place_and_help() {
     let settings = "tvm = true\n[lints]\nunused-bindin = \"error\"\nshape-mismatch = \"hint\"\n";
     let folder = Folder::new(
         "settings-mistakes",
@@ -173,7 +173,7 @@ fn mistakes_have_a_place_and_a_way_out() {
 }
 
 #[test]
-fn comments_allow_findings_everywhere() {
+fn allow_comments_hide_diagnostics() {
     let allowed = UNUSED.replace("let %a = %x;", "let %a = %x; // relay: allow(unused-binding)");
     let unused = UNUSED.replace("  let %a = %x;\n", "  // relay: allow(unused-binding)\n");
     let folder = Folder::new(
@@ -223,7 +223,7 @@ impl Watch {
         Watch { child, printed }
     }
 
-    /// Waits until all of `parts` are printed since the last call, and the command waits again.
+    /// Waits until all of `parts` were printed since the last call, and the command waits again.
     fn expect(&self, parts: &[&str]) -> String {
         let begin = Instant::now();
         loop {
@@ -265,10 +265,10 @@ fn watched_files_are_checked_again() {
     const WAITING: &str = "waiting for changes";
     let watch = Watch::start(&folder, &["."]);
     let first = watch.expect(&["1 warning in 1 file", WAITING]);
-    assert!(!first.contains('\u{1b}'), "the screen of a terminal alone is cleared: {first:?}");
+    assert!(!first.contains('\u{1b}'), "only the screen of a terminal is cleared: {first:?}");
     write("a.relay", &UNUSED.replace("  %x\n", "  %y\n"));
     watch.expect(&["error[unknown-variable]", "1 error", WAITING]);
-    // The database of the file is kept from here on.
+    // The database of the file is cached from here on.
     write("a.relay", &UNUSED.replace("  %x\n", "  %z\n"));
     watch.expect(&["there is no variable `%z`", "1 error", WAITING]);
     write("a.relay", UNUSED);
@@ -292,7 +292,7 @@ fn watched_files_are_checked_again() {
 
 #[cfg(unix)]
 #[test]
-fn a_watch_of_clean_files_ends_clean() {
+fn watch_exits_with_the_last_outcome() {
     let folder = Folder::new("watch-clean", &[("named.txt", UNUSED.as_bytes())]);
     let watch = Watch::start(&folder, &["named.txt"]);
     watch.expect(&["1 warning in 1 file", "waiting"]);
@@ -346,7 +346,7 @@ fn server_follows_the_file() {
     client.open(&document, UNUSED);
     let error = [("unused-binding".to_owned(), 1)];
     assert_eq!(published(&client.diagnostics(&document, 1)), error);
-    // A document without a file belongs to the workspace.
+    // A document without a file uses the settings of the workspace.
     client.open("untitled:Untitled-1", UNUSED);
     assert_eq!(published(&client.diagnostics("untitled:Untitled-1", 1)), error);
     let mut change = |text: &str| {
@@ -364,7 +364,7 @@ fn server_follows_the_file() {
 }
 
 #[test]
-fn server_reports_mistakes_in_the_file() {
+fn server_reports_invalid_settings() {
     let settings = "[lints]\nunused-binding = \"hint\"\nunused-bindin = 1\n";
     let folder = Folder::new("settings-server-mistakes", &[("relay.toml", settings.as_bytes())]);
     let mut client = server(&folder, true, Value::Null);
@@ -380,7 +380,7 @@ fn server_reports_mistakes_in_the_file() {
     let shown = client.expect("window/showMessage");
     let shown = shown["params"]["message"].as_str().unwrap_or_default();
     assert!(shown.contains("relay.toml:3:1: there is no code"), "{shown}");
-    // The other settings count.
+    // The other settings are used.
     let document = uri(&folder, "a.relay");
     client.open(&document, UNUSED);
     let found = published(&client.diagnostics(&document, 1));
@@ -404,7 +404,7 @@ fn client_precedes_the_file() {
     assert_eq!(found, [("tvm-version".to_owned(), 4)]);
 }
 
-/// A client that cannot watch files has the settings soon after an edit.
+/// For a client that cannot watch files, edits make the server read the settings again.
 #[test]
 fn settings_are_read_again_with_edits() {
     let folder = Folder::new("settings-edits", &[("relay.toml", LINT.as_bytes())]);

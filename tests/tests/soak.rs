@@ -1,37 +1,37 @@
-//! A long session: nothing is lost on the way, nothing piles up.
+//! A long session: responses are complete, and memory does not grow.
 
 use relay_tests::{client::Client, corpus, edits};
 use serde_json::{Value, json};
 
 const URI: &str = "file:///soak.relay";
 
-/// The number of edits: `RELAY_SOAK`, or few enough for every day.
+/// Returns the number of edits: `RELAY_SOAK`, or a small default.
 fn rounds() -> usize {
     std::env::var("RELAY_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
 }
 
-/// The module to work on: the longest of the corpus, or a straight line of bindings.
+/// Returns the longest module of the corpus, or a chain of bindings.
 fn module() -> String {
     corpus::conformance()
         .and_then(|folder| std::fs::read_to_string(folder.join("models/lstm500.relay")).ok())
         .unwrap_or_else(|| corpus::chain(10_000))
 }
 
-/// What an open module may take, and what a session with it may take after any number of edits, in
-/// bytes. They are for the modules of the corpus, of which the longest has 2.4 MB.
+/// The memory limits for an open module, and for a session after any number of edits, in bytes. The longest
+/// module of the corpus has 2.4 MB.
 const OPEN: u64 = 100 << 20;
 const EDITED: u64 = OPEN / 10 * 11;
 
-/// In how many places the memory of a part of the session is looked at.
+/// The number of samples of memory in a part of the session.
 const SAMPLES: usize = 20;
 
-/// One sample has what a single edit has left behind; growth shows in all of them.
+/// Single samples vary with the last edit; growth affects all of them.
 fn median(mut samples: Vec<u64>) -> u64 {
     samples.sort_unstable();
     samples.get(samples.len() / 2).copied().unwrap_or_default()
 }
 
-/// The position of an offset; columns are bytes.
+/// Returns the position of an offset, with columns in bytes.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let before = &text[..offset];
     let line = before.bytes().filter(|&b| b == b'\n').count();
@@ -39,7 +39,7 @@ fn position(text: &str, offset: usize) -> (u32, u32) {
     (line as u32, (offset - start) as u32)
 }
 
-/// The diagnostics of a document as it is now.
+/// Pulls the current diagnostics of a document.
 fn pulled(client: &mut Client) -> Value {
     let params = json!({ "textDocument": { "uri": URI } });
     let answer = client.request("textDocument/diagnostic", params);
@@ -47,9 +47,9 @@ fn pulled(client: &mut Client) -> Value {
     answer["result"]["items"].clone()
 }
 
-/// Small edits all over a big module, each undone by the next: memory stays where it was.
+/// Small edits throughout a long module, each undone by the next: memory does not grow.
 #[test]
-fn ten_thousand_edits() {
+fn memory_is_stable_over_ten_thousand_edits() {
     let text = module();
     let mut client = Client::start();
     client.open(URI, &text);
@@ -57,10 +57,10 @@ fn ten_thousand_edits() {
     if let Some(resident) = client.resident() {
         assert!(resident <= OPEN, "{resident} bytes for a module that was opened");
     }
-    // What the first edits bring to life stays.
+    // The first edits warm up caches.
     let mut rng = fastrand::Rng::with_seed(3);
     let mut version = 1;
-    // Samples all over the second tenth of the session and the last; each of them is taken after a
+    // Samples throughout the second and the last tenth of the session; each is taken after a
     // pull, with whatever the edits before it have left behind.
     let tenth = (rounds() / 10).max(SAMPLES);
     let (mut early, mut late) = (Vec::new(), Vec::new());
@@ -110,7 +110,7 @@ fn ten_thousand_edits() {
 
         assert!(grown < 1.15, "from {early} to {late} bytes: {grown:.2}");
     }
-    // The text that the server holds is the text that was sent.
+    // The text of the server equals the text of the client.
     let mut fresh = Client::start();
     fresh.open(URI, &text);
     assert_eq!(last, pulled(&mut fresh));
@@ -118,9 +118,9 @@ fn ten_thousand_edits() {
     assert_eq!(fresh.finish(), Some(0));
 }
 
-/// Edits that do what people do, and worse, with questions in between: each is answered.
+/// Realistic and arbitrary edits, with requests in between, all of which are answered.
 #[test]
-fn a_wild_session() {
+fn arbitrary_edits_and_requests_are_answered() {
     let mut rng = fastrand::Rng::with_seed(5);
     for (name, original) in corpus::examples() {
         let mut text = original.clone();
@@ -130,7 +130,7 @@ fn a_wild_session() {
             let edit = edits::random(&mut rng, &text);
             let start = position(&text, edit.range.start().into());
             let end = position(&text, edit.range.end().into());
-            // A lone carriage return is a line break to the protocol.
+            // A lone carriage return is a line break in the protocol.
             if edit.insert.contains('\r') || text.contains('\r') {
                 continue;
             }
@@ -149,7 +149,7 @@ fn a_wild_session() {
                 _ => continue,
             };
             let answer = client.request(method, place);
-            // The next edit may have come first.
+            // The next edit may have been processed first.
             let modified = answer["error"]["code"] == -32801;
             assert!(answer["error"] == Value::Null || modified, "{name}: {method}: {answer}");
         }

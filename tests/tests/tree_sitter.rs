@@ -1,5 +1,5 @@
-//! The grammar for tree-sitter: what it takes is what our own parser takes, its queries are those of
-//! the editors, and it is fast.
+//! The tree-sitter grammar: it accepts the same texts as the parser, its queries match those of the editors,
+//! and it is fast.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -12,13 +12,13 @@ use semantics::{Database, check_file};
 use syntax::{ParseLimits, SyntaxErrorKind};
 use tree_sitter::{Node, Parser, Query, QueryCursor, StreamingIterator, Tree};
 
-/// Mutations of each short text.
+/// The number of mutations of each short text.
 const MUTATIONS: usize = 3;
-/// Texts up to this length are mutated.
-const MOST_MUTATED: usize = 3000;
-/// The least share of texts that both parsers judge alike, in percent.
+/// The maximal length of mutated texts.
+const MAX_MUTATED: usize = 3000;
+/// The minimal share of texts on which both parsers agree, in percent.
 const AGREEMENT: f64 = 99.5;
-/// Megabytes that are parsed in a second of a slow machine, at least.
+/// The minimal speed on a slow machine, in megabytes per second.
 const SPEED: f64 = 4.0;
 
 fn grammar() -> std::path::PathBuf {
@@ -35,8 +35,8 @@ fn parse(parser: &mut Parser, text: &str) -> Tree {
     parser.parse(text, None).expect("there is a language and no time limit")
 }
 
-/// Our own judgement of the form of a text; `None` where it stops at an unknown version, which is no
-/// matter of form.
+/// Returns true if the parser accepts a text; `None` if it stops at an unknown version, which the grammar
+/// does not check.
 fn is_well_formed(text: &str) -> Option<bool> {
     let parse = syntax::parse(text);
     let mut errors = parse.errors.iter().filter(|error| !error.kind.is_compat());
@@ -46,14 +46,14 @@ fn is_well_formed(text: &str) -> Option<bool> {
     Some(errors.next().is_none())
 }
 
-/// What the parser leaves to be said after it: an argument after an attribute.
+/// Returns true for errors that are detected after parsing: an argument after an attribute.
 fn is_refused_later(text: &str) -> bool {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
     check_file(&db, file).iter().any(|found| found.code == semantics::Code::SyntaxError)
 }
 
-/// Modules of the repository, and of the corpus where it is present.
+/// Returns the modules of the repository, and of the corpus if present.
 fn texts() -> Vec<(String, String)> {
     let mut texts = corpus::examples();
     for folder in ["language", "operators", "programs"] {
@@ -71,7 +71,7 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// Holds both parsers against each other.
+/// Asserts that both parsers agree on enough texts.
 fn assert_agreement(what: &str, texts: &[(String, String)]) {
     let mut parser = parser();
     let (mut judged, mut apart) = (0, Vec::new());
@@ -80,26 +80,26 @@ fn assert_agreement(what: &str, texts: &[(String, String)]) {
         let theirs = !parse(&mut parser, text).root_node().has_error();
         judged += 1;
         if ours != theirs && (theirs || !is_refused_later(text)) {
-            apart.push(format!("{name}: {}", if ours { "is refused" } else { "is taken" }));
+            apart.push(format!("{name}: {}", if ours { "is rejected" } else { "is accepted" }));
         }
     }
     let share = 100.0 * (judged - apart.len()) as f64 / judged.max(1) as f64;
     apart.truncate(20);
     eprintln!("{what}: {share:.2} % of {judged}\n{}", apart.join("\n"));
     assert!(judged > 500, "{what}: only {judged} texts");
-    assert!(share >= AGREEMENT, "{what}: {share:.2} %, and {AGREEMENT} % are wanted");
+    assert!(share >= AGREEMENT, "{what}: {share:.2} %, expected at least {AGREEMENT} %");
 }
 
 #[test]
-fn well_formed_is_what_our_parser_takes() {
+fn grammar_accepts_the_texts_of_the_parser() {
     assert_agreement("modules", &texts());
 }
 
 #[test]
-fn ill_formed_is_what_our_parser_refuses() {
+fn grammar_rejects_mutations_like_the_parser() {
     let mut rng = fastrand::Rng::with_seed(18);
     let mut mutated = Vec::new();
-    for (name, text) in texts().into_iter().filter(|(_, text)| text.len() <= MOST_MUTATED) {
+    for (name, text) in texts().into_iter().filter(|(_, text)| text.len() <= MAX_MUTATED) {
         for _ in 0..MUTATIONS {
             let one = fuzz::one_token(&mut rng, &text);
             mutated.extend(one.map(|(text, how)| (format!("{name}, {how}"), text)));
@@ -109,19 +109,19 @@ fn ill_formed_is_what_our_parser_refuses() {
 }
 
 #[test]
-fn editors_of_four_years_can_load_it() {
+fn grammar_has_a_supported_abi() {
     let language: tree_sitter::Language = tree_sitter_relay::LANGUAGE.into();
-    // Neovim 0.10, Helix 25.01 and Emacs 29 know nothing newer.
+    // Neovim 0.10, Helix 25.01 and Emacs 29 support no newer ABI.
     assert_eq!(language.abi_version(), 14);
 }
 
-/// A tree as the tests of the command line of tree-sitter write it: without fields, on one line.
+/// Formats a tree as in tests of the tree-sitter CLI: without fields, on one line.
 fn plain(tree: &str) -> String {
     let words = tree.split_whitespace().filter(|word| !word.ends_with(':'));
     words.collect::<Vec<_>>().join(" ").replace(" )", ")")
 }
 
-/// The cases of a file of `test/corpus`: name, text and tree.
+/// Returns the cases of a file of `test/corpus`: name, text and tree.
 fn tree_cases(page: &str) -> Vec<(String, String, String)> {
     let is_rule = |line: &str, sign: char| line.len() >= 3 && line.chars().all(|c| c == sign);
     let mut cases: Vec<(String, String, String)> = Vec::new();
@@ -157,7 +157,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn constructs_have_the_trees_of_the_corpus() {
+fn trees_match_the_corpus() {
     let mut parser = parser();
     let mut count = 0;
     for (file, page) in files(&grammar().join("test/corpus")) {
@@ -177,7 +177,7 @@ fn query(file: &Path) -> Query {
 }
 
 #[test]
-fn queries_are_those_of_the_grammar() {
+fn queries_match_the_grammar() {
     for editor in ["tree-sitter/queries", "neovim/queries/relay", "helix/queries/relay"] {
         let folder = here().join("../editors").join(editor);
         for (name, _) in files(&folder) {
@@ -187,7 +187,7 @@ fn queries_are_those_of_the_grammar() {
 }
 
 #[test]
-fn queries_of_neovim_are_copies() {
+fn neovim_queries_are_copies() {
     let copies = files(&here().join("../editors/neovim/queries/relay"));
     let queries = files(&grammar().join("queries"));
     let names = |files: &[(String, String)]| -> Vec<String> {
@@ -202,7 +202,7 @@ fn queries_of_neovim_are_copies() {
     }
 }
 
-/// The colours of a text, by the places that have one.
+/// Returns the captures of a text by range.
 fn colours(query: &Query, root: Node<'_>, text: &str) -> HashMap<(usize, usize), Vec<String>> {
     let mut colours: HashMap<(usize, usize), Vec<String>> = HashMap::new();
     let mut cursor = QueryCursor::new();
@@ -216,7 +216,7 @@ fn colours(query: &Query, root: Node<'_>, text: &str) -> HashMap<(usize, usize),
     colours
 }
 
-/// The colour of the innermost coloured node at an offset.
+/// Returns the capture of the innermost node at an offset.
 fn colour_at(colours: &HashMap<(usize, usize), Vec<String>>, at: usize) -> Option<&str> {
     let around = colours.iter().filter(|((start, end), _)| (*start..*end).contains(&at));
     let innermost = around.min_by_key(|((start, end), _)| end - start)?;
@@ -225,7 +225,7 @@ fn colour_at(colours: &HashMap<(usize, usize), Vec<String>>, at: usize) -> Optio
 
 /// The assertions of `test/highlight`: `^` under a character, `<-` under the first of a line.
 #[test]
-fn colours_are_those_of_the_samples() {
+fn highlights_match_the_samples() {
     let query = query(&grammar().join("queries/highlights.scm"));
     let mut parser = parser();
     let mut count = 0;
@@ -255,9 +255,9 @@ fn colours_are_those_of_the_samples() {
     assert!(count >= 60, "only {count} claims");
 }
 
-/// Editors disagree on which of two patterns wins.
+/// Editors disagree on the precedence of patterns.
 #[test]
-fn no_node_has_two_colours() {
+fn no_node_has_two_highlights() {
     let mut parser = parser();
     for file in ["tree-sitter/queries/highlights.scm", "helix/queries/relay/highlights.scm"] {
         let query = query(&here().join("../editors").join(file));
@@ -272,7 +272,7 @@ fn no_node_has_two_colours() {
     }
 }
 
-/// Takes a text, and fails if that is slower than [`SPEED`].
+/// Parses a text, and fails if that is slower than [`SPEED`].
 fn parse_in_time(name: &str, text: &str) {
     let mut parser = parser();
     let started = ThreadTime::now();
@@ -285,7 +285,7 @@ fn parse_in_time(name: &str, text: &str) {
 }
 
 #[test]
-fn large_modules_are_read_in_time() {
+fn large_modules_are_parsed_fast() {
     parse_in_time("a chain", &corpus::chain(30_000));
     for (name, text) in
         corpus::conformance().map_or(Vec::new(), |c| corpus::relay_files(&c.join("models")))
@@ -302,9 +302,9 @@ fn large_modules_are_read_in_time() {
     assert!(tree.root_node().descendant_count() < 20, "the section is one token");
 }
 
-/// Deep and unclosed texts cost memory in proportion, and no stack.
+/// Deep and unclosed texts take memory in proportion to their length, and no stack.
 #[test]
-fn hostile_texts_end() {
+fn hostile_texts_are_parsed_in_linear_memory() {
     let mut parser = parser();
     for opening in
         ["(", "{", "[", "f(", "let %x = ", "fn (", "/*", "\"", "match (%x) { A => ", "-", "%a<"]

@@ -1,4 +1,4 @@
-//! Weights as data: on the command line, in hovers and lints, and code apart from its weights.
+//! Weights on the command line, in hovers and diagnostics, and code views.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ def @main(%x: Tensor[(2, 300), float32]) {
 
 ";
 
-/// Four constants: the second is not used, the fourth is the first once more.
+/// Returns four constants: the second is unused, the fourth equals the first.
 fn tensors() -> Vec<Tensor> {
     let mut random = fastrand::Rng::with_seed(7);
     let first = Tensor::drawn(&[2, 300], &mut random);
@@ -43,7 +43,7 @@ fn refused(run: &Run, what: &str) {
 }
 
 #[test]
-fn strip_and_merge_give_the_same_bytes() {
+fn strip_and_merge_are_a_round_trip() {
     let text = module();
     let folder = Folder::new("strip", &[("net.relay", text.as_bytes())]);
     let at = |name: &str| folder.path().join(name);
@@ -56,12 +56,12 @@ fn strip_and_merge_give_the_same_bytes() {
         works(&folder.run(&["merge", "code.relay", "--weights", weights, "-o", "again.relay"]));
         assert!(fs::read(at("again.relay")).expect("a module") == text.as_bytes(), "{weights}");
     }
-    // The code stands alone, with the types in its comments.
+    // The code has no errors without the section, with types from comments.
     works(&folder.run(&["check", "code.relay", "--quiet", "--severity", "error"]));
 }
 
 #[test]
-fn merging_keeps_all_bytes_but_the_code_under_random_edits() {
+fn merge_keeps_the_section_after_random_edits() {
     let text = module();
     let folder = Folder::new("edits", &[("net.relay", text.as_bytes())]);
     let at = |name: &str| folder.path().join(name);
@@ -74,7 +74,7 @@ fn merging_keeps_all_bytes_but_the_code_under_random_edits() {
         for _ in 0..random.usize(1..6) {
             let [from, to] = [random.usize(..code.len()), random.usize(..code.len())];
             let (from, to) = (from.min(to), from.max(to).min(from + 20).max(from.min(to)));
-            // The section is found by its place among the tokens: not in a string or comment.
+            // The section is a token, and not found inside strings or comments.
             let insert = ["", "%y", "\r\n", "é", "add(", "}", "1f", "meta[relay.Constant][9]"];
             code.replace_range(from..to, insert[random.usize(..insert.len())]);
         }
@@ -82,7 +82,7 @@ fn merging_keeps_all_bytes_but_the_code_under_random_edits() {
         let weights = if case % 2 == 0 { "net.relay" } else { "w.npz" };
         let merged =
             folder.run(&["merge", "edited.relay", "--weights", weights, "-o", "out.relay"]);
-        // A string or comment that was opened takes the line in.
+        // An unclosed string or comment contains the line.
         if merged.code == Some(0) {
             let found = fs::read_to_string(at("out.relay")).expect("a module");
             let expected = code.clone() + &text[CODE.len()..];
@@ -92,7 +92,7 @@ fn merging_keeps_all_bytes_but_the_code_under_random_edits() {
 }
 
 #[test]
-fn strip_and_merge_refuse_what_would_lose_weights() {
+fn strip_and_merge_refuse_to_lose_weights() {
     let text = module();
     let several = format!("{text}#[version = \"0.0.5\"]\ndef @main() {{ 1 }}\n");
     let folder = Folder::new(
@@ -107,7 +107,7 @@ fn strip_and_merge_refuse_what_would_lose_weights() {
     let fails = |args: &[&str], what: &str| refused(&folder.run(args), what);
     fails(&["strip", "net.relay", "-o", "net.relay"], "the weights would be lost");
     fails(&["strip", "plain.relay", "-o", "code.relay"], "there is nothing to strip");
-    fails(&["strip", "log.relay", "-o", "code.relay"], "it has several modules");
+    fails(&["strip", "log.relay", "-o", "code.relay"], "it contains several modules");
     fails(&["strip", "bytes.relay", "-o", "code.relay"], "the byte at 21 is not UTF-8");
     fails(&["strip", "none.relay", "-o", "code.relay"], "cannot read `none.relay`");
     works(&folder.run(&["strip", "net.relay", "-o", "code.relay"]));
@@ -160,7 +160,7 @@ fn unused_and_repeated_constants_are_found_and_removed() {
     assert!(found.contains("`meta[relay.Constant][1]` is never used (16 bytes)"), "{found}");
     let same = "`meta[relay.Constant][3]` has the content of an earlier entry (2.4 kB)";
     assert!(found.contains(same) && found.contains("3 is 0"), "{found}");
-    // What is left is the module without the second entry.
+    // The result is the module without the second entry.
     folder.run(&["check", "net.relay", "--fix", "--quiet"]);
     let text = fs::read_to_string(folder.path().join("net.relay")).expect("a module");
     let code = CODE.replace("[2]", "[1]").replace("[3]", "[2]");
@@ -202,7 +202,7 @@ fn hover_describes_a_tensor_and_definition_goes_to_its_entry() {
     let line = start["line"].as_u64().expect("a line") as usize;
     let text = module();
     assert!(text.lines().nth(line).is_some_and(|line| line.contains("relay.Constant")), "{found}");
-    // Two entries before: each node has nine lines.
+    // After two entries with nine lines each.
     let first = text.lines().position(|line| line.ends_with("\"type_key\": \"relay.Constant\", "));
     assert_eq!(line, first.expect("a node") + 2 * 9);
     assert_eq!(client.finish(), Some(0));
@@ -224,14 +224,14 @@ fn hover_names_equal_arrays_of_the_files_in_the_settings() {
     let text = hover["result"]["contents"]["value"].as_str().expect("a hover");
     assert!(text.contains("equal to `constant_0` of `") && text.contains("known.npz`"), "{text}");
     assert!(text.contains("not compared with `") && text.contains("cannot read"), "{text}");
-    // What is no constant is compared with nothing.
+    // Other expressions are not compared.
     let hover = client.request("textDocument/hover", at(&uri, 2, 8));
     assert!(!hover.to_string().contains("compared"), "{hover}");
     assert_eq!(client.finish(), Some(0));
 }
 
 #[test]
-fn a_code_view_has_types_and_saves_nothing_but_code() {
+fn code_view_has_types_and_saves_only_code() {
     let text = module();
     let folder = Folder::new("view", &[("net.relay", text.as_bytes())]);
     let path = folder.path().join("net.relay");
@@ -265,7 +265,7 @@ fn a_code_view_has_types_and_saves_nothing_but_code() {
         let found = fs::read_to_string(&path).expect("a module");
         assert!(found == edited.clone() + &text[CODE.len()..]);
     }
-    // A file that another program has written is not overwritten.
+    // A file that another program has changed is not overwritten.
     let other = text.replace("add(%x", "subtract(%x");
     fs::write(&path, &other).expect("a file");
     let save = |client: &mut Client, stamp: &Value, text: &str| {
@@ -280,7 +280,7 @@ fn a_code_view_has_types_and_saves_nothing_but_code() {
     let saved = save(&mut client, stamp, &after);
     let message = saved["error"]["message"].as_str().expect("a message");
     assert!(message.contains("would be lost"), "{message}");
-    // The line may be gone: all of the text is code.
+    // Without the line, the whole text is code.
     assert!(save(&mut client, stamp, CODE)["result"]["stamp"].is_string());
     assert_eq!(fs::read_to_string(&path).expect("a module"), text);
     assert_eq!(client.finish(), Some(0));
@@ -298,7 +298,7 @@ def @main(%x: Tensor[(2, 300), float32], %w: Tensor[(300), float32], %b: Tensor[
 ";
     let folder = Folder::new("bind", &[("net.relay", code.as_bytes())]);
     let text = |name: &str| fs::read_to_string(folder.path().join(name)).expect("a file");
-    // The tensors by name: those of a module with constants.
+    // The tensors of a module with constants, by name.
     let constants = module();
     fs::write(folder.path().join("constants.relay"), &constants).expect("a file");
     let lift = ["lift", "constants.relay", "-o", "lifted.relay", "--params", "p.npz"];
@@ -306,10 +306,10 @@ def @main(%x: Tensor[(2, 300), float32], %w: Tensor[(300), float32], %b: Tensor[
     let lifted = text("lifted.relay");
     let types = "%constant_0: Tensor[(2, 300), float32], %constant_2: Tensor[(300), float32]";
     assert!(lifted.contains(types) && lifted.contains("add(%x, %constant_0)"), "{lifted}");
-    // The entry that nothing uses stays.
+    // The unused entry is kept.
     assert!(lifted.contains("#[metadata]"), "{lifted}");
     works(&folder.run(&["check", "lifted.relay", "--quiet"]));
-    // Binding what was lifted gives the constants in the order of the text.
+    // Binding lifted parameters restores the constants in text order.
     works(&folder.run(&["bind", "lifted.relay", "--params", "p.npz", "-o", "bound.relay"]));
     let bound = text("bound.relay");
     assert!(bound.contains("add(%x, meta[relay.Constant][1])"), "{bound}");
@@ -321,7 +321,7 @@ def @main(%x: Tensor[(2, 300), float32], %w: Tensor[(300), float32], %b: Tensor[
         works(&ran).to_owned()
     };
     assert_eq!(value("bound.relay"), value("constants.relay"));
-    // A module without a section gets one.
+    // A section is created if the module has none.
     let renamed = lifted.split("#[metadata]").next().expect("code").to_owned();
     fs::write(folder.path().join("plain.relay"), renamed).expect("a file");
     works(&folder.run(&["bind", "plain.relay", "--params", "p.npz", "-o", "new.relay"]));

@@ -1,4 +1,4 @@
-//! What a client gets while somebody writes: completion, signatures, names, layout, actions.
+//! Requests for writing: completion, signature help, rename, formatting, actions.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const URI: &str = "file:///work/a.relay";
 
-/// A client that can do what VS Code can.
+/// Starts a client with the capabilities of VS Code.
 fn able(options: Value) -> Client {
     Client::start_with(
         json!({
@@ -27,7 +27,7 @@ fn able(options: Value) -> Client {
     )
 }
 
-/// Opens a text; `$0` is the cursor, and the answer its line and column.
+/// Opens a text, and returns the line and column of the cursor `$0`.
 fn open(client: &mut Client, text: &str) -> (u32, u32) {
     let offset = text.find("$0").expect("a cursor");
     let head = &text[..offset];
@@ -45,7 +45,7 @@ fn labels(items: &[Value]) -> Vec<&str> {
     items.iter().filter_map(|item| item["label"].as_str()).collect()
 }
 
-/// Applies the edits of an answer to a text; columns are bytes.
+/// Applies the edits of a response to a text, with columns in bytes.
 fn apply(text: &str, edits: &Value) -> String {
     let offset = |place: &Value| {
         let line = place["line"].as_u64().unwrap_or_default() as usize;
@@ -70,7 +70,7 @@ fn apply(text: &str, edits: &Value) -> String {
 }
 
 #[test]
-fn completion_in_broken_text() {
+fn completion_in_incomplete_text() {
     let mut client = able(Value::Null);
     let place = open(&mut client, "def @main(%x: Tensor[(1, 3, 8, 8), float32]) {\n  nn.co$0\n}\n");
     let items = complete(&mut client, place);
@@ -103,9 +103,9 @@ fn completion_in_broken_text() {
     assert_eq!(items[0]["detail"], "a list of dimensions such as [1, 1] = [0, 0]");
 }
 
-/// Of more than a list holds, the client asks again with the next letter, which finds what was cut.
+/// A truncated list is requested again after the next letter, which finds omitted entries.
 #[test]
-fn completion_of_very_many_names() {
+fn completion_list_is_limited() {
     let mut client = able(Value::Null);
     let mut text = "def @main(%x: float32) {\n".to_owned();
     for number in 0..400 {
@@ -118,17 +118,17 @@ fn completion_of_very_many_names() {
     let first = ask(&mut client, place);
     let found = first["items"].as_array().expect("items");
     assert_eq!((found.len(), &first["isIncomplete"]), (200, &json!(true)));
-    assert!(!labels(found).contains(&"%value_17"), "it is cut");
+    assert!(!labels(found).contains(&"%value_17"), "it is omitted");
     client.edit(URI, 2, place, place, "17");
     let second = ask(&mut client, (place.0, place.1 + 2));
     let found = second["items"].as_array().expect("items");
     assert_eq!(second["isIncomplete"], json!(false), "{second}");
-    // The letters in order, wherever they stand.
+    // The letters as a subsequence.
     assert_eq!(labels(found)[0], "%value_17");
 }
 
-/// After the `=` of a binding a space is typed first: a list that came before it would be in the
-/// way, and Helix would put its entries in place of the space.
+/// After the `=` of a binding users type a space first: an earlier list would get in the way, and Helix
+/// would insert its entries without the space.
 #[test]
 fn completion_after_equals_is_for_attributes() {
     let mut client = able(Value::Null);
@@ -159,7 +159,7 @@ fn completion_for_clients_without_snippets() {
 }
 
 #[test]
-fn signatures() {
+fn signature_help() {
     let mut client = able(Value::Null);
     let text = "def @f(%a: int32, %b: float32) -> int32 { %a }\ndef @main(%x: int32) {\n  @f(%x, nn.dense(%x, %x, units=$0\n}\n";
     let (line, column) = open(&mut client, text);
@@ -176,7 +176,7 @@ fn signatures() {
 }
 
 #[test]
-fn names() {
+fn rename() {
     let mut client = able(Value::Null);
     let text = "def @main(%x: int32) {\n  let %y = add(%x, 1);\n  add(%y, %x)\n}\n";
     client.open(URI, text);
@@ -200,7 +200,7 @@ fn names() {
 }
 
 #[test]
-fn layout() {
+fn formatting() {
     let mut client = able(json!({ "format": { "style": "reading" } }));
     let text = "def @main(%x: int32){\n%0=add(%x,%x);\n %0\n}\n";
     client.open(URI, text);
@@ -252,7 +252,7 @@ fn actions(
 }
 
 #[test]
-fn a_name_that_was_meant_otherwise() {
+fn quick_fix_for_a_misspelt_name() {
     let mut client = able(Value::Null);
     let text = "#[version = \"0.0.5\"]\ndef @main(%x: int32) {\n  add(%xx, %x)\n}\n";
     client.open(URI, text);
@@ -266,7 +266,7 @@ fn a_name_that_was_meant_otherwise() {
 }
 
 #[test]
-fn actions_are_made_when_they_are_chosen() {
+fn actions_are_resolved_when_chosen() {
     let mut client = able(Value::Null);
     let text = "def @main(%x: int32) {\n  let %y = add(%x, 1);\n  multiply(%y, %x)\n}\n";
     client.open(URI, text);
@@ -277,7 +277,7 @@ fn actions_are_made_when_they_are_chosen() {
     let chosen = client.request("codeAction/resolve", inline.clone());
     let after = apply(text, &chosen["result"]["edit"]["changes"][URI]);
     assert_eq!(after, "def @main(%x: int32) {\n  multiply(add(%x, 1), %x)\n}\n");
-    // Its places are those of a text that is gone.
+    // Its ranges refer to an old text.
     client.edit(URI, 2, (0, 0), (0, 0), "\n");
     let late = client.request("codeAction/resolve", inline.clone());
     assert_eq!(late["error"]["code"], -32801, "{late}");
@@ -287,7 +287,7 @@ fn actions_are_made_when_they_are_chosen() {
 }
 
 #[test]
-fn actions_for_clients_that_do_not_come_back() {
+fn actions_for_clients_without_resolve() {
     let mut client = Client::start();
     let text = "def @main(%x: int32) {\n  let %y = add(%x, 1);\n  fn () { %y }\n}\n";
     client.open(URI, text);
@@ -296,7 +296,7 @@ fn actions_for_clients_that_do_not_come_back() {
     for action in &found {
         assert!(action["edit"]["changes"][URI].is_array(), "{action}");
     }
-    // It would compute the value at each call, and is not offered to a client that cannot be told.
+    // It would compute the value at each call, and is not offered to a client that cannot show the reason.
     assert!(found.iter().all(|action| action["kind"] != "refactor.inline"), "{found:?}");
 }
 
@@ -316,7 +316,7 @@ fn fix_all() {
 }
 
 #[test]
-fn linked_names() {
+fn linked_editing() {
     let mut client = able(Value::Null);
     client.open(URI, "def @main(%x: int32) {\n  let %y = %x;\n  add(%y, %y)\n}\n");
     let linked = client.request("textDocument/linkedEditingRange", at(URI, 2, 7));
@@ -325,8 +325,7 @@ fn linked_names() {
     assert_eq!(ranges[0], range((1, 6), (1, 8)));
 }
 
-/// How long a request takes when the text has just been changed at its end, as it is while one
-/// writes: the median of some.
+/// Returns the median latency of a request after an edit at the end of the text.
 fn latency(
     client: &mut Client,
     times: usize,
@@ -344,10 +343,9 @@ fn latency(
     taken[times / 2]
 }
 
-/// The figures are printed (`--nocapture`); what is asserted is far enough from them to hold on a
-/// machine that others use.
+/// The times are printed (`--nocapture`); the asserted limits allow for a busy machine.
 #[test]
-fn large_modules_are_no_wait() {
+fn requests_in_large_modules_are_fast() {
     let Some(folder) = corpus::conformance() else { return };
     for name in ["lstm500.relay", "bert-base.relay"] {
         let Ok(text) = std::fs::read_to_string(folder.join("models").join(name)) else { continue };
@@ -355,7 +353,7 @@ fn large_modules_are_no_wait() {
         client.open(URI, &text);
         client.diagnostics(URI, 1);
         let lines: Vec<&str> = text.lines().collect();
-        // The last call: every binding is in sight there.
+        // The last call, with every binding in scope.
         let line = lines.iter().rposition(|line| line.contains("(%") && !line.starts_with("def"));
         let line = line.expect("a call") as u32;
         let text_of_line = lines[line as usize];
@@ -366,7 +364,7 @@ fn large_modules_are_no_wait() {
             assert!(cfg!(debug_assertions) || taken <= limit, "{what}: {taken:?}");
         };
         let mut version = 1;
-        // A letter more and a letter less, each followed by the question.
+        // Type and delete a letter, each followed by the request.
         let typed = latency(&mut client, 16, &mut |client| {
             version += 1;
             if version % 2 == 0 {
@@ -423,14 +421,13 @@ fn large_modules_are_no_wait() {
     }
 }
 
-/// Requests at random places of texts that random edits have broken: each is answered, none with an
-/// error of the server's own.
+/// Requests at random places of texts after random edits: each is answered, without internal errors.
 #[test]
-fn odd_places_in_odd_texts() {
+fn requests_at_random_places_of_invalid_texts() {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut client = able(Value::Null);
     let mut texts: Vec<String> = corpus::examples().into_iter().map(|(_, text)| text).collect();
-    // A type comment that is broken, after a constant.
+    // A malformed type comment after a constant.
     texts.push("x\n  multiply(meta[][0]/*ty=Tensor*/)".into());
     client.open(URI, "");
     let mut version = 1;

@@ -1,4 +1,4 @@
-//! Files of several arrays with names.
+//! Files of several named arrays.
 
 use std::io::{self, BufReader, Read};
 
@@ -16,10 +16,10 @@ pub(crate) const MOST_ARRAYS: usize = 1 << 20;
 /// The most bytes that the names of all arrays of a file may have together.
 pub(crate) const MOST_NAMES: usize = 64 << 20;
 /// The distance from the end of an archive within which its directory is searched: that of the longest
-/// comment.
-const MOST_COMMENT: u64 = (1 << 16) + 22;
-/// The most bytes that `DEFLATE` makes of one.
-const MOST_RATIO: u64 = 1032;
+/// longest comment.
+const MAX_COMMENT: u64 = (1 << 16) + 22;
+/// The largest compression ratio of `DEFLATE`.
+const MAX_RATIO: u64 = 1032;
 
 /// A file of several arrays.
 pub struct Archive<R> {
@@ -32,13 +32,13 @@ enum Arrays<R> {
     Params(Source<R>, Vec<params::Entry>),
 }
 
-/// An entry of an archive, as its directory has it.
+/// An entry in the directory of an archive.
 struct Entry {
     place: ZipArchiveEntryWayfinder,
     method: CompressionMethod,
     crc: u32,
     encrypted: bool,
-    /// The entry is a link.
+    /// True for a link.
     link: bool,
 }
 
@@ -50,7 +50,7 @@ impl<R: ReaderAt> Archive<R> {
     pub fn npz(source: Source<R>) -> Result<Archive<R>, Error> {
         let mut buffer = vec![0u8; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
         let Source { reader, length } = source;
-        let archive = ZipArchive::with_max_search_space(MOST_COMMENT)
+        let archive = ZipArchive::with_max_search_space(MAX_COMMENT)
             .locate_in_reader(reader, &mut buffer, length)
             .map_err(|(_, error)| broken(error))?;
         let mut left = MOST_NAMES;
@@ -84,23 +84,23 @@ impl<R: ReaderAt> Archive<R> {
     /// Reads the directory of a `.params` file.
     ///
     /// # Errors
-    /// It is none, or damaged.
+    /// The file has another format, or is damaged.
     pub fn params(source: Source<R>) -> Result<Archive<R>, Error> {
         let (names, entries) = params::entries(&source)
-            .map_err(|error| Error(format!("it holds no parameters of TVM: {error}")))?;
+            .map_err(|error| Error(format!("it contains no parameters of TVM: {error}")))?;
         Ok(Archive { names, arrays: Arrays::Params(source, entries) })
     }
 
-    /// The names of the arrays, in the order of the file. In Python the last one counts of several
-    /// that are equal.
+    /// Returns the names of the arrays, in the order of the file. Of several equal names Python uses the
+    /// last.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Reads the description of the array whose name is the one at `position`.
+    /// Reads the description of the array at `position`.
     ///
     /// # Errors
-    /// The array is damaged, or says that it holds more than it does; or there is none.
+    /// The array does not exist, is damaged, or declares more elements than it has.
     pub fn array(&self, position: usize) -> Result<Array<'_>, Error> {
         let name = self.names.get(position).map_or("", String::as_str);
         let none = || Error(format!("there are {} arrays", self.names.len()));
@@ -136,18 +136,21 @@ impl Entry {
             CompressionMethod::STORE => true,
             CompressionMethod::DEFLATE => false,
             other => {
-                let message = "`numpy.savez` and `numpy.savez_compressed` do it otherwise";
-                return Err(Error(format!("it is packed by method {}: {message}", other.as_u16())));
+                let message = "`numpy.savez` and `numpy.savez_compressed` use other methods";
+                return Err(Error(format!(
+                    "it is compressed by method {}: {message}",
+                    other.as_u16()
+                )));
             }
         };
         let entry = archive.get_entry(self.place).map_err(broken)?;
         if entry.compressed_data_range().1 > length {
             return Err(Error::short());
         }
-        let most = if stored { packed } else { packed.saturating_mul(MOST_RATIO) };
+        let most = if stored { packed } else { packed.saturating_mul(MAX_RATIO) };
         if size > most || stored && size != packed {
             return Err(Error(format!(
-                "it says that it holds {size} bytes, which {packed} cannot be"
+                "it declares {size} bytes, but has only {packed} compressed ones"
             )));
         }
         let packed = BufReader::with_capacity(BUFFER, entry.reader());
@@ -155,37 +158,37 @@ impl Entry {
             if stored { Box::new(packed) } else { Box::new(DeflateDecoder::new(packed)) };
         let mut array = npy::array(Checked(CrcReader::new(from), self.crc), size, Rest::Nothing)?;
         array.end = Some(Box::new(move |from| {
-            // The last byte has been read; the next call looks at the checksum.
+            // The last byte has been read; the next call checks the checksum.
             match from.read(&mut [0])? {
                 0 => Ok(()),
-                _ => Err(Error(format!("it holds more than the {size} bytes that it says"))),
+                _ => Err(Error(format!("it contains more than the declared {size} bytes"))),
             }
         }));
         Ok(array)
     }
 }
 
-/// Bytes whose checksum is held against another one at their end.
+/// A reader that verifies the checksum at the end.
 struct Checked<R>(CrcReader<R>, u32);
 
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.0.read(to)?;
         if count == 0 && !to.is_empty() && self.0.crc().sum() != self.1 {
-            let message = "its checksum is not that of its bytes";
+            let message = "its checksum is wrong";
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         Ok(count)
     }
 }
 
-/// Describes an error of an archive.
+/// Converts an error of an archive.
 fn broken(error: rawzip::Error) -> Error {
     match error.into_kind() {
         rawzip::ErrorKind::IO(error) => error.into(),
         rawzip::ErrorKind::Eof => Error::short(),
         rawzip::ErrorKind::MissingEndOfCentralDirectory => {
-            Error("this is not an archive of arrays, or its end is missing".to_owned())
+            Error("this is not an archive of arrays, or it is truncated".to_owned())
         }
         other => Error(format!("the archive is damaged: {other}")),
     }

@@ -1,15 +1,14 @@
 //! Files of arrays: `.npy`, `.npz` and `.params`.
 //!
-//! Nothing that a file says of itself is believed before it is held against what the file holds:
-//! a header that announces more bytes than follow it is refused before any memory is allocated for
-//! them, and an entry of an archive gives no more bytes than its directory says. What is allocated is
-//! tried, and held against the memory limit of the run that the thread works for; see
-//! [`interpreter::Watch::within`]. So is the time, which is looked at for each piece that is read.
+//! Files are untrusted: a header that declares more bytes than follow is rejected before memory is
+//! allocated for them, and an entry of an archive yields at most the bytes in its directory.
+//! Allocations are fallible, and count towards the memory limit of the thread's run; see
+//! [`interpreter::Watch::within`]. The time limit is checked for each piece that is read.
 //!
-//! Only the arrays that are asked for are read. The description of one is there before its elements:
-//! who wants another shape or data type need not read them.
+//! Only requested arrays are read. The type of an array is available before its elements, so that an
+//! array of another type need not be read.
 //!
-//! Absent on purpose: opening files. Bytes come from a [`Source`], which is a file or a slice.
+//! The crate deliberately does not open files. Bytes come from a [`Source`], which is a file or a slice.
 
 mod archive;
 mod npy;
@@ -25,22 +24,22 @@ pub use archive::Archive;
 pub use rawzip::{FileReader, ReaderAt};
 pub use write::{write_npy, write_npz};
 
-/// The most axes that an array may have; numpy has 64.
+/// The largest number of axes of an array; numpy allows 64.
 const MOST_AXES: usize = 256;
 
-/// Bytes that can be read at any place, and how many there are.
+/// A reader with random access, and its length.
 pub struct Source<R> {
     reader: Polled<R>,
     length: u64,
 }
 
 impl<R: ReaderAt> Source<R> {
-    /// The first `length` bytes of what a reader gives.
+    /// Creates a source from the first `length` bytes of a reader.
     pub fn new(reader: R, length: u64) -> Source<R> {
         Source { reader: Polled(reader), length }
     }
 
-    /// All bytes of a slice.
+    /// Creates a source from all bytes of a slice.
     pub fn of_bytes(bytes: R) -> Source<R>
     where
         R: AsRef<[u8]>,
@@ -49,21 +48,21 @@ impl<R: ReaderAt> Source<R> {
         Source::new(bytes, length)
     }
 
-    /// Reads the description of the array in a `.npy` file; what follows the array is not looked at,
-    /// as numpy does it.
+    /// Reads the description of the array in a `.npy` file. Like numpy, it ignores bytes after the
+    /// array.
     ///
     /// # Errors
-    /// The bytes are not a numpy array, or hold less than the header declares.
+    /// The bytes are not a numpy array, or fewer than the header declares.
     pub fn npy(&self) -> Result<Array<'_>, Error> {
         let from = rawzip::RangeReader::new(&self.reader, 0..self.length);
         npy::array(io::BufReader::with_capacity(BUFFER, from), self.length, npy::Rest::Ignored)
     }
 }
 
-/// Bytes that are read from a source at once.
+/// The number of bytes that are read at once.
 const BUFFER: usize = 1 << 16;
 
-/// A reader that looks, before it reads, whether the run is to go on: also where another crate reads.
+/// A reader that checks for cancellation before each read, including those by other crates.
 struct Polled<R>(R);
 
 impl<R: ReaderAt> ReaderAt for Polled<R> {
@@ -75,13 +74,13 @@ impl<R: ReaderAt> ReaderAt for Polled<R> {
 
 /// An array whose description has been read.
 pub struct Array<'s> {
-    /// Empty where it is alone in its file.
+    /// The name; empty for the only array of a file.
     name: &'s str,
     dtype: DataType,
     shape: Vec<usize>,
     layout: Layout,
     from: Box<dyn io::Read + 's>,
-    /// Called when the elements have been read: what must follow them, if anything.
+    /// A check after the elements, of the bytes that must follow.
     end: Option<End<'s>>,
 }
 
@@ -90,24 +89,24 @@ type End<'s> = Box<dyn FnOnce(&mut dyn io::Read) -> Result<(), Error> + 's>;
 /// The layout of the elements of an array in a file.
 #[derive(Clone, Copy, Default)]
 struct Layout {
-    /// The most significant byte is the first.
+    /// True if the most significant byte is the first.
     big_endian: bool,
-    /// Neighbours along the first axis are neighbours in the file.
+    /// True for column-major order.
     columns_first: bool,
 }
 
 impl Array<'_> {
-    /// The data type of the elements.
+    /// Returns the data type of the elements.
     pub fn dtype(&self) -> DataType {
         self.dtype
     }
 
-    /// The sizes of the axes.
+    /// Returns the sizes of the axes.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The type, with every size.
+    /// Returns the type.
     pub fn ty(&self) -> Type {
         Type::tensor(self.shape.iter().map(|&size| Dim::known(size as i64)), self.dtype)
     }
@@ -115,14 +114,14 @@ impl Array<'_> {
     /// Reads the elements.
     ///
     /// # Errors
-    /// They cannot be read, or are not those that were written.
+    /// They cannot be read, or their checksum is wrong.
     pub fn read(self) -> Result<Tensor, Error> {
         let name = self.name;
         self.elements().map_err(|error| if name.is_empty() { error } else { error.of(name) })
     }
 
-    /// Returns true if the elements are these: little-endian, the last axis first. Reads as far as the
-    /// first piece that differs.
+    /// Returns true if the elements equal `data`, which is little-endian and row-major. Reading stops at
+    /// the first piece that differs.
     ///
     /// # Errors
     /// The elements cannot be read.
@@ -175,10 +174,10 @@ impl Array<'_> {
     }
 }
 
-/// The bytes of an array.
+/// Returns the number of bytes of an array.
 ///
 /// # Errors
-/// There are more than can be counted, or no arrays of the data type.
+/// It overflows, or arrays of the data type are not supported.
 fn bytes_of(dtype: DataType, shape: &[usize]) -> Result<u64, Error> {
     if shape.len() > MOST_AXES {
         return Err(Error(format!("the array has {} axes, more than {MOST_AXES}", shape.len())));
@@ -192,20 +191,20 @@ fn bytes_of(dtype: DataType, shape: &[usize]) -> Result<u64, Error> {
 }
 
 fn no_arrays(dtype: DataType) -> Error {
-    Error(format!("there are no arrays of {dtype} here"))
+    Error(format!("arrays of {dtype} are not supported"))
 }
 
-/// Why an array cannot be read: a sentence that follows the name of the file and a colon.
+/// The reason that an array cannot be read: a sentence that follows the name of the file and a colon.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error(String);
 
 impl Error {
-    /// The failure that a file is shorter than it says.
+    /// Returns the error of a truncated file.
     fn short() -> Error {
-        Error("the file ends too soon".to_owned())
+        Error("the file is truncated".to_owned())
     }
 
-    /// The failure of one of several arrays.
+    /// Adds the name of an array to the error.
     fn of(self, name: &str) -> Error {
         Error(format!("`{name}`: {}", self.0))
     }

@@ -1,4 +1,4 @@
-//! `.npy`: a header in the notation of Python, then the elements.
+//! `.npy`: a header in Python's notation, then the elements.
 
 use std::io::Read;
 
@@ -8,9 +8,9 @@ use crate::{Array, Error, Layout, bytes_of};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is read. Only arrays of records with thousands of columns have longer
-/// ones, which are not read either.
-const MOST_HEADER: u64 = 1 << 16;
+/// The length of the longest supported header. Only arrays of records with thousands of columns have
+/// longer ones, and records are not supported.
+const MAX_HEADER: u64 = 1 << 16;
 
 /// The bytes that may follow the elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn array<'s>(
         1 => 2,
         2 | 3 => 4,
         version => {
-            return Err(Error(format!("version {version} of the format of numpy is not known")));
+            return Err(Error(format!("version {version} of numpy's format is not supported")));
         }
     };
     let mut bytes = [0u8; 4];
@@ -46,21 +46,21 @@ pub(crate) fn array<'s>(
     if header > left {
         return Err(Error::short());
     }
-    if header > MOST_HEADER {
+    if header > MAX_HEADER {
         return Err(Error(format!(
-            "its header has {header} bytes, more than the {MOST_HEADER} that are read: that of an \
+            "its header has {header} bytes, more than the {MAX_HEADER} that are read: that of an \
              array of numbers has a hundred"
         )));
     }
     let left = left - header;
     let mut text = vec![0u8; header as usize];
     from.read_exact(&mut text)?;
-    // The first two versions are in Latin-1, whose letters do not occur in what is read.
+    // The first two versions are in Latin-1, but supported headers are ASCII.
     let Header { dtype, layout, shape } = Header::parse(&String::from_utf8_lossy(&text))?;
     let bytes = bytes_of(dtype, &shape)?;
     if bytes > left {
         return Err(Error(format!(
-            "the file ends too soon: its header announces {bytes} bytes of elements, and {left} follow"
+            "the file is truncated: its header declares {bytes} bytes of elements, but {left} follow"
         )));
     }
     if rest == Rest::Nothing && bytes < left {
@@ -76,7 +76,7 @@ struct Header {
 }
 
 impl Header {
-    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, with the keys in any
+    /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, with the keys in any
     /// order.
     fn parse(text: &str) -> Result<Header, Error> {
         let bad = |what: &str| Error(format!("the header {what}"));
@@ -118,7 +118,7 @@ impl Header {
         let descr = descr.ok_or_else(|| bad("has no data type"))?;
         let shape = shape.ok_or_else(|| bad("has no shape"))?;
         let (dtype, big_endian) = data_type(descr).ok_or_else(|| unread(descr))?;
-        // With one axis at most, both orders are the same.
+        // With at most one axis, both orders are equal.
         let columns_first = columns_first.unwrap_or(false) && shape.len() > 1;
         Ok(Header { dtype, layout: Layout { big_endian, columns_first }, shape })
     }
@@ -128,7 +128,7 @@ impl Header {
 struct Text<'t>(&'t str);
 
 impl<'t> Text<'t> {
-    /// Takes a mark, with blanks before it.
+    /// Consumes a mark and the blanks before it.
     fn take(&mut self, mark: char) -> bool {
         match self.0.trim_start().strip_prefix(mark) {
             Some(rest) => {
@@ -139,7 +139,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Takes what is written in quotation marks of either kind.
+    /// Consumes a string in single or double quotes.
     fn quoted(&mut self) -> Option<&'t str> {
         let text = self.0.trim_start();
         let mark = text.chars().next().filter(|mark| matches!(mark, '\'' | '"'))?;
@@ -148,7 +148,7 @@ impl<'t> Text<'t> {
         Some(inner)
     }
 
-    /// Takes letters, digits and signs.
+    /// Consumes letters, digits and signs.
     fn word(&mut self) -> &'t str {
         let text = self.0.trim_start();
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '+');
@@ -158,7 +158,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// `(2, 3)`; each size takes two letters of the header at least, so that there are not many.
+/// Parses `(2, 3)`. Each size takes at least two characters of the header, which bounds their number.
 fn sizes(rest: &mut Text<'_>) -> Result<Vec<usize>, Error> {
     let bad = |what: String| Error(format!("the header has no shape: {what}"));
     if !rest.take('(') {
@@ -182,7 +182,7 @@ fn sizes(rest: &mut Text<'_>) -> Result<Vec<usize>, Error> {
     Ok(sizes)
 }
 
-/// The first letters of a text that somebody else wrote.
+/// Shortens and escapes an untrusted text.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut letters = text.chars();
@@ -190,7 +190,7 @@ fn shortened(text: &str) -> String {
     if letters.next().is_some() { shown + "…" } else { shown }
 }
 
-/// Why arrays of a type are not read.
+/// Returns the error of an unsupported type.
 fn unread(descr: &str) -> Error {
     let kind = descr.trim_start_matches(['<', '>', '|', '=']);
     let descr = shortened(descr);
@@ -200,14 +200,14 @@ fn unread(descr: &str) -> Error {
         Some('S' | 'U' | 'a') => "texts",
         Some('M' | 'm') => "times",
         _ => {
-            let message = "Relay has no such numbers";
-            return Error(format!("arrays of the type `{descr}` are not read: {message}"));
+            let message = "Relay has no such data type";
+            return Error(format!("arrays of the type `{descr}` are not supported: {message}"));
         }
     };
-    Error(format!("arrays of {what} (`{descr}`) are not read: Relay has none"))
+    Error(format!("arrays of {what} (`{descr}`) are not supported in Relay"))
 }
 
-/// `<f4`: the data type, and whether the most significant byte is the first.
+/// Parses `<f4`: the data type, and true if the most significant byte is the first.
 fn data_type(text: &str) -> Option<(DataType, bool)> {
     let (order, code) = match text.as_bytes().first()? {
         b'<' | b'>' | b'|' | b'=' => text.split_at(1),
@@ -226,7 +226,7 @@ fn data_type(text: &str) -> Option<(DataType, bool)> {
         "f2" => DataType::FLOAT16,
         "f4" => DataType::FLOAT32,
         "f8" => DataType::FLOAT64,
-        // As numpy saves that of the package `ml_dtypes`.
+        // The `bfloat16` of the package `ml_dtypes`, as numpy saves it.
         "V2" | "bfloat16" => DataType::BFLOAT16,
         _ => return None,
     };
@@ -253,11 +253,11 @@ mod tests {
         assert_eq!(header(one), Ok((float, vec![7], false)));
         // A value that looks like a key.
         let odd = "{'descr': \"'shape': (9,)\", 'fortran_order': False, 'shape': (2,)}";
-        assert!(header(odd).is_err_and(|error| error.contains("are not read")));
+        assert!(header(odd).is_err_and(|error| error.contains("are not supported")));
     }
 
     #[test]
-    fn headers_that_are_refused() {
+    fn invalid_headers_are_rejected() {
         let of = |descr: &str, shape: &str| {
             header(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}"))
         };
@@ -276,7 +276,7 @@ mod tests {
         says(of("'|O'", "(2,)"), "arrays of Python objects (`|O`)");
         says(of("'<c8'", "(2,)"), "arrays of complex numbers");
         says(of("7", "(2,)"), "has no data type");
-        says(of(&format!("'{}'", "x".repeat(60_000)), "(2,)"), "are not read");
+        says(of(&format!("'{}'", "x".repeat(60_000)), "(2,)"), "are not supported");
         says(header(""), "is not a dictionary");
         says(header("{'shape': (2,)}"), "has no data type");
         says(header("{'descr': '<f4'}"), "has no shape");

@@ -1,7 +1,7 @@
 //! `.params`: parameters of networks as TVM saves them with `save_param_dict`.
 //!
-//! A list of names, then the arrays in the same order. Each array says how many bytes its elements
-//! have, so that those that nobody asks for are passed over.
+//! A list of names, then the arrays in the same order. Each array declares the size of its elements in
+//! bytes, so that arrays that are not requested can be skipped.
 
 use types::{DataType, ElementKind};
 
@@ -11,26 +11,26 @@ use crate::{
     bytes_of,
 };
 
-/// Precedes the list of names.
+/// The magic number before the list of names.
 const LIST_MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
-/// Precedes each array.
+/// The magic number before each array.
 const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 
 /// The place of an array in a file, and its type.
 pub(crate) struct Entry {
-    /// Its elements, in bytes of the file.
+    /// The range of the elements in the file.
     from: u64,
     bytes: u64,
-    /// `None` where TVM has a kind of numbers that is not known here.
+    /// The data type; `None` if it is not supported.
     dtype: Option<DataType>,
     shape: Vec<usize>,
 }
 
-/// Reads the names, and where the array of each is.
+/// Reads the names, and the place of the array of each.
 pub(crate) fn entries<R: ReaderAt>(source: &Source<R>) -> Result<(Vec<String>, Vec<Entry>), Error> {
     let mut from = Cursor { source, at: 0 };
     if from.u64().ok() != Some(LIST_MAGIC) {
-        return Err(Error("it does not begin as what `save_param_dict` gives".to_owned()));
+        return Err(Error("it does not begin like the output of `save_param_dict`".to_owned()));
     }
     from.u64()?;
     let count = from.count(8)?;
@@ -43,7 +43,7 @@ pub(crate) fn entries<R: ReaderAt>(source: &Source<R>) -> Result<(Vec<String>, V
         })?;
         let mut name = vec![0; length];
         from.bytes(&mut name)?;
-        let name = String::from_utf8(name).map_err(|_| Error("a name is no UTF-8".to_owned()))?;
+        let name = String::from_utf8(name).map_err(|_| Error("a name is not UTF-8".to_owned()))?;
         names.push(name);
     }
     let arrays = from.u64()?;
@@ -57,7 +57,7 @@ pub(crate) fn entries<R: ReaderAt>(source: &Source<R>) -> Result<(Vec<String>, V
 
 fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
     if from.u64()? != ARRAY_MAGIC {
-        return Err(Error("here is no array".to_owned()));
+        return Err(Error("an array is missing".to_owned()));
     }
     // Reserved, then the device.
     from.u64()?;
@@ -80,7 +80,7 @@ fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
     for _ in 0..rank {
         let size = from.u64()?;
         let is_size = usize::try_from(size).ok().filter(|&size| isize::try_from(size).is_ok());
-        shape.push(is_size.ok_or_else(|| Error(format!("there is no size {size}")))?);
+        shape.push(is_size.ok_or_else(|| Error(format!("the size {size} is invalid")))?);
     }
     let bytes = from.u64()?;
     let at = from.at;
@@ -89,14 +89,17 @@ fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
 }
 
 impl Entry {
-    /// The array, to be read from the source that has it.
+    /// Returns the array, whose elements are read from the source on demand.
     pub(crate) fn array<'s, R: ReaderAt>(&self, reader: &'s Polled<R>) -> Result<Array<'s>, Error> {
-        let dtype = self.dtype.ok_or_else(|| Error("its data type is not known".to_owned()))?;
+        let dtype = self.dtype.ok_or_else(|| Error("its data type is not supported".to_owned()))?;
         let shape = self.shape.clone();
         if bytes_of(dtype, &shape)? != self.bytes {
-            return Err(Error(format!("{} bytes are no {dtype} of shape {shape:?}", self.bytes)));
+            return Err(Error(format!(
+                "{} bytes are not a {dtype} array of shape {shape:?}",
+                self.bytes
+            )));
         }
-        // It lies within the file.
+        // The range is inside the file.
         let range = self.from..self.from + self.bytes;
         let from =
             std::io::BufReader::with_capacity(BUFFER, rawzip::RangeReader::new(reader, range));
@@ -148,7 +151,7 @@ impl<R: ReaderAt> Cursor<'_, R> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// The number of entries that follow, each of which takes `width` bytes at least.
+    /// Reads the number of entries that follow, each of which takes at least `width` bytes.
     fn count(&mut self, width: u64) -> Result<usize, Error> {
         let count = self.u64()?;
         if count.checked_mul(width).is_none_or(|bytes| bytes > self.left()) {

@@ -7,8 +7,8 @@ use std::{
 
 use interpreter::Tensor;
 
-/// Writes arrays into a `.npz` archive. Arrays in brain floating point are written as numpy saves those
-/// of the package `ml_dtypes`: as two bytes without a meaning, `<V2`.
+/// Writes arrays to a `.npz` archive. Arrays of `bfloat16` are written as numpy does with the package
+/// `ml_dtypes`: as two untyped bytes, `<V2`.
 ///
 /// # Errors
 /// They cannot be written.
@@ -29,7 +29,7 @@ pub fn write_npz<T: Borrow<Tensor>>(
     archive.finish().map_err(io::Error::other)?.flush()
 }
 
-/// Writes one array as a `.npy` file, in the data types of [`write_npz`].
+/// Writes one array as a `.npy` file, with the data types of [`write_npz`].
 ///
 /// # Errors
 /// It cannot be written.
@@ -52,7 +52,7 @@ pub fn write_npy(out: &mut impl Write, tensor: &Tensor) -> io::Result<()> {
     let sizes: Vec<String> = tensor.shape().iter().map(|size| format!("{size},")).collect();
     let mut header =
         format!("{{'descr': '{code}', 'fortran_order': False, 'shape': ({}), }}", sizes.join(" "));
-    // With what precedes it and a line break, a multiple of 64 bytes.
+    // The header with its prefix and a line break has a multiple of 64 bytes.
     const BEFORE: usize = 10;
     let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
     header.extend(std::iter::repeat_n(' ', length - 1 - header.len()));

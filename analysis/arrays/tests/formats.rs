@@ -1,4 +1,4 @@
-//! The files of arrays that are read, and those that are refused.
+//! Tests of valid and invalid files of arrays.
 
 use std::{io::Write, sync::Arc};
 
@@ -29,8 +29,8 @@ fn floats(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// An archive with entries that are packed as numpy packs them; `lie` changes the size that the
-/// directory says.
+/// Creates an archive with entries that are compressed as by numpy; `lie` changes the size in the
+/// directory.
 fn zip(entries: &[(&str, &[u8])], packed: bool, lie: impl Fn(u64) -> u64) -> Vec<u8> {
     let mut out = rawzip::ZipArchiveWriter::new(Vec::new());
     for (name, data) in entries {
@@ -70,7 +70,7 @@ fn watch(memory: u64) -> Watch {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_arrays_are_read_back() {
     let number = |k: usize| (k % 2) as i64;
     for dtype in [
         DataType::BOOL,
@@ -118,7 +118,7 @@ fn orders_of_axes_and_bytes() {
     );
     let big: Vec<u8> = rows.iter().flat_map(|x| x.to_be_bytes()).collect();
     assert_eq!(read(&npy(">f4", "(6,)", &big)).expect("an array").to_f64s(), rows.map(f64::from));
-    // Nothing lies in any order.
+    // An empty array has every order.
     let huge = npy("<f8", "(4611686018427387904, 0)", &[]);
     let mut columns = huge.clone();
     columns[text..text + 5].copy_from_slice(b"True ");
@@ -128,19 +128,19 @@ fn orders_of_axes_and_bytes() {
 }
 
 #[test]
-fn headers_announce_no_more_than_follows() {
-    refused(b"", "the file ends too soon");
-    refused(b"\x93NUMPY\x01\x00\x05\x00{'de", "the file ends too soon");
+fn headers_that_declare_more_than_follows_are_rejected() {
+    refused(b"", "the file is truncated");
+    refused(b"\x93NUMPY\x01\x00\x05\x00{'de", "the file is truncated");
     refused(b"PK\x03\x04 and more", "this is not a numpy array");
     refused(b"\x93NUMPY\x09\x00\x05\x00{'de'}", "version 9");
-    refused(&npy("<f4", "(2,)", &[0; 7]), "announces 8 bytes of elements, and 7 follow");
-    refused(&npy("<f4", "(1000000000000,)", &[0; 7]), "announces 4000000000000 bytes");
+    refused(&npy("<f4", "(2,)", &[0; 7]), "declares 8 bytes of elements, but 7 follow");
+    refused(&npy("<f4", "(1000000000000,)", &[0; 7]), "declares 4000000000000 bytes");
     refused(&npy("<f4", "(99999999999, 99999999999)", &[]), "is too large");
     refused(&npy("<f8", "(4611686018427387904,)", &[]), "is too large");
     refused(&npy("<f4", &format!("({})", "1, ".repeat(400)), &[0; 4]), "has 400 axes");
-    // A header of four gigabytes, in a file that is as long and in one that is not.
+    // A header of four gigabytes, in a file of that length and in a shorter one.
     let long = b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr': ";
-    refused(long, "the file ends too soon");
+    refused(long, "the file is truncated");
     struct Long;
     impl arrays::ReaderAt for Long {
         fn read_at(&self, to: &mut [u8], offset: u64) -> std::io::Result<usize> {
@@ -153,13 +153,13 @@ fn headers_announce_no_more_than_follows() {
     }
     let error = Source::new(Long, 5 << 30).npy().err().expect("it is refused").to_string();
     assert!(error.contains("its header has 4294967295 bytes"), "{error}");
-    // What follows an array is another one.
+    // Another array follows.
     let two = [npy("<f4", "(1,)", &floats(&[1.0])), npy("<f4", "(1,)", &floats(&[2.0]))].concat();
     assert_eq!(read(&two).expect("the first").to_f64s(), [1.0]);
 }
 
 #[test]
-fn entries_hold_what_the_directory_says() {
+fn entries_match_the_directory() {
     let array = npy("<f4", "(2,)", &floats(&[1.0, -2.0]));
     let zeros = npy("<f4", "(1000000,)", &[0; 4_000_000]);
     for packed in [false, true] {
@@ -167,31 +167,31 @@ fn entries_hold_what_the_directory_says() {
         let archive = Archive::npz(Source::of_bytes(&file[..])).expect("an archive");
         assert_eq!(archive.names(), ["x", "y"]);
         assert_eq!(of_npz(&file, "x").expect("an array").to_f64s(), [1.0, -2.0]);
-        // Zeros pack well, and are no bomb.
+        // Zeros compress well, and are not a bomb.
         assert_eq!(of_npz(&file, "y").expect("an array").len(), 1_000_000);
         let refused = |file: &[u8], why: &str| {
             let error = of_npz(file, "x").expect_err(why).to_string();
             assert!(error.contains(why), "{error}");
         };
-        // It holds less, and more, than the directory says.
-        let more = if packed { "announces" } else { "which" };
+        // It contains less, and more, than the directory declares.
+        let more = if packed { "declares" } else { "compressed" };
         let less = zip(&[("x.npy", &array)], packed, |n| n - 4);
         refused(&less, more);
         let much = zip(&[("x.npy", &array)], packed, |n| n + 4);
-        refused(&much, if packed { "4 bytes follow the array" } else { "which" });
-        refused(&zip(&[("x.npy", &array)], packed, |_| u64::MAX / 2), "cannot be");
-        // A header that announces what is not there.
+        refused(&much, if packed { "4 bytes follow the array" } else { "compressed" });
+        refused(&zip(&[("x.npy", &array)], packed, |_| u64::MAX / 2), "compressed");
+        // A header that declares missing elements.
         let hollow = npy("<f4", "(1000000000,)", &[0; 7]);
-        refused(&zip(&[("x.npy", &hollow)], packed, |n| n), "announces 4000000000 bytes");
-        // The header fits what the directory says; what is packed is longer, or shorter.
+        refused(&zip(&[("x.npy", &hollow)], packed, |n| n), "declares 4000000000 bytes");
+        // The header matches the directory; the compressed data are longer, or shorter.
         let bomb = [&npy("<f4", "(2,)", &[])[..], &[0; 1 << 20]].concat();
         let short = array.len() as u64;
         if packed {
-            refused(&zip(&[("x.npy", &bomb)], packed, |_| short), "holds more than the");
+            refused(&zip(&[("x.npy", &bomb)], packed, |_| short), "contains more than the");
             let padded = npy("<f4", "(100,)", &[0; 300]);
-            refused(&zip(&[("x.npy", &padded)], packed, |n| n + 100), "the file ends too soon");
+            refused(&zip(&[("x.npy", &padded)], packed, |n| n + 100), "the file is truncated");
         }
-        // A byte of the elements is another one.
+        // A byte of the elements is changed.
         let mut damaged = zip(&[("x.npy", &array)], packed, |n| n);
         let at = damaged.windows(4).rposition(|bytes| bytes == b"PK\x07\x08").expect("an end");
         damaged[at - 1] ^= 1;
@@ -205,7 +205,7 @@ fn entries_hold_what_the_directory_says() {
 }
 
 #[test]
-fn sizes_are_held_against_the_memory_limit() {
+fn sizes_count_towards_the_memory_limit() {
     let zeros = npy("<f4", "(1000000,)", &[0; 4_000_000]);
     let file = zip(&[("x.npy", &zeros)], true, |n| n);
     assert!(file.len() < 20_000);
@@ -217,9 +217,9 @@ fn sizes_are_held_against_the_memory_limit() {
     assert!(read(3_999_999).is_err_and(|fault| fault.kind == FaultKind::Memory));
 }
 
-/// Reading ends when the run does, in the middle of an array.
+/// Reading stops in the middle of an array when the run is cancelled.
 #[test]
-fn reading_ends_with_the_run() {
+fn reading_is_cancelled_with_the_run() {
     struct Stopping(Arc<std::sync::atomic::AtomicBool>);
     impl arrays::ReaderAt for Stopping {
         fn read_at(&self, to: &mut [u8], offset: u64) -> std::io::Result<usize> {
@@ -243,7 +243,7 @@ fn reading_ends_with_the_run() {
 /// Name, data type, shape and elements.
 type Param<'a> = (&'a str, [u8; 4], &'a [u64], &'a [u8]);
 
-/// A file of parameters.
+/// Creates a file of parameters.
 fn params(arrays: &[Param<'_>]) -> Vec<u8> {
     let mut file = Vec::new();
     for number in [0xF7E5_8D4F_0504_9CB7u64, 0, arrays.len() as u64] {
@@ -280,38 +280,38 @@ fn parameters_of_tvm() {
     for end in 0..file.len() {
         assert!(Archive::params(Source::of_bytes(&file[..end])).is_err(), "{end}");
     }
-    // What nobody asks for may be anything.
+    // Arrays that are not requested may have any data type.
     let odd = params(&[("w", FLOAT, &[1], &floats(&[7.0])), ("v", [2, 32, 4, 0], &[9], &[0; 3])]);
     let archive = Archive::params(Source::of_bytes(&odd[..])).expect("parameters");
     assert_eq!(one(&archive, "w").and_then(Array::read).expect("an array").to_f64s(), [7.0]);
     let told = one(&archive, "v").err().expect("vectors are not read").to_string();
-    assert_eq!(told, "`v`: there are no arrays of float32x4 here");
+    assert_eq!(told, "`v`: arrays of float32x4 are not supported");
 }
 
 #[test]
-fn parameters_that_are_refused() {
+fn invalid_parameters_are_rejected() {
     let refused = |file: &[u8], why: &str| {
         let archive = Archive::params(Source::of_bytes(file));
         let read = archive.and_then(|archive| archive.array(0)?.read());
         let error = read.expect_err(why).to_string();
         assert!(error.contains(why), "{error}");
     };
-    refused(b"nothing", "it does not begin as what `save_param_dict` gives");
+    refused(b"nothing", "it does not begin like the output of `save_param_dict`");
     let good = params(&[("w", FLOAT, &[1], &floats(&[1.0]))]);
     let with = |at: usize, number: u64| {
         let mut file = good.clone();
         file[at..at + 8].copy_from_slice(&number.to_le_bytes());
         file
     };
-    // Names, the length of a name, arrays, and bytes: each far more than there is.
-    refused(&with(16, u64::MAX), "the file ends too soon");
-    refused(&with(16, 1 << 40), "the file ends too soon");
-    refused(&with(24, 1 << 40), "the file ends too soon");
+    // Names, the length of a name, arrays, and bytes: each much larger than the file.
+    refused(&with(16, u64::MAX), "the file is truncated");
+    refused(&with(16, 1 << 40), "the file is truncated");
+    refused(&with(24, 1 << 40), "the file is truncated");
     refused(&with(33, 1 << 40), "1 names and 1099511627776 arrays");
-    refused(&with(good.len() - 12, 1 << 40), "the file ends too soon");
-    refused(&with(good.len() - 20, u64::MAX), "there is no size");
+    refused(&with(good.len() - 12, 1 << 40), "the file is truncated");
+    refused(&with(good.len() - 20, u64::MAX), "is invalid");
     refused(&with(good.len() - 20, 1 << 62), "is too large");
-    refused(&with(good.len() - 20, 2), "4 bytes are no float32 of shape [2]");
+    refused(&with(good.len() - 20, 2), "4 bytes are not a float32 array of shape [2]");
     let mut rank = good.clone();
     let at = good.len() - 28;
     rank[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());

@@ -1,5 +1,5 @@
-//! Files of arrays with bytes changed at random: whatever they say, reading them ends soon, never
-//! panics, and takes no more memory than the limit of the run.
+//! Tests of random mutations of files of arrays: reading terminates quickly without a panic, within the
+//! memory limit of the run.
 
 use std::{
     alloc::System,
@@ -16,18 +16,18 @@ use types::DataType;
 
 /// The memory limit of the run.
 const MEMORY: u64 = 4 << 20;
-/// What the process may take: with that of the run, what its own files and the tests take. An
-/// allocation above this that is not tried aborts the process.
+/// The memory limit of the process: that of the run plus the memory of the tests. An infallible allocation
+/// above this aborts the process.
 const PROCESS: usize = 32 << 20;
-/// Files of each kind.
+/// The number of files of each kind.
 const ROUNDS: usize = 20_000;
-/// Longer than this no file takes, however busy the machine is.
+/// The time limit for each file, even on a busy machine.
 const LATE: Duration = Duration::from_secs(5);
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, PROCESS);
 
-/// Numbers that sizes, lengths and positions are changed to.
+/// Values for sizes, lengths and positions.
 const NUMBERS: &[u64] = &[
     0,
     1,
@@ -50,7 +50,7 @@ const NUMBERS: &[u64] = &[
     u64::MAX,
 ];
 
-/// The limit of headers.
+/// Text to insert into headers.
 const WORDS: &[&str] = &[
     "(0, 4611686018427387904)",
     "(9223372036854775807,)",
@@ -78,7 +78,7 @@ fn mutated(rng: &mut Rng, file: &[u8]) -> Vec<u8> {
         match rng.usize(0..9) {
             0 if at < file.len() => file[at] ^= 1 << rng.u32(0..8),
             1 if at < file.len() => file[at] = rng.u8(..),
-            // A number of some width.
+            // Replace a number of some width.
             2 | 3 => {
                 let width = [1, 2, 4, 8][rng.usize(0..4)];
                 let number = NUMBERS[rng.usize(0..NUMBERS.len())].to_le_bytes();
@@ -91,7 +91,7 @@ fn mutated(rng: &mut Rng, file: &[u8]) -> Vec<u8> {
                 let end = file.len().min(at + rng.usize(0..=word.len()));
                 file.splice(at..end, word.bytes());
             }
-            // A part of it again, elsewhere.
+            // Copy a part to another place.
             6 => {
                 let end = file.len().min(at + rng.usize(0..200));
                 let part = file[at..end].to_vec();
@@ -108,7 +108,7 @@ fn mutated(rng: &mut Rng, file: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Reads everything in a file that can be read. How many arrays that were.
+/// Reads all readable arrays of a file and returns their number.
 fn everything(open: impl FnOnce() -> Result<Archive<Vec<u8>>, arrays::Error>) -> usize {
     let Ok(archive) = open() else { return 0 };
     let read = |at| archive.array(at).and_then(Array::read).is_ok();
@@ -136,9 +136,9 @@ fn survive(file: &[u8], seed: u64, read: impl Fn(Vec<u8>) -> usize) {
         }
         assert!(begin.elapsed() < LATE, "round {round} takes {:?}", begin.elapsed());
     }
-    // Nothing stays.
+    // No memory is leaked.
     assert!(ALLOCATOR.allocated() < before + (1 << 20));
-    // Changes reach what follows the first bytes.
+    // Some mutated files remain readable.
     assert!(arrays > ROUNDS / 50 && faults < ROUNDS / 2, "{arrays} arrays, {faults} faults");
 }
 
@@ -161,7 +161,7 @@ fn npy() -> Vec<u8> {
     let tensors = tensors();
     let first = tensors.iter().take(1).map(|(name, tensor)| (name.clone(), tensor));
     write_npz(&mut npz, first.map(Ok)).expect("it is written");
-    // The entry is not packed.
+    // The entry is not compressed.
     let start = npz.windows(6).position(|bytes| bytes == b"\x93NUMPY").expect("an array");
     npz[start..start + 128 + 24].to_vec()
 }
@@ -229,7 +229,7 @@ fn params() -> Vec<u8> {
 
 /// One test, because the allocator is that of the whole process.
 #[test]
-fn changed_files_do_no_harm() {
+fn mutated_files_are_rejected_or_read_within_limits() {
     let one = |file: Vec<u8>| {
         usize::from(Source::of_bytes(&file[..]).npy().and_then(Array::read).is_ok())
     };
@@ -237,7 +237,7 @@ fn changed_files_do_no_harm() {
     survive(&npz(false), 2, |file| everything(|| Archive::npz(Source::of_bytes(file))));
     survive(&npz(true), 3, |file| everything(|| Archive::npz(Source::of_bytes(file))));
     survive(&params(), 4, |file| everything(|| Archive::params(Source::of_bytes(file))));
-    // The limit of the process is one.
+    // The allocator has one limit for the process.
     let all = std::panic::catch_unwind(|| {
         let mut all: Vec<u8> = Vec::new();
         all.try_reserve_exact(PROCESS).is_err()

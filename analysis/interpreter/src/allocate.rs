@@ -1,12 +1,12 @@
-//! Allocations whose size a program decides.
+//! Allocations whose size the program determines.
 //!
-//! A shape, an attribute or the elements of an argument say how long a vector must be, and any of
-//! them may say 2^62. So each such vector is made here: its size is first held against the memory
-//! limit of the run, then the allocation is tried, and never aborts the process. Where it cannot be
-//! had, the thread unwinds to where the machine called the kernel, as in [`interrupt`], and the call
-//! fails with [`FaultKind::Memory`].
+//! A shape, an attribute or the elements of an argument determine how long a vector must be, and
+//! any of them may ask for 2^62. Every such vector is therefore allocated here: its size is first
+//! checked against the memory limit of the run, and a failed allocation never aborts the process.
+//! If there is not enough memory, the thread unwinds to where the machine called the kernel, as in
+//! [`interrupt`], and the call fails with [`FaultKind::Memory`].
 //!
-//! Vectors with an item for each axis, operand or attribute are as long as the text of the program,
+//! Vectors with one item per axis, operand or attribute are no longer than the text of the program
 //! and need none of this.
 //!
 //! [`interrupt`]: crate::interrupt
@@ -16,14 +16,14 @@ use crate::{
     interrupt,
 };
 
-/// Allocations below this are tried, and not held against the memory limit: the least limit is a
-/// megabyte, and what a call leaves behind is measured afterwards.
+/// Smaller allocations are not checked against the memory limit: the lowest possible limit is a
+/// megabyte, and the memory that a call retains is measured afterwards.
 const SMALL: u64 = 16 << 10;
 
-/// Returns an empty vector that takes `count` items without another allocation.
+/// Returns an empty vector with room for `count` items.
 ///
-/// Where there is no room, the work that the thread does [within](crate::Watch::within) a run ends
-/// here, with [`FaultKind::Memory`]. Outside of a run it panics then.
+/// If the memory cannot be had, the work that the thread does [within](crate::Watch::within) a run
+/// ends with [`FaultKind::Memory`]. Outside of a run, this panics.
 pub fn room<T>(count: usize) -> Vec<T> {
     let mut all = Vec::new();
     if let Err(fault) = reserve(&mut all, count) {
@@ -32,8 +32,7 @@ pub fn room<T>(count: usize) -> Vec<T> {
     all
 }
 
-/// Appends an item. A vector that is full grows to twice its length, under the conditions of
-/// [`room`].
+/// Appends an item. A full vector doubles its capacity, which fails as [`room`] does.
 pub(crate) fn push<T>(all: &mut Vec<T>, item: T) {
     if all.len() == all.capacity()
         && let Err(fault) = reserve(all, all.len().max(4))
@@ -43,7 +42,7 @@ pub(crate) fn push<T>(all: &mut Vec<T>, item: T) {
     all.push(item);
 }
 
-/// Returns the items in a vector, allocated under the conditions of [`room`].
+/// Collects the items into a vector that is allocated as [`room`] does.
 pub(crate) fn collected<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let (least, most) = items.size_hint();
     let mut all = room(least);
@@ -55,8 +54,7 @@ pub(crate) fn collected<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     all
 }
 
-/// Returns the items in a vector, allocated under the conditions of [`room`], or the first error
-/// among them.
+/// Collects the items into a vector that is allocated as [`room`] does, or returns the first error.
 pub(crate) fn try_collected<T, E>(items: impl Iterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
     let mut all = room(items.size_hint().1.unwrap_or(0));
     for item in items {
@@ -73,11 +71,14 @@ fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Fault> {
     all.try_reserve_exact(more).map_err(|_| no_memory(bytes))
 }
 
-/// The failure that the system has not as much memory.
+/// The failure of an allocation that the system cannot satisfy.
 pub(crate) fn no_memory(bytes: u64) -> Fault {
     Fault::new(
         FaultKind::Memory,
-        format!("{} MB are needed at once, more than this machine gives", bytes.div_ceil(1 << 20)),
+        format!(
+            "{} MB are needed at once, which is more than the system can provide",
+            bytes.div_ceil(1 << 20)
+        ),
     )
 }
 
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sizes_end_the_call() {
+    fn impossible_sizes_fail_the_call() {
         let free = limited(None);
         for count in [usize::MAX, usize::MAX / 2, 1 << 62, 1 << 59] {
             assert_eq!(kind(free.within(|| room::<f64>(count).len())), Some(FaultKind::Memory));
@@ -110,16 +111,16 @@ mod tests {
     }
 
     #[test]
-    fn sizes_above_the_limit_are_not_tried() {
+    fn sizes_above_the_limit_are_not_allocated() {
         let watch = limited(Some(1 << 20));
         assert_eq!(watch.within(|| room::<u8>(1 << 20).capacity()).ok(), Some(1 << 20));
         assert_eq!(kind(watch.within(|| room::<u8>((1 << 20) + 1))), Some(FaultKind::Memory));
-        // Vectors whose length shows as they grow.
+        // The length of these vectors is unknown until they have grown.
         let odd = || collected((0u64..1 << 30).filter(|k| k % 2 == 1)).len();
         assert_eq!(kind(watch.within(odd)), Some(FaultKind::Memory));
         let all = || try_collected((0u64..1 << 30).map(Ok::<u64, ()>)).map(|all| all.len());
         assert_eq!(kind(watch.within(all)), Some(FaultKind::Memory));
-        // What is held already counts.
+        // Memory that is already in use counts.
         let twice = || {
             interrupt::hold(1 << 19);
             room::<u8>(1 << 19).capacity() + room::<u8>((1 << 19) + 1).capacity()
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_is_given() {
+    fn the_first_error_is_returned() {
         let items = [Ok(1), Err("second"), Err("third")];
         assert_eq!(try_collected(items.into_iter()), Err("second"));
         assert_eq!(try_collected([Ok::<_, ()>(1), Ok(2)].into_iter()), Ok(vec![1, 2]));

@@ -1,4 +1,4 @@
-//! The code that the machine runs: instructions over the slots of a frame.
+//! The machine's code: instructions over the slots of a frame.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::{
     value::{Callable, Value},
 };
 
-/// A function in code. Its frame holds the parameters first, then what it captured.
+/// A compiled function. Its frame starts with the parameters and the captured values.
 #[derive(Debug)]
 pub(crate) struct Proc {
     /// The definition that contains it: `@main`.
     pub(crate) name: SmolStr,
     /// The number of parameters.
     pub(crate) params: usize,
-    /// The number of slots of a frame.
+    /// The number of slots of its frame.
     pub(crate) slots: usize,
-    /// The code.
+    /// The instructions.
     pub(crate) code: Vec<Instr>,
     /// The file that contains it.
     pub(crate) file: SourceFile,
-    /// The offset in the file that each instruction comes from.
+    /// The offset in the file of each instruction.
     pub(crate) places: Vec<TextRange>,
 }
 
 /// An operand: a slot of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Use {
-    /// Which.
+    /// The slot.
     pub(crate) slot: u32,
-    /// Nothing uses the slot after this: the value may be moved out.
+    /// True for the last use of the slot: the value may be moved out.
     pub(crate) last: bool,
 }
 
@@ -59,19 +59,19 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// The operation of an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// Gives a value that is known.
+    /// Loads a constant.
     Const(Value),
-    /// Gives a number in the data type of the operand, an empty tensor.
+    /// Loads a number in the data type of the operand, an empty tensor.
     Number(Literal),
-    /// Gives a tensor all of whose elements are one number.
+    /// Creates a tensor filled with one number.
     Fill(Arc<Fill>),
-    /// Gives a constant of a metadata section, by its number in the program.
+    /// Loads a constant of a metadata section, by its number in the program.
     Meta(u32),
-    /// Gives its operand.
+    /// Copies its operand.
     Move,
-    /// Makes a tuple.
+    /// Creates a tuple.
     Tuple,
-    /// Takes a field of a tuple.
+    /// Reads a field of a tuple.
     Proj(u32),
     /// Calls an operator.
     Operator(Arc<Site>),
@@ -79,52 +79,52 @@ pub(crate) enum Op {
     Construct(SmolStr),
     /// Calls the function that is the first operand.
     Call {
-        /// Nothing is left to do after the call.
+        /// True for a tail call.
         tail: bool,
     },
     /// Calls a definition, by its number in the program.
     CallGlobal {
-        /// Which.
+        /// The number.
         global: u32,
-        /// Nothing is left to do after the call.
+        /// True for a tail call.
         tail: bool,
     },
-    /// Gives the function that is running.
+    /// Loads the running function.
     Own,
-    /// Gives a function with what it captures.
+    /// Creates a function with its captured values.
     Closure(Callable),
-    /// Goes on at the place given, if the operand is false.
+    /// Jumps if the operand is false.
     Unless(u32),
-    /// Goes on at the place given.
+    /// Jumps.
     Jump(u32),
-    /// Goes on at the first arm that takes the operand.
+    /// Jumps to the first arm that matches the operand.
     Match(Arc<Arms>),
-    /// Makes a reference.
+    /// Creates a reference.
     RefNew,
     /// Reads a reference.
     RefRead,
     /// Writes a reference.
     RefWrite,
-    /// Forgets operands that nothing needs on this way.
+    /// Drops operands that are not used on this path.
     Forget,
-    /// Computes the value in slot `dst` by the code at the place given, if it has none yet.
+    /// Computes the value of slot `dst` by the code at the target, unless it has one.
     Force(u32),
-    /// Goes back to the instruction after the `Force` that led here.
+    /// Returns to the instruction after the last `Force`.
     Resume,
-    /// A variable, whose name is there in the file, has got its value, which is the operand.
+    /// Reports the value of a variable, whose name is at this range of the file, to the observer.
     Bound(TextRange),
-    /// Ends the function with the operand.
+    /// Returns the operand.
     Return,
     /// Fails.
     Fault(FaultKind, Arc<str>),
 }
 
-/// `Constant(1, (10, 10), float32)`: made when it is reached, within the limits of the run.
+/// `Constant(1, (10, 10), float32)`: created at run time, within the limits.
 #[derive(Debug)]
 pub(crate) struct Fill {
     /// The number, as a scalar.
     pub(crate) value: Tensor,
-    /// The shape, of which there may be no tensor.
+    /// The shape, which may be too large for a tensor.
     pub(crate) shape: Vec<usize>,
 }
 
@@ -133,30 +133,30 @@ pub(crate) struct Fill {
 pub(crate) struct Site {
     /// The operator.
     pub(crate) operator: &'static Operator,
-    /// The operator, if it is one that two numbers go through without a kernel.
+    /// The shortcut for two scalars, if the operator has one.
     pub(crate) quick: Option<Quick>,
     /// Its attributes.
     pub(crate) attrs: Attrs,
-    /// The type that inference found for the result.
+    /// The inferred type of the result.
     pub(crate) result: Type,
 }
 
 /// The arms of a `match`.
 #[derive(Debug)]
 pub(crate) struct Arms {
-    /// Each with its pattern and where it goes on.
+    /// The pattern and target of each arm.
     pub(crate) arms: Vec<(Test, u32)>,
 }
 
 /// A pattern.
 #[derive(Clone, Debug)]
 pub(crate) enum Test {
-    /// Takes everything.
+    /// Matches everything.
     Any,
-    /// Takes everything, and keeps it in a slot.
+    /// Matches everything and stores it in a slot.
     Keep(u32),
-    /// Takes what a constructor made.
+    /// Matches the values of a constructor.
     Data(SmolStr, Vec<Test>),
-    /// Takes a tuple.
+    /// Matches a tuple.
     Tuple(Vec<Test>),
 }

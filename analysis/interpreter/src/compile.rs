@@ -1,12 +1,12 @@
-//! From lowered bodies to code.
+//! Compiles lowered bodies to code.
 //!
-//! Three passes over a definition, none of which recurses along bindings or nesting: [`lazy`] finds
-//! the graph bindings that not every way through the body needs, this one turns expressions into
-//! instructions over registers without number limit, and [`frame`] finds out where each register
-//! is used for the last time and gives it a slot.
+//! Three passes process a definition, none of which recurses along bindings or nesting: [`lazy`]
+//! finds the graph bindings that not every path through the body needs, this module converts
+//! expressions to instructions over an unlimited number of registers, and [`frame`] finds the last
+//! use of each register and assigns it a slot.
 //!
-//! A graph binding is evaluated where it is written if what follows it needs it in any case; otherwise
-//! where it is needed first:
+//! A graph binding is evaluated in its place if every path after it needs it, and otherwise on its
+//! first use:
 //!
 //! ```relay
 //! %0 = @f(%n);
@@ -46,7 +46,7 @@ pub(crate) use numeric::chosen;
 
 /// The definitions and constants that a body refers to.
 pub(crate) trait Link {
-    /// The number of the definition that a name means.
+    /// The number of the definition with a name.
     fn global(&mut self, name: &str) -> Option<u32>;
     /// The number of a constant of the metadata section.
     fn constant(&mut self, key: &str, index: u32) -> Option<u32>;
@@ -54,8 +54,8 @@ pub(crate) trait Link {
     fn metadata(&self) -> Option<&Metadata>;
 }
 
-/// Compiles a definition or a bare expression. With `observed`, the code says what each variable
-/// of its statements is bound to.
+/// Compiles a definition or a bare expression. With `observed`, the code reports the values of the
+/// variables of its statements.
 pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> Arc<Proc> {
     let name = match view.def.name(view.db).as_str() {
         "" => "the expression".into(),
@@ -79,19 +79,19 @@ pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> A
     compiler.definition()
 }
 
-/// An expression or a binder, which have values in a frame.
+/// A variable or data type with a value in a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Var {
     /// A variable of the definition.
     Local(LocalRef),
-    /// The data type of a literal, which a use of the function around it chooses.
+    /// The data type of a literal, which a use of the enclosing function determines.
     DType(ParamId),
 }
 
 /// A register.
 type Reg = u32;
 
-/// The form in which an expression is used.
+/// The location of an expression's value.
 #[derive(Clone, Debug)]
 enum Operand {
     /// Nothing (yet).
@@ -117,13 +117,13 @@ struct Draft {
 enum What {
     /// An instruction.
     Do(Op),
-    /// The register is lazy: its value is computed by the part of this number, if it has none.
+    /// The register is lazy: the part with this number computes its value, if it has none.
     Force(u32),
-    /// A choice begins: by truth value, or by patterns over registers.
+    /// Begins a choice by truth value, or by patterns over registers.
     Choose(Option<Vec<Test>>),
-    /// Its next arm begins.
+    /// Begins its next arm.
     Arm(u32),
-    /// It ends.
+    /// Ends the choice.
     End,
 }
 
@@ -132,14 +132,14 @@ enum What {
 struct Context {
     params: Vec<Reg>,
     vars: FxHashMap<Var, Reg>,
-    /// The name that the function is bound to, and uses itself.
+    /// The variable that the function is bound to and calls itself by.
     own: Option<Var>,
     captures: Vec<(Var, Reg)>,
     /// The code, then that of each lazy binding.
     parts: Vec<Vec<Draft>>,
-    /// The part that is written to, the innermost last.
+    /// The parts that are being written, innermost last.
     open: Vec<u32>,
-    /// Registers that a part computes.
+    /// The registers that a part computes.
     lazies: FxHashMap<Reg, u32>,
     regs: u32,
 }
@@ -172,15 +172,15 @@ struct Compiler<'a, 'db> {
     file: SourceFile,
     lazy: Lazy,
     unit: usize,
-    /// The form of each expression of the unit.
+    /// The operand of each expression of the unit.
     operands: Vec<Operand>,
-    /// Functions of the unit that are compiled, with what they capture.
+    /// The compiled functions of the unit, with their captures.
     procs: FxHashMap<FnId, (Arc<Proc>, Vec<Var>)>,
-    /// Makers of values of the unit, with what they capture.
+    /// The makers of values of the unit, with their captures.
     makers: FxHashMap<BinderId, (Arc<Proc>, Vec<Var>)>,
-    /// The literals of the unit whose data types their uses choose.
+    /// The literals of the unit whose data types are determined by uses.
     numbers: Numbers,
-    /// Registers for the values of the choices that are open.
+    /// Registers for the results of the open choices.
     choices: Vec<Reg>,
     contexts: Vec<Context>,
 }
@@ -202,7 +202,7 @@ impl Compiler<'_, '_> {
                 }
             }
         }
-        // The data types that a use of the definition chooses are captured by it.
+        // The data types that a use of the definition determines are captured.
         for param in &self.view.inference.numeric {
             let var = Var::DType(param.id());
             let context = self.context();
@@ -210,10 +210,8 @@ impl Compiler<'_, '_> {
             context.vars.insert(var, reg);
             context.captures.push((var, reg));
         }
-        let mut value = Operand::Missing(
-            FaultKind::Missing,
-            format!("`{}` has no body that could be run", self.name).into(),
-        );
+        let mut value =
+            Operand::Missing(FaultKind::Missing, format!("`{}` has no body", self.name).into());
         let mut place = self.view.def.range(self.view.db);
         for (number, unit) in body.units.iter().enumerate() {
             self.start_unit(number);
@@ -254,7 +252,7 @@ impl Compiler<'_, '_> {
         self.context().emit(Draft { what, dst, args, place });
     }
 
-    /// Emits an instruction that gives a value.
+    /// Emits an instruction with a result.
     fn value(&mut self, op: Op, args: &[Reg], place: TextRange) -> Operand {
         let dst = self.context().reg();
         self.emit(op, Some(dst), args, place);
@@ -286,7 +284,7 @@ impl Compiler<'_, '_> {
                 dst
             }
             Operand::None => {
-                let message = "this expression has no value, because it has errors".into();
+                let message = "this expression has no value because of an error".into();
                 self.register(Operand::Missing(FaultKind::Untyped, message), place)
             }
             Operand::Missing(kind, message) => {
@@ -297,14 +295,16 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The register of a variable, forced if it is lazy, captured if it is bound further out.
+    /// The register of a variable, forced if it is lazy, captured if it is bound in an enclosing
+    /// function.
     fn variable(&mut self, var: Var, place: TextRange) -> Reg {
         let level = self.contexts.len().saturating_sub(1);
         self.variable_at(level, var, place)
     }
 
     fn variable_at(&mut self, level: usize, var: Var, place: TextRange) -> Reg {
-        // Out to where the variable is bound, then in again: each function takes it from the next.
+        // Goes out to the binding function and back in: each function captures the variable from
+        // the next outer one.
         let knows = |context: &Context| context.vars.contains_key(&var) || context.own == Some(var);
         let home = (0..=level).rev().find(|&at| self.contexts.get(at).is_some_and(knows));
         for at in home.unwrap_or(0) + 1..=level {
@@ -394,7 +394,7 @@ impl Compiler<'_, '_> {
                 Some(global) => self.use_global(global, id, place),
                 None => Operand::Missing(
                     FaultKind::Missing,
-                    format!("there is no definition of `{name}` that could be run").into(),
+                    format!("`{name}` has no definition that can be run").into(),
                 ),
             },
             Expr::Name(name) => self.named(name, place),

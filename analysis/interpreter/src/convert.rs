@@ -1,13 +1,12 @@
-//! Tensors from one data type to another, as numpy casts them on x86-64.
+//! Conversions of tensors to other data types, with the results of numpy on x86-64.
 //!
-//! A number that the integers of the new data type do not have is what the instructions of the
-//! processor make of it: numpy leaves it to the C compiler. `tests/kernels/casts.py` records what it
-//! gives. Numbers to integers of 32 bits without a sign are the one case where numpy does not agree
-//! with itself, because long arrays take another way than short ones; here all take that of the
-//! short ones.
+//! The result for a number outside of the range of the new integer type is that of the processor's
+//! instructions, since numpy leaves it to the C compiler; `tests/kernels/casts.py` records numpy's
+//! results. For unsigned 32 bit integers, numpy's results differ between long and short arrays;
+//! these are the results for short arrays.
 //!
-//! Every pair of data types goes by way of 64 or 32 bits, a piece at a time, so that there is code
-//! for each data type and not for each pair.
+//! Every conversion goes through 64 or 32 bits, chunk by chunk, so that code is needed for each
+//! data type but not for each pair of them.
 
 use types::DataType;
 
@@ -18,16 +17,16 @@ use crate::{
 };
 
 /// The number of elements that are converted at once.
-const PIECE: usize = 512;
+const CHUNK: usize = 512;
 
 /// The conversion of elements from one data type to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// As floating point numbers of 64 bits.
+enum Through {
+    /// Through 64 bit floating point.
     Double,
-    /// As floating point numbers of 32 bits: other floating point is rounded from them.
+    /// Through 32 bit floating point, to which other floating point numbers are rounded.
     Single,
-    /// As integers of 64 bits.
+    /// Through 64 bit integers.
     Integer,
 }
 
@@ -35,42 +34,42 @@ fn is_float(dtype: DataType) -> bool {
     dtype.is_float() || dtype.is_bfloat()
 }
 
-fn way(from: DataType, to: DataType) -> Way {
+fn through(from: DataType, to: DataType) -> Through {
     if is_float(to) {
-        // Half precision from double precision is rounded once.
-        if to.bits == 64 || from == DataType::FLOAT64 { Way::Double } else { Way::Single }
+        // Double precision is rounded to half precision only once.
+        if to.bits == 64 || from == DataType::FLOAT64 { Through::Double } else { Through::Single }
     } else if is_float(from) {
-        Way::Double
+        Through::Double
     } else {
-        Way::Integer
+        Through::Integer
     }
 }
 
-/// A tensor in another data type; `None` for data types that have no tensors.
+/// Converts a tensor; `None` for data types that tensors do not support.
 pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
     let from = tensor.dtype();
     if from == dtype {
         return Some(tensor);
     }
-    let way = way(from, dtype);
+    let through = through(from, dtype);
     let like = Tensor::zeros(dtype, &[])?;
     let count = tensor.len();
     each_dtype!(like, _like => {
         let mut out = room::<T>(count);
-        let (mut doubles, mut singles, mut integers) = ([0f64; PIECE], [0f32; PIECE], [0i64; PIECE]);
-        for start in (0..count).step_by(PIECE) {
-            let length = PIECE.min(count - start);
+        let (mut doubles, mut singles, mut integers) = ([0f64; CHUNK], [0f32; CHUNK], [0i64; CHUNK]);
+        for start in (0..count).step_by(CHUNK) {
+            let length = CHUNK.min(count - start);
             spend(length);
-            match way {
-                Way::Double => {
+            match through {
+                Through::Double => {
                     read_doubles(&tensor, start, &mut doubles[..length]);
                     out.extend(doubles[..length].iter().map(|&x| <T as Element>::from_f64(x)));
                 }
-                Way::Single => {
+                Through::Single => {
                     read_singles(&tensor, start, &mut singles[..length]);
                     out.extend(singles[..length].iter().map(|&x| <T as Element>::from_f32(x)));
                 }
-                Way::Integer => {
+                Through::Integer => {
                     read_integers(&tensor, start, &mut integers[..length]);
                     out.extend(integers[..length].iter().map(|&x| <T as Element>::from_i64(x)));
                 }
@@ -101,35 +100,36 @@ fn read_integers(tensor: &Tensor, start: usize, to: &mut [i64]) {
     });
 }
 
-/// The number cut toward zero; the least integer for what does not fit, as `cvttsd2si` has it. For
-/// less than 32 bits the lower ones of the result are kept.
+/// Truncates toward zero; the minimum for numbers out of range, as `cvttsd2si` does. Conversions to
+/// fewer bits keep the lower ones of the result.
 pub(crate) fn to_i32(x: f64) -> i32 {
     let x = x.trunc();
     let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
     if within { x as i32 } else { i32::MIN }
 }
 
-/// As [`to_i32`], of 64 bits.
+/// Like [`to_i32`], for 64 bits.
 pub(crate) fn to_i64(x: f64) -> i64 {
-    // The number above the greatest integer is the first that does not fit.
+    // The maximum plus one is the first number out of range.
     let within = x >= i64::MIN as f64 && x < -(i64::MIN as f64);
     if within { x as i64 } else { i64::MIN }
 }
 
-/// The lower bits of the signed integer of 64 bits.
+/// The lower bits of the signed 64 bit integer.
 pub(crate) fn to_u32(x: f64) -> u32 {
     to_i64(x) as u32
 }
 
-/// A value of 2^63 and above is brought down by that before and up after, so that infinity is 0.
+/// Numbers from 2^63 are reduced by it before the conversion and increased after it, which makes
+/// infinity 0.
 pub(crate) fn to_u64(x: f64) -> u64 {
     let half = -(i64::MIN as f64);
     if x >= half { to_i64(x - half).cast_unsigned() ^ (1 << 63) } else { to_i64(x).cast_unsigned() }
 }
 
-/// A number in single precision, such that rounding it on to half precision gives what rounding the
-/// number itself gives: where it has no exact form, the last bit of the neighbour nearer to zero is
-/// set.
+/// Rounds to single precision such that rounding the result to half precision is the same as
+/// rounding the number itself: a number that is not exact gets the last bit set in its neighbour
+/// nearer to zero.
 pub(crate) fn to_odd(x: f64) -> f32 {
     let near = x as f32;
     let exact = f64::from(near);
@@ -141,14 +141,13 @@ pub(crate) fn to_odd(x: f64) -> f32 {
     f32::from_bits(toward_zero | 1)
 }
 
-/// A number in single precision.
+/// Rounds to single precision.
 pub(crate) fn to_single(x: f64) -> f32 {
     x as f32
 }
 
-/// The data type that arithmetic on elements of `dtype` is done in: half precision goes through
-/// single precision, small integers through 32 bits. What is narrowed again wraps, as it would
-/// have in the small type.
+/// The data type that arithmetic on elements of `dtype` is computed in: single precision for half
+/// precision, 32 bits for small integers. Narrowing the result wraps just as the small type would.
 fn wide(dtype: DataType) -> DataType {
     match dtype {
         DataType::FLOAT16 | DataType::BFLOAT16 => DataType::FLOAT32,
@@ -158,13 +157,13 @@ fn wide(dtype: DataType) -> DataType {
     }
 }
 
-/// A tensor in the data type that arithmetic is done in: one that [`each_wide`] takes.
+/// The tensor in the data type that its arithmetic is computed in, one of those of [`each_wide`].
 pub(crate) fn widened(tensor: &Tensor) -> Tensor {
     let dtype = wide(tensor.dtype());
     converted(tensor.clone(), dtype).unwrap_or_else(|| tensor.clone())
 }
 
-/// As `each_dtype`, for tensors that are [`widened`].
+/// Like `each_dtype`, for tensors that are [`widened`].
 macro_rules! each_wide {
     ($tensor:expr, $array:ident => $body:expr, else $other:expr) => {
         match $tensor {
@@ -224,8 +223,8 @@ mod tests {
 
     #[test]
     fn half_precision_is_rounded_once() {
-        // Just above the middle of two neighbours; the sum that is above is too small for single
-        // precision, which is in the middle and would go to the even one below.
+        // Slightly above the middle of two neighbours. Single precision has no room for the excess,
+        // and rounds to the middle, which half precision would round down to even.
         let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         assert_eq!(cast(vec![above], DataType::FLOAT64, DataType::FLOAT16), [1.0 + 2f64.powi(-10)]);
         // Brain floating point goes through single precision.
@@ -238,10 +237,10 @@ mod tests {
         assert!(to_odd(f64::NAN).is_nan());
     }
 
-    /// By the definition of the data type, for all numbers that half precision has and those beside
-    /// and between them.
+    /// Checks the definition of rounding for all numbers of half precision and those next to and
+    /// between them.
     #[test]
-    fn the_nearest_of_half_precision() {
+    fn half_precision_rounds_to_nearest() {
         let value = |bits: u16| half::f16::from_bits(bits).to_f64();
         for bits in 0..0x7BFFu16 {
             let (low, high) = (value(bits), value(bits + 1));
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_without_a_sign() {
+    fn unsigned_integers() {
         let two = |power| 2f64.powi(power);
         assert_eq!((to_u64(f64::INFINITY), to_u64(f64::NAN), to_u64(-1.0)), (0, 1 << 63, u64::MAX));
         assert_eq!((to_u64(two(63)), to_u64(two(64)), to_u64(two(62))), (1 << 63, 0, 1 << 62));

@@ -27,7 +27,7 @@ pub(crate) use shape::permuted;
 
 use crate::kernel::Kernel;
 
-/// The imports that the families have in common.
+/// The imports that all families share.
 mod prelude {
     pub(crate) use crate::{
         allocate::{collected, push, room, try_collected},

@@ -12,12 +12,12 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The failure, in one sentence.
     pub message: String,
-    /// The call or expression that failed, and the calls around it, the innermost first. Of a deep
-    /// recursion the middle is left out.
+    /// The call or expression that failed and its callers, innermost first. The middle of a deep
+    /// recursion is omitted.
     pub trace: Vec<Step>,
-    /// The number of calls that are left out of the trace.
+    /// The number of calls that the trace omits.
     pub omitted: usize,
-    /// Types of what the operator was given that failed, as they are written.
+    /// The types of the arguments of the operator that failed, as source text.
     pub arguments: Vec<String>,
 }
 
@@ -26,18 +26,18 @@ pub struct Fault {
 pub struct Step {
     /// The definition: `@main`; empty for a bare expression.
     pub function: String,
-    /// The file of the definition, and where in it.
+    /// The file of the definition and the range of the expression in it.
     pub place: Option<(SourceFile, TextRange)>,
 }
 
 /// Kinds of failure, each with a stable code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultKind {
-    /// The interpreter cannot compute an operator.
+    /// The operator has no kernel.
     NoKernel,
-    /// An operator cannot go on with these values.
+    /// The operator rejects its arguments.
     Operator,
-    /// No arm of a `match?` takes the value.
+    /// No arm of a `match?` matches the value.
     NoArm,
     /// The fuel is used up.
     Fuel,
@@ -45,7 +45,7 @@ pub enum FaultKind {
     Memory,
     /// The time limit is reached.
     Time,
-    /// Too many calls are under way together.
+    /// Too many calls are nested.
     Depth,
     /// The user has asked to stop.
     Cancelled,
@@ -53,7 +53,7 @@ pub enum FaultKind {
     Missing,
     /// An argument of the run does not fit the parameter.
     Input,
-    /// The program has errors, so that the expression has no meaning.
+    /// Errors in the program leave the expression without a type.
     Untyped,
 }
 
@@ -77,7 +77,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// A failure whose place is not known yet; the machine adds it.
+    /// A failure without a trace, which the machine adds.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
         Fault {
             kind,

@@ -1,19 +1,19 @@
-//! Ending a kernel in the middle of its work.
+//! Interruption of kernels.
 //!
-//! `%0 = nn.dense(%x, %w)` on large matrices takes seconds, and the user who stops it, or the time
-//! limit, waits for milliseconds. So loops over elements tell what they have done: [`spend`] counts
-//! it, and looks now and then whether the run is to go on. If it is not, the thread unwinds to where
-//! the machine called the kernel, and the reason is what the call gives. Nothing is printed, and no
-//! panic hook hears of it. A kernel is left at any place where it spends: it owns all that it
-//! writes to, so that what is half done goes with it.
+//! `%0 = nn.dense(%x, %w)` on large matrices takes seconds, but cancellation and the time limit
+//! must take effect within milliseconds. So loops over elements report their progress: [`spend`]
+//! counts elements, and regularly checks whether the run may continue. If not, the thread unwinds
+//! to where the machine called the kernel, and the call fails with the reason. Nothing is printed,
+//! and panic hooks are not called. A kernel may be interrupted wherever it spends: it owns
+//! everything that it writes to, so that incomplete results are dropped.
 //!
-//! Threads that help know of the run: a loop that is shared out goes through [`each_item`] or
-//! [`each_chunk`], and nothing else starts one.
+//! Other threads work for the same run: parallel loops use [`each_item`] or [`each_chunk`], and
+//! nothing else starts threads.
 //!
-//! Memory that cannot be had ends a kernel in the same way; see [`allocate`](crate::allocate).
+//! A failed allocation ends a kernel in the same way; see [`allocate`](crate::allocate).
 //!
-//! The count is in elements, or in what takes as long: a few nanoseconds. Where nobody runs
-//! anything, as in a test of a helper, spending does nothing.
+//! The unit is an element, or work that takes as long: a few nanoseconds. Outside of a run, as in
+//! the test of a helper, spending does nothing.
 
 use std::{
     cell::{Cell, RefCell},
@@ -28,20 +28,20 @@ use crate::{
     limits::{Limits, Watch},
 };
 
-/// Elements between two looks at the clock: less than half a millisecond, for nearly all that is
-/// done with one.
+/// The number of elements between checks of the clock: less than half a millisecond for nearly all
+/// operations.
 const STEP: usize = 1 << 15;
-/// Elements that loops take in one go.
+/// The number of elements per iteration of an interruptible loop.
 pub(crate) const PIECE: usize = 1 << 13;
 
 thread_local! {
-    /// The budget until the next look.
+    /// The budget until the next check.
     static LEFT: Cell<usize> = const { Cell::new(0) };
     /// The run that this thread works for.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
 
-/// The payload with which a thread that is to stop unwinds.
+/// The payload of unwinding.
 struct Interrupted(Fault);
 
 /// Does work for a run: gives what it gives, or why the run ends before.
@@ -55,8 +55,8 @@ pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fau
     })
 }
 
-/// Does work for a run that has ended, as for showing what it gives: ends it soon after the flag is
-/// set, where it calls [`poll`], and where tensors are made.
+/// Does work for a run that has ended, such as displaying its result. The work ends soon after the
+/// flag is set, at calls of [`poll`] and allocations of tensors.
 ///
 /// # Errors
 /// The flag was set.
@@ -64,7 +64,7 @@ pub fn while_wanted<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> Resu
     scope(&Watch::new(&Limits::default(), flag.clone()), work)
 }
 
-/// The run that a thread worked for before; it goes on with it when this is dropped.
+/// The previous run of a thread, which is restored on drop.
 struct Before(Option<Watch>);
 
 impl Drop for Before {
@@ -73,18 +73,18 @@ impl Drop for Before {
     }
 }
 
-/// From now on this thread works for a run.
+/// Makes this thread work for a run.
 fn enter(watch: Option<Watch>) -> Before {
     Before(WATCH.replace(watch))
 }
 
-/// Says that so many elements have been worked on. Does not come back if the run is to end.
+/// Counts elements that have been processed. Unwinds if the run is to end.
 #[inline]
 pub(crate) fn spend(elements: usize) {
     LEFT.with(|left| match left.get().checked_sub(elements) {
         Some(rest) => left.set(rest),
         None => {
-            // If this is the end, so it is for all that the thread would begin.
+            // If the run is to end, so is all further work of the thread.
             left.set(0);
             poll();
             left.set(STEP);
@@ -92,9 +92,9 @@ pub(crate) fn spend(elements: usize) {
     });
 }
 
-/// Looks whether the run that this thread works for is to go on, in front of a piece of work that
-/// cannot be divided. Does not come back if it is to end: an [`Observer`](crate::Observer) that
-/// takes a long look at a value asks now and then. Does nothing outside of a run.
+/// Checks whether the run of this thread may continue, before work that cannot be divided. Unwinds
+/// if the run is to end; an [`Observer`](crate::Observer) that processes a large value should call
+/// this regularly. Does nothing outside of a run.
 #[cold]
 pub fn poll() {
     if let Err(fault) = WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), Watch::poll)) {
@@ -105,7 +105,7 @@ pub fn poll() {
 /// Unwinds to where the run of this thread called the work.
 ///
 /// # Panics
-/// Nobody runs anything: there is no call that could fail.
+/// There is no run.
 pub(crate) fn end(fault: Fault) -> ! {
     if WATCH.with_borrow(Option::is_none) {
         panic!("{fault}");
@@ -113,18 +113,16 @@ pub(crate) fn end(fault: Fault) -> ! {
     resume_unwind(Box::new(Interrupted(fault)));
 }
 
-/// Returns true if so many bytes may be allocated for the run that this thread works for, or if there
-/// is none.
+/// Checks that this many bytes may be allocated for the run of this thread, if there is one.
 ///
 /// # Errors
-/// With what is alive they are more than the memory limit.
+/// In addition to the bytes in use, they exceed the memory limit.
 pub(crate) fn allow(bytes: u64) -> Result<(), Fault> {
     WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), |watch| watch.allow(bytes)))
 }
 
-/// Counts bytes that have been allocated and stay, as those of an argument that was read, against
-/// the memory limit of the work that this thread does. What is done within
-/// [`Watch::within`] forgets them at its end.
+/// Counts bytes that stay allocated, such as an argument that was read, towards the memory limit of
+/// the work of this thread. They are forgotten at the end of [`Watch::within`].
 pub fn hold(bytes: u64) {
     WATCH.with_borrow_mut(|watch| {
         if let Some(watch) = watch {
@@ -133,16 +131,16 @@ pub fn hold(bytes: u64) {
     });
 }
 
-/// The run that a thread works for, for callbacks that other threads call.
+/// The run of a thread, for callbacks on other threads.
 pub(crate) struct Here(Option<Watch>);
 
 impl Here {
-    /// The run that this thread works for.
+    /// The run of this thread.
     pub(crate) fn new() -> Here {
         Here(WATCH.with_borrow(Clone::clone))
     }
 
-    /// As [`spend`], on any thread.
+    /// Like [`spend`], on any thread.
     #[inline]
     pub(crate) fn spend(&self, elements: usize) {
         LEFT.with(|left| match left.get().checked_sub(elements) {
@@ -159,28 +157,28 @@ impl Here {
     }
 }
 
-/// The items of a loop, each of which counts as an element.
+/// Counts each item of a loop as an element.
 pub(crate) fn watched<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.inspect(|_| spend(1))
 }
 
-/// Elements in pieces that loops take in one go.
+/// Splits elements into interruptible chunks.
 pub(crate) fn pieces<T>(elements: &[T]) -> impl Iterator<Item = &[T]> {
     elements.chunks(PIECE).inspect(|piece| spend(piece.len()))
 }
 
-/// Elements to write to, in pieces that loops take in one go.
+/// Splits elements for writing into interruptible chunks.
 pub(crate) fn pieces_mut<T>(elements: &mut [T]) -> impl Iterator<Item = &mut [T]> {
     elements.chunks_mut(PIECE).inspect(|piece| spend(piece.len()))
 }
 
-/// The numbers below `count`, in pieces that loops take in one go.
+/// Splits the numbers below `count` into interruptible ranges.
 pub(crate) fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
     let piece = move |from: usize| from..count.min(from + PIECE);
     (0..count).step_by(PIECE).map(piece).inspect(|piece| spend(piece.len()))
 }
 
-/// `f` of each element.
+/// Applies `f` to each element.
 pub(crate) fn mapped<T: Copy, U>(elements: &[T], f: impl Fn(T) -> U) -> Vec<U> {
     let mut all = room(elements.len());
     for piece in pieces(elements) {
@@ -189,7 +187,7 @@ pub(crate) fn mapped<T: Copy, U>(elements: &[T], f: impl Fn(T) -> U) -> Vec<U> {
     all
 }
 
-/// `count` elements, all of them `value`; allocated as [`room`](crate::room) does it.
+/// `count` elements equal to `value`, allocated as [`room`](crate::room) does.
 pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
     let mut all = room(count);
     while all.len() < count {
@@ -203,15 +201,14 @@ pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
 /// The number of elements from which a loop is worth several threads: some tens of microseconds, in which another
 /// thread wakes up.
 const PARALLEL: usize = 1 << 17;
-/// Batches of chunks per thread. Chunks differ in time: with one batch each, threads would wait for the
-/// slowest.
+/// The number of batches of chunks per thread. Chunks differ in time: with one batch each, threads
+/// would wait for the slowest.
 const TURNS: usize = 8;
 
-/// Does something with each item on several threads, for the run that the calling thread works for;
-/// there are `count` items.
+/// Processes `count` items in parallel, for the run of the calling thread.
 ///
-/// The loop over the items is compiled once for each type of items, and the start of the threads once:
-/// `work` is called through a pointer, which only pays for long work per item.
+/// The loop over the items is compiled once for each type of items, and the start of the threads
+/// once: `work` is called through a pointer, which only pays off for long work per item.
 pub(crate) fn each_item<I: Iterator + Send>(
     items: I,
     count: usize,
@@ -220,7 +217,7 @@ pub(crate) fn each_item<I: Iterator + Send>(
     let items = Mutex::new(items);
     together(count, &|| {
         loop {
-            // Taken in a statement of its own, so that the lock does not last as long as the work.
+            // A separate statement, so that the lock is released before the work.
             let item = items.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(item) = item else { break };
             spend(1);
@@ -229,8 +226,8 @@ pub(crate) fn each_item<I: Iterator + Send>(
     });
 }
 
-/// Does something with each chunk of `size` elements and its number, as [`each_item`] does: on several
-/// threads if it is worth it. An element takes as long as `cost` elements do elsewhere.
+/// Processes numbered chunks of `size` elements like [`each_item`], in parallel if that pays off.
+/// An element takes as long as `cost` elements elsewhere.
 pub(crate) fn each_chunk<T: Send>(
     elements: &mut [T],
     size: usize,
@@ -252,15 +249,15 @@ pub(crate) fn each_chunk<T: Send>(
     });
 }
 
-/// Calls `work` on each thread of the pool, at most `count` of them, for the run that the calling thread
-/// works for. The calls share one queue of items.
+/// Calls `work` on each thread of the pool, at most `count` of them, for the run of the calling
+/// thread. The calls share one queue of items.
 fn together(count: usize, work: &(dyn Fn() + Sync)) {
     let threads = rayon::current_num_threads().min(count);
     if threads < 2 {
         return work();
     }
     let watch = WATCH.with_borrow(Clone::clone);
-    // This thread begins at once, and others help when they have woken up.
+    // This thread begins at once; others join when they have woken up.
     rayon::in_place_scope(|scope| {
         for _ in 1..threads {
             scope.spawn(|_| {
@@ -296,7 +293,7 @@ mod tests {
         let late = watch(Some(Duration::from_millis(2)), false);
         let fault = scope(&late, || watched(0u64..).for_each(|_| {}));
         assert!(fault.is_err());
-        // Nobody is stopped by what has ended.
+        // A run that has ended interrupts nothing.
         poll();
     }
 
@@ -344,9 +341,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "as it is")]
+    #[should_panic(expected = "original message")]
     fn other_panics_go_on() {
         let going = watch(None, false);
-        let _ = scope(&going, || panic!("as it is"));
+        let _ = scope(&going, || panic!("original message"));
     }
 }

@@ -1,6 +1,7 @@
-//! Kernels: what operators compute.
+//! Kernels, which compute operators.
 //!
-//! One row an operator, in the file of its family; the families bear the names that they have
+//! Each kernel is a row in the file of its family. The families have the names of those of the
+//! operators.
 //! among the operators.
 
 use std::sync::LazyLock;
@@ -24,42 +25,42 @@ pub(crate) type Outcome = Result<Value, Fault>;
 
 /// The function that computes an operator.
 pub(crate) struct Kernel {
-    /// The operator that it computes.
+    /// The operator.
     operator: OperatorId,
-    /// Computes one call.
+    /// Computes a call.
     pub(crate) run: fn(&mut Call<'_>) -> Outcome,
-    /// Why every call fails, where it does.
+    /// The reason why every call fails, if it does.
     absent: Option<&'static str>,
-    /// It never touches elements, however many there are.
+    /// True if the kernel never reads elements, however many there are.
     is_light: bool,
 }
 
 impl Kernel {
-    /// Returns true if it computes anything: some operators fail in every call.
+    /// Returns true if the kernel computes the operator: some operators fail in every call.
     pub(crate) fn computes(&self) -> bool {
         self.absent.is_none()
     }
 
-    /// Returns true if a call on these arguments takes no longer where they are large.
+    /// Returns true if a call takes no longer for large arguments.
     pub(crate) fn is_light(&self, args: &[Value]) -> bool {
         let is_pending = |tensor: &SharedTensor| tensor.pending().is_some();
         self.is_light || args.first().and_then(Value::shared).is_some_and(is_pending)
     }
 }
 
-/// A row of a family: the kernel of the operator called `name`. A name without a row in the table of
-/// operators does not compile.
+/// A row of a family: the kernel of the operator called `name`. A name that is not an operator does
+/// not compile.
 pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
     Kernel { operator: OperatorId::of(name), run, absent: None, is_light: false }
 }
 
-/// A row of a family: a kernel that never touches elements, as where only the shape changes.
+/// A row of a family: a kernel that never reads elements, such as one that only changes the shape.
 pub(crate) const fn light(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
     Kernel { operator: OperatorId::of(name), run, absent: None, is_light: true }
 }
 
-/// A row of a family: an operator that means something in one place only, which is not here. `why`
-/// is a sentence that goes on after `it cannot be run here`.
+/// A row of a family: an operator that is only meaningful elsewhere. `why` completes the sentence
+/// `it cannot be run here`.
 pub(crate) const fn absent(name: &'static str, why: &'static str) -> Kernel {
     let run: fn(&mut Call<'_>) -> Outcome = |call| {
         let why = refusal(call.operator.name).unwrap_or_default();
@@ -87,18 +88,18 @@ pub fn can_run(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// Why every call of the operator called `name` fails, if it does: `call_lowered` calls what a Relay
-/// text does not hold.
+/// Returns the reason why every call of the operator called `name` fails, if it does:
+/// `call_lowered` calls functions that Relay text cannot contain.
 pub fn refusal(name: &str) -> Option<&'static str> {
     find(name)?.absent
 }
 
-/// The operators that the interpreter does not know.
+/// Returns the operators that the interpreter does not know.
 pub fn missing() -> impl Iterator<Item = &'static Operator> {
     operators::all().filter(|operator| find(operator.name).is_none())
 }
 
-/// One call of an operator.
+/// A call of an operator.
 pub(crate) struct Call<'a> {
     operator: &'static Operator,
     attrs: &'a Attrs,
@@ -123,15 +124,15 @@ impl<'a> Call<'a> {
         self.attrs
     }
 
-    /// A failure of this call. The message is a sentence that goes on after the operator's name:
-    /// `index 7 is out of range`.
+    /// A failure of this call. The message follows the name of the operator: `index 7 is out of
+    /// range`.
     pub(crate) fn fault(&self, message: impl std::fmt::Display) -> Fault {
         Fault::new(FaultKind::Operator, format!("`{}`: {message}", self.operator.name))
     }
 
     // Arguments.
 
-    /// The name of an argument in messages.
+    /// Returns the name of an argument in messages.
     fn arg_name(&self, position: usize) -> String {
         match self.operator.args.get(position) {
             Some(name) => format!("`{name}`"),
@@ -144,18 +145,18 @@ impl<'a> Call<'a> {
         self.args.get(position).unwrap_or(&Value::Empty)
     }
 
-    /// An argument as a tensor that may not have been transposed yet.
+    /// An argument as a tensor that may still have to be transposed.
     pub(crate) fn shared(&self, position: usize) -> Option<&SharedTensor> {
         self.arg(position).shared()
     }
 
-    /// The first argument in another shape, if it is a transposed matrix that stays one and that nobody has
-    /// looked at.
+    /// The first argument in another shape, if it is a matrix with a pending transpose that stays
+    /// pending.
     pub(crate) fn reshaped_pending(&self, shape: &[usize]) -> Option<Value> {
         self.shared(0)?.reshaped_pending(shape).map(Value::Tensor)
     }
 
-    /// An argument, taken out of the call: the kernel may work in place if it is the only owner.
+    /// Takes an argument out of the call: the kernel may work in place if it is the only owner.
     pub(crate) fn take(&mut self, position: usize) -> Value {
         match self.args.get_mut(position) {
             Some(value) => std::mem::replace(value, Value::Empty),
@@ -163,7 +164,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Puts another value in the place of an argument, for a kernel that goes on as another one.
+    /// Replaces an argument, for a kernel that delegates to another one.
     pub(crate) fn put(&mut self, position: usize, value: Value) {
         if let Some(arg) = self.args.get_mut(position) {
             *arg = value;
@@ -182,7 +183,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An argument that must be a tensor, taken out of the call.
+    /// Takes an argument that must be a tensor out of the call.
     pub(crate) fn take_tensor(&mut self, position: usize) -> Result<Tensor, Fault> {
         match self.take(position) {
             Value::Tensor(tensor) => Ok(tensor.into_tensor()),
@@ -206,7 +207,7 @@ impl<'a> Call<'a> {
     pub(crate) fn tensors(&self, position: usize) -> Result<Vec<&Tensor>, Fault> {
         let fields = match self.arg(position) {
             Value::Tuple(_) => self.arg(position).as_tuple().unwrap_or_default(),
-            // TVM takes a single tensor where it wants several.
+            // Like TVM, accepts a single tensor in place of a tuple.
             value @ Value::Tensor(_) => std::slice::from_ref(value),
             other => {
                 return Err(self.fault(format_args!(
@@ -218,8 +219,10 @@ impl<'a> Call<'a> {
         };
         let tensor = |value: &'_ Value| value.as_tensor().is_some();
         if !fields.iter().all(tensor) {
-            return Err(self
-                .fault(format_args!("{} has a field that is no tensor", self.arg_name(position))));
+            return Err(self.fault(format_args!(
+                "{} has a field that is not a tensor",
+                self.arg_name(position)
+            )));
         }
         Ok(fields.iter().filter_map(Value::as_tensor).collect())
     }
@@ -232,7 +235,7 @@ impl<'a> Call<'a> {
     // Attributes.
 
     fn bad_attr(&self, name: &str) -> Fault {
-        self.fault(format_args!("`{name}` has no value that could be used"))
+        self.fault(format_args!("`{name}` has no usable value"))
     }
 
     /// The integer attribute `name`.
@@ -248,7 +251,7 @@ impl<'a> Call<'a> {
         if self.attrs.has(name) { self.int(name).map(Some) } else { Ok(None) }
     }
 
-    /// The list of integers `name`; one number counts as a list, `None` as an empty one.
+    /// The list of integers `name`; a number is a list of one, `None` an empty list.
     pub(crate) fn ints(&self, name: &str) -> Result<SmallVec<[i64; 6]>, Fault> {
         let int = |value: &AttrValue| match value {
             AttrValue::Float(number) => Ok(number.0 as i64),
@@ -266,7 +269,7 @@ impl<'a> Call<'a> {
         if self.attrs.has(name) { self.ints(name).map(Some) } else { Ok(None) }
     }
 
-    /// `ints`, with one number for all of `count` axes spread over them.
+    /// Like `ints`, with a single number repeated for all of `count` axes.
     pub(crate) fn ints_for(&self, name: &str, count: usize) -> Result<SmallVec<[i64; 6]>, Fault> {
         let values = self.ints(name)?;
         match values.as_slice() {
@@ -283,7 +286,7 @@ impl<'a> Call<'a> {
         self.attrs.float(name).ok_or_else(|| self.bad_attr(name))
     }
 
-    /// The list of numbers `name`; `None` is an empty one.
+    /// The list of numbers `name`; `None` is an empty list.
     pub(crate) fn floats(&self, name: &str) -> Result<Vec<f64>, Fault> {
         match self.attrs.get(name) {
             AttrValue::None => Ok(Vec::new()),
@@ -296,36 +299,36 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The truth value `name`.
+    /// The boolean `name`.
     pub(crate) fn bool(&self, name: &str) -> bool {
         self.attrs.bool(name)
     }
 
-    /// The string `name`; empty where nothing is written.
+    /// The string `name`; empty if it is not given.
     pub(crate) fn str(&self, name: &str) -> &'a str {
         self.attrs.str(name)
     }
 
-    /// An axis of a tensor of `rank` axes: negative ones count from the end.
+    /// Resolves an axis of a tensor of `rank` axes; negative ones count from the end.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
         let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
         match usize::try_from(from_front) {
             Ok(axis) if axis < rank => Ok(axis),
-            _ => Err(self.fault(format_args!("there is no axis {axis} among {rank}"))),
+            _ => Err(self.fault(format_args!("axis {axis} is out of range for {rank} axes"))),
         }
     }
 
     // The result.
 
-    /// The type of the result. Where inference does not know it to the last size, the operator's
-    /// relation is asked again with the types that the arguments really have. Sizes that depend on
-    /// the elements of arguments (`dyn.reshape`) stay `?`.
+    /// The type of the result. If inference does not know all sizes, the operator's relation is
+    /// evaluated again with the types of the actual arguments. Sizes that depend on the elements of
+    /// arguments (`dyn.reshape`) stay `?`.
     pub(crate) fn result_type(&self) -> Result<Type, Fault> {
         if is_concrete(self.inferred) {
             return Ok(self.inferred.clone());
         }
         let Some((name, solve)) = self.operator.rule else {
-            return Err(self.fault("no type rule is known"));
+            return Err(self.fault("its type relation is unknown"));
         };
         let relation = types::Relation {
             name,
@@ -343,13 +346,13 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The result, where its type says that it has no elements: it is known without the kernel,
-    /// which might go through an axis of 2^62 places to find nothing at each of them.
+    /// The result, if its type has no elements. The kernel is not needed, and might iterate over an
+    /// axis of size 2^62 for nothing.
     pub(crate) fn empty_result(&self) -> Option<Value> {
         if is_concrete(self.inferred) {
             return without_elements(self.inferred);
         }
-        // Asking the relation again is worth it only where there is little to compute.
+        // Evaluating the relation again pays off only for small calls.
         let is_empty = |value: &Value| value.shared().is_some_and(SharedTensor::is_empty);
         let has_empty = |value: &Value| {
             is_empty(value) || value.as_tuple().unwrap_or_default().iter().any(is_empty)
@@ -360,8 +363,8 @@ impl<'a> Call<'a> {
         without_elements(&self.result_type().ok()?)
     }
 
-    /// Shape and data type of the result, which is a tensor of known sizes. Ask before taking
-    /// arguments out of the call.
+    /// Shape and data type of the result, which must be a tensor of known sizes. Must be called
+    /// before arguments are taken out of the call.
     pub(crate) fn result(&self) -> Result<(Vec<usize>, DataType), Fault> {
         let ty = self.result_type()?;
         self.sized(&ty)
@@ -375,33 +378,36 @@ impl<'a> Call<'a> {
         });
         let Some((shape, dtype)) = sizes else {
             return Err(
-                self.fault(format_args!("the result is of the type {ty}, of no known size"))
+                self.fault(format_args!("the result has the type {ty}, whose size is unknown"))
             );
         };
         self.allow(&shape, dtype)?;
         Ok((shape, dtype))
     }
 
-    /// The data type of the result, where its sizes do not matter.
+    /// The data type of the result, if its sizes are not needed.
     pub(crate) fn result_dtype(&self) -> Result<DataType, Fault> {
         if let Some(tensor) = self.inferred.as_tensor() {
             return Ok(tensor.dtype);
         }
         match self.result_type()?.as_tensor() {
             Some(tensor) => Ok(tensor.dtype),
-            None => Err(self.fault("the data type of the result is not known")),
+            None => Err(self.fault("the data type of the result is unknown")),
         }
     }
 
-    /// Returns true if there may be a tensor of this size. The sizes of a shape that is allowed, or
-    /// some of them, can be multiplied without a look at the result.
+    /// Checks that there can be a tensor of this size. Products of sizes of an allowed shape do not
+    /// overflow.
     pub(crate) fn allow(&self, shape: &[usize], dtype: DataType) -> Result<(), Fault> {
         let count = count_of(shape).map(|count| count as u64);
         match count.and_then(|count| count.checked_mul(dtype.bytes())) {
             Some(bytes) => self.watch.fits(bytes),
             None => Err(Fault::new(
                 FaultKind::Memory,
-                format!("`{}`: a result of shape {shape:?} fits no memory", self.operator.name),
+                format!(
+                    "`{}`: a result of shape {shape:?} does not fit into memory",
+                    self.operator.name
+                ),
             )),
         }
     }
@@ -411,29 +417,31 @@ impl<'a> Call<'a> {
         let count = elements.len();
         match T::tensor(shape, elements) {
             Some(tensor) => Ok(tensor.into()),
-            None => Err(self.fault(format_args!("{count} elements do not make a {shape:?}"))),
+            None => {
+                Err(self.fault(format_args!("{count} elements do not have the shape {shape:?}")))
+            }
         }
     }
 
-    /// A tensor in another shape.
+    /// A tensor with another shape.
     pub(crate) fn reshaped(&self, tensor: Tensor, shape: &[usize]) -> Result<Tensor, Fault> {
         let count = tensor.len();
-        tensor
-            .reshape(shape)
-            .ok_or_else(|| self.fault(format_args!("{count} elements do not make a {shape:?}")))
+        tensor.reshape(shape).ok_or_else(|| {
+            self.fault(format_args!("{count} elements do not have the shape {shape:?}"))
+        })
     }
 
     /// The failure that the operator has no kernel for elements of this type.
     pub(crate) fn unsupported<T>(&self, dtype: DataType) -> Result<T, Fault> {
         Err(Fault::new(
             FaultKind::NoKernel,
-            format!("`{}` cannot be computed on {dtype} here", self.operator.name),
+            format!("`{}` does not support {dtype}", self.operator.name),
         ))
     }
 }
 
-/// The value of a type whose tensors have no elements; `None` where one of them has some, or there
-/// is no tensor in it.
+/// The value of a type whose tensors all have no elements; `None` if one of them has some, or there
+/// are no tensors.
 fn without_elements(ty: &Type) -> Option<Value> {
     match ty {
         Type::Tensor(tensor) => {

@@ -1,16 +1,16 @@
-//! Running Relay.
+//! An interpreter for Relay.
 //!
-//! Values on arrays, a kernel for each operator, and a machine that evaluates the same lowered
-//! bodies that the analysis reads.
+//! It consists of values, a kernel per operator, and a machine that evaluates the same lowered
+//! bodies as the analyses.
 //!
-//! - The machine keeps its own stack: neither a recursion nor a list, however deep, touches that of
-//!   the thread. Calls in tail position take no space.
+//! - The machine has its own stack: neither deep recursion nor a long list uses that of the thread.
+//! Tail calls take no space.
 //! - Every evaluation stays within its [`Limits`] and ends soon after it is cancelled.
-//! - Nothing that a program makes is allocated before its size is held against the limits, and no
-//!   size aborts the process.
-//! - A failure is a [`Fault`] with a back trace; nothing here panics on what a user can type.
+//! - Sizes that a program determines are checked against the limits before memory is allocated, and
+//! no size aborts the process.
+//! - A failure is a [`Fault`] with a back trace. No input makes the interpreter panic.
 //!
-//! Absent on purpose: files, formats of files, LSP, the terminal.
+//! The crate deliberately knows no files, file formats, LSP or terminals.
 
 mod allocate;
 mod code;

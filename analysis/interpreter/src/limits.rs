@@ -13,25 +13,25 @@ use crate::{
     interrupt,
 };
 
-/// Limits of an evaluation; what is `None` is not limited.
+/// Limits of an evaluation; `None` means unlimited.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// Calls of functions and operators.
+    /// The number of calls of functions and operators.
     pub fuel: Option<u64>,
-    /// Bytes of all values that are alive together. No allocation that is larger is made; what an
-    /// operator needs beside its result, and a result whose size shows only when it is there, may
-    /// take as much again while the call lasts.
+    /// The size of all values that are alive at the same time, in bytes. Larger allocations fail.
+    /// The temporary memory of an operator, and a result whose size is not known beforehand, may
+    /// take as much again during the call.
     pub memory: Option<u64>,
-    /// Time from the beginning, which is that of [`Machine::begin`](crate::Machine::begin) where
-    /// arguments are read before.
+    /// The time from the beginning, which is [`Machine::begin`](crate::Machine::begin) if arguments
+    /// are read first.
     pub time: Option<Duration>,
-    /// Calls that are under way together: how deep a recursion goes that is not in tail position.
+    /// The number of active calls, which is the depth of recursion apart from tail calls.
     pub depth: Option<usize>,
 }
 
 impl Limits {
-    /// Limits for runs that nobody watches: a billion calls, eight gigabytes, ten minutes,
-    /// recursion of ten million.
+    /// Limits for unattended runs: a billion calls, eight gigabytes, ten minutes, recursion of ten
+    /// million.
     pub fn generous() -> Limits {
         Limits {
             fuel: Some(1_000_000_000),
@@ -41,7 +41,7 @@ impl Limits {
         }
     }
 
-    /// Returns these limits with those that `over` has, which take precedence.
+    /// Returns these limits, overridden by those of `over`.
     pub fn overlaid(&self, over: &Limits) -> Limits {
         Limits {
             fuel: over.fuel.or(self.fuel),
@@ -52,36 +52,36 @@ impl Limits {
     }
 }
 
-/// The limits of work that has begun: asked again and again whether to go on.
+/// The limits of a run in progress, which are checked repeatedly.
 #[derive(Clone, Debug)]
 pub struct Watch {
     cancelled: Arc<AtomicBool>,
     deadline: Option<(Instant, Duration)>,
     memory: Option<u64>,
-    /// Bytes of what is alive beside the work, where they are known.
+    /// The size of values that are alive outside of the work, as far as known, in bytes.
     held: u64,
 }
 
 impl Watch {
-    /// Begins: time counts from now on. The flag ends the work soon after it is set.
+    /// Starts the time. The work ends soon after the flag is set.
     pub fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
         Watch { cancelled, deadline, memory: limits.memory, held: 0 }
     }
 
-    /// Does work within the limits: it ends where it calls [`poll`](crate::poll), and where tensors
-    /// are made.
+    /// Does work within the limits: it ends at calls of [`poll`](crate::poll) and allocations of
+    /// tensors.
     ///
     /// # Errors
-    /// A limit was reached, or the flag set.
+    /// A limit was reached, or the flag is set.
     pub fn within<R>(&self, work: impl FnOnce() -> R) -> Result<R, Fault> {
         interrupt::scope(self, work)
     }
 
-    /// Returns true if the run may go on.
+    /// Checks that the run may continue.
     ///
     /// # Errors
-    /// The user has asked to stop, or the time is over.
+    /// The run was cancelled, or its time is over.
     pub fn poll(&self) -> Result<(), Fault> {
         self.poll_cancelled()?;
         match self.deadline {
@@ -93,7 +93,7 @@ impl Watch {
         }
     }
 
-    /// Returns true if the user has asked to stop, without a look at the clock.
+    /// Like [`poll`](Watch::poll), without the time limit.
     pub(crate) fn poll_cancelled(&self) -> Result<(), Fault> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Fault::new(FaultKind::Cancelled, "the evaluation was cancelled"));
@@ -101,11 +101,11 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns true if a value of so many bytes is allowed, whatever else there is: an operator may
-    /// give it in the place of an argument.
+    /// Checks that a value of this size is allowed on its own: an operator may return it in place
+    /// of an argument.
     ///
     /// # Errors
-    /// It alone is more than the memory limit.
+    /// It exceeds the memory limit.
     pub(crate) fn fits(&self, bytes: u64) -> Result<(), Fault> {
         match self.memory {
             Some(limit) if bytes > limit => Err(memory_fault(limit, bytes)),
@@ -113,10 +113,10 @@ impl Watch {
         }
     }
 
-    /// Returns true if so many bytes may be allocated beside what is held.
+    /// Checks that this many bytes may be allocated in addition to those in use.
     ///
     /// # Errors
-    /// Together they are more than the memory limit.
+    /// The sum exceeds the memory limit.
     pub(crate) fn allow(&self, bytes: u64) -> Result<(), Fault> {
         self.fits(self.held.saturating_add(bytes))
     }
@@ -126,7 +126,7 @@ impl Watch {
         self.held = self.held.saturating_add(bytes);
     }
 
-    /// The same limits for work beside which so many bytes are alive.
+    /// The same limits for work while this many bytes are in use elsewhere.
     pub(crate) fn holding(&self, bytes: u64) -> Watch {
         Watch { held: bytes, ..self.clone() }
     }

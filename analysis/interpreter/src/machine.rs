@@ -1,4 +1,4 @@
-//! The machine: runs code over a stack of frames.
+//! The machine, which runs code over a stack of frames.
 
 mod choice;
 mod hand;
@@ -30,11 +30,11 @@ use hand::{Hand, is_large_value};
 pub use observer::{Measured, Observer};
 use program::Program;
 
-/// The number of calls of small operators between two looks at the clock.
+/// The number of calls of small operators between checks of the clock.
 const POLL_EVERY: u32 = 256;
-/// Operators that are given a tensor of more elements look at the clock each.
+/// Operators on tensors with more elements check the clock each.
 const LARGE: usize = 1 << 12;
-/// The number of steps of a back trace that are kept at either end.
+/// The number of steps at either end of a back trace.
 const TRACE: usize = 32;
 
 /// An evaluation of the definitions of one file.
@@ -42,7 +42,7 @@ pub struct Machine<'db> {
     program: Program<'db>,
     limits: Limits,
     cancelled: Arc<AtomicBool>,
-    /// That of the next run, if it has begun.
+    /// The watch of the next run, if it has begun.
     begun: Option<Watch>,
     hand: Lent,
 }
@@ -60,23 +60,23 @@ impl Lent {
     }
 }
 
-/// A call under way.
+/// An active call.
 struct Frame {
     proc: Arc<Proc>,
-    /// The start of its slots.
+    /// The index of its first slot.
     base: usize,
     /// The next instruction.
     pc: usize,
-    /// The slot of the value in the frame below.
+    /// The slot of the result in the caller's frame.
     dst: u32,
-    /// The function that runs, if it is a value.
+    /// The running function, if it is a value.
     own: Option<Arc<Closure>>,
-    /// The places that asked for the lazy values that are being computed.
+    /// The positions to return to after computing lazy values.
     resume: Vec<u32>,
 }
 
 impl<'db> Machine<'db> {
-    /// A machine for the definitions of `db`, without limits.
+    /// Creates a machine for the definitions of `db`, without limits.
     pub fn new(db: &'db dyn Db) -> Machine<'db> {
         Machine {
             program: Program::new(db),
@@ -99,14 +99,14 @@ impl<'db> Machine<'db> {
         self
     }
 
-    /// Begins the next run before [`Machine::run`] is called, for what is done first: reading its
-    /// arguments. That counts for the time of the run, and keeps to the same limits when it is done
-    /// [within](Watch::within) what is returned.
+    /// Begins the next run before [`Machine::run`], in order to read its arguments first. Reading
+    /// counts towards the time of the run, and stays within the limits if it is done
+    /// [within](Watch::within) the result.
     pub fn begin(&mut self) -> Watch {
         self.begun.insert(Watch::new(&self.limits, self.cancelled.clone())).clone()
     }
 
-    /// A definition as a value, to be given to one that takes functions; `None` for what is no
+    /// Returns a definition as a value, for parameters that are functions; `None` if it is not a
     /// function.
     pub fn function(&mut self, def: Def<'db>) -> Option<Value> {
         let number =
@@ -114,19 +114,19 @@ impl<'db> Machine<'db> {
         Some(Value::closure(Callable::Global(number), Vec::new()))
     }
 
-    /// Waits until nothing is left of a run that has ended: large calls that were stopped go on for
-    /// a moment, until they see it, and give back their memory.
+    /// Waits until nothing is left of a run that has ended: cancelled large calls continue until
+    /// they notice, and then release their memory.
     pub fn settle(&self) {
         if let Some(hand) = &self.hand.0 {
             hand.wait();
         }
     }
 
-    /// Runs a definition on arguments, one for each parameter; a bare expression takes one for
-    /// each `free_var`.
+    /// Runs a definition on arguments, one for each parameter; a bare expression takes one for each
+    /// `free_var`.
     ///
     /// # Errors
-    /// What went wrong, with a back trace.
+    /// The failure, with a back trace.
     pub fn run<'o>(
         &mut self,
         def: Def<'db>,
@@ -134,14 +134,14 @@ impl<'db> Machine<'db> {
         observer: Option<&'o mut (dyn Observer + 'o)>,
     ) -> Result<Value, Fault> {
         if !matches!(def.kind(self.program.db), DefKind::Fn | DefKind::Expr) {
-            return Err(Fault::new(FaultKind::Missing, "this is no function that could be run"));
+            return Err(Fault::new(FaultKind::Missing, "this is not a function that can be run"));
         }
         self.program.observe(observer.is_some().then(|| def.file(self.program.db)));
         let proc = self.program.compile(def)?;
         if proc.params != args.len() {
             return Err(Fault::new(
                 FaultKind::Input,
-                format!("`{}` has {} parameters, {} are given", proc.name, proc.params, args.len()),
+                format!("`{}` has {} parameters, but got {}", proc.name, proc.params, args.len()),
             ));
         }
         let watch = self.begun.take();
@@ -176,7 +176,7 @@ impl<'db> Machine<'db> {
             .and_then(|value| run.settled(value));
         result.map_err(|fault| {
             let fault = run.traced(fault);
-            // Nobody waits for the end of a list of ten million.
+            // Drops the result in the background: it may be a list of ten million.
             let left = std::mem::take(&mut run.stack);
             rayon::spawn(move || drop(left));
             fault
@@ -187,23 +187,23 @@ impl<'db> Machine<'db> {
 struct Run<'r, 'db, 'o> {
     program: &'r mut Program<'db>,
     hand: &'r mut Lent,
-    /// Large values have been made or given.
+    /// True if large values were created or passed.
     has_large: bool,
     observer: Option<&'o mut (dyn Observer + 'o)>,
     watch: Watch,
     fuel: u64,
     memory: Option<u64>,
     depth: usize,
-    /// The observer wants to know how long operators take.
+    /// True if the observer measures operators.
     measures: bool,
     stack: Vec<Value>,
     frames: Vec<Frame>,
     until_poll: u32,
-    /// Bytes that were alive when memory was last measured.
+    /// The bytes that were alive at the last measurement of memory.
     alive: u64,
-    /// Bytes made since then.
+    /// The bytes created since then.
     made: u64,
-    /// The number of allocations until memory is measured again.
+    /// The number of allocations until the next measurement.
     limit_of_made: u64,
 }
 
@@ -223,7 +223,7 @@ impl Run<'_, '_, '_> {
     ) -> Result<(), Fault> {
         let base = self.stack.len();
         let slots = proc.slots.max(args.len());
-        // The stack doubles, and is the one vector that a deep recursion makes large.
+        // The stack doubles. It is the only vector that deep recursion makes large.
         let room = self.stack.try_reserve(slots).and_then(|()| self.frames.try_reserve(1));
         room.map_err(|_| no_memory(SLOT * (2 * self.stack.len() + slots) as u64))?;
         self.stack.extend(args);
@@ -238,7 +238,7 @@ impl Run<'_, '_, '_> {
     fn go(&mut self) -> Result<Value, Fault> {
         loop {
             let Some(frame) = self.frames.last_mut() else {
-                return Err(Fault::new(FaultKind::Missing, "there is nothing to run"));
+                return Err(Fault::new(FaultKind::Missing, "there is no code to run"));
             };
             let proc = frame.proc.clone();
             let base = frame.base;
@@ -249,7 +249,7 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Runs the innermost frame until another one is the innermost; gives the value of the last.
+    /// Runs until another frame is innermost; returns the result of the last one.
     fn frame(&mut self, proc: &Arc<Proc>, base: usize) -> Result<Option<Value>, Fault> {
         let at = self.frames.len() - 1;
         let mut pc = self.frames[at].pc;
@@ -266,7 +266,7 @@ impl Run<'_, '_, '_> {
                     let like = self.operand(base, instr, 0);
                     let dtype = like.as_tensor().map(Tensor::dtype);
                     let Some(number) = of_dtype(literal, dtype) else {
-                        let message = "a number of this data type cannot be computed with here";
+                        let message = "numbers of this data type are not supported";
                         return Err(Fault::new(FaultKind::Missing, message));
                     };
                     self.put(base, instr.dst, number.into());
@@ -295,7 +295,8 @@ impl Run<'_, '_, '_> {
                     let tuple = self.operand(base, instr, 0);
                     let field = tuple.as_tuple().and_then(|fields| fields.get(*index as usize));
                     let Some(field) = field.cloned() else {
-                        let message = format!("there is no field {index} in {}", tuple.describe());
+                        let message =
+                            format!("field {index} is out of range for {}", tuple.describe());
                         return Err(Fault::new(FaultKind::Untyped, message));
                     };
                     self.put(base, instr.dst, field);
@@ -333,7 +334,7 @@ impl Run<'_, '_, '_> {
                     if self.call(function, args, instr.dst, *tail, base)? {
                         return Ok(None);
                     }
-                    // The value of a call without a frame in tail position goes the usual way.
+                    // The result of a tail call without a frame is returned as usual.
                 }
                 Op::CallGlobal { global, tail } => {
                     self.step()?;
@@ -344,7 +345,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Own => {
                     let Some(own) = self.frames[at].own.clone() else {
-                        return Err(Fault::new(FaultKind::Missing, "there is no such function"));
+                        return Err(Fault::new(FaultKind::Missing, "unknown function"));
                     };
                     self.put(base, instr.dst, Value::Closure(own));
                 }
@@ -375,7 +376,7 @@ impl Run<'_, '_, '_> {
                         takes(test, &value, &mut kept)
                     });
                     let Some((_, to)) = arm else {
-                        let message = format!("no arm of the `match` takes {}", value.describe());
+                        let message = format!("no arm of the `match` matches {}", value.describe());
                         return Err(Fault::new(FaultKind::NoArm, message));
                     };
                     drop(value);
@@ -391,7 +392,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::RefRead => {
                     let Value::Ref(cell) = self.operand(base, instr, 0) else {
-                        return Err(Fault::new(FaultKind::Untyped, "this is no reference"));
+                        return Err(Fault::new(FaultKind::Untyped, "this is not a reference"));
                     };
                     self.put(base, instr.dst, cell.get());
                 }
@@ -399,7 +400,7 @@ impl Run<'_, '_, '_> {
                     let reference = self.operand(base, instr, 0);
                     let value = self.operand(base, instr, 1);
                     let Value::Ref(cell) = reference else {
-                        return Err(Fault::new(FaultKind::Untyped, "this is no reference"));
+                        return Err(Fault::new(FaultKind::Untyped, "this is not a reference"));
                     };
                     cell.set(value);
                     self.put(base, instr.dst, Value::tuple([]));
@@ -417,7 +418,12 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Resume => match self.frames[at].resume.pop() {
                     Some(to) => pc = to as usize,
-                    None => return Err(Fault::new(FaultKind::Missing, "nothing waits for this")),
+                    None => {
+                        return Err(Fault::new(
+                            FaultKind::Missing,
+                            "there is no lazy value to return to",
+                        ));
+                    }
                 },
                 Op::Bound(name) => {
                     let value = self.operand(base, instr, 0);
@@ -442,7 +448,7 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Calls a function value. Whether a frame has been entered for it.
+    /// Calls a function value. Returns true if it has a frame.
     fn call(
         &mut self,
         function: Value,
@@ -457,7 +463,7 @@ impl Run<'_, '_, '_> {
         };
         let (proc, own) = match &closure.body {
             Callable::Proc(proc) => (proc.clone(), Some(closure.clone())),
-            // The data types that it is used at come with it.
+            // The data types that it is used at are captured.
             Callable::Global(number) => {
                 let own = (!closure.captured().is_empty()).then(|| closure.clone());
                 (self.program.proc(*number)?, own)
@@ -492,7 +498,7 @@ impl Run<'_, '_, '_> {
     ) -> Result<(), Fault> {
         if proc.params != args.len() {
             let message = format!(
-                "`{}` has {} parameters, the call gives {}",
+                "`{}` has {} parameters, but the call has {}",
                 proc.name,
                 proc.params,
                 args.len()
@@ -500,17 +506,15 @@ impl Run<'_, '_, '_> {
             return Err(Fault::new(FaultKind::Untyped, message));
         }
         if tail {
-            // The frame of the caller gives way.
+            // The frame of the caller is dropped.
             if let Some(frame) = self.frames.pop() {
                 dst = frame.dst;
                 self.truncate(base);
             }
         }
         if self.frames.len() >= self.depth {
-            let message = format!(
-                "more than {} calls wait for one another: the recursion is deeper than is allowed",
-                self.depth
-            );
+            let message =
+                format!("more than {} nested calls: the recursion is too deep", self.depth);
             return Err(Fault::new(FaultKind::Depth, message));
         }
         let bytes = if tail { 0 } else { SLOT * proc.slots as u64 + 96 };
@@ -547,12 +551,12 @@ impl Run<'_, '_, '_> {
         args.iter().map(|&arg| self.get(base, arg)).collect()
     }
 
-    /// One step of work.
+    /// Counts a step of work.
     fn step(&mut self) -> Result<(), Fault> {
         if self.fuel == 0 {
             return Err(Fault::new(
                 FaultKind::Fuel,
-                "the evaluation has used up its fuel: it makes more calls than are allowed",
+                "the evaluation has used up its fuel, the limit on calls",
             ));
         }
         self.fuel -= 1;

@@ -1,8 +1,8 @@
-//! Tensors as values hold them: shared, and transposed when somebody looks.
+//! Shared tensors, with transposition on demand.
 //!
-//! Modules that come from PyTorch transpose each weight in front of a product, which reads its operands in
-//! either order. So a large transposed matrix is kept as it was before, and moved where the elements are
-//! asked for.
+//! Modules from PyTorch transpose each weight before a product, which can read its operands in
+//! either order. So a large transposed matrix keeps its original, and is computed only if its
+//! elements are read.
 
 use std::{
     ops::Deref,
@@ -20,17 +20,17 @@ pub struct SharedTensor(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// The tensor itself, once it is there.
+    /// The tensor itself, once it is computed.
     tensor: OnceLock<Tensor>,
     transposed: Option<Transposed>,
 }
 
-/// A matrix whose elements are those of another one, rows for columns.
+/// The transpose of another matrix.
 #[derive(Clone, Debug)]
 struct Transposed {
     /// The other matrix, of two axes.
     from: Tensor,
-    /// The shape, which may have axes of size 1 in front.
+    /// The shape, which may have leading axes of size 1.
     shape: SmallVec<[usize; 4]>,
 }
 
@@ -49,15 +49,15 @@ impl Deref for SharedTensor {
                 let moved = from.transposed();
                 moved.clone().reshape(shape).unwrap_or(moved)
             }
-            // There is one of the two.
+            // One of the two exists.
             None => Tensor::scalar(0f32),
         })
     }
 }
 
 impl SharedTensor {
-    /// The transpose of a matrix of two axes, in a shape that may have axes of size 1 in front; `None` where
-    /// the shape is another one.
+    /// The transpose of a matrix of two axes, in a shape that may have leading axes of size 1;
+    /// `None` for other shapes.
     pub(crate) fn transposed_matrix(from: Tensor, shape: &[usize]) -> Option<SharedTensor> {
         let (front, back) = shape.split_at(shape.len().checked_sub(2)?);
         let turned = from.rank() == 2 && back[0] == from.shape()[1] && back[1] == from.shape()[0];
@@ -68,7 +68,7 @@ impl SharedTensor {
         Some(SharedTensor(Arc::new(Inner { tensor: OnceLock::new(), transposed })))
     }
 
-    /// The matrix that this one is the transpose of, where it has not been moved yet.
+    /// The matrix that this is the pending transpose of.
     pub(crate) fn pending(&self) -> Option<&Tensor> {
         match (&self.0.transposed, self.0.tensor.get()) {
             (Some(transposed), None) => Some(&transposed.from),
@@ -76,17 +76,17 @@ impl SharedTensor {
         }
     }
 
-    /// The array that [`pending`](SharedTensor::pending) has.
+    /// The array of [`pending`](SharedTensor::pending).
     pub(crate) fn pending_array<T: Element>(&self) -> Option<&Array<T>> {
         T::unwrap(self.pending()?)
     }
 
-    /// The same elements in another shape, where that takes no look at them: `None` otherwise.
+    /// Reshapes a pending transpose, if this does not need its elements.
     pub(crate) fn reshaped_pending(&self, shape: &[usize]) -> Option<SharedTensor> {
         SharedTensor::transposed_matrix(self.pending()?.clone(), shape)
     }
 
-    /// The tensor, to be written to, if nobody else holds it.
+    /// The tensor for writing, if it is not shared.
     pub(crate) fn get_mut(&mut self) -> Option<&mut Tensor> {
         Arc::get_mut(&mut self.0)?.tensor.get_mut()
     }
@@ -107,7 +107,7 @@ impl SharedTensor {
         }
     }
 
-    /// The tensor, or the matrix with as many elements.
+    /// The tensor, or the matrix with the same elements.
     fn any(&self) -> &Tensor {
         self.pending().unwrap_or_else(|| self)
     }
@@ -136,12 +136,12 @@ impl SharedTensor {
         self.len() == 0
     }
 
-    /// Bytes of the elements.
+    /// The size of the elements in bytes.
     pub fn bytes(&self) -> usize {
         self.any().bytes()
     }
 
-    /// Bytes that are in use: a transposed matrix may be there twice.
+    /// The bytes in use: a transposed matrix may exist twice.
     pub(crate) fn held(&self) -> usize {
         let twice = self.0.transposed.is_some() && self.0.tensor.get().is_some();
         if twice { 2 * self.bytes() } else { self.bytes() }
@@ -152,7 +152,7 @@ impl SharedTensor {
         Type::tensor(self.shape().iter().map(|&size| Dim::known(size as i64)), self.dtype())
     }
 
-    /// The address of the elements in memory: tensors that share them give the same.
+    /// The address of the elements in memory, which is equal for tensors that share them.
     pub(crate) fn address(&self) -> usize {
         self.any().address()
     }

@@ -10,13 +10,13 @@ use crate::{
     interrupt::{self, mapped, repeated},
 };
 
-/// An array that is shared until someone writes to it. Its elements lie in row-major order without
-/// gaps: `as_slice()` always has them.
+/// An array that is shared until it is written to. Its elements are contiguous in row-major order:
+/// `as_slice()` always succeeds.
 pub type Array<T> = ArcArray<T, IxDyn>;
 
 macro_rules! tensors {
     ($($(#[$doc:meta])* $variant:ident $ty:ty = $dtype:ident,)*) => {
-        /// A tensor: one variant a data type.
+        /// A tensor, with a variant per data type.
         #[derive(Clone, Debug)]
         pub enum Tensor {
             $($(#[$doc])* $variant(Array<$ty>),)*
@@ -44,7 +44,7 @@ macro_rules! tensors {
                 }
             }
 
-            /// The same elements in another shape; `None` where their number differs.
+            /// Reshapes the tensor; `None` if the number of elements differs.
             pub fn reshape(self, shape: &[usize]) -> Option<Tensor> {
                 match self {
                     $(Tensor::$variant(array) => {
@@ -53,8 +53,7 @@ macro_rules! tensors {
                 }
             }
 
-            /// Zeros; `None` for a data type that has no tensors, and for a shape that has more
-            /// elements than can be counted.
+            /// Creates zeros; `None` for data types without tensors and shapes that are too large.
             pub fn zeros(dtype: DataType, shape: &[usize]) -> Option<Tensor> {
                 let count = count_of(shape)?;
                 match dtype {
@@ -65,7 +64,7 @@ macro_rules! tensors {
                 }
             }
 
-            /// The address of the elements in memory: tensors that share them give the same.
+            /// The address of the elements in memory, which is equal for tensors that share them.
             pub(crate) fn address(&self) -> usize {
                 match self {
                     $(Tensor::$variant(array) => array.as_ptr() as usize,)*
@@ -113,7 +112,7 @@ macro_rules! tensors {
                 match $tensor {
                     $($crate::Tensor::$variant($name) => {
                         type T = $ty;
-                        // Not every body names the type.
+                        // Not every body uses the type.
                         let _ = std::marker::PhantomData::<T>;
                         $body
                     })*
@@ -131,7 +130,7 @@ macro_rules! tensors {
         fn from_i64(value: i64) -> bool { value != 0 }
     };
     (@convert F16 $ty:ty) => { tensors!(@half $ty, convert::to_odd); };
-    // Brain floating point is single precision cut short, whatever it is made of.
+    // Every number becomes brain floating point through single precision.
     (@convert BF16 $ty:ty) => { tensors!(@half $ty, convert::to_single); };
     (@convert F32 $ty:ty) => { tensors!(@float $ty); };
     (@convert F64 $ty:ty) => { tensors!(@float $ty); };
@@ -168,43 +167,45 @@ macro_rules! tensors {
     };
 }
 
-/// A type of elements.
+/// The type of the elements of a tensor.
 pub trait Element: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 'static {
     /// Its data type.
     const DTYPE: DataType;
 
-    /// An array as a tensor.
+    /// Wraps an array as a tensor.
     fn wrap(array: Array<Self>) -> Tensor;
     /// The array, if the tensor has elements of this type.
     fn unwrap(tensor: &Tensor) -> Option<&Array<Self>>;
-    /// The array, to be written to, if the tensor has elements of this type.
+    /// The array for writing, if the tensor has elements of this type.
     fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<Self>>;
-    /// The array, if the tensor has elements of this type.
+    /// Unwraps the array, if the tensor has elements of this type.
     fn unwrap_owned(tensor: Tensor) -> Option<Array<Self>>;
-    /// The number, rounded to the nearest.
+    /// Converts to double precision, rounded to nearest.
     fn to_f64(self) -> f64;
-    /// The number in single precision, rounded once.
+    /// Converts to single precision, rounded once.
     fn to_f32(self) -> f32;
-    /// The number as an element, as numpy casts it on x86-64: rounded to the nearest, or cut toward
-    /// zero; integers that do not fit wrap or are the least one of 32 or 64 bits, by the data type.
+    /// Converts from double precision like numpy on x86-64: rounded to nearest, or truncated toward
+    /// zero; integers out of range wrap or become the minimum of 32 or 64 bits, depending on the
+    /// data type.
     fn from_f64(value: f64) -> Self;
-    /// As [`Element::from_f64`], from single precision.
+    /// Like [`Element::from_f64`], from single precision.
     fn from_f32(value: f32) -> Self;
-    /// The nearest element: integers are cut toward zero and saturate, and NaN is 0.
+    /// Converts to the nearest element: integers are truncated toward zero and saturate, and NaN is
+    /// 0.
     fn nearest(value: f64) -> Self;
-    /// The number, cut toward zero; what does not fit is the least one.
+    /// Converts to an integer, truncated toward zero; numbers out of range become the minimum.
     fn to_i64(self) -> i64;
-    /// The number; integers wrap.
+    /// Converts from an integer, with wrapping.
     fn from_i64(value: i64) -> Self;
 
-    /// A tensor of elements in row-major order; `None` where their number is not the shape's.
+    /// A tensor of elements in row-major order; `None` if their number does not match the shape.
     fn tensor(shape: &[usize], elements: Vec<Self>) -> Option<Tensor> {
         Some(Self::wrap(Array::from_shape_vec(IxDyn(shape), elements).ok()?))
     }
 }
 
 tensors! {
-    /// Truth values.
+    /// Booleans.
     Bool bool = BOOL,
     /// Signed integers of 8 bits.
     I8 i8 = INT8,
@@ -237,9 +238,9 @@ pub(crate) use each_dtype;
 
 /// The number of elements of a shape.
 ///
-/// `None` where there is no tensor of the shape: the product of the sizes that are not 0 is above
-/// `isize::MAX`. So the sizes of a tensor, or some of them, can be multiplied without a look at the
-/// result; a shape that is not one of a tensor yet has to be asked here first.
+/// `None` if the product of the sizes that are not 0 exceeds `isize::MAX`, so that there is no
+/// tensor of the shape. Products of sizes of a tensor therefore do not overflow; other shapes must
+/// be checked here first.
 pub fn count_of(shape: &[usize]) -> Option<usize> {
     let mut sizes = shape.iter().filter(|&&size| size != 0);
     let product = sizes.try_fold(1usize, |product, &size| product.checked_mul(size))?;
@@ -252,7 +253,7 @@ pub(crate) fn elements<T: Element>(array: &Array<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
 
-/// An array that nobody else holds, to be written to.
+/// An array that is not shared, for writing.
 pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
     if array.is_unique() {
         return array;
@@ -272,7 +273,7 @@ impl Tensor {
         self.shape().len()
     }
 
-    /// Bytes of the elements.
+    /// The size of the elements in bytes.
     pub fn bytes(&self) -> usize {
         self.len() * self.dtype().bytes() as usize
     }
@@ -282,7 +283,7 @@ impl Tensor {
         Type::tensor(self.shape().iter().map(|&size| Dim::known(size as i64)), self.dtype())
     }
 
-    /// An array with elements in any order.
+    /// An array in any memory order.
     pub fn from_array<T: Element>(array: ArrayD<T>) -> Tensor {
         let array = if array.is_standard_layout() {
             array
@@ -292,7 +293,7 @@ impl Tensor {
         T::wrap(array.into_shared())
     }
 
-    /// A copy of a view, row-major.
+    /// Copies a view to row-major order.
     pub fn from_view<T: Element>(view: ArrayViewD<'_, T>) -> Tensor {
         T::wrap(view.as_standard_layout().into_owned().into_shared())
     }
@@ -302,22 +303,22 @@ impl Tensor {
         T::wrap(ndarray::arr0(value).into_dyn().into_shared())
     }
 
-    /// The axes in the opposite order.
+    /// Reverses the axes.
     #[must_use]
     pub fn transposed(&self) -> Tensor {
         let order: Vec<usize> = (0..self.rank()).rev().collect();
         crate::families::permuted(self, &order)
     }
 
-    /// A scalar of a data type that is known when the program runs: the number nearest to `value`
-    /// that it has. `None` where the data type has no tensors.
+    /// A scalar of a data type that is only known at run time, rounded to nearest. `None` for data
+    /// types without tensors.
     pub(crate) fn nearest(dtype: DataType, value: f64) -> Option<Tensor> {
         let like = Tensor::zeros(dtype, &[])?;
         Some(each_dtype!(like, _like => Tensor::scalar(<T as Element>::nearest(value))))
     }
 
-    /// A tensor of a shape that has the first element of this one everywhere; `None` where there is
-    /// none, or more than there can be.
+    /// A tensor of a shape filled with the first element of this one; `None` if there is none, or
+    /// the shape is too large.
     pub fn filled(&self, shape: &[usize]) -> Option<Tensor> {
         let count = count_of(shape)?;
         each_dtype!(self, array => T::tensor(shape, repeated(*elements(array).first()?, count)))
@@ -328,7 +329,7 @@ impl Tensor {
         each_dtype!(self, array => mapped(elements(array), Element::to_f64))
     }
 
-    /// Gives every element as a 64-bit number, a piece at a time.
+    /// Calls a function with all elements as 64 bit numbers, chunk by chunk.
     pub fn each_f64s(&self, mut f: impl FnMut(&[f64])) {
         let mut piece = [0f64; 512];
         for start in (0..self.len()).step_by(piece.len()) {
@@ -343,7 +344,7 @@ impl Tensor {
         each_dtype!(self, array => elements(array).get(at).map(|&x| Element::to_f64(x)))
     }
 
-    /// Every element as a 64-bit integer, cut toward zero.
+    /// The elements as 64 bit integers, truncated toward zero.
     pub fn to_i64s(&self) -> Vec<i64> {
         each_dtype!(self, array => mapped(elements(array), Element::to_i64))
     }
@@ -356,9 +357,9 @@ impl Tensor {
         }
     }
 
-    /// A tensor of a data type that is known when the program runs, from 64-bit numbers; `None`
-    /// where their number is not the shape's, or the data type has no tensors. Each is cast as
-    /// numpy does it; see [`Element::from_f64`].
+    /// A tensor of a data type that is only known at run time, from 64 bit numbers, cast as by
+    /// [`Element::from_f64`]. `None` if their number does not match the shape, or the data type has
+    /// no tensors.
     pub fn from_f64s(dtype: DataType, shape: &[usize], values: Vec<f64>) -> Option<Tensor> {
         if dtype == DataType::FLOAT64 {
             return f64::tensor(shape, values);
@@ -367,7 +368,7 @@ impl Tensor {
         each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_f64)))
     }
 
-    /// As [`Tensor::from_f64s`], from integers, which wrap.
+    /// Like [`Tensor::from_f64s`], from integers, which wrap.
     pub fn from_i64s(dtype: DataType, shape: &[usize], values: Vec<i64>) -> Option<Tensor> {
         if dtype == DataType::INT64 {
             return i64::tensor(shape, values);
@@ -376,8 +377,8 @@ impl Tensor {
         each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_i64)))
     }
 
-    /// A tensor from little-endian bytes in row-major order; `None` where they are too few or too
-    /// many, or the data type has no tensors.
+    /// A tensor from little-endian bytes in row-major order; `None` if their number does not match,
+    /// or the data type has no tensors.
     pub fn from_le_bytes(dtype: DataType, shape: &[usize], bytes: &[u8]) -> Option<Tensor> {
         let count = count_of(shape)?;
         if count.checked_mul(dtype.bytes() as usize)? != bytes.len() {
@@ -393,9 +394,8 @@ impl Tensor {
         Tensor::read_le(dtype, shape, next).unwrap_or_else(|never| match never {})
     }
 
-    /// A tensor from little-endian bytes in row-major order, which `next` writes piece by piece into
-    /// what it is given; `None` where the data type has no tensors, or the shape more elements than
-    /// can be counted.
+    /// A tensor from little-endian bytes in row-major order, which `next` writes into each chunk
+    /// that it gets; `None` if the data type has no tensors or the shape is too large.
     ///
     /// # Errors
     /// That of `next`.
@@ -405,7 +405,7 @@ impl Tensor {
         mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<Option<Tensor>, E> {
         let Some(count) = count_of(shape) else { return Ok(None) };
-        // All at once: a file that holds less than it says is refused before it is read.
+        // Allocates everything at once: a file that is too short is rejected before it is read.
         let mut bytes = [0; READ];
         macro_rules! read {
             ($($dtype:ident $ty:ty = $read:expr,)*) => {
@@ -444,7 +444,7 @@ impl Tensor {
         }
     }
 
-    /// Gives the elements to `put` as little-endian bytes in row-major order, piece by piece.
+    /// Passes the elements to `put` as little-endian bytes in row-major order, chunk by chunk.
     ///
     /// # Errors
     /// That of `put`.
@@ -475,7 +475,7 @@ impl Tensor {
     }
 }
 
-/// Bytes that are read or written at once.
+/// The number of bytes that are read or written at once.
 const READ: usize = 1 << 16;
 
 #[cfg(test)]
@@ -489,7 +489,7 @@ mod tests {
         assert_eq!(tensor.map(|t| t.to_i64s()), Some(vec![1, -1]));
         assert!(Tensor::from_le_bytes(DataType::INT16, &[2], &[1, 0, 255]).is_none());
         let tensor = Tensor::from_f64s(DataType::UINT8, &[3], vec![-1.0, 2.9, 300.0]);
-        // As numpy casts them.
+        // Cast like numpy.
         assert_eq!(tensor.map(|t| t.to_i64s()), Some(vec![255, 2, 44]));
         let nearest = [-1.0, 2.9, 300.0, f64::NAN].map(<u8 as Element>::nearest);
         assert_eq!(nearest, [0, 2, 255, 0]);

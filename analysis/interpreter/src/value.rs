@@ -1,7 +1,8 @@
 //! Values: tensors, tuples, closures, data, references.
 //!
-//! Values are shared: a copy counts a reference. A kernel that gets the only one may work in
-//! place. Dropping never recurses, so a list of ten million cells ends as quietly as it grew.
+//! Values are shared: cloning one increments a reference count. A kernel that owns the only
+//! reference may work in place. Dropping never recurses, so that dropping a list of ten million
+//! cells does not overflow the stack.
 
 use std::{
     cell::RefCell,
@@ -23,20 +24,20 @@ pub enum Value {
     Tuple(Arc<Cell>),
     /// A value of an algebraic data type.
     Data(Arc<Data>),
-    /// A function with what it captured.
+    /// A function with its captured values.
     Closure(Arc<Closure>),
     /// A reference.
     Ref(Arc<Reference>),
-    /// A variable that has no value (any more); no expression gives it.
+    /// A variable without a value (any more). No expression evaluates to it.
     Empty,
 }
 
-/// Bytes of a value where it lies in another one, or in a frame.
+/// The size of a value inside of another one or of a frame, in bytes.
 pub(crate) const SLOT: u64 = size_of::<Value>() as u64;
-/// Bytes that a tensor takes beside its elements, about.
+/// The approximate size of a tensor without its elements, in bytes.
 pub(crate) const HEAD: u64 = size_of::<Tensor>() as u64 + 64;
 
-/// The fields of a tuple. Pairs and the cells of lists have them in place.
+/// The fields of a tuple, inline for pairs and the cells of lists.
 #[derive(Debug)]
 pub struct Cell(SmallVec<[Value; 2]>);
 
@@ -54,7 +55,7 @@ pub struct Data {
 pub struct Closure {
     /// The code.
     pub(crate) body: Callable,
-    /// The values of the names that it takes from around it.
+    /// The values of the variables that it captures.
     pub(crate) captured: Cell,
 }
 
@@ -65,7 +66,7 @@ pub(crate) enum Callable {
     Proc(Arc<Proc>),
     /// A definition, by its number in the program.
     Global(u32),
-    /// An operator with default attributes: `nn.relu` where it is not called.
+    /// An operator with default attributes: `nn.relu` as a value.
     Operator(&'static operators::Operator),
     /// A constructor.
     Constructor(SmolStr),
@@ -76,7 +77,7 @@ pub(crate) enum Callable {
 pub struct Reference(Mutex<Cell>);
 
 thread_local! {
-    /// Fields of values that are being dropped; `None` while nothing is.
+    /// The fields of values that are being dropped; `None` if no drop is in progress.
     static DROPPING: RefCell<Option<Vec<Value>>> = const { RefCell::new(None) };
 }
 
@@ -86,7 +87,8 @@ impl Drop for Cell {
             return;
         }
         let fields = std::mem::take(&mut self.0);
-        // Where a drop is under way further out, it takes over the fields; otherwise this is it.
+        // If an outer drop is in progress, it takes over the fields; otherwise this is the outer
+        // one.
         let first = DROPPING.with_borrow_mut(|dropping| match dropping {
             Some(queue) => {
                 queue.extend(fields);
@@ -109,8 +111,8 @@ impl Drop for Cell {
     }
 }
 
-/// The number of values that a thread drops before another one takes over the rest: what runs on it
-/// may be asked to stop.
+/// The number of values that a thread drops before another one takes over the rest, so that it can
+/// still be interrupted.
 const AT_ONCE: usize = 1 << 15;
 
 /// Drops values and everything in them.
@@ -138,7 +140,7 @@ impl Reference {
         cell.0.first().cloned().unwrap_or(Value::Empty)
     }
 
-    /// Gives it another value.
+    /// Replaces the content.
     pub fn set(&self, value: Value) {
         let old = {
             let mut cell = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -183,7 +185,7 @@ impl Value {
         }
     }
 
-    /// The tensor, if it is one, for those who may not look at the elements.
+    /// The tensor, if it is one, for callers that must not read the elements.
     pub(crate) fn shared(&self) -> Option<&SharedTensor> {
         match self {
             Value::Tensor(tensor) => Some(tensor),
@@ -199,9 +201,9 @@ impl Value {
         }
     }
 
-    /// The type, with every size known. Functions, data and references do not say theirs, nor does
-    /// what lies deeper in tuples than sixteen: a tuple that has another one twice, and so on, has more
-    /// fields than can be written.
+    /// The type, with all sizes known, of tensors and tuples of them. Other values have none, nor
+    /// do tuples nested deeper than sixteen levels: a tuple that contains another one twice, and so
+    /// on, has more fields than can be written.
     pub fn ty(&self) -> Type {
         self.type_within(16)
     }
@@ -216,7 +218,7 @@ impl Value {
         }
     }
 
-    /// The kind of value, in a sentence.
+    /// Describes the value in a message.
     pub fn describe(&self) -> String {
         match self {
             Value::Tensor(tensor) => types::describe(&tensor.ty()),
@@ -232,15 +234,14 @@ impl Value {
         }
     }
 
-    /// The tensors in it, fields of tuples and data in order: of a value that is known to be small.
-    ///
-    /// Data that holds itself through a reference is not followed.
+    /// The tensors in a value that is known to be small, with the fields of tuples and data in
+    /// order. References are not followed.
     pub fn leaves(&self) -> Vec<&Tensor> {
         self.leaves_within(usize::MAX).unwrap_or_default()
     }
 
-    /// As [`Value::leaves`]; `None` where it has more than `most` parts, with each counted as often as
-    /// it is there. Sixty tuples, each with the one before twice, have 2^60.
+    /// Like [`Value::leaves`]; `None` for more than `most` parts. A shared part counts at each
+    /// occurrence: sixty tuples that contain the previous one twice have 2^60.
     pub fn leaves_within(&self, most: usize) -> Option<Vec<&Tensor>> {
         let mut leaves = Vec::new();
         let mut left = most.checked_sub(1)?;
@@ -277,13 +278,13 @@ mod tests {
     use crate::tensor::{Array, Element};
 
     #[test]
-    fn shared_parts_are_not_gone_through_forever() {
+    fn leaves_of_shared_parts_are_limited() {
         let mut value = Value::from(Tensor::scalar(1i32));
         for _ in 0..60 {
             value = Value::tuple([value.clone(), value]);
         }
         assert!(value.leaves_within(1000).is_none());
-        // Its type is elided.
+        // Its type is truncated.
         assert!(matches!(value.ty(), Type::Tuple(fields) if fields.len() == 2));
         let pair = Value::tuple([Tensor::scalar(1i32).into(), Tensor::scalar(2i32).into()]);
         assert_eq!(pair.leaves_within(3).map(|leaves| leaves.len()), Some(2));
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_end_quietly() {
+    fn dropping_long_lists_does_not_overflow() {
         let mut list = Value::data("Nil".into(), []);
         for number in 0..1_000_000 {
             list = Value::data("Cons".into(), [Tensor::scalar(number).into(), list]);
@@ -300,14 +301,14 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_end_wholly() {
+    fn long_lists_are_dropped_completely() {
         let number = Array::from_elem(IxDyn(&[]), 7i32);
         let mut list = Value::data("Nil".into(), []);
         for _ in 0..3 * AT_ONCE {
             list = Value::data("Cons".into(), [i32::wrap(number.clone()).into(), list]);
         }
         drop(list);
-        // Another thread may still be at it.
+        // Another thread may still be dropping the rest.
         let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
         let mut number = number;
         while !number.is_unique() {

@@ -1,4 +1,4 @@
-//! Programs and what they give.
+//! Programs and their results.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -16,7 +16,7 @@ fn run_with(text: &str, limits: Limits) -> Result<Value, Fault> {
     let mut defs = semantics::all_defs(&db, file);
     let def = defs
         .find(|def| def.kind(&db) == DefKind::Expr || def.name(&db) == "@main")
-        .expect("there is something to run");
+        .expect("a definition");
     Machine::new(&db).limited(limits).run(def, Vec::new(), None)
 }
 
@@ -36,7 +36,7 @@ fn fault(text: &str, limits: Limits) -> Fault {
 }
 
 #[test]
-fn the_manuals_examples() {
+fn examples_of_the_manual() {
     assert_eq!(numbers("let %x = 1; let %x = %x + 3; %x"), [4.0]);
     let ackermann = "
         def @ackermann(%m: int32, %n: int32) -> int32 {
@@ -55,8 +55,8 @@ fn the_manuals_examples() {
 }
 
 #[test]
-fn a_loop_takes_no_space() {
-    // Two million steps in tail position.
+fn tail_calls_use_constant_space() {
+    // Two million iterations of a tail call.
     let text = "
         def @loop(%n: int32, %sum: int64) -> int64 {
           if (%n == 0) { %sum } else { @loop(%n - 1, %sum + 1i64) }
@@ -68,7 +68,7 @@ fn a_loop_takes_no_space() {
 }
 
 #[test]
-fn a_deep_recursion_is_no_danger() {
+fn deep_recursion_does_not_overflow() {
     let text = "
         def @deep(%n: int32) -> int32 {
           if (%n == 0) { 0 } else { @deep(%n - 1) + 1 }
@@ -80,7 +80,7 @@ fn a_deep_recursion_is_no_danger() {
 }
 
 #[test]
-fn long_lists_of_the_prelude() {
+fn long_prelude_lists() {
     let text = "
         def @count(%n: int32, %list: List[int32]) -> List[int32] {
           if (%n == 0) { %list } else { @count(%n - 1, Cons(%n, %list)) }
@@ -92,8 +92,8 @@ fn long_lists_of_the_prelude() {
 }
 
 #[test]
-fn graph_bindings_wait_where_they_may_not_be_needed() {
-    // `%0` would never end if it were evaluated where it is written.
+fn graph_bindings_are_evaluated_on_demand() {
+    // `%0` would not terminate if it were evaluated in place.
     let text = "
         def @count(%n: int32) -> int32 {
           %0 = @count(%n - 1);
@@ -101,13 +101,13 @@ fn graph_bindings_wait_where_they_may_not_be_needed() {
         }
         def @main() { @count(20) }";
     assert_eq!(numbers(text), [0.0]);
-    // Once, though it is used twice: doubling the calls twenty times would use up the fuel.
+    // It is evaluated once despite two uses: doubling the calls twenty times would use up the fuel.
     let limits = Limits { fuel: Some(1000), ..Limits::default() };
     assert!(run_with(text, limits).is_ok());
 }
 
 #[test]
-fn a_graph_binding_of_one_branch_in_the_other() {
+fn graph_bindings_across_branches() {
     let text = "
         def @f(%c: bool) -> int32 {
           if (%c) { %0 = 1 + 2; %0 * 2 } else { %0 }
@@ -181,7 +181,7 @@ fn limits() {
 }
 
 #[test]
-fn cancelling_takes_a_moment() {
+fn cancellation() {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = flag.clone();
     let thread = std::thread::spawn(move || {
@@ -199,7 +199,7 @@ fn cancelling_takes_a_moment() {
 }
 
 #[test]
-fn faults_say_where() {
+fn faults_have_traces() {
     let text = "
         def @inner(%x: int32) -> int32 { let %q = %x / 0; %q }
         def @main() -> int32 { @inner(1) + 1 }";
@@ -213,7 +213,7 @@ fn faults_say_where() {
 }
 
 #[test]
-fn observers_see_what_variables_are_bound_to() {
+fn observers_receive_the_values_of_variables() {
     struct Seen(Vec<(TextRange, f64)>, Vec<String>);
     impl Observer for Seen {
         fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
@@ -249,13 +249,13 @@ fn observers_see_what_variables_are_bound_to() {
 }
 
 #[test]
-fn untyped_code_fails_where_it_is_reached() {
+fn untyped_code_fails_when_it_is_reached() {
     let text = "def @main() { if (True) { 1 } else { %nowhere } }";
     assert_eq!(numbers(text), [1.0]);
 }
 
 #[test]
-fn generic_functions_run_on_what_they_get() {
+fn generic_functions() {
     let text = "
         def @twice[A](%f: fn(A) -> A, %x: A) -> A { %f(%f(%x)) }
         def @main() {
@@ -266,9 +266,9 @@ fn generic_functions_run_on_what_they_get() {
     assert_eq!(numbers(text), [2.0, 1.0, 1.0]);
 }
 
-/// The value of a choice keeps its slot while the operands after it are computed.
+/// The value of a choice keeps its register while the operands after it are computed.
 #[test]
-fn values_of_choices_survive_the_operands_after_them() {
+fn choices_keep_their_registers() {
     assert_eq!(numbers("add(if (True) { 1i32 } else { 2i32 }, 3i32)"), [4.0]);
     assert_eq!(numbers("add(if (False) { 1i32 } else { 2i32 }, 3i32)"), [5.0]);
     assert_eq!(numbers("add(match (Some(5)) { Some(%a) => %a, None => 2 }, 3)"), [8.0]);
@@ -276,14 +276,14 @@ fn values_of_choices_survive_the_operands_after_them() {
         numbers("(if (if (True) { True } else { False }) { 1 } else { 2 }, 7, 8)"),
         [1.0, 7.0, 8.0]
     );
-    // Where nothing uses the value, an effect of an arm stays.
+    // Unused values are still computed for their effects.
     let text =
         "let %r = ref(1); let %unused = if (True) { ref_write(%r, 2) } else { () }; ref_read(%r)";
     assert_eq!(numbers(text), [2.0]);
 }
 
 #[test]
-fn take_refuses_batches_that_differ() {
+fn take_rejects_different_batches() {
     let take = "take(ones(shape=[2, 3], dtype=\"float32\"), zeros(shape=[1, 2], dtype=\"int32\"), axis=1, batch_dims=1)";
     let fault = fault(take, Limits::default());
     assert_eq!(fault.kind, FaultKind::Operator, "{}", fault.message);

@@ -1,5 +1,5 @@
-//! Images, quantized integers, unusual convolutions, detection: corners with values worked out by
-//! hand.
+//! Edge cases of images, quantized integers, unusual convolutions and detection, with results
+//! computed by hand.
 
 use interpreter::{Fault, FaultKind, Machine, Tensor, Value};
 use semantics::Database;
@@ -40,7 +40,7 @@ fn floats(shape: &[usize], values: &[f64]) -> Tensor {
     tensor(DataType::FLOAT32, shape, values)
 }
 
-/// Numbers that look like none in particular.
+/// Arbitrary numbers.
 fn some(shape: &[usize]) -> Tensor {
     let count: usize = shape.iter().product();
     let values: Vec<f64> = (0..count).map(|k| ((k * 37 + 11) % 29) as f64 / 7.0 - 2.0).collect();
@@ -64,7 +64,7 @@ fn transformation_modes() {
     let mode = |mode: &str, size| {
         resize1d(&x, size, &format!("coordinate_transformation_mode=\"{mode}\""))
     };
-    // Of two places of half the resolution, the first lies at 0.5.
+    // The first of two pixels at half the resolution is at 0.5.
     close(&mode("half_pixel", 2), &[5.0, 25.0]);
     close(&mode("align_corners", 2), &[0.0, 30.0]);
     close(&mode("align_corners", 7), &[0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
@@ -72,23 +72,23 @@ fn transformation_modes() {
     close(&mode("tf_half_pixel_for_nn", 2), &[10.0, 30.0]);
     close(&mode("half_pixel", 1), &[15.0]);
     close(&mode("pytorch_half_pixel", 1), &[0.0]);
-    // From 0.25 · 3 to 1.25 · 3, of which the end is outside.
+    // From 0.25 · 3 to 1.25 · 3, the end of which is outside.
     close(&mode("tf_crop_and_resize", 3), &[7.5, 22.5, 0.0]);
 }
 
 #[test]
-fn the_nearest_element() {
+fn nearest_element() {
     let x = floats(&[1, 1, 2], &[1.0, 2.0]);
     let rounding = |method: &str| {
         let more = "method=\"nearest_neighbor\", coordinate_transformation_mode=\"asymmetric\"";
         resize1d(&x, 4, &format!("{more}, rounding_method=\"{method}\""))
     };
-    // The places are 0, 0.5, 1 and 1.5.
+    // The positions are 0, 0.5, 1 and 1.5.
     assert_eq!(rounding("floor"), [1.0, 1.0, 2.0, 2.0]);
     assert_eq!(rounding("ceil"), [1.0, 2.0, 2.0, 2.0]);
     assert_eq!(rounding("round"), [1.0, 2.0, 2.0, 2.0]);
     assert_eq!(rounding("round_prefer_floor"), [1.0, 1.0, 2.0, 2.0]);
-    // Images are divided by whole ratios, however they round.
+    // Images are divided by integral ratios regardless of the rounding.
     let x = floats(&[1, 1, 1, 2], &[1.0, 2.0]);
     let call = "image.resize2d(%x, size=[1, 4], roi=[0f, 0f, 0f, 0f], rounding_method=\"ceil\", \
                 method=\"nearest_neighbor\", coordinate_transformation_mode=\"asymmetric\")";
@@ -102,14 +102,14 @@ fn cubic_weights_add_up() {
         let more = format!("layout=\"NWC\", method=\"cubic\", {more}");
         close(&resize1d(&x, 7, &more), &[3.0; 7]);
     }
-    // Half way between the middle two: -1/16, 9/16, 9/16, -1/16.
+    // In the middle of the inner two: -1/16, 9/16, 9/16, -1/16.
     let x = floats(&[1, 1, 4], &[16.0, 0.0, 32.0, 0.0]);
     let more = "method=\"cubic\", coordinate_transformation_mode=\"align_corners\"";
     close(&resize1d(&x, 3, more)[1..2], &[17.0]);
 }
 
 #[test]
-fn images_in_blocks_of_channels() {
+fn images_with_blocked_channels() {
     let x = some(&[1, 4, 3, 3]);
     let size = "size=[5, 4], roi=[0f, 0f, 0f, 0f]";
     let plain = numbers(&format!("image.resize2d(%x, {size})"), &[&x]);
@@ -127,7 +127,7 @@ fn images_in_blocks_of_channels() {
 }
 
 #[test]
-fn nothing_to_resize() {
+fn empty_images_are_rejected() {
     let none = floats(&[0, 3, 4], &[]);
     assert_eq!(resize1d(&none, 7, "method=\"cubic\""), [0.0f64; 0]);
     let flat = floats(&[1, 3, 0], &[]);
@@ -136,12 +136,12 @@ fn nothing_to_resize() {
 }
 
 #[test]
-fn boxes_are_cut_out() {
+fn cropping_boxes() {
     let x = floats(&[1, 1, 2, 2], &[0.0, 1.0, 2.0, 3.0]);
     let boxes = floats(&[2, 4], &[0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 2.0]);
     let of = tensor(DataType::INT32, &[2], &[0.0, 0.0]);
     let call = "image.crop_and_resize(%x, %y, %z, crop_size=[2, 2], extrapolation_value=-1f)";
-    // The second is upside down, and half of it lies outside.
+    // The second is upside down and half outside.
     let wanted = [0.0, 1.0, 2.0, 3.0, 2.0, -1.0, 0.0, -1.0];
     assert_eq!(numbers(call, &[&x, &boxes, &of]), wanted);
     let of = tensor(DataType::INT32, &[2], &[0.0, 1.0]);
@@ -151,20 +151,20 @@ fn boxes_are_cut_out() {
 #[test]
 fn sampling_outside_of_an_image() {
     let x = floats(&[1, 1, 1, 3], &[1.0, 2.0, 4.0]);
-    // Across: at -1, 0, 1.5 and 2.5 of -1 … 1; down: in the middle.
+    // x is -1, 0, 1.5 and 2.5 of -1 … 1; y is in the middle.
     let grid = floats(&[1, 2, 1, 4], &[-1.0, 0.0, 1.5, 2.5, 0.0, 0.0, 0.0, 0.0]);
     let sample = |more: &str| numbers(&format!("image.grid_sample(%x, %y, {more})"), &[&x, &grid]);
     assert_eq!(sample("padding_mode=\"zeros\""), [1.0, 2.0, 2.0, 0.0]);
     assert_eq!(sample("padding_mode=\"border\""), [1.0, 2.0, 4.0, 4.0]);
     assert_eq!(sample("padding_mode=\"reflection\""), [1.0, 2.0, 3.0, 1.5]);
-    // Halves go to the even neighbour: 2.5 is 2.
+    // Halves are rounded to even: 2.5 is 2.
     assert_eq!(sample("method=\"nearest\""), [1.0, 2.0, 4.0, 0.0]);
-    // Now -1 is half an element in front of the first, and 1.5 is at 3.25.
+    // Now -1 is half an element before the first, and 1.5 is at 3.25.
     assert_eq!(sample("align_corners=False"), [0.5, 2.0, 0.0, 0.0]);
 }
 
 #[test]
-fn dilation_sees_the_zeros_around() {
+fn dilation_includes_padding() {
     let x = floats(&[1, 1, 1, 2], &[-5.0, -1.0]);
     let w = floats(&[1, 1, 2], &[0.5, 1.0]);
     let call = "image.dilation2d(%x, %y, padding=[0, 1])";
@@ -199,7 +199,7 @@ fn requantizing_channel_by_channel() {
     let scales = floats(&[2], &[1.0, 0.5]);
     let zeros = tensor(DataType::INT32, &[2], &[0.0, 2.0]);
     let call = "qnn.requantize(%x, %y, %z, 2f, -1, axis=0, out_dtype=\"uint8\")";
-    // (10 - 0) / 2 - 1, and (-10 - 2) / 4 - 1, which is below 0.
+    // (10 - 0) / 2 - 1, and (-10 - 2) / 4 - 1, which is negative.
     assert_eq!(numbers(call, &[&x, &scales, &zeros]), [4.0, 4.0, 0.0, 0.0]);
     let call = call.replace("axis=0", "axis=1").replace("uint8", "int32");
     assert_eq!(numbers(&call, &[&x, &scales, &zeros]), [4.0, 1.0, -6.0, -4.0]);
@@ -233,18 +233,18 @@ fn quantized_arithmetic_saturates() {
     assert_eq!(numbers(product, &[&x, &y]), [127.0, -128.0, 18.0]);
     let square = "qnn.sqrt(%x, 0.25f, 3, 0.5f, 0)";
     assert_eq!(numbers(square, &[&x])[2], 2.0);
-    // What is below the zero point: 0.5 · (-100) + 0.5 · 0.
+    // Below the zero point: 0.5 · (-100) + 0.5 · 0.
     let leaky = "qnn.leaky_relu(%x, 1f, 0, 1f, 0, alpha=0.5f)";
     assert_eq!(numbers(leaky, &[&x]), [100.0, -50.0, 7.0]);
 }
 
 #[test]
-fn padding_with_the_zero_point_adds_nothing() {
+fn padding_with_the_zero_point_contributes_nothing() {
     let x = tensor(DataType::UINT8, &[1, 1, 2, 2], &[130.0; 4]);
     let w = tensor(DataType::INT8, &[1, 1, 3, 3], &[5.0; 9]);
     let call = "qnn.conv2d(%x, %y, 128, 2, 0.1f, 0.1f, padding=[1, 1, 1, 1], channels=1, \
                 kernel_size=[3, 3], out_dtype=\"int32\")";
-    // (130 - 128) · (5 - 2) for each of the four places.
+    // (130 - 128) · (5 - 2) for each of the four positions.
     assert_eq!(numbers(call, &[&x, &w]), [24.0; 4]);
     let zeros = tensor(DataType::INT32, &[2], &[2.0, 5.0]);
     let x = tensor(DataType::INT8, &[1, 3], &[1.0, 2.0, 3.0]);
@@ -268,7 +268,7 @@ fn transposed_convolutions() {
     assert_eq!(conv(", strides=[2], padding=[1, 1]"), [10.0, 102.0, 20.0]);
     let more = ", strides=[2], padding=[1, 1], output_padding=[1]";
     assert_eq!(conv(more), [10.0, 102.0, 20.0, 200.0]);
-    // More padding than the window reaches cuts off.
+    // Padding beyond the window crops.
     assert_eq!(conv(", strides=[2], padding=[2, 2]"), [102.0]);
     // Each group has its own weight.
     let x = floats(&[1, 2, 1, 1], &[1.0, 2.0]);
@@ -294,15 +294,15 @@ fn winograd_is_a_convolution() {
 #[test]
 fn offsets_of_a_deformable_convolution() {
     let (x, w) = (floats(&[1, 1, 1, 3], &[1.0, 2.0, 4.0]), floats(&[1, 1, 1, 1], &[1.0]));
-    // Down and across, for each place.
+    // The vertical and horizontal offset of each position.
     let offset = floats(&[1, 2, 1, 3], &[0.0, 0.0, 0.0, 0.5, -1.5, 0.5]);
     let call = "nn.deformable_conv2d(%x, %y, %z, channels=1, kernel_size=[1, 1])";
-    // The second lies outside; after the last there is 0.
+    // The second is outside; beyond the last one it is 0.
     assert_eq!(numbers(call, &[&x, &offset, &w]), [1.5, 0.0, 2.0]);
 }
 
 #[test]
-fn bits_in_words() {
+fn packed_bits() {
     let x = tensor(DataType::INT32, &[1, 8], &[1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 3.0]);
     let call = "nn.bitpack(%x, bits=2, pack_axis=1, bit_axis=2, pack_type=\"uint8\", name=\"b\")";
     assert_eq!(numbers(call, &[&x]), [129.0, 33.0]);
@@ -318,7 +318,7 @@ fn bits_in_words() {
 }
 
 #[test]
-fn the_best_of_overlapping_boxes() {
+fn non_maximum_suppression() {
     // Class, score, and two corners. The second overlaps the first by 2/3.
     let x = floats(
         &[1, 3, 6],
@@ -356,7 +356,7 @@ fn regions_of_interest() {
 }
 
 #[test]
-fn accelerators_are_needed() {
+fn accelerator_operators_have_no_kernel() {
     let x = some(&[4, 3, 3, 3]);
     let call = "nn.contrib_conv2d_winograd_nnpack_weight_transform(%x, convolution_algorithm=3)";
     let found = fault(call, &[&x]);
@@ -367,9 +367,9 @@ fn accelerators_are_needed() {
     assert_eq!(interpreter::refusal("nn.conv2d"), None);
 }
 
-/// The weight says by its shape that it is in blocks.
+/// The shape of the weight implies that it is blocked.
 #[test]
-fn blocks_of_a_weight_whose_layout_is_not_written() {
+fn blocked_weights_without_a_layout() {
     let (x, w) = (some(&[1, 4, 5, 5]), some(&[8, 4, 3, 3]));
     let plain = numbers("nn.conv2d(%x, %y, channels=8, kernel_size=[3, 3])", &[&x, &w]);
     let blocked = "layout_transform(nn.contrib_conv2d_NCHWc(\

@@ -1,5 +1,5 @@
-//! Long calls of operators end soon after they are cancelled, one of each kind: the run at once, and
-//! what the call still has to clear away a moment later.
+//! Long operator calls of every kind end soon after cancellation: the run at once, and the cleanup
+//! of the call a moment later.
 
 use std::{
     sync::{
@@ -14,14 +14,14 @@ use interpreter::{FaultKind, Limits, Machine, Tensor, Value};
 use semantics::{Database, all_defs};
 use types::DataType;
 
-/// The time that a call must take to be worth stopping.
+/// The minimum duration of a call worth cancelling.
 const LONG: Duration = Duration::from_millis(200);
-/// Later than this no run ends, however busy the machine is.
+/// The deadline for a run to end, however busy the machine is.
 const LATE: Duration = Duration::from_millis(100);
-/// When it is stopped.
+/// The time of cancellation.
 const STOPPED: Duration = Duration::from_millis(50);
 
-/// An expression over `%x`, `%y`, `%z` and their types, each a call that takes a good half of a
+/// Expressions over `%x`, `%y`, `%z` and their types. Each is a call that takes more than half a
 /// second.
 const CALLS: &[(&str, &[&str])] = &[
     ("nn.dense(%x, %y, units=3000)", &["(3000, 3000)", "(3000, 3000)"]),
@@ -79,7 +79,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("nn.lrn(%x, size=9)", &["(1, 64, 400, 400)"]),
     ("nn.l2_normalize(%x, eps=0.1f, axis=[1])", &["(4, 8000000)"]),
     ("nn.bias_add(%x, %y, axis=-1)", &["(80000, 1024)", "(1024)"]),
-    // One axis that is as long as the tensor.
+    // One axis as long as the tensor.
     ("nn.bias_add(%x, %y, axis=-1)", &["(1, 60000000)", "(60000000)"]),
     ("nn.layer_norm(%x, %y, %z)", &["(1, 30000000)", "(30000000)", "(30000000)"]),
     ("nn.log_softmax(%x)", &["(1, 40000000)"]),
@@ -143,7 +143,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("qnn.requantize(%x, 0.1f, 0, 0.3f, 1, out_dtype=\"int8\")", &["int32 (60000000)"]),
 ];
 
-/// A tensor of a type as it is written above.
+/// A tensor of a type as written above.
 fn tensor(written: &str) -> (String, Tensor) {
     let (name, shape) = written.split_once('(').expect("a shape");
     let sizes = shape.trim_end_matches(')').split(',');
@@ -164,7 +164,7 @@ fn tensor(written: &str) -> (String, Tensor) {
         state >> 8
     };
     let tensor = match dtype {
-        // Most are of this type, and they are large.
+        // Most are of this type, and large.
         DataType::FLOAT32 => {
             let mut numbers: Vec<f32> = (0..count).map(|_| next() as f32 / 1e7 - 0.8).collect();
             if name.trim() == "nan" {
@@ -185,8 +185,8 @@ fn tensor(written: &str) -> (String, Tensor) {
     (tensor.ty().to_string(), tensor)
 }
 
-/// The course of a call that is stopped: how long it takes, how long after it is stopped the run ends,
-/// and how long after it is stopped nothing is left of it.
+/// The timing of a cancelled call: its full duration, and the time from cancellation to the end of
+/// the run and of the cleanup.
 struct Timed {
     whole: Duration,
     ended: Duration,
@@ -252,11 +252,11 @@ fn long_calls_end_soon() {
             ms(ended),
             ms(after)
         );
-        // Whatever there is to clear away.
+        // However much memory is to be released.
         if ended > LATE {
             late.push(format!("{expr}: the run ended after {:.0} ms", ms(ended)));
         }
-        // On a machine where it takes no time there is nothing to stop.
+        // A call that takes no time on this machine cannot be cancelled.
         if whole >= LONG && ms(after) > 0.2 * ms(whole) {
             late.push(format!("{expr}: {:.0} of {:.0} ms", ms(after), ms(whole)));
         }
@@ -268,7 +268,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The time limit reaches into calls as well.
+/// Time limits interrupt calls, too.
 #[test]
 fn time_limits_reach_into_calls() {
     let text = "def @main(%x: Tensor[(3000, 3000), float64]) { nn.dense(%x, %x, units=3000) }";
@@ -281,7 +281,7 @@ fn time_limits_reach_into_calls() {
     let fault = Machine::new(&db).limited(limits).run(def, vec![x.into()], None);
     let fault = fault.expect_err("it takes longer");
     assert_eq!(fault.kind, FaultKind::Time);
-    // A fault of the machine itself: where it was, and what the operator was given.
+    // Faults of the machine also have a trace and the types of the arguments.
     assert_eq!(fault.trace.len(), 1);
     assert_eq!(fault.arguments.len(), 2);
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());

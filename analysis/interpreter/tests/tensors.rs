@@ -1,4 +1,4 @@
-//! Operators that make, sort, draw and rearrange elements: corners of what they compute.
+//! Edge cases of operators that create, sort, draw and rearrange elements.
 
 use interpreter::{Fault, FaultKind, Machine, Tensor, Value};
 use semantics::Database;
@@ -14,7 +14,7 @@ fn call(text: &str, args: Vec<Tensor>) -> Result<Value, Fault> {
     Machine::new(&db).run(def.expect("@main"), args, None)
 }
 
-/// One expression over `%x`, `%y`, `%z`, `%w`.
+/// Evaluates an expression over `%x`, `%y`, `%z`, `%w`.
 fn run(expr: &str, args: &[Tensor]) -> Result<Value, Fault> {
     let params: Vec<String> = args
         .iter()
@@ -24,7 +24,7 @@ fn run(expr: &str, args: &[Tensor]) -> Result<Value, Fault> {
     call(&format!("def @main({}) {{ {expr} }}", params.join(", ")), args.to_vec())
 }
 
-/// The elements of all tensors of the result, one after the other.
+/// The elements of all tensors in the result.
 fn numbers(expr: &str, args: &[Tensor]) -> Vec<f64> {
     match run(expr, args) {
         Ok(value) => value.leaves().iter().flat_map(|tensor| tensor.to_f64s()).collect(),
@@ -32,7 +32,7 @@ fn numbers(expr: &str, args: &[Tensor]) -> Vec<f64> {
     }
 }
 
-/// The shapes of all tensors of the result.
+/// The shapes of all tensors in the result.
 fn shapes(expr: &str, args: &[Tensor]) -> Vec<Vec<usize>> {
     match run(expr, args) {
         Ok(value) => value.leaves().iter().map(|tensor| tensor.shape().to_vec()).collect(),
@@ -59,7 +59,7 @@ fn ints(values: &[f64]) -> Tensor {
 const NAN: f64 = f64::NAN;
 
 #[test]
-fn equal_elements_keep_their_order() {
+fn sorting_is_stable() {
     let x = floats(&[2, 4], &[2., 1., 2., 1., 0., 0., 3., 0.]);
     let args = std::slice::from_ref(&x);
     let order = numbers("argsort(%x, axis=-1, is_ascend=True, dtype=\"int32\")", args);
@@ -72,8 +72,8 @@ fn equal_elements_keep_their_order() {
 }
 
 #[test]
-fn nan_has_no_order() {
-    // No comparison moves anything: 2 < NaN and NaN < 1 are both false.
+fn sorting_nan() {
+    // Nothing moves: 2 < NaN and NaN < 1 are both false.
     let x = floats(&[3], &[2., NAN, 1.]);
     let args = std::slice::from_ref(&x);
     assert_eq!(numbers("argsort(%x, axis=0, dtype=\"int32\")", args), [0., 1., 2.]);
@@ -82,14 +82,14 @@ fn nan_has_no_order() {
 }
 
 #[test]
-fn the_first_ones() {
+fn top_k() {
     let x = tensor(DataType::UINT8, &[2, 3], &[7., 255., 7., 0., 1., 1.]);
     let args = std::slice::from_ref(&x);
     let both = numbers("topk(%x, k=2, axis=1, dtype=\"int64\")", args);
     assert_eq!(both, [255., 7., 1., 1., 1., 0., 1., 2.]);
     let least = "topk(%x, k=1, axis=-1, ret_type=\"values\", is_ascend=True, dtype=\"int32\")";
     assert_eq!(numbers(least, args), [7., 0.]);
-    // All of them where `k` is below 1.
+    // All of them if `k` is below 1.
     assert_eq!(shapes("topk(%x, k=-1, axis=0, dtype=\"int32\")", args), [[2, 3], [2, 3]]);
     let none = tensor(DataType::UINT8, &[2, 0], &[]);
     assert_eq!(shapes("topk(%x, k=0, axis=1, dtype=\"int32\")", &[none]), [[2, 0], [2, 0]]);
@@ -97,14 +97,14 @@ fn the_first_ones() {
     let found = fault("dyn.topk(%x, %y, k=None, axis=1, dtype=\"int32\")", &[x, k]);
     assert_eq!(found.kind, FaultKind::Operator);
     assert!(found.message.contains("axis 1 has 3 elements"), "{}", found.message);
-    // 64 bits without a sign.
+    // Unsigned 64 bit integers.
     let great = Tensor::from_i64s(DataType::UINT64, &[2], vec![-1, 1]).expect("two");
     assert_eq!(numbers("argsort(%x, axis=0, dtype=\"int32\")", &[great]), [1., 0.]);
 }
 
 #[test]
-fn many_elements_are_sorted_alike() {
-    // Lanes that lie across, in several batches.
+fn sorting_large_tensors() {
+    // Lanes along an inner axis, in several batches.
     let count = 70_000u32;
     let values: Vec<f64> = (0..count).map(|k| f64::from(k * 7919 % 10_007)).collect();
     let x = floats(&[7, 2, 5000], &values);
@@ -126,7 +126,7 @@ fn many_elements_are_sorted_alike() {
 }
 
 #[test]
-fn places_of_what_is_true() {
+fn positions_of_true_elements() {
     let x = floats(&[2, 2], &[0., NAN, -1., 0.]);
     assert_eq!(numbers("argwhere(%x)", &[x]), [0., 1., 1., 0.]);
     assert_eq!(shapes("argwhere(%x)", &[floats(&[0, 3], &[])]), [[0, 2]]);
@@ -139,7 +139,7 @@ fn places_of_what_is_true() {
 }
 
 #[test]
-fn where_values_belong() {
+fn searching_sorted_sequences() {
     let x = floats(&[4], &[1., 2., 2., 5.]);
     let y = floats(&[2, 2], &[2., 0., 9., NAN]);
     let args = [x, y];
@@ -150,7 +150,7 @@ fn where_values_belong() {
 }
 
 #[test]
-fn different_elements() {
+fn unique_elements() {
     let x = ints(&[4., 5., 1., 2., 3., 3., 4., 5.]);
     let unique = |sorted: &str| {
         let attrs = "return_counts=True, attrs_type_key=\"relay.attrs.UniqueAttrs\"";
@@ -168,7 +168,7 @@ fn different_elements() {
 }
 
 #[test]
-fn tensors_out_of_nothing() {
+fn creating_tensors() {
     let on = Tensor::scalar(1f32);
     let off = Tensor::scalar(0f32);
     let x = tensor(DataType::INT32, &[3], &[1., -1., 2.]);
@@ -205,7 +205,7 @@ fn diagonals() {
 }
 
 #[test]
-fn borders() {
+fn padding() {
     let x = floats(&[3], &[1., 2., 3.]);
     let zero = Tensor::scalar(0f32);
     let pad = |width: &str, mode: &str| {
@@ -233,14 +233,14 @@ fn borders() {
 }
 
 #[test]
-fn blocks_of_the_plane() {
+fn space_to_depth_and_batch() {
     let x = floats(&[1, 4, 1, 2], &[0., 1., 2., 3., 4., 5., 6., 7.]);
     let args = std::slice::from_ref(&x);
     let plane = [0., 2., 1., 3., 4., 6., 5., 7.];
     assert_eq!(numbers("nn.depth_to_space(%x, block_size=2)", args), plane);
     let back = "nn.space_to_depth(nn.depth_to_space(%x, block_size=2), block_size=2)";
     assert_eq!(numbers(back, args), x.to_f64s());
-    // What fills no block falls away.
+    // Incomplete blocks are dropped.
     let odd = floats(&[1, 1, 3, 3], &(0..9).map(f64::from).collect::<Vec<_>>());
     assert_eq!(numbers("nn.space_to_depth(%x, block_size=2)", &[odd]), [0., 1., 3., 4.]);
     let row = floats(&[1, 3], &[1., 2., 3.]);
@@ -253,7 +253,7 @@ fn blocks_of_the_plane() {
 }
 
 #[test]
-fn larger_pictures() {
+fn upsampling() {
     let x = floats(&[1, 1, 1, 3], &[0., 10., 40.]);
     let up = |attrs: &str| {
         numbers(
@@ -263,7 +263,7 @@ fn larger_pictures() {
     };
     assert_eq!(up("method=\"nearest_neighbor\""), [0., 0., 10., 10., 40., 40.]);
     assert_eq!(up("method=\"bilinear\""), [0., 5., 10., 25., 40., 40.]);
-    // 2 of 5 steps are 0.8 elements, which single precision does not hold.
+    // 2 of 5 steps are 0.8 elements, which is not exact in single precision.
     let aligned = up("method=\"bilinear\", align_corners=True");
     let expected = [0., 4., 8., 16., 28., 40.];
     assert!(aligned.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-5), "{aligned:?}");
@@ -287,7 +287,7 @@ fn sparse_matrices() {
 }
 
 #[test]
-fn sparse_places() {
+fn sparse_indices() {
     let places = tensor(DataType::INT64, &[2, 2], &[1., 1., 3., 0.]);
     let args = [places.clone(), ints(&[5., 6.]), ints(&[4., 2.]), Tensor::scalar(9i64)];
     let filled = numbers("sparse_fill_empty_rows(%x, %y, %z, %w)", &args);
@@ -296,7 +296,7 @@ fn sparse_places() {
     let reshaped =
         numbers("sparse_reshape(%x, %y, %z)", &[places.clone(), ints(&[4., 2.]), ints(&[2., -1.])]);
     assert_eq!(reshaped, [0., 3., 1., 2., 2., 4.]);
-    // The last of two values for one place stays; what is outside is left out.
+    // The last of two values for one position wins; positions out of range are ignored.
     let twice = tensor(DataType::INT64, &[3], &[1., 1., 7.]);
     let dense = "sparse_to_dense(%x, %y, %z, output_shape=[3])";
     let args = [twice, ints(&[5., 6., 7.]), Tensor::scalar(0i64)];
@@ -304,7 +304,7 @@ fn sparse_places() {
 }
 
 #[test]
-fn shapes_that_are_computed() {
+fn dynamic_shapes() {
     let x = floats(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
     let reshape =
         |sizes: &[f64]| run("dyn.reshape(%x, %y, newshape=[])", &[x.clone(), ints(sizes)]);
@@ -347,7 +347,7 @@ fn words(value: &Value) -> Vec<u64> {
 
 #[test]
 fn random_bits() {
-    // The numbers are TVM's.
+    // The numbers are those of TVM.
     let draw = |expr: &str, words_of_key: [u64; 10]| match run(expr, &[key(words_of_key)]) {
         Ok(value) => words(&value),
         Err(fault) => panic!("{}", fault.message),
@@ -359,7 +359,7 @@ fn random_bits() {
         drawn[14..],
         [14_101_498_703_966_615_081, 357_814_971_985_492_536, 17_891_668_859_032_836_076,]
     );
-    // A counter that is used up goes on to another branch.
+    // An exhausted counter continues on another branch.
     let late = [5, 6, 7, 8, 1, 2, 0, u64::MAX - 2, 16, 0];
     let drawn = draw("random.threefry_generate(%x, out_shape=[2, 2])", late);
     assert_eq!(drawn[..10], [5, 6, 7, 8, 17, 2, 0, 4, 8, 0]);
@@ -399,7 +399,7 @@ fn random_numbers() {
 }
 
 #[test]
-fn what_runs_nowhere_says_so() {
+fn operators_without_a_kernel() {
     let x = tensor(DataType::INT8, &[1, 2, 2, 4], &[0.; 16]);
     let lut = tensor(DataType::INT8, &[0], &[]);
     let text = "contrib.ethosu.identity(%x, %y, ifm_scale=1f, ifm_zero_point=0, ofm_scale=1f, \
@@ -418,7 +418,7 @@ fn halves_are_rounded_away_from_zero() {
 
 /// There may be more updates than indices.
 #[test]
-fn scattered_updates_are_read_in_the_order_of_the_indices() {
+fn scatter_reads_updates_in_the_order_of_the_indices() {
     let x = floats(&[2, 2], &[0., 0., 0., 0.]);
     let indices = tensor(DataType::INT64, &[1, 2], &[-1., 0.]);
     let updates = floats(&[2, 2], &[1., 2., 3., 4.]);

@@ -207,7 +207,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 ];
 
 /// Maximum rank. A shape argument of such a length is an error in the program.
-const MOST_AXES: i64 = 1 << 12;
+const MAX_AXES: i64 = 1 << 12;
 
 /// Returns the length of the argument at `position`, which contains a number for each of some axes.
 fn length(
@@ -228,7 +228,7 @@ fn length(
     };
     // TVM treats a negative length as 0.
     match length.as_known() {
-        Some(known) if known <= MOST_AXES => Ok(usize::try_from(known).unwrap_or(0)),
+        Some(known) if known <= MAX_AXES => Ok(usize::try_from(known).unwrap_or(0)),
         Some(known) => Reason::new(
             Code::ShapeMismatch,
             format!("`{operator}`: {name} has {known} elements, which exceeds the maximum rank"),
@@ -388,7 +388,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let data = call.require_tensor(0)?;
     needs_attrs(call, DYN_EXPAND_DIMS.key)?;
     let Some(added) = call.attrs().int("num_newaxis") else { return Err(Halt::Silent) };
-    let Some(added) = usize::try_from(added).ok().filter(|&n| n <= MOST_AXES as usize) else {
+    let Some(added) = usize::try_from(added).ok().filter(|&n| n <= MAX_AXES as usize) else {
         return Reason::new(
             Code::AttributeValue,
             format!("`{}`: `num_newaxis` cannot be {added}", call.operator()),

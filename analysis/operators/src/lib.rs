@@ -228,7 +228,7 @@ mod tests {
                 .flat_map(|text| text.split('`').skip(1).step_by(2))
                 .filter(|text| !is_name(text))
                 .flat_map(words)
-                // `s` stands for any of `s1, …, sm`.
+                // `s` is any of `s1, …, sm`.
                 .flat_map(|word| [word, word.trim_end_matches(|c: char| c.is_ascii_digit())])
                 .collect();
             for name in quoted.into_iter().filter(|text| is_name(text)) {

@@ -1,8 +1,8 @@
-//! Archives of saved models, compiled packages and the model library format.
+//! Archives of saved models, compiled packages and the Model Library Format.
 //!
-//! Nothing is unpacked: entries are found by their names and read where they are. An archive with a
-//! name that leads elsewhere, with a link, or with an entry that it does not hold is refused as a
-//! whole. Archives are not compressed, so that no entry is longer than its file.
+//! Nothing is unpacked: entries are found by name and read in place. An archive is rejected as a whole if
+//! a name leads out of it, if it has a link, or if an entry extends beyond its end. Archives are not
+//! compressed, so no entry is longer than the file.
 
 use std::{
     io::{Read, Seek, SeekFrom},
@@ -11,15 +11,15 @@ use std::{
 
 use crate::{Error, Plan, convert};
 
-/// The most entries of an archive.
+/// The largest number of entries of an archive.
 const MOST_ENTRIES: usize = 1 << 16;
 /// The longest text that is read from an archive, in bytes.
-const LONGEST_TEXT: u64 = u32::MAX as u64;
+const MAX_TEXT: u64 = u32::MAX as u64;
 
 /// The content of an archive.
 #[derive(Default)]
 pub struct Package {
-    /// The text of the module, converted where it was saved as JSON.
+    /// The text of the module, converted if it was saved as JSON.
     pub text: Option<String>,
     /// The range of the parameters in the archive, as `save_param_dict` writes them.
     pub params: Option<Range<u64>>,
@@ -27,7 +27,7 @@ pub struct Package {
     pub plan: Option<Plan>,
 }
 
-/// Tells whether a file is a tar archive, by its first 512 bytes.
+/// Returns true if a file is a tar archive, by its first 512 bytes.
 pub fn is_archive(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
@@ -40,7 +40,7 @@ struct Entry {
 /// Reads an archive of `length` bytes.
 ///
 /// # Errors
-/// It is broken or hostile, holds nothing that is known, or the module in it cannot be read.
+/// It is damaged or hostile, has no known contents, or its module cannot be read.
 pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Error> {
     let entries = entries(&mut archive, length)?;
     let named = |name: &str| entries.iter().find(|entry| entry.name == name);
@@ -56,7 +56,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
         package.params = named("model.params").map(|entry| entry.range.clone());
         return Ok(package);
     }
-    // The model library format, in its present and its first form.
+    // The Model Library Format, in its current and its first version.
     let modules = match named("src/relay.txt") {
         Some(entry) => vec![entry],
         None => like("src/", ".relay"),
@@ -66,7 +66,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
         [entry] => Some(read(&mut archive, entry)?),
         [first, ..] => {
             let message =
-                format!("it holds {} modules, `{}` among them", modules.len(), first.name);
+                format!("it contains {} modules, such as `{}`", modules.len(), first.name);
             return Err(Error::new("many-modules", "", message));
         }
     };
@@ -92,7 +92,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
     }
     if package.text.is_none() && package.plan.is_none() {
         let message =
-            "it holds neither a module (`model.json`, `src/*.relay`) nor a plan (`mod.json`)";
+            "it contains neither a module (`model.json`, `src/*.relay`) nor a plan (`mod.json`)";
         return Err(Error::new("no-module", "", message));
     }
     Ok(package)
@@ -102,15 +102,15 @@ fn within(entry: &str, place: &str) -> String {
     if place.is_empty() { format!("`{entry}`") } else { format!("`{entry}`: {place}") }
 }
 
-/// Returns the files of an archive, if all of it can be trusted.
+/// Returns the files of an archive after validating all entries.
 fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, Error> {
     let broken =
-        |message: &str| Error::new("bad-archive", "", format!("the archive is broken: {message}"));
+        |message: &str| Error::new("bad-archive", "", format!("the archive is damaged: {message}"));
     let failed = |error: std::io::Error| broken(&error.to_string());
     archive.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut tar = tar::Archive::new(archive);
     let mut found = Vec::new();
-    // Only headers of 512 bytes are read; long names are entries that nobody asks for.
+    // Only headers of 512 bytes are read; entries with long names are never requested.
     for (number, entry) in tar.entries_with_seek().map_err(failed)?.raw(true).enumerate() {
         if number == MOST_ENTRIES {
             return Err(broken(&format!("it has more than {MOST_ENTRIES} entries")));
@@ -124,7 +124,7 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
             return Err(Error::new("bad-archive", "", message));
         }
         if kind.is_symlink() || kind.is_hard_link() {
-            let message = format!("the archive is refused: `{shown}` is a link");
+            let message = format!("the archive is rejected: `{shown}` is a link");
             return Err(Error::new("bad-archive", "", message));
         }
         let from = entry.raw_file_position();
@@ -144,7 +144,7 @@ fn read<R: Read + Seek>(archive: &mut R, entry: &Entry) -> Result<String, Error>
     let place = || format!("`{}`", crate::graph::short(&entry.name));
     let failed = |error: std::io::Error| Error::new("bad-archive", place(), error.to_string());
     let length = entry.range.end - entry.range.start;
-    if length > LONGEST_TEXT {
+    if length > MAX_TEXT {
         return Err(Error::new("bad-archive", place(), "it is larger than 4 GB"));
     }
     archive.seek(SeekFrom::Start(entry.range.start)).map_err(failed)?;

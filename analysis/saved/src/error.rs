@@ -1,17 +1,17 @@
-//! Reasons why a saved module cannot be read.
+//! Errors of reading saved modules.
 
 use std::fmt;
 
-/// A reason why a saved module cannot be read: a code, the place, the reason, and a way out.
+/// The error of a saved module that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// The kind of the failure, in lower case with hyphens.
+    /// The kind of the error, in lower case with hyphens.
     pub code: &'static str,
-    /// The place in the file, such as a node; empty where it is the file itself.
+    /// The place in the file, such as a node; empty for the whole file.
     pub place: String,
     /// The reason.
     pub message: String,
-    /// The way out; empty where there is none.
+    /// A suggestion for the user, or an empty string.
     pub help: &'static str,
 }
 
@@ -23,17 +23,17 @@ impl Error {
     ) -> Error {
         let help = match code {
             "unknown-node-kind" => {
-                "load the file with the TVM that wrote it, and save what `astext()` gives"
+                "load the file with the TVM version that wrote it, and save the output of `astext()`"
             }
             "unknown-version" => {
-                "load it with a TVM that reads it, and save it with TVM 0.6 to 0.19"
+                "load the file with a TVM version that reads it, and save it with TVM 0.6 to 0.19"
             }
             "too-deep" | "too-long" | "too-many-nodes" => {
-                "load the file with TVM, and save the text that `astext()` gives"
+                "load the file with TVM, and save the output of `astext()`"
             }
             "no-module" => "save a module or a function with `tvm.ir.save_json`",
-            "bad-archive" => "get the archive again, or pack it anew",
-            "many-modules" => "unpack the archive, and name one of them",
+            "bad-archive" => "download or create the archive again",
+            "many-modules" => "unpack the archive, and name one of the modules",
             "not-json" | "bad-graph" => "save the module again with `tvm.ir.save_json`",
             _ => "",
         };

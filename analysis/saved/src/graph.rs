@@ -8,12 +8,12 @@ use serde::{
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use crate::{Error, MOST_NODES};
+use crate::{Error, MAX_NODES};
 
-/// The index of a node. A node without a kind stands for what is not there.
+/// The index of a node. A node without a kind represents null.
 pub(crate) type Id = u32;
 
-/// A saved object with everything that it leads to.
+/// A saved object with all objects that it refers to.
 pub(crate) struct Graph<'t> {
     pub(crate) root: Id,
     pub(crate) nodes: Vec<Node<'t>>,
@@ -28,13 +28,13 @@ pub(crate) struct Graph<'t> {
 pub(crate) struct Node<'t> {
     /// The type key of TVM.
     pub(crate) kind: Cow<'t, str>,
-    /// Its bytes, where it is written as such: strings, operators, names of sources.
+    /// The bytes of objects that are saved by name: strings, operators, source names.
     pub(crate) bytes: Option<Cow<'t, [u8]>>,
-    /// Fields by name. Where a field is another object, the value is its index.
+    /// Fields by name. If a field is another object, the value is its index.
     pub(crate) fields: Vec<(Cow<'t, str>, Cow<'t, str>)>,
     /// Keys of a map from strings.
     pub(crate) keys: Vec<Cow<'t, str>>,
-    /// Elements of an array; values of a map, after their keys where those are no strings.
+    /// The elements of an array; the values of a map, each after its key unless keys are strings.
     pub(crate) data: Vec<Id>,
 }
 
@@ -84,7 +84,7 @@ impl<'t> Graph<'t> {
         Ok(graph)
     }
 
-    /// Returns a node. All indices that the graph gives are of nodes that are there.
+    /// Returns a node. All indices in the graph are valid.
     pub(crate) fn node(&self, id: Id) -> &Node<'t> {
         &self.nodes[id as usize]
     }
@@ -94,7 +94,7 @@ impl<'t> Graph<'t> {
         &self.node(id).kind
     }
 
-    /// Returns true if a node is an object.
+    /// Returns true if a node is not null.
     pub(crate) fn is_there(&self, id: Id) -> bool {
         !self.node(id).kind.is_empty()
     }
@@ -105,14 +105,14 @@ impl<'t> Graph<'t> {
         field.map(|text| &**text).ok_or_else(|| self.bad(id, &format!("it has no field `{name}`")))
     }
 
-    /// Returns the object that is a field.
+    /// Returns the object in a field.
     pub(crate) fn link(&self, id: Id, name: &str) -> Result<Id, Error> {
         let text = self.field(id, name)?;
         self.index(text)
-            .ok_or_else(|| self.bad(id, &format!("`{name}` is no node: `{}`", short(text))))
+            .ok_or_else(|| self.bad(id, &format!("`{name}` is not a node: `{}`", short(text))))
     }
 
-    /// Returns the object that is a field, if the field is there.
+    /// Returns the object in a field, if it is not null.
     pub(crate) fn optional(&self, id: Id, name: &str) -> Result<Option<Id>, Error> {
         if self.node(id).field(name).is_none() {
             return Ok(None);
@@ -124,7 +124,7 @@ impl<'t> Graph<'t> {
         text.parse::<Id>().ok().filter(|&index| (index as usize) < self.nodes.len())
     }
 
-    /// Returns the elements of the array that is a field; none where there is no array.
+    /// Returns the elements of the array in a field; none if the field is null.
     pub(crate) fn list(&self, id: Id, name: &str) -> Result<&[Id], Error> {
         let list = self.link(id, name)?;
         self.elements(list)
@@ -138,21 +138,22 @@ impl<'t> Graph<'t> {
         }
     }
 
-    /// Returns the string that is a field.
+    /// Returns the string in a field.
     pub(crate) fn string(&self, id: Id, name: &str) -> Result<Cow<'_, str>, Error> {
         let link = self.link(id, name)?;
         Ok(self.bytes_as_text(link))
     }
 
-    /// Returns the bytes of a string, or of what is known by its name.
+    /// Returns the text of a string, or the name of an object that is saved by name.
     pub(crate) fn bytes_as_text(&self, id: Id) -> Cow<'_, str> {
         String::from_utf8_lossy(self.node(id).bytes.as_deref().unwrap_or_default())
     }
 
-    /// Returns the number that is a field.
+    /// Returns the number in a field.
     pub(crate) fn number<N: std::str::FromStr>(&self, id: Id, name: &str) -> Result<N, Error> {
         let text = self.field(id, name)?;
-        text.parse().map_err(|_| self.bad(id, &format!("`{name}` is no number: `{}`", short(text))))
+        text.parse()
+            .map_err(|_| self.bad(id, &format!("`{name}` is not a number: `{}`", short(text))))
     }
 
     /// Returns the entries of a map from strings.
@@ -178,7 +179,7 @@ impl<'t> Graph<'t> {
         Ok(node.data.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
     }
 
-    /// The name of a node in messages.
+    /// Returns the name of a node for messages.
     pub(crate) fn place(&self, id: Id) -> String {
         match self.kind(id) {
             "" => format!("node {id}"),
@@ -186,12 +187,12 @@ impl<'t> Graph<'t> {
         }
     }
 
-    /// An error about a node.
+    /// Returns an error about a node.
     pub(crate) fn bad(&self, id: Id, message: &str) -> Error {
         Error::new("bad-graph", self.place(id), message)
     }
 
-    /// The error about a node that nothing is known of.
+    /// Returns the error about a node of an unknown kind.
     pub(crate) fn unknown(&self, id: Id) -> Error {
         let version = short(&self.version);
         let message =
@@ -200,7 +201,7 @@ impl<'t> Graph<'t> {
     }
 }
 
-/// A text for a message.
+/// Shortens a text for a message.
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
@@ -208,7 +209,7 @@ pub(crate) fn short(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A string of the file, without a copy where it has no escapes.
+/// A string of the file, borrowed unless it has escapes.
 #[derive(Default, Clone, Deserialize)]
 struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 
@@ -231,7 +232,7 @@ struct RawNode<'t> {
     repr_str: Option<Text<'t>>,
     #[serde(borrow, default)]
     repr_b64: Option<Text<'t>>,
-    /// In place of `repr_str` until TVM 0.7.
+    /// Used instead of `repr_str` up to TVM 0.7.
     #[serde(borrow, default)]
     global_key: Option<Text<'t>>,
     #[serde(borrow, default)]
@@ -283,9 +284,9 @@ impl<'de: 't, 't> Deserialize<'de> for Nodes<'t> {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Nodes<'de>, A::Error> {
                 let mut nodes = Vec::new();
                 while let Some(node) = seq.next_element::<RawNode<'de>>()? {
-                    if nodes.len() == MOST_NODES {
+                    if nodes.len() == MAX_NODES {
                         while seq.next_element::<IgnoredAny>()?.is_some() {}
-                        let message = format!("more than {MOST_NODES} nodes");
+                        let message = format!("more than {MAX_NODES} nodes");
                         return Err(serde::de::Error::custom(message));
                     }
                     nodes.push(node.into_node().map_err(serde::de::Error::custom)?);
@@ -319,7 +320,7 @@ impl<'t> RawNode<'t> {
 
 /// Unpacks a byte string: its length, then its bytes.
 fn unpacked(encoded: &str) -> Result<Vec<u8>, &'static str> {
-    const BROKEN: &str = "a byte string is not what it says";
+    const BROKEN: &str = "a byte string has another length than declared";
     let bytes = STANDARD.decode(encoded).map_err(|_| BROKEN)?;
     let (length, rest) = bytes.split_first_chunk::<8>().ok_or(BROKEN)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| BROKEN)?;

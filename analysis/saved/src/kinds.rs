@@ -29,7 +29,7 @@ pub(crate) enum FieldType {
 pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) ty: FieldType,
-    /// The value that is not printed.
+    /// The default, which is not printed.
     pub(crate) default: Option<&'static str>,
 }
 
@@ -59,13 +59,13 @@ fn field(word: &'static str) -> Option<Field> {
     Some(Field { name, ty, default })
 }
 
-/// Returns the fields of a kind in the order of TVM, where it is known.
+/// Returns the fields of a known kind in the order of TVM.
 pub(crate) fn fields(kind: &str) -> Option<&'static [Field]> {
     KINDS.get(kind).map(Vec::as_slice)
 }
 
-/// Tells whether an operator declares attributes of a kind. One of another version, or that is not
-/// known, takes any.
+/// Returns true if an operator accepts attributes of a kind. Operators that are unknown or of another
+/// version accept any.
 pub(crate) fn takes(operator: &str, kind: &str) -> bool {
     let takes = |operator: &operators::Operator| {
         operator.registered_attrs().is_some_and(|registered| registered.key == kind)
@@ -73,12 +73,12 @@ pub(crate) fn takes(operator: &str, kind: &str) -> bool {
     operators::other_version(operator).is_some() || operators::find(operator).is_none_or(takes)
 }
 
-/// Tells whether a field has its default.
+/// Returns true if a field has its default.
 pub(crate) fn is_default(graph: &Graph<'_>, id: Id, field: &Field) -> Result<bool, Error> {
     let Some(default) = field.default else { return Ok(false) };
     let text = match graph.node(id).field(field.name) {
         Some(text) => &**text,
-        // Written by a version that did not have it yet.
+        // Written by a version without this field.
         None => return Ok(true),
     };
     Ok(match field.ty {
@@ -103,7 +103,7 @@ fn unquoted(default: &str) -> Option<&str> {
     default.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// Tells whether an object equals what a default describes.
+/// Returns true if an object equals a default.
 fn is_object(graph: &Graph<'_>, id: Id, default: &str) -> Result<bool, Error> {
     let kind = graph.kind(id);
     if default == "None" || kind.is_empty() {
@@ -134,7 +134,7 @@ fn is_object(graph: &Graph<'_>, id: Id, default: &str) -> Result<bool, Error> {
     is_immediate(graph, id, default)
 }
 
-/// Tells whether a node is an immediate: `1` of `int32`, `0.5f` of `float32`, `bool:False`.
+/// Returns true if a node is an immediate: `1` of `int32`, `0.5f` of `float32`, `bool:False`.
 fn is_immediate(graph: &Graph<'_>, id: Id, default: &str) -> Result<bool, Error> {
     let (kind, dtype, text) = match (default.strip_prefix("bool:"), default.strip_suffix('f')) {
         (Some(word), _) => ("IntImm", "bool", if word == "True" { "1" } else { "0" }),
@@ -151,7 +151,7 @@ fn is_immediate(graph: &Graph<'_>, id: Id, default: &str) -> Result<bool, Error>
     Ok(is_close(graph.number(id, "value")?, wanted.into()))
 }
 
-/// Tells whether a virtual device says nothing.
+/// Returns true if a virtual device is unconstrained.
 pub(crate) fn is_unconstrained(graph: &Graph<'_>, id: Id) -> Result<bool, Error> {
     if !graph.is_there(id) {
         return Ok(true);

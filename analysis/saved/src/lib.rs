@@ -1,17 +1,16 @@
-//! Modules that TVM saved, as Relay text.
+//! Conversion of modules that TVM saved to Relay text.
 //!
-//! [`convert`] reads the JSON of `tvm.ir.save_json` and gives the text that TVM 0.14 prints for it
-//! with `astext(show_meta_data=True)`, byte for byte. JSON of TVM 0.6 to 0.8 is upgraded as TVM
-//! upgrades it; later versions write one form.
+//! [`convert`] reads the JSON of `tvm.ir.save_json` and returns the text that TVM 0.14 prints for it
+//! with `astext(show_meta_data=True)`, byte for byte. JSON of TVM 0.6 to 0.8 is upgraded as by TVM;
+//! later versions share one format.
 //!
-//! Nothing that a file says of itself is believed: every index is checked, the nodes that are read
-//! are at most [`MOST_NODES`], the nesting that is printed is at most [`MOST_NESTED`] deep, and the
-//! text is bounded by a multiple of the file's length, since nodes that are shared in the file are
-//! repeated in the text.
+//! Files are untrusted: every index is checked, the number of nodes is limited to [`MAX_NODES`] and the
+//! nesting of the output to [`MAX_NESTING`], and the length of the text is limited to a multiple of the
+//! file's length, since nodes that are shared in the file are repeated in the text.
 //!
-//! [`open`] reads what TVM packs: saved models, compiled packages and the model library format.
+//! [`open`] reads archives of TVM: saved models, compiled packages and the Model Library Format.
 //!
-//! Absent on purpose: opening files, and writing any.
+//! The crate deliberately does not open or write files.
 
 mod archive;
 mod error;
@@ -31,16 +30,16 @@ pub use error::Error;
 use graph::Graph;
 pub use plan::{Plan, is_plan};
 
-/// The most nodes that a file may hold. A network of 14,500 bindings has 400,000.
-pub const MOST_NODES: usize = 1 << 22;
-/// The deepest nesting of expressions, types, patterns and attributes that is printed. Chains of
+/// The largest number of nodes in a file. A network of 14,500 bindings has 400,000.
+pub const MAX_NODES: usize = 1 << 22;
+/// The largest nesting depth of expressions, types, patterns and attributes that is printed. Chains of
 /// bindings, and calls in the arguments of calls, are not nested.
-pub const MOST_NESTED: usize = 4096;
+pub const MAX_NESTING: usize = 4096;
 /// The stack of the thread that prints: enough for that nesting in a build without optimisation.
 const STACK: usize = 256 << 20;
 
-/// Tells whether a file is one that [`convert`] reads, by how it begins: an object with the members
-/// that `tvm.ir.save_json` writes.
+/// Returns true if the start of a file is an object with the members that `tvm.ir.save_json` writes, so
+/// that [`convert`] can read it.
 pub fn is_saved(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4 << 10)];
     let mut words = head
@@ -52,7 +51,7 @@ pub fn is_saved(bytes: &[u8]) -> bool {
     }
     let begins = |name: &[u8], word: &[u8]| word.starts_with(name);
     match words.next() {
-        // `json.dumps` keeps the order; what a hand has sorted begins with another member.
+        // `json.dumps` keeps the order of members, but a sorted object starts with another one.
         Some(word) if begins(b"\"root\"", word) => true,
         Some(word) if begins(b"\"attrs\"", word) || begins(b"\"b64ndarrays\"", word) => {
             contains(head, b"\"tvm_version\"") || begins(b"\"b64ndarrays\"", word)
@@ -69,12 +68,11 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 /// Returns the text of a module, a function or an expression that `tvm.ir.save_json` wrote.
 ///
 /// # Errors
-/// The JSON is not of that form, is of a version or holds a kind of node that is not known, or is
-/// larger or nested deeper than the limits above.
+/// The JSON has another format, an unknown version or kind of node, or exceeds the limits above.
 pub fn convert(json: &str) -> Result<String, Error> {
     let mut graph = Graph::read(json)?;
     upgrade::upgrade(&mut graph)?;
-    // The printer follows the nesting of the module; the caller's stack may be small.
+    // The printer recurses with the nesting of the module; the caller's stack may be small.
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("print".to_owned()).stack_size(STACK);
         let thread = builder.spawn_scoped(scope, || print::module(&graph, json.len()));

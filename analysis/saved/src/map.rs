@@ -1,5 +1,5 @@
-//! The order in which TVM's maps give their entries: that of libstdc++'s `unordered_map` filled with
-//! strings, and that of TVM's own map made from it.
+//! The iteration order of TVM's maps: that of libstdc++'s `unordered_map` with strings as keys, and that
+//! of TVM's own map that is created from it.
 
 /// TVM's hash of a string, the same on every machine.
 fn hash(text: &str) -> u64 {
@@ -12,8 +12,8 @@ fn hash(text: &str) -> u64 {
     })
 }
 
-/// Returns strings that were put into an `unordered_map` one by one, and then into a map of TVM, in
-/// the order of the latter.
+/// Returns strings in the iteration order of a map of TVM that was created from an `unordered_map` into
+/// which they were inserted one by one.
 pub(crate) fn ordered<'k>(inserted: &[&'k str]) -> Vec<&'k str> {
     let unordered = unordered(inserted);
     match unordered.len() {
@@ -23,15 +23,15 @@ pub(crate) fn ordered<'k>(inserted: &[&'k str]) -> Vec<&'k str> {
     }
 }
 
-/// The numbers of buckets that libstdc++ grows through.
+/// The numbers of buckets to which libstdc++ grows a table.
 const BUCKETS: [u64; 8] = [13, 29, 59, 127, 257, 541, 1109, 2357];
 
-/// The order of an `unordered_map` from which nothing was taken.
+/// Returns the iteration order of an `unordered_map` without removals.
 fn unordered<'k>(inserted: &[&'k str]) -> Vec<&'k str> {
     let mut list: Vec<&str> = Vec::new();
     let mut buckets = BUCKETS.iter().copied();
     let mut count = buckets.next().unwrap_or(1);
-    // An entry comes before those of its bucket, and before all others where the bucket is empty.
+    // A new entry precedes those of its bucket; in an empty bucket it precedes all others.
     let insert = |list: &mut Vec<&'k str>, key: &'k str, count: u64| {
         let bucket = hash(key) % count;
         let at = list.iter().position(|other| hash(other) % count == bucket).unwrap_or(0);
@@ -48,7 +48,7 @@ fn unordered<'k>(inserted: &[&'k str]) -> Vec<&'k str> {
     list
 }
 
-/// TVM's map of four entries and more: lists that are threaded through one table.
+/// TVM's map of four or more entries: linked lists in one table.
 struct Dense<'k> {
     slots: Vec<Slot<'k>>,
     shift: u32,
@@ -59,13 +59,13 @@ struct Dense<'k> {
 struct Slot<'k> {
     key: Option<&'k str>,
     is_head: bool,
-    /// The step to the next entry of the list: a number in [`JUMPS`], 0 at the end.
+    /// The step to the next entry of the list: an index in [`JUMPS`], 0 at the end.
     jump: usize,
 }
 
 const EMPTY: Slot<'static> = Slot { key: None, is_head: false, jump: 0 };
 
-/// Distances to the next entry of a list. Later ones exist for tables that no metadata section has.
+/// Distances to the next entry of a list. TVM has more, for tables larger than any metadata section.
 const JUMPS: [usize; 32] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 21, 28, 36, 45, 55, 66, 78, 91, 105, 120,
     136, 153, 171, 190, 210, 231,
@@ -161,7 +161,7 @@ impl<'k> Dense<'k> {
         while let Some(slot) = from {
             from = self.next(slot);
             moved.extend(self.slots[slot].key);
-            // The slot itself stays taken until the new list begins there.
+            // The slot remains occupied until the new list starts there.
             self.slots[slot] = if slot == at { self.slots[slot] } else { EMPTY };
         }
         self.slots[end].jump = 0;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn small_maps_give_the_last_key_first() {
+    fn small_maps_iterate_from_the_last_key() {
         assert_eq!(ordered(&["tir.SizeVar", "tir.Add"]), ["tir.Add", "tir.SizeVar"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The metadata section: objects that the text names, `meta[relay.Constant][0]`.
+//! The metadata section: objects that the text refers to, as in `meta[relay.Constant][0]`.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Metadata {
 }
 
 impl Metadata {
-    /// Returns the name of an object, which is put into the section.
+    /// Adds an object to the section and returns its name.
     pub(crate) fn name(&mut self, graph: &Graph<'_>, id: Id) -> Result<&str, Error> {
         if !self.names.contains_key(&id) {
             let kind = graph.kind(id);
@@ -36,7 +36,7 @@ impl Metadata {
         Ok(&self.names[&id])
     }
 
-    /// Tells whether there is no section.
+    /// Returns true if the section has no objects.
     pub(crate) fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -103,7 +103,7 @@ enum Entry {
     Null,
     /// The map from kinds.
     Map,
-    /// The array of a kind, by its own number.
+    /// The array of a kind, by the number of the array.
     List(u32),
     /// An object of the module.
     Node(Id),
@@ -135,7 +135,7 @@ impl<'g, 't> Index<'g, 't> {
         number
     }
 
-    /// Numbers an object and all that it leads to: each before its parts, in the order of its fields.
+    /// Numbers an object and all objects that it refers to: each before its parts, in the order of its fields.
     fn add(&mut self, id: Id) -> Result<(), Error> {
         let graph = self.graph;
         let mut left = vec![id];
@@ -159,7 +159,7 @@ impl<'g, 't> Index<'g, 't> {
                     }
                 }
                 if &*node.kind == "relay.Let" {
-                    // The parts of a binding have an order of their own.
+                    // The parts of a binding are in another order.
                     left.truncate(begin);
                     for name in ["var", "value", "span", "_checked_type_", "body"] {
                         left.extend(graph.optional(id, name)?);
@@ -183,7 +183,7 @@ impl<'g, 't> Index<'g, 't> {
         Ok(())
     }
 
-    /// Writes what follows the opening of a node.
+    /// Writes the contents of a node after its opening brace.
     fn node(&self, out: &mut JsonWriter, id: Id) -> Result<(), Error> {
         let node = self.graph.node(id);
         out.string(&node.kind);

@@ -1,8 +1,8 @@
-//! Numbers as C++ prints them, and the header of an array.
+//! Formatting of numbers as in C++, and of scalar arrays.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-/// Returns a number as an output stream of C++ shows it: six significant digits.
+/// Formats a number like an output stream of C++: with six significant digits.
 pub(crate) fn general(value: f64) -> String {
     const DIGITS: i32 = 6;
     if value.is_nan() {
@@ -22,7 +22,7 @@ pub(crate) fn general(value: f64) -> String {
     format!("{}e{sign}{:02}", trimmed(digits), exponent.abs())
 }
 
-/// Takes the zeros after a decimal point away.
+/// Removes trailing zeros after a decimal point.
 fn trimmed(digits: &str) -> &str {
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
@@ -30,7 +30,7 @@ fn trimmed(digits: &str) -> &str {
     }
 }
 
-/// Widens a half.
+/// Converts a half-precision number.
 pub(crate) fn half(bits: u16) -> f32 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let [exponent, fraction] = [i32::from(bits >> 10 & 31), i32::from(bits & 1023)];
@@ -42,7 +42,7 @@ pub(crate) fn half(bits: u16) -> f32 {
     }
 }
 
-/// Returns the text of an array without axes, where TVM has a literal for its data type.
+/// Returns the literal of an array without axes, if TVM has literals of its data type.
 pub(crate) fn scalar(encoded: &str) -> Option<String> {
     // The header of an array without axes has 40 bytes, and the longest element 8.
     let head = encoded.as_bytes();

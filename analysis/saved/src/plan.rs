@@ -1,4 +1,4 @@
-//! The memory plan of the graph executor: which tensors share which storage.
+//! The memory plan of the graph executor: the assignment of tensors to storages.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, de::IgnoredAny};
 
 use crate::Error;
 
-/// The most tensors of a plan.
-const MOST_TENSORS: usize = 1 << 22;
+/// The largest number of tensors of a plan.
+const MAX_TENSORS: usize = 1 << 22;
 
-/// The memory that the graph executor takes for a compiled module.
+/// The memory that the graph executor allocates for a compiled module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The number of tensors.
     pub tensors: usize,
-    /// The number of storages that hold them.
+    /// The number of storages.
     pub storages: usize,
-    /// Bytes of the storages that hold inputs and parameters.
+    /// Bytes of the storages of inputs and parameters.
     pub argument_bytes: u64,
     /// Bytes of all other storages.
     pub activation_bytes: u64,
-    /// Bytes of all other tensors, if none shared its storage.
+    /// Bytes of all other tensors without sharing.
     pub unshared_bytes: u64,
 }
 
-/// Tells whether a file is the JSON of the graph executor, by how it begins.
+/// Returns true if the start of a file is that of the JSON of the graph executor.
 pub fn is_plan(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4 << 10)];
     let mut text = head.iter().filter(|byte| !byte.is_ascii_whitespace());
@@ -60,7 +60,7 @@ impl Plan {
     /// Reads the JSON of the graph executor.
     ///
     /// # Errors
-    /// It is something else, or its lists do not match.
+    /// It has another format, or its lists have different lengths.
     pub fn read(json: &str) -> Result<Plan, Error> {
         let bad = |message: String| Error::new("bad-plan", "", message);
         let raw: Raw<'_> = serde_json::from_str(json)
@@ -72,10 +72,10 @@ impl Plan {
                 "the graph has no plan: `dltype`, `shape` or `storage_id` is missing".into()
             ));
         };
-        if types.len() != shapes.len() || types.len() != ids.len() || types.len() > MOST_TENSORS {
+        if types.len() != shapes.len() || types.len() != ids.len() || types.len() > MAX_TENSORS {
             return Err(bad("the lists of data types, shapes and storages do not match".into()));
         }
-        // The first tensor of each node, and how many tensors come before the next.
+        // The first tensor of each node, and the number of tensors before the next.
         let rows = raw.node_row_ptr.unwrap_or_else(|| (0..=raw.nodes.len()).collect());
         let mut is_argument = vec![false; ids.len()];
         for node in raw.arg_nodes {
@@ -87,7 +87,7 @@ impl Plan {
         let mut plan = Plan { tensors: ids.len(), ..Plan::default() };
         for (at, id) in ids.iter().enumerate() {
             let bytes = bytes_of(&types[at], &shapes[at])
-                .ok_or_else(|| bad(format!("tensor {at} has no size that is known")))?;
+                .ok_or_else(|| bad(format!("the size of tensor {at} is unknown")))?;
             let storage = storages.entry(*id).or_default();
             storage.0 = storage.0.max(bytes);
             storage.1 |= is_argument[at];

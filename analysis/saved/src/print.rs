@@ -1,8 +1,8 @@
-//! Relay text of a graph, as TVM 0.14 prints it with its metadata.
+//! Prints a graph as Relay text, like TVM 0.14 with metadata.
 //!
-//! The printer does what TVM's does, in the same order, since names and numbers are given in the
-//! order of the first visit: an expression that is used more than once becomes a statement of the
-//! scope where it was first met, and what was printed once is not printed again.
+//! The printer visits nodes in the same order as TVM's, since names and numbers are assigned in the order
+//! of the first visit: an expression that is used more than once becomes a statement of the scope of its
+//! first use, and is not printed again.
 
 mod attributes;
 mod expressions;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    Error, MOST_NESTED,
+    Error, MAX_NESTING,
     graph::{Graph, Id},
     metadata::Metadata,
     uses::Uses,
@@ -21,18 +21,17 @@ use crate::{
 
 /// The version of the text format.
 const FORMAT: &str = "0.0.5";
-/// The version of TVM whose output this is, where the file is not of a later one.
+/// The version of TVM in the output, unless the file is from a later one.
 const VERSION: &str = "0.14.0";
-/// Bytes that may be written for a short file.
-const LEAST: usize = 256 << 20;
-/// Bytes that may be written for each byte of the file. A line of text is copied once for each
-/// scope around it.
+/// The limit on the output for a short file, in bytes.
+const MIN_LIMIT: usize = 256 << 20;
+/// The additional limit per byte of the file. A line of text is copied once for each enclosing scope.
 const FACTOR: usize = 64;
 
 /// The printed form of an expression, a type or a pattern.
 type Text = Rc<str>;
 
-/// Prints what the graph has at its root.
+/// Prints the root of a graph.
 pub(crate) fn module(graph: &Graph<'_>, length: usize) -> Result<String, Error> {
     let mut printer = Printer {
         graph,
@@ -41,12 +40,12 @@ pub(crate) fn module(graph: &Graph<'_>, length: usize) -> Result<String, Error> 
         scopes: Vec::new(),
         printed: vec![None; graph.nodes.len()],
         first: FxHashMap::default(),
-        seen: vec![Seen::default(); graph.nodes.len()],
+        seen: vec![ExprState::default(); graph.nodes.len()],
         names: FxHashMap::default(),
         temporaries: 0,
         in_type_definition: false,
         depth: 0,
-        room: LEAST.saturating_add(length.saturating_mul(FACTOR)),
+        room: MIN_LIMIT.saturating_add(length.saturating_mul(FACTOR)),
     };
     let mut out = format!("#[version = \"{FORMAT}\"]\n");
     match graph.kind(graph.root) {
@@ -56,11 +55,11 @@ pub(crate) fn module(graph: &Graph<'_>, length: usize) -> Result<String, Error> 
             out.push_str(&printer.scope(graph.root)?);
         }
         kind if types::is_type(kind) => out.push_str(&printer.ty(graph.root)?),
-        "" => return Err(Error::new("no-module", "", "the file holds nothing")),
+        "" => return Err(Error::new("no-module", "", "the file is empty")),
         kind => {
             let kind = crate::graph::short(kind);
             let message =
-                format!("the file holds neither a module nor a function: it is a `{kind}`");
+                format!("the file contains neither a module nor a function, but a `{kind}`");
             return Err(Error::new("no-module", graph.place(graph.root), message));
         }
     }
@@ -77,28 +76,28 @@ struct Printer<'g, 't> {
     graph: &'g Graph<'t>,
     uses: Uses,
     metadata: Metadata,
-    /// Statements of the scopes that are open, the innermost last.
+    /// The statements of the open scopes, the innermost last.
     scopes: Vec<String>,
     /// The printed form of each expression, type and pattern.
     printed: Vec<Option<Text>>,
-    /// Variables with their types, as they are printed where they are met first.
+    /// The variables with their types, as printed at their first occurrence.
     first: FxHashMap<Id, Text>,
-    seen: Vec<Seen>,
-    /// Names that are taken, and the number of the last one that begins so.
+    seen: Vec<ExprState>,
+    /// The used names, each with the last number that was appended to it.
     names: FxHashMap<String, u64>,
     temporaries: u64,
     in_type_definition: bool,
     depth: usize,
-    /// Bytes that may still be written.
+    /// The number of bytes that may still be written.
     room: usize,
 }
 
 /// The state of an expression.
 #[derive(Clone, Copy, Default)]
-struct Seen {
-    /// It has a statement, or is a variable that has been met.
+struct ExprState {
+    /// True for an expression with a statement and a variable that has occurred.
     is_named: bool,
-    /// Its type has been printed.
+    /// True if its type has been printed.
     is_commented: bool,
 }
 
@@ -127,7 +126,7 @@ impl Printer<'_, '_> {
                     out.push_str(&text);
                 }
                 "tir.PrimFunc" => return Err(graph.unknown(function)),
-                // What was compiled elsewhere has no text.
+                // Externally compiled functions have no text.
                 _ => {}
             }
             out.push('\n');
@@ -146,7 +145,7 @@ impl Printer<'_, '_> {
         Ok(named)
     }
 
-    /// Keeps a text, if there is room for it.
+    /// Counts a text towards the limit and shares it.
     fn text(&mut self, text: String) -> Result<Text, Error> {
         self.take(text.len())?;
         Ok(text.into())
@@ -154,21 +153,20 @@ impl Printer<'_, '_> {
 
     fn take(&mut self, bytes: usize) -> Result<(), Error> {
         self.room = self.room.checked_sub(bytes).ok_or_else(|| {
-            let message =
-                "the text is far longer than the file: what the file shares is repeated in it";
+            let message = "the text is far longer than the file, because it repeats shared nodes";
             Error::new("too-long", "", message)
         })?;
         Ok(())
     }
 
-    /// Does something one level deeper.
+    /// Calls a function one nesting level deeper.
     fn nested<T>(
         &mut self,
         id: Id,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if self.depth == MOST_NESTED {
-            let message = format!("what is here is nested deeper than {MOST_NESTED} levels");
+        if self.depth == MAX_NESTING {
+            let message = format!("it is nested deeper than {MAX_NESTING} levels");
             return Err(Error::new("too-deep", self.graph.place(id), message));
         }
         self.depth += 1;
@@ -177,7 +175,7 @@ impl Printer<'_, '_> {
         result
     }
 
-    /// Joins what is printed of several nodes by commas.
+    /// Prints several nodes, separated by commas.
     fn list(
         &mut self,
         ids: &[Id],
@@ -195,12 +193,12 @@ impl Printer<'_, '_> {
         Ok(out)
     }
 
-    /// Returns a name that no other variable has.
+    /// Returns a unique name for a variable.
     fn unique(&mut self, wanted: String) -> String {
         let mut name = wanted;
         if self.names.contains_key(&name) {
             let mut number = self.names[&name];
-            // Ends at the latest after as many names as there are.
+            // Terminates after at most as many names as are used.
             let free = loop {
                 number += 1;
                 let next = format!("{name}{number}");
@@ -215,7 +213,7 @@ impl Printer<'_, '_> {
         name
     }
 
-    /// Returns a block: the lines are two columns further right.
+    /// Returns a block with its lines indented by two columns.
     fn block(&mut self, open: char, body: &str, close: char) -> Result<String, Error> {
         let lines = memchr::memchr_iter(b'\n', body.as_bytes()).count();
         self.take(body.len() + 2 * lines)?;

@@ -1,4 +1,4 @@
-//! JSON of earlier versions, brought to the form of the present one.
+//! Upgrades JSON of earlier versions to the current format.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use crate::{
     graph::{Graph, Node, short},
 };
 
-/// The first version that is read.
+/// The first supported version.
 const FIRST: u32 = 6;
-/// The last version that has Relay.
+/// The last version with Relay.
 const LAST: u32 = 19;
 
 /// Upgrades a graph in place.
@@ -17,8 +17,10 @@ pub(crate) fn upgrade(graph: &mut Graph<'_>) -> Result<(), Error> {
     let minor = minor(&graph.version).filter(|minor| (FIRST..=LAST).contains(minor));
     let Some(minor) = minor else {
         let message = match short(&graph.version) {
-            version if version.is_empty() => "the file does not say which TVM wrote it".to_owned(),
-            version => format!("TVM {version} is not known: Relay was saved by TVM 0.6 to 0.19"),
+            version if version.is_empty() => {
+                "the file does not name the version of TVM that wrote it".to_owned()
+            }
+            version => format!("TVM {version} is not supported: Relay is saved by TVM 0.6 to 0.19"),
         };
         return Err(Error::new("unknown-version", "`attrs.tvm_version`", message));
     };
@@ -44,7 +46,7 @@ fn minor(version: &str) -> Option<u32> {
     rest[..digits].parse().ok()
 }
 
-/// Adds a field for an object that is not there.
+/// Adds a null field.
 fn add(node: &mut Node<'_>, field: &'static str) {
     if node.field(field).is_none() {
         node.set(field, "0".to_owned());
@@ -129,12 +131,12 @@ const OF_TIR: &[&str] = &[
     "Buffer",
 ];
 
-/// Renames kinds, and makes objects of strings that were fields.
+/// Renames kinds, and converts fields that were strings to objects.
 fn from_06(graph: &mut Graph<'_>) -> Result<(), Error> {
     for id in 0..graph.nodes.len() {
         let kind = graph.nodes[id].kind.clone();
         if matches!(&*kind, "relay.TypeVar" | "relay.GlobalTypeVar") {
-            // The name was in a variable of its own.
+            // The name was stored in a separate variable.
             let var = graph.link(id as u32, "var")?;
             let name = graph.field(var, "name")?.to_owned();
             graph.nodes[var as usize].kind = Cow::Borrowed("");
@@ -183,7 +185,7 @@ fn from_06(graph: &mut Graph<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tells whether a version comes after the one whose printer this is.
+/// Returns true if a version is later than that of this printer.
 pub(crate) fn is_later(version: &str) -> bool {
     minor(version).is_some_and(|minor| minor > 14)
 }

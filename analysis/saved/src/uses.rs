@@ -1,4 +1,4 @@
-//! The number of uses of expressions: an expression that is used once is printed where it is used.
+//! Counts the uses of expressions: an expression with a single use is printed at that use.
 
 use crate::{
     Error,
@@ -7,14 +7,14 @@ use crate::{
 
 /// The uses of expressions in one function.
 pub(crate) struct Uses {
-    /// The function in which an expression was last seen, and how often it is used there.
+    /// The function in which each expression last occurred, and the number of its uses there.
     counts: Vec<(u32, u32)>,
-    /// The function in which an expression was visited, and whether that is done.
+    /// The function in which each expression was visited, and true if the visit is finished.
     visited: Vec<(u32, bool)>,
     function: u32,
 }
 
-/// The remaining work. It is on the heap, since chains of calls are long.
+/// The remaining work, on the heap because chains of calls are long.
 enum Step {
     Visit(Id),
     Done(Id),
@@ -25,7 +25,7 @@ impl Uses {
         Uses { counts: vec![(0, 0); nodes], visited: vec![(0, false); nodes], function: 0 }
     }
 
-    /// Tells whether an expression is used once at most in the function that was counted last.
+    /// Returns true if an expression is used at most once in the function that was counted last.
     pub(crate) fn is_single(&self, id: Id) -> bool {
         let (function, count) = self.counts[id as usize];
         function != self.function || count < 2
@@ -58,7 +58,7 @@ impl Uses {
                             steps.push(Step::Visit(child));
                         })?;
                     }
-                    // The first is done first.
+                    // The first part is visited first.
                     steps[begin..].reverse();
                 }
             }
@@ -75,7 +75,7 @@ impl Uses {
         };
     }
 
-    /// A chain of bindings is walked as a whole, also where its end was seen in another chain.
+    /// Visits a chain of bindings as a whole, even if its end was visited in another chain.
     fn bindings(
         &mut self,
         graph: &Graph<'_>,
@@ -103,7 +103,7 @@ impl Uses {
     }
 }
 
-/// Gives the direct parts of an expression, each as often as it is named.
+/// Passes the direct parts of an expression to `give`, with repetitions.
 fn children(graph: &Graph<'_>, id: Id, give: &mut dyn FnMut(Id)) -> Result<(), Error> {
     let one = |name: &str, give: &mut dyn FnMut(Id)| graph.link(id, name).map(give);
     let all = |name: &str, give: &mut dyn FnMut(Id)| {

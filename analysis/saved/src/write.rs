@@ -1,4 +1,4 @@
-//! JSON as TVM writes it.
+//! Writes JSON in TVM's format.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use std::fmt::Write;
 #[derive(Default)]
 pub(crate) struct JsonWriter {
     out: String,
-    /// For each open scope: whether it has a line for each element, and how many it has.
+    /// For each open scope, true if each element is on a separate line, and the number of elements.
     scopes: Vec<(bool, usize)>,
 }
 
@@ -74,7 +74,7 @@ impl JsonWriter {
         self.out.push('"');
     }
 
-    /// The array of numbers that a node holds.
+    /// Writes the array of numbers of a node.
     pub(crate) fn numbers(&mut self, numbers: &[u32]) {
         self.begin('[', numbers.len() > 10);
         for &number in numbers {
@@ -84,7 +84,7 @@ impl JsonWriter {
         self.end(']');
     }
 
-    /// An array of strings.
+    /// Writes an array of strings.
     pub(crate) fn strings<'s>(&mut self, strings: impl Iterator<Item = &'s str>) {
         self.begin('[', true);
         for text in strings {
@@ -94,7 +94,7 @@ impl JsonWriter {
         self.end(']');
     }
 
-    /// An object of strings.
+    /// Writes an object of strings.
     pub(crate) fn object(&mut self, members: &[(&str, String)]) {
         self.begin('{', members.len() > 1);
         for (key, value) in members {

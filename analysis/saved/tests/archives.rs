@@ -1,4 +1,4 @@
-//! Archives of TVM, and those that mean harm.
+//! Tests of archives of TVM, including hostile ones.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ fn model() -> (String, String) {
     (text("json"), text("text"))
 }
 
-/// An archive of entries, each with a name that may be anything.
+/// Creates an archive of entries with arbitrary names.
 fn archive(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for &(name, kind, bytes) in entries {
@@ -38,7 +38,7 @@ fn refused(bytes: &[u8], why: &str) {
 const FILE: EntryType = EntryType::Regular;
 
 #[test]
-fn saved_models_are_read_with_the_place_of_their_parameters() {
+fn saved_models_have_the_range_of_their_parameters() {
     let (json, text) = model();
     let bytes =
         archive(&[("./model.json", FILE, json.as_bytes()), ("model.params", FILE, b"parameters")]);
@@ -50,7 +50,7 @@ fn saved_models_are_read_with_the_place_of_their_parameters() {
 }
 
 #[test]
-fn the_model_library_format_has_text_and_plan() {
+fn model_library_format_has_text_and_plan() {
     let plan = br#"{"nodes": [{"op": "null", "name": "x", "inputs": []}], "arg_nodes": [0],
         "heads": [[0, 0, 0]], "attrs": {"dltype": ["list_str", ["float32"]],
         "storage_id": ["list_int", [0]], "shape": ["list_shape", [[2, 3]]]}}"#;
@@ -69,7 +69,7 @@ fn the_model_library_format_has_text_and_plan() {
 }
 
 #[test]
-fn names_that_lead_out_and_links_are_refused() {
+fn path_traversal_and_links_are_rejected() {
     let (json, _) = model();
     let good = ("model.json", FILE, json.as_bytes());
     for name in ["/etc/passwd", "../model.json", "a/../../b", "a\\..\\b", ".."] {
@@ -81,12 +81,12 @@ fn names_that_lead_out_and_links_are_refused() {
 }
 
 #[test]
-fn archives_that_hold_less_than_they_say_are_refused() {
+fn truncated_archives_are_rejected() {
     let (json, _) = model();
     let whole =
         archive(&[("model.json", FILE, json.as_bytes()), ("model.params", FILE, &[7; 999])]);
     for end in (1..whole.len().saturating_sub(1024)).step_by(331) {
-        // What is left may be a whole archive of fewer entries; it never panics.
+        // The truncated archive may be a valid one with fewer entries.
         if let Ok(package) = read(&whole[..end]) {
             assert!(package.params.is_none_or(|range| range.end <= end as u64));
         }

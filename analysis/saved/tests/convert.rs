@@ -1,4 +1,4 @@
-//! Saved modules: what TVM printed of them, earlier versions, and files that mean harm.
+//! Tests of saved modules: the output of TVM, earlier versions, and hostile files.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ struct Case {
     text: String,
 }
 
-/// Modules that TVM 0.14 saved, and the texts that it printed.
+/// Returns modules that TVM 0.14 saved, with the texts that it printed.
 fn cases() -> Vec<Case> {
     let lines = include_str!("cases.jsonl").lines();
     let case = |line: &str| {
@@ -23,7 +23,7 @@ fn cases() -> Vec<Case> {
     lines.map(case).collect()
 }
 
-/// A graph of a function without parameters: the nodes after the first four are given. The body is
+/// Creates a graph of a function without parameters from all nodes except the first four. The body is
 /// node 4.
 fn function(nodes: &[Value]) -> Value {
     let mut all = vec![
@@ -44,7 +44,7 @@ fn node(kind: &str, fields: Value) -> Value {
     json!({ "type_key": kind, "attrs": fields })
 }
 
-/// An expression with the fields that all have.
+/// Creates an expression with the common fields.
 fn expression(kind: &str, fields: Value) -> Value {
     let mut node = node(kind, fields);
     for name in ["virtual_device_", "span", "_checked_type_"] {
@@ -86,7 +86,7 @@ fn modules_of_tvm_0_7_and_0_8_are_upgraded() {
         for node in json["nodes"].as_array_mut().expect("nodes") {
             let is_module = node["type_key"] == "IRModule";
             if let Some(fields) = node.get_mut("attrs").and_then(Value::as_object_mut) {
-                // A device that is there cannot have been written by such a version.
+                // Such versions have no virtual devices.
                 if fields.get("virtual_device_").is_some_and(|device| device == "0") {
                     fields.remove("virtual_device_");
                 }
@@ -164,7 +164,7 @@ fn () {
 }
 
 #[test]
-fn versions_and_kinds_that_are_not_known_are_named() {
+fn errors_name_unknown_versions_and_kinds() {
     let mut graph = function(&global("f"));
     for version in ["0.5.0", "0.20.0", "1.0.0", "", "0.x"] {
         graph["attrs"]["tvm_version"] = version.into();
@@ -179,7 +179,7 @@ fn versions_and_kinds_that_are_not_known_are_named() {
 }
 
 #[test]
-fn broken_graphs_are_refused() {
+fn invalid_graphs_are_rejected() {
     let mut graph = function(&global("f"));
     graph["root"] = 99.into();
     fails(&graph, "bad-graph");
@@ -205,7 +205,7 @@ fn broken_graphs_are_refused() {
 }
 
 #[test]
-fn cycles_are_refused() {
+fn cycles_are_rejected() {
     let call =
         expression("relay.Call", json!({ "op": "4", "args": "2", "attrs": "0", "type_args": "2" }));
     fails(&function(&[call]), "bad-graph");
@@ -231,8 +231,8 @@ fn cycles_are_refused() {
 }
 
 #[test]
-fn shared_types_do_not_fill_the_memory() {
-    // Each tuple type has the next one twice: 2^60 names.
+fn output_of_shared_types_is_limited() {
+    // Each tuple type contains the next one twice: 2^60 names.
     let mut graph = function(&global("f"));
     graph["nodes"][1]["attrs"]["ret_type"] = "6".into();
     let nodes = graph["nodes"].as_array_mut().expect("nodes");
@@ -246,7 +246,7 @@ fn shared_types_do_not_fill_the_memory() {
 }
 
 #[test]
-fn nesting_has_a_limit_and_chains_have_none() {
+fn nesting_is_limited_and_chains_are_not() {
     let reads = |depth: usize| {
         let read =
             |level: usize| expression("relay.RefRead", json!({ "ref": (5 + level).to_string() }));
@@ -276,7 +276,7 @@ fn nesting_has_a_limit_and_chains_have_none() {
 }
 
 #[test]
-fn other_files_are_not_taken_for_saved_modules() {
+fn other_files_are_not_recognised_as_saved_modules() {
     for text in [
         "",
         "{",

@@ -1,4 +1,4 @@
-//! Files that were changed at random: each is converted or refused, and nothing else happens.
+//! Tests of random mutations of saved files: each is converted or rejected without a panic.
 
 use std::{
     io::Cursor,
@@ -8,7 +8,7 @@ use std::{
 use saved::{Plan, convert, open};
 use serde_json::Value;
 
-/// The time for which each test makes files.
+/// The time for which each test generates files.
 const SHARE: Duration = Duration::from_millis(1_500);
 
 fn graphs() -> Vec<Value> {
@@ -20,7 +20,7 @@ fn graphs() -> Vec<Value> {
 }
 
 #[test]
-fn graphs_with_other_fields_do_no_harm() {
+fn mutated_fields_do_not_panic() {
     let graphs = graphs();
     let mut random = fastrand::Rng::with_seed(1);
     let begin = Instant::now();
@@ -57,7 +57,7 @@ fn graphs_with_other_fields_do_no_harm() {
 }
 
 #[test]
-fn bytes_that_were_changed_do_no_harm() {
+fn mutated_bytes_do_not_panic() {
     let graphs: Vec<String> = graphs().iter().map(Value::to_string).collect();
     let mut random = fastrand::Rng::with_seed(2);
     let begin = Instant::now();

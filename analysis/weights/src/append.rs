@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::section::{CONSTANT, Section, json_start};
 
-/// A section without constants, to which some can be added.
+/// A section without constants, to which constants can be added.
 pub const EMPTY: &str = "#[metadata]
 {
   \"root\": 1, 
@@ -31,16 +31,16 @@ pub const EMPTY: &str = "#[metadata]
 }
 ";
 
-/// The places at which a section takes more constants.
+/// The positions at which constants are inserted into a section.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Appended {
+pub struct Insertions {
     /// The number of the first new entry.
     pub first: u32,
-    /// The nodes and their numbers: where they are inserted, in order.
+    /// The nodes and their numbers with their positions, in order.
     pub inserted: [(usize, String); 2],
-    /// Where the texts of the tensors are inserted, each in quotes, separated by commas.
+    /// The position of the texts of the tensors, each in quotes, separated by commas.
     pub arrays: usize,
-    /// True if tensors precede them, so that a comma does, too.
+    /// True if other tensors precede them, so that a comma is needed.
     pub follows: bool,
 }
 
@@ -56,9 +56,9 @@ struct Kind<'a> {
     type_key: &'a str,
 }
 
-/// Returns where a section takes `count` more constants; `None` if it has no list of constants, or is
-/// written in a way that TVM does not.
-pub fn append(text: &str, section: &Section, count: usize) -> Option<Appended> {
+/// Returns the positions at which `count` constants are inserted into a section; `None` if it has no
+/// list of constants, or is not formatted as by TVM.
+pub fn append(text: &str, section: &Section, count: usize) -> Option<Insertions> {
     let places: Places<'_> = serde_json::from_str(&text[json_start(text)..]).ok()?;
     let after = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize + part.len() + 1;
     let list = places.nodes.get(section.list(CONSTANT)? as usize)?.type_key;
@@ -88,7 +88,7 @@ pub fn append(text: &str, section: &Section, count: usize) -> Option<Appended> {
         }
     };
     let inserted = [(close, numbers), (end, nodes)];
-    (close < end && end < arrays).then(|| Appended {
+    (close < end && end < arrays).then(|| Insertions {
         first: first as u32,
         inserted,
         arrays,

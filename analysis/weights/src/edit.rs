@@ -8,7 +8,7 @@ use crate::section::{CONSTANT, Section, json_start};
 
 /// The edits that remove constants.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Dropped {
+pub struct Removal {
     /// The ranges of the section to replace, in order, each with the new text.
     pub edits: Vec<(Range<usize>, String)>,
     /// The numbers of the entries afterwards; `None` for those that are removed.
@@ -35,10 +35,10 @@ struct AttrPlace<'a> {
     data: Option<&'a str>,
 }
 
-/// Returns the edits that remove constants from a section. Their nodes become null, which keeps the
-/// numbers of all others; their tensors are cut out unless another constant has them. `None` if
-/// the JSON is written in a way that TVM does not.
-pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Option<Dropped> {
+/// Returns the edits that remove constants from a section. Their nodes become null, which preserves the
+/// numbers of all others; their tensors are removed unless another constant uses them. `None` if the
+/// JSON is not formatted as by TVM.
+pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Option<Removal> {
     let offset = json_start(text);
     let places: Places<'_> = serde_json::from_str(&text[offset..]).ok()?;
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
@@ -46,7 +46,7 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
     let entries = section.entries(CONSTANT);
     let list = section.list(CONSTANT)? as usize;
     let mut edits = Vec::new();
-    // The list of entries: from its brackets, which are after its kind and before the next node.
+    // The list of entries: its brackets follow its kind and precede the next node.
     let from = range(places.nodes.get(list)?.type_key).end;
     let until = places.nodes.get(list + 1).map_or(text.len(), |next| at(next.type_key));
     let open = from + text.get(from..until)?.find('[')? + 1;
@@ -106,10 +106,10 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
         })
     });
     let numbers = numbers.collect();
-    Some(Dropped { edits, numbers })
+    Some(Removal { edits, numbers })
 }
 
-/// Returns where the node of an entry is named in a section: the text of its kind with the quotes.
+/// Returns the range of an entry's node in a section: the text of its kind with the quotes.
 pub fn entry_range(text: &str, section: &Section, kind: &str, index: u32) -> Option<Range<usize>> {
     let &node = section.entries(kind).get(index as usize)?;
     let places: Places<'_> = serde_json::from_str(&text[json_start(text)..]).ok()?;

@@ -1,4 +1,4 @@
-//! Files of modules: scanned through a mapping, then read by pieces.
+//! Files of modules: scanned through a mapping, then read piece by piece.
 
 use std::{
     fs::{File, Metadata},
@@ -7,14 +7,14 @@ use std::{
     time::SystemTime,
 };
 
-/// A file's state by which a later change is noticed.
+/// The state of a file, by which later changes are detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stamp {
     /// The length in bytes.
     pub length: u64,
-    /// The time of the last change, where the system knows one.
+    /// The modification time, if the system provides it.
     modified: Option<SystemTime>,
-    /// The number of the file on its device, which a file that replaces it does not share.
+    /// The inode number, which changes when the file is replaced.
     inode: u64,
 }
 
@@ -38,12 +38,12 @@ impl Stamp {
     /// Returns the state of an open file.
     ///
     /// # Errors
-    /// The system cannot tell.
+    /// The system does not return it.
     pub fn of_file(file: &File) -> io::Result<Stamp> {
         Ok(Stamp::of(&file.metadata()?))
     }
 
-    /// Returns the stamp as a text for a client, which gives it back.
+    /// Formats the stamp as an opaque text for clients.
     pub fn text(&self) -> String {
         let modified = self.modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         format!("{}-{}-{}", self.length, modified.unwrap_or_default().as_nanos(), self.inode)
@@ -52,8 +52,8 @@ impl Stamp {
 
 /// A file that is mapped into memory while it is scanned.
 ///
-/// The mapping is dropped after the scan: a program that truncates the file while pages of it are read
-/// would end this process. Tensors are read from [`FileText`] instead, where such a change is an
+/// The mapping is dropped after the scan: a program that truncates the file while its pages are read
+/// would kill this process. Tensors are read from [`FileText`] instead, where such a change is an
 /// error.
 pub struct Mapping {
     map: Option<memmap2::Mmap>,
@@ -89,7 +89,7 @@ impl Mapping {
         self.stamp
     }
 
-    /// Drops the mapping. What follows byte `start` is then read on demand.
+    /// Drops the mapping. The bytes from `start` on are then read on demand.
     pub fn into_text(self, start: u64) -> FileText {
         FileText { file: self.file, path: self.path, stamp: self.stamp, start }
     }
@@ -98,18 +98,18 @@ impl Mapping {
 #[expect(unsafe_code, reason = "no safe function maps a file")]
 fn map(file: &File) -> io::Result<memmap2::Mmap> {
     // SAFETY: the mapping is private and read-only, and lives no longer than a scan. Bytes that
-    // another program changes meanwhile are checked as UTF-8 and as JSON before they are used, and a
-    // file that is replaced as editors and TVM's tools do keeps its old bytes here.
+    // another program changes meanwhile are validated as UTF-8 and as JSON before they are used, and if
+    // the file is replaced, as by editors and TVM's tools, the mapping keeps the old bytes.
     unsafe { memmap2::Mmap::map(file) }
 }
 
-/// The text of a section in a file, which is read when it is needed.
+/// The text of a section in a file, read on demand.
 #[derive(Debug)]
 pub struct FileText {
     file: File,
     path: PathBuf,
     stamp: Stamp,
-    /// Where the section begins in the file.
+    /// The offset of the section in the file.
     start: u64,
 }
 
@@ -124,7 +124,7 @@ impl FileText {
         self.stamp
     }
 
-    /// Returns where the section begins in the file.
+    /// Returns the offset of the section in the file.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -132,7 +132,7 @@ impl FileText {
     /// Reads bytes of the section.
     ///
     /// # Errors
-    /// They cannot be read, or the file was written again since it was scanned.
+    /// They cannot be read, or the file has changed since it was scanned.
     pub fn read_exact_at(&self, to: &mut [u8], at: u64) -> io::Result<()> {
         let now = Stamp::of(&self.file.metadata()?);
         if now != self.stamp {

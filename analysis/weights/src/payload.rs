@@ -6,15 +6,16 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{file::FileText, section::Header};
 
-/// The characters that are decoded at once: their bytes are a multiple of the longest element.
+/// The number of characters that are decoded at once. The decoded length is a multiple of the longest
+/// element.
 const PIECE: usize = 1 << 16;
-/// The bytes that a piece gives.
+/// The number of decoded bytes of a piece.
 const DECODED: usize = PIECE / 4 * 3;
 
-/// Why a tensor cannot be decoded.
+/// The reason that a tensor cannot be decoded.
 #[derive(Debug)]
 pub enum DecodeError {
-    /// Its text is not base64, or has not the length that its header says.
+    /// Its text is not base64, or its length differs from that in the header.
     Damaged,
     /// The file was replaced or cannot be read.
     File(io::Error),
@@ -23,7 +24,7 @@ pub enum DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeError::Damaged => f.write_str("its text does not decode to its type"),
+            DecodeError::Damaged => f.write_str("its text does not match its type"),
             DecodeError::File(error) => write!(f, "the file cannot be read: {error}"),
         }
     }
@@ -37,7 +38,7 @@ impl From<io::Error> for DecodeError {
     }
 }
 
-/// The text of a tensor in base64, wherever it is.
+/// The text of a tensor in base64, in memory or in a file.
 #[derive(Clone, Debug)]
 pub enum Payload<'s> {
     /// In memory.
@@ -87,14 +88,14 @@ impl Payload<'_> {
         Ok(())
     }
 
-    /// Calls `f` with the bytes of the elements in order; each slice has whole elements.
+    /// Calls `f` with the bytes of the elements in order, in slices of whole elements.
     ///
     /// # Errors
-    /// The text does not hold what the header says.
+    /// The text does not match the header.
     pub fn elements(&self, header: &Header, mut f: impl FnMut(&[u8])) -> Result<(), DecodeError> {
         let expected = header.bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let expected = expected.ok_or(DecodeError::Damaged)?;
-        // Each piece of four characters gives three bytes.
+        // Four characters decode to three bytes.
         if expected > self.len() / 4 * 3 {
             return Err(DecodeError::Damaged);
         }
@@ -114,7 +115,7 @@ impl Payload<'_> {
             if !bytes.is_empty() {
                 f(bytes);
             }
-            // Padding in the middle of the text shifts what follows.
+            // Padding in the middle of the text would shift the following bytes.
             sound &= count == DECODED || left == 0;
             if sound && left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
@@ -124,7 +125,7 @@ impl Payload<'_> {
     /// Decodes the elements: row-major, little-endian.
     ///
     /// # Errors
-    /// The text does not hold what the header says, or there is no memory for it.
+    /// The text does not match the header, or there is not enough memory.
     pub fn decode(&self, header: &Header) -> Result<Vec<u8>, DecodeError> {
         let length = header.bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let length = length.filter(|&length| length <= self.len() / 4 * 3);

@@ -1,7 +1,7 @@
-//! A section whose tensors are elsewhere.
+//! Separates the tensors of a section from its other text, and joins them again.
 //!
 //! [`cut`] replaces the text of a tensor by `=name:header`, where the header is in base64. No base64
-//! text begins with `=`, so that what is left in place needs no mark.
+//! text begins with `=`, so remaining base64 texts need no mark.
 
 use std::{
     io::{self, Write},
@@ -12,10 +12,10 @@ use base64::{Engine, engine::general_purpose::STANDARD, write::EncoderWriter};
 
 use crate::section::{Header, Section};
 
-/// A part of a section that [`cut`] gave.
+/// A part of the output of [`cut`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part<'t> {
-    /// What stays as it is.
+    /// Text to copy unchanged.
     Text(&'t str),
     /// A tensor.
     Array {
@@ -23,12 +23,12 @@ pub enum Part<'t> {
         name: &'t str,
         /// Its header in bytes.
         bytes: Vec<u8>,
-        /// The same, read.
+        /// The parsed header.
         header: Header,
     },
 }
 
-/// Returns a section without the tensors that `name` gives a name.
+/// Returns a section without the tensors for which `name` returns a name.
 pub fn cut(text: &str, section: &Section, name: impl Fn(usize) -> Option<String>) -> String {
     let mut out = String::new();
     let mut from = 0;
@@ -52,7 +52,7 @@ pub fn cut(text: &str, section: &Section, name: impl Fn(usize) -> Option<String>
     out
 }
 
-/// Returns the parts of a section that [`cut`] gave; `None` if it is not one.
+/// Splits the output of [`cut`] into parts; `None` for other texts.
 pub fn parts(text: &str) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The nodes of a section, and where its tensors are.
+//! The nodes of a section, and the ranges of its tensors.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -11,10 +11,10 @@ use types::{DataType, Dim, ElementKind, TensorType};
 /// The kind of the entries that are tensors.
 pub const CONSTANT: &str = "relay.Constant";
 
-/// The most axes of a tensor.
+/// The largest number of axes of a tensor.
 const MAX_RANK: usize = 64;
 
-/// A section whose tensors are known by their places in the text only.
+/// A scanned section. Of its tensors it stores only headers and ranges in the text.
 #[derive(Debug, Default)]
 pub struct Section {
     nodes: Vec<Node>,
@@ -32,7 +32,7 @@ pub struct Node {
     pub kind: SmolStr,
     /// The fields, each with its text.
     pub attrs: Vec<(SmolStr, SmolStr)>,
-    /// The nodes that an array or a map has.
+    /// The elements of an array or a map.
     pub data: Vec<u32>,
     /// The keys of a map.
     pub keys: Vec<SmolStr>,
@@ -55,22 +55,22 @@ impl Node {
 /// The text of a tensor in base64.
 #[derive(Debug)]
 struct Array {
-    /// Where it is, in bytes of the section.
+    /// The range in the section, in bytes.
     range: Range<usize>,
     header: Option<Header>,
 }
 
-/// What precedes the elements of a tensor.
+/// The header that precedes the elements of a tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
     /// The type, with known sizes.
     pub ty: TensorType,
-    /// The length of the header in bytes: where the elements begin.
+    /// The length of the header in bytes, which is the offset of the elements.
     pub length: usize,
 }
 
 impl Header {
-    /// Reads the header of a tensor in base64.
+    /// Parses the header of a tensor in base64.
     pub fn read(text: &str) -> Option<Header> {
         // Magic number and reserved word (16 bytes), device, rank, data type; then the sizes and
         // the length in bytes.
@@ -98,8 +98,8 @@ impl Header {
         Some(Header { ty: TensorType::new(shape, dtype), length })
     }
 
-    /// Returns the header as TVM writes it for a tensor in the memory of the host; `None` for elements
-    /// that are no numbers.
+    /// Returns the header that TVM writes for a tensor in host memory; `None` for elements that are not
+    /// numbers.
     pub fn write(dtype: DataType, shape: &[usize]) -> Option<Vec<u8>> {
         let mut out = Vec::with_capacity(40 + shape.len() * 8);
         out.extend(0xDD5E_40F0_96B4_A13Fu64.to_le_bytes());
@@ -125,7 +125,7 @@ impl Header {
         Some(out)
     }
 
-    /// Returns the number of bytes of the elements; `None` if it is too large to be counted.
+    /// Returns the number of bytes of the elements; `None` on overflow.
     pub fn bytes(&self) -> Option<u64> {
         self.ty.bytes()
     }
@@ -160,7 +160,7 @@ struct RawNode<'a> {
     repr_str: SmolStr,
 }
 
-/// Returns where the JSON of a section begins.
+/// Returns the offset of the JSON in a section.
 pub(crate) fn json_start(text: &str) -> usize {
     text.find(']').map_or(text.len(), |at| at + 1)
 }
@@ -238,12 +238,12 @@ impl Section {
         self.arrays.len()
     }
 
-    /// Returns where the text of a tensor is, in bytes of the section.
+    /// Returns the range of the text of a tensor in the section, in bytes.
     pub fn range(&self, array: usize) -> Option<Range<usize>> {
         self.arrays.get(array).map(|array| array.range.clone())
     }
 
-    /// Returns the header of a tensor, if it can be read.
+    /// Returns the header of a tensor, if it is valid.
     pub fn header(&self, array: usize) -> Option<&Header> {
         self.arrays.get(array)?.header.as_ref()
     }

@@ -1,4 +1,4 @@
-//! A module as its code and its section.
+//! Splits a module into its code and its metadata section.
 
 use std::{fmt, str::Utf8Error};
 
@@ -6,26 +6,26 @@ use syntax::SyntaxKind;
 
 use crate::section::{CONSTANT, Section};
 
-/// How the line begins that replaces a section.
+/// The start of the line that replaces a section.
 pub const FOLDED: &str = "#[metadata] folded:";
 
-/// A module in two parts, which together are its text.
+/// The two parts of a module, whose concatenation is its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Split<'t> {
-    /// What precedes the section.
+    /// The text before the section.
     pub code: &'t str,
     /// From `#[metadata]` to the end of the text; empty if there is no section.
     pub section: &'t str,
 }
 
-/// Why a text is not separated.
+/// The reason that a text cannot be split.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SplitError {
     /// It is not UTF-8.
     NotText(Utf8Error),
-    /// There are several modules in it.
+    /// It contains several modules.
     Several,
-    /// It is larger than a text may be, 4 GB.
+    /// It is larger than 4 GB, the limit for texts.
     TooLarge,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for SplitError {
             SplitError::NotText(error) => {
                 write!(f, "the byte at {} is not UTF-8", error.valid_up_to())
             }
-            SplitError::Several => f.write_str("it has several modules, as the log of passes has"),
+            SplitError::Several => f.write_str("it contains several modules, like a log of passes"),
             SplitError::TooLarge => f.write_str("it is larger than 4 GB"),
         }
     }
@@ -43,10 +43,10 @@ impl fmt::Display for SplitError {
 
 impl std::error::Error for SplitError {}
 
-/// Separates a module.
+/// Splits a module.
 ///
 /// # Errors
-/// It is not a text, or code follows the section.
+/// It is not UTF-8 or too large, or code follows the section.
 pub fn split(bytes: &[u8]) -> Result<Split<'_>, SplitError> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(SplitError::TooLarge);

@@ -1,4 +1,4 @@
-//! What the elements of a tensor are like.
+//! Statistics of the elements of a tensor.
 
 use half::{bf16, f16};
 use types::{DataType, ElementKind};
@@ -18,15 +18,15 @@ const FIRST: usize = 6;
 pub struct Stats {
     /// The number of elements.
     pub count: u64,
-    /// The least element that is a finite number.
+    /// The smallest finite element.
     pub min: f64,
-    /// The greatest element that is a finite number.
+    /// The largest finite element.
     pub max: f64,
     /// The mean of the finite elements.
     pub mean: f64,
     /// The number of zeros, of either sign.
     pub zeros: u64,
-    /// The number of elements that are no number.
+    /// The number of NaN elements.
     pub nans: u64,
     /// The number of infinite elements, of either sign.
     pub infinities: u64,
@@ -124,7 +124,7 @@ pub fn bars(histogram: &[u64]) -> String {
     let most = histogram.iter().copied().max().unwrap_or(0).max(1);
     let bar = |&count: &u64| match count {
         0 => ' ',
-        // The least count that is there is seen.
+        // Every nonzero count is visible.
         count => BARS[((count as f64 / most as f64 * 8.0).ceil() as usize).clamp(1, 8) - 1],
     };
     histogram.iter().map(bar).collect()

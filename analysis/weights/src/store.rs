@@ -17,7 +17,7 @@ use crate::{
     split::split,
 };
 
-/// A section with the text that its tensors are decoded from.
+/// A section with the text of its tensors.
 #[derive(Debug)]
 pub struct Weights {
     section: Section,
@@ -63,7 +63,7 @@ impl Weights {
     /// Scans the section of a file; `None` if the file has none. Returns the code, too.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no single module.
+    /// The file cannot be read, or does not contain exactly one module.
     pub fn open(path: &Path) -> io::Result<(String, Option<Weights>)> {
         let mapping = Mapping::open(path)?;
         let parts = split(mapping.bytes()).map_err(io::Error::other)?;
@@ -76,12 +76,12 @@ impl Weights {
         Ok((code, Some(Weights::of_file(section, text))))
     }
 
-    /// The tensors of a section in a file, which has been scanned.
+    /// Creates the weights of a scanned section in a file.
     pub fn of_file(section: Section, text: FileText) -> Weights {
         Weights { section, text: Text::File(text), repeated: OnceLock::new() }
     }
 
-    /// Returns the nodes, and where the tensors are.
+    /// Returns the scanned section.
     pub fn section(&self) -> &Section {
         &self.section
     }
@@ -137,8 +137,8 @@ impl Weights {
         }
     }
 
-    /// Returns the constants whose content an earlier constant has, each with the first such one, in
-    /// order. Computed once.
+    /// Returns the constants with the same content as an earlier constant, each with the first such
+    /// constant, in order. The result is cached.
     pub fn repeated(&self) -> &[(u32, u32)] {
         self.repeated.get_or_init(|| {
             let count = self.section.entries(CONSTANT).len() as u32;
@@ -151,7 +151,7 @@ impl Weights {
                 }
             }
             let mut found = Vec::new();
-            // Only texts of the same length are read.
+            // Only texts of equal length are compared.
             for group in by_length.into_values().filter(|group| group.len() > 1) {
                 let mut known: FxHashMap<u64, Vec<(u32, usize)>> = FxHashMap::default();
                 for (entry, array) in group {

@@ -1,4 +1,4 @@
-//! Sections are scanned, cut, put together and edited, and damaged ones make nothing panic.
+//! Tests of scanning, splitting, joining and editing sections, including damaged ones.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ fn tensors_are_decoded_by_entry() {
 }
 
 #[test]
-fn statistics_count_what_is_no_number() {
+fn statistics_count_nan_and_infinities() {
     let long: Vec<f32> = (0..100_000).map(|x| x as f32).collect();
     let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 4.0];
     let weights = Weights::of_text(&section(&[&long, &odd, &[], &[f32::MIN, f32::MAX]]));
@@ -70,7 +70,7 @@ fn statistics_count_what_is_no_number() {
 }
 
 #[test]
-fn a_section_is_cut_and_put_together() {
+fn cut_and_parts_are_a_round_trip() {
     let text = section(&[&[1.0, 2.0], &[3.0], &[1.0]]);
     let scanned = Section::scan(&text);
     let name = |array: usize| (array != 1).then(|| format!("a{array}"));
@@ -90,7 +90,7 @@ fn a_section_is_cut_and_put_together() {
 }
 
 #[test]
-fn entries_are_dropped_with_their_tensors() {
+fn dropping_entries_removes_their_tensors() {
     let text = section(&[&[0.0], &[1.0], &[2.0], &[3.0]]);
     let scanned = Section::scan(&text);
     for mask in 0u32..16 {
@@ -115,9 +115,9 @@ fn entries_are_dropped_with_their_tensors() {
     }
 }
 
-/// A mistake anywhere gives an error, another tensor or nothing, and no panic.
+/// Damage at any position causes an error, another tensor or no change, but no panic.
 #[test]
-fn damaged_sections_do_no_harm() {
+fn damaged_sections_do_not_panic() {
     let text = section(&[&[1.0, 2.0], &[3.0], &[1.0, 2.0]]);
     let mut random = fastrand::Rng::with_seed(5);
     let inserts = ["", "\"", "[", "]", "{", "}", ",", "9", "-1", "=", "\\", "é", "A", "4294967296"];

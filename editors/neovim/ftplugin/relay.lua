@@ -6,8 +6,8 @@ vim.b.did_ftplugin = 1
 local set = vim.opt_local
 set.commentstring = '// %s'
 set.comments = { 's1:/*', 'mb:*', 'ex:*/', '://' }
--- Whole names: `%input.1`, `@main`, `%resnet/conv1`, `nn.conv2d`. A colon is no part of a word,
--- because one follows every parameter; `*` and `#` take `%aten::linear_3.bias` all the same.
+-- Whole names: `%input.1`, `@main`, `%resnet/conv1`, `nn.conv2d`. Colons are not part of words,
+-- because a colon follows every parameter; `*` and `#` still find `%aten::linear_3.bias`.
 set.iskeyword = { '@', '48-57', '_', '192-255', '.', '/', '%', '@-@' }
 set.expandtab = true
 set.shiftwidth = 2

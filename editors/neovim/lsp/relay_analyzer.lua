@@ -2,7 +2,7 @@
 local relay = require('relay-analyzer')
 local config = relay.client_config()
 
---- A client starts where this calls back: not at all without a program.
+--- The client starts when this calls `start`: never without the program.
 function config.root_dir(buffer, start)
   if relay.is_installed() then
     start(relay.root(buffer))

@@ -31,7 +31,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
   end,
 })
 
--- Neovim watches no files for a server on most systems.
+-- On most systems Neovim does not watch files for a server.
 vim.api.nvim_create_autocmd('BufWritePost', {
   group = group,
   pattern = 'relay.toml',
@@ -41,8 +41,8 @@ vim.api.nvim_create_autocmd('BufWritePost', {
   end,
 })
 
--- For `require('relay-analyzer').statusline()`: Neovim 0.10 draws it again with the next key only. Not at
--- once, because the buffer may be going away.
+-- For `require('relay-analyzer').statusline()`: Neovim 0.10 redraws it only after the next key. Scheduled,
+-- because the buffer may be about to be deleted.
 vim.api.nvim_create_autocmd('DiagnosticChanged', {
   group = group,
   callback = vim.schedule_wrap(function(event)
@@ -52,7 +52,7 @@ vim.api.nvim_create_autocmd('DiagnosticChanged', {
   end),
 })
 
--- What is clicked above a function: `vim.lsp.codelens.run()`.
+-- The commands of lenses: `vim.lsp.codelens.run()`.
 vim.lsp.commands['relay.run'] = function(command, context)
   require('relay-analyzer.run').execute(command.arguments[1], context.bufnr)
 end
@@ -66,7 +66,7 @@ vim.api.nvim_create_user_command('RelayRun', function(call)
 end, {
   nargs = '*',
   bang = true,
-  desc = 'Run the function at the cursor, or the one that is named; with !, stop what runs',
+  desc = 'Run the function at the cursor or by name; with !, stop all runs',
   complete = function(lead)
     return require('relay-analyzer.run').complete(lead)
   end,

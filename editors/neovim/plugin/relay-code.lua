@@ -6,7 +6,7 @@ vim.g.loaded_relay_code = 1
 local group = vim.api.nvim_create_augroup('relay-analyzer.code', {})
 local DOCUMENTS = 'relay-code:///*'
 
--- The code of modules with large metadata sections, however they are opened.
+-- Code views of modules with large metadata sections, however they are opened.
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = group,
   pattern = DOCUMENTS,

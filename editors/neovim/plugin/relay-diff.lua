@@ -3,12 +3,12 @@ if vim.g.loaded_relay_diff then
 end
 vim.g.loaded_relay_diff = 1
 
--- Modules of logs, however they are opened: by `:edit`, from the quickfix list, from a session. Lines
--- of the quickfix list are those of the module already: they do not move as its text comes in.
+-- Modules of logs, however they are opened: by `:edit`, from the quickfix list, from a session. Line numbers
+-- in the quickfix list are relative to the module, so they do not change when its text is loaded.
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = vim.api.nvim_create_augroup('relay-analyzer.modules', {}),
   pattern = 'relay:///*#*',
-  -- What is scheduled happens while the text is waited for: a comparison that ends, for one.
+  -- Scheduled functions run while the text is awaited, such as the end of a comparison.
   nested = true,
   command = [[lockmarks lua require('relay-analyzer.modules').read(tonumber(vim.fn.expand('<abuf>')))]],
 })

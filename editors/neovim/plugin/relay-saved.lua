@@ -14,7 +14,7 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   command = [[lockmarks lua require('relay-analyzer.saved').read(tonumber(vim.fn.expand('<abuf>')))]],
 })
 
--- Programs write such files while they are shown.
+-- Programs may write such files while they are shown.
 vim.api.nvim_create_autocmd({ 'BufEnter', 'FocusGained' }, {
   group = group,
   pattern = DOCUMENTS,

@@ -1,10 +1,10 @@
-// How amounts and types are written: in the shape panel, and in the page that the command line makes.
+// Formatting of amounts and types, for the shape panel and the HTML page of the command line.
 "use strict";
 
 const NUMBERS = new Intl.NumberFormat("en");
 const DTYPES = { float: "f", bfloat: "bf", int: "i", uint: "u" };
 
-/** Of an amount with unknowns, what it is if each of them is 1. */
+/** The value of an amount if each unknown is 1. */
 function atOne(amount) {
   return typeof amount === "number" ? amount : amount.terms.reduce((sum, term) => sum + term.coefficient, 0);
 }
@@ -29,12 +29,12 @@ function memory(amount) {
   return amount === 0 ? "-" : `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
 }
 
-/** The tensors in a type, each as its shape and its data type. */
+/** The tensors in a type, each with its shape and data type. */
 function tensors(type) {
   return [...type.matchAll(/Tensor\[\((.*?)\), (\w+)\]/g)].map(([, shape, dtype]) => ({ shape, dtype }));
 }
 
-/** `(1, 64), float32`: that it is a tensor goes without saying. Of a tuple, the first field. */
+/** `(1, 64), float32`, without the constructor `Tensor`. Of a tuple, the first field. */
 function tensor(type) {
   const [first, ...others] = tensors(type);
   if (first === undefined || !(type.startsWith("Tensor[") || type.startsWith("(Tensor["))) {
@@ -44,7 +44,7 @@ function tensor(type) {
   return type.startsWith("(") ? `${text} … ${others.length + 1} fields` : text;
 }
 
-/** `1×64 f32`, where there is little room. */
+/** `1×64 f32`, for narrow places. */
 function compact(type) {
   const [first, ...others] = tensors(type);
   if (first === undefined || !(type.startsWith("Tensor[") || type.startsWith("(Tensor["))) {
@@ -55,7 +55,7 @@ function compact(type) {
   return others.length > 0 ? `${text} +${others.length}` : text;
 }
 
-/** The costs of a call: each can stand beside the operator. */
+/** The costs of a call that can be shown next to the operator. */
 const COSTS = [
   { key: "macs", title: "MACs", text: (row) => count(row.macs) },
   { key: "bytes", title: "bytes", text: (row) => memory(row.bytes) },
@@ -63,7 +63,7 @@ const COSTS = [
   { key: "parameters", title: "parameters", text: (row) => count(row.parameters) },
 ];
 
-/** The columns of a table of calls; the chosen cost comes first, beside the operator. */
+/** The columns of a table of calls; the selected cost comes first, next to the operator. */
 function callColumns(cost) {
   const costs = COSTS.map((one) => ({ ...one, number: true, value: (row) => atOne(row[one.key]), heated: one.key === cost }));
   const [chosen, ...others] = [...costs].sort((a, b) => Number(b.heated) - Number(a.heated));
@@ -78,7 +78,7 @@ function callColumns(cost) {
   ];
 }
 
-/** The columns of a table of what belongs together, by operator or by source. */
+/** The columns of a table of totals by operator or by source. */
 function groupColumns(what) {
   return [
     { key: "name", title: `by ${what}`, text: (group) => group.name },
@@ -88,7 +88,7 @@ function groupColumns(what) {
   ];
 }
 
-/** How much of the most each row has, from 0 to 1: by the root, so that small costs are seen. */
+/** The cost of each row relative to the maximum, from 0 to 1, on a square-root scale so that small costs are visible. */
 function heatOf(rows, cost) {
   const most = rows.reduce((most, row) => Math.max(most, atOne(row[cost])), 1);
   return (row) => Math.sqrt(Math.min(1, atOne(row[cost]) / most));

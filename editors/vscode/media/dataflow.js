@@ -1,7 +1,7 @@
-// A function as a graph: its calls, what it is given and what it gives; and of what kind each call is.
+// The graph of a function: its calls, inputs and result, and the kinds of its operators.
 "use strict";
 
-/** Kinds of operators by their names, the first that fits; each has its colour in the graph. */
+/** The kinds of operators by name, of which the first match counts. Each has a colour in the graph. */
 const KINDS = [
   { key: "norm", title: "normalization, quantization", colour: "charts-purple", pattern: /_norm|normalize|nn\.lrn|dropout|quantize/ },
   { key: "shape", title: "shape, layout, selection", colour: "charts-foreground", strength: 0.1, pattern: /transform|to_dense|_pack$|batch_flatten|sparse_transpose/ },
@@ -10,7 +10,7 @@ const KINDS = [
   { key: "reduction", title: "pooling, reduction, order", colour: "charts-green", pattern: /pool|topk$|^(mean|sum|max|min|prod|all|any|variance|argmax|argmin|argsort|sort|unique|cumsum|cumprod|searchsorted)$|nll_loss|cross_entropy/ },
   { key: "arithmetic", title: "arithmetic, comparison", colour: "charts-yellow", pattern: /^(qnn\.)?(add|subtract|mul|multiply|divide|mod|power|maximum|minimum|exp|log|log2|log10|sqrt|rsqrt|abs|negative|sign|floor|ceil|round|trunc|(floor|trunc)_(divide|mod)|a?(sin|cos|tan)h?|fast_exp|logical_\w+|bitwise_\w+|(left|right)_shift|equal|not_equal|less|less_equal|greater|greater_equal|isnan|isinf|isfinite|fixed_point_multiply\w*|where|nn\.bias_add)$|ethosu\.\w+ary_elementwise/ },
 ];
-/** Whatever else there is moves or makes data. */
+/** Other operators move or create data. */
 const SHAPE = KINDS.find(({ key }) => key === "shape");
 const FUNCTION = { key: "function", title: "call of a function", colour: "charts-orange" };
 
@@ -19,8 +19,8 @@ function kindOf(row) {
 }
 
 /**
- * The items of a function's graph: inputs first, then its calls, then what it gives. Weights and
- * constants are pills at the calls that take them. `first` is the item of the first call.
+ * The items of a function's graph: inputs, then calls, then the result. Weights and constants are pills
+ * at the calls that use them. `first` is the index of the first call.
  */
 function dataflow({ rows, sources, results }) {
   const items = [];
@@ -33,7 +33,7 @@ function dataflow({ rows, sources, results }) {
     }
   }
   for (const [at, row] of rows.entries()) {
-    // A call takes from calls in front of it; one that seems to take from itself is recursive.
+    // The inputs of a call precede it; a call that seems to use itself is recursive.
     const from = row.inputs.map(item).filter((from) => from !== undefined && from < inputs.size + at);
     const own = row.inputs.filter((input) => item(input) === undefined).map(({ source }) => sources[source]);
     items.push({ kind: "call", name: row.name, type: row.type, row, range: row.range, from, own, pills: own.length });

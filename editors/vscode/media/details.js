@@ -1,4 +1,4 @@
-// The side panel of the graph: what is known of the selected call, input or output.
+// The side panel of the graph: details of the selected call, input or output.
 "use strict";
 
 /** Fills `host`. `actions` has `select(item)`, `go(range)` and `close()`. */
@@ -47,7 +47,7 @@ function showDetails(host, { scene, at, unknowns }, actions) {
   host.scrollTop = 0;
 }
 
-/** How many are listed: a constant may be used by each of 14,500 calls. */
+/** The maximal number of listed items: a constant may be used by each of 14,500 calls. */
 const LISTED = 100;
 
 function listOf(list, describe) {
@@ -63,7 +63,7 @@ function listOf(list, describe) {
   return make("ul", ...lines);
 }
 
-/** A heading and what is below it; nothing, if nothing is. */
+/** A heading with content; nothing if the content is empty. */
 function section(title, content) {
   return content.childElementCount > 0 ? [make("h3", title), content] : [];
 }

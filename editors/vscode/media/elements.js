@@ -1,7 +1,7 @@
 // Elements of the pages of results and of types.
 "use strict";
 
-/** An element with a class and with children, which are elements or texts. */
+/** Creates an element with a class and with children, which are elements or texts. */
 function make(tag, name, ...children) {
   const element = document.createElement(tag);
   if (name) {
@@ -11,7 +11,7 @@ function make(tag, name, ...children) {
   return element;
 }
 
-/** A part of the page, under its heading. */
+/** Creates a section with a heading. */
 function section(title, ...children) {
   return make("section", "", make("h2", "", title), ...children);
 }

@@ -1,7 +1,7 @@
-// The dataflow graph as a file: SVG of all of it; PNG of all of it, or of what is in sight if it is too large.
+// Exports the dataflow graph: SVG of the whole graph; PNG of the whole graph, or of the visible part if it is too large.
 "use strict";
 
-/** What browsers draw without trouble on one canvas, in pixels. */
+/** The limit on the size of a canvas that browsers support, in pixels. */
 const LARGEST = { side: 16_000, area: 48_000_000 };
 
 function exportSvg(graph) {
@@ -31,7 +31,7 @@ async function exportPng(graph) {
   return { data: new Uint8Array(await blob.arrayBuffer()), whole: isWhole };
 }
 
-/** The largest scale up to `wanted` at which a part of the plane is no larger than an image may be. */
+/** The largest scale up to `wanted` at which a part of the plane fits into an image. */
 function imageScale({ left, top, right, bottom }, wanted) {
   const [width, height] = [right - left, bottom - top];
   return Math.min(wanted, LARGEST.side / width, LARGEST.side / height, Math.sqrt(LARGEST.area / (width * height)));

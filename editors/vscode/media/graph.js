@@ -1,15 +1,15 @@
-// The dataflow graph of a function, on a canvas, because an unrolled network has 14,500 calls: wheel and keys
+// The dataflow graph of a function on a canvas, because an unrolled network has 14,500 calls. The wheel and keys
 // zoom, dragging moves, a click selects.
 "use strict";
 
 const ZOOM = { least: 0.001, most: 4, opening: 0.9, selection: 1.2 };
-/** A graph opens as a whole if it can be read so. */
+/** The minimal scale at which a graph initially fits as a whole. */
 const LEGIBLE = 0.7;
 const MINIMAP = { width: 120, height: 180, least: 36 };
 
 class Graph {
-  /** `select` is told the item that is clicked or stepped to, `open` one that is entered, `point` what is
-   * under the mouse. */
+  /** `select` is called with an item that is clicked or navigated to, `open` with one on Enter, `point` with the
+   * item under the mouse. */
   constructor({ canvas, minimap, paint, isBright, select, open, point }) {
     Object.assign(this, { canvas, minimap, paint, isBright, select, open, point });
     this.scene = sceneOf({ items: [], first: 0 });
@@ -42,7 +42,7 @@ class Graph {
     canvas.addEventListener("pointermove", (event) => {
       if (from !== undefined && this.view !== undefined) {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-        // A hand that clicks trembles.
+        // Tolerates small movements during a click.
         if (moved || Math.abs(dx) + Math.abs(dy) > 3) {
           moved = true;
           canvas.classList.add("dragged");
@@ -63,7 +63,7 @@ class Graph {
     canvas.addEventListener("pointerleave", (event) => this.point({ item: -1 }, event));
   }
 
-  /** Shows a function; `name` tells it from others. Where it was shown before an edit, the selected call stays where it is. */
+  /** Shows a function; `name` identifies it. If it was shown before an edit, the selected call keeps its position. */
   show(name, flow) {
     const shape = JSON.stringify(flow.items.map(({ kind, from, pills }) => [kind, from, pills]));
     const before = this.scene;
@@ -87,7 +87,7 @@ class Graph {
     this.recolour();
   }
 
-  /** What is drawn has other colours now, or is dim. */
+  /** Colours or highlighting have changed. */
   recolour() {
     this.overview = undefined;
     this.redraw();
@@ -107,7 +107,7 @@ class Graph {
     return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
   }
 
-  /** Selects an item, and brings it into sight if it is out of it. */
+  /** Selects an item, and scrolls it into view. */
   mark(at, reveal) {
     this.selected = at;
     const node = this.scene.nodes[at];
@@ -135,7 +135,7 @@ class Graph {
     this.redraw();
   }
 
-  /** Zooms around a place of the canvas; its middle, if there is none. */
+  /** Zooms around a point of the canvas, by default its centre. */
   zoom(factor, place) {
     if (this.view !== undefined) {
       const { width, height } = this.size();
@@ -153,7 +153,7 @@ class Graph {
     this.zoom(Math.exp(-event.deltaY / 400), { x: event.clientX - box.left, y: event.clientY - box.top });
   }
 
-  /** How large a part of the plane can be shown, and shows it. */
+  /** Fits a part of the plane into the canvas. */
   frame({ left, top, right, bottom }, most) {
     const { width, height } = this.size();
     const scale = Math.min(most, width / (right - left + 40), height / (bottom - top + 40));
@@ -164,20 +164,20 @@ class Graph {
     this.frame(this.scene.bounds, 1);
   }
 
-  /** As it opens: all of it, if that can be read; else the selected call, or the beginning. */
+  /** The initial view: the whole graph if it is readable, otherwise the selected call or the start. */
   reset() {
     this.fit();
     if (this.view.scale < LEGIBLE) {
       const { scene } = this;
       const chosen = scene.nodes[this.selected];
       const { x } = chosen ?? scene.nodes[scene.first] ?? scene.nodes[0];
-      // The beginning is at the top.
+      // The start is at the top.
       const y = chosen?.y ?? scene.bounds.top + this.size().height / 2 / ZOOM.opening;
       this.centre(x, y, ZOOM.opening);
     }
   }
 
-  /** The selected item with those beside it. */
+  /** The selected item and its neighbours. */
   zoomToSelection() {
     const { nodes, edges } = this.scene;
     const chosen = nodes[this.selected];
@@ -222,7 +222,7 @@ class Graph {
     event.preventDefault();
   }
 
-  /** Goes from the selected item to what it takes from, to what takes it, or to what is beside it. */
+  /** Moves the selection to an input, a use or a neighbour of the selected item. */
   step(dx, dy) {
     const { nodes, layers, edges, jumps } = this.scene;
     const here = nodes[this.selected];
@@ -236,7 +236,7 @@ class Graph {
       const ends = [...edges, ...jumps].flatMap(([from, to]) =>
         dy > 0 && from === this.selected ? [to] : dy < 0 && to === this.selected ? [from] : [],
       );
-      // The straightest line first.
+      // The straightest edge first.
       const bend = (at) => Math.abs(nodes[at].x - here.x) + Math.abs(nodes[at].y - here.y);
       next = ends.sort((a, b) => bend(a) - bend(b))[0];
     }
@@ -245,7 +245,7 @@ class Graph {
     }
   }
 
-  /** The item at a place of the screen, and its pill, if one is there. */
+  /** The item at a point of the screen, and its pill, if there is one. */
   at(event) {
     if (this.view === undefined) {
       return { item: -1 };
@@ -277,14 +277,14 @@ class Graph {
     this.centre(x, y, this.view.scale);
   }
 
-  /** What is in sight, in the plane of the graph. */
+  /** The visible part of the plane of the graph. */
   sight() {
     const { width, height } = this.size();
     const { scale, x, y } = this.view;
     return { left: -x / scale, right: (width - x) / scale, top: -y / scale, bottom: (height - y) / scale };
   }
 
-  /** How the scene looks: for the screen, and for pictures that are saved. */
+  /** The appearance of the scene, for the screen and for exports. */
   look(pen, sight, scale) {
     const theme = themeOf(pen);
     const paint = (at) => {
@@ -363,13 +363,13 @@ class Graph {
   }
 }
 
-/** The items with their places and their pills. */
+/** The items with their positions and pills. */
 function sceneOf(flow) {
   const places = layout(flow.items);
   return { ...flow, ...places, pills: pillsOf(flow.items, places.jumps), bounds: boundsOf(places.nodes) };
 }
 
-/** Weights and constants, then what comes from too far away for a line. */
+/** Weights and constants, then inputs that are too far away for an edge. */
 function pillsOf(items, jumps) {
   const pills = items.map(({ own }) => [...own]);
   for (const [from, to] of jumps) {
@@ -379,7 +379,7 @@ function pillsOf(items, jumps) {
   return pills;
 }
 
-/** The part of the plane that these nodes take, with room for what is beside them. */
+/** The bounding box of nodes, with room for their pills. */
 function boundsOf(nodes) {
   const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (const { x, y } of nodes) {
@@ -391,7 +391,7 @@ function boundsOf(nodes) {
   return bounds;
 }
 
-/** The pen of a canvas that is empty, and as large as it is shown. */
+/** The context of a cleared canvas, resized to its displayed size. */
 function prepared(canvas, width, height) {
   const dense = window.devicePixelRatio || 1;
   const [across, down] = [Math.round(width * dense), Math.round(height * dense)];

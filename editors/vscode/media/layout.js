@@ -1,17 +1,17 @@
-// Where the nodes of a dataflow graph stand. An item is a call, an input or the output of a function; it has
-// the items that it takes `from`, which all stand in front of it, and how many `pills` are drawn beside
-// it: what is too small or too far away for a node and a line of its own, as weights are.
+// The layout of a dataflow graph. An item is a call, an input or the output of a function. `from` lists its
+// inputs, which all precede it, and `pills` is the number of labels drawn next to it: inputs that are too
+// small or too far away for a node and an edge, such as weights.
 "use strict";
 
 const NODE = { width: 190, height: 40, gapX: 24, gapY: 46 };
 const PILL = { width: 112, height: 15, gap: 3, apart: 14, most: 4 };
-/** An edge over more layers than this is no line but a pill at its end. */
+/** An edge over more layers than this is replaced by a pill at its end. */
 const LONGEST = 24;
 
 /**
- * Each item below all that it takes from, in the order that crosses the fewest lines that a few sweeps
- * find. `edges` lists the items and the x of each layer between them; `jumps` are the edges that are
- * too long.
+ * Places each item below all its inputs, in the order with the fewest crossings that a few sweeps find.
+ * `edges` lists the items and the x of each layer between them; `jumps` are the edges that are too
+ * long.
  */
 function layout(items) {
   const layer = layering(items);
@@ -66,8 +66,8 @@ function layout(items) {
   };
 }
 
-/** The layer of each item: as far down as what takes it allows, so that a transposed weight of the last
- * layer is beside the last layer. */
+/** The layer of each item: as low as its uses allow, so that a transposed weight of the last layer is next to
+ * that layer. */
 function layering(items) {
   const layer = new Array(items.length).fill(0);
   for (const [at, { from }] of items.entries()) {
@@ -85,7 +85,7 @@ function layering(items) {
   return layer;
 }
 
-/** Which items depend on an input; without inputs, all are alike. */
+/** The items that depend on an input; without inputs, all items. */
 function mainLine(items) {
   const isMain = [];
   for (const { kind, from } of items) {
@@ -94,14 +94,14 @@ function mainLine(items) {
   return isMain.includes(true) ? isMain : isMain.fill(true);
 }
 
-/** How many pills are drawn: the last one says how many more there are. */
+/** The number of drawn pills: the last one shows the number of the others. */
 const pillsShown = (count) => Math.min(count, PILL.most);
 
 function heightOf({ pills }) {
   return Math.max(NODE.height, pillsShown(pills) * (PILL.height + PILL.gap));
 }
 
-/** Sorts each layer by the middle of its neighbours, down and up in turn. */
+/** Sorts each layer by the mean of its neighbours, alternating down and up. */
 function order(nodes, layers) {
   const position = new Float64Array(nodes.length);
   const middle = new Float64Array(nodes.length);
@@ -118,19 +118,19 @@ function order(nodes, layers) {
   });
 }
 
-/** Gives each node its x: as near to the middle of its neighbours as those beside it allow. */
+/** Assigns each node its x: as close to the mean of its neighbours as the adjacent nodes allow. */
 function place(nodes, layers) {
-  // Room to the left and to the right; a corner of an edge takes little.
+  // The room to the left and to the right; a bend of an edge needs little.
   const left = ({ pills }) => (pills < 0 ? 12 : NODE.width / 2 + NODE.gapX / 2 + (pills > 0 ? PILL.width + PILL.apart : 0));
   const right = ({ pills }) => (pills < 0 ? 12 : NODE.width / 2 + NODE.gapX / 2);
-  // The main line goes straight down: what goes around it bends, and what prepares weights beside it
-  // makes room. Else a deep network would lean to one side.
+  // The main path is straight: branches around it bend, and nodes that prepare weights move aside.
+  // Otherwise a deep network would lean to one side.
   const close = nodes.map((node) => {
     const main = (list) => (list.some((at) => nodes[at].isMain) ? list.filter((at) => nodes[at].isMain) : list);
     return { up: main(node.up), down: main(node.down) };
   });
   const places = new Float64Array(nodes.length);
-  /** How far each node of a layer is from its first one, if they stand as near as they can. */
+  /** The distance of each node of a layer from its first one, if they are packed. */
   const offsets = layers.map((layer) => {
     let x = 0;
     return layer.map((at, index) => (index === 0 ? 0 : (x += right(nodes[layer[index - 1]]) + left(nodes[at]))));
@@ -145,7 +145,7 @@ function place(nodes, layers) {
     const others = layer.flatMap((at, index) => (nodes[at].isMain ? [] : [index]));
     const offset = offsets[number];
     spread(first, wanted, offset);
-    // Between two that stand there is room for those between them.
+    // There is room between two placed nodes for the nodes between them.
     let [next, low] = [0, -Infinity];
     for (const index of others) {
       while (first[next] < index) {
@@ -161,10 +161,10 @@ function place(nodes, layers) {
   nodes.forEach((node, at) => (node.x = places[at]));
 }
 
-/** Moves these positions as far apart as they have to be: from the left as far left, from the right as far
- * right as order allows; the middle of the two. */
+/** Separates positions as far as necessary, taking the mean of the leftmost and the rightmost valid
+ * arrangement. */
 function spread(indices, wanted, offset) {
-  // Less the offset, they only must not fall.
+  // Without the offsets, the positions only need to be ascending.
   let low = -Infinity;
   const lowest = indices.map((index) => (low = Math.max(low, wanted[index] - offset[index])));
   let high = Infinity;
@@ -175,7 +175,7 @@ function spread(indices, wanted, offset) {
   }
 }
 
-/** Goes down and up through the layers in turn: each is arranged by those that were arranged before. */
+/** Sweeps down and up through the layers: each is arranged by the previously arranged ones. */
 function sweep(layers, times, arrange) {
   for (let time = 0; time < times; time++) {
     if (time % 2 === 0) {
@@ -186,7 +186,7 @@ function sweep(layers, times, arrange) {
   }
 }
 
-/** The mean of the values of some nodes, or `otherwise` of none. */
+/** The mean of the values of some nodes, or `otherwise` if there are none. */
 function mean(list, values, otherwise) {
   let sum = 0;
   for (const at of list) {

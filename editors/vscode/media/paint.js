@@ -1,12 +1,12 @@
-// How a dataflow graph is drawn: on a canvas, and with the same strokes as SVG.
+// Draws a dataflow graph: on a canvas, and with the same strokes as SVG.
 "use strict";
 
-/** From these scales on texts can be read, and boxes are more than their outlines. */
+/** The scales above which texts are readable, and boxes are more than their outlines. */
 const READABLE = { boxes: 0.12, names: 0.42, pills: 0.6, labels: 0.7 };
 
 /**
- * Draws what is in sight of a scene. `look` has the theme, `paint(at)` with the colour of an item and how
- * strong it is, `isBright(at)`, and which item is `selected`.
+ * Draws the visible part of a scene. `look` has the theme, `paint(at)` with the colour of an item and its
+ * intensity, `isBright(at)`, and the `selected` item.
  */
 function paintGraph(pen, scene, look) {
   paintEdges(pen, scene, look);
@@ -34,7 +34,7 @@ function* itemsInSight({ nodes, layers }, { left, right, top, bottom }) {
   }
 }
 
-/** The first layer that ends below a place. */
+/** The first layer that ends below a position. */
 function firstLayer(layers, y) {
   let [low, high] = [0, layers.length];
   while (low < high) {
@@ -87,7 +87,7 @@ function paintEdges(pen, scene, look) {
       const half = (text.length * theme.character * 10) / 12 / 2 + 3;
       const x = ((through.at(-1) ?? nodes[from].x) + nodes[to].x) / 2;
       const y = layers[nodes[to].layer].top - NODE.gapY / 2;
-      // A label that would lie on another is left out: the node that it comes from says the same.
+      // A label that would overlap another is omitted: the source node shows the same.
       const beside = taken.get(y) ?? [];
       if (beside.every(([left, right]) => x + half < left || right < x - half)) {
         taken.set(y, [...beside, [x - half, x + half]]);
@@ -121,7 +121,7 @@ function edgePath(pen, { nodes, layers }, [from, to, through]) {
   pen.lineTo(x, nodes[to].y);
 }
 
-/** An item where there is no room for more than its colour. */
+/** An item at a scale that shows only its colour. */
 function paintSpot(pen, { nodes }, { scale, paint }, at) {
   const { colour, strength } = paint(at);
   const [width, height] = [Math.max(NODE.width, 3 / scale), Math.max(NODE.height, 1 / scale)];
@@ -179,7 +179,7 @@ function paintItem(pen, { items, nodes }, { theme, scale, paint, selected }, at)
   }
 }
 
-/** Where the pills of an item are. */
+/** The positions of the pills of an item. */
 function pillBoxes({ nodes, pills }, at) {
   const shown = pillsShown(pills[at].length);
   const { x, y } = nodes[at];
@@ -217,7 +217,7 @@ function paintPills(pen, scene, { theme, scale, selected }, at) {
   }
 }
 
-/** As many characters as there is room for; of the names of weights, the end says most. */
+/** Truncates a text to a width; names of weights are cut at the start, as their ends are the most specific. */
 function clip(text, room, keepsEnd = false) {
   if (text.length <= room) {
     return text;
@@ -225,7 +225,7 @@ function clip(text, room, keepsEnd = false) {
   return keepsEnd ? `…${text.slice(text.length - room + 1)}` : `${text.slice(0, Math.max(1, room - 1))}…`;
 }
 
-/** Takes the strokes that a canvas takes, and makes SVG of them. */
+/** Implements the methods of a canvas context and generates SVG. */
 class SvgPen {
   constructor() {
     this.parts = [];
@@ -290,7 +290,7 @@ class SvgPen {
     this.parts.push(`<text ${place} ${font} fill="${escapeXml(this.fillStyle)}" opacity="${short(this.globalAlpha)}">${escapeXml(text)}</text>`);
   }
 
-  /** The picture of this part of the plane. */
+  /** The image of a part of the plane. */
   svg({ left, top, right, bottom }, background) {
     const [width, height] = [right - left, bottom - top].map(short);
     const view = `viewBox="${short(left)} ${short(top)} ${width} ${height}" width="${width}" height="${height}"`;
@@ -299,7 +299,7 @@ class SvgPen {
   }
 }
 
-/** A number with two places at most. */
+/** A number with at most two decimals. */
 function short(number) {
   return Math.round(number * 100) / 100;
 }

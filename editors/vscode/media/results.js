@@ -1,13 +1,13 @@
-// The page of a run's result: its tensors, where the time went, and what turned NaN or infinite.
+// The page of a run's result: its tensors, the profile, and the values that are NaN or infinite.
 (() => {
   "use strict";
   const host = acquireVsCodeApi();
   const main = document.getElementById("result");
 
-  /** How many rows of a table of times are shown. */
+  /** The number of rows of a table of times. */
   const ROWS = 12;
 
-  /** Something that can be clicked and reached by the keyboard. */
+  /** An element that can be clicked and reached with the keyboard. */
   function button(text, message) {
     const element = make("button", "link", text);
     element.addEventListener("click", () => host.postMessage(message));
@@ -20,7 +20,7 @@
     return seconds >= 1 ? `${seconds.toFixed(2)} s` : `${(seconds * 1e3).toFixed(seconds >= 0.01 ? 1 : 3)} ms`;
   }
 
-  /** A bar as long as a share of one. */
+  /** A bar whose length is a fraction of the maximum. */
   function bar(share) {
     const element = make("meter");
     element.min = 0;
@@ -33,13 +33,13 @@
     const parts = [make("b", "", name), make("span", "time", time(milliseconds / 1e3))];
     if (drawn.length > 0) {
       const names = drawn.length > 3 ? `${drawn.length} arguments` : drawn.map((one) => `%${one}`).join(", ");
-      parts.push(make("span", "note", `${names} drawn from seed ${seed}`));
+      parts.push(make("span", "note", `random ${names} (seed ${seed})`));
     }
     parts.push(button("as text", { type: "text" }));
     return [make("header", "", ...parts), ...(warnings ?? []).map((text) => make("p", "warning", text))];
   }
 
-  /** The variables that are not finite, the first one first: it is the one to look at. */
+  /** The variables that are not finite, in the order of evaluation: the first one is the likely cause. */
   function trail(found) {
     const rows = found.slice(0, ROWS).map(({ name, range, nan, infinite, elements }, at) => {
       const counts = [nan > 0 ? `${number(nan)} NaN` : "", infinite > 0 ? `${number(infinite)} Inf` : ""].filter(Boolean);
@@ -71,7 +71,7 @@
     return out;
   }
 
-  /** Where the time went, by one of the ways to look at it. */
+  /** The profile, with a selection of groupings. */
   function times(title, rows, total, label) {
     const shown = rows.slice(0, ROWS).map((row) =>
       make(
@@ -104,10 +104,10 @@
     const shown = section("Result", ...tensors.map(tensor));
     shown.className = "result";
     columns.append(shown);
-    // A run that was stopped when it had just ended has no tables.
+    // A run that was cancelled at its end has no tables.
     if (profile?.total.calls > 0) {
       const { operators, layers, bindings, total } = profile;
-      // Long loops over scalars are measured in part.
+      // Long loops over scalars are measured partially.
       const first = total.cut ? ` (first ${number(total.calls)} calls)` : "";
       columns.append(times(`Time by operator${first}`, operators, total, (row) => row.operator));
       if (layers.length > 0) {

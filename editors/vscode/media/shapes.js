@@ -1,4 +1,4 @@
-// The page of the shape panel. It is told the report and where the cursor is; it tells where to go.
+// The page of the shape panel. It receives the report and the cursor, and sends navigation requests.
 "use strict";
 
 const vscode = acquireVsCodeApi();
@@ -16,19 +16,19 @@ const state = {
 };
 
 let functions = [];
-/** The file that they are of. */
+/** The file of the functions. */
 let uri;
-/** The function that is shown, and of which file it is. */
+/** The shown function, and its file. */
 let subject;
 let one;
 let rows = [];
-/** The rows that are found, in the order of the table. */
+/** The matching rows, in the order of the table. */
 let matches = [];
 let marked = -1;
 let heat = () => 0;
-/** Where the cursor was sent: that it is there is no news. */
+/** The last requested position, whose cursor event is ignored. */
 let expected;
-/** Tabs that show something older than the report. */
+/** The tabs with outdated content. */
 let stale = new Set(TABS);
 
 const found = (text) => state.search === "" || text.includes(state.search.toLowerCase());
@@ -73,7 +73,7 @@ const graph = new Graph({
   point: ({ item, pill }, event) => point(item, pill, event),
 });
 
-/** Shows in a box beside the mouse what is under it. */
+/** Shows a tooltip at the mouse. */
 function point(at, pill, event) {
   const tip = byId("tip");
   const item = graph.scene.items[at];
@@ -94,7 +94,7 @@ function point(at, pill, event) {
   tip.style.top = `${Math.max(0, Math.min(event.clientY - box.top + 12, box.height - tip.offsetHeight))}px`;
 }
 
-/** Selects an item of the graph, opens its details, and moves the cursor to it, but not the focus. */
+/** Selects an item of the graph, opens its details, and moves the cursor to it without taking focus. */
 function select(at) {
   byId("tip").hidden = true;
   const { row, range } = graph.scene.items[at];
@@ -103,14 +103,14 @@ function select(at) {
   mark(row === undefined ? -1 : row.at, false);
   graph.mark(at, false);
   details();
-  // The details have taken some of the room.
+  // The details have reduced the space of the graph.
   requestAnimationFrame(() => graph.mark(at, true));
   if (range !== undefined) {
     move(range, true);
   }
 }
 
-/** Moves the cursor of the editor; the focus too, unless it is to stay. */
+/** Moves the cursor of the editor, and the focus unless `stay` is set. */
 function move(range, stay = false) {
   expected = range.start;
   vscode.postMessage({ type: "go", range, stay });
@@ -147,7 +147,7 @@ function go(at) {
   }
 }
 
-/** Marks a row in the table and in the graph, and brings it into sight. */
+/** Marks a row in the table and in the graph, and scrolls it into view. */
 function mark(at, reveal = true) {
   const changed = at !== marked;
   marked = at;
@@ -162,12 +162,12 @@ function mark(at, reveal = true) {
   vscode.postMessage({ type: "marked", name: rows[at]?.name ?? "" });
 }
 
-/** Whether a range holds a place, and how far it reaches. */
+/** Tests if a range contains a position, and returns its length. */
 const before = (a, b) => a.line < b.line || (a.line === b.line && a.character <= b.character);
 const holds = (range, place) => before(range.start, place) && before(place, range.end);
 const smaller = (a, b) => before(b.start, a.start) && before(a.end, b.end);
 
-/** The cursor has moved: the innermost call that it is in, else the outermost one of its line. */
+/** The cursor has moved: marks the innermost call at it, or the outermost one of its line. */
 function follow(place) {
   const isExpected = expected?.line === place.line && expected.character === place.character;
   expected = undefined;
@@ -192,7 +192,7 @@ function follow(place) {
   mark(best >= 0 ? best : ofLine);
 }
 
-/** Shows a function; the first one, where there is none of this name. */
+/** Shows a function, by default the first one. */
 function choose(name) {
   one = functions.find((one) => one.name === name) ?? functions[0];
   state.name = one?.name;
@@ -211,7 +211,7 @@ function choose(name) {
   refresh();
 }
 
-/** Everything is to be drawn anew: what is not in sight, when it comes into sight. */
+/** Marks all views as outdated; hidden ones are drawn when they become visible. */
 function refresh() {
   heat = heatOf(rows, state.cost);
   stale = new Set(TABS);
@@ -248,7 +248,7 @@ function render() {
   countMatches();
 }
 
-/** What the colours mean: the kinds that there are. */
+/** The legend of the colours. */
 function legend() {
   const byCost = state.colour === "cost";
   const title = COSTS.find(({ key }) => key === state.cost).title;
@@ -263,7 +263,7 @@ function legend() {
   );
 }
 
-/** Where among what is found the marked row is: `3 of 12`. */
+/** The position of the marked row among the matches: `3 of 12`. */
 function countMatches() {
   matches = state.tab === "table" ? table.visible : rows.map((_, at) => at).filter((at) => found(rows[at].haystack));
   const position = matches.indexOf(marked) + 1;
@@ -271,7 +271,7 @@ function countMatches() {
   byId("matches").textContent = state.search === "" ? "" : position > 0 ? `${n} of ${m}` : m === "0" ? "No results" : `? of ${m}`;
 }
 
-/** Goes to the next or the previous row that is found. */
+/** Goes to the next or previous match. */
 function step(by) {
   if (matches.length > 0) {
     const here = matches.indexOf(marked);
@@ -287,7 +287,7 @@ function search(text) {
   table.arrange();
   graph.recolour();
   countMatches();
-  // The first one after the marked row, as a search in the editor does.
+  // The first match after the marked row, like the search of the editor.
   if (text !== "" && !matches.includes(marked)) {
     const next = matches.find((at) => at > marked) ?? matches[0];
     if (next !== undefined) {
@@ -300,7 +300,7 @@ function total() {
   const line = byId("total");
   line.className = "";
   if (one === undefined) {
-    line.textContent = "No function of this file computes anything.";
+    line.textContent = "No function of this file has calls.";
     return;
   }
   const { parameters, parameterBytes, macs, peakBytes, peakRow, calls } = one.total;

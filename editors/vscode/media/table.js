@@ -1,17 +1,17 @@
-// A table that draws the rows in sight only: a network unrolled has 14,500. The shape panel has one, and
-// the page that the command line makes has several.
+// A table that renders only visible rows: an unrolled network has 14,500. It is used in the shape panel and
+// in the HTML page of the command line.
 "use strict";
 
 const ROW_HEIGHT = 22;
-/** Rows that are drawn above and below those in sight. */
+/** The number of rows that are rendered above and below the visible ones. */
 const MARGIN = 20;
-/** Characters that a column shows at most; the rest is in the title of the cell. */
+/** The maximal number of characters in a column; the full text is the title of the cell. */
 const WIDEST = 40;
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
 /**
- * `scroller` is what scrolls: an element, or nothing for the window. `pick` is told the row that is
- * clicked or entered, `sorted` how the table is sorted now.
+ * `scroller` is the scrolling element, or undefined for the window. `pick` is called with a row on a click or
+ * Enter, `sorted` with the new order.
  */
 class VirtualTable {
   constructor(host, { label, scroller, pick = () => {}, marked = () => {}, sorted = () => {} }) {
@@ -52,7 +52,7 @@ class VirtualTable {
       new ResizeObserver(() => this.draw()).observe(scroller);
     } else {
       window.addEventListener("resize", () => this.draw());
-      // Paper has no scroll bar.
+      // A printed page cannot scroll.
       for (const [event, everything] of [["beforeprint", true], ["afterprint", false]]) {
         window.addEventListener(event, () => {
           this.everything = everything;
@@ -62,7 +62,7 @@ class VirtualTable {
     }
   }
 
-  /** Shows these rows in these columns. */
+  /** Shows rows in columns. */
   show(rows, columns) {
     this.rows = rows;
     this.columns = columns;
@@ -77,7 +77,7 @@ class VirtualTable {
       head.className = number ? "number" : "";
       head.dataset.key = key;
       line.append(head);
-      // The arrow of the order takes two.
+      // The arrow of the sort order takes two characters.
       const width = rows.reduce((widest, row) => Math.max(widest, text(row).length), title.length + 2);
       const column = document.createElement("col");
       const characters = Math.min(width, WIDEST);
@@ -94,7 +94,7 @@ class VirtualTable {
   sortBy(key) {
     const column = this.columns.find((column) => column.key === key);
     if (column !== undefined) {
-      // The dearest and the largest first, the first name and the first line first.
+      // Initially descending for costs and sizes, ascending for names and lines.
       const down = this.sort.key === key ? !this.sort.down : Boolean(column.number) && key !== "at";
       this.sort = { key, down };
       this.arrange();
@@ -102,7 +102,7 @@ class VirtualTable {
     }
   }
 
-  /** Searches and sorts, then draws. */
+  /** Searches and sorts, then renders. */
   arrange() {
     this.visible = [];
     for (let at = 0; at < this.rows.length; at++) {
@@ -125,7 +125,7 @@ class VirtualTable {
     this.draw();
   }
 
-  /** The first row in sight and the one after the last, as positions in `visible`. */
+  /** The first visible row and the one after the last, as positions in `visible`. */
   sight() {
     if (this.everything) {
       return [0, this.visible.length];
@@ -173,7 +173,7 @@ class VirtualTable {
     return line;
   }
 
-  /** As high as this many rows. */
+  /** A spacer with the height of some rows. */
   space(height) {
     const line = document.createElement("tr");
     line.className = "space";
@@ -185,7 +185,7 @@ class VirtualTable {
     return line;
   }
 
-  /** Marks a row; brings it into sight, if it is out of it and `reveal` says so. */
+  /** Marks a row, and scrolls it into view if `reveal` is set. */
   mark(at, reveal) {
     this.marked = at;
     const position = this.visible.indexOf(at);
@@ -202,7 +202,7 @@ class VirtualTable {
       return;
     }
     const edge = this.scroller?.getBoundingClientRect().top ?? 0;
-    // The head stays over the rows: a row below it is in sight.
+    // The header covers rows at the top.
     const top = this.table.getBoundingClientRect().top - edge + (position + 1) * ROW_HEIGHT;
     if (top < ROW_HEIGHT || top + ROW_HEIGHT > height) {
       area.scrollTop += top - height / 2;

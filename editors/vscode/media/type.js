@@ -1,16 +1,16 @@
-// The page of the type at the cursor: what it is, its type, each tensor axis by axis, what it uses.
+// The page of the type at the cursor: its type, the axes of each tensor, and the variables in use.
 (() => {
   "use strict";
   const host = acquireVsCodeApi();
   const info = document.getElementById("info");
 
-  /** A text in which `code` is between backquotes. */
+  /** A text in which `code` is in backquotes. */
   function prose(text) {
     const parts = text.split("`");
     return parts.map((part, at) => (at % 2 === 1 ? make("code", "", part) : part));
   }
 
-  /** Something that leads to a place of the text. */
+  /** A link to a place of the text. */
   function link(location, ...children) {
     const element = make("a", "", ...children);
     element.href = "#";
@@ -24,7 +24,7 @@
   const TOKEN = /(%[\w.:/]+|@[\w.:/]+)|\b(Tensor|fn|ref|where|[A-Z]\w*)\b|\b((?:bfloat|float|uint|int)\d+|bool)\b|(\d+|\?)/g;
   const COLOURS = ["", "name", "keyword", "dtype", "size"];
 
-  /** A type with its colours. */
+  /** A type with syntax highlighting. */
   function coloured(text) {
     const out = [];
     let end = 0;

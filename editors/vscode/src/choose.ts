@@ -1,4 +1,4 @@
-// What to compare: *Relay: Compare with…*, and two files of the explorer.
+// The selection of modules to compare: *Relay: Compare with…*, and two files of the explorer.
 
 import * as vscode from "vscode";
 
@@ -7,7 +7,7 @@ import { moduleAt, modulesOf, pickModule } from "./modules.js";
 import type { Running } from "./protocol.js";
 import { type VirtualDocuments, moduleOf, moduleUri, nameOf, savedUri, sideName } from "./virtual.js";
 
-/** The part of the API of VS Code's git extension that is used. */
+/** The used part of the API of VS Code's Git extension. */
 interface Git {
   readonly enabled: boolean;
   getAPI(version: 1): {
@@ -16,7 +16,7 @@ interface Git {
   };
 }
 
-/** A line of the list: what it leads to, or nothing where the person has turned back. */
+/** An item of the list. `find` returns the base, or nothing if the user cancels. */
 interface Base extends vscode.QuickPickItem {
   readonly find: () => Promise<vscode.Uri | undefined>;
 }
@@ -38,19 +38,19 @@ class Chooser {
     private readonly comparisons: Comparisons,
   ) {}
 
-  /** Compares a file, else what is in the active editor; gives what is shown then. */
+  /** Compares a file, by default the active one. Returns the shown comparison. */
   async compareWith(uri?: vscode.Uri): Promise<ShownComparison | undefined> {
     const after = await this.subject(uri ?? vscode.window.activeTextEditor?.document.uri);
     if (after === undefined) {
       return undefined;
     }
     const title = `Compare ${sideName(after)} with…`;
-    const chosen = await vscode.window.showQuickPick(await this.bases(after), { title, placeHolder: "What it was before" });
+    const chosen = await vscode.window.showQuickPick(await this.bases(after), { title, placeHolder: "Select the old version" });
     const before = await chosen?.find();
     return before && this.comparisons.open(before, after);
   }
 
-  /** Compares two files, the first that was selected being the one before. */
+  /** Compares two files; the one that was selected first is the old one. */
   async compareSelected(chosen: readonly vscode.Uri[]): Promise<ShownComparison | undefined> {
     const [first, second] = chosen;
     if (first === undefined || second === undefined) {
@@ -62,7 +62,7 @@ class Chooser {
     return after && this.comparisons.open(before, after);
   }
 
-  /** The document to compare: of a log, the module that the cursor is in. */
+  /** The document to compare: in a log, the module at the cursor. */
   private async subject(uri: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
     if (uri === undefined) {
       void vscode.window.showWarningMessage("Open a Relay file to compare it.");
@@ -74,7 +74,7 @@ class Chooser {
     return here === undefined ? this.single(uri) : moduleUri(uri, here);
   }
 
-  /** A file; of a log, one of its modules. */
+  /** A file; for a log, one of its modules. */
   private async single(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
     const modules = await modulesOf(this.running, uri);
     return modules === undefined ? uri : pickModule(uri, modules, `Which module of ${nameOf(uri)}?`);
@@ -90,7 +90,7 @@ class Chooser {
     bases.push({ label: "$(file) File…", find: () => this.file() });
     if (after.scheme === "file") {
       const isDirty = vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.toString() === after.toString());
-      const description = isDirty ? "what is on disk" : "what is on disk: the same at this moment";
+      const description = isDirty ? "the file on disk" : "the file on disk, currently equal";
       bases.push({ label: "$(save) Saved state", description, find: () => Promise.resolve(savedUri(after)) });
     }
     const head = await lastCommit(after);
@@ -103,7 +103,7 @@ class Chooser {
 
   private async anotherModule({ log, module }: { log: vscode.Uri; module: number }): Promise<vscode.Uri | undefined> {
     const modules = (await modulesOf(this.running, log)) ?? [];
-    // The one before comes first: it is asked for most.
+    // The previous module comes first, as the most frequent choice.
     const others = [...modules.slice(0, module).reverse(), ...modules.slice(module + 1)];
     return pickModule(log, others, `Compare module ${module} of ${nameOf(log)} with…`);
   }
@@ -124,7 +124,7 @@ class Chooser {
   }
 }
 
-/** What the last commit has of a file; nothing where there is no repository. */
+/** Returns the last commit's version of a file; undefined without a repository. */
 async function lastCommit(file: vscode.Uri): Promise<Base["find"] | undefined> {
   const extension = vscode.extensions.getExtension<Git>("vscode.git");
   if (extension === undefined || file.scheme !== "file") {

@@ -1,4 +1,4 @@
-// Modules with large metadata sections as their code: a file system whose files are the code of others.
+// Code views: a file system with the code of modules with large metadata sections.
 
 import * as vscode from "vscode";
 
@@ -6,44 +6,44 @@ import { fileBeyondReach, uriBeyondReach } from "./large.js";
 import { type Waking, codeView, saveCode } from "./protocol.js";
 import { nameOf } from "./virtual.js";
 
-/** Of the documents that are the code of a file, which have its path. */
+/** The scheme of code views, whose paths are those of the files. */
 export const CODE_SCHEME = "relay-code";
 
 const OPEN = "Open Code View";
 const OVERWRITE = "Save Code Anyway";
 
-/** How the metadata section begins. */
+/** The start of a metadata section. */
 const SECTION = "#[metadata]";
-/** How the line begins that stands for it. */
+/** The start of the line that replaces it. */
 const FOLDED = `${SECTION} folded:`;
 
-/** The bytes from which on VS Code makes no document of a file. */
+/** The size of a file above which VS Code creates no document for extensions, in bytes. */
 const BEYOND_REACH = 50 * 2 ** 20;
 
-/** What was read of a file. */
+/** The code of a file as it was read. */
 interface View {
   readonly text: string;
   readonly stamp: string;
   readonly size: number;
 }
 
-/** The document with the code of a file. */
+/** The URI of the code view of a file. */
 export function codeUri(file: vscode.Uri): vscode.Uri {
   return vscode.Uri.from({ scheme: CODE_SCHEME, path: file.path });
 }
 
-/** The file of such a document. */
+/** The file of a code view. */
 function fileOf(uri: vscode.Uri): vscode.Uri {
   return vscode.Uri.from({ scheme: "file", path: uri.path });
 }
 
-/** The files of code views: what is written is the code, and the server keeps every other byte. */
+/** The files of code views. Writing replaces the code, and the server keeps every other byte. */
 class CodeFiles implements vscode.FileSystemProvider {
   private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.changed.event;
-  /** What was read last of each document. */
+  /** The text of each document as last read. */
   private readonly read = new Map<string, View>();
-  /** The state of the file that each document began with: VS Code drops what it reads of one that has been edited. */
+  /** The state of the file on which each document is based: VS Code discards what it reads for an edited document. */
   private readonly stamps = new Map<string, string>();
   private readonly subscriptions: vscode.Disposable[];
 
@@ -60,7 +60,7 @@ class CodeFiles implements vscode.FileSystemProvider {
     this.subscriptions.forEach((subscription) => subscription.dispose());
   }
 
-  /** Notes the state of the file if a document is what was read of it. */
+  /** Records the state of the file if a document equals the text that was read. */
   private accept(document: vscode.TextDocument): void {
     const view = this.read.get(document.uri.toString());
     if (view !== undefined && !document.isDirty && plain(document.getText()) === plain(view.text)) {
@@ -107,12 +107,12 @@ class CodeFiles implements vscode.FileSystemProvider {
     const client = await this.client();
     const file = fileOf(uri);
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);
-    // What is written without a document replaces what is there.
+    // Writing without an open document replaces the current code.
     const known = this.stamps.get(uri.toString()) ?? (documentOf(uri) ? null : (await codeView(client, file)).stamp);
     let stamp = known && (await this.saved(saveCode(client, file, known, text), uri));
     while (stamp === null) {
       const problem = `${nameOf(uri)} has changed on disk since its code was read.`;
-      const detail = "Its weights are kept as they are on disk, and its code is replaced.";
+      const detail = "Saving replaces its code and keeps the weights on disk.";
       const choice = await vscode.window.showWarningMessage(problem, { modal: true, detail }, OVERWRITE);
       if (choice !== OVERWRITE) {
         throw vscode.FileSystemError.Unavailable(problem);
@@ -162,7 +162,7 @@ function documentOf(uri: vscode.Uri): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
 }
 
-/** A text as a document has it: without a byte order mark, and with one kind of line breaks. */
+/** Normalises a text like a document: without a byte order mark, and with uniform line breaks. */
 function plain(text: string): string {
   return text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
 }
@@ -179,7 +179,7 @@ export function registerCode(waking: Waking): vscode.Disposable {
       return;
     }
     offered.add(uri.toString());
-    const text = `${nameOf(uri)} has a large metadata section. Its code opens alone, and is saved without touching the weights.`;
+    const text = `${nameOf(uri)} has a large metadata section. You can edit its code without the weights.`;
     if ((await vscode.window.showInformationMessage(text, OPEN)) === OPEN) {
       await openView(uri);
     }
@@ -225,18 +225,18 @@ async function hasLargeSection(document: vscode.TextDocument): Promise<boolean> 
   return false;
 }
 
-/** The size of a file, 0 of one that is gone. */
+/** The size of a file; 0 if it does not exist. */
 async function sizeOf(uri: vscode.Uri): Promise<number> {
   return vscode.workspace.fs.stat(uri).then((stat) => stat.size, () => 0);
 }
 
-/** Shows the code of a file; where there is none, says why. */
+/** Shows the code of a file, or an error message. */
 async function openView(file: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (file.scheme === CODE_SCHEME) {
     return file;
   }
   if (file.scheme !== "file") {
-    void vscode.window.showErrorMessage(`${nameOf(file)} is no file on disk.`);
+    void vscode.window.showErrorMessage(`${nameOf(file)} is not a file on disk.`);
     return undefined;
   }
   const uri = codeUri(file);

@@ -1,5 +1,5 @@
-// Two modules side by side, with what differs about their structure marked in both. The comparison follows
-// edits, and ends when one of the two is closed.
+// Compares two modules side by side, with structural differences marked in both. The comparison follows
+// edits, and ends when one side is closed.
 
 import * as vscode from "vscode";
 
@@ -8,33 +8,33 @@ import { type Running, type Side, type Waking, compare } from "./protocol.js";
 import { type Stop, stopsOf } from "./stops.js";
 import { type VirtualDocuments, sideName } from "./virtual.js";
 
-/** How long the text must rest before it is compared anew, in milliseconds. */
+/** The debounce of edits before modules are compared again, in milliseconds. */
 const REST = 200;
-/** How long the window must rest before what depends on its lines is drawn, in milliseconds. */
+/** The debounce of scrolling before decorations of visible lines are rendered, in milliseconds. */
 const STILL = 40;
-/** The longest headline in the status bar, in characters. */
+/** The maximal length of the headline in the status bar, in characters. */
 const LONGEST = 90;
 
-/** What begins nearer to the start of its line is in sight when that is, in characters. */
+/** An expression that starts within this column is visible when its line is, in characters. */
 const NEAR = 60;
 
-/** What is shown, for whoever has started it. */
+/** The shown comparison, for the caller of the command. */
 export interface ShownComparison {
   readonly equal: boolean;
   readonly headline: string;
-  /** How many changes there are to go through. */
+  /** The number of changes to navigate. */
   readonly stops: number;
 }
 
-/** The comparison that is shown. */
+/** The active comparison. */
 interface Session {
   readonly before: vscode.TextDocument;
   readonly after: vscode.TextDocument;
-  /** Both are in their columns; before that, tabs go because others come. */
+  /** True once both editors are open; before that, tabs may close because others open. */
   isOpen: boolean;
   found: Found | undefined;
   stops: readonly Stop[];
-  /** Where the last step through the changes has led. */
+  /** The target of the last navigation to a change. */
   at: { readonly index: number; readonly document: vscode.TextDocument; readonly position: vscode.Position } | undefined;
 }
 
@@ -83,7 +83,7 @@ export class Comparisons implements vscode.Disposable {
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
-  /** The server has started: what it finds may be new. */
+  /** The server has started: its results may differ. */
   refresh(): void {
     if (this.session?.found !== undefined) {
       this.later();
@@ -125,7 +125,7 @@ export class Comparisons implements vscode.Disposable {
     return { equal: found.equal, headline: found.headline, stops: session.stops.length };
   }
 
-  /** Says what there is to see: the first change may be far from the cursor. */
+  /** Reveals the first change, which may be far from the cursor, or shows that there is none. */
   private greet(found: Found): void {
     const { before, after } = this.session ?? {};
     if (before === undefined || after === undefined) {
@@ -156,12 +156,12 @@ export class Comparisons implements vscode.Disposable {
     }
     const { before, after } = session;
     const versions = [before.version, after.version];
-    // What is older than the text is compared anew in a moment.
+    // Results for an outdated text are dropped; the pending comparison replaces them.
     const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
     const side = (document: vscode.TextDocument): Side => ({
       uri: client.code2ProtocolConverter.asUri(document.uri),
       name: sideName(document.uri),
-      // The server has the documents of its language only.
+      // The server only has documents of its language.
       ...(document.languageId === "relay" ? {} : { text: document.getText() }),
     });
     try {
@@ -180,7 +180,7 @@ export class Comparisons implements vscode.Disposable {
   }
 
   private show({ before, after }: Session, found: Found): void {
-    const broken = found.broken.length > 0 ? ` (${found.broken.join(" and ")} as far as it can be read)` : "";
+    const broken = found.broken.length > 0 ? ` (only the valid parts of ${found.broken.join(" and ")})` : "";
     const icon = found.broken.length > 0 ? "warning" : found.equal ? "pass" : "diff";
     const { headline } = found;
     this.status.text = `$(${icon}) ${headline.length > LONGEST ? `${headline.slice(0, LONGEST)}…` : headline}`;
@@ -191,10 +191,10 @@ export class Comparisons implements vscode.Disposable {
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
 
-  /** One message is enough: a text that is being typed may be no module for a while. */
+  /** Shows at most one message, as a text is often invalid during typing. */
   private fail(error: unknown, isFirst: boolean): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.status.text = "$(error) not compared";
+    this.status.text = "$(error) comparison failed";
     this.status.tooltip = reason;
     if (isFirst) {
       void vscode.window.showErrorMessage(`relay-analyzer cannot compare them: ${reason}`);
@@ -209,7 +209,7 @@ export class Comparisons implements vscode.Disposable {
     }
   }
 
-  /** Scrolling comes in many small steps, and takes the other side with it. */
+  /** Debounces scrolling, and scrolls the other side. */
   private scrolled(editor: vscode.TextEditor): void {
     if (this.sideOf(editor.document) === undefined) {
       return;
@@ -226,7 +226,7 @@ export class Comparisons implements vscode.Disposable {
     this.still.set(editor, setTimeout(draw, STILL));
   }
 
-  /** Shows the partner of what the cursor is on. */
+  /** Frames the counterpart of the expression at the cursor. */
   private follow(editor: vscode.TextEditor): void {
     const side = this.sideOf(editor.document);
     const found = this.session?.found;
@@ -248,7 +248,7 @@ export class Comparisons implements vscode.Disposable {
     }
   }
 
-  /** Keeps the other side in step: the partner of the cursor, or of what is at the top, is on the same height. */
+  /** Scrolls the other side so that the counterpart of the expression at the cursor, or at the top, is at the same height. */
   private scrollBeside(editor: vscode.TextEditor, side: SideName, found: Found): void {
     const beside = this.beside(editor);
     const [visible] = editor.visibleRanges;
@@ -271,7 +271,7 @@ export class Comparisons implements vscode.Disposable {
     return vscode.window.visibleTextEditors.find(({ document }) => document === other);
   }
 
-  /** Goes to a change; after the last one comes the first. */
+  /** Goes to a change, and wraps around at the end. */
   private step(direction: 1 | -1): (Stop & { readonly index: number }) | undefined {
     const { session } = this;
     const visible = vscode.window.visibleTextEditors;
@@ -280,7 +280,7 @@ export class Comparisons implements vscode.Disposable {
       active !== undefined && this.sideOf(active.document) !== undefined ? active : visible.find(({ document }) => document === session?.after);
     const side = editor && this.sideOf(editor.document);
     if (session === undefined || editor === undefined || side === undefined || session.stops.length === 0) {
-      const what = session?.found === undefined ? "Nothing is compared: choose Relay: Compare with… first." : "There is no change.";
+      const what = session?.found === undefined ? "There is no comparison: run Relay: Compare with… first." : "There are no changes.";
       void vscode.window.showInformationMessage(what);
       return undefined;
     }
@@ -321,7 +321,7 @@ export class Comparisons implements vscode.Disposable {
     }
   }
 
-  /** The keys that go from change to change mean this in the two sides only. */
+  /** The keys for navigation are bound in the two sides only. */
   private tellKeys(): void {
     const active = vscode.window.activeTextEditor?.document;
     const comparing = active !== undefined && this.sideOf(active) !== undefined;
@@ -329,30 +329,30 @@ export class Comparisons implements vscode.Disposable {
   }
 }
 
-/** How many lines the editor keeps above a line that it is told to show at the top: headings stick there. */
+/** The number of lines that sticky scroll covers above a line that is revealed at the top. */
 function linesAbove(document: vscode.TextDocument): number {
   const settings = vscode.workspace.getConfiguration("editor", document);
   const headings = settings.get("stickyScroll.enabled", true) ? settings.get("stickyScroll.maxLineCount", 5) : 0;
   return Math.max(headings, settings.get("cursorSurroundingLines", 0));
 }
 
-/** The expression at a place, and the first of its partners. */
+/** The expression at a position, and its first counterpart. */
 function pairAt(found: Found, side: SideName, at: vscode.Position): { own: vscode.Range; partner: vscode.Range } | undefined {
   const partners = partnersAt(found, side, at);
   const [partner] = partners?.others ?? [];
   return partners && partner && { own: partners.own, partner };
 }
 
-/** Scrolls to the line of an expression. To show all of a long one would put the names of the bindings out of sight. */
+/** Scrolls to the first line of an expression. Revealing all of a long one would hide the names of the bindings. */
 function reveal(editor: vscode.TextEditor, { start }: vscode.Range): void {
   const place = start.character < NEAR ? start.with({ character: 0 }) : start;
   editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** The change after or before the cursor. */
+/** The next change after or before the cursor. */
 function nextStop({ stops, at }: Session, editor: vscode.TextEditor, side: SideName, direction: 1 | -1): number {
   const cursor = editor.selection.active;
-  // Several changes may have their place at one expression of this side.
+  // Several changes may be at the same expression of this side.
   if (at !== undefined && at.document === editor.document && at.position.isEqual(cursor)) {
     return (at.index + direction + stops.length) % stops.length;
   }

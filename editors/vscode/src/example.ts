@@ -7,7 +7,7 @@ export function registerExample(extension: vscode.Uri): vscode.Disposable {
   return command("openExample", async () => {
     const bytes = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(extension, "media", "example.relay"));
     const content = new TextDecoder().decode(bytes);
-    // Untitled: it can be changed, and nothing is lost.
+    // An untitled document can be edited without changing the example.
     const document = await vscode.workspace.openTextDocument({ language: "relay", content });
     await vscode.window.showTextDocument(document);
   });

@@ -33,10 +33,10 @@ import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
 
-/** Of the documents about which there are no findings. */
+/** The schemes of documents without diagnostics. */
 const SILENT = new Set([READING_SCHEME, TEXT_SCHEME]);
 
-/** The languages of other files that wake the extension. */
+/** Other languages that activate the extension. */
 const WAKING = new Set(["log", "json"]);
 
 let relay: Relay | undefined;
@@ -57,7 +57,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(waiting);
 }
 
-/** Logs and JSON wake the extension. Most are of something else: for them no server runs, and none is missed. */
+/** Logs and JSON activate the extension, but most of them are not Relay: the server does not start for them. */
 function isIdle(): boolean {
   return vscode.workspace.textDocuments.some(({ languageId }) => WAKING.has(languageId)) && !hasOurs();
 }
@@ -80,9 +80,9 @@ class Relay {
   private readonly runner: Runner;
   private client: LanguageClient | undefined;
   private version: string | undefined;
-  /** Starts and stops, one after another. */
+  /** The queue of starts and stops. */
   private queue: Promise<void> = Promise.resolve();
-  /** The server was to run at some time. */
+  /** True once the server was requested. */
   private wasStarted = false;
   private readonly health = new Health(() => this.client);
   private readonly reading = new Reading(() => this.client);
@@ -124,7 +124,7 @@ class Relay {
       command("runWith", () => this.runner.runWith()),
       command("cancelRun", () => this.runner.cancel()),
       vscode.workspace.onDidChangeConfiguration((change) => {
-        // All other settings reach the server while it runs.
+        // The running server is notified of all other settings.
         if (change.affectsConfiguration("relay.server")) {
           void this.restart();
         }
@@ -132,7 +132,7 @@ class Relay {
     );
   }
 
-  /** The client, for which the server is started if it has not been. */
+  /** Returns the client, and starts the server if necessary. */
   async awake(): Promise<LanguageClient | undefined> {
     await (this.wasStarted ? this.queue : this.restart());
     return this.client;
@@ -189,7 +189,7 @@ class Relay {
               return next(name, args);
           }
         },
-        // What is wrong with a file is said once, and not of the documents that show it for reading and comparing.
+        // The diagnostics of a file are not repeated for read-only copies of it.
         handleDiagnostics: (uri, diagnostics, next) => next(uri, SILENT.has(uri.scheme) ? [] : diagnostics),
         provideDiagnostics: (document, previous, token, next) =>
           SILENT.has((document instanceof vscode.Uri ? document : document.uri).scheme)
@@ -201,7 +201,7 @@ class Relay {
             // A change of `relay.server` stops this client: telling it would start it again.
             await new Promise((resolve) => setImmediate(resolve));
             if (client === this.client) {
-              // The server then asks for the settings that are written.
+              // The server then requests the settings.
               await client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
             }
           },
@@ -221,7 +221,7 @@ class Relay {
       } else if (newState === State.Starting) {
         this.status.starting();
       } else if (client === this.client) {
-        this.status.failed("The server has stopped; its log says why.");
+        this.status.failed("The server has stopped; see its log.");
       }
     });
     client.registerFeature(clickable(CLICKABLE));
@@ -245,12 +245,12 @@ class Relay {
     try {
       await client.dispose();
     } catch (error) {
-      // It was starting, or has crashed: it is gone either way.
+      // The client was starting or has crashed, and is discarded in either case.
       this.log.warn(`stopping the server: ${String(error)}`);
     }
   }
 
-  /** Says what is wrong, and what can be done about it. */
+  /** Shows a problem with possible actions. */
   private fail(problem: string): void {
     this.health.refresh();
     this.status.failed(problem);
@@ -261,9 +261,9 @@ class Relay {
         vscode.commands.executeCommand("workbench.action.openSettings", "relay.server.path"),
       Retry: () => this.restart(),
     };
-    // Not awaited: the message stays until the person chooses.
+    // Not awaited: the message stays until the user chooses.
     void vscode.window
-      .showErrorMessage(`${problem} Relay files have colours, but no types.`, ...Object.keys(actions))
+      .showErrorMessage(`${problem} Relay files have syntax highlighting only.`, ...Object.keys(actions))
       .then((choice) => choice !== undefined && actions[choice]?.());
   }
 

@@ -1,5 +1,5 @@
-// Headers that are one line of 180,000 characters, shown with one parameter a line: in a document of its
-// own that cannot be edited, so that the file stays as it is.
+// Wraps headers, which can be one line of 180,000 characters, to one parameter per line, in a read-only
+// document, so that the file is not changed.
 
 import * as vscode from "vscode";
 import type { Position } from "vscode-languageclient/node";
@@ -7,10 +7,10 @@ import type { Position } from "vscode-languageclient/node";
 import { type Running, readingFormat } from "./protocol.js";
 import type { Reading } from "./reading.js";
 
-/** Of the documents that show a file in the format for reading. */
+/** The scheme of documents that show a file in the format for reading. */
 export const READING_SCHEME = "relay-reading";
 
-/** How long the text must rest before it is shown anew, in milliseconds. */
+/** The debounce of edits before the document is updated, in milliseconds. */
 const REST = 300;
 
 export class WrappedHeaders implements vscode.Disposable, vscode.TextDocumentContentProvider {
@@ -44,7 +44,7 @@ export class WrappedHeaders implements vscode.Disposable, vscode.TextDocumentCon
     return client === undefined ? source.getText() : readingFormat(client, source);
   }
 
-  /** The file has changed: so has what is shown of it. */
+  /** The file has changed, so the document must be updated. */
   private later(source: vscode.Uri): void {
     const uri = shownAs(source);
     const key = uri.toString();
@@ -54,7 +54,7 @@ export class WrappedHeaders implements vscode.Disposable, vscode.TextDocumentCon
     }
   }
 
-  /** Shows the function at a place: that of a lens, else the cursor. */
+  /** Shows the function at a position: that of a lens, or the cursor. */
   private async wrap(uri?: string, at?: Position): Promise<void> {
     const client = this.running();
     const editor = vscode.window.activeTextEditor;
@@ -76,14 +76,14 @@ export class WrappedHeaders implements vscode.Disposable, vscode.TextDocumentCon
   }
 }
 
-/** `net.relay` as `net (reading).relay`: the ending says the language. */
+/** Names the document of `net.relay` `net (reading).relay`: the extension determines the language. */
 function shownAs(source: vscode.Uri): vscode.Uri {
   const name = source.path.split("/").pop() ?? "";
   const stem = name.replace(/\.(relay|rly)$/, "");
   return vscode.Uri.from({ scheme: READING_SCHEME, path: `/${stem} (reading).relay`, query: source.toString() });
 }
 
-/** `def @main(` of the last function that begins at a line or above it. */
+/** Returns `def @main(` of the last function that starts at or before a line. */
 function headerAt(document: vscode.TextDocument, line: number): string | undefined {
   for (let at = Math.min(line, document.lineCount - 1); at >= 0; at--) {
     const found = /^\s*(def\s+@[\w/]+)/.exec(document.lineAt(at).text.slice(0, 500));

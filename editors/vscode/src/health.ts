@@ -1,11 +1,11 @@
-// The item in the status bar about the file at hand: what it holds, what is wrong with it, and whether
-// TVM would take it.
+// The status bar item of the active file: its definitions, its errors, and its compatibility with
+// TVM.
 
 import * as vscode from "vscode";
 
 import { type HealthCounts, type Running, health } from "./protocol.js";
 
-/** How long findings must rest before they are counted, in milliseconds. */
+/** The debounce of diagnostics before a request, in milliseconds. */
 const REST = 200;
 
 export class Health implements vscode.Disposable {
@@ -34,7 +34,7 @@ export class Health implements vscode.Disposable {
     this.later();
   }
 
-  /** The server has started, or has ended. */
+  /** The server has started or ended. */
   refresh(): void {
     this.later();
   }
@@ -56,8 +56,8 @@ export class Health implements vscode.Disposable {
       this.item.hide();
       return;
     }
-    // The server counts: to be given each symbol and finding of a large module takes a second of this
-    // process, in which no extension answers.
+    // The server counts: receiving all symbols and diagnostics of a large module would block the extension
+    // host for a second.
     const counts = await health(client, document).catch(() => undefined);
     if (counts?.version === document.version && document === vscode.window.activeTextEditor?.document) {
       this.show(document, counts, counts.first && client.protocol2CodeConverter.asRange(counts.first));
@@ -68,7 +68,7 @@ export class Health implements vscode.Disposable {
     const { functions, types, errors, warnings, unresolved, tvm, names } = counts;
     const icon = errors > 0 ? "error" : unresolved + warnings > 0 ? "warning" : "pass";
     const unread = names === tvm ? many(tvm, "name") : many(tvm, "place");
-    const against = tvm > 0 ? `TVM cannot re-read ${unread}` : undefined;
+    const against = tvm > 0 ? `TVM cannot read back ${unread}` : undefined;
     const holds = many(functions, "function");
     const parts =
       errors > 0
@@ -80,13 +80,13 @@ export class Health implements vscode.Disposable {
     this.item.command =
       errors === 0 && first !== null
         ? {
-            title: "Go to the first",
+            title: "Go to First",
             command: "editor.action.goToLocations",
             arguments: [document.uri, first.start, [new vscode.Location(document.uri, first)], "goto", ""],
           }
         : "workbench.actions.view.problems";
     const size = document.offsetAt(document.lineAt(document.lineCount - 1).range.end);
-    const compatible = tvm > 0 ? `no: ${many(tvm, "finding")} against it` : errors > 0 ? "not with these errors" : "nothing was found against it";
+    const compatible = tvm > 0 ? `no: ${many(tvm, "incompatibility", "incompatibilities")}` : errors > 0 ? "no, because of the errors" : "yes";
     const table = [
       ["size", `${many(document.lineCount, "line")}, ${size.toLocaleString("en")} characters`],
       ["functions", String(functions)],
@@ -94,13 +94,13 @@ export class Health implements vscode.Disposable {
       ["errors", String(errors)],
       ["warnings", String(warnings)],
       ["unresolved types", String(unresolved)],
-      ["TVM 0.14 takes it", compatible],
+      ["compatible with TVM 0.14", compatible],
     ];
     this.item.tooltip = new vscode.MarkdownString(["| | |", "|---|---|", ...table.map((row) => `| ${row.join(" | ")} |`)].join("\n"));
     this.item.show();
   }
 }
 
-function many(count: number, what: string): string {
-  return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+function many(count: number, one: string, several = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : several}`;
 }

@@ -1,4 +1,4 @@
-// Where an expression of a log came from, and what became of it: *Relay: History of Expression*.
+// *Relay: History of Expression*: the passes of a log that changed an expression.
 
 import * as vscode from "vscode";
 
@@ -6,16 +6,16 @@ import { isLog } from "./modules.js";
 import { type History, type Running, history } from "./protocol.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
-/** Names and annotations of bindings are shorter than this, in characters. */
+/** The maximal length of the name and annotation of a binding, in characters. */
 const LONGEST_BINDING = 1_000;
 
-/** A module in which the expression is. */
+/** A module that contains the expression. */
 interface Stop extends vscode.QuickPickItem {
   readonly uri: vscode.Uri;
   readonly range: vscode.Range;
 }
 
-/** What is shown, for whoever has asked. */
+/** The shown history, for the caller of the command. */
 export interface ShownHistory {
   readonly stops: readonly string[];
   readonly here: number;
@@ -48,22 +48,22 @@ async function show(running: Running): Promise<ShownHistory | undefined> {
   return { stops: items.map(({ label }) => label), here: found.here };
 }
 
-/** The cursor; on the name of a binding, what is bound. */
+/** The position of the cursor, or of the value if the cursor is on the name of a binding. */
 function expressionAt({ document, selection: { active } }: vscode.TextEditor): vscode.Position {
   const [binding] = /^\s*(?:let )?%[^\s:=]+[^=]*=\s*/.exec(document.lineAt(active.line).text.slice(0, LONGEST_BINDING)) ?? [""];
   return active.character < binding.length ? active.with({ character: binding.length }) : active;
 }
 
-/** The stops in the order of the log, each with what its pass did. */
+/** The stops in the order of the log, each with the change of its pass. */
 function listed(found: History, log: vscode.Uri, asRange: (range: History["stops"][number]["range"]) => vscode.Range): Stop[] {
   return found.stops.map(({ module, pass, range, text, kind, changes }, at) => {
     const title = titleOf({ index: module, pass });
-    const what = kind === null ? (found.new ? "new here" : "as the log begins") : kind === "same" ? "" : kind;
+    const what = kind === null ? (found.new ? "added here" : "in the first module") : kind === "same" ? "" : kind;
     const description = [what, ...(changes ?? [])].filter((part) => part !== "").join(": ");
     const icon = at === found.here ? "$(arrow-right)" : kind === "same" ? "$(circle-outline)" : "$(circle-filled)";
     return {
       label: `${icon} ${title}`,
-      description: at === found.stops.length - 1 && found.gone ? [description, "gone after this"].filter(Boolean).join(", ") : description,
+      description: at === found.stops.length - 1 && found.gone ? [description, "removed after this"].filter(Boolean).join(", ") : description,
       detail: text,
       uri: moduleUri(log, { index: module, pass }),
       range: asRange(range),
@@ -71,11 +71,11 @@ function listed(found: History, log: vscode.Uri, asRange: (range: History["stops
   });
 }
 
-/** The list is on the module that the question came from. */
+/** The module in which the history was requested is selected. */
 async function pick(found: History, items: Stop[], name: string): Promise<Stop | undefined> {
   const list = vscode.window.createQuickPick<Stop>();
   list.title = `History of ${found.stops[found.here]?.text ?? "an expression"}`;
-  list.placeholder = `The passes of ${name} that have it`;
+  list.placeholder = `The modules of ${name} that contain it`;
   list.matchOnDescription = true;
   list.matchOnDetail = true;
   list.items = items;

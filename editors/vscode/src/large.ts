@@ -1,10 +1,10 @@
-// Files that VS Code shows and keeps from extensions: those over 50 MB.
+// Files of more than 50 MB, which VS Code withholds from extensions.
 
 import * as vscode from "vscode";
 
 const DISK = "Analyse from Disk";
 
-/** The file in the active tab, if there is no document for it. */
+/** The file in the active tab if it has no document. */
 export function uriBeyondReach(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   return vscode.window.activeTextEditor === undefined && input instanceof vscode.TabInputText ? input.uri : undefined;
@@ -16,15 +16,15 @@ export function fileBeyondReach(): vscode.Uri | undefined {
   return uri !== undefined && /\.(relay|rly)$/.test(uri.path) ? uri : undefined;
 }
 
-/** Says why nothing is known of a file, and asks whether it shall be read from disk. */
+/** Explains that a file has no document, and asks whether to read it from disk. */
 export async function chosenFromDisk(uri: vscode.Uri): Promise<boolean> {
   const name = uri.path.split("/").pop() ?? "";
   if (uri.scheme !== "file") {
-    void vscode.window.showWarningMessage(`VS Code does not give ${name} to extensions, and it is no file on disk.`);
+    void vscode.window.showWarningMessage(`VS Code withholds ${name} from extensions, and it is not a file on disk.`);
     return false;
   }
   const { size } = await vscode.workspace.fs.stat(uri);
-  const why = `${name} has ${Math.round(size / 2 ** 20)} MB: VS Code gives files over 50 MB to no extension.`;
-  const choice = await vscode.window.showWarningMessage(`${why} Its shapes can be read from disk.`, DISK);
+  const why = `${name} has ${Math.round(size / 2 ** 20)} MB: VS Code withholds files of more than 50 MB from extensions.`;
+  const choice = await vscode.window.showWarningMessage(`${why} The server can read its shapes from disk.`, DISK);
   return choice === DISK;
 }

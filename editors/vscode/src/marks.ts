@@ -1,5 +1,5 @@
-// What a comparison looks like in an editor: colours for what happened to each expression, what changed in
-// words, and a frame around the partner of what the cursor is on.
+// Decorations of a comparison: a colour for each kind of change, a description of the change, and a frame
+// around the counterpart of the expression at the cursor.
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -8,17 +8,17 @@ import type { Comparison, PairKind } from "./protocol.js";
 
 export type SideName = "before" | "after";
 
-/** What is marked about an expression. */
+/** A kind of decoration of an expression. */
 type Mark = Exclude<PairKind, "same"> | "removed" | "added";
 
 const MARKS: readonly Mark[] = ["changed", "removed", "added", "fused", "inlined", "folded", "expanded"];
 
-/** The longest note about a change, in characters. */
+/** The maximal length of the description of a change, in characters. */
 const LONGEST = 120;
-/** How many lines around those in sight have their notes, so that scrolling finds them there. */
+/** The number of lines around the visible ones that have descriptions, so that scrolling reveals them. */
 const AROUND = 30;
 
-/** Two expressions that belong together. */
+/** Two corresponding expressions. */
 interface Partners {
   readonly before: vscode.Range;
   readonly after: vscode.Range;
@@ -26,7 +26,7 @@ interface Partners {
   readonly changes: readonly { readonly text: string; readonly before: vscode.Range | null; readonly after: vscode.Range | null }[];
 }
 
-/** A comparison with places of the editor. */
+/** A comparison with ranges of the editor. */
 export interface Found {
   readonly equal: boolean;
   readonly headline: string;
@@ -57,11 +57,11 @@ export function understood(client: LanguageClient, found: Comparison): Found {
   return { equal, headline, report, broken, pairs, removed: lonely("removed"), added: lonely("added") };
 }
 
-/** The expressions around a place, smallest first, with all that belongs to the smallest. */
+/** The smallest expression at a position, with its counterparts. */
 export function partnersAt(found: Found, side: SideName, at: vscode.Position): { own: vscode.Range; others: vscode.Range[] } | undefined {
   const other = side === "before" ? "after" : "before";
   const around = found.pairs.filter((pair) => pair[side].contains(at));
-  // In front of an expression, on its name: what the line binds.
+  // At the name of a binding, before its expression.
   const near = around.length > 0 ? around : found.pairs.filter((pair) => pair[side].start.line === at.line && pair[side].start.isAfter(at));
   const inner = (a: Partners, b: Partners) => (b[side].contains(a[side]) ? a : b);
   const outer = (a: Partners, b: Partners) => (b[side].contains(a[side]) ? b : a);
@@ -73,7 +73,7 @@ export function partnersAt(found: Found, side: SideName, at: vscode.Position): {
   return { own, others: near.filter((pair) => pair[side].isEqual(own)).map((pair) => pair[other]) };
 }
 
-/** The first expression from a line on that has a partner. */
+/** The first expression with a counterpart that starts at or after a line. */
 export function firstFrom(found: Found, side: SideName, line: number): { own: vscode.Range; partner: vscode.Range } | undefined {
   let first: Partners | undefined;
   for (const pair of found.pairs) {
@@ -114,7 +114,7 @@ export class Marks implements vscode.Disposable {
     this.drawNotes(editor, side, found);
   }
 
-  /** What changed, in words, of the lines in sight: each text that is drawn is a style of its own. */
+  /** Shows descriptions of changes in visible lines only, since each text is a separate decoration style. */
   drawNotes(editor: vscode.TextEditor, side: SideName, found: Found): void {
     const { visibleRanges } = editor;
     const first = (visibleRanges[0]?.start.line ?? 0) - AROUND;
@@ -131,14 +131,14 @@ export class Marks implements vscode.Disposable {
     const shown = [...texts.values()].map(({ at, words }): vscode.DecorationOptions => {
       const text = words.join("; ");
       const contentText = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-      // In front of the expression: the end of a line that TVM has printed is out of sight in a column.
+      // Before the expression: the end of a printed line is often outside of a narrow editor.
       const range = new vscode.Range(at.start, at.start);
       return { range, renderOptions: { before: { contentText, color, margin: "0 0.7em 0 0", fontStyle: "italic" } } };
     });
     editor.setDecorations(this.notes, shown);
   }
 
-  /** Frames expressions; none takes the frames away. */
+  /** Frames expressions; an empty list removes the frames. */
   frame(editor: vscode.TextEditor, ranges: readonly vscode.Range[]): void {
     editor.setDecorations(this.partners, ranges);
   }
@@ -150,7 +150,7 @@ export class Marks implements vscode.Disposable {
   }
 }
 
-/** `data type Tensor[(1, 8), float32] → Tensor[(1, 8), float16]` as `float32 → float16`: the expression is near. */
+/** Shortens `data type Tensor[(1, 8), float32] → Tensor[(1, 8), float16]` to `float32 → float16`. */
 function brief(text: string): string {
   const [, before, after] = /^(?:annotation|data type|shape) Tensor\[(.*)\] → Tensor\[(.*)\]$/.exec(text) ?? [];
   if (before === undefined || after === undefined) {
@@ -163,7 +163,7 @@ function brief(text: string): string {
   return old.type === now.type ? `${old.sizes} → ${now.sizes}` : `${old.sizes} ${old.type} → ${now.sizes} ${now.type}`;
 }
 
-/** `(1, 8), float32`, with the sizes as the reading view has them. */
+/** Splits `(1, 8), float32` into sizes, formatted as in the reading view, and data type. */
 function tensor(text: string): { readonly sizes: string; readonly type: string } {
   const end = text.lastIndexOf(", ");
   const sizes = text.slice(1, end - 1).replace(/,$/, "").replaceAll(", ", "×");

@@ -5,13 +5,13 @@ import * as vscode from "vscode";
 import { type Cost, type PassModule, type Running, passes } from "./protocol.js";
 import { moduleUri, titleOf } from "./virtual.js";
 
-/** What begins a module in a log: its version, or the header that a pass manager prints. */
+/** The start of a module in a log: its version, or the header of a pass manager. */
 const BEGINS = /^(?:#\[version\b|[^\n]{0,200}\bPrintIR\(|\s*#?\s*Print IR (?:before|after)\b|(?:Before|After|Executing) Running Pass:)/gm;
 
-/** Pages about compilers show modules, and are no logs. */
+/** The languages of logs. Markdown pages about compilers show modules, but are not logs. */
 const LANGUAGES = new Set(["relay", "log", "plaintext"]);
 
-/** Whether a document looks like one that holds several modules: the server knows, and takes longer. */
+/** Returns true if a document looks like a log of several modules. The server is precise, but slower. */
 export function isLog(document: vscode.TextDocument): boolean {
   if (!LANGUAGES.has(document.languageId) || document.uri.scheme === "output") {
     return false;
@@ -19,7 +19,7 @@ export function isLog(document: vscode.TextDocument): boolean {
   let versions = 0;
   let headers = 0;
   for (const [begin] of document.getText().matchAll(BEGINS)) {
-    // A header and the version after it are of one module.
+    // A header and the version after it belong to one module.
     if (begin.startsWith("#[")) {
       versions += 1;
     } else {
@@ -32,7 +32,7 @@ export function isLog(document: vscode.TextDocument): boolean {
   return false;
 }
 
-/** The modules of a log; nothing for a file that holds one module. */
+/** The modules of a log; undefined for a file with one module. */
 export async function modulesOf(running: Running, uri: vscode.Uri): Promise<readonly PassModule[] | undefined> {
   const client = running();
   const document = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
@@ -43,12 +43,12 @@ export async function modulesOf(running: Running, uri: vscode.Uri): Promise<read
   return modules.length > 1 ? modules : undefined;
 }
 
-/** The module that a line of the log is in, or that comes before it. */
+/** The module at a line of the log, or the last one before it. */
 export function moduleAt(modules: readonly PassModule[], line: number): PassModule | undefined {
   return modules.findLast((module) => module.line <= line + 1) ?? modules[0];
 }
 
-/** What the pass has done to the functions of the module before. */
+/** Describes the functions that the pass changed. */
 export function changedText({ index, changed, cut }: PassModule): string {
   const what = index === 0 ? "the first" : changed.length === 0 ? "no change" : changed.join(", ");
   return cut === true ? `${what} (cut off)` : what;
@@ -61,7 +61,7 @@ const COSTS = [
   { field: "peak", title: "peak memory" },
 ] as const;
 
-/** The costs of a module that differ from those of the one before, such as `calls 73 → 34`. */
+/** The costs of a module that differ from those of the previous one, such as `calls 73 → 34`. */
 export function costChanges(before: Cost | undefined, after: Cost | undefined): readonly string[] {
   if (before === undefined || after === undefined) {
     return [];
@@ -74,7 +74,7 @@ export function costText(cost: Cost): string {
   return `${cost.function}: ${COSTS.map(({ field, title }) => `${cost[field]} ${title}`).join(", ")}`;
 }
 
-/** Lets a person choose a module. */
+/** Lets the user choose a module. */
 export async function pickModule(log: vscode.Uri, modules: readonly PassModule[], title: string): Promise<vscode.Uri | undefined> {
   const items = modules.map((module) => ({
     label: titleOf(module),

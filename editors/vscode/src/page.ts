@@ -13,7 +13,7 @@ export interface Page {
 
 const mediaOf = (extension: vscode.Uri) => vscode.Uri.joinPath(extension, "media");
 
-/** Shows a page: it may load its own styles and scripts, and nothing else. */
+/** Shows a page, which may load only its own styles and scripts. */
 export function showPage(webview: vscode.Webview, extension: vscode.Uri, { title, styles, scripts, body }: Page): void {
   const media = mediaOf(extension);
   const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
@@ -34,7 +34,7 @@ ${scripts.map((name) => `  <script src="${local(name)}"></script>`).join("\n")}
 </html>`;
 }
 
-/** A panel with a page beside the editor, which keeps the focus. */
+/** Creates a panel beside the editor, which keeps the focus. */
 export function panelBeside(type: string, extension: vscode.Uri, page: Page): vscode.WebviewPanel {
   const panel = vscode.window.createWebviewPanel(type, page.title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
   panel.iconPath = vscode.Uri.joinPath(mediaOf(extension), "relay.svg");

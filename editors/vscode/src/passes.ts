@@ -1,4 +1,4 @@
-// The view *Relay Passes*: the modules of a log, and what each pass has changed.
+// The view *Relay Passes*: the modules of a log, and the changes of each pass.
 
 import * as vscode from "vscode";
 
@@ -9,9 +9,9 @@ import { type PassModule, type Running, type Waking, passes } from "./protocol.j
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
 const VIEW = "relay.passes";
-/** Of the names under which the editor asks for the colour of a row. */
+/** The scheme of the URIs by which VS Code requests the colours of rows. */
 const ROW_SCHEME = "relay-pass";
-/** How long a log must rest before it is read anew, in milliseconds. */
+/** The debounce of changes before a log is read again, in milliseconds. */
 const REST = 500;
 
 /** A log with its modules. */
@@ -26,7 +26,7 @@ interface Row {
   readonly module: PassModule;
 }
 
-/** What is shown, for whoever has asked. */
+/** The shown passes, for the caller of the command. */
 export interface ShownPasses {
   readonly uri: string;
   readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly costs?: readonly string[] }[];
@@ -107,7 +107,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       ].join("\n\n"),
     );
     item.iconPath = new vscode.ThemeIcon(dim ? "circle-outline" : "circle-filled", new vscode.ThemeColor(dim ? "disabledForeground" : "charts.blue"));
-    // The colour of a label comes from what decorates its resource.
+    // The colour of a label comes from the decoration of its resource.
     item.resourceUri = vscode.Uri.from({ scheme: ROW_SCHEME, path: `/${module.index}`, query: dim ? "dim" : "" });
     item.contextValue = module.index === 0 ? "first" : "module";
     item.command = { title: "Open", command: "relay.openModule", arguments: [row] };
@@ -123,7 +123,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     return dim ? new vscode.FileDecoration(undefined, undefined, new vscode.ThemeColor("disabledForeground")) : undefined;
   }
 
-  /** Shows the passes of the active file, also of one that the editor keeps from extensions. */
+  /** Shows the passes of the active file, even if VS Code withholds it from extensions. */
   private async show(withCosts = this.withCosts): Promise<ShownPasses | undefined> {
     this.withCosts = withCosts;
     const document = vscode.window.activeTextEditor?.document;
@@ -150,7 +150,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     return { uri: uri.toString(), passes };
   }
 
-  /** Another document is at hand: if it is a log, or a module of one, its passes are. */
+  /** Shows the passes of the newly active document, if that is a log or a module of one. */
   private async entered(editor: vscode.TextEditor | undefined): Promise<void> {
     const document = editor?.document;
     const log = document && (moduleOf(document.uri)?.log ?? (isLog(document) ? document.uri : undefined));
@@ -178,12 +178,12 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     await vscode.commands.executeCommand("setContext", "relay.hasPasses", true);
     this.view.description = nameOf(uri);
     const idle = log.modules.filter(isDim).length;
-    this.view.message = log.modules.length === 0 ? "There is no module in this file." : idle === 0 ? "" : `${idle} of ${log.modules.length} changed nothing.`;
+    this.view.message = log.modules.length === 0 ? "There are no modules in this file." : idle === 0 ? "" : `${idle} of ${log.modules.length} without changes.`;
     this.changed.fire(undefined);
     this.mark(vscode.window.activeTextEditor);
   }
 
-  /** Marks the row of the module that is open; the focus stays where it is. */
+  /** Selects the row of the open module without taking focus. */
   private mark(editor: vscode.TextEditor | undefined): void {
     const place = editor && moduleOf(editor.document.uri);
     const isLogItself = editor?.document.uri.toString() === this.log?.uri.toString();
@@ -195,7 +195,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     }
   }
 
-  /** A command without a row is of the row that is selected, else of the module that is open. */
+  /** The row of a command: its argument, the selected row, or that of the open module. */
   private rowOf(row: Row | undefined): Row | undefined {
     const open = vscode.window.activeTextEditor && moduleOf(vscode.window.activeTextEditor.document.uri);
     const found = row ?? (open === undefined ? this.view.selection[0] : this.rows[open.module]);
@@ -217,7 +217,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     const previous = row && row.log.modules[row.module.index - 1];
     if (row === undefined || previous === undefined) {
       if (row !== undefined) {
-        void vscode.window.showInformationMessage("It is the first module of the log.");
+        void vscode.window.showInformationMessage("This is the first module of the log.");
       }
       return undefined;
     }
@@ -244,7 +244,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   }
 }
 
-/** Passes that have changed nothing. */
+/** True for passes without changes. */
 function isDim({ index, changed }: PassModule): boolean {
   return index > 0 && changed.length === 0;
 }

@@ -1,20 +1,20 @@
-// What the server is asked beyond the protocol: `relay/shapes`, `relay/typeAt` and their like.
+// Requests of the server that extend the protocol, such as `relay/shapes` and `relay/typeAt`.
 
 import type * as vscode from "vscode";
 import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient/node";
 
-/** The client that runs at this moment, if one does. */
+/** Returns the running client, if any. */
 export type Running = () => LanguageClient | undefined;
 
-/** The client, which is started where none was needed so far; nothing where it does not start. */
+/** Returns the client, and starts it if necessary; undefined if it fails to start. */
 export type Waking = () => Promise<LanguageClient | undefined>;
 
-/** A number; with `?` and symbolic dimensions its text, its terms, and how many summands cannot be told. */
+/** A number; with `?` and symbolic dimensions its text, its terms, and the number of unknown summands. */
 export type Amount =
   | number
   | { readonly text: string; readonly terms: readonly { readonly coefficient: number }[]; readonly untold: number };
 
-/** One call: what it computes, and what that costs. Amounts of memory are in bytes. */
+/** A call with its result and cost. Amounts of memory are in bytes. */
 export interface Row {
   readonly binding: string | null;
   readonly operator: string;
@@ -31,10 +31,10 @@ export interface Row {
   readonly untold?: string;
 }
 
-/** What a call takes: the result of a row, else one of the function's `sources`. */
+/** An input of a call: the result of a row, or one of the `sources` of the function. */
 export type Input = { readonly row: number } | { readonly source: number };
 
-/** Something that a function is given. */
+/** An input of a function. */
 export interface Source {
   readonly name: string;
   readonly type: string;
@@ -42,7 +42,7 @@ export interface Source {
   readonly range: Range;
 }
 
-/** The calls of one operator, or of one `span=` source, together. */
+/** The totals of the calls of one operator or one `span=` source. */
 export interface Group {
   readonly name: string;
   readonly count: number;
@@ -50,7 +50,7 @@ export interface Group {
   readonly bytes: Amount;
 }
 
-/** A function with its calls; `functions` are those that are written inside it. */
+/** A function with its calls; `functions` are its inner functions. */
 export interface FunctionShapes {
   readonly name: string;
   readonly range: Range;
@@ -71,13 +71,13 @@ export interface FunctionShapes {
   readonly unknowns: readonly { readonly name: string; readonly what: string }[];
 }
 
-/** The answer to `relay/shapes`. */
+/** The response to `relay/shapes`. */
 export interface Report {
   readonly version: number;
   readonly functions: readonly FunctionShapes[];
 }
 
-/** The answer to `relay/whyShape`; `null` where no tensor is. */
+/** The response to `relay/whyShape`; `null` for expressions that are not tensors. */
 export interface Why {
   readonly expression: string;
   readonly type: string;
@@ -89,19 +89,19 @@ export interface Why {
   }[];
 }
 
-/** A place that a line of the answer to `relay/typeAt` leads to, and what happens there. */
+/** The target of a line in the response to `relay/typeAt`, with a description. */
 interface Place {
   readonly message: string;
   readonly location: { readonly uri: string; readonly range: Range };
 }
 
-/** The answer to `relay/typeAt`; `null` where nothing has a type. */
+/** The response to `relay/typeAt`; `null` if nothing has a type. */
 export interface TypeAt {
   readonly version: number;
   readonly range: Range;
   readonly source: string;
   readonly kind: string;
-  /** The type, line by line. */
+  /** The lines of the type. */
   readonly type: readonly string[];
   readonly tensors: readonly {
     readonly part: string;
@@ -120,20 +120,20 @@ export interface TypeAt {
   readonly expected: { readonly place: string; readonly type: string | null; readonly note: string | null } | null;
 }
 
-/** The answer to `relay/readingView`: places are a line, the first character, and the one after the last. */
+/** The response to `relay/readingView`. Places are a line, the first character, and the end. */
 export interface ReadingView {
   readonly version: number;
   readonly hidden: readonly (readonly [number, number, number])[];
   readonly dimmed: readonly (readonly [number, number, number])[];
-  /** A line, and the type of its statement in short, where a comment that is hidden says it. */
+  /** A line, and the short type of its statement, from a hidden comment. */
   readonly shapes: readonly (readonly [number, string])[];
   /** The first and the last line of each chain. */
   readonly chains: readonly (readonly [number, number])[];
-  /** What is out of sight of each chain when it is folded. */
+  /** The summary of each folded chain. */
   readonly summaries: readonly string[];
 }
 
-/** The answer to `relay/health`. */
+/** The response to `relay/health`. */
 export interface HealthCounts {
   readonly version: number;
   readonly functions: number;
@@ -141,11 +141,11 @@ export interface HealthCounts {
   readonly errors: number;
   readonly warnings: number;
   readonly unresolved: number;
-  /** What TVM does not take, and is sound otherwise. */
+  /** The number of TVM incompatibilities that are not errors. */
   readonly tvm: number;
-  /** How many of these are names that TVM prints and does not read back. */
+  /** The number of these that are names which TVM prints but cannot read back. */
   readonly names: number;
-  /** The first of what TVM does not take. */
+  /** The first TVM incompatibility. */
   readonly first: Range | null;
 }
 
@@ -153,7 +153,7 @@ export function health(client: LanguageClient, document: vscode.TextDocument): P
   return client.sendRequest("relay/health", { textDocument: identify(client, document) });
 }
 
-/** The text with one parameter a line, and long calls wrapped. */
+/** The text with one parameter per line, and long calls wrapped. */
 export function readingFormat(client: LanguageClient, document: vscode.TextDocument): Promise<string> {
   return client.sendRequest("relay/readingFormat", { textDocument: identify(client, document) });
 }
@@ -176,7 +176,7 @@ export function shapes(client: LanguageClient, document: vscode.TextDocument): P
   return client.sendRequest("relay/shapes", { textDocument: identify(client, document) });
 }
 
-/** The report of a file that VS Code keeps from extensions: the server reads it from disk. */
+/** The report of a file that VS Code withholds from extensions: the server reads it from disk. */
 export function shapesOfFile(client: LanguageClient, uri: vscode.Uri): Promise<Report> {
   return client.sendRequest("relay/shapesOfFile", { uri: client.code2ProtocolConverter.asUri(uri) });
 }
@@ -189,7 +189,7 @@ function identify(client: LanguageClient, document: vscode.TextDocument): { uri:
   return client.code2ProtocolConverter.asTextDocumentIdentifier(document);
 }
 
-/** Tells the server which commands a click may run: it offers lenses and links for no other. */
+/** Announces the commands that a click may run, so that the server offers lenses and links for them. */
 export function clickable(commands: readonly string[]): StaticFeature {
   return {
     fillClientCapabilities(capabilities: ClientCapabilities): void {
@@ -202,20 +202,20 @@ export function clickable(commands: readonly string[]): StaticFeature {
   };
 }
 
-/** A module to compare: a document, or a text of this name. */
+/** A module to compare: a document, or a text with a name. */
 export interface Side {
   readonly uri: string;
   readonly text?: string;
   readonly name: string;
 }
 
-/** How two expressions belong together. */
+/** The relation of two corresponding expressions. */
 export type PairKind = "same" | "changed" | "fused" | "inlined" | "folded" | "expanded";
 
-/** The answer to `relay/compare`. */
+/** The response to `relay/compare`. */
 export interface Comparison {
   readonly equal: boolean;
-  /** What happened, in a sentence. */
+  /** A summary of the changes in one sentence. */
   readonly headline: string;
   readonly report: string;
   readonly functions: readonly {
@@ -228,7 +228,7 @@ export interface Comparison {
     readonly removed: readonly { readonly range: Range; readonly operator: string }[];
     readonly added: readonly { readonly range: Range; readonly operator: string }[];
   }[];
-  /** Names of the sides that cannot be read whole. */
+  /** The names of the sides with syntax errors. */
   readonly broken: readonly string[];
 }
 
@@ -236,20 +236,20 @@ export interface Comparison {
 export interface PassModule {
   readonly index: number;
   readonly pass: string | null;
-  /** The line of the log that it begins on, from 1. */
+  /** The first line in the log, from 1. */
   readonly line: number;
-  /** The functions that are not what they were in the module before. */
+  /** The functions that differ from the previous module. */
   readonly changed: readonly string[];
   readonly functions: number;
-  /** The header says that the pass comes after this module. */
+  /** True if the module was printed before the pass. */
   readonly before?: boolean;
-  /** The log ends, or goes on with something else, in the middle of it. */
+  /** True if the module is truncated. */
   readonly cut?: boolean;
-  /** What a run of it costs, if it was asked for and is known. */
+  /** The cost of running it, if requested and known. */
   readonly cost?: Cost;
 }
 
-/** What a run of a module costs; amounts are texts, since sizes may be unknown. */
+/** The cost of running a module. Amounts are texts, since sizes may be unknown. */
 export interface Cost {
   readonly function: string;
   readonly calls: number;
@@ -258,9 +258,9 @@ export interface Cost {
   readonly peak: string;
 }
 
-/** The answer to `relay/history`; ranges count from the start of each module. */
+/** The response to `relay/history`. Ranges are relative to the start of each module. */
 export interface History {
-  /** Which of the stops the question was about. */
+  /** The index of the stop at which the history was requested. */
   readonly here: number;
   readonly stops: readonly {
     readonly module: number;
@@ -270,9 +270,9 @@ export interface History {
     readonly kind: PairKind | null;
     readonly changes: readonly string[] | null;
   }[];
-  /** The module before the first stop has nothing that belongs to it. */
+  /** True if the module before the first stop has no counterpart. */
   readonly new: boolean;
-  /** The module after the last stop has nothing that belongs to it. */
+  /** True if the module after the last stop has no counterpart. */
   readonly gone: boolean;
 }
 
@@ -302,7 +302,7 @@ export async function codeView(client: LanguageClient, file: vscode.Uri): Promis
   return client.sendRequest("relay/codeView", named(client, file));
 }
 
-/** Writes the code of a file in that state; gives the new state, `null` where the file is in another one. */
+/** Writes the code of a file. Returns the new state, or `null` if the file is not in the state `stamp`. */
 export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<string | null> {
   const saved = await client.sendRequest<{ stamp: string | null }>("relay/saveCode", { ...named(client, file), stamp, text });
   return saved.stamp;

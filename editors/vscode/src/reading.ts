@@ -1,26 +1,26 @@
-// The reading view: comments that TVM has printed give way to a column with the shape of each statement,
-// weights are dim, chains are folded and say what is in them. The file stays as it is.
+// The reading view: hides printed comments and shows the shape of each statement in a column, dims weights,
+// and folds chains with a summary. The file is not changed.
 
 import * as vscode from "vscode";
 
 import { type ReadingView, type Running, readingView } from "./protocol.js";
 
-/** How long the text must rest before the view is made anew, in milliseconds. */
+/** The debounce of edits before the view is updated, in milliseconds. */
 const REST = 200;
-/** How long the window must rest before what depends on its lines is drawn, in milliseconds. */
+/** The debounce of scrolling before decorations of visible lines are rendered, in milliseconds. */
 const STILL = 40;
 
-/** The column of shapes is no further to the right than this, in characters: it is to be in sight. */
+/** The maximal start of the column of shapes, in characters, so that it stays visible. */
 const FURTHEST = 80;
-/** Longer shapes, which tuples have, begin where the column begins, and do not widen it. */
+/** Longer shapes, as of tuples, do not widen the column. */
 const WIDEST = 18;
-/** How far it is from the text. */
+/** The gap between the text and the column. */
 const GAP = 3;
-/** What the editor puts around an inlay hint, in characters. */
+/** The padding of an inlay hint, in characters. */
 const PADDING = 1;
 const SPACE = "\u00a0";
 
-/** What is in sight less than usual; the cursor's lines are as ever. */
+/** The hidden parts of the view; the lines of the cursor are shown in full. */
 export interface ShownReading {
   readonly hidden: number;
   readonly dimmed: number;
@@ -29,21 +29,21 @@ export interface ShownReading {
   readonly shapes: number;
 }
 
-/** What the server has said of a document, and what follows from it. */
+/** The response of the server for a document, and derived data. */
 interface View extends ReadingView {
-  /** Characters of each line that are out of sight. */
+  /** The number of hidden characters by line. */
   readonly out: ReadonlyMap<number, number>;
   readonly shapeOf: ReadonlyMap<number, string>;
-  /** How wide the column of shapes is. */
+  /** The width of the column of shapes. */
   readonly width: number;
-  /** Where the column begins: it moves to the right only, so that it does not tremble. */
+  /** The start of the column, which only increases, to avoid flicker. */
   column: number;
-  /** The first lines of chains that are folded. */
+  /** The first lines of folded chains. */
   folded: ReadonlySet<number>;
 }
 
 export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
-  // An editor has no means to hide text: a style of a decoration has.
+  // The API has no way to hide text, except through the style of a decoration.
   private readonly hidden = vscode.window.createTextEditorDecorationType({ textDecoration: "none; display: none" });
   private readonly dimmed = vscode.window.createTextEditorDecorationType({ opacity: "0.5" });
   private readonly shapes = vscode.window.createTextEditorDecorationType({
@@ -52,7 +52,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
   private readonly summaries = vscode.window.createTextEditorDecorationType({
     after: { color: new vscode.ThemeColor("descriptionForeground") },
   });
-  /** The documents that are read, with what the server has said of them last. */
+  /** The documents with a reading view, with the last response of the server. */
   private readonly views = new Map<vscode.TextDocument, View | undefined>();
   private readonly still = new Map<vscode.TextEditor, NodeJS.Timeout>();
   private readonly timers = new Map<vscode.TextDocument, NodeJS.Timeout>();
@@ -85,7 +85,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
-  /** The server has started: what it knows may be new. */
+  /** The server has started: its results may differ. */
   refresh(): void {
     for (const document of this.views.keys()) {
       this.later(document);
@@ -105,7 +105,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     return chains.map(([first, last]) => new vscode.FoldingRange(first, last, vscode.FoldingRangeKind.Region));
   }
 
-  /** Turns the view of the active file on or off; gives what it shows, or nothing. */
+  /** Toggles the view of the active file. Returns what it shows, or undefined if it is off. */
   private async toggle(): Promise<ShownReading | undefined> {
     const editor = vscode.window.activeTextEditor;
     if (editor?.document.languageId !== "relay") {
@@ -124,7 +124,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     await this.update(document);
     const view = this.views.get(document);
     if (view !== undefined && document === vscode.window.activeTextEditor?.document) {
-      // The editor asks for folds when it is told to, and not at once.
+      // VS Code requests folding ranges asynchronously after a notification.
       await vscode.commands.executeCommand("vscode.executeFoldingRangeProvider", document.uri);
       await new Promise((resolve) => setTimeout(resolve, REST));
       await this.fold("editor.fold", view);
@@ -164,7 +164,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
 
   private async update(document: vscode.TextDocument): Promise<void> {
     const client = this.running();
-    // A change of the text cancels the question, and asks anew.
+    // A change of the text cancels the request and sends it again.
     const view = client && (await readingView(client, document).catch(() => undefined));
     if (view === undefined || view.version !== document.version || !this.views.has(document)) {
       return;
@@ -182,7 +182,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     if (view === undefined && this.views.has(editor.document)) {
       return;
     }
-    // What is edited is seen.
+    // Edited lines are shown in full.
     const edited = new Set(editor.selections.map((selection) => selection.active.line));
     const range = ([line, start, end]: readonly [number, number, number]) => new vscode.Range(line, start, line, end);
     const hidden = view?.hidden.filter(([line]) => !edited.has(line)) ?? [];
@@ -196,7 +196,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     }
   }
 
-  /** Scrolling and folding come in many small steps. */
+  /** Debounces scrolling and folding. */
   private drawLinesSoon(editor: vscode.TextEditor): void {
     if (this.views.has(editor.document)) {
       clearTimeout(this.still.get(editor));
@@ -211,8 +211,8 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
   }
 
   /**
-   * The shapes, and what is in chains that are folded: of the lines in sight only, since each text that
-   * is drawn is a style of its own.
+   * Shows shapes and summaries of folded chains in visible lines only, since each text is a separate
+   * decoration style.
    */
   private async drawLines(editor: vscode.TextEditor): Promise<void> {
     const { document, visibleRanges } = editor;
@@ -238,15 +238,15 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     const summaries: vscode.DecorationOptions[] = [];
     const shapes: vscode.DecorationOptions[] = [];
     for (const { line, summary, shape, end } of found) {
-      // A line that reaches into the column has its shape after it.
+      // If a line extends into the column, its shape follows the line.
       const own = shape !== "" && end > view.column ? SPACE.repeat(GAP) + shape : "";
       if (summary + own !== "") {
-        summaries.push(behind(document, line, { contentText: summary + own }));
+        summaries.push(atLineEnd(document, line, { contentText: summary + own }));
       }
       if (shape !== "" && own === "") {
         const contentText = SPACE.repeat(Math.max(view.width - shape.length, 0)) + shape;
         const textDecoration = `none; position: absolute; left: ${view.column}ch`;
-        shapes.push(behind(document, line, { contentText, textDecoration }));
+        shapes.push(atLineEnd(document, line, { contentText, textDecoration }));
       }
     }
     editor.setDecorations(this.summaries, summaries);
@@ -269,7 +269,7 @@ function linesOf({ start, end }: vscode.Range): number[] {
 }
 
 /** A text at the end of a line. */
-function behind(
+function atLineEnd(
   document: vscode.TextDocument,
   line: number,
   after: vscode.ThemableDecorationAttachmentRenderOptions,
@@ -277,7 +277,7 @@ function behind(
   return { range: new vscode.Range(document.lineAt(line).range.end, document.lineAt(line).range.end), renderOptions: { after } };
 }
 
-/** Lines that are folded away are in none of the ranges; of the last line in sight nothing new is known. */
+/** The first lines of folded chains. Folded lines are in no visible range; nothing is known about the last visible line. */
 function foldedOf(view: View, visible: readonly vscode.Range[]): Set<number> {
   const folded = new Set(view.folded);
   for (const [first] of view.chains) {
@@ -292,7 +292,7 @@ function foldedOf(view: View, visible: readonly vscode.Range[]): Set<number> {
   return folded;
 }
 
-/** How much room inlay hints take in the lines of some ranges, in characters. */
+/** The width of the inlay hints in the lines of some ranges, in characters. */
 async function hintLengths(document: vscode.TextDocument, ranges: readonly vscode.Range[]): Promise<Map<number, number>> {
   const lengths = new Map<number, number>();
   const settings = vscode.workspace.getConfiguration("editor.inlayHints", document);

@@ -1,12 +1,12 @@
-// The view *Relay Results* in the panel: the tensors of a result, where the time went, and what turned
-// NaN or infinite.
+// The view *Relay Results* in the panel: the tensors of a result, the profile, and the values that are NaN
+// or infinite.
 
 import * as vscode from "vscode";
 import type { Range } from "vscode-languageclient/node";
 
 import { type Page, showPage } from "./page.js";
 
-/** Some calls, and what they took. `at` is their place, where that is in the file that was run. */
+/** The totals of some calls. `at` is their place, if it is in the file that ran. */
 interface Part {
   readonly calls: number;
   readonly seconds: number;
@@ -14,7 +14,7 @@ interface Part {
   readonly bytes: number;
 }
 
-/** What `relay.run` answers. */
+/** The response to `relay.run`. */
 export interface RunResult {
   readonly status: "done" | "failed" | "cancelled";
   readonly title: string;
@@ -26,7 +26,7 @@ export interface RunResult {
   readonly seed?: number;
   readonly warnings?: readonly string[];
   readonly error?: { readonly message?: string; readonly range?: Range };
-  /** The tensors of the result; of what is no tensor, the text alone. */
+  /** The tensors of the result; other values have only a text. */
   readonly tensors?: readonly {
     readonly name: string;
     readonly text: string;
@@ -40,7 +40,7 @@ export interface RunResult {
     readonly layers: readonly (Part & { readonly layer: string })[];
     readonly total: Part & { readonly cut: boolean };
   };
-  /** The variables that had NaN or Inf, in the order in which they were bound. */
+  /** The variables with NaN or Inf, in the order of evaluation. */
   readonly notFinite?: readonly {
     readonly name: string;
     readonly range: Range;
@@ -50,7 +50,7 @@ export interface RunResult {
   }[];
 }
 
-/** What the page says. */
+/** A message from the page. */
 type FromPage = { readonly type: "ready" } | { readonly type: "text" } | { readonly type: "go"; readonly range: Range };
 
 const VIEW = "relay.results";
@@ -77,7 +77,7 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
     this.registration.dispose();
   }
 
-  /** Opens the view with a result; the focus stays where it is. */
+  /** Opens the view with a result without taking focus. */
   async show(result: RunResult): Promise<void> {
     this.last = result;
     await vscode.commands.executeCommand("setContext", "relay.hasResults", true);
@@ -89,12 +89,12 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
     await this.post();
   }
 
-  /** Closes the view, if what it shows is about this file. */
+  /** Closes the view if it shows a result of this file. */
   async clear(uri: string): Promise<void> {
     if (this.last?.uri === uri) {
       this.last = undefined;
       if (this.view?.visible === true) {
-        // Else another view would come to the front, such as a terminal that nobody asked for.
+        // Otherwise VS Code would focus another view, such as a terminal.
         await vscode.commands.executeCommand("workbench.action.closePanel");
       }
       await vscode.commands.executeCommand("setContext", "relay.hasResults", false);
@@ -113,7 +113,7 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
   private hear(message: FromPage): void {
     switch (message.type) {
       case "ready":
-        // The page is new, or was hidden and has forgotten everything.
+        // The page is new, or lost its state while it was hidden.
         void this.post();
         break;
       case "text":

@@ -1,21 +1,21 @@
-// Running a function: the arguments, and where its result is shown.
+// Runs functions: asks for arguments and shows results.
 
 import * as vscode from "vscode";
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
 
 import { Results, type RunResult } from "./results.js";
 
-/** The commands of the server's. */
+/** The commands of the server. */
 export const RUN = "relay.run";
 export const CLEAR = "relay.clearValues";
 
-/** A run that takes longer than this shows that it goes on, and how to stop it; in milliseconds. */
+/** The time after which a run shows a notification with a cancel button, in milliseconds. */
 const LONG = 500;
 
-/** What a request that has been cancelled is answered with, by the client and by the server. */
+/** The error codes of cancelled requests, from the client and from the server. */
 const CANCELLED = new Set([-32800, -32802]);
 
-/** What the command is given. */
+/** The argument of the command. */
 interface RunArgument {
   readonly uri: string;
   readonly function?: string;
@@ -28,23 +28,23 @@ interface RunArgument {
   readonly recall?: boolean;
 }
 
-/** Arguments as `.relay/run.json` has them. */
+/** Arguments as in `.relay/run.json`. */
 type Remembered = Pick<RunArgument, "inputs" | "archives" | "params" | "seed">;
 
-/** What it answers when it is asked what is remembered. */
+/** The response to a request for saved arguments. */
 interface Recalled {
   readonly status: "recalled";
   readonly function: string;
   readonly remembered: Remembered;
 }
 
-/** The most letters of a message about a run. */
-const MOST_LETTERS = 160;
+/** The maximal length of a message about a run, in characters. */
+const MAX_LENGTH = 160;
 
 const GO = "Go to the Place";
 const DETAILS = "Show Details";
 
-/** Tells the server that what `relay.run` answers is shown here. */
+/** Announces that the extension shows the result of `relay.run`. */
 export const showsRuns: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ??= {}) as {
@@ -61,9 +61,9 @@ export const showsRuns: StaticFeature = {
 export class Runner implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("Relay run");
   private readonly results: Results;
-  /** What was typed last, by document and function. */
+  /** The last input by document and function. */
   private readonly typed = new Map<string, string>();
-  /** The runs under way, which *Cancel Run* stops. */
+  /** The active runs, which *Cancel Run* stops. */
   private readonly sources = new Set<vscode.CancellationTokenSource>();
 
   constructor(extension: vscode.Uri) {
@@ -81,7 +81,7 @@ export class Runner implements vscode.Disposable {
     this.output.dispose();
   }
 
-  /** What the server is sent for a click, or for the command by itself: the function at the cursor. */
+  /** The argument for the server: that of a lens, or the function at the cursor. */
   argument(given: unknown): RunArgument | undefined {
     if (typeof given === "object" && given !== null && !(given instanceof vscode.Uri)) {
       return given as RunArgument;
@@ -95,7 +95,7 @@ export class Runner implements vscode.Disposable {
     return { uri: editor.document.uri.toString(), position: { line, character } };
   }
 
-  /** Sends the command on its way, and shows what comes back. */
+  /** Sends the command and shows the result. */
   async run(
     given: unknown,
     send: (argument: RunArgument, token: vscode.CancellationToken) => Promise<unknown>,
@@ -131,7 +131,7 @@ export class Runner implements vscode.Disposable {
     return vscode.commands.executeCommand("setContext", "relay.running", this.sources.size > 0);
   }
 
-  /** A notification with a button that stops the run, once it has taken a while. */
+  /** Shows a notification with a cancel button if the run takes long. */
   private showWhileLong(argument: RunArgument, pending: Promise<unknown>, source: vscode.CancellationTokenSource): void {
     const settled = pending.then(
       () => undefined,
@@ -159,7 +159,7 @@ export class Runner implements vscode.Disposable {
     }
   }
 
-  /** Has the server forget the values of the last run: those of a file, else of the active one. */
+  /** Clears the values of the last run of a file, by default the active one. */
   async clear(given: unknown, send: (uri: string) => Promise<unknown>): Promise<unknown> {
     const active = vscode.window.activeTextEditor?.document;
     const uri = typeof given === "string" ? given : active?.languageId === "relay" ? active.uri.toString() : undefined;
@@ -171,10 +171,10 @@ export class Runner implements vscode.Disposable {
     return send(uri);
   }
 
-  /** One short line, with buttons that lead to the place and to all that is known. */
+  /** Shows a short message, with buttons for the place and the details. */
   private async tellFailure({ title, error }: RunResult, uri: vscode.Uri): Promise<void> {
     const line = title.split("\n")[0] ?? "";
-    const short = line.length > MOST_LETTERS ? `${line.slice(0, MOST_LETTERS - 1)}…` : line;
+    const short = line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line;
     const range = error?.range;
     const choices = range === undefined ? [DETAILS] : [GO, DETAILS];
     const choice = await vscode.window.showErrorMessage(`Relay: ${short}`, ...choices);
@@ -187,19 +187,19 @@ export class Runner implements vscode.Disposable {
     }
   }
 
-  /** What is remembered for a function, if there is one and the server says so. */
+  /** The saved arguments of a function, if there are any and the server returns them. */
   private async recall(argument: RunArgument): Promise<Recalled | undefined> {
     try {
       const asked = { ...argument, recall: true };
       const answer = await vscode.commands.executeCommand<Recalled | undefined>(RUN, asked);
       return answer?.status === "recalled" ? answer : undefined;
     } catch {
-      // The run itself tells what is wrong.
+      // The run itself reports the error.
       return undefined;
     }
   }
 
-  /** Asks for arguments first. They are remembered for the next run. */
+  /** Asks for arguments first, which are saved for the next run. */
   async runWith(): Promise<unknown> {
     const argument = this.argument(undefined);
     if (argument === undefined) {
@@ -209,7 +209,7 @@ export class Runner implements vscode.Disposable {
     const place = JSON.stringify([argument.uri, known?.function]);
     const typed = await vscode.window.showInputBox({
       title: "Run Function With…",
-      prompt: "Numbers, lists, .npy, .npz and .params files; seed=… draws the rest",
+      prompt: "Numbers, lists, .npy, .npz and .params files; seed=… for random others",
       placeHolder: "x=image.npy n=3 weights.params seed=1",
       value: prefill(this.typed.get(place), known?.remembered),
       ignoreFocusOut: true,
@@ -223,8 +223,8 @@ export class Runner implements vscode.Disposable {
 }
 
 /**
- * What the prompt begins with: what is remembered, in the words of the person where they were typed
- * in this session and nothing has changed since.
+ * The initial value of the prompt: the saved arguments, or the last input of this session if it is
+ * equivalent to them.
  */
 export function prefill(typed: string | undefined, known: Remembered | undefined): string {
   const text = known === undefined ? "" : written(known);
@@ -234,7 +234,7 @@ export function prefill(typed: string | undefined, known: Remembered | undefined
   return typed !== undefined && written(parse(typed)) === text ? typed : text;
 }
 
-/** Arguments as they are typed; what reads them is `parse`. */
+/** Formats arguments, as the inverse of `parse`. */
 export function written(known: Remembered): string {
   const inputs = Object.entries(known.inputs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const value = (given: unknown): string =>
@@ -253,7 +253,7 @@ export function parse(text: string): Partial<RunArgument> {
   const archives: string[] = [];
   const params: string[] = [];
   let seed: number | undefined;
-  // Blanks part arguments where a name or a file follows: `[1, 2]` is one.
+  // Blanks separate arguments only before a name or a file: `[1, 2]` is one argument.
   const parts = text.trim().split(/\s+(?=[^\s=[\]]+(?:=|\.npz\b|\.params\b))/);
   for (const part of parts.filter((found) => found !== "")) {
     const at = part.indexOf("=");

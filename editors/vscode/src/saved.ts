@@ -1,4 +1,4 @@
-// Modules that TVM saved as JSON or in archives, as documents of their text.
+// Shows modules that TVM saved as JSON or in archives as documents with their text.
 
 import * as vscode from "vscode";
 
@@ -8,9 +8,9 @@ import { convertedUri, nameOf } from "./virtual.js";
 
 const OPEN = "Open as Relay";
 
-/** How many characters tell a module from other JSON. */
+/** The number of characters that distinguish a module from other JSON. */
 const HEAD = 2_000;
-/** What `tvm.ir.save_json` writes at the beginning. */
+/** The members at the start of the output of `tvm.ir.save_json`. */
 const MARKERS = ['"root"', '"nodes"', '"type_key"'];
 
 export function registerSaved(waking: Waking): vscode.Disposable {
@@ -34,7 +34,7 @@ export function registerSaved(waking: Waking): vscode.Disposable {
   );
 }
 
-/** Whether a document is a JSON file that begins as a graph of TVM: the server knows, and reads all of it. */
+/** Returns true if a JSON document looks like a saved graph of TVM. The server is precise, and reads all of it. */
 export function isSavedModule(document: vscode.TextDocument): boolean {
   if (document.languageId !== "json" || document.uri.scheme !== "file") {
     return false;
@@ -44,7 +44,7 @@ export function isSavedModule(document: vscode.TextDocument): boolean {
   return MARKERS.every((marker) => head.includes(marker));
 }
 
-/** Opens a file, else what is in the active tab, else one that is asked for; gives the document. */
+/** Opens a file, by default the one in the active tab or one that the user chooses. Returns the document. */
 async function openChosen(waking: Waking, uri?: vscode.Uri): Promise<vscode.Uri | undefined> {
   const active = vscode.window.activeTextEditor?.document.uri ?? uriBeyondReach();
   const file = uri ?? (active && /\.(json|tar)$/i.test(active.path) ? active : await chosenFile());
@@ -57,7 +57,7 @@ async function chosenFile(): Promise<vscode.Uri | undefined> {
   return uri;
 }
 
-/** Shows the text of a file; where there is none, says why. */
+/** Shows the text of a file, or an error message. */
 async function open(waking: Waking, file: vscode.Uri): Promise<vscode.Uri | undefined> {
   const uri = convertedUri(file);
   try {
@@ -70,11 +70,11 @@ async function open(waking: Waking, file: vscode.Uri): Promise<vscode.Uri | unde
   }
 }
 
-/** Asks once more, since VS Code has its own words about a document without a text. */
+/** Requests the text again for the error message, which VS Code does not show for a failed document. */
 async function explain(waking: Waking, file: vscode.Uri, error: unknown): Promise<void> {
   const client = await waking();
   if (client === undefined) {
-    // What keeps the server from running was said.
+    // An error of starting the server was shown already.
     return;
   }
   let reason = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// Which program is the language server, and whether it can be run.
+// Finds the program of the language server, and checks that it runs.
 
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
@@ -10,15 +10,15 @@ import * as vscode from "vscode";
 
 const PROGRAM = process.platform === "win32" ? "relay-analyzer.exe" : "relay-analyzer";
 
-/** How long a program may take to say its version. */
+/** The timeout of `--version`, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** A program that answers, or the reason why there is none. */
+/** A program that responds, or the reason that there is none. */
 export type Server =
   | { readonly program: string; readonly version: string }
   | { readonly problem: string };
 
-/** What the settings say about the server. */
+/** The settings of the server. */
 export interface ServerSettings {
   readonly path: string;
   readonly args: readonly string[];
@@ -35,8 +35,8 @@ export function serverSettings(): ServerSettings {
 }
 
 /**
- * The program that the settings name; else the one that is packed with the extension; else the one
- * on `PATH`. It is run once, for its version, so that a wrong program is found out here.
+ * Returns the program that the settings name, by default the bundled program or the one on `PATH`. It runs
+ * once for its version, to detect an invalid program early.
  */
 export async function findServer(
   extension: vscode.Uri,
@@ -54,7 +54,7 @@ export async function findServer(
   if (await isFile(bundled)) {
     const server = await ask(bundled, settings.env);
     if ("problem" in server) {
-      return { problem: `The server that came with the extension does not run: ${server.problem}.` };
+      return { problem: `The bundled server does not run: ${server.problem}.` };
     }
     return server;
   }
@@ -101,7 +101,7 @@ async function isExecutable(file: string): Promise<boolean> {
   return runs && (await isFile(file));
 }
 
-/** `relay-analyzer --version`, in a folder that holds nothing of the workspace. */
+/** Runs `relay-analyzer --version` in a folder outside of the workspace. */
 function ask(program: string, env: Readonly<Record<string, string>>): Promise<Server> {
   const options = {
     timeout: PATIENCE,
@@ -115,13 +115,13 @@ function ask(program: string, env: Readonly<Record<string, string>>): Promise<Se
       if (name === "relay-analyzer" && version !== undefined) {
         resolve({ program, version });
       } else if (error === null) {
-        resolve({ problem: "it is not relay-analyzer: it does not know `--version`" });
+        resolve({ problem: "it is not relay-analyzer: it does not support `--version`" });
       } else if (error.code === "ENOENT") {
         resolve({ problem: "there is no such file" });
       } else if (error.code === "EACCES") {
-        resolve({ problem: "it may not be executed" });
+        resolve({ problem: "it is not executable" });
       } else if (error.killed === true) {
-        resolve({ problem: `it did not answer within ${PATIENCE / 1000} seconds` });
+        resolve({ problem: `it did not respond within ${PATIENCE / 1000} seconds` });
       } else {
         resolve({ problem: error.message.trim().replace(/\s*\n\s*/g, "; ") });
       }

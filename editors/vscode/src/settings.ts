@@ -1,4 +1,4 @@
-// The settings that the server is told.
+// The settings that are sent to the server.
 
 import * as vscode from "vscode";
 
@@ -13,8 +13,8 @@ interface Contributions {
 }
 
 /**
- * The settings that somebody has written, by their names without the section. The defaults of the
- * editor are left out: the server would prefer them to `relay.toml`.
+ * The settings that the user has set, by their names without the section. Defaults of the editor are
+ * omitted, because the server would prefer them to `relay.toml`.
  */
 export function writtenSettings(extension: vscode.Extension<unknown>): Record<string, unknown> {
   const { contributes } = extension.packageJSON as Contributions;

@@ -1,4 +1,4 @@
-// The shape panel: the report of the file beside it, following the cursor.
+// The shape panel: the report of a file in a panel beside it that follows the cursor.
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -7,10 +7,10 @@ import { chosenFromDisk, fileBeyondReach } from "./large.js";
 import { type Page, panelBeside } from "./page.js";
 import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
 
-/** How long the text must rest before it is reported anew, in milliseconds. */
+/** The debounce of edits before the report is updated, in milliseconds. */
 const REST = 300;
 
-/** What the page says. */
+/** A message from the page. */
 type FromPage =
   | { readonly type: "ready" }
   | { readonly type: "shown"; readonly rows: number; readonly functions: readonly string[] }
@@ -18,18 +18,18 @@ type FromPage =
   | { readonly type: "go"; readonly range: Report["functions"][number]["range"]; readonly stay?: boolean }
   | { readonly type: "save"; readonly name: string; readonly data: string | Uint8Array; readonly whole: boolean };
 
-/** What the panel shows, as its page has said last. */
+/** The content of the panel, as last reported by its page. */
 export interface Shown {
   readonly uri: string;
   readonly version: number;
   readonly functions: readonly string[];
-  /** Rows of the function that is chosen. */
+  /** The number of rows of the selected function. */
   readonly rows: number;
-  /** The row under the cursor: its variable, else its number. */
+  /** The row at the cursor: its variable, or its number. */
   readonly marked: string | undefined;
 }
 
-/** A question to the server, and its answer when it comes. */
+/** A request and its pending response. */
 interface Asked {
   readonly about: vscode.TextDocument | vscode.Uri;
   readonly version: number | undefined;
@@ -39,11 +39,11 @@ interface Asked {
 export class ShapePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private document: vscode.TextDocument | undefined;
-  /** The file that is read from disk, where there is no document for it. */
+  /** The file that is read from disk, if it has no document. */
   private file: vscode.Uri | undefined;
   private timer: NodeJS.Timeout | undefined;
   private report: Report | undefined;
-  /** What the server was asked last: the page is loading while it answers. */
+  /** The last request; the page shows that it is loading until the response arrives. */
   private asked: Asked | undefined;
   private isReady = false;
   private shown: Shown | undefined;
@@ -71,7 +71,7 @@ export class ShapePanel implements vscode.Disposable {
     ];
   }
 
-  /** The server has started: what it reports may be new. */
+  /** The server has started: its results may differ. */
   refresh(): void {
     this.asked = undefined;
     if (this.panel !== undefined) {
@@ -85,7 +85,7 @@ export class ShapePanel implements vscode.Disposable {
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
-  /** Opens the panel beside the editor; gives what it shows. */
+  /** Opens the panel beside the editor. Returns its content. */
   private async open(): Promise<Shown | undefined> {
     const file = fileBeyondReach();
     if (file !== undefined && !(await chosenFromDisk(file))) {
@@ -101,7 +101,7 @@ export class ShapePanel implements vscode.Disposable {
       this.create();
     } else {
       this.panel.reveal(undefined, true);
-      // Settings may have changed since, and the text not.
+      // The settings may have changed without an edit.
       this.asked = undefined;
     }
     this.follow(document);
@@ -126,7 +126,7 @@ export class ShapePanel implements vscode.Disposable {
   private hear(message: FromPage): void {
     switch (message.type) {
       case "ready":
-        // The page is new, or was hidden and has forgotten everything.
+        // The page is new, or lost its state while it was hidden.
         this.isReady = true;
         this.report = undefined;
         clearTimeout(this.timer);
@@ -199,14 +199,14 @@ export class ShapePanel implements vscode.Disposable {
       if (asked === this.asked) {
         this.asked = undefined;
       }
-      // A change of the text cancels the question; the change asks anew.
+      // A change of the text cancels the request and sends it again.
       if (document === this.document && document?.version === version && document?.isClosed !== true) {
         await post({ type: "problem", text: error instanceof Error ? error.message : String(error) });
       }
       return;
     }
     const isOther = document !== this.document || file !== this.file;
-    // A page that is not there yet says when it can be told.
+    // A page that has not loaded yet requests the report itself.
     if (panel !== this.panel || isOther || !this.isReady) {
       return;
     }
@@ -218,7 +218,7 @@ export class ShapePanel implements vscode.Disposable {
     }
   }
 
-  /** The report of the text as it is now; the server is asked once. */
+  /** The report of the current text, requested at most once. */
   private ask(client: LanguageClient, about: vscode.TextDocument | vscode.Uri, version: number | undefined): Asked {
     if (this.asked?.about !== about || this.asked.version !== version) {
       const answer = about instanceof vscode.Uri ? shapesOfFile(client, about) : shapes(client, about);
@@ -255,7 +255,7 @@ export class ShapePanel implements vscode.Disposable {
     });
   }
 
-  /** Saves a picture of the graph where the user says, beside the file if nothing else is said. */
+  /** Saves the graph to a file that the user chooses, by default next to the module. */
   private async save(name: string, data: string | Uint8Array, whole: boolean): Promise<void> {
     const kind = name.split(".").pop() ?? "";
     const shown = this.document?.isUntitled ? undefined : (this.document?.uri ?? this.file);
@@ -274,7 +274,7 @@ export class ShapePanel implements vscode.Disposable {
       void vscode.window.showErrorMessage(`${file} cannot be saved: ${error instanceof Error ? error.message : String(error)}`);
       return;
     }
-    const part = "It shows what is in sight: all of the graph is too large for one PNG. SVG takes all of it.";
+    const part = "It shows the visible part, because the whole graph is too large for a PNG. Use SVG for the whole graph.";
     void vscode.window.showInformationMessage(whole ? `Saved ${file}.` : `Saved ${file}. ${part}`);
   }
 }
@@ -283,7 +283,7 @@ function isRelay(document: vscode.TextDocument): boolean {
   return document.languageId === "relay";
 }
 
-/** A function, and those inside it. */
+/** A function and its inner functions. */
 function flat(one: FunctionShapes): FunctionShapes[] {
   return [{ ...one, functions: [] }, ...one.functions.flatMap(flat)];
 }

@@ -1,4 +1,4 @@
-// The item in the status bar of a Relay file: which server runs, or why none does.
+// The language status item of Relay files: the running server, or the reason that there is none.
 
 import * as vscode from "vscode";
 

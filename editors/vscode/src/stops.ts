@@ -1,19 +1,19 @@
-// The changes of a comparison one after another, each with a place on both sides.
+// The changes of a comparison in order, each with a place on both sides.
 
 import * as vscode from "vscode";
 
 import type { Found, SideName } from "./marks.js";
 
-/** A change. Where it has nothing on one side, the place there is that of what comes before it. */
+/** A change. A side without the expression has the place of the preceding one. */
 export interface Stop {
   readonly kind: string;
   readonly before: vscode.Range;
   readonly after: vscode.Range;
-  /** The side that has nothing. */
+  /** The side without the expression. */
   readonly without?: SideName;
 }
 
-/** Neighbours to which the same happened are one stop: a pass that fuses does so everywhere. */
+/** Merges neighbouring changes of the same kind into one stop, as passes such as fusion change many. */
 export function stopsOf(found: Found): Stop[] {
   const changed = found.pairs.filter(({ kind }) => kind !== "same").map(({ before, after, kind }): Stop => ({ kind, before, after }));
   const removed = lonely(found, "before", found.removed).map(([before, after]): Stop => ({ kind: "removed", before, after, without: "after" }));
@@ -31,7 +31,7 @@ export function stopsOf(found: Found): Stop[] {
   return stops;
 }
 
-/** What has no partner, each with the place on the other side that it would have. */
+/** The expressions without a counterpart, each with its hypothetical place on the other side. */
 function lonely(found: Found, side: SideName, ranges: readonly vscode.Range[]): [vscode.Range, vscode.Range][] {
   const other = side === "before" ? "after" : "before";
   const pairs = [...found.pairs].sort((a, b) => a[side].start.compareTo(b[side].start));
@@ -46,7 +46,7 @@ function lonely(found: Found, side: SideName, ranges: readonly vscode.Range[]): 
   });
 }
 
-/** Each change of an attribute is looked at; calls that were fused, or came and went together, are one sight. */
+/** Changes of attributes are separate stops; adjacent fused, removed or added calls are merged. */
 function isNext(last: Stop, stop: Stop): boolean {
   const near = (side: SideName) => Math.abs(stop[side].start.line - last[side].start.line) <= 1;
   switch (stop.kind) {

@@ -1,11 +1,11 @@
-// The view of the type at the cursor: it stays open, and follows.
+// The view of the type at the cursor, which follows the cursor.
 
 import * as vscode from "vscode";
 
 import { type Page, panelBeside } from "./page.js";
 import { type Running, type TypeAt, typeAt } from "./protocol.js";
 
-/** How long the cursor must rest before the server is asked, in milliseconds. */
+/** The debounce of cursor moves before a request, in milliseconds. */
 const REST = 80;
 
 const PAGE: Page = {
@@ -16,17 +16,17 @@ const PAGE: Page = {
   <main id="info" hidden aria-live="polite"></main>`,
 };
 
-/** What the page says. */
+/** A message from the page. */
 type FromPage =
   | { readonly type: "ready" }
   | { readonly type: "shown"; readonly source: string; readonly lines: readonly string[]; readonly axes: number }
   | { readonly type: "go"; readonly location: { readonly uri: string; readonly range: TypeAt["range"] } };
 
-/** What the view shows, as its page has said last. */
+/** The content of the view, as last reported by its page. */
 export interface ShownType {
   readonly source: string;
   readonly lines: readonly string[];
-  /** Rows of axes. */
+  /** The number of rows of axes. */
   readonly axes: number;
 }
 
@@ -34,7 +34,7 @@ export class TypePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private timer: NodeJS.Timeout | undefined;
   private asked: vscode.CancellationTokenSource | undefined;
-  /** What the page has been given last: a page that was hidden has forgotten it. */
+  /** The last content: a page that was hidden has lost it. */
   private last: TypeAt | undefined;
   private shown: ShownType | undefined;
   private readonly subscriptions: vscode.Disposable[];
@@ -60,7 +60,7 @@ export class TypePanel implements vscode.Disposable {
     ];
   }
 
-  /** The server has started: what it knows may be new. */
+  /** The server has started: its results may differ. */
   refresh(): void {
     this.later();
   }
@@ -71,7 +71,7 @@ export class TypePanel implements vscode.Disposable {
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
-  /** Opens the view beside the editor; gives what it shows at the moment. */
+  /** Opens the view beside the editor. Returns its current content. */
   private open(): ShownType | undefined {
     if (this.panel === undefined) {
       this.create();
@@ -110,7 +110,7 @@ export class TypePanel implements vscode.Disposable {
     }
   }
 
-  /** Drops the question that is under way, and the one that would come next. */
+  /** Cancels the active and the pending request. */
   private forget(): void {
     clearTimeout(this.timer);
     this.asked?.cancel();
@@ -135,8 +135,8 @@ export class TypePanel implements vscode.Disposable {
     const asked = new vscode.CancellationTokenSource();
     this.asked = asked;
     const found = await typeAt(client, editor.document, editor.selection.active, asked.token).catch(() => null);
-    // Between names there is no type: what was shown stays. So it does where the text has changed
-    // meanwhile, which asks anew.
+    // Without a type at the cursor, the previous one stays, as it does while the text changes, which sends
+    // another request.
     if (found !== null && !asked.token.isCancellationRequested) {
       this.last = found;
       await this.post();

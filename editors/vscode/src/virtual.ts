@@ -1,18 +1,18 @@
-// Documents that are no files: a module of a log, a module that TVM saved, the saved state of a file, the
-// clipboard. They cannot be edited, and follow what they show.
+// Virtual documents: modules of a log, modules that TVM saved, the saved state of a file, the clipboard.
+// They are read-only, and follow their source.
 
 import * as vscode from "vscode";
 
 import { type PassModule, type Running, type Waking, convertFile, moduleText } from "./protocol.js";
 
-/** Of the documents that show a module of a log. */
+/** The scheme of documents that show a module of a log. */
 const MODULE_SCHEME = "relay-module";
-/** Of the documents that show a module that TVM saved as JSON or in an archive. */
+/** The scheme of documents that show a module that TVM saved as JSON or in an archive. */
 const CONVERTED_SCHEME = "relay-saved";
-/** Of the documents that show a text from elsewhere. */
+/** The scheme of documents that show another text. */
 export const TEXT_SCHEME = "relay-text";
 
-/** How long a file must rest before what is shown of it is read anew, in milliseconds. */
+/** The debounce of changes before a document is updated, in milliseconds. */
 const REST = 300;
 
 /** A module of a log, by its number. */
@@ -21,22 +21,22 @@ export interface ModulePlace {
   readonly module: number;
 }
 
-/** What the address of a text says of it. */
+/** The source of a text in its URI. */
 type TextPlace = { readonly saved: string } | { readonly kept: number };
 
-/** `7 FuseOps`, or `7` where the log does not name the pass. */
+/** Returns `7 FuseOps`, or `7` if the log does not name the pass. */
 export function titleOf({ index, pass, before }: Pick<PassModule, "index" | "pass" | "before">): string {
   return [index, before === true ? "before" : undefined, pass].filter((part) => part != null).join(" ");
 }
 
-/** The document of a module: `run.log/7 FuseOps.relay`, whose ending says the language. */
+/** The document of a module: `run.log/7 FuseOps.relay`, whose extension determines the language. */
 export function moduleUri(log: vscode.Uri, { index, pass }: Pick<PassModule, "index" | "pass">): vscode.Uri {
   const title = titleOf({ index, pass }).replace(/[/\\]/g, "_");
   const query = JSON.stringify({ log: log.toString(), module: index });
   return vscode.Uri.from({ scheme: MODULE_SCHEME, path: `/${nameOf(log)}/${title}.relay`, query });
 }
 
-/** Which module a document shows, if it shows one. */
+/** The module that a document shows, if any. */
 export function moduleOf(uri: vscode.Uri): ModulePlace | undefined {
   if (uri.scheme !== MODULE_SCHEME) {
     return undefined;
@@ -45,7 +45,7 @@ export function moduleOf(uri: vscode.Uri): ModulePlace | undefined {
   return { log: vscode.Uri.parse(log), module };
 }
 
-/** The document with the text of a module that TVM saved: `net.json.relay`, whose ending says the language. */
+/** The document of a module that TVM saved: `net.json.relay`, whose extension determines the language. */
 export function convertedUri(file: vscode.Uri): vscode.Uri {
   return vscode.Uri.from({
     scheme: CONVERTED_SCHEME,
@@ -54,7 +54,7 @@ export function convertedUri(file: vscode.Uri): vscode.Uri {
   });
 }
 
-/** Which file a document shows as text, if it shows one that TVM saved. */
+/** The saved module that a document shows, if any. */
 export function convertedFile(uri: vscode.Uri): vscode.Uri | undefined {
   if (uri.scheme !== CONVERTED_SCHEME) {
     return undefined;
@@ -62,7 +62,7 @@ export function convertedFile(uri: vscode.Uri): vscode.Uri | undefined {
   return vscode.Uri.parse((JSON.parse(uri.query) as { file: string }).file);
 }
 
-/** The document with what is on disk of a file, whatever is in its editor. */
+/** The document with the state of a file on disk. */
 export function savedUri(file: vscode.Uri): vscode.Uri {
   const stem = nameOf(file).replace(/\.(relay|rly)$/, "");
   return textUri(`${stem} (saved).relay`, { saved: file.toString() });
@@ -72,12 +72,12 @@ function textUri(name: string, place: TextPlace): vscode.Uri {
   return vscode.Uri.from({ scheme: TEXT_SCHEME, path: `/${name}`, query: JSON.stringify(place) });
 }
 
-/** What a person calls a document. */
+/** The name of a document for messages. */
 export function nameOf(uri: vscode.Uri): string {
   return uri.path.split("/").pop() ?? uri.path;
 }
 
-/** The name of a side of a comparison: `run.log#7 FuseOps` of a module. */
+/** The name of a side of a comparison, as in `run.log#7 FuseOps`. */
 export function sideName(uri: vscode.Uri): string {
   const place = moduleOf(uri);
   const name = nameOf(uri);
@@ -126,13 +126,13 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
-  /** The document of a text that is nowhere else; the end of its name says the language. */
+  /** Creates a document for a text; the extension of its name determines the language. */
   keep(name: string, text: string): vscode.Uri {
     this.kept.set(++this.count, text);
     return textUri(name, { kept: this.count });
   }
 
-  /** Gives such a document another text. */
+  /** Replaces the text of such a document. */
   replace(uri: vscode.Uri, text: string): void {
     const place = JSON.parse(uri.query) as TextPlace;
     if ("kept" in place) {
@@ -156,7 +156,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
       if (client === undefined) {
         throw new Error("relay-analyzer does not run.");
       }
-      // As long as a program writes the file, what was read before stays.
+      // While a program writes the file, the previous text stays.
       const before = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
       const text = convertFile(client, file);
       return before === undefined ? text : text.catch(() => before.getText());
@@ -167,7 +167,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
       : new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.parse(text.saved)));
   }
 
-  /** Follows the file on disk that a document shows as text, be it in the workspace or outside. */
+  /** Watches the file that a document shows, inside or outside of the workspace. */
   private watch(uri: vscode.Uri): void {
     const file = convertedFile(uri);
     const key = uri.toString();
@@ -187,7 +187,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
     this.watchers.delete(key);
   }
 
-  /** A file has changed, or was saved: so has what is shown of it. */
+  /** A file has changed or was saved, so documents that show it must be updated. */
   private later(source: vscode.Uri): void {
     const shown = vscode.workspace.textDocuments.filter(({ uri }) => sourceOf(uri) === source.toString());
     for (const { uri } of shown) {
@@ -198,7 +198,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
   }
 }
 
-/** The address of the file that a virtual document comes from. */
+/** The URI of the file that a virtual document shows. */
 function sourceOf(uri: vscode.Uri): string | undefined {
   if (uri.scheme === TEXT_SCHEME) {
     const text = JSON.parse(uri.query) as TextPlace;
@@ -207,7 +207,7 @@ function sourceOf(uri: vscode.Uri): string | undefined {
   return (convertedFile(uri) ?? moduleOf(uri)?.log)?.toString();
 }
 
-/** The pattern that matches a name and nothing else. */
+/** The glob pattern that matches exactly a name. */
 function globOf(name: string): string {
   return name.replace(/[*?[\]{}]/g, "[$&]");
 }

@@ -1,4 +1,4 @@
-// What lenses and links of the server run: the references of a definition, and why a shape is what it is.
+// The commands of the server's lenses and links: references of a definition, and origins of a shape.
 
 import * as vscode from "vscode";
 import type { Location, Position } from "vscode-languageclient/node";
@@ -13,7 +13,7 @@ export function registerWhy(running: Running): vscode.Disposable {
     vscode.commands.registerCommand(`relay.${name}`, run);
   return vscode.Disposable.from(
     command("whyShape", (uri, at) => why(running, uri, at)),
-    // Only a lens has its arguments: it is on no menu.
+    // Only a lens provides the arguments, so the command is in no menu.
     vscode.commands.registerCommand("relay.showReferences", (uri: string, at: Position, places: Location[]) =>
       showReferences(running, uri, at, places),
     ),
@@ -32,12 +32,12 @@ async function showReferences(running: Running, uri: string, at: Position, place
   }
 }
 
-/** A step of the chain, as the list shows it. */
+/** A step of the chain in the list. */
 interface Step extends vscode.QuickPickItem {
   readonly place?: vscode.Location;
 }
 
-/** Asks about a place: that of a link in a hover, else the cursor. */
+/** Explains the shape at a position: that of a link in a hover, or the cursor. */
 async function why(running: Running, uri?: string, at?: Position): Promise<void> {
   const client = running();
   if (client === undefined) {
@@ -64,7 +64,7 @@ async function why(running: Running, uri?: string, at?: Position): Promise<void>
   await pick(`Why ${found.expression}: ${found.type}`, steps, document);
 }
 
-/** One axis after another, each with where its size was set and what passed it on. */
+/** Lists each axis with the origin of its size and the steps that passed it on. */
 function listed(found: Why, locate: (place: Location) => vscode.Location): Step[] {
   return found.dimensions.flatMap(({ field, axis, size, steps }) => {
     const where = field === null ? `axis ${axis}` : `field ${field}, axis ${axis}`;
@@ -77,7 +77,7 @@ function listed(found: Why, locate: (place: Location) => vscode.Location): Step[
   });
 }
 
-/** Shows the place of a step while the list is on it; goes there, or back where the cursor was. */
+/** Reveals the selected step. Accepting goes there, and cancelling restores the cursor. */
 async function pick(title: string, steps: Step[], document: vscode.TextDocument): Promise<void> {
   const editor = await vscode.window.showTextDocument(document, { preserveFocus: true });
   const { selections, visibleRanges } = editor;
@@ -86,7 +86,7 @@ async function pick(title: string, steps: Step[], document: vscode.TextDocument)
   });
   const list = vscode.window.createQuickPick<Step>();
   list.title = title;
-  list.placeholder = "Each axis, from where its size was set";
+  list.placeholder = "The origin of the size of each axis";
   list.matchOnDescription = true;
   list.items = steps;
   let chosen: vscode.Location | undefined;

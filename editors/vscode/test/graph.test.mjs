@@ -1,5 +1,5 @@
-// The dataflow graph of the shape panel without a browser: its nodes, how they are laid out, and what SVG of
-// them looks like.
+// The dataflow graph of the shape panel without a browser: its nodes, their layout, and the resulting
+// SVG.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -12,13 +12,13 @@ const page = vm.runInNewContext(
 );
 const { layout, NODE, PILL, LONGEST, dataflow, kindOf, KINDS, tensor, compact, SvgPen, paintGraph, clip } = page;
 
-/** Values of the page's own realm as ours. */
+/** Converts values of the page's realm to ours. */
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
-/** Items, each with those that it takes from. */
+/** Items, each with its operands. */
 const items = (...lists) => lists.map((from) => ({ from }));
 
-/** What holds of every picture. */
+/** Invariants of every picture. */
 function assertSound(list, { nodes, edges, jumps, layers }) {
   assert.equal(nodes.length, list.length);
   for (const [at, { top, bottom, items }] of layers.entries()) {
@@ -41,7 +41,7 @@ function assertSound(list, { nodes, edges, jumps, layers }) {
   }
 }
 
-test("a residual block: two ways meet, and neither crosses a call", () => {
+test("a residual block: both paths join without crossing a call", () => {
   const list = items([], [0], [1], [0, 2], [3, 3]);
   const picture = layout(list);
   assertSound(list, picture);
@@ -54,24 +54,24 @@ test("a residual block: two ways meet, and neither crosses a call", () => {
   }
 });
 
-test("what prepares a weight is beside what takes it", () => {
+test("the preparation of a weight is next to its use", () => {
   // A chain of four, and a transposed weight for the last.
   const { nodes } = layout(items([], [0], [1], [], [2, 3]));
   assert.equal(nodes[3].layer, nodes[2].layer);
 });
 
-test("a mask that is used far below is a pill there, and no line through everything", () => {
+test("a mask with a distant use is a pill there instead of a long edge", () => {
   const chain = Array.from({ length: 60 }, (_, at) => (at === 0 ? [] : at === 59 ? [at - 1, 0] : [at - 1]));
   const picture = layout(items(...chain));
   assert.deepEqual(plain(picture.jumps), [[0, 59]]);
   assertSound(items(...chain), picture);
 });
 
-test("a deep network does not lean: its main line goes straight down", () => {
+test("the main path of a deep network is vertical", () => {
   const list = [{ kind: "input", from: [] }];
   let last = 0;
   for (let block = 0; block < 100; block++) {
-    // The weight of a layer is transposed, and a short cut goes around it.
+    // The weight of a layer is transposed, and a skip connection bypasses it.
     list.push({ from: [] }, { from: [list.length] }, { from: [last, list.length + 1], pills: 1 }, { from: [list.length + 2, last] });
     last = list.length - 1;
   }
@@ -125,7 +125,7 @@ test("inputs and the result are nodes, weights and constants pills", () => {
     ["input", "%data", [], []],
     ["call", "%0", [0], ["%w"]],
     ["call", "%1", [1], ["2f"]],
-    // What takes from itself calls itself: no edge.
+    // A recursive call has no edge to itself.
     ["call", "%2", [2], []],
     ["output", "result", [2, 3, 0], []],
   ]);
@@ -133,7 +133,7 @@ test("inputs and the result are nodes, weights and constants pills", () => {
   assert.equal(items[4].type, "3 values");
 });
 
-test("SVG has each node, and nothing in a name is markup", () => {
+test("SVG has each node and escapes names", () => {
   const { items } = dataflow(FUNCTION);
   const places = layout(items);
   const pen = new SvgPen();
@@ -164,7 +164,7 @@ test("types in a table and on an edge", () => {
   assert.equal(clip("nn.conv2d", 5), "nn.c…");
 });
 
-test("each operator has a kind, and those that people know have the one that they expect", async () => {
+test("each operator has a kind, and well-known ones the expected kind", async () => {
   const kind = (operator) => kindOf({ operator, isOperator: true }).key;
   const expected = {
     "nn.conv2d_transpose": "product", "nn.dense": "product", "nn.batch_matmul": "product", einsum: "product",

@@ -12,12 +12,12 @@ const parameters = (n) =>
   Array.from({ length: n }, (_, i) => `%lstm.${i}.weight: ${TYPE} /* ty=${TYPE} span=aten::lstm_${i}:0:0 */`).join(", ") +
   ") {";
 
-/** The best of three, so that a busy machine does not decide. */
+/** The best of three, in case the machine is busy. */
 function time(text) {
   return Math.min(...[1, 2, 3].map(() => tokenize(grammar, text).total));
 }
 
-/** Twice the text takes about twice the time. */
+/** Checks that twice the text takes about twice the time. */
 function assertLinear(make, n) {
   time(make(n));
   const [one, four] = [time(make(n)), time(make(4 * n))];
@@ -27,21 +27,21 @@ function assertLinear(make, n) {
 test("a header of 186,488 characters is coloured within the half second that VS Code gives a line", () => {
   const line = parameters(2_000);
   assert.ok(line.length > 186_488, `${line.length}`);
-  tokenize(grammar, parameters(500)); // The machine code of the patterns is made once.
+  tokenize(grammar, parameters(500)); // Compiles the patterns.
   const { stopped, state } = tokenize(grammar, line, 500);
   assert.equal(stopped, 0);
   assert.equal(state.depth, 1, "nothing stays open after the line");
 });
 
-test("time grows with the text, not with its square", () => {
+test("time grows linearly with the text", () => {
   assertLinear(parameters, 500);
-  // Text that begins many things and ends none of them.
+  // Text with many openings and no ends.
   for (const piece of ["/* ty=", "/* ", "%a::", "%a.1", "%a/", "\"", "'", "meta[", "#[", "(((", "1e", "match ", "- <", "a.b", "a/b", "a=", "@a:", "A", "?"]) {
     assertLinear((n) => piece.repeat(n), 500);
   }
 });
 
-test("metadata is passed over", () => {
+test("metadata is skipped", () => {
   const array = `    "${"QUJD".repeat(100_000)}",`;
   const text = `#[version = "0.0.5"]\ndef @main() { () }\n\n#[metadata]\n{\n  "b64ndarrays": [\n${array}\n${array}\n  ]\n}`;
   assert.ok(tokenize(grammar, text).total < 1_000);

@@ -1,4 +1,4 @@
-// What the manifest and the language configuration promise, as far as no editor is needed to see it.
+// Properties of the manifest and the language configuration that need no editor.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ const manifest = JSON.parse(await read("package.json"));
 const language = JSON.parse(await read("language-configuration.json"));
 const settings = Object.assign({}, ...manifest.contributes.configuration.map((part) => part.properties));
 
-/** The word at the mark `|`, as a double click would take it. */
+/** The word at `|`, as selected by a double click. */
 function word(marked) {
   const at = marked.indexOf("|");
   const text = marked.replace("|", "");
@@ -21,7 +21,7 @@ function word(marked) {
   return null;
 }
 
-test("a double click takes whole names", () => {
+test("a double click selects whole names", () => {
   assert.equal(word("add(%aten::lin|ear_3.bias, %x)"), "%aten::linear_3.bias");
   assert.equal(word("%|x: Tensor[(1), float32]"), "%x");
   assert.equal(word("%resnet/co|nv1: T"), "%resnet/conv1");
@@ -37,7 +37,7 @@ test("a double click takes whole names", () => {
   assert.equal(word("%|)"), null);
 });
 
-test("a line as long as TVM prints them has no slow word", () => {
+test("word selection is fast in long lines of TVM", () => {
   const line = "def @main(" + "%weight_1: Tensor[(1, 64), float32], ".repeat(5_000);
   const start = performance.now();
   assert.equal([...line.matchAll(new RegExp(language.wordPattern.pattern, "g"))].length, 25_002);
@@ -71,7 +71,7 @@ test("each setting is typed, described, and in the README with its default", asy
   }
 });
 
-test("what decides which programs are run and which files are read needs trust", () => {
+test("settings for programs and files need a trusted workspace", () => {
   const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
   assert.deepEqual(
     restricted,
@@ -79,7 +79,7 @@ test("what decides which programs are run and which files are read needs trust",
   );
 });
 
-test("each mark of a comparison has its colours", async () => {
+test("each decoration of a comparison has its colours", async () => {
   const marks = await read("src/marks.ts");
   const [, names] = /const MARKS[^=]*= \[([^\]]*)\]/.exec(marks);
   const wanted = names.match(/\w+/g).flatMap((name) => [name, `${name}Ruler`]);
@@ -89,11 +89,11 @@ test("each mark of a comparison has its colours", async () => {
   );
 });
 
-test("each command is implemented, and none else", async () => {
+test("the implemented commands are those of the manifest", async () => {
   const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "code", "history"];
   const source = (await Promise.all(files.map((name) => read(`src/${name}.ts`)))).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
-  // The server has these, and the client passes them on.
+  // The client forwards these to the server.
   const run = await read("src/run.ts");
   for (const [name, command] of [["RUN", "relay.run"], ["CLEAR", "relay.clearValues"]]) {
     assert.ok(run.includes(`${name} = "${command}"`), command);
@@ -102,7 +102,7 @@ test("each command is implemented, and none else", async () => {
   assert.deepEqual(implemented, manifest.contributes.commands.map((command) => command.command));
 });
 
-test("keys are in the README, and mean nothing outside of Relay files", async () => {
+test("keys are in the README and limited to Relay files", async () => {
   const readme = await read("README.md");
   for (const { command, key, mac, when } of manifest.contributes.keybindings) {
     const { title } = manifest.contributes.commands.find((known) => known.command === command);

@@ -1,4 +1,4 @@
-// The package for one platform has the server in it, and can run it.
+// The package for a platform contains a server and can run it.
 //
 // RELAY_TEST_SERVER: a server for Linux on x86-64
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ const pack = (...args) => {
   return { status: ran.status, said: ran.stdout + ran.stderr };
 };
 
-/** The files of a package: name, mode and a way to the contents. */
+/** The files of a package: name, mode and a function for the contents. */
 async function entries(file) {
   const require = createRequire(createRequire(import.meta.url).resolve("@vscode/vsce/package.json"));
   const yauzl = require("yauzl");
@@ -46,7 +46,7 @@ async function entries(file) {
 before(() => assert.ok(server && existsSync(server), "set RELAY_TEST_SERVER"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a package for linux-x64 has the server, and the server runs", async () => {
+test("a package for linux-x64 contains the server, which runs", async () => {
   const { status, said } = pack("--target", "linux-x64", "--server", server, "-o", vsix);
   assert.equal(status, 0, said);
   assert.ok(!existsSync(path.join(extension, "server")), "nothing is left behind");
@@ -67,7 +67,7 @@ test("a package for linux-x64 has the server, and the server runs", async () => 
   close();
 });
 
-test("pictures of the page are in the repository, those of the walkthrough in the package", async () => {
+test("pictures of the README are in the repository, those of the walkthrough in the package", async () => {
   const { found, read, close } = await entries(vsix);
   const names = [...found.keys()];
   assert.ok(names.includes("extension/media/walkthrough/errors.png"), names.join(" "));
@@ -81,7 +81,7 @@ test("pictures of the page are in the repository, those of the walkthrough in th
   close();
 });
 
-test("a package that is too large is refused", () => {
+test("a package that is too large is rejected", () => {
   const { size } = statSync(vsix);
   const out = path.join(folder, "large.vsix");
   const { status, said } = pack("--target", "linux-x64", "--server", server, "--most", String(size - 1_000), "-o", out);
@@ -90,7 +90,7 @@ test("a package that is too large is refused", () => {
   assert.ok(!existsSync(out));
 });
 
-test("a server for another platform is refused", () => {
+test("a server for another platform is rejected", () => {
   const script = path.join(folder, "script");
   writeFileSync(script, "#!/bin/sh\n");
   const refused = (args, reason) => {

@@ -1,4 +1,4 @@
-// The grammar as VS Code runs it.
+// Runs the grammar like VS Code.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
@@ -21,7 +21,7 @@ export async function load() {
   return registry.loadGrammar("source.relay");
 }
 
-/** Tokenizes a text; gives the milliseconds of its slowest line, and the lines that ran out of time. */
+/** Tokenizes a text. Returns the time of the slowest line in milliseconds, and the lines that timed out. */
 export function tokenize(grammar, text, limit = 0) {
   let state = null;
   let slowest = 0;

@@ -103,7 +103,7 @@ impl Parsed {
         Ok(Parsed { module, lines, analyzer })
     }
 
-    /// Returns which of the `ranges` of expressions is meant by an offset.
+    /// Returns the range of the expression that an offset selects.
     fn expression(&self, ranges: &[TextRange], offset: TextSize) -> Option<TextRange> {
         let mut offset = offset;
         for _ in 0..MAX_ALIASES {
@@ -112,7 +112,7 @@ impl Parsed {
                     let inside = ranges.iter().filter(|range| value.contains_range(**range));
                     match inside.max_by_key(|range| range.len()) {
                         Some(&range) => return Some(range),
-                        // A variable has no range of its own where it is only given another name.
+                        // An alias of a variable has no expression of its own.
                         None => offset = value.start(),
                     }
                 }
@@ -138,7 +138,7 @@ impl Parsed {
             .get((own.end() + place.start(db)).into()..)
             .is_some_and(|rest| rest.starts_with('.'))
         {
-            // A field of it, which is an expression of its own.
+            // A projection is a separate expression.
             return None;
         }
         let name = ide::goto::definition(db, file, offset)?.targets.first()?.name;

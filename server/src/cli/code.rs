@@ -19,7 +19,7 @@ use crate::{
     weights::{names, tensor_of},
 };
 
-/// The entry of an archive that has the section without its tensors.
+/// The entry of an archive with the section without its tensors.
 const SECTION: &str = "__section__";
 
 /// The arguments of `strip`.
@@ -30,7 +30,7 @@ pub(super) struct StripArgs {
     /// The file to write the code to
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// Write the section to an archive of arrays, too, from which `merge` makes the same bytes
+    /// Also write the section to an archive of arrays, from which `merge` restores the same bytes
     #[arg(long, value_name = "FILE.npz")]
     weights: Option<PathBuf>,
 }
@@ -124,7 +124,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
         refusal => refused(source, refusal),
     })?;
     code_view::copy(source, section.start(), section.stamp(), code, &args.output)
-        .map_err(|refusal| refused(&args.output, format!("it is not written: {refusal}")))?;
+        .map_err(|refusal| refused(&args.output, format!("cannot be written: {refusal}")))?;
     Ok(Outcome::Clean)
 }
 
@@ -136,7 +136,7 @@ fn merge_archive(
 ) -> Result<Outcome, Failure> {
     let source = &args.weights;
     let array = |name: &str| {
-        // Of several with one name, the last one counts.
+        // Of several arrays with the same name, the last one counts.
         let position = archive.names().iter().rposition(|known| known == name)?;
         Some(archive.array(position).and_then(arrays::Array::read))
     };
@@ -175,7 +175,7 @@ fn merge_archive(
     }
 }
 
-/// Writes a part of a section; the message if its tensor is not what the section says.
+/// Writes a part of a section, or returns the message for a tensor of another type or shape.
 fn write_part(
     out: &mut BufWriter<File>,
     part: &Part<'_>,

@@ -39,7 +39,7 @@ pub(super) struct DiffArgs {
     /// The output format
     #[arg(long, value_enum, default_value = "human")]
     format: DiffFormat,
-    /// Run the functions that differ on drawn inputs, and compare their results
+    /// Run the functions that differ on random inputs, and compare their results
     #[arg(long)]
     run: bool,
     #[command(flatten)]
@@ -133,7 +133,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     for (is_broken, side) in [(broken.0, &before), (broken.1, &after)] {
         if is_broken {
             stderr::warning(&format!(
-                "`{}` cannot be read whole: what can be read of it was compared, and `relay-analyzer check` shows the rest",
+                "`{}` has syntax errors, so only its valid parts were compared; `relay-analyzer check` shows the errors",
                 escape::terminal(&side.name)
             ));
         }

@@ -45,7 +45,7 @@ fn table(log: &Log, history: &History, out: &mut impl Write) -> std::io::Result<
         let before = first.module.saturating_sub(1);
         writeln!(
             out,
-            "      new with {}: nothing in module {before} belongs to it",
+            "      added by {}: module {before} has no counterpart",
             pass(log, first.module)
         )?;
     }
@@ -66,11 +66,7 @@ fn table(log: &Log, history: &History, out: &mut impl Write) -> std::io::Result<
     }
     if let Some(last) = history.stops.last().filter(|_| history.is_gone) {
         let next = last.module + 1;
-        writeln!(
-            out,
-            "      gone with {}: nothing in module {next} belongs to it",
-            pass(log, next)
-        )?;
+        writeln!(out, "      removed by {}: module {next} has no counterpart", pass(log, next))?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     let mut inputs = inputs(args)?;
     if let Some(part) = input.saved.as_ref().and_then(|saved| saved.params.clone()) {
-        // What the user names counts more.
+        // Named arguments take precedence.
         let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
         inputs.params.insert(0, whole);
     }
@@ -81,7 +81,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let (values, warnings) = match gathered {
         Ok(Ok(arguments)) => {
             if let (RunFormat::Human, Some(seed)) = (args.format, args.random) {
-                note_drawn(&arguments.drawn, seed);
+                note_random(&arguments.drawn, seed);
             }
             (arguments.values, arguments.warnings)
         }
@@ -218,9 +218,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     Ok(if faulty || !differences.is_empty() { Outcome::Errors } else { Outcome::Clean })
 }
 
-/// Notes which arguments are drawn.
-fn note_drawn(drawn: &[String], seed: u64) {
-    let what = match drawn {
+/// Notes which arguments are random.
+fn note_random(names: &[String], seed: u64) {
+    let what = match names {
         [] => return,
         [one] => format!("`%{one}` is"),
         [first, rest @ ..] if rest.len() < 4 => {
@@ -229,7 +229,7 @@ fn note_drawn(drawn: &[String], seed: u64) {
         }
         many => format!("{} arguments are", many.len()),
     };
-    stderr::note(&format!("{what} drawn from the seed {seed}"));
+    stderr::note(&format!("{what} random (seed {seed})"));
 }
 
 /// The largest number of parts of a result that is saved.

@@ -156,7 +156,7 @@ fn row(weights: &Weights, known: &Known, entry: u32, uses: u64) -> Result<Row, S
     let array = section.array_of(CONSTANT, entry);
     let found = array.and_then(|array| Some((section.header(array)?, weights.payload(array)?)));
     let Some((header, payload)) = found else {
-        row.problem = Some("it is not a tensor that could be read".to_owned());
+        row.problem = Some("it is not a readable tensor".to_owned());
         return Ok(row);
     };
     row.dtype = header.ty.dtype.to_string();
@@ -178,7 +178,7 @@ fn save(weights: &Weights, folder: &std::path::Path) -> Result<(), Failure> {
     for entry in 0..section.entries(CONSTANT).len() as u32 {
         let array = section.array_of(CONSTANT, entry);
         let tensor = array.and_then(|array| decoded(section, array, &weights.payload(array)?));
-        // The list says what is wrong with it.
+        // The list reports the problem.
         let Some(tensor) = tensor else { continue };
         let path = folder.join(format!("constant_{entry}.npy"));
         let written = File::create(&path).map(BufWriter::new).and_then(|mut out| {
@@ -245,7 +245,7 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
     let line = |cells: &[String], notes: &str| {
         let mut line = String::new();
         for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
-            // Texts at the left, numbers at the right.
+            // Texts are aligned left, numbers right.
             let is_text = matches!(at, 1 | 2 | 9);
             let gap = if at == 0 { "" } else { "  " };
             line += gap;

@@ -32,7 +32,7 @@ pub(crate) struct Contents {
 /// Finds the modules in a folder and its subfolders by the rules of `.gitignore`. Links are not
 /// followed, so that the walk terminates. Only regular files are opened.
 ///
-/// At limit `limit` entries are visited.
+/// At most `limit` entries are visited.
 pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
     let mut contents = Contents::default();
     if let Err(message) = rules_are_readable(folder) {
@@ -43,7 +43,7 @@ pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
     let mut walk = WalkBuilder::new(folder);
     let refuse = refused.clone();
     walk.require_git(false).sort_by_file_path(Path::cmp).filter_entry(move |entry| {
-        // The walk reads the rules of a folder after this check, without a limit of its own.
+        // The walk reads the rules of a folder after this check, without a limit.
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         match is_folder.then(|| rules_are_readable(entry.path())) {
             Some(Err(message)) => {

@@ -40,13 +40,13 @@ pub(crate) struct Log {
 /// The text of a log.
 enum Source {
     Text(Arc<String>),
-    /// A file from which modules are read when they are needed. It is not mapped: a compiler that
-    /// writes the log anew would end the process.
+    /// A file from which modules are read on demand. It is not mapped: a compiler that truncates the log
+    /// would kill the process.
     File(Mutex<File>),
 }
 
-/// Reads a log: of a plain file, only the places of the modules. Modules are parsed one by one, so only
-/// the offsets of a tree limit the size of each.
+/// Reads a log; of a regular file, only the offsets of its modules. Modules are parsed one at a time, so
+/// only the offsets of a tree limit the size of each.
 ///
 /// # Errors
 /// The message for a file that cannot be read or is not text.
@@ -103,7 +103,7 @@ fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
     };
     match modules.as_slice() {
         [_, rest @ ..] if rest.iter().any(begins) => Err(format!(
-            "`{0}` holds {1} modules: name one of them, as in `{0}#{2}`",
+            "`{0}` contains {1} modules: name one of them, as in `{0}#{2}`",
             shown(path),
             modules.len(),
             modules.len() - 1
@@ -121,7 +121,7 @@ impl Log {
         Log { path, modules, lines, source: Source::Text(text) }
     }
 
-    /// Returns true if modules are read from a file when they are needed.
+    /// Returns true if modules are read from a file on demand.
     pub(crate) fn is_file(&self) -> bool {
         matches!(self.source, Source::File(_))
     }
@@ -163,7 +163,7 @@ impl Log {
             Ok(number) if number < self.modules.len() => return Ok(number),
             Ok(_) => {
                 return Err(format!(
-                    "`{path}` holds {} modules, numbered from 0: `relay-analyzer passes` lists them",
+                    "`{path}` contains {} modules, numbered from 0: `relay-analyzer passes` lists them",
                     self.modules.len()
                 ));
             }
@@ -176,7 +176,7 @@ impl Log {
             names.dedup();
             names.truncate(20);
             format!(
-                "`{path}` holds no module of a pass `{}`; there are: {}",
+                "`{path}` contains no module of a pass `{}`; its passes are: {}",
                 crate::report::escape::terminal(name),
                 names.join(", ")
             )

@@ -15,14 +15,14 @@ pub(crate) struct Saved {
     pub(crate) params: Option<Range<u64>>,
     /// The memory plan of the compiled module.
     pub(crate) plan: Option<Plan>,
-    /// There is no module in it.
+    /// True if it contains no module.
     pub(crate) is_plan_only: bool,
 }
 
-/// Reads an archive. Nothing where the file is none.
+/// Reads an archive; `None` for other files.
 pub(super) fn archived(path: &Path, file: &File, length: u64, max_code: u64) -> Option<Input> {
     let mut head = Vec::new();
-    // Where it cannot be read, the caller cannot either, and says so.
+    // If it cannot be read, the caller cannot read it either, and reports the error.
     let read = file.take(512).read_to_end(&mut head);
     if read.is_err() || !saved::is_archive(&head) {
         use std::io::Seek;
@@ -43,7 +43,7 @@ pub(super) fn archived(path: &Path, file: &File, length: u64, max_code: u64) -> 
     })
 }
 
-/// Reads what `tvm.ir.save_json` wrote, or the plan of a compiled module.
+/// Reads the output of `tvm.ir.save_json`, or the plan of a compiled module.
 pub(super) fn converted(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
     let Ok(json) = String::from_utf8(bytes) else {
         return problem(path, "it is not UTF-8 [not-json]", "save the module again");
@@ -72,9 +72,8 @@ fn refused(path: String, error: &Error) -> Input {
 }
 
 fn plan_only(path: String, saved: Saved) -> Input {
-    let message = "it holds no Relay, but the memory plan of a compiled module [no-module]";
-    let help =
-        "`relay-analyzer shapes` shows the plan; `tvmc compile --dump-code relay` gives the module";
+    let message = "it contains no Relay module, only the memory plan of a compiled one [no-module]";
+    let help = "`relay-analyzer shapes` shows the plan; `tvmc compile --dump-code relay` writes the module";
     Input { saved: Some(saved), ..problem(path, message, help) }
 }
 

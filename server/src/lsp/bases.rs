@@ -1,5 +1,5 @@
-//! The sides of comparisons that are not open documents. The analysis of one is kept, so that a
-//! comparison that follows edits analyses only the side that is edited.
+//! A cache of analyses of the sides of comparisons that are not open documents, so that a comparison
+//! that follows edits analyses only the edited side.
 
 use std::{
     ops::Deref,
@@ -14,21 +14,21 @@ use crate::{
     report::diff::{Cost, cost},
 };
 
-/// The most analyses that are kept, those in use aside: two comparisons of two such sides.
+/// The largest number of cached analyses, not counting those in use: two comparisons of two such sides.
 const MAX_BASES: usize = 4;
-/// The most text that is kept analysed, in bytes. A tree takes several times its text.
+/// The largest total size of the cached texts in bytes. A tree takes several times its text.
 const MAX_TEXT: usize = 16 << 20;
 
-/// The most costs that are kept.
+/// The largest number of cached costs.
 const MAX_COSTS: usize = 8;
 
-/// What is known of the sides of comparisons.
+/// The cached analyses and costs.
 #[derive(Default)]
 pub(super) struct Bases {
-    /// The analysed texts, the latest last. One is taken out while it is in use: databases are not
+    /// The analysed texts, the most recent last. One is removed while it is in use, as databases are not
     /// shared between threads.
     texts: Mutex<Vec<Base>>,
-    /// The costs of modules by their trees, the latest last.
+    /// The costs of modules by their trees, the most recent last.
     costs: Mutex<Vec<(Weak<Parse>, Option<Cost>)>>,
 }
 
@@ -39,8 +39,8 @@ pub(super) struct Base {
     pub(super) analyzer: Analyzer,
 }
 
-/// An analysed text in use. It goes back when it is dropped, also if the comparison is cancelled:
-/// its own database is not, and a query that is unwound leaves nothing in it.
+/// An analysed text in use. Dropping it returns it to the cache, also if the comparison is cancelled,
+/// because an unwound query leaves no partial results in its database.
 pub(super) struct Borrowed {
     bases: Arc<Bases>,
     /// `None` only while it is dropped.
@@ -70,7 +70,7 @@ impl Deref for Borrowed {
     fn deref(&self) -> &Base {
         match &self.base {
             Some(base) => base,
-            None => unreachable!("it is taken only when it is dropped"),
+            None => unreachable!("it is taken only by `drop`"),
         }
     }
 }
@@ -101,7 +101,7 @@ impl Bases {
         }
         let found = cost(db, file, None);
         let mut costs = lock(&self.costs);
-        // A tree that is held here weakly shares its place with no other.
+        // The weak reference keeps the address of the tree from being reused.
         costs.retain(|(of, _)| of.strong_count() > 0);
         if costs.len() >= MAX_COSTS {
             costs.remove(0);

@@ -18,8 +18,8 @@ const SCHEME: &str = "relay-code";
 /// The most sections that are kept: a client may ask for code without opening it.
 const MAX_VIEWS: usize = 32;
 
-/// The sections by file. A document that is opened takes its own from here, so that the file is scanned
-/// once.
+/// The sections by file. An opened document uses the section that was read for its text, so that the
+/// file is scanned once.
 #[derive(Default)]
 pub(super) struct CodeViews(Mutex<HashMap<PathBuf, Known>>);
 
@@ -27,7 +27,7 @@ pub(super) struct CodeViews(Mutex<HashMap<PathBuf, Known>>);
 struct Known {
     /// The state of the file.
     stamp: Stamp,
-    /// Where the section begins in that state.
+    /// The offset of the section in that state.
     start: u64,
     metadata: Arc<Metadata>,
 }
@@ -36,26 +36,26 @@ impl CodeViews {
     /// Stores the section of a file that a client has asked for.
     pub(super) fn store(&self, path: PathBuf, view: &CodeView) {
         let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was read after the server saved the code has the same section.
+        // A file that the server has saved since has the same section.
         let is_known = views.get(&path).is_some_and(|known| known.stamp == view.stamp);
         if is_known {
             return;
         }
         if views.len() >= MAX_VIEWS {
-            // Those of open documents are scanned again when they are asked for.
+            // The sections of open documents are scanned again on demand.
             views.clear();
         }
         let (stamp, start, metadata) = (view.stamp, view.start, view.metadata.clone());
         views.insert(path, Known { stamp, start, metadata });
     }
 
-    /// Returns where the section of a file begins, and the state of the file in which it does.
+    /// Returns the offset of the section of a file, and the state of the file that has it.
     pub(super) fn section_start(&self, path: &Path) -> Option<(Stamp, u64)> {
         let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         views.get(path).map(|known| (known.stamp, known.start))
     }
 
-    /// Notes the state of a file whose code was saved. Its section is the same one.
+    /// Records the state of a file whose code was saved. Its section is unchanged.
     pub(super) fn saved(&self, path: &Path, stamp: Stamp, start: u64) {
         let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = views.get_mut(path) {
@@ -97,7 +97,7 @@ fn code_file(uri: &Url) -> Option<PathBuf> {
     Url::parse(&format!("file://{}", uri.path())).ok()?.to_file_path().ok()
 }
 
-/// Returns the file of a `file:` or `relay-code:` address.
+/// Returns the file of a `file:` or `relay-code:` URI.
 pub(super) fn file_of(uri: &Url) -> Option<PathBuf> {
     code_file(uri).or_else(|| uri.to_file_path().ok())
 }

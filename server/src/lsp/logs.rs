@@ -1,4 +1,4 @@
-//! The logs that were asked for: which modules they have, so that showing one reads no other.
+//! A cache of the module offsets of requested logs, so that showing a module reads only that module.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,10 +9,10 @@ use weights::Stamp;
 
 use crate::input::{Log, read_log};
 
-/// The most logs that are kept, with an open file each.
+/// The largest number of cached logs, each with an open file.
 const MAX_LOGS: usize = 4;
 
-/// The logs that were asked for, the latest last.
+/// The requested logs, the most recent last.
 #[derive(Default)]
 pub(super) struct Logs(Mutex<Vec<(PathBuf, Stamp, Arc<Log>)>>);
 
@@ -36,7 +36,7 @@ impl Logs {
             }
         }
         let log = Arc::new(read_log(path)?);
-        // What is held as a text, such as that of an archive, is not worth its memory.
+        // A log whose whole text is in memory, such as one from an archive, is not cached.
         if let Some(stamp) = stamp.filter(|_| log.is_file()) {
             let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             logs.retain(|known| !is_same(known));

@@ -239,7 +239,7 @@ impl RunRequest {
 /// The state of the server that a run uses, as of its start.
 pub(super) struct RunContext {
     pub(super) document: Document,
-    /// The metadata section, where the document is the code of a file.
+    /// The metadata section, if the document is a code view.
     pub(super) section: Option<Arc<Metadata>>,
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
@@ -449,8 +449,8 @@ fn run(
     let mut head = format!("{name} of {file_name}: {}", duration(took));
     match drawn.as_slice() {
         [] => {}
-        [one] => head += &format!(", {one} drawn from seed {seed}"),
-        many => head += &format!(", {} arguments drawn from seed {seed}", many.len()),
+        [one] => head += &format!(", random {one} (seed {seed})"),
+        many => head += &format!(", {} random arguments (seed {seed})", many.len()),
     }
     for warning in arguments.warnings.iter().chain(&note) {
         head += &format!("\n{warning}");

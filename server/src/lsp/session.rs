@@ -24,9 +24,9 @@ pub(super) struct Session {
     commands: OnceLock<Vec<String>>,
     /// The values of the last run of each document.
     pub(super) live: Live,
-    /// The sections of files that are shown as their code.
+    /// The metadata sections of files that are shown as code views.
     pub(super) code_views: CodeViews,
-    /// The logs that were asked for.
+    /// The requested logs.
     pub(super) logs: Logs,
     /// The sides of comparisons that are not open documents.
     pub(super) bases: Arc<Bases>,

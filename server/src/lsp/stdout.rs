@@ -1,6 +1,6 @@
-//! Standard output, written by a thread of its own.
+//! Standard output, written by a separate thread.
 //!
-//! The thread that reads what the client types never blocks on a client that does not read.
+//! The thread that reads the client's messages thus never blocks on a client that does not read.
 //! Diagnostics, which can be a hundred kilobytes per keystroke, are serialised by their sender and
 //! written from here: through `tower_lsp::Client` they would become a tree of values first.
 

@@ -3,7 +3,7 @@
 //!
 //! `tower_lsp::Server` would do this, but it ends the session at the first message that it cannot
 //! decode, reads on after `exit` until standard input closes, and serialises each result twice, to
-//! a tree of values and then to text, on the thread that reads what the client types. For the
+//! a tree of values and then to text, on the thread that reads the client's messages. For the
 //! 90,000 semantic tokens of a long module that takes longer than computing them: a worker
 //! serialises such a result itself, and its handler passes it to [`respond_raw`].
 
@@ -106,7 +106,7 @@ impl<S: LanguageServer, R: Sink<Response> + Unpin> Transport<S, R> {
                 Ok(Frame::Malformed(reason)) => Err(undecodable(ErrorCode::ParseError, &reason)),
                 Ok(Frame::Oversized) => return ExitReason::Oversized,
                 Ok(Frame::End) | Err(_) => {
-                    // All that was read is answered.
+                    // All messages that were read are answered.
                     let _ = self.calls.acquire_many(MAX_CALLS).await;
                     return ExitReason::InputClosed;
                 }

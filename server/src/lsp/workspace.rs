@@ -1,6 +1,6 @@
 //! The definitions in the files of the workspace.
 //!
-//! A thread of its own scans the folders, first when the session starts, then on requests if the last
+//! A separate thread scans the folders, first when the session starts, then on requests if the last
 //! scan is stale. Only definitions are kept, not syntax trees.
 
 use std::{
@@ -84,8 +84,8 @@ impl Workspace {
         folder.or_else(|| Some(path.parent()?.to_owned()))
     }
 
-    /// Returns a path as it is if it is absolute, else in the first folder that has such a file, or in
-    /// the first folder.
+    /// Resolves a path: an absolute path is unchanged, a relative one is joined to the first folder that
+    /// has the file, or to the first folder.
     pub(super) fn find(&self, path: &Path) -> PathBuf {
         let folders = self.folders();
         let mut places = folders.iter().map(|folder| folder.join(path));

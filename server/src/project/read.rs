@@ -117,12 +117,12 @@ pub(super) fn read(text: &str) -> (Project, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     for error in errors {
         let at = clamped(text, error.span().unwrap_or_default());
-        // What follows on the line is a consequence.
+        // Further errors on the line are consequences.
         if broken.insert(line(at.start())) {
             problems.push(Diagnostic::new(Code::InvalidSettings, at, error.message()));
         }
     }
-    // A value that was made up after an error has no range.
+    // A value from error recovery has no range.
     let is_own = |p: &Diagnostic| !p.range.is_empty() && !broken.contains(&line(p.range.start()));
     problems.extend(reader.problems.into_iter().filter(is_own));
     problems.sort_by_key(|problem| problem.range.start());

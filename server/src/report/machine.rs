@@ -24,7 +24,7 @@ pub(crate) struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<JsonFix<'a>>,
-    /// The excerpt, where it was asked for.
+    /// The excerpt, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
 }

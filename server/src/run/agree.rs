@@ -1,4 +1,4 @@
-//! Compares the results of two functions, and of their paired calls, on drawn inputs.
+//! Compares the results of two functions, and of their paired calls, on random inputs.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -29,8 +29,8 @@ pub(crate) enum Agreement {
 pub(crate) struct Runs {
     /// The comparison of the results.
     pub(crate) result: Agreement,
-    /// The comparison of the values of the pairs that were computed on both sides and that the
-    /// structure leaves open, in the order of the pairs.
+    /// The comparison of the values of pairs that were computed on both sides and whose equality does not
+    /// follow from the structure, in the order of the pairs.
     pub(crate) pairs: Vec<(TextRange, TextRange, Agreement)>,
 }
 
@@ -70,7 +70,7 @@ impl Observer for Recorder {
     }
 }
 
-/// Runs two functions on inputs that are drawn from a seed by the types of the first. `pairs` are the
+/// Runs two functions on random inputs with the parameter types of the first. `pairs` are the
 /// pairs of their expressions.
 pub(crate) fn agree(
     one: (&Database, Def<'_>),
@@ -92,7 +92,7 @@ pub(crate) fn agree(
     Runs { result, pairs: pairs.collect() }
 }
 
-/// Returns the results of two functions on the same drawn inputs, or why there are none.
+/// Returns the results of two functions on the same random inputs, or the reason for a failure.
 fn run_both(
     (db_a, before): (&Database, Def<'_>),
     (db_b, after): (&Database, Def<'_>),
@@ -107,7 +107,7 @@ fn run_both(
         return Err("there are type errors: `relay-analyzer check` shows them".to_owned());
     }
     if parameter_types(&view_a) != parameter_types(&view_b) {
-        return Err("the parameters are not of the same types on both sides".to_owned());
+        return Err("the parameter types of both sides differ".to_owned());
     }
     let mut machine = Machine::new(db_a).limited(Limits::generous());
     let inputs = Inputs {

@@ -1,4 +1,4 @@
-//! The arguments of a run: given, read from files, or drawn.
+//! The arguments of a run: given, read from files, or random.
 
 mod archives;
 mod draw;
@@ -34,7 +34,7 @@ pub(crate) struct Inputs {
     pub(crate) archives: Vec<Named>,
     /// Parameter files of TVM.
     pub(crate) params: Vec<Named>,
-    /// The seed from which missing arguments are drawn by type.
+    /// The seed of the random values for missing arguments.
     pub(crate) seed: Option<u64>,
     /// The folder to which paths of `.npy` files are relative.
     pub(crate) folder: PathBuf,
@@ -56,7 +56,7 @@ pub(crate) struct Given {
 pub(crate) struct Arguments {
     /// The arguments, one for each parameter.
     pub(crate) values: Vec<Value>,
-    /// The names of the parameters whose arguments are drawn.
+    /// The names of the parameters with random arguments.
     pub(crate) drawn: Vec<String>,
     /// Warnings about the files.
     pub(crate) warnings: Vec<String>,
@@ -211,7 +211,7 @@ pub(crate) fn gather(
                     draw.value(&param.ty, &view.types).map_err(|why| {
                         let (ty, name) = (&param.ty, &param.name);
                         let message =
-                            format!("no value of the type {ty} can be drawn for `%{name}`");
+                            format!("cannot generate a random value of type {ty} for `%{name}`");
                         let help = format!("give it one: {}", param.example());
                         param.error(format!("{message}: {why}")).help(help)
                     })?
@@ -255,7 +255,7 @@ pub(crate) fn no_function(name: &str, names: &[&str]) -> String {
 fn missing(param: &Param, files: &Files) -> ArgumentError {
     let Param { name, ty, .. } = param;
     let message = format!("the parameter `%{name}` of type {ty} has no value");
-    let mut help = format!("give one with {}, or draw it with `--random 0`", param.example());
+    let mut help = format!("give one with {}, or a random one with `--random 0`", param.example());
     match nearest(name, files.names()) {
         Some(near) => help += &format!("; the files have `{near}`"),
         None if files.names().next().is_none() => {}
@@ -310,7 +310,7 @@ fn constructors(adt: &AdtType, types: &ModuleTypes) -> Vec<(Name, Vec<Type>)> {
 }
 
 fn no_tensors(dtype: DataType) -> String {
-    format!("there are no arrays of {dtype} here")
+    format!("arrays of {dtype} are not supported")
 }
 
 /// Returns the parameters of a function, or the `free_var`s of a bare expression.

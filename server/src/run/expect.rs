@@ -29,7 +29,9 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
     if path.extension().is_some_and(|extension| extension == "npy") {
         let [own] = leaves[..] else {
             let count = leaves.len();
-            return Err(format!("`{shown}` holds one array, and the result has {count} tensors"));
+            return Err(format!(
+                "`{shown}` contains one array, but the result has {count} tensors"
+            ));
         };
         let expected = source.npy().and_then(arrays::Array::read).map_err(fail)?;
         return Ok(difference("o0", own, &expected).into_iter().collect());
@@ -46,7 +48,7 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
     }
     let more = format!("o{}", leaves.len());
     if archive.names().contains(&more) {
-        return Err(format!("`{shown}` has an array `{more}`, and the result no such tensor"));
+        return Err(format!("`{shown}` has an array `{more}`, but the result has no such tensor"));
     }
     Ok(found)
 }
@@ -54,7 +56,7 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
 /// Describes the difference of a tensor, if any.
 fn difference(name: &str, own: &Tensor, expected: &Tensor) -> Option<String> {
     if own.ty() != expected.ty() {
-        return Some(format!("`{name}` is {}, and {} is expected", own.ty(), expected.ty()));
+        return Some(format!("`{name}` is {}, expected {}", own.ty(), expected.ty()));
     }
     let (own, expected) = (own.to_f64s(), expected.to_f64s());
     let mut count = 0;
@@ -75,7 +77,7 @@ fn difference(name: &str, own: &Tensor, expected: &Tensor) -> Option<String> {
     }
     let (distance, at, x, y) = worst?;
     Some(format!(
-        "`{name}`: {count} of {} elements differ, by up to {distance:.3e}: element {at} is {x} and not {y}",
+        "`{name}`: {count} of {} elements differ, by up to {distance:.3e}: element {at} is {x}, expected {y}",
         own.len()
     ))
 }
@@ -101,7 +103,7 @@ mod tests {
         let said = differs(&[1.0, 2.0, 3.0], &[1.0, 2.1, 3.5]).expect("they differ");
         assert_eq!(
             said,
-            "`o0`: 2 of 3 elements differ, by up to 5.000e-1: element 2 is 3 and not 3.5"
+            "`o0`: 2 of 3 elements differ, by up to 5.000e-1: element 2 is 3, expected 3.5"
         );
     }
 
@@ -109,7 +111,7 @@ mod tests {
     fn shapes_and_data_types_must_match() {
         assert_eq!(
             differs(&[1.0, 2.0], &[1.0]).as_deref(),
-            Some("`o0` is Tensor[(2), float64], and Tensor[(1), float64] is expected")
+            Some("`o0` is Tensor[(2), float64], expected Tensor[(1), float64]")
         );
     }
 }

@@ -52,7 +52,7 @@ fn limit_of(kind: FaultKind) -> Option<&'static str> {
 /// Returns the message with the arguments of the operator.
 pub(crate) fn message(fault: &Fault) -> String {
     match given(fault) {
-        Some(given) => format!("{} (it was given {given})", fault.message),
+        Some(given) => format!("{} (arguments: {given})", fault.message),
         None => fault.message.clone(),
     }
 }

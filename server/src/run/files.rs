@@ -17,7 +17,7 @@ pub(crate) struct Named {
     /// The folder in which it must lie, if it is named by an untrusted workspace and not by the
     /// user.
     pub(crate) within: Option<PathBuf>,
-    /// The part of the file that is meant, where it is not the whole.
+    /// The part of the file to read; `None` for all of it.
     pub(crate) part: Option<Range<u64>>,
 }
 

@@ -30,8 +30,8 @@ pub(crate) fn within(value: &Value, limit: usize) -> Json {
 }
 
 /// Writes a value and a line break as a stream, as the text of all elements may exceed memory.
-/// `extra` follows the fields of the outermost object. Where `saved`, a file has the elements, and they
-/// are left out.
+/// `extra` follows the fields of the outermost object. If `saved`, the elements are in a file and are
+/// omitted.
 ///
 /// # Errors
 /// The output cannot be written.

@@ -139,7 +139,7 @@ fn indices(shape: &[usize], short: bool) -> Vec<usize> {
     found
 }
 
-/// Returns the listed positions of an axis; `None` stands for the omitted ones.
+/// Returns the listed positions of an axis; `None` denotes the omitted ones.
 fn kept(size: usize, short: bool) -> Vec<Option<usize>> {
     if !short || size <= 2 * EDGE {
         return (0..size).map(Some).collect();

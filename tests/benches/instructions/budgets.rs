@@ -1,6 +1,6 @@
-//! Budgets in millions of instructions: what the release profile needs, and a tenth more.
+//! Budgets in millions of instructions: those of the release profile plus a tenth.
 
-/// Of the steps lex, parse, lower, infer and of the whole command, by module.
+/// The budgets of the steps lex, parse, lower and infer and of the whole command, by module.
 pub(crate) const COLD: [(&str, [f64; 5]); 6] = [
     ("chain", [13.5, 88.0, 52.0, 30.0, 172.0]),
     ("lstm500", [29.0, 135.0, 55.0, 23.0, 212.0]),
@@ -10,7 +10,7 @@ pub(crate) const COLD: [(&str, [f64; 5]); 6] = [
     ("tv-swin_t", [3.2, 18.1, 12.0, 18.8, 54.6]),
 ];
 
-/// Of the kinds of edit, by module.
+/// The budgets of the kinds of edit, by module.
 pub(crate) const EDITS: [(&str, [f64; 10]); 5] = [
     ("chain", [16.7, 6.4, 9.8, 20.1, 7.1, 7.1, 39.4, 17.2, 34.6, 13.2]),
     ("lstm500", [5.5, 5.2, 6.0, 6.8, 5.2, 5.2, 5.9, 5.7, 13.3, 8.0]),

@@ -34,7 +34,7 @@ impl Change {
 }
 
 /// A chain of graph bindings without annotations. The one in the middle has an attribute, and a
-/// parameter has a shape that fits nowhere.
+/// parameter has a shape that matches no operand.
 pub(crate) fn bare_chain(n: usize) -> String {
     let ty = "Tensor[(16, 64), float32]";
     let mut text = format!(
@@ -52,7 +52,7 @@ pub(crate) fn bare_chain(n: usize) -> String {
     text + &format!("  %{}\n}}\n", n - 1)
 }
 
-/// A binding of a call, on a line of its own. All ranges and places are bytes of the module.
+/// A binding of a call on a separate line. All ranges are byte ranges of the module.
 struct Call<'t> {
     line: Range<usize>,
     indent: usize,
@@ -78,7 +78,7 @@ fn lines_from_middle(text: &str) -> Vec<Range<usize>> {
     lines
 }
 
-/// Returns the length of a name of a variable or an operator at the beginning of a text.
+/// Returns the length of a name of a variable or an operator at the start of a text.
 fn name_len(text: &str) -> usize {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "%._".contains(c);
     text.find(|c| !is_part(c)).unwrap_or(text.len())

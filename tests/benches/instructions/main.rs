@@ -1,9 +1,9 @@
-//! How many instructions the steps of a cold check take, and an edit at the server.
+//! Instruction counts of the steps of a cold check, and of edits in the server.
 //!
-//! Driven by callgrind: instructions hardly depend on the machine and its load, so that the numbers
-//! have budgets, and a run over budget fails. An edit counts everything that the server does from the
-//! change to the diagnostics and the answer to a hover after it, in all its threads, until it rests.
-//! Arguments choose modules. Without valgrind there is nothing to count, and the run says so.
+//! The counts come from callgrind. They hardly depend on the machine and its load, so they have budgets,
+//! and a run over budget fails. An edit includes all work of all server threads from the change to the
+//! diagnostics and the response to a hover after it, until the server is idle. Arguments select modules.
+//! Without valgrind the bench is skipped with a message.
 
 mod budgets;
 mod edits;
@@ -33,11 +33,11 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 const CHAIN: usize = 14_500;
 /// The modules of the corpus that are measured.
 const MODELS: [&str; 5] = ["lstm500", "lstm500-anf", "bert-base", "resnet152", "tv-swin_t"];
-/// The steps from the text to its diagnostics, each with all that come before it except `lex`.
+/// The steps from the text to its diagnostics. Each includes the previous ones except `lex`.
 const STEPS: [&str; 5] = ["nothing", "lex", "parse", "lower", "infer"];
-/// Longer than the server delays diagnostics that were slow, as all are under callgrind.
+/// A time longer than the debounce of slow diagnostics, as all are under callgrind.
 const DEBOUNCE: Duration = Duration::from_millis(420);
-/// How often each edit is made and undone.
+/// The number of times that each edit is made and undone.
 const ROUNDS: usize = 2;
 
 fn main() -> ExitCode {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
             Some((name.to_string(), text))
         })),
         None => {
-            println!("SKIPPED: the conformance corpus is not here, the chain is measured alone")
+            println!("SKIPPED: there is no conformance corpus: only the chain is measured")
         }
     }
     modules.retain(|(name, _)| args.is_empty() || args.contains(name));
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs the steps up to one on a file, in a process that callgrind watches, and ends the process.
+/// Runs the steps up to one on a file, in a process under callgrind, and ends the process.
 fn run_step(step: &str, path: &Path) -> ! {
     let text = std::fs::read_to_string(path).expect("the file of the step");
     let wanted = STEPS.iter().position(|name| *name == step).expect("a step");
@@ -102,7 +102,7 @@ fn run_step(step: &str, path: &Path) -> ! {
             }
         }
     }
-    // Without dropping anything: that is no part of the step.
+    // Exits without dropping anything, which is not part of the step.
     std::process::exit(0);
 }
 
@@ -190,7 +190,7 @@ impl Session {
         Session { client, profile, dumps: 0, text: text.to_owned(), version: 1 }
     }
 
-    /// Waits until the server rests, and returns the instructions since the last call in millions.
+    /// Waits until the server is idle, and returns the instructions since the last call in millions.
     fn take(&mut self) -> f64 {
         let mut before = None;
         loop {
@@ -215,8 +215,8 @@ impl Session {
         (line as u32, (at - before.rfind('\n').map_or(0, |at| at + 1)) as u32)
     }
 
-    /// Makes a change, asks for a hover, and returns the change that undoes it. The diagnostics may
-    /// be the same as before, and are not sent then: [`Session::take`] waits for them.
+    /// Makes a change, requests a hover, and returns the inverse change. The diagnostics may be
+    /// unchanged and thus not be sent: [`Session::take`] waits for them.
     fn make(&mut self, change: &Change) -> Change {
         let (from, to) = (self.position(change.range.start), self.position(change.range.end));
         let undo = Change {
@@ -234,7 +234,7 @@ impl Session {
 
 /// Counts the edits at the server.
 fn edited(folder: &Path, modules: &[(String, String)]) -> usize {
-    println!("\nan edit and its undoing, with a hover after it: millions of instructions\n");
+    println!("\nan edit and its reversal, with a hover after it: millions of instructions\n");
     print!("{:12}", "");
     for kind in KINDS {
         print!(" {kind:>12}");

@@ -1,4 +1,4 @@
-//! Networks beside ONNX Runtime: the two run in turn, so that a machine that slows down slows both.
+//! Comparison with ONNX Runtime: the two run alternately, so that variations of the machine affect both.
 
 use std::{
     fs::File,
@@ -17,13 +17,13 @@ use semantics::{Database, all_defs};
 use syntax::ParseLimits;
 
 const NETWORKS: [&str; 3] = ["resnet18", "resnet18-v2", "bert-base"];
-/// Threads of ONNX Runtime: as many as the interpreter's pool has on the machines that figures are
-/// published for.
+/// The threads of ONNX Runtime: those of the interpreter's pool on the machines of the published
+/// figures.
 const THREADS: &str = "2";
-/// Runs of each, after one that is not counted.
+/// The number of measured runs, after a warm-up.
 const TURNS: usize = 15;
-/// The greatest difference of results, of their magnitude: both add up thousands of products in single
-/// precision, in different orders.
+/// The largest relative difference of results: both sum thousands of products in single precision, in
+/// different orders.
 const TOLERANCE: f64 = 2e-3;
 
 /// Prints the medians of the times of both, and of the ratios of each pair.
@@ -32,11 +32,11 @@ pub(crate) fn compare() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("onnx-runtime");
     let written = python(["write".as_ref(), folder.as_os_str()]).status();
     if !written.is_ok_and(|status| status.success()) {
-        println!("*** SKIPPED: `python3` with onnxruntime, onnx and numpy is not here:");
+        println!("*** SKIPPED: there is no `python3` with onnxruntime, onnx and numpy:");
         println!("*** pip install onnxruntime onnx numpy");
         return;
     }
-    println!("(CPU: the same of processor time, which says more where others use the machine)");
+    println!("(CPU: the same in processor time, which is more reliable on a busy machine)");
     let columns = ["here", "ONNX", "ratio", "CPU", "ONNX", "ratio"];
     println!("{:24}{}", "", columns.map(|column| format!(" {column:>8}")).concat());
     for name in NETWORKS {
@@ -55,7 +55,7 @@ fn python<const N: usize>(args: [&std::ffi::OsStr; N]) -> Command {
     command
 }
 
-/// The medians of here, there and the ratio.
+/// The medians of both and of the ratio.
 type Medians = (f64, f64, f64);
 
 /// The medians of a network: of times, and of processor times.
@@ -94,7 +94,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Panics if the result begins with other numbers than these.
+/// Panics if the result starts with other numbers.
 fn check(name: &str, result: &Value, wanted: &[f64]) {
     let found = result.as_tensor().map(|tensor| tensor.to_f64s()).unwrap_or_default();
     let largest = wanted.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
@@ -104,7 +104,7 @@ fn check(name: &str, result: &Value, wanted: &[f64]) {
     }
 }
 
-/// The arrays of an archive, in their order.
+/// Returns the arrays of an archive in order.
 fn arguments(path: &Path) -> Option<Vec<Value>> {
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -114,7 +114,7 @@ fn arguments(path: &Path) -> Option<Vec<Value>> {
     (0..archive.names().len()).map(read).collect()
 }
 
-/// A process that runs a network with ONNX Runtime when it is asked to.
+/// A process that runs a network with ONNX Runtime on request.
 struct Other {
     process: Child,
     input: Option<ChildStdin>,
@@ -128,12 +128,12 @@ impl Other {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
         let input = process.stdin.take();
         let mut output = BufReader::new(process.stdout.take()?);
-        // It has run once when it says its version.
+        // It prints its version after a warm-up run.
         output.read_line(&mut String::new()).ok()?;
         Some(Other { process, input, output })
     }
 
-    /// Milliseconds of a run, those of processor time, and how its result begins.
+    /// Returns the milliseconds of a run, those of processor time, and the start of its result.
     fn run(&mut self) -> Option<(f64, f64, Vec<f64>)> {
         self.input.as_mut()?.write_all(b"\n").ok()?;
         self.input.as_mut()?.flush().ok()?;
@@ -141,7 +141,7 @@ impl Other {
         self.output.read_line(&mut line).ok()?;
         let mut numbers = line.split_whitespace().map_while(|number| number.parse().ok());
         let (milliseconds, used) = (numbers.next()?, numbers.next()?);
-        // Its threads go to sleep.
+        // Lets its threads go to sleep.
         std::thread::sleep(Duration::from_millis(5));
         Some((milliseconds, used, numbers.collect()))
     }

@@ -1,8 +1,8 @@
-//! How long networks and programs take to run, on the wall clock: the interpreter uses every core.
+//! Wall-clock times of running networks and programs; the interpreter uses every core.
 //!
-//! The networks are those of the conformance corpus, with weights made up at random, and those that
-//! `onnx_runtime.py` writes, beside ONNX Runtime. `cargo bench --bench running -- onnx` runs the latter
-//! alone.
+//! The networks are those of the conformance corpus, with random weights, and those that
+//! `onnx_runtime.py` writes, compared with ONNX Runtime. `cargo bench --bench running -- onnx` runs only
+//! the latter.
 
 mod compare;
 
@@ -38,7 +38,7 @@ def @main(%list: List[int32]) -> int32 { @foldl(@add, 0, %list) }
 def @list() -> List[int32] { @build(1000000, Nil) }
 ";
 
-/// Calls that take long by themselves.
+/// Single calls that take long.
 const CALLS: [(&str, &str); 6] = [
     (
         "dense, 2048 wide",
@@ -71,7 +71,7 @@ const CALLS: [(&str, &str); 6] = [
     ("sort", "def @main(%x: Tensor[(4000000), float32], %y: int32) { sort(%x) }"),
 ];
 
-/// Runs `@main` of a text to its end, then several times to be stopped on the way.
+/// Runs `@main` of a text to its end, then cancels it several times in the middle.
 fn call(name: &str, text: &str) {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
@@ -117,12 +117,12 @@ fn call(name: &str, text: &str) {
             ms(worst),
             ms(late)
         ),
-        _ => println!("{name:24} {:>8.0} too short to stop", ms(whole[2])),
+        _ => println!("{name:24} {:>8.0} too short to cancel", ms(whole[2])),
     }
 }
 
-/// A thread that does nothing but sleep a millisecond at a time: how late it wakes is what the
-/// machine itself adds to everything here.
+/// A thread that only sleeps for a millisecond at a time: its wake-up delay is the latency that the
+/// machine adds to all measurements.
 struct Sleeper {
     done: Arc<AtomicBool>,
     worst: thread::JoinHandle<Duration>,
@@ -153,8 +153,8 @@ impl Sleeper {
     }
 }
 
-/// How long it takes to write to 500 MB that nobody has touched, a byte a page: what the machine
-/// asks for the weights of a BERT. A virtual machine that was idle has to get its pages first.
+/// Measures writing a byte to each page of 500 MB of fresh memory, the cost of allocating the weights of
+/// a BERT. An idle virtual machine has to acquire these pages from its host.
 fn pages() -> Duration {
     let start = Instant::now();
     let mut bytes = vec![0u8; 500_000_000];
@@ -170,12 +170,12 @@ fn main() {
     let models = corpus::conformance().map(|folder| corpus::relay_files(&folder.join("models")));
     let models = models.unwrap_or_default();
     if models.is_empty() {
-        println!("the conformance corpus is not here: no networks");
+        println!("there is no conformance corpus: no networks");
     }
-    // Building it takes longer than any of this.
+    // Built in advance, as that takes longer than the measurements.
     binary();
     println!("\n{:.0} ms for 500 MB of untouched pages", ms(pages()));
-    println!("\nnetworks: milliseconds until the result is there");
+    println!("\nnetworks: milliseconds until the result");
     println!("{:24} {:>8} {:>8} {:>8}", "", "first", "again", "process");
     for name in NETWORKS {
         let file = format!("{name}.relay");
@@ -184,8 +184,8 @@ fn main() {
         }
     }
     compare::compare();
-    println!("\nsingle calls: milliseconds, and how long after it is stopped one ends");
-    println!("(late: how much too late a thread woke meanwhile that only slept)");
+    println!("\nsingle calls: milliseconds, and the delay of a cancellation");
+    println!("(late: the largest wake-up delay of a sleeping thread meanwhile)");
     println!("{:24} {:>8} {:>8} {:>8} {:>8}", "", "whole", "median", "worst", "late");
     for (name, text) in CALLS {
         call(name, text);
@@ -198,9 +198,9 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Checks, compiles and runs a network; runs it again; runs it by the command line.
+/// Checks, compiles and runs a network; runs it again; runs it with the command line.
 fn network(name: &str, text: &str) {
-    // Before anything here holds memory that the process would have to wait for.
+    // First, before this process occupies memory that the child needs.
     let process = process(name).map_or(f64::NAN, ms);
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
@@ -227,7 +227,7 @@ fn network(name: &str, text: &str) {
     println!("{name:24} {:>8.0} {:>8.0} {process:>8.0}", ms(first.0), ms(again[2]));
 }
 
-/// From the start of a process to its end, with weights that it draws.
+/// Measures a whole process with random weights.
 fn process(name: &str) -> Option<Duration> {
     let path = corpus::conformance()?.join("models").join(format!("{name}.relay"));
     let start = Instant::now();
@@ -236,7 +236,7 @@ fn process(name: &str) -> Option<Duration> {
     command.status().ok()?.success().then(|| start.elapsed())
 }
 
-/// Numbers around 0 for every parameter of `@main`.
+/// Returns random numbers around 0 for every parameter of `@main`.
 fn arguments(db: &Database, file: semantics::SourceFile) -> Option<Vec<Value>> {
     let def = all_defs(db, file).find(|def| def.name(db) == "@main")?;
     let view = View::new(db, def)?;
@@ -254,7 +254,7 @@ fn arguments(db: &Database, file: semantics::SourceFile) -> Option<Vec<Value>> {
     function.params().iter().map(tensor).collect()
 }
 
-/// A fold over a list of a million numbers, without the making of the list.
+/// Measures a fold over a list of a million numbers, without the creation of the list.
 fn fold() -> Duration {
     let db = Database::new();
     let file = db.add_file(FOLD, ParseLimits::default());

@@ -1,17 +1,17 @@
-;;; drive.el --- What a person does with a Relay file in Emacs  -*- lexical-binding: t -*-
+;;; drive.el --- Editing a Relay file in Emacs  -*- lexical-binding: t -*-
 
-;; The editing is real; only the keys are not: a batch has no keyboard.
+;; Calls editing commands directly, since a batch has no keyboard.
 ;;
 ;;   emacs -Q --batch -l tests/editors/emacs/drive.el INIT FOLDER
 ;;
-;; INIT is an init file. FOLDER has nothing to lose; `relay-analyzer' is the first of that name on the PATH.
+;; INIT is an init file. FOLDER is temporary. `relay-analyzer' is the first of that name on the PATH.
 ;; RELAY_TEST_FILE: tests/examples/broken-attention.relay, or a copy of it
 
 (require 'cl-lib)
 (require 'flymake)
 (require 'xref)
 
-;; The init file: what editors/README.md tells a person to write.
+;; The init file: that of editors/README.md.
 (load (expand-file-name (pop command-line-args-left)) nil t)
 
 (defconst patience 20)
@@ -60,10 +60,10 @@
   (unless end (goto-char (match-beginning 0))))
 
 (defun visit (file)
-  ;; In a window: Eglot asks nothing for what is not shown.
+  ;; Eglot sends no requests for buffers without a window.
   (switch-to-buffer (find-file-noselect file))
   (same major-mode 'relay-mode "the mode")
-  ;; Eglot starts when a command has ended, and Flymake after it; in a batch none does.
+  ;; Eglot and Flymake start after a command, but a batch has none.
   (run-hooks 'post-command-hook)
   (until "a server" (eglot-managed-p))
   (run-hooks 'post-command-hook))
@@ -114,7 +114,7 @@
 (same (get-text-property (point) 'face) 'font-lock-comment-face "the colour of a comment")
 (say "colours")
 
-;;; Hover: without a package for Markdown, what is shown is plain
+;;; Hover: plain text without a Markdown package
 
 (go "let %scores" "%queries")
 (let ((text (hover)))
@@ -196,7 +196,7 @@
 (changed)
 (same (key-binding (kbd "C-c C-c")) 'relay-run "the key")
 (run-at "  %m + 1" "+" "42 (int32)" "n=82")
-;; What was typed is remembered, for this function alone.
+;; Input is stored per function.
 (run-at "  %m + 1" "+" "42 (int32)")
 (run-at "def @halved" "@halved" "4 (int32)" "%n=9 seed=1")
 (same (buffer-local-value 'major-mode (get-buffer "*Relay run*")) 'special-mode "the mode of a result")
@@ -204,7 +204,7 @@
       '(:inputs (:x [1 2] :n 1.5 :input.1 "image.npy") :archives ["a.npz"] :params ["w.params"]
         :seed 3 :remember t)
       "arguments")
-;; A run that fails says why.
+;; A failed run reports the reason.
 (run-at "def @halved" "@halved" "error[" "n=nowhere.npy")
 
 ;;; Settings reach the server
@@ -219,7 +219,7 @@
 (say "settings")
 
 (set-buffer-modified-p nil)
-;; The last buffer takes the server with it.
+;; The server ends with the last buffer.
 (let ((server (eglot-current-server)))
   (kill-buffer)
   (until "the server's end" (not (jsonrpc-running-p server))))

@@ -2,7 +2,7 @@
 
 ;;   emacs -Q --batch -l tests/editors/emacs/grammar.el INIT
 ;;
-;; INIT is an init file that asks for `relay-ts-mode'. It compiles the grammar into the home.
+;; INIT is an init file that enables `relay-ts-mode'. The grammar is compiled into the home.
 ;; RELAY_TEST_FILE: tests/examples/lists.relay
 
 (require 'cl-lib)
@@ -52,7 +52,7 @@
 (same (mapcar #'car (cl-remove-if #'imenu--subalist-p (cdr (imenu--make-index-alist t)))) '("@sum" "@map" "@main")
       "the index")
 
-;; What is typed has colours at once, and what follows it keeps its own.
+;; Typed text is highlighted at once, and the text after it unchanged.
 (goto-char (point-max))
 (insert "def @typed() { add(1, ; 2 }\ndef @after() { 3 }\n")
 (font-lock-ensure)

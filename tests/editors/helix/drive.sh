@@ -1,12 +1,12 @@
 #!/bin/sh
-# What a person does with a Relay file in Helix, in a terminal that this script types into and reads.
+# Editing a Relay file in Helix, in a terminal that this script types into and reads.
 #
 #   drive.sh FOLDER INSTALL
 #
-# FOLDER is empty but for `relay-analyzer`, a server: Helix finds it on its PATH.
-# INSTALL is what the documentation says to type into a shell, in a clone.
+# FOLDER only contains `relay-analyzer`, a server that Helix finds on its PATH.
+# INSTALL is the documented shell command, run in a clone.
 #
-# RELAY_EDITORS:   where .ci/install-editors has put Helix and tmux
+# RELAY_EDITORS:   where .ci/install-editors installed Helix and tmux
 # RELAY_TEST_FILE: tests/examples/broken-attention.relay, or a copy of it
 set -eu
 here=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -14,7 +14,7 @@ folder=$(cd "$1" && pwd)
 helix=$RELAY_EDITORS/helix/usr/bin/hx
 tmux=$RELAY_EDITORS/tmux/usr/bin/tmux
 
-# A socket has to have a short path.
+# The path of a socket must be short.
 sockets=$(mktemp -d)
 (cd "$here" && HOME=$folder PATH=$folder:${helix%/*}:$PATH sh -euc "$2" > "$folder/health")
 grep -q '✓.*relay-analyzer' "$folder/health" || { echo "FAILED: hx --health has no server"; cat "$folder/health"; exit 1; }
@@ -57,8 +57,8 @@ gone() {
   done
 }
 press() { t send-keys "$@"; }
-# typed TEXT: key by key. Helix 25.01 sends the changes of keys that come at once in any order, and
-# no server can put them right.
+# typed TEXT: key by key. Helix 25.01 sends the changes of simultaneous keys in any order, which
+# no server can correct.
 typed() {
   rest=$1
   while [ -n "$rest" ]; do
@@ -73,7 +73,7 @@ command() {
   typed ":$1"
   press Enter
 }
-# normal: ends what is typed. Keys that come directly after an Escape would be taken for one with Alt.
+# normal: ends insert mode. A key directly after an Escape would be taken for one with Alt.
 normal() {
   press Escape
   see ' NOR '
@@ -102,7 +102,7 @@ t new-session -d -x 160 -y 40 env "PATH=$folder:$PATH" "HOME=$folder" COLORTERM=
 see 'attention.relay'
 
 step=colours
-# A word has a colour of its own where an escape sequence ends it.
+# A word with its own colour ends at an escape sequence.
 t capture-pane -p -e | grep -q "def$(printf '\033')" || fail 'the text has no colours'
 echo "colours"
 
@@ -142,7 +142,7 @@ echo "completion"
 
 step='diagnostics after a change'
 open "$folder/attention.relay" 10 1
-# Selects the line, in it the axes, and puts others in their place.
+# Selects the line, the axes in it, and replaces them.
 typed 'xs1, 2, 0'
 press Enter
 typed 'c1, 0, 2'

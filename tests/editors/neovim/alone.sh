@@ -1,17 +1,17 @@
 #!/bin/sh
-# What a person sees in a terminal whose Neovim has the plugin, and no server.
+# Neovim in a terminal with the plugin, but without a server.
 #
 #   alone.sh NVIM FOLDER FILE
 #
-# FOLDER is a home with nothing in it.
+# FOLDER is an empty home.
 #
-# RELAY_EDITORS: where .ci/install-editors has put tmux
+# RELAY_EDITORS: where .ci/install-editors installed tmux
 set -eu
 here=$(cd "$(dirname "$0")/../../.." && pwd)
 nvim=$1 folder=$(cd "$2" && pwd) file=$3
 tmux=$RELAY_EDITORS/tmux/usr/bin/tmux
 
-# A socket has to have a short path.
+# The path of a socket must be short.
 sockets=$(mktemp -d)
 t() { TMUX_TMPDIR=$sockets LC_ALL=C.UTF-8 "$tmux" -f /dev/null "$@"; }
 finish() {
@@ -48,12 +48,12 @@ quit() {
 }
 message='relay-analyzer: there is no program `relay-analyzer`. `:checkhealth relay-analyzer` says what to do.'
 
-# With a file of the command line: nobody has pressed a key.
+# With a file on the command line, before any key.
 start "$file"
 see '#[version'
 see "$message"
 echo 'said at once'
-# Once is enough.
+# It is displayed only once.
 t send-keys ':edit' Enter
 t send-keys ":lua =select(2, vim.fn.execute('messages'):gsub('there is no program', '')) == 1" Enter
 see 'true'

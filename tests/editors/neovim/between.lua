@@ -1,6 +1,6 @@
--- What `drive.lua` does with comparisons, with lists of passes and with histories.
+-- Steps of `drive.lua`: comparisons, lists of passes, and histories.
 --
--- `tools` has its `same`, `until_`, `go`, `change` and `say`.
+-- `tools` provides its `same`, `until_`, `go`, `change` and `say`.
 return function(tools)
   local same, until_, go, change, say = tools.same, tools.until_, tools.go, tools.change, tools.say
   local steps = {}
@@ -14,7 +14,7 @@ return function(tools)
     '  add(%2, %0)',
     '}',
   }
-  --- With a cast added, and the axis changed.
+  --- The module with another cast and another axis.
   local CAST = {
     '#[version = "0.0.5"]',
     'def @main(%x: Tensor[(2, 4), float32], %w: Tensor[(4, 4), float32]) {',
@@ -41,7 +41,7 @@ return function(tools)
     '}',
   }
 
-  --- A log of four modules, of which the second is the first one printed again; or of others.
+  --- A log of other modules, or by default of four, where the second repeats the first.
   local function write_log(passes, path)
     local lines = {}
     passes = passes or { { 'InferType', MODULE }, { 'Nothing', MODULE }, { 'Cast', CAST }, { 'FuseOps', FUSED } }
@@ -55,7 +55,7 @@ return function(tools)
     return path
   end
 
-  --- A file of `MODULE` in a new window, with a server.
+  --- Opens a file with `MODULE` in a new window, with a server.
   local function open_module(folder)
     local path = (folder or vim.fn.fnamemodify(vim.fn.tempname(), ':h')) .. '/compared.relay'
     vim.fn.writefile(MODULE, path)
@@ -66,7 +66,7 @@ return function(tools)
     return path
   end
 
-  --- The window of the base, and its buffer.
+  --- The window and the buffer of the base.
   local function base()
     for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
       local buffer = vim.api.nvim_win_get_buf(window)
@@ -82,7 +82,7 @@ return function(tools)
     end)
   end
 
-  --- `sign text`, for each line that is marked, with the column where that is not the end of the line.
+  --- `sign text` for each line with a sign, and the column unless it is the end of the line.
   local function marks(buffer)
     local namespace = vim.api.nvim_create_namespace('relay-analyzer.diff')
     local found = {}
@@ -97,7 +97,7 @@ return function(tools)
     return found
   end
 
-  --- The texts that a group marks.
+  --- The highlighted texts of a group.
   local function marked(buffer, namespace, group)
     local found = {}
     namespace = vim.api.nvim_create_namespace(namespace)
@@ -123,8 +123,8 @@ return function(tools)
     end
   end
 
-  --- Wipes a buffer of a file out, once the server owes it nothing: 0.10 does not forget such buffers
-  --- in time, and colours that arrive for them are an error.
+  --- Wipes out a buffer when no request is pending: Neovim 0.10 does not forget such buffers
+  --- in time, and fails when their semantic tokens arrive.
   local function wipe(buffer)
     until_('answers', function()
       for _, client in ipairs(vim.lsp.get_clients({ bufnr = buffer })) do
@@ -143,9 +143,9 @@ return function(tools)
     vim.api.nvim_feedkeys(vim.keycode(typed), 'xt', false)
   end
 
-  --- Does what is refused with a message.
+  --- Runs a command that fails with a message.
   local function refused(command, wanted)
-    -- Neovim makes an error of what is said as one at once.
+    -- Neovim raises errors at once.
     local _, problem = pcall(vim.cmd, command)
     until_('the message ' .. wanted, function()
       return (vim.fn.execute('messages') .. (problem or '')):find(wanted, 1, true)
@@ -173,19 +173,19 @@ return function(tools)
     assert(vim.api.nvim_win_get_position(window)[2] < vim.api.nvim_win_get_position(source)[2], 'the base is on the left')
     same(marks(buffer), {}, 'marks of what is equal')
 
-    -- It follows the text: notation is no difference, an attribute and an expression are.
+    -- It follows the text: notation makes no difference, attributes and expressions do.
     change('%2 =', '%2 = nn.softmax(%1, axis=1)', 'let %y = nn.softmax(%1, axis=0) /* ty=Tensor[(2, 4), float32] */')
     change('add(', 'add(%2, %0)', 'add(%y, exp(%0))')
     vim.cmd('doautocmd TextChanged')
     headline('1 expression changed; 1 expression added')
     same(marks(beside), { '5 ~ attribute axis 1 → 0' }, 'marks of the base')
-    -- In front of a comment, which may reach past the window.
+    -- Before a comment, which may extend beyond the window.
     same(marks(buffer), { '5 ~ column 35 attribute axis 1 → 0', '6 +' }, 'marks of the text')
     same(marked(beside, 'relay-analyzer.diff', 'RelayDiffText'), { 'axis=1' }, 'the changed part')
     same(marked(buffer, 'relay-analyzer.diff', 'RelayDiffText'), { 'axis=0' }, 'the changed part')
     same(marked(buffer, 'relay-analyzer.diff', 'RelayDiffAdded'), { 'exp(%0)' }, 'what is added')
 
-    -- From change to change, with the partner in view; what has none is shown beside where it would be.
+    -- Jumps from change to change with the counterpart in view, or the position where it would be.
     vim.api.nvim_win_set_cursor(0, { 1, 0 })
     keys(']c')
     same(vim.api.nvim_win_get_cursor(0), { 5, 11 }, 'the first change')
@@ -195,7 +195,7 @@ return function(tools)
     same(vim.api.nvim_win_get_cursor(0), { 6, 10 }, 'the second change')
     same(partners(beside), {}, 'partners of what is added')
     keys(']c')
-    message('no change further below')
+    message('no more changes below')
     keys('2[c')
     same(vim.api.nvim_win_get_cursor(0), { 5, 11 }, 'the change before')
     go('%0 = tanh', 'tanh')
@@ -215,7 +215,7 @@ return function(tools)
     assert(report:find('^`saved` → `compared.relay`: 1 expression changed'), report)
     keys('q')
 
-    -- All is as it was.
+    -- Everything is restored.
     vim.api.nvim_set_current_win(window)
     keys('q')
     same({ vim.api.nvim_get_current_win(), base() }, { source }, 'windows after `q`')
@@ -224,7 +224,7 @@ return function(tools)
     keys(']c')
     same(vim.g.relay_test_jump, 1, 'the mapping of before')
     same(vim.fn.maparg('[c', 'n'), '', 'the mapping of the comparison')
-    refused('RelayDiffOff', 'nothing is compared here')
+    refused('RelayDiffOff', 'there is no comparison here')
     wipe(buffer)
     vim.fn.delete(path)
     vim.api.nvim_set_current_win(back)
@@ -247,7 +247,7 @@ return function(tools)
     change('%2 =', 'axis=1', 'axis=0')
     vim.cmd('silent write | RelayDiff saved')
     headline('equal in structure')
-    -- A comparison takes the place of the one before.
+    -- A comparison replaces the previous one.
     vim.cmd('RelayDiff HEAD')
     headline('1 expression changed')
     same(#vim.api.nvim_tabpage_list_wins(0), 3, 'windows')
@@ -270,14 +270,14 @@ return function(tools)
     vim.cmd('RelayDiff')
     vim.ui.select = select
     headline('equal in structure')
-    same(offered, { 'the saved state', 'the last commit (HEAD)', 'the clipboard', 'a file …' }, 'what is offered')
+    same(offered, { 'the saved file', 'the last commit (HEAD)', 'the clipboard', 'a file …' }, 'what is offered')
     same(vim.fn.getcompletion('RelayDiff H', 'cmdline'), { 'HEAD' }, 'completion')
-    -- A text that does not parse is said to be so.
+    -- Syntax errors are reported.
     change('add(', 'add(%2, %0)', 'add(%2, %0')
     vim.cmd('doautocmd TextChanged')
-    headline('compared.relay%*  %#WarningMsg#cannot be read whole')
+    headline('compared.relay%*  %#WarningMsg#has syntax errors')
 
-    -- It ends with the buffer, and with its window.
+    -- The comparison ends with its buffer or its window.
     wipe(vim.api.nvim_get_current_buf())
     until_('the end with the buffer', function()
       return base() == nil
@@ -333,7 +333,7 @@ return function(tools)
       return list()[1]:find('calls  parameters  MACs  peak memory', 1, true)
     end)
 
-    -- A module is a buffer of its own, which the server knows.
+    -- A module is a separate buffer, which the server knows.
     vim.api.nvim_win_set_cursor(window, { 4, 0 })
     keys('<CR>')
     same(vim.api.nvim_get_current_win(), target, 'the window of the module')
@@ -343,7 +343,7 @@ return function(tools)
     tools.hover_has('%1 = cast', 'cast', 'float16')
     same({ vim.bo.filetype, vim.bo.modifiable, vim.bo.modified }, { 'relay', false, false }, 'the module')
 
-    -- Compared with the one before, at its first change; and with one that is chosen.
+    -- Compares with the previous module, and with a chosen one.
     vim.api.nvim_set_current_win(window)
     vim.api.nvim_win_set_cursor(window, { 5, 0 })
     keys('d')
@@ -375,7 +375,7 @@ return function(tools)
     keys('d')
     message('there is no module before it')
 
-    -- The next run of a compiler writes over its log: what is shown is what it says now.
+    -- The view follows the log when a compiler overwrites it.
     write_log({ { 'Cast', CAST }, { 'Nothing', CAST }, { 'Fold', MODULE } }, path)
     vim.cmd('RelayPasses ' .. path)
     until_('the modules of the new log', function()
@@ -395,7 +395,7 @@ return function(tools)
       return not passes()
     end)
     vim.api.nvim_set_current_win(target)
-    -- The last one takes the window with it.
+    -- The last one closes the window.
     wipe_modules()
     vim.api.nvim_set_current_win(back)
     vim.fn.delete(path)
@@ -405,7 +405,7 @@ return function(tools)
   function steps.follows_histories()
     local back = vim.api.nvim_get_current_win()
     local path = write_log()
-    -- From the log itself, which is no Relay file.
+    -- From the log itself, which is not a Relay file.
     vim.cmd.new(path)
     local target = vim.api.nvim_get_current_win()
     go('%6 = nn.dense', 'nn.dense')
@@ -431,10 +431,10 @@ return function(tools)
     until_('the history of the cast', function()
       return vim.fn.getqflist({ title = 0 }).title == 'History of cast(%0, dtype="float16")'
     end)
-    same(vim.api.nvim_buf_get_lines(0, 0, 1, false), { '#2 Cast|4 col 8-33| new: cast(%0, dtype="float16")' }, 'the history')
+    same(vim.api.nvim_buf_get_lines(0, 0, 1, false), { '#2 Cast|4 col 8-33| added: cast(%0, dtype="float16")' }, 'the history')
     keys('q')
 
-    -- From the base of a comparison, which is a module as well.
+    -- From the base of a comparison, which is also a module.
     vim.api.nvim_set_current_win(target)
     vim.cmd('RelayDiff #FuseOps')
     headline('1 fused function became 2 calls')
@@ -452,13 +452,13 @@ return function(tools)
     vim.cmd.cclose()
     vim.api.nvim_set_current_win(target)
     vim.cmd.new()
-    refused('RelayHistory', 'this buffer is no log')
+    refused('RelayHistory', 'this buffer is neither a log')
     vim.cmd.bwipeout()
     wipe_modules()
     vim.cmd.bwipeout({ path, bang = true })
     vim.fn.delete(path)
 
-    -- What has no place is no place to go to.
+    -- Entries without a position lead nowhere.
     path = write_log({ { 'Cast', CAST }, { 'Fold', MODULE } })
     vim.cmd.new(path)
     go('%1 = cast', 'cast')
@@ -466,7 +466,7 @@ return function(tools)
     until_('the end of the cast', function()
       return vim.bo.buftype == 'quickfix'
     end)
-    local shown = { '#0 Cast|4 col 8-33| cast(%0, dtype="float16")', '|| gone: nothing in #1 belongs to it' }
+    local shown = { '#0 Cast|4 col 8-33| cast(%0, dtype="float16")', '|| removed: #1 has no counterpart' }
     same(vim.api.nvim_buf_get_lines(0, 0, -1, false), shown, 'the history')
     keys('G<CR>')
     same(vim.bo.buftype, 'quickfix', 'the window after <CR>')

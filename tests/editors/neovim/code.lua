@@ -1,6 +1,6 @@
--- What `drive.lua` does with code views.
+-- Steps of `drive.lua`: code views.
 --
--- `tools` has its `same`, `until_`, `say` and `hover_has`.
+-- `tools` provides its `same`, `until_`, `say` and `hover_has`.
 return function(tools)
   local same, until_, say, hover_has = tools.same, tools.until_, tools.say, tools.hover_has
   local steps = {}
@@ -13,7 +13,7 @@ def @main(%x: Tensor[(2), float32]) {
 
 ]]
 
-  --- A section with one constant, `[1, 2]`, and as many bytes of white space.
+  --- A section with one constant, `[1, 2]`, and the given number of bytes of white space.
   local function section(length)
     local array = 'P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAAEA='
     return ([[
@@ -74,7 +74,7 @@ def @main(%x: Tensor[(2), float32]) {
     local changed = CODE:gsub('add', 'multiply')
     assert(read(path) == changed .. large, 'the file')
 
-    -- What another program has written is asked about.
+    -- Asks before overwriting the changes of another program.
     local confirm, asked = vim.fn.confirm, 0
     local answer = 2
     vim.fn.confirm = function()

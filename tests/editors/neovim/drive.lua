@@ -1,9 +1,9 @@
--- What a person does with a Relay file in Neovim. The plugin is on the runtimepath, as a package
--- manager would have put it.
+-- Editing a Relay file in Neovim like a user. The plugin is on the runtimepath, as a package
+-- manager would add it.
 --
 --   nvim --headless --clean --cmd 'set rtp^=editors/neovim' -c 'luafile tests/editors/neovim/drive.lua'
 --
--- RELAY_TEST_SERVER: the server, a program with `--version` and `lsp`
+-- RELAY_TEST_SERVER: the server
 -- RELAY_TEST_FILE:   tests/examples/broken-attention.relay, or a copy of it
 -- RELAY_TEST_MODELS: a folder of large modules, or nothing
 
@@ -35,7 +35,7 @@ local function until_(what, holds)
   return value
 end
 
---- Puts the cursor on the first character of `text` in the first line that has `line`.
+--- Moves the cursor to the start of `text` in the first line that contains `line`.
 local function go(line, text)
   for number, found in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
     if found:find(line, 1, true) then
@@ -66,7 +66,7 @@ local function wait_for_errors(wanted)
   end)
 end
 
---- What the hover window says.
+--- The text of the hover window.
 local function hover()
   local function float()
     for _, window in ipairs(vim.api.nvim_list_wins()) do
@@ -94,7 +94,7 @@ local function hover_has(line, text, wanted)
 end
 
 local function change(line, from, to)
-  -- Ends the block of changes that one undo takes back.
+  -- Closes the undo block.
   vim.cmd('let &undolevels = &undolevels')
   local number, column = go(line, from)
   vim.api.nvim_buf_set_text(0, number - 1, column, number - 1, column + #from, { to })
@@ -113,7 +113,7 @@ function steps.opens()
   vim.cmd.edit(file)
   same(vim.bo.filetype, 'relay', 'the file type')
   local attached = client()
-  -- In UTF-16, 0.10 takes seconds to colour a header of TVM's.
+  -- With UTF-16, Neovim 0.10 takes seconds to highlight a header of TVM.
   same(attached.offset_encoding, 'utf-8', 'the encoding')
   same(attached.server_info and attached.server_info.name or 'relay-analyzer', 'relay-analyzer', 'the server')
 end
@@ -140,7 +140,7 @@ function steps.jumps()
     return vim.api.nvim_win_get_cursor(0)[1] == wanted
   end)
   go('let %weights', '%scores')
-  -- What `CTRL-]` does.
+  -- Jumps like `CTRL-]`.
   vim.cmd.normal({ vim.keycode('<C-]>'), bang = true })
   same(vim.api.nvim_win_get_cursor(0), { (go('let %scores', '%scores')), 6 }, 'the place behind CTRL-]')
   say('jumps')
@@ -203,7 +203,7 @@ function steps.knows_names()
   same(word('%0 =', 'conv2d'), 'nn.conv2d', 'a word')
   same(word('%0 =', '%0'), '%0', 'a word')
   same(word('%1 =', 'conv1'), '%resnet/conv1', 'a word')
-  -- Through the mappings: the next use of a name, past longer names.
+  -- Mappings jump to the next use of a name, skipping longer names.
   go('def', 'linear_3')
   vim.cmd.normal('*')
   same(vim.api.nvim_win_get_cursor(0), { 2, 27 }, 'the place after *')
@@ -250,13 +250,13 @@ function steps.opens_large_models()
     local start = vim.uv.hrtime()
     vim.cmd.edit(models .. '/' .. name .. '.relay')
     client()
-    -- The answer to a hover waits for nothing else; then the diagnostics are there.
+    -- After the response to a hover, the diagnostics have arrived.
     local number, column = go('  %1 = ', '%1')
     vim.api.nvim_win_set_cursor(0, { number, column })
     local text = hover()
     assert(text:find('Tensor[(', 1, true), text)
     local milliseconds = math.floor((vim.uv.hrtime() - start) / 1e6)
-    -- A mistake is seen, and nothing else is.
+    -- Only the mistake is reported.
     vim.bo.readonly = false
     change('  %1 = ', '%1 = ', '%1 = %nowhere; %1 = ')
     wait_for_errors({ 'unknown-variable at %nowhere' })
@@ -267,7 +267,7 @@ function steps.opens_large_models()
   end
 end
 
---- The steps of a file beside this one.
+--- The steps of another file in this folder.
 local function more(file)
   local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
   local tools = { same = same, until_ = until_, go = go, change = change, say = say, hover_has = hover_has }

@@ -1,6 +1,6 @@
--- What `drive.lua` does with explanations, the status line, and the colours of words.
+-- Steps of `drive.lua`: explanations, the status line, and highlighting.
 --
--- `tools` has its `same`, `until_`, `go`, `change` and `say`.
+-- `tools` provides its `same`, `until_`, `go`, `change` and `say`.
 return function(tools)
   local same, until_, go, change, say = tools.same, tools.until_, tools.go, tools.change, tools.say
   local steps = {}
@@ -21,14 +21,14 @@ return function(tools)
     vim.cmd('RelayExplain unused-binding')
     local title = vim.api.nvim_buf_get_lines(0, 0, 1, false)[1]
     assert(vim.startswith(title, 'unused-binding (warning)'), title)
-    -- Another one comes into the same window.
+    -- Another one reuses the window.
     local window = vim.api.nvim_get_current_win()
     vim.cmd('RelayExplain rank-mismatch')
     same(vim.api.nvim_get_current_win(), window, 'the window of another explanation')
     vim.api.nvim_feedkeys('q', 'xt', false)
     same(vim.fn.getcompletion('RelayExplain shape-', 'cmdline'), { 'shape-mismatch' }, 'names of codes')
 
-    -- What is none is said, and opens nothing.
+    -- Unknown codes are reported and open nothing.
     vim.api.nvim_set_current_win(source)
     go('let %flat', '%flat')
     vim.cmd('RelayExplain')
@@ -73,7 +73,7 @@ return function(tools)
     end)
     vim.cmd.new()
     same(relay.statusline(), '', 'the status of another file')
-    -- As it is in an option, of each window for itself.
+    -- As in an option, separately for each window.
     local text = vim.api.nvim_eval_statusline([[%{v:lua.require'relay-analyzer'.statusline()}]], {
       winid = vim.fn.win_getid(vim.fn.winnr('#')),
     }).str
@@ -82,8 +82,8 @@ return function(tools)
     say('status line')
   end
 
-  --- The colour of the character under the cursor: that of its semantic token, or of its syntax where
-  --- the server has no more to say. Nil as long as neither is there.
+  --- The highlight group under the cursor: that of the semantic token, or else of the syntax; nil if
+  --- there is neither yet.
   local function colour(is_token)
     local found = vim.inspect_pos()
     local group
@@ -117,7 +117,7 @@ return function(tools)
         seen[found] = kind
       end
     end
-    -- A scheme of its own is left alone.
+    -- Colours of a colour scheme are kept.
     vim.cmd.colorscheme('habamax')
     same(vim.api.nvim_get_hl(0, { name = 'relayNumber' }), { link = 'Number' }, 'numbers of another scheme')
     vim.cmd.colorscheme('default')

@@ -1,5 +1,5 @@
--- What a Neovim that was set up as its page says has to do: find the error of the example that it was
--- opened with, and have each command in its help.
+-- A Neovim that is set up as documented finds the error of the example that it is
+-- opened with, and documents each command in its help.
 
 local function fail(what)
   io.stdout:write('FAILED ', what, '\n', vim.fn.execute('messages'), '\n')

@@ -1,5 +1,5 @@
--- The tree-sitter grammar in Neovim: it is installed as the page says, loads, and colours, folds and
--- selects by its queries.
+-- The tree-sitter grammar in Neovim: installed as documented, it loads, highlights, folds and
+-- selects.
 --
 --   nvim --headless --clean --cmd 'set rtp^=editors/neovim' -c 'luafile tests/editors/neovim/grammar.lua'
 --
@@ -17,7 +17,7 @@ local function is_coloured()
   return vim.treesitter.highlighter.active[vim.api.nvim_get_current_buf()] ~= nil
 end
 
---- The captures at the first place of a text, without those of other languages.
+--- The captures at the first occurrence of a text, without those of other languages.
 local function captures(text)
   for line, words in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
     local column = words:find(text, 1, true)
@@ -31,7 +31,7 @@ local function captures(text)
 end
 
 local function check()
-  -- A server is not what this is about.
+  -- No server is needed.
   vim.notify = function() end
 
   vim.cmd.edit(vim.fn.fnameescape(file))
@@ -65,23 +65,23 @@ local function check()
   end, 20)
   same(folded, true, 'a fold')
 
-  -- What is typed is read at once.
+  -- Edits are parsed at once.
   vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'def @typed() { add(1, ; 2 }', 'def @after() { 3 }' })
   local parser = vim.treesitter.get_parser(0, 'relay')
   parser:parse()
   same(parser:trees()[1]:root():has_error(), true, 'errors of what is typed')
   same(captures('@after'), { 'function' }, 'the definition after an error')
 
-  -- In a file that is opened later, by itself.
+  -- Automatically in a file that is opened later.
   vim.cmd.enew({ bang = true })
   vim.cmd.setfiletype('relay')
   same(is_coloured(), true, 'colours of another file')
-  -- Not where a line is as long as a whole network.
+  -- Not with a line as long as a whole network.
   vim.cmd.enew({ bang = true })
   vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('// '):rep(20000) })
   vim.cmd.setfiletype('relay')
   same(is_coloured(), false, 'colours of a long line')
-  -- Nor where nobody wants them.
+  -- Nor if it is disabled.
   vim.g.relay_treesitter = 0
   vim.cmd.enew({ bang = true })
   vim.cmd.setfiletype('relay')

@@ -1,6 +1,6 @@
--- What `drive.lua` does with runs: by command and by lens, their values, and how they are stopped.
+-- Steps of `drive.lua`: runs by command and by lens, their values, and cancellation.
 --
--- `tools` has its `same`, `until_`, `go`, `change`, `say` and `hover_has`.
+-- `tools` provides its `same`, `until_`, `go`, `change`, `say` and `hover_has`.
 return function(tools)
   local same, until_, go, change, say = tools.same, tools.until_, tools.go, tools.change, tools.say
   local steps = {}
@@ -41,14 +41,14 @@ return function(tools)
     vim.api.nvim_buf_delete(vim.fn.bufnr('^relay://run$'), { force = true })
   end
 
-  --- The titles of the lenses that are shown, in order.
+  --- The titles of the displayed lenses, in order.
   local function lenses()
     return vim.tbl_map(function(lens)
       return (lens.lens or lens).command.title
     end, vim.lsp.codelens.get(vim.lsp.codelens.enable and { bufnr = 0 } or 0))
   end
 
-  --- What is at the ends of lines, by line.
+  --- The virtual text at the ends of lines, by line.
   local function values()
     local namespace = vim.api.nvim_create_namespace('relay-analyzer.values')
     local found = {}
@@ -67,13 +67,13 @@ return function(tools)
 
   function steps.runs_by_command()
     local window, buffer = halves()
-    -- One server, however often the buffer is read.
+    -- Reading the buffer again starts no other server.
     vim.bo.filetype = 'relay'
     same(#vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' }), 1, 'servers of a buffer')
     go('def @main', '@main')
     vim.cmd('RelayRun @main n=82')
     say('run', (result('42 (int32)'):gsub('\n', ' ')))
-    -- Who has waited is in the result, and `q` leads back.
+    -- The focus is in the result, and `q` leads back.
     same(vim.api.nvim_buf_get_name(0), 'relay://run', 'the buffer after a run')
     vim.api.nvim_feedkeys('q', 'xt', false)
     same({ vim.api.nvim_get_current_win(), vim.fn.reg_recording() }, { window, '' }, 'the window after `q`')
@@ -83,14 +83,14 @@ return function(tools)
       return all[vim.fs.basename(vim.api.nvim_buf_get_name(buffer))]
     end
     same(remembered(), { ['@main'] = { inputs = { n = 82 } } }, 'the arguments that are remembered')
-    -- They count for the next run; what does not fit is told and not remembered.
+    -- They apply to the next run; invalid ones are reported and not stored.
     forget_result()
     vim.cmd('RelayRun @main n=nan')
-    result('`nan` is no int32')
+    result('`nan` is not a valid int32')
     vim.api.nvim_set_current_win(window)
     go('  %m + 1', '%m')
     vim.cmd('RelayRun')
-    -- Who has gone on meanwhile stays where they are.
+    -- The cursor stays if it has moved meanwhile.
     vim.cmd.normal('gg')
     result('42 (int32)')
     same(vim.api.nvim_get_current_win(), window, 'the window of who has gone on')
@@ -107,7 +107,7 @@ return function(tools)
     vim.api.nvim_set_current_win(window)
     wait_for_values({ [2] = '= 82', [3] = '= 82', [4] = '= 41' })
     tools.hover_has('%m + 1', '%m', 'in the last run: `41`')
-    -- Where hints are shown, the values are among them, and nowhere else.
+    -- Values are only displayed among inlay hints.
     vim.lsp.inlay_hint.enable(true, { bufnr = 0 })
     until_('values in hints', function()
       return #vim.tbl_filter(function(hint)
@@ -121,7 +121,7 @@ return function(tools)
     vim.api.nvim_set_current_win(window)
     wait_for_values({})
     vim.lsp.inlay_hint.enable(false, { bufnr = 0 })
-    -- They follow the text: a function that has changed has none.
+    -- A function that has changed loses them.
     forget_result()
     vim.cmd('RelayRun @main')
     result('42 (int32)')
@@ -147,11 +147,11 @@ return function(tools)
         return vim.startswith(title, '▶ Run')
       end, lenses())
     end
-    -- Nobody has asked for them.
+    -- They are off by default.
     until_('lenses', function()
       return runs() == 2
     end)
-    -- A lens does what the command does.
+    -- A lens does the same as the command.
     go('def @main', '@main')
     local select = vim.ui.select
     vim.ui.select = function(items, _, choose)

@@ -1,6 +1,6 @@
--- What `drive.lua` does with modules that TVM saved.
+-- Steps of `drive.lua`: modules saved by TVM.
 --
--- `tools` has its `same`, `until_`, `say` and `hover_has`.
+-- `tools` provides its `same`, `until_`, `say` and `hover_has`.
 return function(tools)
   local same, until_, say, hover_has = tools.same, tools.until_, tools.say, tools.hover_has
   local steps = {}
@@ -46,8 +46,8 @@ return function(tools)
     return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') .. '\n'
   end
 
-  --- Does something, and gives what is said meanwhile. Neovim would say it once it has started, and what drives
-  --- it is a part of the start.
+  --- Calls a function and returns the messages meanwhile. Neovim would display them after startup, of which
+  --- this script is a part.
   local function told(act)
     local relay = require('relay-analyzer')
     local tell, found = relay.tell, {}
@@ -95,8 +95,8 @@ return function(tools)
     hover_has('image.resize1d', '%x', 'Tensor[(1, 4, 4), float32]')
     same(vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR }), {}, 'errors')
 
-    -- A program has written the file anew: it is seen as soon as somebody looks. The result has another
-    -- size than it is declared with.
+    -- A program has rewritten the file, which is noticed on focus. The result has another size than
+    -- its declaration.
     local first, last = JSON:find('.*"data":%[9,16,11%]')
     write(path, JSON:sub(first, last):gsub('%[9,16,11%]$', '[9,9,11]') .. JSON:sub(last + 1))
     vim.cmd('doautocmd FocusGained')
@@ -106,7 +106,7 @@ return function(tools)
       return found[1] and found[1].code == 'shape-mismatch'
     end)
 
-    -- As long as it is half written, what was read stays.
+    -- While the file is incomplete, the text stays.
     local before = text()
     write(path, JSON:sub(1, 1000))
     pcall(vim.cmd, 'doautocmd FocusGained')
@@ -131,7 +131,7 @@ return function(tools)
     is_shown()
     same(vim.fn.winlayout()[1], 'row', 'windows')
     vim.cmd.close()
-    -- By its name, as a session does.
+    -- By name, like a session.
     vim.cmd.bwipeout('relay-saved://' .. path .. '.relay')
     vim.cmd.edit('relay-saved://' .. path .. '.relay')
     is_shown()
@@ -146,7 +146,7 @@ return function(tools)
     local path = vim.fn.tempname() .. '.json'
     write(path, '{ "root": 1, "nodes": [] }\n')
     same(told(edit(path)), {}, 'offers')
-    -- Neovim makes an error of what is said as one at once.
+    -- Neovim raises errors at once.
     local _, problem = pcall(vim.cmd, 'RelayOpen')
     until_('the refusal', function()
       return (vim.fn.execute('messages') .. tostring(problem)):find('there is no node 1', 1, true)

@@ -1,4 +1,4 @@
--- `relay.toml`: what is written in it holds at once, without an edit of the module.
+-- `relay.toml`: changes apply at once, without an edit of the module.
 return function(tools)
   local say, until_ = tools.say, tools.until_
 

@@ -1,6 +1,6 @@
--- What `drive.lua` does with the shape report and with the chain of a shape.
+-- Steps of `drive.lua`: the shape report, and the origin of a shape.
 --
--- `tools` has its `same`, `until_`, `go`, `change` and `say`.
+-- `tools` provides its `same`, `until_`, `go`, `change` and `say`.
 return function(tools)
   local same, until_, go, change, say = tools.same, tools.until_, tools.go, tools.change, tools.say
   local steps = {}
@@ -27,7 +27,7 @@ return function(tools)
     end
   end
 
-  --- The text of the line that is marked as the one under the cursor.
+  --- The text of the line that is highlighted as the cursor's.
   local function marked()
     local _, buffer = report()
     local namespace = vim.api.nvim_create_namespace('relay-analyzer.shapes')
@@ -47,7 +47,7 @@ return function(tools)
       return line_with('%queries')
     end)
     assert(lines()[1]:find('^@attention %(line 4%)'), lines()[1])
-    -- The cost that is chosen is beside the operator.
+    -- The selected cost is next to the operator.
     local row = line_with('%flat')
     assert(row:find('reshape +%- +Tensor%[%(128, 768%), float32%]'), row)
     row = line_with('%q ')
@@ -57,7 +57,7 @@ return function(tools)
 
     vim.api.nvim_set_current_win(source)
 
-    -- A name that is none changes nothing.
+    -- An unknown name changes nothing.
     pcall(vim.cmd, 'RelayShapes nowhere')
     until_('a message', function()
       return vim.fn.execute('messages'):find('there is no function `@nowhere`', 1, true)
@@ -130,7 +130,7 @@ return function(tools)
       return line_with('%t ')
     end)
     same(names(), { '%r', '%s', '%t' }, 'the calls in the order of the text')
-    -- A tuple keeps whole fields, and `K` shows it all.
+    -- A tuple is truncated between fields, and `K` shows all of it.
     local row = line_with('%t ')
     assert(row:find('(Tensor[(4, 16), float32], … 11 more)', 1, true), row)
     vim.fn.search('%t ')
@@ -152,7 +152,7 @@ return function(tools)
     same(names(), { '%t', '%s', '%r' }, 'the calls by bytes')
     assert(vim.wo.winbar:find('bytes, most expensive first', 1, true), vim.wo.winbar)
     same(vim.wo.wrap, false, "'wrap' of the report")
-    -- <CR> finds a call wherever it is sorted to.
+    -- <CR> finds a call in any sort order.
     vim.fn.search('%s ')
     vim.cmd.normal(vim.keycode('<CR>'))
     same({ vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)[1] }, { text, 3 }, 'the place after <CR>')
@@ -162,11 +162,11 @@ return function(tools)
     say('costs', row)
   end
 
-  --- A module with this many calls, as large as any that was met.
+  --- A module with this many calls, as many as in the largest known network.
   local CALLS = 14506
 
-  --- The processor time of Neovim and of its servers so far, in milliseconds: unlike the time on the
-  --- clock, it does not depend on what else the machine does.
+  --- The CPU time of Neovim and its servers so far, in milliseconds. Unlike wall-clock time,
+  --- it does not depend on the load of the machine.
   local function busy()
     local sum = os.clock() * 1000
     for _, child in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
@@ -196,7 +196,7 @@ return function(tools)
     local client = until_('a client', function()
       return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
     end)
-    -- As a person has it who has looked at the file: analysed.
+    -- The file has been analysed, as when a user has looked at it.
     local request = require('relay-analyzer.request')
     local analysed = false
     local params = { textDocument = vim.lsp.util.make_text_document_params(buffer) }

@@ -1,6 +1,6 @@
--- What `drive.lua` does with the view of the type at the cursor, and with the lens of references.
+-- Steps of `drive.lua`: the view of the type at the cursor, and the lens of references.
 --
--- `tools` has its `same`, `until_`, `go`, `change` and `say`.
+-- `tools` provides its `same`, `until_`, `go`, `change` and `say`.
 return function(tools)
   local same, until_, go, change, say = tools.same, tools.until_, tools.go, tools.change, tools.say
   local steps = {}
@@ -25,7 +25,7 @@ return function(tools)
     end)
   end
 
-  --- Puts the cursor somewhere, as a person would: with what follows it told of it.
+  --- Moves the cursor and triggers its autocommands.
   local function move(line, text)
     local number, column = go(line, text)
     vim.cmd('doautocmd CursorMoved')
@@ -43,7 +43,7 @@ return function(tools)
     same(lines[5], '  0    12   ← `newshape` sets axis 1 to 12', 'the first axis')
     assert(table.concat(lines, '\n'):find('\n\nContext\n  %k  : Tensor[(128, 768), float32]', 1, true), vim.inspect(lines))
 
-    -- With the cursor; between names it stays; and with the text.
+    -- It follows the cursor and the text, and stays between names.
     move('let %flat', '%flat')
     shows('%flat (`let` variable)')
     move('let %flat', ' let')
@@ -65,7 +65,7 @@ return function(tools)
       return (shown()[2] or ''):find('(128, 768)', 1, true)
     end)
 
-    -- <CR> goes to what a line speaks of.
+    -- <CR> jumps to the subject of a line.
     local number = move('let %keys', '%keys')
     shows('%keys')
     vim.api.nvim_set_current_win((view()))
@@ -183,7 +183,7 @@ return function(tools)
     same(marked('hl_group'), { '%w: Tensor[(4, 8), float32]', '%w' }, 'what is dim')
     same({ vim.fn.foldclosed(3), vim.fn.foldclosedend(4), vim.fn.foldclosed(5) }, { 3, 4, -1 }, 'what is folded')
     same({ vim.wo.conceallevel, vim.wo.foldmethod, vim.wo.wrap }, { 2, 'manual', false }, 'the options')
-    -- The types that are hidden stand at the right in short, and a fold says what is in it.
+    -- Hidden types are abbreviated at the right, and a fold summarizes its content.
     local shapes = {}
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, { details = true })) do
       if mark[4].virt_text then
@@ -193,7 +193,7 @@ return function(tools)
     end
     same(shapes, { [3] = '2×4 f32', [4] = '2×4 f32', [5] = '2×4 f32', [6] = '2×4 f32' }, 'shapes')
     same(vim.fn.foldtextresult(3), '  %0 = nn.dense(%x, %w, units=4);  … relu', 'a fold')
-    -- Windows that come later have their own.
+    -- Later windows have their own.
     vim.cmd.new()
     same({ vim.wo.conceallevel, vim.wo.wrap }, { before[1], before[3] }, 'the options of a new window')
     vim.cmd.bwipeout()

@@ -10,7 +10,7 @@ import os
 import pathlib
 import sys
 
-# Plugins that this machine has beside are none of these tests' business.
+# Disables other plugins of this machine.
 os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 sys.dont_write_bytecode = True
 

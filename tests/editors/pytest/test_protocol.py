@@ -17,11 +17,11 @@ from strict import Client, fixture
 
 SERVER = os.environ["RELAY_TEST_SERVER"]
 ATTENTION = pathlib.Path(os.environ["RELAY_TEST_FILE"]).read_text()
-# What the server does that a client's capabilities rule out is an error, too.
+# Violations of the client's capabilities are errors, too.
 pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
 PATIENCE = 20
 EDITORS = ["neovim", "emacs", "visual-studio-code"]
-# What is in front counts two units in UTF-16, four in UTF-8 and one in UTF-32.
+# The character before it has two units in UTF-16, four in UTF-8 and one in UTF-32.
 HALVES = """#[version = "0.0.5"]
 def @half(%n: int32) -> int32 { %n / 2 }
 def @main(%n: int32) -> int32 {
@@ -379,7 +379,7 @@ async def test_code_actions(client: Client):
     fixes = [action for action in found if action.kind == t.CodeActionKind.QuickFix]
     (fix,) = [action for action in fixes if "%input" in action.title]
     assert "%input }" in page.edited(fix.edit.changes[page.uri])
-    # What is made only when it is chosen.
+    # Edits that are computed on resolve.
     span = page.range("def", "%inptu")
     everything = await client.text_document_code_action_async(
         t.CodeActionParams(page.id, span, t.CodeActionContext([]))
@@ -400,7 +400,7 @@ async def test_lenses_and_runs(client: Client):
     answer = await client.workspace_execute_command_async(
         t.ExecuteCommandParams("relay.run", [argument])
     )
-    # Nothing is known about the answer of a command.
+    # The result of a command is untyped.
     assert (answer["status"], answer["function"]) == ("done", "@main"), answer
     assert "42 (int32)" in answer["text"]
     other = await opened(client, ATTENTION, "other.relay")
@@ -446,7 +446,7 @@ async def test_requests_that_make_no_sense(client: Client):
         with pytest.raises(JsonRpcException) as refused:
             await client.text_document_hover_async(ask)
         assert refused.value.code == t.ErrorCodes.InvalidParams
-    # The server lives on.
+    # The server keeps running.
     ask = t.HoverParams(page.id, page.at("%m + 1", "%m"))
     assert (await client.text_document_hover_async(ask)) is not None
 

@@ -1,5 +1,5 @@
-// What a person sees between two modules: the passes of a log, two of its modules side by side, the changes
-// one after another, the history of an expression, and the file that is edited against its last commit.
+// Comparing modules as a user sees it: the passes of a log, two of its modules side by side, the changes
+// one after another, the history of an expression, and a file against its last commit while it is edited.
 //
 //   node between.mjs EXTENSION.vsix FOLDER
 //
@@ -31,7 +31,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
   const row = (text) => page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row, .pane-body .monaco-list-row").filter({ hasText: text }).first();
   const status = (text) => page.locator(".statusbar-item", { hasText: text }).first();
   const tab = (text) => page.locator(".tab", { hasText: text }).first();
-  /** The editor of a column, from the left. */
+  /** The editor in a column. */
   const column = (at) => page.locator(".editor-group-container").nth(at);
   const line = (at, text) => column(at).locator(".view-line", { hasText: text }).first();
   const pick = async (text) => {
@@ -39,11 +39,11 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await item.waitFor({ timeout: PATIENCE });
     await item.click();
   };
-  /** What is drawn behind the text, by its colour. */
+  /** The background decorations of the text, by colour. */
   const coloured = (at) => column(at).locator(".view-overlays .cdr[class*='ced-']").count();
 
   try {
-    // The file makes the view come; its passes are there, and those that did nothing are dim.
+    // The file opens the view, which lists its passes and dims those without changes.
     await open([["openFile", remote(path.join(workspace, "run.log"))]]);
     await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
     await page.locator(".pane-header", { hasText: "Relay Passes" }).first().waitFor({ timeout: PATIENCE });
@@ -56,7 +56,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await shot("passes");
     say("passes");
 
-    // What each of them costs more or less than the one before, on request.
+    // The difference in cost of each pass, on request.
     await command(page, "Relay: Costs of Passes");
     await row("calls 5 → 6").waitFor({ timeout: PATIENCE });
     assert.match(await row("SimplifyExpr").innerText(), /@main · calls 5 → 6.* · line 22/);
@@ -66,12 +66,12 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await eventually(page, () => row("SimplifyExpr").innerText(), (text) => !text.includes("calls"));
     say("costs of passes");
 
-    // A module is a document of its own.
+    // A module is a separate document.
     await row("SimplifyExpr").click();
     await tab("2 SimplifyExpr.relay").waitFor({ timeout: PATIENCE });
     await line(0, "nn.softmax").waitFor({ timeout: PATIENCE });
 
-    // And beside the one before.
+    // Next to the previous one.
     await row("SimplifyExpr").hover();
     await row("SimplifyExpr").locator(".action-label[aria-label*='Compare with Previous']").click();
     await status("1 expression changed").waitFor({ timeout: PATIENCE });
@@ -83,7 +83,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await shot("compare");
     say("compared");
 
-    // The cursor on one side shows the partner on the other.
+    // The cursor on one side reveals the counterpart on the other.
     await line(1, "tanh").click();
     await eventually(page, () => column(0).locator(".view-overlays .cdr[class*='ced-']").count(), (count) => count >= 2);
     // The first change, and the next, by the keyboard.
@@ -111,7 +111,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await shot("compare-fused");
     say("fused");
 
-    // In which pass did this change?
+    // The pass that made a change.
     await line(1, "exp(%1)").click();
     await command(page, "Relay: History of Expression");
     await page.locator(".quick-input-list .monaco-list-row", { hasText: "SimplifyExpr" }).first().waitFor({ timeout: PATIENCE });
@@ -137,10 +137,10 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await head.click();
     await page.locator(".notification-toast", { hasText: "are equal in structure" }).first().waitFor({ timeout: PATIENCE });
     await line(1, "tanh").waitFor({ timeout: PATIENCE });
-    // The comparison follows what is typed.
+    // The comparison follows edits.
     await line(1, "nn.softmax").click();
     await find(page, "axis=1", "1 of 1");
-    // The first Escape was for the message.
+    // The first Escape closed the message.
     await page.locator(".find-widget.visible").first().waitFor({ state: "detached", timeout: 1_000 }).catch(() => page.keyboard.press("Escape"));
     await page.keyboard.type("axis=0");
     await eventually(page, () => note(1, "axis=0"), (text) => text.includes("axis 1 → 0"));

@@ -9,7 +9,7 @@ import { required, say, withWorkbench } from "./workbench.mjs";
 
 const folder = path.resolve(process.argv[2]);
 const LIMIT = 120_000;
-/** What the host says of itself: among it, that its native modules were not compiled. */
+/** Output of the host itself, such as warnings about native modules that were not compiled. */
 const NOISE = /^(?:[^]*(?:bindings file|native-watchdog)|\[Service Worker\]|Creating a socket|Resolv|\[reconnection|\[AgentHost|\[AccountPolicy|Updating additional|connect ECONNREFUSED 127.0.0.1:9:)/;
 
 await withWorkbench({ files: [required("RELAY_TEST_FILE")], tests: true }, async ({ page, remote, open }) => {

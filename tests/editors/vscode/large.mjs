@@ -1,9 +1,9 @@
-// Large networks in the shape panel, and in the page that the command line makes: how long a person waits.
+// Large networks in the shape panel, and in the HTML report of the command line: response times.
 //
 //   node large.mjs EXTENSION.vsix FOLDER
 //
 // RELAY_TEST_MODELS: a folder with lstm500.relay, resnet152.relay and bert-base.relay; without it, the
-// generated chain alone. Screenshots go to FOLDER.
+// generated chain only. Screenshots go to FOLDER.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,13 +16,13 @@ import { PATIENCE, command, eventually, goTo, required, say, until, withWorkbenc
 
 /** Rows of the chain. */
 const CALLS = 14_506;
-/** How long a table of so many rows may take to open, to search and to sort, in milliseconds. */
+/** Time limits for a table of this size to open, search and sort, in milliseconds. */
 const TABLE = 1_000;
-/** How long it may take from an edit of lstm500 to the new report: the pause that ends the typing is in it. */
+/** Time limit from an edit of lstm500 to the new report, including the debounce. */
 const REPORT = 1_500;
-/** A machine that does something else now and then is tried again; the best try counts. */
+/** The number of attempts, of which the best counts, since the machine may be busy. */
 const TRIES = 5;
-/** Where more processes run than there are processors, each is as much slower. */
+/** With more processes than processors, each is slower by that factor. */
 const slower = () => Math.max(1, loadavg()[0] / availableParallelism());
 
 const [extension, folder] = process.argv.slice(2);
@@ -39,7 +39,7 @@ writeFileSync(
 const large = ["lstm500", "resnet152", "bert-base"].map((name) => path.join(models ?? made, `${name}.relay`));
 const files = [chain, ...large.filter((file) => existsSync(file))];
 
-/** The shortest of some tries that is short enough, else the shortest of all. */
+/** The first attempt within the limit, or else the shortest of all. */
 async function best(limit, attempt) {
   const times = [];
   while (times.length < TRIES && !(times.at(-1) <= limit * slower())) {
@@ -54,7 +54,7 @@ function assertFast(what, milliseconds, limit) {
   assert.ok(milliseconds <= allowed, `${what}: ${Math.round(milliseconds)} ms, more than ${allowed}`);
 }
 
-/** How long a page takes for something, until it is drawn. */
+/** The time of an action in a page until it is rendered. */
 const timed = (frame, act, value) =>
   frame.locator("body").evaluate(
     async (_, [act, value]) => {
@@ -76,14 +76,14 @@ async function assertTableIsFast(frame, what) {
   const rows = frame.locator("tbody tr[data-at]");
   assert.ok((await rows.count()) < 200, "only what is in sight is drawn");
   assertFast(`${what}: search`, await best(TABLE, () => timed(frame, SEARCH, "%1450")), TABLE);
-  // Itself, and %14500 to %14504.
+  // %1450 itself, and %14500 to %14504.
   assert.deepEqual(await frame.locator("table").first().locator("tr[data-at] td:nth-child(2)").allInnerTexts(), ["%1450", ...[0, 1, 2, 3, 4].map((at) => `%1450${at}`)]);
   await timed(frame, SEARCH, "");
   assertFast(`${what}: sort by name`, await best(TABLE, () => timed(frame, SORT, "name")), TABLE);
   assertFast(`${what}: sort by cost`, await best(TABLE, () => timed(frame, SORT, "liveBytes")), TABLE);
   await timed(frame, SORT, "at");
 
-  // All rows are as high as they are taken to be: the last one is where the scroll bar ends.
+  // All rows have the assumed height: the last one is at the end of the scroll bar.
   await frame.locator("table").first().focus();
   await frame.locator("table").first().press("End");
   const last = frame.locator(`tr[data-at="${CALLS - 1}"]`).first();
@@ -99,7 +99,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
   const openFile = async (name) => {
     await until(editor(name), async () => {
       await page.keyboard.press("Escape");
-      // Beside the panel, not over it.
+      // Next to the panel, not over it.
       await page.locator(".editor-group-container").first().locator(".view-line").first().click({ timeout: 5_000 });
       await page.keyboard.press("Control+P");
       await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: 5_000 });
@@ -108,7 +108,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
       await page.keyboard.press("Enter");
     });
   };
-  /** The title of the panel says whose shapes it shows. */
+  /** The title of the panel names the file. */
   const panelTab = (name) => page.locator(".tab", { hasText: `Shapes: ${name}` }).first();
   const row = (at) => panel.locator(`#table tr[data-at="${at}"]`);
 
@@ -122,7 +122,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
         await panelTab("chain.relay").click({ button: "middle" });
         await page.locator("iframe.webview").first().waitFor({ state: "detached", timeout: PATIENCE });
       }
-      // The palette is no part of it.
+      // Excludes the palette.
       await page.keyboard.press("F1");
       await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: PATIENCE });
       await page.keyboard.type("Relay: Show Shapes");
@@ -159,7 +159,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
       await panelTab("lstm500.relay").waitFor({ timeout: PATIENCE });
       await row(0).locator("td", { hasText: "%zeros" }).first().waitFor({ timeout: PATIENCE });
       const edited = await best(REPORT, async (attempt) => {
-        // One line more above everything: each call is one line lower in the next report.
+        // Inserts a line at the top, which moves each call in the next report down by one line.
         await goTo(page, 2, 1);
         const there = Number(await row(0).locator("td").first().innerText());
         const start = performance.now();
@@ -185,7 +185,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
       }
     }
 
-    // The same table in the page of the command line.
+    // The same table in the report of the command line.
     const report = path.join(made, "chain.html");
     writeFileSync(report, execFileSync(required("RELAY_TEST_SERVER"), ["shapes", "--format", "html", chain], { maxBuffer: 1 << 28 }));
     const html = await page.context().newPage();

@@ -1,6 +1,6 @@
 // A log of four passes.
 const TYPE = "Tensor[(2, 8), float32]";
-/** A module as it comes to the first pass. */
+/** The input of the first pass. */
 export const FIRST = `#[version = "0.0.5"]
 def @main(%x: ${TYPE}, %w: Tensor[(8, 8), float32]) {
   %0 = nn.dense(%x, %w, units=8);
@@ -31,7 +31,7 @@ def @main(%x: ${TYPE}, %w: Tensor[(8, 8), float32]) {
   %7(%6, %4)
 }
 `;
-/** A log as TVM writes it: a pass that changes names only, one that changes an axis, one that fuses. */
+/** A log as written by TVM: one pass changes names only, one an axis, one fuses. */
 export const LOG = [["InferType", FIRST], ["FoldConstant", RENAMED], ["SimplifyExpr", CHANGED], ["FuseOps", FUSED]]
   .map(([pass, text], at) => `[10:00:0${at}] /src/relay/ir/transform.cc:133: PrintIR(after ${pass}):\n${text}`)
   .join("\n");

@@ -1,4 +1,4 @@
-// What a person sees in VS Code: opens a module with a broken shape, reads the message, mends it.
+// A user's first steps in VS Code: opens a module with a broken shape, reads the message, fixes it.
 //
 //   node person.mjs EXTENSION.vsix FOLDER
 //
@@ -42,7 +42,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await shot("squiggle");
 
     // The squiggle is under `%keys` in the line of the product, and under nothing else.
-    // Lenses and hints that arrive move it once more.
+    // Lenses and hints still move it when they arrive.
     const places = () => Promise.all([squiggles.first().boundingBox(), word("let %scores", "%keys").boundingBox()]);
     await eventually(page, places, ([under, keys]) => under && keys && Math.abs(under.x - keys.x) < 3 && Math.abs(under.width - keys.width) < 3);
 
@@ -53,7 +53,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     assert.equal(problem.split("expects 128").length, 2, "the message is there once");
     await shot("hover");
 
-    // Colours: names, operators and comments differ, and the theme has one for each.
+    // Names, operators and comments have different colours.
     const colour = (target) => target.evaluate((element) => getComputedStyle(element).color);
     const colours = () =>
       Promise.all([
@@ -65,17 +65,17 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
       ]);
     await eventually(page, colours, (colours) => new Set(colours).size === 5);
 
-    // Mends the fault with the keyboard: the axes of %keys.
+    // Fixes the axes of %keys with the keyboard.
     await page.keyboard.press("Escape");
     await line("let %keys").click();
     await page.keyboard.press("Home");
     await find(page, "[1, 2, 0]", "of 2");
     await page.keyboard.press("Delete");
-    // The bracket closes by itself, and typing it goes over it.
+    // The bracket closes automatically, and typing it moves past it.
     await page.keyboard.type("[1, 0, 2]");
     await page.waitForFunction(() => !document.querySelector(".squiggly-error"), null, { timeout: PATIENCE });
     say("mended");
-    // What the call takes is shown over the text, and the line is longer than the window.
+    // The signature help is above the text, and the line is longer than the window.
     await page.keyboard.press("Escape");
     await page.keyboard.press("Home");
     const mended = await hover(word("let %scores", "%keys"), "%keys: Tensor[(12, 128, 64), float32]");
@@ -89,7 +89,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await resultsView({ page, shot, say, line, status });
     await readingView({ page, workspace, shot, say });
 
-    // And back: undo brings the squiggle back.
+    // Undo brings the squiggle back.
     await page.keyboard.press("Escape");
     await line("let %weights").click();
     for (let i = 0; i < 12 && !(await line("let %keys").innerText()).includes("2,\u00a00"); i++) {
@@ -104,7 +104,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await page.locator(".markers-panel .monaco-list-row", { hasText: "nn.batch_matmul" }).first().waitFor({ timeout: PATIENCE });
     await shot("problems");
 
-    // The server is gone, and there again: a message says so, and what can be done about it.
+    // The server crashes and restarts: a message reports it and offers actions.
     change({ "relay.server.path": "/nowhere/relay-analyzer" });
     const message = page.locator(".notification-toast, .notifications-center").filter({ hasText: "/nowhere/relay-analyzer" }).first();
     await message.waitFor({ timeout: PATIENCE });

@@ -1,10 +1,10 @@
-// The pictures of the pages: takes the screenshots and the frames of the recording from the editor itself.
+// Takes the screenshots of the documentation and the frames of the recording in the editor.
 //
 //   node pictures.mjs EXTENSION.vsix FOLDER
 //
 // RELAY_TEST_FILE: tests/examples/broken-attention.relay
-// FOLDER/NAME.png are the pictures; FOLDER/frames has those of the recording, and `frames.json` says how long
-// each of them stays, in milliseconds. `.ci/pictures` makes the files of the pages of them.
+// FOLDER/NAME.png are the pictures; FOLDER/frames has those of the recording, and `frames.json` the duration
+// of each, in milliseconds. `.ci/pictures` converts them for the documentation.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,7 +21,7 @@ const frames = path.join(folder, "frames");
 rmSync(frames, { recursive: true, force: true });
 mkdirSync(frames, { recursive: true });
 
-/** What a person opens, with nothing but the text in sight. */
+/** Opens a file with only the text visible. */
 const SETTINGS = {
   "breadcrumbs.enabled": false,
   "editor.fontSize": 13,
@@ -37,7 +37,7 @@ const SETTINGS = {
   "workbench.layoutControl.enabled": false,
 };
 
-/** The parts of the page of VS Code that pictures are made of. */
+/** The parts of the VS Code window that appear in pictures. */
 function tools(page) {
   const line = (text) => page.locator(".monaco-editor .view-line", { hasText: text }).first();
   return {
@@ -45,7 +45,7 @@ function tools(page) {
     word: (inLine, text) => line(inLine).locator("span > span", { hasText: text }).first(),
     status: (text) => page.locator(".statusbar-item", { hasText: text }).first(),
     squiggle: page.locator(".monaco-editor .squiggly-error").first(),
-    /** When nothing moves any more, with the mouse out of the way. */
+    /** Waits until nothing moves, with the mouse out of the way. */
     async rest() {
       await page.mouse.move(640, 3);
       await page.waitForTimeout(700);
@@ -68,13 +68,13 @@ const shots = (page) => async (name) => {
   say(name);
 };
 
-/** The message at the call, with the two places that it names. */
+/** The message at the call, with its two related places. */
 async function errorShown(page, { word }) {
   const box = page.locator(".monaco-hover:visible .monaco-hover-content").filter({ hasText: "expects 128" }).first();
   await hovered(page, word("let %scores", "%keys"), box);
 }
 
-/** Mends the fault: the axes of `%keys`. `typed` is called after each letter. */
+/** Fixes the axes of `%keys`. `typed` is called after each letter. */
 async function mend(page, { line, squiggle }, typed = () => {}) {
   await page.keyboard.press("Escape");
   await line("let %keys").click();
@@ -105,7 +105,7 @@ async function shapesShown(page) {
   return panel;
 }
 
-/** A module with a fault, its message, and what there is to see when it is mended. */
+/** A module with an error, its message, and the module after the fix. */
 async function attention(window) {
   const { page } = window;
   const seen = await opened(window, file);
@@ -119,7 +119,7 @@ async function attention(window) {
   await shot("run");
 }
 
-/** The type at the cursor: long lines go out of sight. */
+/** The type at the cursor; long lines are truncated. */
 async function types(window) {
   const { page } = window;
   const seen = await opened(window, file);
@@ -131,7 +131,7 @@ async function types(window) {
   await shots(page)("types");
 }
 
-/** The graph beside a printed module, whose comments are out of sight. */
+/** The graph beside a printed module without its comments. */
 async function shapes(window) {
   const { page } = window;
   const seen = await opened(window, network);
@@ -144,7 +144,7 @@ async function shapes(window) {
   await shots(page)("shapes");
 }
 
-/** What TVM refuses. */
+/** Findings about TVM. */
 async function tvm(window) {
   const { page } = window;
   const seen = await opened(window, manual, { "relay.tvm": true });
@@ -163,7 +163,7 @@ async function compare(window) {
   await open([["openFile", remote(path.join(workspace, path.basename(log)))]]);
   await page.locator(".pane-header", { hasText: "Relay Passes" }).first().waitFor({ timeout: PATIENCE });
   for (const title of ["workspace", "Outline", "Timeline"]) {
-    // A closed part of the side bar leaves its place to the passes.
+    // Collapses a part of the side bar to make room for the passes.
     await page.locator(".pane-header.expanded", { hasText: title }).first().click({ timeout: 1_000 }).catch(() => {});
   }
   await command(page, "Relay: Show Passes");
@@ -175,7 +175,7 @@ async function compare(window) {
   await shots(page)("compare");
 }
 
-/** From the message to the graph, in some seconds. */
+/** From the message to the graph in a few seconds. */
 async function recording(window) {
   const { page } = window;
   const list = [];

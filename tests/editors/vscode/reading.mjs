@@ -1,4 +1,4 @@
-// What a person sees of the reading view: the column of shapes, and what a folded chain says.
+// The reading view as a user sees it: the column of shapes, and the summary of a folded chain.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -29,7 +29,7 @@ function printed() {
   return lines.join("\n");
 }
 
-/** A file is open; another one is, and is gone, when this is done. */
+/** Opens another file next to the open one, and closes it at the end. */
 export async function readingView({ page, workspace, shot, say }) {
   writeFileSync(path.join(workspace, "printed.relay"), printed());
   await page.keyboard.press("Control+P");
@@ -47,13 +47,13 @@ export async function readingView({ page, workspace, shot, say }) {
       const contents = [...element.querySelectorAll("span")].map((span) => getComputedStyle(span, "::after").content);
       return contents.filter((content) => content !== "none").join(" ").replace(/["\u00a0]/g, " ");
     });
-  // The chain is folded: its first line says what is in it, beside its shape.
+  // The chain is folded: its first line summarizes it, next to its shape.
   const shown = await eventually(page, () => after("%0 ="), (text) => text.includes("…") && text.includes("f32"));
   assert.match(shown, /… relu → dropout ⋯ 2 more/);
   assert.match(shown, /1×128×768 f32/);
   await line("%3 =").waitFor({ state: "detached", timeout: PATIENCE });
   assert.doesNotMatch(await line("add(").innerText(), /ty=/);
-  // The right edges of all shapes are on one line.
+  // All shapes are aligned at the right.
   const edges = await page.locator(".editor-instance .view-lines").evaluate((lines) =>
     [...lines.querySelectorAll(".view-line span")]
       .filter((span) => getComputedStyle(span, "::after").content.includes("f32"))

@@ -1,16 +1,16 @@
-// What a person sees of a run: the lens, values at the ends of lines, the view with the results.
+// A run as a user sees it: the lens, values at the ends of lines, the view with the results.
 import assert from "node:assert/strict";
 
 import { PATIENCE, command, until } from "./workbench.mjs";
 
-/** `tests/examples/broken-attention.relay` is open, and mended. */
+/** `tests/examples/broken-attention.relay` is open and fixed. */
 export async function resultsView({ page, shot, say, line, status }) {
   const lens = page.locator(".codelens-decoration a", { hasText: "▶ Run" }).first();
   const results = page.frameLocator("iframe.webview").frameLocator("iframe");
   await until(results.locator("header b", { hasText: "@attention" }), () => lens.click({ timeout: 5_000 }));
   await status("@attention: Tensor[(12, 128, 64), float32] in ").waitFor({ timeout: PATIENCE });
 
-  // The value is after all that is written, and does not say the shape again.
+  // The value follows the line and does not repeat the shape.
   const value = page.locator(".monaco-editor .view-line", { hasText: "let %k:" }).first();
   await value.locator("span", { hasText: "mean" }).first().waitFor({ timeout: PATIENCE });
   const text = (await value.innerText()).replace(/\u00a0/g, " ");
@@ -23,12 +23,12 @@ export async function resultsView({ page, shot, say, line, status }) {
   assert.match(await section("Time by operator").innerText(), /nn\.dense\s+3×\s+[\d.]+ m?s/);
   assert.equal(await section("Time by layer").count(), 0, "no comment names a layer");
   await shot("results");
-  // The slowest call leads to its place.
+  // The slowest call links to its position.
   const slowest = section("Slowest calls").locator("button", { hasText: "%q = nn.dense" });
   await slowest.click();
   await page.locator(".statusbar-item", { hasText: /Ln 6,/ }).first().waitFor({ timeout: PATIENCE });
 
-  // The values go, and the view with them.
+  // The values disappear together with the view.
   await command(page, "Relay: Clear Values");
   await value.locator("span", { hasText: "mean" }).first().waitFor({ state: "detached", timeout: PATIENCE });
   await page.locator("iframe.webview").first().waitFor({ state: "detached", timeout: PATIENCE });

@@ -1,4 +1,4 @@
-// What a person sees of the shape panel: opens it, clicks a row, searches, colours, looks at the graph.
+// The shape panel as a user sees it: opens it, clicks a row, searches, colours, looks at the graph.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -8,12 +8,12 @@ import { PATIENCE, command, eventually, goTo, hovered, until } from "./workbench
 /** The page of the panel. */
 export const panelOf = (page) => page.frameLocator("iframe.webview").frameLocator("iframe");
 
-/** `tests/examples/broken-attention.relay` is open, and mended. */
+/** `tests/examples/broken-attention.relay` is open and fixed. */
 export async function shapePanel({ page, workspace, shot, say }) {
-  // What it says of the file follows the diagnostics after a moment.
+  // The panel is updated shortly after the diagnostics.
   const health = page.locator(".statusbar-item", { hasText: /1 function\s*$/ }).first();
   await health.waitFor({ timeout: PATIENCE });
-  const table = page.locator(".monaco-hover:visible, .workbench-hover:visible").filter({ hasText: "TVM 0.14 takes it" }).first();
+  const table = page.locator(".monaco-hover:visible, .workbench-hover:visible").filter({ hasText: "compatible with TVM 0.14" }).first();
   await hovered(page, health, table);
   await shot("health");
 
@@ -22,7 +22,7 @@ export async function shapePanel({ page, workspace, shot, say }) {
   const row = (text) => panel.locator("#table tbody tr[data-at]", { hasText: text }).first();
   await row("%scores").waitFor({ timeout: PATIENCE });
   assert.match(await panel.locator("#total").innerText(), /MACs, \d+ calls; peak memory .* at /);
-  // The cost that is chosen is beside the operator.
+  // The selected cost is next to the operator.
   assert.match(await row("%scores").innerText(), /nn\.batch_matmul\s+12,582,912\s+\(12, 128, 128\), float32/);
   await panel.locator("#cost").selectOption("bytes");
   assert.match(await row("%scores").innerText(), /nn\.batch_matmul\s+768\.0 KiB\s+\(12, 128, 128\), float32\s+12,582,912/);
@@ -36,7 +36,7 @@ export async function shapePanel({ page, workspace, shot, say }) {
   await panel.locator("tr.marked", { hasText: "%weights" }).waitFor({ timeout: PATIENCE });
   await shot("shapes");
 
-  // By the keyboard alone: to the first row, down, and to its line.
+  // With the keyboard only: to the first row, down, and to its line.
   await panel.locator("#table table").focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowDown");
@@ -45,7 +45,7 @@ export async function shapePanel({ page, workspace, shot, say }) {
   await page.keyboard.press("Enter");
   await page.locator(".statusbar-item", { hasText: `Ln ${line},` }).first().waitFor({ timeout: PATIENCE });
 
-  // The dearest first; the cheapest is no more than as dear.
+  // The most expensive first; the least expensive is not more expensive.
   await panel.locator("#table th", { hasText: "MACs" }).click();
   assert.match(await panel.locator("#table tbody tr[data-at]").first().innerText(), /nn\.dense/);
   const search = panel.locator("#search");
@@ -73,10 +73,10 @@ export async function shapePanel({ page, workspace, shot, say }) {
   await page.locator("iframe.webview").first().waitFor({ state: "detached", timeout: PATIENCE });
 }
 
-/** What the script of the page knows of the graph. */
+/** The state of the graph in the page's script. */
 const graphState = (panel) =>
   panel.locator("body").evaluate(() => {
-    // A name of the page's script.
+    // A global of the page's script.
     const { scene, view, selected } = graph;
     return {
       ...view,
@@ -88,7 +88,7 @@ const graphState = (panel) =>
     };
   });
 
-/** The graph: legible, with inputs, weights and a result; tools, keys, details, and files that are saved. */
+/** The graph: legible, with inputs, weights and a result; tools, keys, details, and saved files. */
 async function graphOf({ page, panel, workspace, shot }) {
   await panel.locator("#show-graph").click();
   const canvas = panel.locator("#canvas");
@@ -103,7 +103,7 @@ async function graphOf({ page, panel, workspace, shot }) {
   assert.ok(legend.includes("convolution, product") && legend.includes("activation"), legend.join(", "));
   await shot("shapes-graph");
 
-  // A click selects a call: its details are there, and the cursor goes to it.
+  // A click selects a call, shows its details and moves the cursor to it.
   const box = await canvas.boundingBox();
   const click = async (name) => {
     const { items, scale, x, y } = await state();
@@ -120,11 +120,11 @@ async function graphOf({ page, panel, workspace, shot }) {
   for (const part of ["transpose_b", "12×128×128 f32", "Tensor[(12, 128, 128), float32]", "12,582,912", "%keys", "convolution, product"]) {
     assert.ok(text.includes(part), `${part}: ${text}`);
   }
-  // The focus stays in the graph: the line is marked in the editor alone.
+  // The focus stays in the graph; the editor only highlights the line.
   await page.locator(".monaco-editor .line-numbers.active-line-number", { hasText: /^12$/ }).first().waitFor({ timeout: PATIENCE });
   await shot("shapes-details");
 
-  // The keyboard goes along the edges, and zooms; the overview is there as soon as a part is out of sight.
+  // The keyboard follows edges and zooms. The overview appears when a part of the graph is hidden.
   await page.keyboard.press("ArrowDown");
   await settled(({ selected }) => selected !== "%scores");
   await page.keyboard.press("ArrowUp");
@@ -146,7 +146,7 @@ async function graphOf({ page, panel, workspace, shot }) {
   await page.keyboard.press("/");
   await panel.locator("#search:focus").waitFor({ timeout: PATIENCE });
 
-  // What is not found is dim, and Enter goes on.
+  // Other nodes are dimmed, and Enter jumps to the next match.
   await panel.locator("#search").fill("nn.dense");
   await panel.locator("#matches", { hasText: /^\d of 3$/ }).waitFor({ timeout: PATIENCE });
   const first = (await state()).selected;

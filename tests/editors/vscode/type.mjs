@@ -1,9 +1,9 @@
-// What a person sees of the view of the type at the cursor: opens it, moves, follows a link.
+// The view of the type at the cursor as a user sees it: opens it, moves, follows a link.
 import assert from "node:assert/strict";
 
 import { PATIENCE, command, find, goTo } from "./workbench.mjs";
 
-/** `tests/examples/broken-attention.relay` is open, and mended. */
+/** `tests/examples/broken-attention.relay` is open and fixed. */
 export async function typePanel({ page, shot, say }) {
   await goTo(page, 10, 8);
   await command(page, "Relay: Show Type at Cursor");
@@ -17,13 +17,13 @@ export async function typePanel({ page, shot, say }) {
   assert.match(await view.locator("table.context").innerText(), /%k\s+Tensor\[\(128, 768\), float32\]/);
   await shot("type");
 
-  // The cursor has stayed in the text, and the view follows it: an argument, and what it is for.
+  // The cursor stays in the text and the view follows it: an argument and its parameter.
   await find(page, "%queries, %keys", "1 of 1");
   const expected = view.locator("section", { hasText: "Expected here" });
   await expected.filter({ hasText: "tensor_b of nn.batch_matmul" }).waitFor({ timeout: PATIENCE });
   await shot("type-argument");
 
-  // A click on what set a size goes there.
+  // A click on the origin of a size goes there.
   await view.locator("tr.axis a").first().click();
   await page.locator(".statusbar-item", { hasText: "Ln 10" }).first().waitFor({ timeout: PATIENCE });
   say("type at the cursor");

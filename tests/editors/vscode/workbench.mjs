@@ -1,8 +1,8 @@
-// VS Code's own web server and workbench, with a browser that nobody sees.
+// VS Code's own web server and workbench, with a headless browser.
 //
-// RELAY_EDITORS: where `.ci/install-editors vscode` has put them
+// RELAY_EDITORS: where `.ci/install-editors vscode` installed them
 // RELAY_TEST_SERVER: the language server
-// RELAY_VERBOSE: set, to see the log of VS Code's server when something fails
+// RELAY_VERBOSE: if set, prints the log of VS Code's server on failures
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,13 +27,13 @@ export function say(...words) {
   console.log(`${((Date.now() - started) / 1000).toFixed(1)} s`, ...words);
 }
 
-/** How long a person would wait, in milliseconds. */
+/** The timeout for user-visible effects, in milliseconds. */
 export const PATIENCE = 60_000;
 
 /**
- * Does `act` again and again until `wanted` is there, and gives it. The layout moves under the mouse
- * when lenses, hints and lists arrive: a hover that was on its way is dropped then, a click goes
- * beside, and nothing comes of waiting longer.
+ * Repeats `act` until `wanted` appears, and returns it. The layout moves under the mouse
+ * when lenses, hints and lists arrive: a pending hover is then dropped, a click misses,
+ * and waiting longer does not help.
  */
 export async function until(wanted, act) {
   for (const start = Date.now(); ; ) {
@@ -49,7 +49,7 @@ export async function until(wanted, act) {
   }
 }
 
-/** Waits until `value` gives what `holds` takes; what it gave last is in the message if that never comes. */
+/** Waits until `value` satisfies `holds`; a timeout reports the last value. */
 export async function eventually(page, value, holds) {
   for (const start = Date.now(); ; await page.waitForTimeout(50)) {
     const now = await value();
@@ -62,7 +62,7 @@ export async function eventually(page, value, holds) {
   }
 }
 
-/** Points at something until what is shown there has been shown; comes from elsewhere each time. */
+/** Moves the mouse onto an element, repeatedly from elsewhere, until its hover appears. */
 export function hovered(page, target, wanted, options) {
   return until(wanted, async () => {
     await page.keyboard.press("Escape");
@@ -71,7 +71,7 @@ export function hovered(page, target, wanted, options) {
   });
 }
 
-/** Chooses a command of the palette. */
+/** Runs a command from the palette. */
 export async function command(page, title) {
   const row = page.locator(".quick-input-list .monaco-list-row", { hasText: title.replace(/^.*: /, "") }).first();
   await until(row, async () => {
@@ -83,7 +83,7 @@ export async function command(page, title) {
   await page.keyboard.press("Enter");
 }
 
-/** Goes to a place of the text that is open: where the focus was does not matter. */
+/** Goes to a position in the open text, wherever the focus is. */
 export async function goTo(page, line, column) {
   const there = page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).first();
   await until(there, async () => {
@@ -96,7 +96,7 @@ export async function goTo(page, line, column) {
   });
 }
 
-/** Finds a text in the editor that has the focus; `places` is what the box says then: `1 of 2`. */
+/** Finds a text in the focused editor; `places` is the result count in the box: `1 of 2`. */
 export async function find(page, text, places) {
   await page.keyboard.press("Control+F");
   await page.locator(".find-widget.visible .find-part").locator("textarea:focus, input:focus").first().waitFor({ timeout: PATIENCE });
@@ -160,7 +160,7 @@ function arguments_(root) {
   ];
 }
 
-/** The browser of npm brings the libraries that a bare machine lacks. */
+/** The npm package of the browser includes libraries that a minimal machine lacks. */
 function browserEnvironment(program) {
   const env = { ...process.env };
   if (execFileSync("ldd", [program], { encoding: "utf8" }).includes("not found")) {
@@ -181,7 +181,7 @@ export async function withWorkbench({ files, extension, tests, size }, drive) {
   const env = {
     ...process.env,
     HOME: path.join(root, "home"),
-    // No gallery: nothing is asked of the world outside.
+    // No gallery, so that no requests leave the machine.
     EXTENSIONS_GALLERY: JSON.stringify({ serviceUrl: "http://127.0.0.1:9/" }),
   };
   const log = path.join(root, "log");
@@ -197,7 +197,7 @@ export async function withWorkbench({ files, extension, tests, size }, drive) {
     server = spawn(
       node,
       [...arguments_(root), "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", ...(tests ? ["--enable-smoke-test-driver"] : [])],
-      // A group of its own, so that the language server ends with it.
+      // A separate process group, so that the language server ends with it.
       { env, stdio: ["ignore", output, output], detached: true },
     );
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {

@@ -1,12 +1,12 @@
 //! The words of the language, for mutations: keywords, punctuation, operators with their
-//! attributes, and what else texts are made of. `tests/fuzz/dictionaries/relay.dict` has the same
+//! attributes, and common fragments. `tests/fuzz/dictionaries/relay.dict` has the same
 //! words in the form of libFuzzer; a test compares them.
 
 use std::{collections::BTreeSet, fmt::Write, sync::OnceLock};
 
 use syntax::SyntaxKind;
 
-/// What no table has: types, data of the prelude, and beginnings of constructs.
+/// Words that are in no table: types, data types of the prelude, and starts of constructs.
 const OTHERS: &[&str] = &[
     "Tensor[(1, 2), float32]",
     "Tensor[(?, ?), float32]",
@@ -96,7 +96,7 @@ const OTHERS: &[&str] = &[
     "'a'",
 ];
 
-/// Every word, in the order of the alphabet.
+/// Returns every word, sorted.
 pub fn words() -> &'static [&'static str] {
     static WORDS: OnceLock<Vec<&'static str>> = OnceLock::new();
     WORDS.get_or_init(|| {
@@ -114,7 +114,7 @@ pub fn words() -> &'static [&'static str] {
     })
 }
 
-/// The dictionary in the form of libFuzzer: one word a line, in quotation marks.
+/// The dictionary in the form of libFuzzer: one quoted word per line.
 pub fn text() -> String {
     let mut text = String::from(
         "# The words of Relay: keywords, punctuation, operators and their attributes.\n\

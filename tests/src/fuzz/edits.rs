@@ -1,4 +1,4 @@
-//! What follows edits: the tree, and everything that is known of a file.
+//! Fuzz targets of incremental reparsing and analysis.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse};
 
 use super::{mutate::SEPARATOR, text::text_of};
 
-/// More edits are not looked at.
-const MOST_EDITS: usize = 64;
+/// The largest number of edits; further ones are ignored.
+const MAX_EDITS: usize = 64;
 
-/// The text of an input, and its edits, in turn: [`Kind::Edits`](super::Kind::Edits).
+/// Splits an input into a text and its edits: [`Kind::Edits`](super::Kind::Edits).
 fn script(input: &[u8]) -> (String, Vec<String>) {
     let script = text_of(input);
     let mut parts = script.split(SEPARATOR).map(str::to_owned);
-    (parts.next().unwrap_or_default(), parts.take(MOST_EDITS).collect())
+    (parts.next().unwrap_or_default(), parts.take(MAX_EDITS).collect())
 }
 
-/// An edit as it is written. Positions beyond the end are at the end, and what is inside of a letter
-/// is at its beginning.
+/// Parses an edit. Positions past the end are clamped to the end, positions inside a character to its
+/// start.
 fn edit(text: &str, written: &str) -> Edit {
     let (at, rest) = written.split_once(' ').unwrap_or((written, ""));
     let (length, insert) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -40,7 +40,7 @@ fn errors(parse: &Parse) -> Vec<String> {
     errors
 }
 
-/// The lines around the first node in which two trees differ.
+/// Returns the lines around the first node in which two trees differ.
 fn first_difference(part: &Parse, full: &Parse) -> String {
     let (part, full) = (format!("{:#?}", part.syntax()), format!("{:#?}", full.syntax()));
     let (part, full): (Vec<_>, Vec<_>) = (part.lines().collect(), full.lines().collect());
@@ -51,7 +51,7 @@ fn first_difference(part: &Parse, full: &Parse) -> String {
     format!("in part:\n{}\nin full:\n{}", show(&part), show(&full))
 }
 
-/// Follows edits in the tree: it equals that of a parse from the top, after each of them.
+/// Checks that the tree after each edit equals that of a full parse.
 pub fn reparse(input: &[u8]) {
     let (mut text, edits) = script(input);
     let mut parsed = parse(&text);
@@ -73,8 +73,7 @@ pub fn reparse(input: &[u8]) {
     }
 }
 
-/// Follows edits in the database, in both modes: types and findings equal those of a database that
-/// has never seen another text.
+/// Checks that types and diagnostics after each edit equal those of a fresh database, in both modes.
 pub fn edits(input: &[u8]) {
     let (text, edits) = script(input);
     for strict in [false, true] {

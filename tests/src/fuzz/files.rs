@@ -1,5 +1,5 @@
-//! Readers of arrays: whatever a file says of itself, reading it ends soon and takes no more memory
-//! than a run may; and what is read is the same after it is written and read again.
+//! Fuzz targets of readers of arrays: reading terminates quickly within the memory limit of a run, and
+//! survives a round trip through writing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,20 +8,20 @@ use interpreter::{Limits, Tensor, Watch};
 
 /// The memory limit of the run that reads, in bytes.
 const MEMORY: u64 = 4 << 20;
-/// More arrays of one file are not read.
-const MOST_READ: usize = 100;
+/// The largest number of arrays that are read from one file.
+const MAX_READ: usize = 100;
 
 fn limits() -> Limits {
     Limits { memory: Some(MEMORY), time: Some(Duration::from_secs(1)), ..Limits::default() }
 }
 
-/// Reads within the limits of a run. A limit that is reached gives nothing.
+/// Reads within the limits of a run; exceeding a limit is not a failure.
 fn reading(read: impl FnOnce() -> Vec<(String, Tensor)>) {
     let watch = Watch::new(&limits(), Arc::default());
     let Ok(read) = watch.within(read) else { return };
-    // Eight bytes an element at most, where the file has one: nothing grows further than that.
+    // An element takes at most eight bytes in memory for one byte in the file.
     let bytes: usize = read.iter().map(|(_, tensor)| tensor.bytes()).sum();
-    assert!(bytes as u64 <= MEMORY * MOST_READ as u64, "{bytes} bytes are read");
+    assert!(bytes as u64 <= MEMORY * MAX_READ as u64, "{bytes} bytes are read");
     write_and_read(&read);
 }
 
@@ -36,11 +36,11 @@ fn bytes_of(tensor: &Tensor) -> Vec<u8> {
 }
 
 fn write_and_read(tensors: &[(String, Tensor)]) {
-    // Names that are no names of files are not written by anybody.
+    // Names that are invalid as file names are not written.
     let numbered = tensors.iter().enumerate();
     let named = numbered.map(|(number, (_, tensor))| (format!("o{number}"), tensor));
     let mut file = Vec::new();
-    // A file takes no more than 65,535 bytes of description: such an array is refused.
+    // The format limits headers to 65,535 bytes: arrays with longer ones are rejected.
     if write_npz(&mut file, named.map(Ok)).is_err() {
         return;
     }
@@ -61,7 +61,7 @@ fn everything(archive: Result<Archive<&[u8]>, arrays::Error>) -> Vec<(String, Te
             return Vec::new();
         }
     };
-    let count = archive.names().len().min(MOST_READ);
+    let count = archive.names().len().min(MAX_READ);
     let read = |at: usize| {
         let array = archive.array(at).ok()?;
         let (dtype, shape) = (array.dtype(), array.shape().to_vec());

@@ -1,23 +1,23 @@
-//! Makes failing inputs smaller: without lines, then without tokens, then without bytes.
+//! Minimises failing inputs: removes lines, then tokens, then bytes.
 
 use std::time::{Duration, Instant};
 
 use super::{mutate::Tokens, seeds::Kind};
 
-/// Longer than this nothing is made smaller.
+/// The time limit of a minimisation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Cuts an input: the ends of its pieces.
+/// Splits an input into pieces, and returns their ends.
 type Cut = fn(&[u8]) -> Vec<usize>;
 
-/// The smallest input that still fails, as far as taking pieces away leads in a while. `fails` says
-/// whether an input fails in the same way.
+/// Removes pieces of an input as long as it still fails. `fails` returns true if an input fails in the
+/// same way.
 pub fn minimise(input: &[u8], kind: Kind, mut fails: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
     let begin = Instant::now();
     let mut smallest = input.to_vec();
     let is_text = matches!(kind, Kind::Text | Kind::Edits | Kind::Session);
     let cuts: &[Cut] = if is_text { &[lines, scripts, tokens, letters] } else { &[bytes] };
-    // Each round makes the input smaller, or is the last.
+    // Each round except the last shrinks the input.
     loop {
         let before = smallest.len();
         for cut in cuts {
@@ -29,7 +29,7 @@ pub fn minimise(input: &[u8], kind: Kind, mut fails: impl FnMut(&[u8]) -> bool) 
     }
 }
 
-/// Takes away as many pieces as can be, long runs of them first. `cut` gives the ends of pieces.
+/// Removes as many pieces as possible, long runs of them first. `cut` returns the ends of pieces.
 fn without_pieces(
     input: &[u8],
     cut: Cut,
@@ -62,7 +62,7 @@ fn without_pieces(
     }
 }
 
-/// The ends of pieces that follow each of these bytes, and of the rest.
+/// Splits after each matching byte.
 fn after(input: &[u8], is_end: impl Fn(u8) -> bool) -> Vec<usize> {
     let mut ends: Vec<usize> =
         (1..=input.len()).filter(|&end| is_end(input[end - 1]) || end == input.len()).collect();
@@ -74,7 +74,7 @@ fn lines(input: &[u8]) -> Vec<usize> {
     after(input, |byte| byte == b'\n')
 }
 
-/// Edits and messages, each of which begins with a separator.
+/// Splits into edits or messages, each of which starts with a separator.
 fn scripts(input: &[u8]) -> Vec<usize> {
     (1..=input.len()).filter(|&end| end == input.len() || input[end] == 1).collect()
 }

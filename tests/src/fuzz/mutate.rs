@@ -1,4 +1,4 @@
-//! Inputs made from others: by tokens and letters for texts, by bytes and numbers for files.
+//! Mutations of inputs: of tokens and characters in texts, of bytes and numbers in files.
 
 use fastrand::Rng;
 
@@ -9,9 +9,9 @@ use super::{
 };
 use crate::edits;
 
-/// The longest text that is made. Short texts run fast, and nearly everything goes wrong in them
-/// that goes wrong at all; what depends on length is for `tests/linear.rs`.
-const MOST_TEXT: usize = 3000;
+/// The longest generated text. Short texts run fast, and reveal nearly all bugs; `tests/linear.rs` covers
+/// those that depend on length.
+const MAX_TEXT: usize = 3000;
 /// The longest file that is made.
 const MOST_FILE: usize = 4000;
 
@@ -46,7 +46,7 @@ const NUMBERS: &[u64] = &[
     u64::MAX,
 ];
 
-/// Numbers as texts have them: with signs, suffixes, and too long for any width.
+/// Number literals: with signs, with suffixes, and too long for any width.
 const NUMERALS: &[&str] = &[
     "0",
     "1",
@@ -86,13 +86,13 @@ const NUMERALS: &[&str] = &[
     "1_000",
 ];
 
-/// Letters of two, three and four bytes, and what editors treat in a special way.
+/// Characters of two, three and four bytes, and those that editors treat specially.
 const LETTERS: &[&str] =
     &["é", "ß", "→", "日本", "🚀", "\u{FEFF}", "\u{200B}", "\u{301}", "\0", "\r", "\r\n", "\t"];
 
 const BRACKETS: &[&str] = &["(", ")", "[", "]", "{", "}", "/*", "*/", "\"", "<", ">"];
 
-/// What array files say of themselves.
+/// Fragments of headers of array files.
 const FILE_WORDS: &[&str] = &[
     "(0, 4611686018427387904)",
     "(9223372036854775807,)",
@@ -117,16 +117,16 @@ const FILE_WORDS: &[&str] = &[
     "PK\x06\x06",
 ];
 
-/// Makes inputs.
+/// Generates inputs.
 pub struct Mutator<'s> {
     pub(super) rng: Rng,
     pub(super) seeds: &'s Seeds,
 }
 
 impl<'s> Mutator<'s> {
-    /// A mutator that makes what depends on `seed` and the seeds alone.
+    /// Creates a mutator whose output depends only on `seed` and the seeds.
     pub fn new(seeds: &'s Seeds, seed: u64) -> Mutator<'s> {
-        // Neighbouring seeds of the generator give similar first numbers.
+        // Neighbouring seeds of the generator yield similar first numbers.
         let mut rng = Rng::with_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         rng.u64(..);
         Mutator { rng, seeds }
@@ -146,7 +146,7 @@ impl<'s> Mutator<'s> {
         from[self.rng.usize(0..from.len())]
     }
 
-    /// One of the seeds, the short ones more often.
+    /// Returns one of the seeds, preferring short ones.
     pub(super) fn seed(&mut self) -> &'s str {
         let texts = &self.seeds.texts;
         // They are sorted by length.
@@ -157,7 +157,7 @@ impl<'s> Mutator<'s> {
     /// A seed with a few changes.
     pub(super) fn text(&mut self) -> String {
         let mut text = self.seed().to_owned();
-        // Mostly one or two: after more, a text is nonsense from its first line on.
+        // Mostly one or two, as more make the whole text nonsense.
         let changes = match self.rng.u8(0..16) {
             0..=5 => 1,
             6..=9 => 2,
@@ -167,7 +167,7 @@ impl<'s> Mutator<'s> {
         for _ in 0..changes {
             text = self.changed(&text);
         }
-        truncate(&mut text, MOST_TEXT);
+        truncate(&mut text, MAX_TEXT);
         text
     }
 
@@ -193,7 +193,7 @@ impl<'s> Mutator<'s> {
                 let (from, to) = tokens.range(other, other + 1);
                 put(start, end, &text[from..to])
             }
-            // The head of this text and the tail of another.
+            // The start of this text and the end of another.
             12 => {
                 let other = self.seed();
                 let tokens = Tokens::of(other);
@@ -209,7 +209,7 @@ impl<'s> Mutator<'s> {
                 let (from, to) = tokens.range(first, last);
                 put(start, start, &other[from..to.max(from)])
             }
-            // A piece of this text again, or away.
+            // Repeat or delete a piece of this text.
             16 | 17 => {
                 let last = (at + self.rng.usize(1..30)).min(count);
                 let (from, to) = tokens.range(at, last);
@@ -220,7 +220,7 @@ impl<'s> Mutator<'s> {
             19 => put(start, end, self.pick(NUMERALS)),
             20 => put(start, if self.rng.bool() { end } else { start }, self.pick(BRACKETS)),
             21 => put(start, if self.rng.bool() { end } else { start }, self.pick(LETTERS)),
-            // A line again, elsewhere.
+            // Copy a line to another place.
             22 => {
                 let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
                 let to = text[start..].find('\n').map_or(text.len(), |at| start + at + 1);
@@ -237,7 +237,7 @@ impl<'s> Mutator<'s> {
         }
     }
 
-    /// A word of the dictionary.
+    /// Returns a word of the dictionary.
     fn word(&mut self) -> &'static str {
         let words = dictionary::words();
         words[self.rng.usize(0..words.len())]
@@ -246,7 +246,7 @@ impl<'s> Mutator<'s> {
     /// A text, mostly a sound one, and edits of it.
     fn edited(&mut self) -> String {
         let mut text = if self.rng.u8(0..4) > 0 { self.seed().to_owned() } else { self.text() };
-        truncate(&mut text, MOST_TEXT);
+        truncate(&mut text, MAX_TEXT);
         let mut script = text.replace(SEPARATOR, "");
         let mut now = script.clone();
         for _ in 0..self.rng.usize(1..8) {
@@ -272,7 +272,7 @@ impl<'s> Mutator<'s> {
             match self.rng.u8(0..10) {
                 0 if at < file.len() => file[at] ^= 1 << self.rng.u32(0..8),
                 1 if at < file.len() => file[at] = self.rng.u8(..),
-                // A number of some width.
+                // Replace a number of some width.
                 2 | 3 => {
                     let width = [1, 2, 4, 8][self.rng.usize(0..4)];
                     let number = NUMBERS[self.rng.usize(0..NUMBERS.len())].to_le_bytes();
@@ -285,7 +285,7 @@ impl<'s> Mutator<'s> {
                     let end = file.len().min(at + self.rng.usize(0..=word.len()));
                     file.splice(at..end, word.bytes());
                 }
-                // A part of it again, elsewhere.
+                // Copy a part to another place.
                 7 => {
                     let end = file.len().min(at + self.rng.usize(0..200));
                     let part = file[at..end].to_vec();
@@ -304,8 +304,8 @@ impl<'s> Mutator<'s> {
     }
 }
 
-/// One token of a text deleted, repeated, or replaced by another token of the text or a word of the
-/// language; and what was done, for a report. `None` for a text without tokens.
+/// Deletes or repeats one token of a text, or replaces it by another token of the text or a word of the
+/// language. Also describes the mutation. `None` for a text without tokens.
 pub fn one_token(rng: &mut Rng, text: &str) -> Option<(String, String)> {
     let tokens = Tokens::of(text);
     let solid: Vec<usize> = (0..tokens.ends.len())
@@ -344,7 +344,7 @@ fn is_token(text: &str) -> bool {
     Tokens::of(text).ends.len() == 1 && !text.trim().is_empty()
 }
 
-/// The edit that makes `after` of `before`: what lies between what they begin and end with.
+/// Returns the edit from `before` to `after`, without their common prefix and suffix.
 fn difference(before: &str, after: &str) -> syntax::Edit {
     let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let start = (0..=same)
@@ -364,7 +364,7 @@ fn difference(before: &str, after: &str) -> syntax::Edit {
     syntax::Edit { range, insert: new[..new.len() - tail].to_owned() }
 }
 
-/// Cuts a text off, between two letters.
+/// Truncates a text at a character boundary.
 fn truncate(text: &mut String, most: usize) {
     if text.len() > most {
         let end = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
@@ -379,8 +379,8 @@ pub(super) struct Tokens {
 
 impl Tokens {
     pub(super) fn of(text: &str) -> Tokens {
-        // Types of tensors come whole from the parser's lexer, and their parts are to be changed,
-        // too: they are cut at each letter that is not part of a word.
+        // The lexer yields tensor types as single tokens: they are split at each character that is not part of
+        // a word, so that their parts are mutated, too.
         let mut ends = Vec::new();
         let mut start = 0;
         for (_, end) in syntax::tokens(text) {
@@ -403,7 +403,7 @@ impl Tokens {
         Tokens { ends }
     }
 
-    /// The bytes of the tokens from `first` until before `last`.
+    /// Returns the byte range of the tokens `first..last`.
     pub(super) fn range(&self, first: usize, last: usize) -> (usize, usize) {
         let end = |count: usize| count.checked_sub(1).map_or(0, |at| self.ends[at]);
         (end(first), end(last))

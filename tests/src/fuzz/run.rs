@@ -1,5 +1,5 @@
-//! Running what is free of errors: it ends within its limits, does not panic, and gives what its type
-//! says.
+//! Fuzz target of the interpreter: texts without errors run within limits without panics, and their values
+//! have the inferred types.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use types::{TensorType, Type};
 
 use super::text::text_of;
 
-/// Arguments have no more elements than this.
-const MOST_ELEMENTS: usize = 4096;
-/// The size that an axis of any size has.
+/// The largest number of elements of an argument.
+const MAX_ELEMENTS: usize = 4096;
+/// The size for axes of unknown size.
 const ANY: usize = 2;
-/// Types are followed no deeper.
-const MOST_DEPTH: u32 = 16;
+/// The largest depth of types.
+const MAX_DEPTH: u32 = 16;
 
 fn limits() -> Limits {
     Limits {
@@ -38,7 +38,7 @@ pub fn run(input: &[u8]) {
         return;
     }
     let is_typed = is_fully_typed(&db, file);
-    // A size that is not known may be declared to be any: what it is shows when it is there.
+    // An unknown size may be declared as any size, and is checked at run time only.
     let is_sized = !types_in(&db, file).iter().any(|at| at.ty.to_string().contains('?'));
     for def in all_defs(&db, file) {
         if matches!(def.kind(&db), DefKind::Fn | DefKind::Expr) {
@@ -67,22 +67,22 @@ fn run_one(db: &Database, def: Def<'_>, is_typed: bool, is_sized: bool) {
             };
             if let Some(ty) = promised {
                 let fits = fits(&value, ty, is_sized, 0);
-                assert!(fits, "{ty} is promised, and {} is given", value.describe());
+                assert!(fits, "the type is {ty}, the value {}", value.describe());
             }
         }
         Err(fault) => {
-            assert!(!fault.message.is_empty(), "a fault says nothing");
-            assert!(fault.kind != FaultKind::Input, "the arguments are refused: {fault}");
+            assert!(!fault.message.is_empty(), "a fault has no message");
+            assert!(fault.kind != FaultKind::Input, "the arguments are rejected: {fault}");
             // Strings have no type and no value.
             let has_type = |ty: &Type| !ty.has_error();
             let is_typed = is_typed && view.inference.signature.as_ref().is_some_and(has_type);
             let went_wrong = is_typed && fault.kind == FaultKind::Untyped;
-            assert!(!went_wrong, "what has types goes wrong: {fault}");
+            assert!(!went_wrong, "a typed expression fails: {fault}");
         }
     }
 }
 
-/// The types of the parameters, and of the free variables of a bare expression.
+/// Returns the types of the parameters, and of the free variables of a bare expression.
 fn parameters(view: &View<'_>) -> Vec<Type> {
     let mut types = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
@@ -95,10 +95,9 @@ fn parameters(view: &View<'_>) -> Vec<Type> {
     types
 }
 
-/// A value of a type; `None` for types of which none is made here. Types are trees that were
-/// written, or follow from what was: those that are deeper than [`MOST_DEPTH`] are left out.
+/// Creates a value of a type; `None` for unsupported types and those deeper than [`MAX_DEPTH`].
 fn argument(ty: &Type, depth: u32) -> Option<Value> {
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return None;
     }
     match ty {
@@ -108,7 +107,7 @@ fn argument(ty: &Type, depth: u32) -> Option<Value> {
                 None => Some(ANY),
             };
             let shape: Vec<usize> = tensor.shape.iter().map(size).collect::<Option<_>>()?;
-            let count = count_of(&shape).filter(|&count| count <= MOST_ELEMENTS)?;
+            let count = count_of(&shape).filter(|&count| count <= MAX_ELEMENTS)?;
             let numbers = (0..count as i64).map(|number| number % 5).collect();
             Some(Tensor::from_i64s(tensor.dtype, &shape, numbers)?.into())
         }
@@ -130,10 +129,10 @@ fn fields_of(ty: &Type) -> usize {
     }
 }
 
-/// Whether a value is of a type, as far as values know theirs: sizes that a type leaves open are any,
-/// and all are unless the text `is_sized`.
+/// Returns true if a value has a type, as far as values know theirs. Unknown sizes match any size, as do
+/// all sizes unless the text `is_sized`.
 fn fits(value: &Value, ty: &Type, is_sized: bool, depth: u32) -> bool {
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return true;
     }
     match (value, ty) {

@@ -1,4 +1,4 @@
-//! What inputs are made from: the texts of this repository, and small files of arrays.
+//! Seeds of inputs: the texts of this repository, and small files of arrays.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
 pub enum Kind {
     /// A text.
     Text,
-    /// A text, and edits: each follows the byte 1, as `position length replacement`.
+    /// A text, and edits of the form `position length replacement`, each after the byte 1.
     Edits,
     /// A file of one array.
     Npy,
@@ -26,21 +26,21 @@ pub enum Kind {
     Session,
 }
 
-/// Texts and files to begin with.
+/// Texts and files to mutate.
 pub struct Seeds {
-    /// Texts, the shortest first; there is one at least.
+    /// At least one text, the shortest first.
     pub texts: Vec<String>,
     npy: Vec<Vec<u8>>,
     npz: Vec<Vec<u8>>,
     params: Vec<Vec<u8>>,
 }
 
-/// Longer texts make no seeds.
-const MOST_SEED: usize = 3000;
+/// The maximal length of a seed.
+const MAX_SEED: usize = 3000;
 
 impl Seeds {
-    /// The texts of the examples and of the markdown tests, generated texts of a few repetitions,
-    /// and texts that have failed before.
+    /// Returns the texts of the examples and of the markdown tests, generated texts of a few repetitions,
+    /// and earlier failures.
     pub fn of_repository() -> Seeds {
         let mut texts = BTreeSet::new();
         texts.extend(corpus::examples().into_iter().map(|(_, text)| text));
@@ -53,13 +53,13 @@ impl Seeds {
             texts.extend([1, 2, 4].map(|n| (generator.text)(n)));
         }
         texts.extend(failures("text").into_iter().map(|(_, text)| text));
-        texts.retain(|text| text.len() <= MOST_SEED);
+        texts.retain(|text| text.len() <= MAX_SEED);
         let mut texts: Vec<String> = texts.into_iter().collect();
         texts.sort_by_key(String::len);
         Seeds { texts, npy: one_array(), npz: archives(), params: parameters() }
     }
 
-    /// Files of a kind of file; none of other kinds.
+    /// Returns the files of a kind; none for other kinds.
     pub(super) fn files(&self, kind: Kind) -> &[Vec<u8>] {
         match kind {
             Kind::Npy => &self.npy,
@@ -82,7 +82,7 @@ impl Seeds {
     }
 }
 
-/// Inputs that have made a target fail before: the files in `tests/fuzz/regressions/<folder>`.
+/// Returns inputs on which a target has failed: the files in `tests/fuzz/regressions/<folder>`.
 pub fn failures(folder: &str) -> Vec<(String, String)> {
     let folder = corpus::here().join("fuzz/regressions").join(folder);
     let mut files: Vec<(String, String)> = std::fs::read_dir(folder)

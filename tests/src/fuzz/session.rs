@@ -1,5 +1,5 @@
-//! Sessions with the language server: every request gets exactly one answer, notifications get none,
-//! nothing fails inside, and the server is there at the end.
+//! Fuzz target of sessions with the language server: every request gets exactly one response,
+//! notifications get none, there are no internal errors, and the server is responsive at the end.
 //!
 //! A script is a list of messages, each after the byte 1:
 //!
@@ -10,12 +10,11 @@
 //! close D                 closes it
 //! ask METHOD D L C        a request about a place in it
 //! cancel N                cancels the request N before the last
-//! raw JSON                any message; an `id` in it is replaced by one that is not used yet
+//! raw JSON                any message; an `id` in it is replaced by an unused one
 //! ```
 //!
-//! Documents stay open from one script to the next, so that a failure may depend on those before it:
-//! a script that fails is tried again on a new server. Each thread has one server, which works on
-//! [`SCRIPTS`] scripts.
+//! Documents stay open across scripts, so a failure may depend on earlier scripts: a failing script is
+//! tried again on a new server. Each thread has one server, which runs [`SCRIPTS`] scripts.
 
 use std::{cell::RefCell, collections::HashSet, time::Duration};
 
@@ -27,13 +26,13 @@ use super::{
 };
 use crate::client::{Client, range};
 
-/// Scripts that one server works on. What it sends later than the answers that are waited for is
-/// looked at during the next script, or at its end.
+/// The number of scripts per server. Messages after the awaited responses are checked during the next
+/// script, or at the end of the server.
 const SCRIPTS: usize = 100;
 /// The CPU time that the server may take for one script.
-const MOST_SERVER_TIME: Duration = Duration::from_secs(4);
-/// More messages of one script are not sent.
-const MOST_MESSAGES: usize = 64;
+const MAX_SERVER_TIME: Duration = Duration::from_secs(4);
+/// The largest number of messages of a script; further ones are ignored.
+const MAX_MESSAGES: usize = 64;
 
 /// The requests about places in documents.
 const METHODS: &[&str] = &[
@@ -76,7 +75,7 @@ const METHODS: &[&str] = &[
     "$/unknown",
 ];
 
-/// Messages of no use, and of the wrong form.
+/// Useless and malformed messages.
 const RAW: &[&str] = &[
     r#"{"jsonrpc":"2.0","method":"$/progress"}"#,
     r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
@@ -97,18 +96,18 @@ const RAW: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""}}"#,
 ];
 
-/// The codes of errors that answers may have: no such method, wrong parameters or request, cancelled,
-/// changed, refused. Among the others is that of a failure inside of the server.
+/// The allowed error codes of responses: unknown method, invalid parameters or request, cancelled,
+/// content modified, request failed. The code of internal errors is not allowed.
 const CODES: &[i64] = &[-32601, -32602, -32600, -32800, -32801, -32802, -32803];
 
-/// A script made up at random.
+/// Generates a random script.
 pub(super) fn script(mutator: &mut Mutator<'_>) -> String {
     let mut script = String::new();
     for number in 0..mutator.rng.usize(3..14) {
         let document = mutator.rng.usize(0..2);
         let place = |mutator: &mut Mutator<'_>| {
             let (line, column) = (mutator.rng.u32(0..12), mutator.rng.u32(0..60));
-            // Some places are outside of every text.
+            // Some positions are outside of every text.
             if mutator.rng.u8(0..30) == 0 { (u32::MAX, line) } else { (line, column) }
         };
         script.push(SEPARATOR);
@@ -138,11 +137,11 @@ pub(super) fn script(mutator: &mut Mutator<'_>) -> String {
     script
 }
 
-/// A server and what it has been asked.
+/// A server and its requests.
 struct Session {
     client: Client,
     scripts: usize,
-    /// Requests without an answer.
+    /// The requests without a response.
     open: HashSet<String>,
     /// The requests of the script, in order.
     asked: Vec<i64>,
@@ -160,7 +159,7 @@ pub fn session(input: &[u8]) {
     SESSION.with_borrow_mut(|kept| {
         // If this panics, no server is kept.
         let mut session = kept.take().unwrap_or_else(Session::new);
-        for message in script.split(SEPARATOR).take(MOST_MESSAGES) {
+        for message in script.split(SEPARATOR).take(MAX_MESSAGES) {
             session.message(message);
         }
         session.end_script();
@@ -172,7 +171,7 @@ pub fn session(input: &[u8]) {
     });
 }
 
-/// Ends the server of this thread, if there is one: nothing is left unanswered or answered twice.
+/// Ends the server of this thread, if there is one, and checks its remaining messages.
 pub fn end_session() {
     if let Some(session) = SESSION.take() {
         session.finish();
@@ -249,7 +248,7 @@ impl Session {
         }
     }
 
-    /// Sends any message: what is no JSON, and what has no method, gets no answer with an id.
+    /// Sends any message. Responses to invalid JSON or messages without a method have no id.
     fn raw(&mut self, text: &str) {
         let Ok(mut message) = serde_json::from_str::<Value>(text) else { return };
         let Some(method) = message["method"].as_str().map(str::to_owned) else {
@@ -272,7 +271,7 @@ impl Session {
         self.client.send(&message);
     }
 
-    /// Waits for all answers, and for one more, by which the server shows that it is there.
+    /// Waits for all responses, and for that of a final request, which shows that the server is responsive.
     fn end_script(&mut self) {
         let before = self.client.cpu();
         let id = self.client.ask("$/there", Value::Null);
@@ -284,7 +283,7 @@ impl Session {
         }
         if let (Some(before), Some(after)) = (before, self.client.cpu()) {
             let took = after.saturating_sub(before);
-            assert!(took <= MOST_SERVER_TIME, "the server takes {took:?}");
+            assert!(took <= MAX_SERVER_TIME, "the server takes {took:?}");
         }
         self.asked.clear();
         self.scripts += 1;
@@ -292,21 +291,21 @@ impl Session {
 
     fn receive(&mut self, message: &Value) {
         if message.get("method").is_some() {
-            // Nothing that the server can ask is among the abilities of this client.
+            // The client announces no capability that allows requests of the server.
             assert!(message.get("id").is_none(), "the server asks: {message}");
-            // An edit has no answer: that it fails inside is shown to the user.
+            // An internal error during an edit is shown to the user.
             let is_error =
                 message["method"] == "window/showMessage" && message["params"]["type"] == 1;
-            assert!(!is_error, "something fails inside of the server: {message}");
+            assert!(!is_error, "internal error of the server: {message}");
             return;
         }
         let id = &message["id"];
-        assert!(self.open.remove(&id.to_string()), "nobody asked for {message}, or it came before");
+        assert!(self.open.remove(&id.to_string()), "unexpected or duplicate response: {message}");
         let (result, error) = (message.get("result"), message.get("error"));
         assert!(result.is_some() != error.is_some(), "neither a result nor an error: {message}");
         if let Some(error) = error {
             let code = error["code"].as_i64().unwrap_or_default();
-            assert!(CODES.contains(&code), "something fails inside of the server: {error}");
+            assert!(CODES.contains(&code), "internal error of the server: {error}");
         }
     }
 
@@ -314,7 +313,7 @@ impl Session {
         for message in self.client.drain(Duration::from_millis(20)) {
             self.receive(&message);
         }
-        assert_eq!(self.client.finish(), Some(0), "the server ends otherwise than it was asked to");
+        assert_eq!(self.client.finish(), Some(0), "the server did not exit regularly");
     }
 }
 
@@ -323,7 +322,7 @@ fn is_end(method: &str) -> bool {
     matches!(method, "exit" | "shutdown")
 }
 
-/// Parameters that every request about a place understands.
+/// Returns parameters for any request with a position.
 fn about(uri: &str, line: u32, column: u32) -> Value {
     let place = json!({ "line": line, "character": column });
     let range = range((line, column), (line.saturating_add(3), column));

@@ -1,4 +1,4 @@
-//! What is done with one text: checking, everything else that opening does, layout.
+//! Fuzz targets of single texts: checking, opening in an editor, formatting.
 
 use semantics::{Database, Diagnostic, apply, check_file, types_in};
 use syntax::{
@@ -9,22 +9,21 @@ use syntax::{
 
 use crate::opening::{HEAVY_STEPS, Opened, STEPS};
 
-/// The longest message, in letters.
-const MOST_MESSAGE: usize = 600;
+/// The maximal length of a message in characters.
+const MAX_MESSAGE: usize = 600;
 
 /// The text of an input.
 pub(super) fn text_of(input: &[u8]) -> String {
     String::from_utf8_lossy(input).into_owned()
 }
 
-/// The errors of a parse that are not about what TVM alone refuses.
+/// Returns the errors of a parse, without TVM incompatibilities.
 fn faults(parse: &Parse) -> Vec<&SyntaxError> {
     parse.errors.iter().filter(|error| !error.kind.is_compat()).collect()
 }
 
-/// Checks a text with its types, in both modes: the tree holds every byte, findings are at places
-/// in the text, messages are not empty and not endless, and changes of a text without syntax errors
-/// make one without.
+/// Checks a text with its types, in both modes: the tree contains every byte, diagnostics have valid
+/// ranges, messages are neither empty nor too long, and fixes preserve the absence of syntax errors.
 pub fn check(input: &[u8]) {
     let text = text_of(input);
     let mut db = Database::new();
@@ -43,7 +42,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// A range that is cut out of the text has to lie between letters.
+/// Asserts that a range is inside the text, at character boundaries.
 fn assert_inside(text: &str, range: TextRange, what: &str) {
     let bytes = std::ops::Range::<usize>::from(range);
     assert!(text.get(bytes).is_some(), "a {what} is at {range:?}, outside of the text");
@@ -56,10 +55,10 @@ fn judge(text: &str, diagnostic: &Diagnostic, is_sound: bool) {
     for message in [&diagnostic.message].into_iter().chain(&diagnostic.help).chain(related) {
         assert!(!message.is_empty(), "`{code}` says nothing");
         let length = message.chars().count();
-        assert!(length <= MOST_MESSAGE, "`{code}` has a message of {length} letters: {message}");
+        assert!(length <= MAX_MESSAGE, "`{code}` has a message of {length} characters: {message}");
     }
     for related in &diagnostic.related {
-        assert_inside(text, related.range, "place beside a finding");
+        assert_inside(text, related.range, "related place");
     }
     for fix in &diagnostic.fixes {
         for (range, _) in &fix.edits {
@@ -68,13 +67,12 @@ fn judge(text: &str, diagnostic: &Diagnostic, is_sound: bool) {
         if is_sound {
             let after = parse(&apply(text, [fix]));
             let faults = faults(&after);
-            assert!(faults.is_empty(), "`{code}`: {fix:?} makes a text that cannot be read");
+            assert!(faults.is_empty(), "`{code}`: {fix:?} introduces syntax errors");
         }
     }
 }
 
-/// Does everything that opening a file and typing in it does, and everything that an editor may ask
-/// at the middle of it.
+/// Runs the analyses for opening a file, typing in it, and all requests of an editor in its middle.
 pub fn open(input: &[u8]) {
     let mut opened = Opened::new(text_of(input));
     for step in STEPS.iter().chain(HEAVY_STEPS) {
@@ -82,7 +80,7 @@ pub fn open(input: &[u8]) {
     }
 }
 
-/// Lays a text out in both styles: nothing but white space changes, and a second time nothing does.
+/// Formats a text in both styles: only white space changes, and formatting is idempotent.
 pub fn format(input: &[u8]) {
     let text = text_of(input);
     let bare = |text: &str| text.split_whitespace().collect::<String>();
@@ -93,6 +91,6 @@ pub fn format(input: &[u8]) {
         let again = formatted(&after, style);
         assert!(again == after, "{} is not idempotent:\n{after:?}\n{again:?}", style.name());
         let reads = faults(&parse(&after)).is_empty();
-        assert!(reads == is_sound, "{} changes what can be read:\n{after}", style.name());
+        assert!(reads == is_sound, "{} changes the validity of the text:\n{after}", style.name());
     }
 }

@@ -1,8 +1,8 @@
-//! Constructs that are cheap singly: comments, blank lines, attributes, literals, brackets.
+//! Constructs that are cheap on their own: comments, blank lines, attributes, literals, brackets.
 
 use super::{Generator, clean, each, main_around, row};
 
-/// A text after a definition that is complete.
+/// Returns a text after a complete definition.
 fn after_main(text: String) -> String {
     format!("def @main(%x: int32) {{ %x }}\n{text}")
 }
@@ -181,11 +181,11 @@ pub(super) const ALL: &[Generator] = &[
         main_around(&each(n, |i| format!("  %{i} = (\n")), "%x")
     }),
     row("opening braces on lines", |n| main_around(&each(n, |_| "  if (%c) {\n"), "%x")),
-    row("parentheses that close", |n| {
+    row("closed parentheses", |n| {
         main_around(&format!("{}%x{}", "(".repeat(n), ")".repeat(n)), "%x")
     }),
     row("opening comments", |n| after_main("/* ".repeat(n))),
-    row("comments that close", |n| after_main("/* ".repeat(n) + &"*/ ".repeat(n))),
+    row("closed comments", |n| after_main("/* ".repeat(n) + &"*/ ".repeat(n))),
     row("closing comments", |n| after_main("*/ ".repeat(n))),
     row("functions in functions", |n| main_around(&"fn (%y) { ".repeat(n), "%x")),
     row("calls in calls", |n| {
@@ -217,7 +217,7 @@ pub(super) const ALL: &[Generator] = &[
             each(n, |_| "1, ").trim_end_matches(", ")
         )
     }),
-    row("sizes that are not known", |n| {
+    row("unknown sizes", |n| {
         format!(
             "def @main(%x: Tensor[({}), float32]) {{ nn.relu(%x) }}\n",
             each(n, |_| "?, ").trim_end_matches(", ")

@@ -1,8 +1,8 @@
-//! Errors: at the end of something long, each a consequence of another, or all alike.
+//! Errors: at the end of a long text, as consequences of others, or repeated.
 
 use super::{Generator, each, main_around, row};
 
-/// A chain of `n` bindings that is correct; the last of them is `%(n - 1)`.
+/// Returns a valid chain of `n` bindings, the last of which is `%(n - 1)`.
 fn chain(n: usize) -> String {
     each(n, |i| match i {
         0 => "  %0 = add(%x, %w);\n".to_owned(),
@@ -47,14 +47,14 @@ pub(super) const ALL: &[Generator] = &[
     row("independent errors", |n| {
         main_around(&each(n, |i| format!("  %{i} = add(%x, %v);\n")), "%x")
     }),
-    row("declared types that do not fit", |n| {
+    row("mismatched annotations", |n| {
         main_around(&each(n, |i| format!("  let %y{i}: int32 = add(%x, %w);\n")), "%x")
     }),
-    row("one declared type that does not fit, used often", |n| {
+    row("one mismatched annotation, used often", |n| {
         let uses = each(n, |i| format!("  let %y{i} = add(%y, %w);\n"));
         main_around(&format!("  let %y: Tensor[(5), float32] = %x;\n{uses}"), "%x")
     }),
-    row("type comments that do not fit", |n| {
+    row("mismatched type comments", |n| {
         main_around(
             &each(n, |i| format!("  %{i} = nn.relu(%x) /* ty=Tensor[(2, 4), float32] */;\n")),
             "%x",
@@ -67,13 +67,13 @@ pub(super) const ALL: &[Generator] = &[
     row("one call with too many arguments", |n| {
         main_around(&format!("  let %y = add({});\n", each(n, |_| "%x, ")), "%x")
     }),
-    row("calls of what is no function", |n| {
+    row("calls of values that are not functions", |n| {
         main_around(&each(n, |i| format!("  let %y{i} = %x(%w);\n")), "%x")
     }),
-    row("branches that do not agree", |n| {
+    row("branches of different types", |n| {
         main_around(&each(n, |i| format!("  let %y{i} = if (%c) {{ %x }} else {{ %v }};\n")), "%x")
     }),
-    row("conditions that are no bool", |n| {
+    row("conditions that are not bool", |n| {
         main_around(&each(n, |i| format!("  let %y{i} = if (%x) {{ %x }} else {{ %x }};\n")), "%x")
     }),
     row("wrong arguments at calls of functions", |n| {
@@ -106,12 +106,12 @@ pub(super) const ALL: &[Generator] = &[
             "%x",
         )
     }),
-    row("calls with a lost bracket", |n| {
+    row("calls with a missing bracket", |n| {
         main_around(&each(n, |i| format!("  %{i} = add(%x, %w;\n")), "%x")
     }),
     row("bindings without a value", |n| main_around(&each(n, |i| format!("  %{i} = ;\n")), "%x")),
     row("lines of brackets", |n| main_around(&each(n, |_| "  ) ] } = ; , \" /* \n"), "%x")),
-    row("lines of letters that are no tokens", |n| {
+    row("lines of characters that are not tokens", |n| {
         main_around(&each(n, |_| "  'q' $ ` \\ \u{1}\n"), "%x")
     }),
     row("definitions that end early", |n| {
@@ -127,13 +127,13 @@ pub(super) const ALL: &[Generator] = &[
     row("statements after an error", |n| {
         main_around(&format!("  let %q = ((;\n{}", chain(n)), "%x")
     }),
-    row("integers that fit nowhere", |n| {
+    row("integers out of range", |n| {
         main_around(&each(n, |i| format!("  let %y{i}: int8 = {};\n", 1000 + i)), "%x")
     }),
     row("infinite types", |n| {
         main_around(&each(n, |i| format!("  let %f{i} = fn (%y) {{ %y(%y) }};\n")), "%x")
     }),
-    row("operators that TVM refuses", |n| {
+    row("operators that TVM rejects", |n| {
         main_around(&each(n, |i| format!("  %{i} = mul(%x, %w) && True\n")), "%x")
     }),
 ];

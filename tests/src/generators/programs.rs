@@ -23,7 +23,7 @@ pub(super) const ALL: &[Generator] = &[
         format!("def @main(%t: ({})) {{\n{lines}  1\n}}\n", each(n, |_| "int32, "))
     }),
     clean("wide tuples passed through functions", |n| {
-        // A text of n: the root of n types, each with the root of n fields.
+        // The length is linear in n: √n types with √n fields each.
         let (k, ty) = (root(n), format!("({})", each(root(n), |_| "int32, ")));
         each(k, |i| format!("def @f{i}(%t: {ty}) -> {ty} {{ %t }}\n"))
     }),
@@ -146,7 +146,7 @@ pub(super) const ALL: &[Generator] = &[
         let lines = each(n, |i| format!("  let %y{i} = match (%t) {{ Nil => 1 }};\n"));
         format!("def @main(%t: List[int32]) {{\n{lines}  1\n}}\n")
     }),
-    row("arms that nothing reaches", |n| {
+    row("unreachable arms", |n| {
         format!("def @main(%t: List[int32]) {{ match (%t) {{ {} }} }}\n", each(n, |_| "%y => 1, "))
     }),
     row("arms of one constructor", |n| {
@@ -165,8 +165,8 @@ pub(super) const ALL: &[Generator] = &[
         )
     }),
     row("a diagonal of patterns", |n| {
-        // The root of n arms with the root of n fields, of which each looks at another one: the
-        // matrix of what is left doubles with each arm if it is expanded.
+        // √n arms with √n fields, each of which tests another field: a matrix of uncovered patterns would
+        // double with each arm if it were expanded.
         let k = root(n);
         let arm = |i: usize| each(k, |field| if field == i { "Nil, " } else { "_, " });
         let arms = each(k, |i| format!("({}) => {i}, ", arm(i)));

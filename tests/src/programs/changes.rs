@@ -1,4 +1,4 @@
-//! Changes of a text that keep what it means.
+//! Changes of a text that preserve its meaning.
 
 pub mod actions;
 pub mod annotations;
@@ -13,12 +13,12 @@ use syntax::{TextRange, TextSize};
 
 use super::meaning::index;
 
-/// A changed text, and where the parts of the old one are in it.
+/// A changed text, and a mapping of positions from the old text.
 pub struct Change {
     /// The new text.
     pub text: String,
     parts: Parts,
-    /// Definitions that have new names; those with an empty one are gone.
+    /// The renamed definitions; removed ones have an empty name.
     renamed: HashMap<String, String>,
 }
 
@@ -31,24 +31,23 @@ pub enum Piece {
     New(String),
 }
 
-/// The new places of the parts of a text.
+/// The mapping from positions in the old text to the new text.
 enum Parts {
-    /// Some were replaced; sorted, none overlaps another. With whether what is replaced is the same
-    /// under another name.
+    /// Sorted replacements that do not overlap. True if the replaced text is only renamed.
     Edited(Edits, bool),
-    /// Ranges that were moved as a whole, and where they begin now.
+    /// Moved ranges, and their new starts.
     Moved(Vec<(TextRange, TextSize)>),
-    /// Both, one after the other.
+    /// A sequence of two mappings.
     Both(Box<Parts>, Box<Parts>),
 }
 
 impl Change {
-    /// The change that some edits make, which must not overlap.
+    /// Creates a change from edits, which must not overlap.
     pub fn edited(text: &str, edits: Edits) -> Change {
         Change::by_edits(text, edits, false)
     }
 
-    /// The change that edits of names make: what is replaced is there yet.
+    /// Creates a change from renames: the replaced ranges still exist.
     pub fn renamed(text: &str, edits: Edits) -> Change {
         Change::by_edits(text, edits, true)
     }
@@ -63,7 +62,7 @@ impl Change {
         }
     }
 
-    /// The change that puts pieces together.
+    /// Creates a change from pieces.
     pub fn pieces(text: &str, pieces: &[Piece]) -> Change {
         let mut out = String::new();
         let mut moved = Vec::new();
@@ -79,14 +78,14 @@ impl Change {
         Change { text: out, parts: Parts::Moved(moved), renamed: HashMap::new() }
     }
 
-    /// Says that a definition has another name; an empty one if it is gone.
+    /// Records the new name of a definition, empty if it is removed.
     #[must_use]
     pub fn with_name(mut self, old: impl Into<String>, new: impl Into<String>) -> Change {
         self.renamed.insert(old.into(), new.into());
         self
     }
 
-    /// This change and then another one of its text.
+    /// Composes this change with a change of its text.
     #[must_use]
     pub fn then(mut self, next: Change) -> Change {
         for name in self.renamed.values_mut() {
@@ -101,7 +100,7 @@ impl Change {
         Change { text: next.text, parts, renamed: self.renamed }
     }
 
-    /// The name of a definition in the new text.
+    /// Returns the name of a definition in the new text.
     pub fn name_of<'a>(&'a self, old: &'a str) -> Option<&'a str> {
         match self.renamed.get(old) {
             Some(new) if new.is_empty() => None,
@@ -110,7 +109,7 @@ impl Change {
         }
     }
 
-    /// The place of a range of the old text in the new one, if it is there yet.
+    /// Maps a range of the old text to the new one, if it still exists.
     pub fn place_of(&self, range: TextRange) -> Option<TextRange> {
         self.parts.place_of(range)
     }

@@ -18,19 +18,19 @@ enum Kind {
     Reference,
 }
 
-/// A function that may give what is wanted.
+/// A function that may return the wanted type.
 #[derive(Clone)]
 struct Callee {
     name: String,
     params: Vec<Ty>,
     /// Its type parameters.
     free: Vec<u32>,
-    /// What the wanted type makes of them.
+    /// Their instances for the wanted type.
     found: Vec<(u32, Ty)>,
 }
 
 impl Generator {
-    /// An expression of type `want`.
+    /// Generates an expression of type `want`.
     pub(super) fn expr(&mut self, scope: &mut Scope, want: &Ty, depth: u32) -> String {
         if depth == 0 || self.size == 0 {
             return self.leaf(scope, want);
@@ -70,7 +70,7 @@ impl Generator {
                     true => self.call(scope, &tuple, depth - 1),
                     false => self.built(scope, &tuple, depth - 1),
                 };
-                // A variable with a number after its dot is another name.
+                // A variable followed by a dot and a number is another name.
                 format!("({tuple}).{at}")
             }
             Kind::Reference => {
@@ -80,7 +80,7 @@ impl Generator {
         }
     }
 
-    /// A variable or a value, without computation.
+    /// Generates a variable or a value, without computation.
     pub(super) fn leaf(&mut self, scope: &Scope, want: &Ty) -> String {
         let fits = |named: &&Named| {
             let is_same = named.free.is_empty() && named.ty == *want;
@@ -103,7 +103,7 @@ impl Generator {
         self.value(scope, want)
     }
 
-    /// A value without variables, where there can be one.
+    /// Generates a value without variables, if possible.
     fn value(&mut self, scope: &Scope, want: &Ty) -> String {
         match want {
             Ty::Tensor(shape, dtype) if shape.is_empty() => self.literal(*dtype),
@@ -131,7 +131,7 @@ impl Generator {
                 format!("fn ({}) {{ {} }}", names.join(", "), self.leaf(&inner, ret))
             }
             Ty::Ref(inner) => format!("ref({})", self.leaf(scope, inner)),
-            // The parameter of a function of this type; every function that has the type parameter
+            // A parameter with this type; every function that has the type parameter
             // has such a parameter.
             Ty::Param(_) => scope
                 .vars
@@ -147,9 +147,9 @@ impl Generator {
         let plain = self.tape.once_in(3);
         match dtype {
             DType::Bool => if number.is_multiple_of(2) { "True" } else { "False" }.into(),
-            // What its surroundings make of an un-suffixed number does not go through operators: in
-            // `add(0, 0) < 0f` the numbers are integers. Calls of operators put such
-            // numbers beside a typed operand.
+            // The context determines the type of a number without a suffix, but not through
+            // operators: in `add(0, 0) < 0f` the numbers are integers. Calls of operators therefore
+            // pair such numbers with a typed operand.
             DType::Int32 if plain => number.to_string(),
             DType::Int32 => format!("{number}i32"),
             DType::Int64 => format!("{number}i64"),
@@ -159,7 +159,7 @@ impl Generator {
         }
     }
 
-    /// A value built of computations.
+    /// Generates a computation.
     fn built(&mut self, scope: &mut Scope, want: &Ty, depth: u32) -> String {
         match want {
             Ty::Tuple(fields) => {
@@ -178,7 +178,7 @@ impl Generator {
         }
     }
 
-    /// A call of something that is in scope, or of a function that is written here.
+    /// Generates a call of a function in scope, or of a function expression.
     fn call(&mut self, scope: &mut Scope, want: &Ty, depth: u32) -> String {
         let mut fitting: Vec<Callee> = Vec::new();
         for named in scope.vars.iter().rev().chain(self.globals.iter().rev()) {
@@ -208,7 +208,7 @@ impl Generator {
         format!("{name}({})", args.join(", "))
     }
 
-    /// An argument: recursive functions count down from a small number.
+    /// Generates an argument: recursive functions count down from a small number.
     fn argument(&mut self, scope: &mut Scope, ty: &Ty, depth: u32) -> String {
         match ty {
             Ty::Tensor(shape, DType::Int32) if shape.is_empty() => self.tape.pick(3).to_string(),
@@ -216,7 +216,7 @@ impl Generator {
         }
     }
 
-    /// A `match` with an arm for everything.
+    /// Generates an exhaustive `match`.
     fn matching(&mut self, scope: &mut Scope, want: &Ty, depth: u32) -> String {
         let subject = match self.tape.pick(4) {
             3 => Ty::Tuple(vec![self.ty(1, &[], false), self.ty(1, &[], true)]),
@@ -254,7 +254,7 @@ impl Generator {
         text + "}"
     }
 
-    /// A pattern of a constructor, or of a tuple, that takes all of its values.
+    /// Generates an irrefutable pattern of the fields of a constructor or tuple.
     fn pattern(&mut self, scope: &mut Scope, name: &str, fields: &[Ty]) -> String {
         let mut parts = Vec::new();
         for field in fields {

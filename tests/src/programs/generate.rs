@@ -7,10 +7,10 @@ use super::{
 
 /// The nesting depth of expressions. With [`SIZE`] it bounds every recursion of the generator.
 pub(super) const DEPTH: u32 = 4;
-/// The maximum number of expressions of a definition that are no leaves.
+/// The maximum number of expressions of a definition that are not leaves.
 const SIZE: u32 = 40;
 
-/// Bindings with a type error that no surroundings can mend.
+/// Bindings with a type error that no context can fix.
 const ERRORS: &[&str] = &[
     "let %bad: bool = 1f;",
     "let %bad = if (2f) { 1 } else { 2 };",
@@ -33,32 +33,31 @@ const ERRORS: &[&str] = &[
 /// The state of the generator.
 pub(super) struct Generator {
     pub(super) tape: Tape,
-    /// Definitions that exist already.
+    /// The previous definitions.
     pub(super) globals: Vec<Named>,
-    /// What may be generated yet.
+    /// The remaining number of expressions.
     pub(super) size: u32,
     names: u32,
     params: u32,
     graph: u32,
     /// The data types that are used.
     adts: Vec<Adt>,
-    /// In how many blocks from now there is an error, and which one.
+    /// The number of blocks before that with the error, and the index of the error.
     error: Option<(usize, usize)>,
 }
 
-/// The module of some tapes.
+/// Returns the module of some tapes.
 pub fn module(tapes: &Tapes) -> String {
     Generator::new(None).module(tapes)
 }
 
-/// The module of some tapes with one type error: a number chooses it, and another the block in
-/// which it is.
+/// Returns the module of some tapes with one type error. `error` selects it, `block` its block.
 pub fn broken_module(tapes: &Tapes, error: usize, block: usize) -> String {
     let mut generator = Generator::new(Some((block, error % ERRORS.len())));
     let text = generator.module(tapes);
     match generator.error {
         None => text,
-        // There are not as many blocks.
+        // There are fewer blocks.
         Some(_) => Generator::new(Some((0, error % ERRORS.len()))).module(tapes),
     }
 }
@@ -101,7 +100,7 @@ impl Generator {
         self.size = SIZE;
     }
 
-    /// A definition, and the one that it is recursive with.
+    /// Generates a definition, possibly with a mutually recursive one.
     fn definition(&mut self) -> String {
         match self.tape.pick(8) {
             4 => self.countdown(),
@@ -120,7 +119,7 @@ impl Generator {
         text + "\n"
     }
 
-    /// A function that calls itself with a smaller number.
+    /// Generates a function that calls itself with a smaller number.
     fn countdown(&mut self) -> String {
         let name = self.global_name();
         let text = self.countdown_named(&mut Scope::default(), &format!("def {name}"), &name);
@@ -129,7 +128,7 @@ impl Generator {
         text + "\n"
     }
 
-    /// A recursive function with `head` in front of its parameters, called `name` in itself.
+    /// Generates a recursive function with `head` before its parameters, called `name` in its body.
     pub(super) fn countdown_named(
         &mut self,
         scope: &mut Scope,
@@ -174,7 +173,7 @@ impl Generator {
         )
     }
 
-    /// A function over the cells of a list.
+    /// Generates a function over the cells of a list.
     fn list_recursion(&mut self) -> String {
         let name = self.global_name();
         let (param, ret) = (self.param(), self.ty(1, &[], false));
@@ -203,7 +202,7 @@ impl Generator {
         )
     }
 
-    /// Two functions that call each other with a smaller number.
+    /// Generates two functions that call each other with a smaller number.
     fn mutual(&mut self) -> String {
         let (even, odd, param) = (self.global_name(), self.global_name(), self.param());
         let ty = Ty::Param(param);
@@ -225,8 +224,8 @@ impl Generator {
         text
     }
 
-    /// The parameters and the result of a new function: type parameters, each of which is the type
-    /// of a parameter, then the types.
+    /// Generates the signature of a function: type parameters, each of which is the type of a
+    /// parameter, then the types of parameters and result.
     pub(super) fn signature(&mut self) -> (Vec<u32>, Vec<Ty>, Ty) {
         let free: Vec<u32> = (0..self.tape.pick(3)).map(|_| self.param()).collect();
         let mut params: Vec<Ty> = free.iter().map(|param| Ty::Param(*param)).collect();
@@ -238,7 +237,7 @@ impl Generator {
         (free, params, ret)
     }
 
-    /// A function with `head` in front of its parameters.
+    /// Generates a function with `head` before its parameters.
     pub(super) fn function(
         &mut self,
         scope: &mut Scope,
@@ -248,7 +247,7 @@ impl Generator {
         ret: &Ty,
     ) -> String {
         let (vars, declared) = (scope.vars.len(), scope.declared.len());
-        // Nothing, some parameters, or everything is annotated.
+        // Annotate nothing, some parameters, or everything.
         let mode = self.tape.pick(3);
         let known: Vec<u32> = scope.declared.iter().chain(free).copied().collect();
         let everything = mode == 2 && params.iter().chain([ret]).all(|ty| ty.is_writable(&known));
@@ -275,7 +274,7 @@ impl Generator {
         format!("{text} {{\n{body}\n}}")
     }
 
-    /// A type to aim at, with functions if `functions`.
+    /// Generates a type, possibly with functions if `functions`.
     pub(super) fn ty(&mut self, depth: u32, params: &[u32], functions: bool) -> Ty {
         let kinds = if depth == 0 { 2 } else { 7 };
         match self.tape.pick(kinds) {
@@ -299,7 +298,7 @@ impl Generator {
         }
     }
 
-    /// The type of a tensor of few elements.
+    /// Generates the type of a small tensor.
     pub(super) fn tensor(&mut self) -> Ty {
         let shapes: [&[i64]; 8] = [&[], &[2], &[3], &[2, 3], &[1, 3], &[2, 1], &[4], &[2, 2, 2]];
         let shape = self.tape.one_of(&shapes).to_vec();
@@ -331,7 +330,7 @@ impl Generator {
         self.params
     }
 
-    /// The error that belongs into the block that begins, if one does.
+    /// Returns the error of the block that starts here, if any.
     pub(super) fn error_here(&mut self) -> Option<&'static str> {
         let (blocks, which) = self.error?;
         match blocks {

@@ -1,4 +1,4 @@
-//! What a text means: whether it is accepted, its types, and the values that it gives.
+//! The meaning of a text: its errors, types and values.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ use super::{
     schemes::{is_instance, is_same_scheme},
 };
 
-/// Elements of a tensor that is made up as an argument, at most.
+/// The maximal number of elements of a generated argument.
 const ELEMENTS: u64 = 4096;
 
 /// A text with its analysis.
@@ -40,15 +40,15 @@ pub struct Program {
 /// The result of a run of a definition.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// A value, written with every bit of it.
+    /// A value, formatted exactly.
     Value(String),
-    /// It fails, for a reason that lies in the program.
+    /// A failure caused by the program.
     Fault(FaultKind),
 }
 
 /// A definition that computes.
 pub struct Computed {
-    /// Its name; nothing for a bare expression.
+    /// Its name; empty for a bare expression.
     pub name: String,
     /// Its type.
     pub signature: Option<Type>,
@@ -65,7 +65,7 @@ impl Program {
         Program { text, db, file }
     }
 
-    /// The codes of its errors, in alphabetical order.
+    /// Returns the codes of its errors, sorted.
     pub fn errors(&self) -> Vec<&'static str> {
         let found = check_file(&self.db, self.file);
         let errors = found.iter().filter(|d| d.severity == Severity::Error);
@@ -74,7 +74,7 @@ impl Program {
         codes
     }
 
-    /// The first error, as a report shows it.
+    /// Returns the first error, formatted as in a report.
     pub fn first_error(&self) -> Option<String> {
         let found = check_file(&self.db, self.file);
         let error = found.iter().find(|d| d.severity == Severity::Error)?;
@@ -82,14 +82,14 @@ impl Program {
         Some(format!("{}: {} (at `{at}`)", error.code, error.message))
     }
 
-    /// Returns true if it is one module without syntax errors and without parts that are opaque to
-    /// a transformation.
+    /// Returns true if it is one module without syntax errors and without parts that transformations
+    /// cannot handle.
     pub fn is_plain(&self) -> bool {
         let parse = syntax::parse(&self.text);
         parse.errors.iter().all(|error| error.kind.is_compat())
             && modules(&self.db, self.file).len() == 1
             && all_defs(&self.db, self.file).all(|def| {
-                // An external function cannot be run.
+                // External functions cannot be run.
                 let is_external = ast::FnDef::cast(def.node(&self.db))
                     .is_some_and(|def| def.external().is_some());
                 !is_external
@@ -124,8 +124,7 @@ impl Program {
             .collect()
     }
 
-    /// What a definition gives; `None` if it takes arguments that cannot be made up, or does not
-    /// end within narrow limits.
+    /// Runs a definition; `None` if its arguments cannot be generated, or if it exceeds narrow limits.
     pub fn run(&self, def: Def<'_>) -> Option<Outcome> {
         match self.evaluated(def)? {
             Ok(value) => {
@@ -138,7 +137,7 @@ impl Program {
         }
     }
 
-    /// As [`Program::run`], the value itself.
+    /// Like [`Program::run`], but returns the value.
     fn evaluated(&self, def: Def<'_>) -> Option<Result<Value, FaultKind>> {
         let view = View::new(&self.db, def)?;
         let args = match &view.inference.signature {
@@ -171,7 +170,7 @@ impl Program {
     }
 }
 
-/// The types of the expressions and variables of a definition.
+/// Returns the types of the expressions and variables of a definition.
 fn types_of(view: &View<'_>) -> Vec<TypeAt> {
     let mut types = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
@@ -190,7 +189,7 @@ fn types_of(view: &View<'_>) -> Vec<TypeAt> {
     types
 }
 
-/// A value for a parameter: tensors with different small elements, and tuples of them.
+/// Generates a value for a parameter: tensors with distinct small elements, and tuples of them.
 fn argument(ty: &Type) -> Option<Value> {
     match ty {
         Type::Tensor(tensor) if tensor.elements()? <= ELEMENTS => {
@@ -201,7 +200,7 @@ fn argument(ty: &Type) -> Option<Value> {
             let numbers = (0..count).map(|at| (at % 3) as f64).collect();
             Tensor::from_f64s(tensor.dtype, &sizes, numbers).map(Value::from)
         }
-        // Types are as deep as they are written, which the parser bounds.
+        // The parser limits the depth of types.
         Type::Tuple(fields) => {
             Some(Value::tuple(fields.iter().map(argument).collect::<Option<Vec<_>>>()?))
         }
@@ -209,7 +208,7 @@ fn argument(ty: &Type) -> Option<Value> {
     }
 }
 
-/// Writes a value; `left` bounds its length and, with it, the recursion through references.
+/// Formats a value; `left` limits its length and thus the recursion through references.
 fn write_value(value: &Value, out: &mut String, left: &mut i32) {
     *left -= 1;
     if *left <= 0 || out.len() > 1 << 20 {
@@ -246,27 +245,27 @@ fn write_value(value: &Value, out: &mut String, left: &mut i32) {
     }
 }
 
-/// How much of a law holds for a change.
+/// The part of the meaning that a change preserves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Keeps {
-    /// Errors of the same codes, every type, every value.
+pub enum Preserved {
+    /// The codes of errors, all types, all values.
     Everything,
-    /// Whether there are errors, every type, every value.
+    /// The presence of errors, all types, all values.
     Types,
-    /// Whether there are errors, the types of definitions, every value. What expressions have is
-    /// an instance of what they have afterwards: the annotation of a `let` is gone, or an
-    /// expression has become a value of its own, which is generalised.
+    /// The presence of errors, the types of definitions, all values. The types of expressions are
+    /// instances of the new types: the annotation of a `let` was removed, or an expression became a
+    /// separate value, which is generalised.
     Instances,
-    /// Whether there are errors, the types of definitions, every value.
+    /// The presence of errors, the types of definitions, all values.
     Signatures,
 }
 
-/// What a change does not keep of a program; nothing if the law holds.
-pub fn difference(before: &Program, change: &Change, keeps: Keeps) -> Option<String> {
+/// Describes a difference in meaning after a change; `None` if the law holds.
+pub fn difference(before: &Program, change: &Change, preserved: Preserved) -> Option<String> {
     let after = Program::new(change.text.clone());
     let (errors, now) = (before.errors(), after.errors());
-    let is_same = match keeps {
-        Keeps::Everything => errors == now,
+    let is_same = match preserved {
+        Preserved::Everything => errors == now,
         _ => errors.is_empty() == now.is_empty(),
     };
     if !is_same {
@@ -289,40 +288,45 @@ pub fn difference(before: &Program, change: &Change, keeps: Keeps) -> Option<Str
             if let (Some(a), Some(b)) = types
                 && !is_same_scheme(a, b)
             {
-                return Some(format!("`{}` has type `{a}`, and then `{b}`", def.name));
+                return Some(format!("`{}` has type `{a}` before and `{b}` after", def.name));
             }
         }
-        if keeps == Keeps::Signatures {
+        if preserved == Preserved::Signatures {
             continue;
         }
         for at in &def.types {
             let Some(place) = change.place_of(at.range) else { continue };
             let shown = before.text.get(std::ops::Range::<usize>::from(at.range));
             let shown = shown.unwrap_or_default();
-            // A number is of the type that the annotation of its variable says, while it is there.
-            if keeps == Keeps::Instances && shown.parse::<f64>().is_ok() {
+            // Removing the annotation of a variable may change the type of a number.
+            if preserved == Preserved::Instances && shown.parse::<f64>().is_ok() {
                 continue;
             }
             let Some(found) = places.get(&place) else {
-                return Some(format!("`{shown}` has no type any more"));
+                return Some(format!("`{shown}` has no type afterwards"));
             };
-            let is_kept = |ty: &&&Type| match keeps {
-                Keeps::Instances => is_instance(&at.ty, ty),
+            let is_kept = |ty: &&&Type| match preserved {
+                Preserved::Instances => is_instance(&at.ty, ty),
                 _ => is_same_scheme(&at.ty, ty),
             };
             if !found.iter().any(|ty| is_kept(&ty)) {
                 return Some(format!(
-                    "`{shown}` in `{}` has type `{}`, and then `{}`",
+                    "`{shown}` in `{}` has type `{}` before and `{}` after",
                     def.name, at.ty, found[0]
                 ));
             }
         }
     }
-    values(before, &after, change, keeps)
+    values(before, &after, change, preserved)
 }
 
-/// Which value is another one.
-fn values(before: &Program, after: &Program, change: &Change, keeps: Keeps) -> Option<String> {
+/// Describes a value that differs.
+fn values(
+    before: &Program,
+    after: &Program,
+    change: &Change,
+    preserved: Preserved,
+) -> Option<String> {
     for def in before.defs() {
         let name = def.name(&before.db).to_string();
         let Some(new) = change.name_of(&name) else { continue };
@@ -332,28 +336,28 @@ fn values(before: &Program, after: &Program, change: &Change, keeps: Keeps) -> O
             continue;
         };
         let (Some(a), Some(b)) = (before.run(def), after.run(other)) else { continue };
-        // What nothing uses is not evaluated as a graph binding, and cannot fail.
+        // Unused graph bindings are not evaluated, and cannot fail.
         let fails = matches!(a, Outcome::Fault(_)) != matches!(b, Outcome::Fault(_));
-        if a != b && !(fails && keeps == Keeps::Instances) {
-            return Some(format!("`{name}` gives {a:?}, and then {b:?}"));
+        if a != b && !(fails && preserved == Preserved::Instances) {
+            return Some(format!("`{name}` is {a:?} before and {b:?} after"));
         }
     }
     None
 }
 
-/// How a program that is accepted goes wrong when it runs, or a value that is not of its type.
+/// Describes a failure of an accepted program, or a value that does not have its type.
 pub fn unsound(program: &Program) -> Option<String> {
     for view in program.views() {
         let name = view.def.name(&program.db);
         match program.evaluated(view.def) {
             Some(Err(kind)) if kind != FaultKind::NoArm => {
-                return Some(format!("`{name}` is accepted, and fails: {kind:?}"));
+                return Some(format!("`{name}` is accepted, but fails: {kind:?}"));
             }
             Some(Ok(value)) => {
                 let signature = view.inference.signature.as_ref().and_then(Type::signature);
                 let ty = signature.map(|signature| signature.func.ret().clone());
                 if let Some(ty) = ty.filter(|ty| !inhabits(&value, ty)) {
-                    return Some(format!("`{name}` is of type `{ty}`, and gives {value:?}"));
+                    return Some(format!("`{name}` has type `{ty}`, but the value {value:?}"));
                 }
             }
             _ => {}
@@ -362,8 +366,7 @@ pub fn unsound(program: &Program) -> Option<String> {
     None
 }
 
-/// Returns true if a value is of a type, as far as both say. Types are as deep as inference lets
-/// them be.
+/// Returns true if a value has a type, as far as both are known. Inference limits the depth of types.
 fn inhabits(value: &Value, ty: &Type) -> bool {
     match (value, ty) {
         (Value::Tensor(tensor), Type::Tensor(wanted)) => {
@@ -387,7 +390,7 @@ fn inhabits(value: &Value, ty: &Type) -> bool {
     }
 }
 
-/// An offset as an index into a text.
+/// Converts an offset to an index.
 pub(crate) fn index(at: TextSize) -> usize {
     usize::from(at)
 }

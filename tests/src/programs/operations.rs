@@ -1,4 +1,4 @@
-//! Calls of operators that give a tensor of a type.
+//! Calls of operators with a given result type.
 
 use super::{
     generate::Generator,
@@ -11,7 +11,7 @@ fn list(sizes: &[i64]) -> String {
     format!("[{}]", sizes.join(", "))
 }
 
-/// A shape with another axis.
+/// Inserts an axis into a shape.
 fn with_axis(shape: &[i64], at: usize, size: i64) -> Vec<i64> {
     let mut shape = shape.to_vec();
     shape.insert(at, size);
@@ -19,8 +19,8 @@ fn with_axis(shape: &[i64], at: usize, size: i64) -> Vec<i64> {
 }
 
 impl Generator {
-    /// A call of an operator that gives a tensor of a shape and data type. Shapes grow by at most
-    /// an axis of size 2 a level.
+    /// Generates a call of an operator with a given result shape and data type. Shapes grow by at most
+    /// an axis of size 2 per level.
     pub(super) fn operator(
         &mut self,
         scope: &mut Scope,
@@ -44,7 +44,7 @@ impl Generator {
                 let small = self.broadcast(shape);
                 let a = self.expr(scope, &same, depth);
                 if small.is_empty() && self.tape.once_in(2) {
-                    // An un-suffixed number takes the data type of what is beside it.
+                    // A number without a suffix takes the data type of the other operand.
                     return format!("{name}({a}, {})", self.tape.pick(4));
                 }
                 let b = self.expr(scope, &Ty::Tensor(small, dtype), depth);
@@ -128,14 +128,14 @@ impl Generator {
         format!("{name}({a}, {b})")
     }
 
-    /// An operand of an infix operator: what is not a word or a call is in brackets.
+    /// Generates an operand of an infix operator, in parentheses unless it is a word or a call.
     fn operand(&mut self, scope: &mut Scope, ty: &Ty, depth: u32) -> String {
         let text = self.expr(scope, ty, depth);
         let is_word = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'%' | b'@'));
         if is_word { text } else { format!("({text})") }
     }
 
-    /// A shape that is broadcast to `shape`.
+    /// Generates a shape that broadcasts to `shape`.
     fn broadcast(&mut self, shape: &[i64]) -> Vec<i64> {
         match self.tape.pick(4) {
             1 => Vec::new(),

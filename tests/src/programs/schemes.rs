@@ -1,12 +1,12 @@
-//! Types compared without the names of their parameters.
+//! Comparison of types up to the names of their parameters.
 
 use types::{DTypeTerm, Dim, Param, ParamId, PolyType, ShapeTerm, Symbol, Type};
 
-/// Which parameter of one type is which part of another one.
+/// A mapping from the parameters of one type to parts of another type.
 #[derive(Default)]
 struct Pairs {
     found: Vec<(ParamId, Part)>,
-    /// Parameters of the second type may be instantiated.
+    /// True if parameters of the second type may be instantiated.
     instances: bool,
 }
 
@@ -19,8 +19,8 @@ enum Part {
     Dim(Dim),
 }
 
-/// Returns true if two types are equal up to the names of their parameters and the order of what
-/// holds of them. What inference leaves open fits anything.
+/// Returns true if two types are equal up to the names of their parameters and the order of their
+/// constraints. Open types match any type.
 pub(super) fn is_same_scheme(a: &Type, b: &Type) -> bool {
     let mut there = Pairs::default();
     let mut back = Pairs::default();
@@ -50,7 +50,7 @@ impl Pairs {
                 _ => false,
             },
             Some((_, known)) => *known == with,
-            // Two parameters are not one.
+            // Distinct parameters have distinct partners.
             None if !self.instances && self.found.iter().any(|(_, part)| *part == with) => false,
             None => {
                 self.found.push((param.id(), with));
@@ -63,11 +63,11 @@ impl Pairs {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.fits(a, b))
     }
 
-    /// Returns true if the first type is the second one with what its parameters stand for. Types
-    /// are as deep as inference lets them be.
+    /// Returns true if the first type is the second one with its parameters replaced. Inference limits the
+    /// depth of types.
     fn fits(&mut self, a: &Type, b: &Type) -> bool {
         match (a, b) {
-            // An open type in an accepted program is one that nothing needs.
+            // An open type in an accepted program is irrelevant.
             (Type::Hole | Type::Error, _) | (_, Type::Hole | Type::Error) => true,
             (_, Type::Param(param)) => self.pair(param, Part::Type(a.clone())),
             (Type::Poly(one), Type::Poly(other)) => self.poly_fits(one, other),
@@ -119,7 +119,7 @@ impl Pairs {
     fn dims_fit(&mut self, a: &[Dim], b: &[Dim]) -> bool {
         a.len() == b.len()
             && a.iter().zip(b).all(|(a, b)| match b {
-                // TVM's `?` is any size: which of two that meet stays depends on where they do.
+                // `?` matches any size: unifying it with a size may yield either, depending on the order.
                 _ if a.is_any() || b.is_any() => true,
                 Dim::Symbol(symbol) => match &**symbol {
                     Symbol::Param(param) => self.pair(param, Part::Dim(a.clone())),
@@ -129,7 +129,7 @@ impl Pairs {
             })
     }
 
-    /// Two polymorphic types. What holds of their parameters may be in another order.
+    /// Compares two polymorphic types, whose constraints may be in another order.
     fn poly_fits(&mut self, a: &PolyType, b: &PolyType) -> bool {
         let open = |poly: &PolyType| Type::Poly(poly.clone().into()).opened();
         let ((own, one), (other, two)) = (open(a), open(b));
@@ -137,7 +137,7 @@ impl Pairs {
         if !self.instances && (own.len() != other.len() || !constraints) {
             return false;
         }
-        // The opened parameters of the second type are those of this place alone.
+        // The parameters of the second type are in scope only here.
         let outer = std::mem::take(&mut self.found);
         let outer_kept = outer.clone();
         self.found =

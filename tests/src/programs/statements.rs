@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Generator {
-    /// Statements and an expression of type `want` at the end, without braces.
+    /// Generates statements and a tail expression of type `want`, without braces.
     pub(super) fn block(&mut self, scope: &mut Scope, want: &Ty, depth: u32) -> String {
         let vars = scope.vars.len();
         let mut lines: Vec<String> = self.error_here().map(str::to_owned).into_iter().collect();
@@ -33,7 +33,7 @@ impl Generator {
         lines.join("\n")
     }
 
-    /// The type of something to bind: with type parameters that are the types of variables.
+    /// Generates the type of a binding, whose type parameters are those of variables in scope.
     fn bound_ty(&mut self, scope: &Scope) -> Ty {
         let params: Vec<u32> = scope
             .vars
@@ -66,7 +66,7 @@ impl Generator {
         text
     }
 
-    /// A function of its own type parameters, bound by `let` or as a graph variable.
+    /// Generates a polymorphic function, bound by `let` or as a graph variable.
     fn let_function(&mut self, scope: &mut Scope) -> String {
         let (free, params, ret) = self.signature();
         let (name, keyword) = match self.tape.once_in(3) {
@@ -78,7 +78,7 @@ impl Generator {
         format!("{keyword}{name} = {value};")
     }
 
-    /// A reference that is written to, and what it holds then.
+    /// Generates a reference, a write to it, and a read.
     fn reference(&mut self, scope: &mut Scope, depth: u32) -> String {
         let ty = self.bound_ty(scope);
         let (name, result) = (self.local_name(), self.local_name());

@@ -1,26 +1,26 @@
-//! Choices that a generator makes, as data that shrinks.
+//! The choices of a generator as data that can be shrunk.
 //!
-//! A generator reads numbers from a tape and takes each modulo the number of alternatives. The
-//! simplest alternative is always number 0, and so is every number after the end of the tape.
-//! Dropping numbers and making them smaller therefore gives simpler programs, which are well-typed
-//! as every program of the generator is.
+//! A generator reads numbers from a tape, and takes each modulo the number of alternatives. The simplest
+//! alternative always has the number 0, and reads past the end of the tape return 0. Removing and reducing
+//! numbers therefore yields simpler programs, which are still well-typed by construction.
 
 use proptest::{collection::vec, prelude::*};
 
-/// The most choices that one definition takes.
+/// The maximal number of choices of a definition.
 const LENGTH: usize = 90;
 
 /// The choices of a module: one tape for each definition, and one for `@main` at the end.
 pub type Tapes = Vec<Vec<u16>>;
 
-/// A strategy for the tapes of a module of up to `definitions` definitions beside `@main`.
+/// Returns a strategy for the tapes of a module of up to `definitions` definitions in addition to
+/// `@main`.
 ///
-/// Drops whole definitions first when it shrinks.
+/// Shrinking removes whole definitions first.
 pub fn tapes(definitions: usize) -> impl Strategy<Value = Tapes> {
     vec(vec(any::<u16>(), 0..LENGTH), 1..=definitions + 1)
 }
 
-/// A tape while it is read.
+/// A reader of a tape.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     choices: Vec<u16>,
@@ -28,22 +28,22 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// A tape at its beginning.
+    /// Creates a reader at the start of a tape.
     pub fn new(choices: &[u16]) -> Tape {
         Tape { choices: choices.to_vec(), at: 0 }
     }
 
-    /// Chooses one of `alternatives` numbers from 0; 0 where the tape has ended.
+    /// Chooses one of `alternatives` numbers from 0; 0 after the end of the tape.
     pub fn pick(&mut self, alternatives: usize) -> usize {
         let choice = self.choices.get(self.at).copied().unwrap_or(0);
         self.at += 1;
         usize::from(choice) % alternatives.max(1)
     }
 
-    /// Chooses one of some values; the first where the tape has ended.
+    /// Chooses one of some values; the first after the end of the tape.
     ///
     /// # Panics
-    /// There is none.
+    /// `values` is empty.
     pub fn one_of<T: Clone>(&mut self, values: &[T]) -> T {
         values[self.pick(values.len())].clone()
     }

@@ -1,4 +1,4 @@
-//! Types that the generator aims at, and what it knows of names.
+//! The types of the generator, and its scopes.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl DType {
     pub const ALL: [DType; 5] =
         [DType::Int32, DType::Float32, DType::Bool, DType::Int64, DType::Float64];
 
-    /// Those that can be computed with.
+    /// Those with arithmetic.
     pub const NUMBERS: [DType; 4] = [DType::Int32, DType::Float32, DType::Int64, DType::Float64];
 
     /// As it is written.
@@ -38,7 +38,7 @@ impl DType {
     }
 }
 
-/// The data types of generated programs: those of the prelude, and some of their own.
+/// The data types of generated programs: those of the prelude, and additional ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, clippy::allow_attributes, reason = "the names say it")]
 pub enum Adt {
@@ -117,17 +117,17 @@ pub enum Ty {
     Fn(Vec<Ty>, Box<Ty>),
     /// A reference.
     Ref(Box<Ty>),
-    /// A type parameter of the function that is being generated, or of one around it.
+    /// A type parameter of the generated function, or of an enclosing one.
     Param(u32),
 }
 
 impl Ty {
-    /// A tensor without axes.
+    /// Returns the type of a scalar.
     pub fn scalar(dtype: DType) -> Ty {
         Ty::Tensor(Vec::new(), dtype)
     }
 
-    /// Its parts, not itself. Types of the generator are at most a few levels deep.
+    /// Returns its direct parts. Types of the generator are at most a few levels deep.
     fn parts(&self) -> Vec<&Ty> {
         match self {
             Ty::Tensor(..) | Ty::Param(_) => Vec::new(),
@@ -137,7 +137,7 @@ impl Ty {
         }
     }
 
-    /// The type parameters in it, each once, in the order of their first use.
+    /// Collects its type parameters, each once, in the order of their first use.
     pub fn params(&self, into: &mut Vec<u32>) {
         match self {
             Ty::Param(param) if !into.contains(param) => into.push(*param),
@@ -145,8 +145,8 @@ impl Ty {
         }
     }
 
-    /// Returns true if it can be written as an annotation where only `declared` type parameters
-    /// have names: TVM's text has no word for the type of a reference.
+    /// Returns true if it can be an annotation with only `declared` type parameters in scope: the text
+    /// format cannot express reference types.
     pub fn is_writable(&self, declared: &[u32]) -> bool {
         match self {
             Ty::Ref(_) => false,
@@ -155,7 +155,7 @@ impl Ty {
         }
     }
 
-    /// The type with each parameter that `of` knows replaced.
+    /// Replaces the type parameters in `of`.
     pub fn replaced(&self, of: &[(u32, Ty)]) -> Ty {
         let all = |parts: &[Ty]| parts.iter().map(|part| part.replaced(of)).collect();
         match self {
@@ -171,7 +171,7 @@ impl Ty {
         }
     }
 
-    /// Finds what the parameters `free` of this type must be for it to be `wanted`.
+    /// Finds the instances of the parameters `free` for which this type equals `wanted`.
     pub fn matches(&self, wanted: &Ty, free: &[u32], found: &mut Vec<(u32, Ty)>) -> bool {
         match (self, wanted) {
             (Ty::Param(param), _) if free.contains(param) => {
@@ -219,12 +219,12 @@ impl fmt::Display for Ty {
     }
 }
 
-/// A variable or a definition, and the most general type that the generator relies on.
+/// A variable or a definition with its most general type.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// Its name, with the sigil.
     pub name: String,
-    /// The type parameters that each use chooses.
+    /// The type parameters that each use instantiates.
     pub free: Vec<u32>,
     /// Its type.
     pub ty: Ty,
@@ -235,6 +235,6 @@ pub struct Named {
 pub struct Scope {
     /// Variables, the innermost last.
     pub vars: Vec<Named>,
-    /// The type parameters that the functions around declare by name.
+    /// The type parameters that enclosing functions declare.
     pub declared: Vec<u32>,
 }

@@ -1,18 +1,18 @@
-//! The block of the README from `git clone` to the first error is executed as it is written.
+//! Executes the block of the README from `git clone` to the first error.
 
 use std::{path::PathBuf, process::Command};
 
 use super::{readmes::blocks, root, scratch};
 
-/// The folder that the block builds into: `RELAY_README_TARGET`, or one that stays from run to run, so
-/// that only what is in the repository is built again.
+/// Returns the target folder of the build: `RELAY_README_TARGET`, or one that persists between runs, so
+/// that dependencies are not built again.
 fn target() -> PathBuf {
     std::env::var_os("RELAY_README_TARGET")
         .map_or_else(|| root().join("target/readme"), PathBuf::from)
 }
 
-/// The address in the block is that of the repository, which git is told to take from here: the last
-/// commit, without what is not committed. The build is not optimised, which takes a tenth of the time.
+/// Git is configured to clone this repository instead of the URL in the block, at the last commit. The
+/// build is not optimised, which takes a tenth of the time.
 #[test]
 fn readme_leads_from_clone_to_first_error() {
     let page = blocks("README.md");
@@ -40,7 +40,7 @@ fn readme_leads_from_clone_to_first_error() {
     let output = shell.output().expect("a shell runs");
     let printed = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
-    // The check ends with 1, for the error.
+    // The exit code of the check is 1 because of the error.
     assert_eq!(output.status.code(), Some(1), "{printed}{said}");
     assert!(printed.starts_with(error), "{printed}{said}");
 }

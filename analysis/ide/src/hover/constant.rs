@@ -1,5 +1,4 @@
-//! Hover of entries of the metadata section: what the elements of the tensor are like, and where it is
-//! used.
+//! Hover of entries of the metadata section: statistics of the tensor, and its uses.
 
 use semantics::{
     ExprRef, View,
@@ -10,7 +9,7 @@ use weights::{CONSTANT, Stats, bars};
 
 use crate::{markdown::code_span, words};
 
-/// The most uses and equal entries that are named.
+/// The maximal number of uses and of equal entries that are named.
 const MAX_NAMED: usize = 4;
 
 /// Describes an entry of the metadata section as Markdown that follows its type.
@@ -88,7 +87,7 @@ fn described(stats: &Stats) -> String {
     out
 }
 
-/// Returns the operators that an entry is given to.
+/// Returns the operators that use an entry.
 fn users(view: &View<'_>, meta: &MetaRef) -> String {
     let uses = uses_of_entry(view.db, view.module, &meta.key, meta.index);
     let all = uses.iter().flat_map(|(view, places)| places.iter().map(move |&at| (view, at)));

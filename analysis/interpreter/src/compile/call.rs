@@ -1,4 +1,4 @@
-//! Calls: what is called, with which arguments and attributes.
+//! Calls: callee, arguments and attributes.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Compiler<'_, '_> {
-    /// An operator or a constructor by its name.
+    /// An operator or a constructor, by name.
     pub(super) fn named(&mut self, name: &Name, place: TextRange) -> Operand {
         if let Some((_, constructor)) = self.view.types.constructor(name) {
             let fields = constructor.fields.len();
@@ -82,7 +82,7 @@ impl Compiler<'_, '_> {
         data.args.iter().map(|&arg| self.use_of(arg)).collect()
     }
 
-    /// The attributes of a call, with entries of the metadata section looked up.
+    /// The attributes of a call, with references to the metadata section resolved.
     fn attrs(&self, data: &CallData) -> Result<Attrs, Operand> {
         let metadata = self.link.metadata();
         if !data.trusted {
@@ -140,6 +140,6 @@ fn not_there(key: &str, index: u32) -> Operand {
 }
 
 pub(super) fn no_tensors(ty: &types::Type) -> Operand {
-    let message = format!("a value of the type {ty} cannot be computed with here");
+    let message = format!("values of the type {ty} are not supported");
     Operand::Missing(FaultKind::Missing, message.into())
 }

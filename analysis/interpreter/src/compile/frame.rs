@@ -1,9 +1,9 @@
-//! From registers to the slots of a frame.
+//! Assigns registers to the slots of a frame.
 //!
-//! Backwards over the code, each register's last use is found on every way through it: there the
-//! machine moves the value out, so that memory is given back as soon as it can be and an operator
-//! may work in place. Then forwards, registers get slots, and a slot is used again when its value
-//! is gone: the frame of a recursive function stays small.
+//! A backward pass over the code finds the last use of each register on every path. There the
+//! machine moves the value out, so that its memory is released as soon as possible and operators
+//! may work in place. A forward pass then assigns slots, and reuses a slot after the last use of
+//! its value, which keeps the frames of recursive functions small.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{SourceFile, body::Name};
@@ -13,7 +13,7 @@ use syntax::TextRange;
 use super::{Context, Draft, Reg, What};
 use crate::code::{Arms, Instr, NOWHERE, Op, Proc, Test, Use};
 
-/// Lays out a function.
+/// Assigns the slots of a function.
 pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Proc {
     let parts = std::mem::take(&mut context.parts);
     let mut pinned: FxHashSet<Reg> = context.lazies.keys().copied().collect();
@@ -81,7 +81,7 @@ pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Pro
     }
 }
 
-/// The registers that a pattern keeps values in.
+/// Calls `keep` with the registers that a pattern binds.
 fn kept(test: &Test, keep: &mut impl FnMut(Reg)) {
     match test {
         Test::Any => {}
@@ -96,22 +96,21 @@ fn kept(test: &Test, keep: &mut impl FnMut(Reg)) {
 struct Lives {
     /// The registers that are alive at the start of the code.
     live: Vec<bool>,
-    /// For each instruction, which operands are used there for the last time, one bit each.
+    /// The operands with their last use at each instruction, one bit each.
     last: Vec<SmallVec<[bool; 4]>>,
-    /// For each instruction, whether nothing uses its value; for a choice, whether nothing after it
-    /// does.
+    /// True for each instruction whose result is unused; for a choice, if it is unused after it.
     dead: Vec<bool>,
-    /// At the beginning of an arm: what nothing uses any more on this way, but on others.
+    /// At the start of an arm: the registers that are unused on this path, but not on others.
     forget: FxHashMap<usize, Vec<Reg>>,
-    /// At the beginning of an arm: what its pattern keeps and the arm uses.
+    /// At the start of an arm: the registers that its pattern binds and the arm uses.
     kept: FxHashMap<usize, FxHashSet<Reg>>,
 }
 
-/// A choice, met from its end.
+/// A choice during the backward pass.
 struct Choice {
     /// The length of the log.
     log: usize,
-    /// For each arm, the place where it begins, and what it changed.
+    /// The start of each arm, and the registers that it changed.
     arms: Vec<(usize, FxHashMap<Reg, bool>)>,
     /// The patterns.
     tests: Vec<Test>,
@@ -126,7 +125,7 @@ impl Lives {
             forget: FxHashMap::default(),
             kept: FxHashMap::default(),
         };
-        // The patterns stand at the beginning of a choice, and are needed at its end.
+        // The patterns are at the start of a choice, but needed at its end.
         let mut tests: FxHashMap<usize, Vec<Test>> = FxHashMap::default();
         let mut begun: Vec<usize> = Vec::new();
         for (at, draft) in part.iter().enumerate() {
@@ -164,7 +163,8 @@ impl Lives {
                         });
                         lives.kept.insert(at, used);
                     }
-                    // What the arm changed is put aside; the next arm begins from the same state.
+                    // Sets the changes of the arm aside; the next arm has the same state at its
+                    // end.
                     let mut changed = FxHashMap::default();
                     for &(reg, _) in &log[choice.log..] {
                         changed.insert(reg, lives.live[reg as usize]);
@@ -179,8 +179,8 @@ impl Lives {
                 }
                 What::Choose(_) => {
                     let Some(choice) = choices.pop() else { continue };
-                    // The arms define the value, so that it is alive at the beginning of none: what
-                    // decides is what comes after the choice.
+                    // The arms define the value, so that it is alive at the start of none. Only the
+                    // code after the choice decides.
                     let is_dead = draft
                         .dst
                         .is_some_and(|dst| !pinned.contains(&dst) && !lives.live[dst as usize]);
@@ -205,7 +205,7 @@ impl Lives {
                         }
                         merged.push((reg, any));
                     }
-                    // In the order of numbers, so that equal code is laid out equally.
+                    // Sorted, so that the layout is deterministic.
                     lives.forget.values_mut().for_each(|regs| regs.sort_unstable());
                     for (reg, live) in merged {
                         lives.set(reg, live, &mut log);
@@ -258,13 +258,13 @@ struct Frame {
     places: Vec<TextRange>,
 }
 
-/// A choice while slots are given out.
+/// An open choice during the forward pass.
 struct Open {
     free: Vec<u32>,
     count: u32,
-    /// The instruction that chooses.
+    /// The choosing instruction.
     begin: usize,
-    /// Jumps to the end.
+    /// The jumps to the end.
     jumps: Vec<usize>,
     arms: Vec<(Test, u32)>,
     tests: Option<Vec<Test>>,
@@ -293,7 +293,7 @@ impl Frame {
     }
 
     fn release(&mut self, reg: Reg) {
-        // The register keeps its slot on paper: in another arm it may still be alive.
+        // The register keeps its slot: in another arm it may still be alive.
         let slot = self.slots[reg as usize];
         if slot != NOWHERE {
             self.free.push(slot);
@@ -348,7 +348,7 @@ impl Frame {
                 }
                 What::Choose(tests) => {
                     let args = self.operands(&draft, &lives.last[at]);
-                    // The arms put their values there.
+                    // The arms store their values there.
                     if let Some(reg) = draft.dst.filter(|_| !lives.dead[at]) {
                         self.slot(reg);
                     }
@@ -368,8 +368,8 @@ impl Frame {
                     if number > 0 {
                         choice.jumps.push(self.code.len());
                         self.push(Op::Jump(0), NOWHERE, SmallVec::new(), place);
-                        // The slots as they were when the choice began, and those that have come
-                        // since are free.
+                        // Restores the slots at the start of the choice; slots assigned since then
+                        // are free.
                         self.free.clone_from(&choice.free);
                         self.free.extend(choice.count..self.count);
                     }
@@ -404,7 +404,7 @@ impl Frame {
         }
     }
 
-    /// A pattern with slots for registers; what nothing uses is not kept.
+    /// A pattern with slots for registers; unused ones are not stored.
     fn place_test(&mut self, test: Test, used: Option<&FxHashSet<Reg>>) -> Test {
         match test {
             Test::Any => Test::Any,
@@ -424,7 +424,7 @@ impl Frame {
     }
 }
 
-/// Calls whose value is what the function gives.
+/// Marks the calls in tail position.
 fn mark_tails(code: &mut [Instr]) {
     for at in 0..code.len() {
         if !matches!(code[at].op, Op::Call { .. } | Op::CallGlobal { .. }) {

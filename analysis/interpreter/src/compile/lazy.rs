@@ -1,9 +1,9 @@
-//! Graph bindings that not every way through a body needs.
+//! Graph bindings that are evaluated only when they are used.
 //!
-//! `%0 = e;` stands for `e` wherever `%0` is used, and is evaluated at most once. Where what
-//! follows needs it in any case it is evaluated in its place; otherwise on its first use, so that
-//! a recursion after an `if` ends, and so that a variable bound in one branch and used in
-//! another, as TVM prints them, has its value in both.
+//! `%0 = e;` means `e` wherever `%0` is used, evaluated at most once. If the following code needs
+//! it on every path, it is evaluated in its place; otherwise on its first use, so that a recursion
+//! after an `if` terminates and a variable that is bound in one branch and used in another, as TVM
+//! prints them, has its value in both.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
@@ -12,10 +12,10 @@ use semantics::{
     scope::LocalRef,
 };
 
-/// Which graph bindings wait until they are used.
+/// The graph bindings of a body that are evaluated on first use.
 pub(super) struct Lazy {
     vars: FxHashSet<LocalRef>,
-    /// The starts of the expressions.
+    /// The first expression of each binding.
     starts: FxHashSet<(usize, ExprId)>,
 }
 
@@ -23,8 +23,9 @@ pub(super) struct Lazy {
 struct Graph {
     var: LocalRef,
     region: u32,
-    /// The statement's expressions: unit, first, the step that binds.
-    stretch: (usize, u32, u32),
+    /// The expressions of the statement: unit, first expression, expression that binds the
+    /// variable.
+    span: (usize, u32, u32),
     /// The graph binding whose expression contains it.
     outer: Option<usize>,
     uses: Vec<(u32, Option<usize>)>,
@@ -37,11 +38,12 @@ impl Lazy {
         let mut known: FxHashMap<LocalRef, usize> = FxHashMap::default();
         for (number, unit) in view.body.units.iter().enumerate() {
             let firsts = firsts(unit);
-            // Values that each use makes anew wait in any case.
+            // Values that each use computes for its own data types are not evaluated in place
+            // anyway.
             let numeric = view.unit_types(number).numeric.as_deref();
             let made: Vec<_> =
                 numeric.into_iter().flat_map(|n| &n.binders).map(|(binder, _)| *binder).collect();
-            // Regions by where they begin and end; statements by where they begin.
+            // Regions by start and end; statements by start.
             let mut inside: Vec<(u32, u32)> = vec![(0, u32::MAX)];
             let begins = region_starts(unit);
             let mut opening: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -71,8 +73,8 @@ impl Lazy {
                     let outer = open.last().map(|&(graph, _)| graph);
                     known.insert(var, graphs.len());
                     open.push((graphs.len(), bind));
-                    let stretch = (number, at, bind);
-                    graphs.push(Graph { var, region, stretch, outer, uses: Vec::new() });
+                    let span = (number, at, bind);
+                    graphs.push(Graph { var, region, span, outer, uses: Vec::new() });
                 }
                 while open.last().is_some_and(|&(_, bind)| bind <= at) {
                     open.pop();
@@ -98,11 +100,11 @@ impl Lazy {
                 }
                 region == graph.region
             };
-            // A use in the expression of a binding that waits, waits.
+            // A use inside of the expression of a lazy binding is lazy itself.
             let certain = |&(region, mut inner): &(u32, Option<usize>)| {
                 while let Some(outer) = inner {
-                    let (unit, first, bind) = graphs[outer].stretch;
-                    let (own, from, _) = graph.stretch;
+                    let (unit, first, bind) = graphs[outer].span;
+                    let (own, from, _) = graph.span;
                     if unit == own && first <= from && from <= bind {
                         break;
                     }
@@ -116,25 +118,25 @@ impl Lazy {
             lazy[at] = !(graph.uses.iter().all(|&(region, _)| within(region))
                 && graph.uses.iter().any(certain));
         }
-        let waiting = || graphs.iter().zip(&lazy).filter(|(_, lazy)| **lazy).map(|(g, _)| g);
+        let deferred = || graphs.iter().zip(&lazy).filter(|(_, lazy)| **lazy).map(|(g, _)| g);
         Lazy {
-            vars: waiting().map(|graph| graph.var).collect(),
-            starts: waiting().map(|g| (g.stretch.0, ExprId(g.stretch.1))).collect(),
+            vars: deferred().map(|graph| graph.var).collect(),
+            starts: deferred().map(|g| (g.span.0, ExprId(g.span.1))).collect(),
         }
     }
 
-    /// Returns true if a variable waits until it is used.
+    /// Returns true if a variable is evaluated on its first use.
     pub(super) fn is(&self, var: LocalRef) -> bool {
         self.vars.contains(&var)
     }
 
-    /// Returns true if the expression of a binding that waits begins here.
+    /// Returns true if the expression of a lazy binding begins here.
     pub(super) fn begins(&self, unit: usize, expr: ExprId) -> bool {
         self.starts.contains(&(unit, expr))
     }
 }
 
-/// The start of each region, with its end.
+/// The end of each region, by its start.
 fn region_starts(unit: &Unit) -> FxHashMap<u32, u32> {
     let mut starts = FxHashMap::default();
     let mut add = |region: &Region| {
@@ -158,7 +160,7 @@ fn region_starts(unit: &Unit) -> FxHashMap<u32, u32> {
     starts
 }
 
-/// The first expression that is evaluated for each expression.
+/// For each expression, the first one that is evaluated as part of it.
 fn firsts(unit: &Unit) -> Vec<u32> {
     let mut firsts: Vec<u32> = Vec::with_capacity(unit.exprs.len());
     for (at, expr) in unit.exprs.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Numbers of the text as tensors.
+//! Number literals as tensors.
 
 use semantics::body::{Filled, Literal};
 use types::{DataType, Type};
 
 use crate::{code::Fill, tensor::Tensor};
 
-/// A literal with the type that inference found; a suffix decides where it found none.
+/// A literal of the type that was inferred, or else of the type of its suffix.
 pub(super) fn tensor(literal: &Literal, ty: &Type) -> Option<Tensor> {
     of_dtype(literal, ty.as_tensor().map(|tensor| tensor.dtype))
 }
@@ -22,7 +22,7 @@ pub(super) fn filled(filled: &Filled) -> Result<Fill, String> {
     let Some(shape) = shape else { return Err("the shape of this constant is not known".into()) };
     match element(&filled.value, Some(filled.dtype)) {
         Some(value) => Ok(Fill { value, shape }),
-        None => Err(format!("a constant of {} cannot be computed with here", filled.dtype)),
+        None => Err(format!("constants of {} are not supported", filled.dtype)),
     }
 }
 

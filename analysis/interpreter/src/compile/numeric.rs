@@ -1,9 +1,10 @@
-//! Literals without suffix whose data types are chosen where a function or constant is used.
+//! Literals without a suffix whose data types depend on the use of a function or constant.
 //!
-//! In `let %inc = fn (%x) { add(%x, 1) };` the `1` is of the data type of the argument, and `%inc`
-//! may be used at several. Such data types are values at run time: empty tensors of them. What they
-//! are chosen for is compiled as a function of them, its maker, and each use calls the maker with
-//! the data types that inference found. A definition captures its own.
+//! In `let %inc = fn (%x) { add(%x, 1) };` the `1` has the data type of the argument, and `%inc`
+//! may be used at several data types. At run time, a data type is represented by an empty tensor. A
+//! value that depends on data types is compiled as a function of them, its maker, and each use
+//! calls the maker with the data types that were inferred. A definition captures its data types
+//! instead.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::{
     value::{Callable, Value},
 };
 
-/// The choices of a unit.
+/// The data types that a unit's literals take from uses.
 #[derive(Default)]
 pub(super) struct Numbers {
     uses: FxHashMap<ExprId, Vec<DTypeTerm>>,
@@ -44,8 +45,8 @@ impl Numbers {
         }
     }
 
-    /// The expressions that are evaluated for the variables whose uses choose data types, those of
-    /// a variable before those of the variables inside of its value.
+    /// The expressions of the variables that depend on the data types of their uses, outer
+    /// variables before the ones inside of their values.
     pub(super) fn regions(&self, unit: &Unit) -> Vec<(BinderId, Region)> {
         if self.binders.is_empty() {
             return Vec::new();
@@ -61,12 +62,12 @@ impl Numbers {
         regions
     }
 
-    /// The data types that uses of a variable choose.
+    /// The data type parameters of a variable.
     pub(super) fn params(&self, binder: BinderId) -> Vec<ParamId> {
         self.binders.get(&binder).cloned().unwrap_or_default()
     }
 
-    /// The parameter that is the data type of a literal.
+    /// The parameter that determines the data type of a literal.
     pub(super) fn literal(&self, view: &View<'_>, unit: usize, expr: ExprId) -> Option<Param> {
         if let Some(param) = self.literals.get(&expr) {
             return Some(param.clone());
@@ -82,7 +83,7 @@ impl Numbers {
 }
 
 impl Compiler<'_, '_> {
-    /// A variable where it is used: what its maker gives, where it has one.
+    /// The value of a variable at a use: the result of its maker, if it has one.
     pub(super) fn use_variable(&mut self, var: LocalRef, id: ExprId, place: TextRange) -> Operand {
         let reg = self.variable(Var::Local(var), place);
         let Some(dtypes) = self.numbers.uses.get(&id).cloned() else { return Operand::Reg(reg) };
@@ -98,7 +99,7 @@ impl Compiler<'_, '_> {
         self.value(Op::Call { tail: false }, &args, place)
     }
 
-    /// A definition where it is used, with the data types that the use chooses.
+    /// A definition at a use, with the data types that the use determines.
     pub(super) fn use_global(&mut self, global: u32, id: ExprId, place: TextRange) -> Operand {
         let Some(dtypes) = self.numbers.uses.get(&id).cloned() else {
             return Operand::Global(global);
@@ -123,7 +124,7 @@ impl Compiler<'_, '_> {
         };
         self.context().vars.insert(Var::Local(var), maker);
         if self.observed && self.contexts.len() == 1 {
-            // What is shown is the value by itself.
+            // Observers see the value at its default data types.
             let numeric = self.view.unit_types(var.unit as usize).numeric.as_deref();
             let own = numeric.and_then(|numeric| {
                 numeric.binders.iter().find(|(binder, _)| *binder == var.binder)
@@ -140,13 +141,13 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The register of a data type.
+    /// The register that holds a data type.
     pub(super) fn dtype(&mut self, param: &Param, place: TextRange) -> Reg {
         let var = Var::DType(param.id());
         if self.contexts.iter().any(|context| context.vars.contains_key(&var)) {
             return self.variable(var, place);
         }
-        // No use of the function around decides it.
+        // No use of the enclosing function determines it.
         self.known_dtype(default(param.declared().class), place)
     }
 
@@ -170,7 +171,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// The data types that the arguments of a definition choose for its literals, as values.
+/// The data types that the arguments of a definition determine for its literals, as values.
 pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
     let Some(Type::Poly(poly)) =
         inference.signature.as_ref().filter(|_| !inference.numeric.is_empty())
@@ -183,7 +184,7 @@ pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
     for (&param, arg) in params.iter().zip(args) {
         if let Some(ty) = type_of(arg, MAX_DEPTH) {
             let arg = solver.table.import(&ty);
-            // What does not fit is found when it is computed with.
+            // Arguments that do not fit are reported by the operators that use them.
             let _ = solver.table.unify(param, arg);
         }
     }
@@ -205,8 +206,7 @@ pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
     numeric.collect()
 }
 
-/// The type of a value, where it follows from it: not of functions and data types. Tuples are
-/// looked into `depth` levels deep.
+/// The type of a tensor or of a tuple of tensors, down to `depth` levels of nesting.
 fn type_of(value: &Value, depth: u8) -> Option<Type> {
     match value {
         Value::Tensor(tensor) => {
@@ -221,7 +221,7 @@ fn type_of(value: &Value, depth: u8) -> Option<Type> {
     }
 }
 
-/// The data type of a literal by itself.
+/// The data type of a literal that nothing else determines.
 fn default(class: DTypeClass) -> DataType {
     match class {
         DTypeClass::Float => DataType::FLOAT32,

@@ -1,5 +1,5 @@
-//! The expressions of a unit in order, and the regions that begin and end among them: the arms of
-//! `if` and `match`, the bodies of functions, values whose uses choose a data type.
+//! The expressions of a unit in order, and the regions among them: the arms of `if` and `match`,
+//! the bodies of functions, and values that depend on the data types of their uses.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::code::{Op, Proc, Test};
 enum Role {
     Arm(ExprId, u32, Region),
     Body(FnId, Region),
-    /// The value of a variable whose uses choose data types.
+    /// The value of a variable that depends on the data types of its uses.
     Made(BinderId, Region),
 }
 
@@ -65,7 +65,7 @@ impl Compiler<'_, '_> {
                 _ => {}
             }
         }
-        // The names that functions are bound to and may use themselves.
+        // The variables that functions are bound to and by which they call themselves.
         let mut own: FxHashMap<FnId, BinderId> = FxHashMap::default();
         let mut declared: Vec<BinderId> = Vec::new();
         for expr in &unit.exprs {
@@ -84,7 +84,7 @@ impl Compiler<'_, '_> {
             if let Some(role) = ends[index] {
                 self.leave(role);
             }
-            // Nothing else ends where the value of a variable does.
+            // No other region ends where the value of a variable does.
             for &(binder, region) in made.iter().filter(|(_, region)| region.end == index as u32) {
                 self.leave(Role::Made(binder, region));
             }
@@ -138,7 +138,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Begins a choice: evaluates nothing, the value that decides is there.
+    /// Begins a choice. The value that decides has been evaluated before.
     fn choose(&mut self, expr: ExprId, place: TextRange) {
         let body = self.view.body.clone();
         let unit = &body.units[self.unit];
@@ -157,7 +157,7 @@ impl Compiler<'_, '_> {
         self.draft(What::Choose(tests), Some(value), &[on], place);
     }
 
-    /// A pattern, its variables in registers.
+    /// Compiles a pattern and puts its variables into registers.
     fn test(&mut self, pattern: &Pattern) -> Test {
         match &pattern.kind {
             PatternKind::Wildcard => Test::Any,
@@ -184,7 +184,8 @@ impl Compiler<'_, '_> {
                 let place = self.place(region.result);
                 let result = self.use_of(region.result);
                 if let Some(&value) = self.choices.last() {
-                    // What was just computed goes to the result of the choice at once.
+                    // A result that was just computed is written to the result of the choice
+                    // directly.
                     match self.context().last() {
                         Some(Draft { what: What::Do(_), dst: Some(dst), .. }) if *dst == result => {
                             *dst = value;
@@ -218,8 +219,8 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Ends the innermost procedure with the result of `region`: the procedure, and what it
-    /// captures.
+    /// Ends the innermost procedure with the result of `region`. Returns the procedure and its
+    /// captured variables.
     fn close(&mut self, region: Region) -> Option<(Arc<Proc>, Vec<Var>)> {
         let place = self.place(region.result);
         let result = self.use_of(region.result);

@@ -1,5 +1,4 @@
-//! Operators that say something and compute nothing, and the parts that TVM's virtual machine is
-//! made of.
+//! Annotations, which compute nothing, and the operators of TVM's virtual machine.
 
 use super::{create::scalar, prelude::*};
 use crate::convert::converted;
@@ -15,11 +14,11 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("annotation.with_funcid", same),
     absent(
         "call_lowered",
-        "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
+        "it calls a function that TVM has lowered to TIR, which Relay text cannot contain",
     ),
     kernel("debug", same),
     kernel("device_copy", same),
-    // What a `Storage` holds is seen through the tensors in it alone.
+    // The content of a `Storage` is only visible through the tensors in it.
     kernel("memory.alloc_storage", |_| Ok(Value::tuple([]))),
     kernel("memory.alloc_tensor", alloc_tensor),
     kernel("memory.kill", |c| {
@@ -27,32 +26,29 @@ pub(super) static KERNELS: &[Kernel] = &[
         Ok(Value::tuple([]))
     }),
     kernel("on_device", same),
-    absent(
-        "parser.MetaRef",
-        "it stands for an entry of the metadata section only while a text is read",
-    ),
+    absent("parser.MetaRef", "it represents an entry of the metadata section while text is parsed"),
     kernel("relay.op.annotation.simulated_quantize", simulated_quantize),
     absent(
         "vm.invoke_tvm_op",
-        "it calls compiled code and writes to memory, inside TVM's virtual machine only",
+        "it calls compiled code and writes to memory, only inside of TVM's virtual machine",
     ),
     kernel("vm.reshape_tensor", reshape_tensor),
     kernel("vm.shape_of", shape_of),
 ];
 
-/// The first argument as it is.
+/// Returns the first argument.
 fn same(call: &mut Call<'_>) -> Outcome {
     Ok(call.take(0))
 }
 
-/// Nobody says what memory holds at first; here it is zeros.
+/// The initial content of memory is unspecified; here it is zeros.
 fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("dtype");
     let mut shape = Vec::new();
     for size in call.numbers(2)? {
         match usize::try_from(size) {
             Ok(size) => shape.push(size),
-            Err(_) => return Err(call.fault(format_args!("there is no size {size}"))),
+            Err(_) => return Err(call.fault(format_args!("{size} is not a valid size"))),
         }
     }
     call.allow(&shape, dtype)?;
@@ -67,14 +63,14 @@ fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
     for size in call.numbers(1)? {
         match usize::try_from(size) {
             Ok(size) => shape.push(size),
-            Err(_) => return Err(call.fault(format_args!("there is no size {size}"))),
+            Err(_) => return Err(call.fault(format_args!("{size} is not a valid size"))),
         }
     }
     let tensor = call.take_tensor(0)?;
     Ok(call.reshaped(tensor, &shape)?.into())
 }
 
-/// The shape of a scalar is typed as a scalar, which is 0 then.
+/// The shape of a scalar has the type of a scalar; its value is 0.
 fn shape_of(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let mut sizes: Vec<i64> = tensor.shape().iter().map(|&size| size as i64).collect();
@@ -89,10 +85,10 @@ fn shape_of(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Halves are rounded away from zero, as the backend does it.
+/// Halves are rounded away from zero, as in the backend.
 fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
-    // The kind `IDENTITY` of TVM's enumeration, the only one that leaves the data alone.
+    // The kind `IDENTITY` of TVM's enumeration, the only one that leaves the data unchanged.
     if call.optional_int("kind")? == Some(0) {
         return Ok(call.take(0));
     }

@@ -1,5 +1,5 @@
-//! Operators on two tensors that are broadcast together, and what repeats or sums elements in the
-//! same way.
+//! Operators on two tensors with broadcasting, and operators that repeat or sum up elements
+//! accordingly.
 
 mod walk;
 
@@ -12,7 +12,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),
     kernel("subtract", |c| number(c, |x, y| x - y, |x, y| x - y, i64::wrapping_sub)),
     kernel("multiply", |c| number(c, |x, y| x * y, |x, y| x * y, i64::wrapping_mul)),
-    // Integers are cut toward zero.
+    // Integers are truncated toward zero.
     kernel("divide", |c| quotient(c, |x, y| x / y, |x, y| x / y, i64::wrapping_div, |x, y| x / y)),
     kernel("floor_divide", |c| {
         quotient(c, |x, y| (x / y).floor(), |x, y| (x / y).floor(), floor_div, |x, y| x / y)
@@ -39,7 +39,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("bitwise_and", |c| integer(c, |x, y| x & y)),
     kernel("bitwise_or", |c| integer(c, |x, y| x | y)),
     kernel("bitwise_xor", |c| integer(c, |x, y| x ^ y)),
-    // Where one of the two is NaN, the comparison is false and the second is taken.
+    // If one of the two is NaN, the comparison is false and the second is chosen.
     kernel("maximum", |c| extreme(c, larger, larger, larger, larger)),
     kernel("minimum", |c| extreme(c, smaller, smaller, smaller, smaller)),
     kernel("logical_and", |c| logical(c, |x, y| x && y)),
@@ -58,12 +58,12 @@ fn slice<T: Element>(array: &Array<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
 
-/// The elements of an operand along a stretch of a result, side by side.
+/// The elements of an operand for a row of the result, contiguous.
 struct Operand<'a, T> {
     elements: &'a [T],
-    /// Those that do not lie side by side.
+    /// Elements that are not contiguous in the operand.
     gathered: Vec<T>,
-    /// The place of the one element that all in `gathered` are.
+    /// The position of the single element in `gathered`, if it is repeated.
     repeated: Option<usize>,
 }
 
@@ -72,7 +72,7 @@ impl<'a, T: Element> Operand<'a, T> {
         Operand { elements: slice(array), gathered: Vec::new(), repeated: None }
     }
 
-    /// `length` elements from `at`, which are `step` apart.
+    /// Returns `length` elements from `at` with the stride `step`.
     fn stretch(&mut self, (at, step): (usize, usize), length: usize) -> &[T] {
         if step == 1 {
             return &self.elements[at..at + length];
@@ -93,8 +93,8 @@ impl<'a, T: Element> Operand<'a, T> {
     }
 }
 
-/// A function of two elements over stretches, called through a pointer: what is around the loops is
-/// not compiled again for each operator.
+/// A function of two elements over rows. It is called through a pointer, so that the surrounding
+/// loops are not compiled for each operator.
 trait Pairs<T>: Sync {
     /// `x = f(x, y)`.
     fn update_left(&self, xs: &mut [T], ys: &[T]);
@@ -112,16 +112,16 @@ impl<T: Copy, F: Fn(T, T) -> T + Sync> Pairs<T> for F {
     }
 }
 
-/// Broadcasts two shapes together.
+/// Broadcasts two shapes.
 ///
 /// # Errors
-/// They do not fit.
+/// They are incompatible.
 fn together(call: &Call<'_>, x: &[usize], y: &[usize]) -> Result<Broadcast<2>, Fault> {
-    let fault = || call.fault(format_args!("shapes {x:?} and {y:?} do not broadcast together"));
+    let fault = || call.fault(format_args!("shapes {x:?} and {y:?} cannot be broadcast"));
     Broadcast::of([x, y]).ok_or_else(fault)
 }
 
-/// A truth of each pair of elements.
+/// Computes a boolean for each pair of elements.
 fn truths<T: Element>(
     call: &Call<'_>,
     x: &Array<T>,
@@ -134,7 +134,7 @@ fn truths<T: Element>(
     truths_of_stretches(call, x, y, &each)
 }
 
-/// Appends a truth for each pair of elements of two stretches.
+/// Appends a boolean for each pair of elements of two rows.
 type Truths<'f, T> = dyn Fn(&[T], &[T], &mut Vec<bool>) + 'f;
 
 fn truths_of_stretches<T: Element>(
@@ -153,8 +153,8 @@ fn truths_of_stretches<T: Element>(
     bool::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// `f` of each pair of elements, in place where one of the two has the result's shape and no other
-/// owner.
+/// Applies `f` to each pair of elements, in place if one of the operands has the shape of the
+/// result and is not shared.
 fn zip<T: Element>(
     call: &Call<'_>,
     mut x: Array<T>,
@@ -197,7 +197,7 @@ fn zip<T: Element>(
     T::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// As [`zip`], where the elements of each operand lie side by side, or it has one for all: on several threads.
+/// Like [`zip`], for operands that are contiguous or a single element: in parallel.
 fn flat<T: Element>(
     call: &Call<'_>,
     x: Array<T>,
@@ -209,7 +209,7 @@ fn flat<T: Element>(
     let one_for_all = |array: &Array<T>| {
         slice(array).first().map(|&element| repeated(element, PIECE)).unwrap_or_default()
     };
-    // The stretches of an operand.
+    // The rows of an operand.
     let stretch = |elements: &[T], step: usize, at: usize, length: usize| {
         let from = if step == 0 { 0 } else { at * PIECE };
         from..(from + length).min(elements.len())
@@ -244,17 +244,17 @@ fn flat<T: Element>(
     shaped(call, T::wrap(y), shape)
 }
 
-/// A tensor that has the elements of the result, in the shape of the result: axes of size 1 may be missing.
+/// Adds axes of size 1 to a tensor that has the elements of the result.
 fn shaped(call: &Call<'_>, tensor: Tensor, shape: &[usize]) -> Result<Tensor, Fault> {
     tensor.reshape(shape).ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// The failure that two arguments are of different data types.
+/// The failure that two arguments have different data types.
 fn differ<T>(call: &Call<'_>, x: DataType, y: DataType) -> Result<T, Fault> {
-    Err(call.fault(format_args!("the arguments are {x} and {y}, and must be of one data type")))
+    Err(call.fault(format_args!("the arguments are {x} and {y}, but must have the same data type")))
 }
 
-/// An operator on numbers of any kind. Integers go through 64 bits and wrap.
+/// An operator on numbers of any kind. Integers are computed in 64 bits and wrap.
 fn number(
     call: &mut Call<'_>,
     single: impl Fn(f32, f32) -> f32 + Sync,
@@ -297,7 +297,7 @@ fn number_by(
     }
 }
 
-/// An operator that divides.
+/// A division.
 fn quotient(
     call: &mut Call<'_>,
     single: impl Fn(f32, f32) -> f32 + Sync,
@@ -308,7 +308,7 @@ fn quotient(
     let divisor = call.tensor(1)?;
     let is_float = divisor.dtype().is_float() || divisor.dtype().is_bfloat();
     if !is_float && divisor.to_i64s().contains(&0) {
-        return Err(call.fault("an integer is divided by 0"));
+        return Err(call.fault("integer division by 0"));
     }
     if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, divisor) {
         return Ok(zip(call, x.clone(), y.clone(), &unsigned)?.into());
@@ -349,7 +349,7 @@ fn extreme(
     number(call, single, double, integer)
 }
 
-/// An operator on integers and truth values.
+/// An operator on integers and booleans.
 fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64 + Sync) -> Outcome {
     let dtype = call.tensor(0)?.dtype();
     if dtype.is_float() || dtype.is_bfloat() {
@@ -407,7 +407,7 @@ fn select(call: &mut Call<'_>) -> Outcome {
     };
     let truths = slice(&truths);
     let Some(walk) = Broadcast::of([condition.shape(), x.shape(), y.shape()]) else {
-        return Err(call.fault("the shapes do not broadcast together"));
+        return Err(call.fault("the shapes cannot be broadcast"));
     };
     each_dtype!(x, x => {
         let Some(y) = T::unwrap(y) else { return differ(call, T::DTYPE, y.dtype()) };
@@ -423,7 +423,7 @@ fn select(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// The elements repeated along axes of size 1, and new axes in front, to fill `shape`.
+/// Repeats the elements along axes of size 1 and new leading axes to fill `shape`.
 pub(super) fn broadcast_to(
     call: &Call<'_>,
     tensor: &Tensor,
@@ -433,9 +433,9 @@ pub(super) fn broadcast_to(
     let fits = from.len() <= shape.len()
         && from.iter().rev().zip(shape.iter().rev()).all(|(&a, &b)| a == b || a == 1);
     if !fits {
-        return Err(call.fault(format_args!("shape {from:?} does not broadcast to {shape:?}")));
+        return Err(call.fault(format_args!("shape {from:?} cannot be broadcast to {shape:?}")));
     }
-    // Axes of size 1 in front repeat nothing.
+    // Leading axes of size 1 repeat nothing.
     if shape.iter().product::<usize>() == tensor.len()
         && let Some(tensor) = tensor.clone().reshape(shape)
     {

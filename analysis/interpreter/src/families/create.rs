@@ -1,4 +1,4 @@
-//! Operators that make tensors.
+//! Operators that create tensors.
 
 use super::{index::strides, prelude::*};
 use crate::convert::converted;
@@ -30,7 +30,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
 ];
 
-/// A tensor all of whose elements are one value.
+/// A tensor filled with one value.
 pub(super) fn filled(call: &Call<'_>, value: Tensor, shape: &[usize], dtype: DataType) -> Outcome {
     call.allow(shape, dtype)?;
     let Some(value) = converted(value, dtype) else { return call.unsupported(dtype) };
@@ -40,14 +40,14 @@ pub(super) fn filled(call: &Call<'_>, value: Tensor, shape: &[usize], dtype: Dat
     })
 }
 
-/// The first element of an argument, which is a scalar.
+/// The value of a scalar argument.
 pub(super) fn scalar(call: &Call<'_>, position: usize) -> Result<f64, Fault> {
     let first = call.tensor(position)?.to_f64s().first().copied();
     first.ok_or_else(|| call.fault(format_args!("argument {position} has no element")))
 }
 
-/// Without constants in the attributes the length is found as TVM's virtual machine does it: the
-/// bounds and the step are cut to integers first.
+/// Without constants in the attributes, the length is computed as in TVM's virtual machine: the
+/// bounds and the step are truncated to integers first.
 fn arange(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("dtype");
     let (start, stop, step) = (scalar(call, 0)?, scalar(call, 1)?, scalar(call, 2)?);
@@ -59,7 +59,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
             let length = ((to - from) / if cut { step.trunc() } else { step }).ceil();
             if !(0.0..=9e18).contains(&length) {
                 return Err(call.fault(format_args!(
-                    "there is no value from {start} to {stop} in steps of {step}"
+                    "there are no values from {start} to {stop} with step {step}"
                 )));
             }
             length as usize
@@ -67,7 +67,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
     };
     call.allow(&[length], DataType::INT64)?;
     let made = match call.tensor(0)? {
-        // Each operation is rounded.
+        // Each operation is rounded separately.
         Tensor::F32(_) => {
             let (start, step) = (start as f32, step as f32);
             let values = watched(0..length).map(|k| f64::from(start + step * k as f32));
@@ -102,16 +102,16 @@ fn arange(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Rows and columns of the matrices in a tensor, and how many matrices there are.
+/// The number of matrices in a tensor, with their rows and columns.
 fn matrices(call: &Call<'_>, data: &Tensor) -> Result<(usize, usize, usize), Fault> {
     let [outer @ .., rows, columns] = data.shape() else {
-        return Err(call.fault("there is no matrix with fewer than 2 axes"));
+        return Err(call.fault("a matrix needs at least 2 axes"));
     };
     Ok((outer.iter().product(), *rows, *columns))
 }
 
 fn trilu(call: &mut Call<'_>) -> Outcome {
-    // TVM takes the diagonal in 32 bits.
+    // TVM truncates the diagonal to 32 bits.
     let diagonal = call.numbers(1)?.first().map_or(0, |&k| i64::from(k as i32));
     let upper = call.bool("upper");
     let data = call.take_tensor(0)?;
@@ -154,7 +154,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     }
     let length = diagonal.shape().last().copied().unwrap_or(0) as i64;
     let lines = if one { 1 } else { diagonal.shape()[batch_rank] };
-    // Which element of the diagonals goes to a place of the matrix, batches aside.
+    // The element of the diagonals for a position in a matrix.
     let (height, width) = (rows as i64, columns as i64);
     let mut moves: Vec<(usize, usize)> = Vec::new();
     for row in watched(0..rows) {
@@ -188,7 +188,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     each_dtype!(data, data => {
         let mut data = own(data);
         let Some(from) = T::unwrap(diagonal).and_then(|array| array.as_slice()) else {
-            return Err(call.fault("`input` and `diagonal` differ in data type"));
+            return Err(call.fault("`input` and `diagonal` have different data types"));
         };
         if let Some(elements) = data.as_slice_mut() {
             for batch in 0..batches {
@@ -222,13 +222,13 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple(grids))
 }
 
-/// A new axis of `depth` places, of which each index takes one; an index that is not among them
-/// takes none.
+/// Adds an axis of size `depth` with the on value at the position of each index. Indices out of
+/// range set none.
 pub(super) fn one_hot(call: &mut Call<'_>, depth: i64) -> Outcome {
     let dtype = call.result_dtype()?;
     let indices = call.tensor(0)?;
     let Ok(depth) = usize::try_from(depth) else {
-        return Err(call.fault(format_args!("there is no depth {depth}")));
+        return Err(call.fault(format_args!("{depth} is not a valid depth")));
     };
     let rank = indices.rank();
     let axis = match call.int("axis")? {

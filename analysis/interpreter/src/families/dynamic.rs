@@ -1,4 +1,4 @@
-//! Operators whose attributes are tensors, so that shapes are known when the program runs.
+//! Operators with tensors in place of attributes, whose result shapes depend on values.
 
 use super::{
     broadcast, create,
@@ -57,21 +57,21 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
 ];
 
-/// The one number in an argument.
+/// The value of a scalar argument.
 fn number(call: &Call<'_>, position: usize) -> Result<i64, Fault> {
     let first = call.numbers(position)?.first().copied();
     first.ok_or_else(|| call.fault(format_args!("argument {position} has no element")))
 }
 
-/// An argument that is a shape.
+/// The value of a shape argument.
 fn sizes(call: &Call<'_>, position: usize) -> Result<Vec<usize>, Fault> {
     let size = |size: i64| {
-        usize::try_from(size).map_err(|_| call.fault(format_args!("there is no size {size}")))
+        usize::try_from(size).map_err(|_| call.fault(format_args!("{size} is not a valid size")))
     };
     call.numbers(position)?.into_iter().map(size).collect()
 }
 
-/// In the new shape, 0 copies a size, -1 is what remains, and -3 joins two axes.
+/// In the new shape, 0 copies a size, -1 is inferred, and -3 merges two axes.
 fn reshape(call: &mut Call<'_>) -> Outcome {
     let keep_zeros = call.attrs().has("allowzero") && call.bool("allowzero");
     let written = call.numbers(1)?;
@@ -82,8 +82,12 @@ fn reshape(call: &mut Call<'_>) -> Outcome {
     let mut at = 0;
     for size in written {
         let known = |axis: usize| {
-            let missing =
-                || call.fault(format_args!("{size} stands for axis {axis}, of {}", from.len()));
+            let missing = || {
+                call.fault(format_args!(
+                    "{size} refers to axis {axis}, but there are {}",
+                    from.len()
+                ))
+            };
             from.get(axis).copied().ok_or_else(missing)
         };
         match size {
@@ -99,7 +103,7 @@ fn reshape(call: &mut Call<'_>) -> Outcome {
             }
             _ => match usize::try_from(size) {
                 Ok(size) => shape.push(size),
-                Err(_) => return Err(call.fault(format_args!("there is no size {size}"))),
+                Err(_) => return Err(call.fault(format_args!("{size} is not a valid size"))),
             },
         }
         at += 1;
@@ -128,11 +132,11 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     for axis in axes {
         let at = call.axis(axis, data.rank())?;
         if std::mem::replace(&mut gone[at], true) {
-            return Err(call.fault(format_args!("axis {axis} is named more than once")));
+            return Err(call.fault(format_args!("axis {axis} occurs more than once")));
         }
         if data.shape()[at] != 1 {
             return Err(call.fault(format_args!(
-                "axis {axis} has size {}, and only axes of size 1 fall away",
+                "axis {axis} has size {}, but only axes of size 1 can be removed",
                 data.shape()[at]
             )));
         }
@@ -154,7 +158,7 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
             _ => 1,
         };
         if stride == 0 {
-            return Err(call.fault(format_args!("axis {axis} is cut in steps of 0")));
+            return Err(call.fault(format_args!("the stride of axis {axis} is 0")));
         }
         let from = begin.get(axis).copied().unwrap_or(if stride > 0 { 0 } else { size_of_axis });
         let to = match end.get(axis) {

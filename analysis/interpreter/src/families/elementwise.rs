@@ -1,4 +1,4 @@
-//! Operators that treat each element by itself.
+//! Elementwise operators on one tensor.
 
 use super::prelude::*;
 use crate::{
@@ -13,7 +13,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("ceil", |c| signed(c, |x| x, f64::ceil)),
     kernel("floor", |c| signed(c, |x| x, f64::floor)),
     kernel("trunc", |c| signed(c, |x| x, f64::trunc)),
-    // Halves go away from zero: 2.5 to 3, -0.5 to -1.
+    // Halves are rounded away from zero: 2.5 to 3, -0.5 to -1.
     kernel("round", |c| signed(c, |x| x, f64::round)),
     kernel("exp", |c| float(c, f32::exp, f64::exp)),
     kernel("log", |c| float(c, f32::ln, f64::ln)),
@@ -70,31 +70,31 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("fixed_point_multiply_per_axis", multiply_per_axis),
 ];
 
-/// A loop that updates each element of a chunk in place. It is called through a pointer, so that the
-/// code around the loop is compiled once and not for each operator.
+/// A loop that updates each element of a chunk in place. It is called through a pointer, so that
+/// the surrounding code is compiled only once and not for each operator.
 type Each<'a, T> = &'a (dyn Fn(&mut [T]) + Sync);
 
-/// The loop over a part that replaces each element by `f` of it.
+/// The loop that applies `f` to each element of a chunk.
 fn each<T: Copy>(f: impl Fn(T) -> T + Sync) -> impl Fn(&mut [T]) + Sync {
     move |part| part.iter_mut().for_each(|x| *x = f(*x))
 }
 
-/// The first argument as it is.
+/// Returns the first argument.
 fn same(call: &mut Call<'_>) -> Outcome {
     Ok(call.take(0))
 }
 
-/// Each element replaced by `f` of it, in place if nobody else holds the array.
+/// Applies `f` to each element, in place if the array is not shared.
 pub(super) fn map<T: Element>(array: Array<T>, f: impl Fn(T) -> T + Sync) -> Tensor {
     map_parts(array, &each(f))
 }
 
-/// As [`map`], by the loop over a part.
+/// Like [`map`], with a loop over a chunk.
 fn map_parts<T: Element>(array: Array<T>, each: Each<'_, T>) -> Tensor {
     let mut array = own(array);
     if let Some(elements) = array.as_slice_mut() {
         each_chunk(elements, PIECE, 1, &|_, part| {
-            // An element takes as long as several do elsewhere: `erf` is a series.
+            // An element may take as long as several do elsewhere: `erf` is a series.
             spend(4 * part.len());
             each(part);
         });
@@ -102,7 +102,7 @@ fn map_parts<T: Element>(array: Array<T>, each: Each<'_, T>) -> Tensor {
     T::wrap(array)
 }
 
-/// An operator on floating point numbers. Half precision goes through single precision.
+/// A floating point operator. Half precision is computed in single precision.
 fn float(
     call: &mut Call<'_>,
     single: impl Fn(f32) -> f32 + Sync,
@@ -130,7 +130,7 @@ fn float_parts(call: &mut Call<'_>, single: Each<'_, f32>, double: Each<'_, f64>
     }
 }
 
-/// A result in the data type that it should have.
+/// Converts a result to the given data type.
 fn back(call: &Call<'_>, tensor: Tensor, dtype: DataType) -> Outcome {
     match converted(tensor, dtype) {
         Some(tensor) => Ok(tensor.into()),
@@ -138,8 +138,8 @@ fn back(call: &Call<'_>, tensor: Tensor, dtype: DataType) -> Outcome {
     }
 }
 
-/// An operator on numbers of any kind: `integer` for integers, which wrap, `number` for floating
-/// point.
+/// An operator on numbers of any kind: `integer` for integers, which wrap, and `number` for
+/// floating point.
 fn signed(
     call: &mut Call<'_>,
     integer: impl Fn(i64) -> i64 + Sync,
@@ -159,7 +159,7 @@ fn signed_parts(
     let dtype = tensor.dtype();
     match tensor {
         Tensor::F32(x) => Ok(map_parts(x, single).into()),
-        // What is above the range of `i64` is no negative number.
+        // Integers above the range of `i64` are not negative.
         Tensor::U64(x) => {
             let unsigned = |part: &mut [u64]| {
                 let mut numbers = [0i64; 256];
@@ -198,12 +198,13 @@ fn sign(x: f64) -> f64 {
     }
 }
 
-/// NaN stays NaN only as the first operand: `max(x, 0)` in TVM gives 0 for it.
+/// NaN persists only as the first operand: `max(x, 0)` is 0 for it in TVM.
 fn relu(x: f64) -> f64 {
     if x > 0.0 { x } else { 0.0 }
 }
 
-/// The error function, to the last few bits: a series near 0, a continued fraction further out.
+/// The error function, exact up to the last few bits: a series near 0, a continued fraction
+/// elsewhere.
 pub(super) fn erf(x: f64) -> f64 {
     let a = x.abs();
     if a.is_nan() {
@@ -266,7 +267,7 @@ fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     )
 }
 
-/// `x`, not above `high` and then not below `low`; NaN becomes `high`.
+/// Limits `x` to `high`, then to `low`; NaN becomes `high`.
 fn within<T: PartialOrd>(x: T, low: T, high: T) -> T {
     let held = if x < high { x } else { high };
     if held > low { held } else { low }
@@ -280,7 +281,7 @@ fn clip(call: &mut Call<'_>) -> Outcome {
             map(x, |x| x.min(high).max(low))
         }
         other => {
-            // The bounds are cast to the data type first, and saturate.
+            // The bounds are cast to the data type first, with saturation.
             each_dtype!(other, x => {
                 let (low, high) = (<T as Element>::nearest(low), <T as Element>::nearest(high));
                 let mut x = own(x);
@@ -294,7 +295,7 @@ fn clip(call: &mut Call<'_>) -> Outcome {
     .into())
 }
 
-/// `x * multiplier * 2^(shift - 31)`, rounded to the nearest.
+/// `x * multiplier * 2^(shift - 31)`, rounded to nearest.
 pub(super) fn multiply_fixed(x: i64, multiplier: i64, shift: i64) -> i64 {
     let (left, right) = (shift.clamp(0, 62), (-shift).clamp(0, 62));
     let total = 31 + right;
@@ -308,7 +309,7 @@ fn fixed_point_multiply(call: &mut Call<'_>) -> Outcome {
     signed(call, |x| multiply_fixed(x, multiplier, shift), |x| x)
 }
 
-/// A tensor in another data type.
+/// Converts a tensor to another data type.
 fn cast(call: &mut Call<'_>, dtype: DataType) -> Outcome {
     let tensor = call.take_tensor(0)?;
     match converted(tensor, dtype) {
@@ -317,12 +318,14 @@ fn cast(call: &mut Call<'_>, dtype: DataType) -> Outcome {
     }
 }
 
-/// The same bits as another data type of the same width.
+/// Reinterprets the bits as another data type of the same width.
 fn reinterpret(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("dtype");
     let tensor = call.tensor(0)?;
     if tensor.dtype().bytes() != dtype.bytes() {
-        return Err(call.fault(format_args!("{} and {dtype} differ in width", tensor.dtype())));
+        return Err(
+            call.fault(format_args!("{} and {dtype} have different widths", tensor.dtype()))
+        );
     }
     macro_rules! bytes {
         ($($variant:ident)*) => {

@@ -11,5 +11,5 @@ pub(super) static KERNELS: &[Kernel] = &[
     absent("contrib.ethosu.unary_elementwise", WHY),
 ];
 
-/// The device rounds and looks up in its own way, which TVM does not model either.
+/// The device has its own rounding and lookup tables, which TVM does not model either.
 const WHY: &str = "it exists only on Arm's Ethos-U, an accelerator";

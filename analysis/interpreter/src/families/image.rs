@@ -21,7 +21,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("dyn.image.resize2d", resize::resize_to_argument),
 ];
 
-/// The places of a regular grid between -1 and 1 after an affine map, first across, then down.
+/// Transforms the points of a regular grid between -1 and 1, x before y.
 fn affine_grid(call: &mut Call<'_>) -> Outcome {
     let (shape, dtype) = call.result()?;
     let data = call.tensor(0)?;
@@ -34,7 +34,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     if rows == 1 || columns == 1 {
         return Err(call.fault("the height and the width of a grid must be greater than 1"));
     }
-    // A little less than 2, so that the last place does not fall out of the image.
+    // Slightly less than 2, so that the last point stays inside of the image.
     let step = |count: usize| ((2.0 - 1e-7) / (count as f64 - 1.0)) as f32;
     let (down, across) = (step(rows), step(columns));
     let maps = data.to_f32s();
@@ -55,8 +55,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// The largest of data plus weight in each window of each channel. What is outside of the data is
-/// 0, and takes part.
+/// The maximum of data plus weight in each window of each channel. Padding is 0 and takes part.
 fn dilation2d(call: &mut Call<'_>) -> Outcome {
     let dtype = match call.attrs().dtype("out_dtype") {
         dtype if dtype.is_void() => call.tensor(0)?.dtype(),
@@ -66,13 +65,15 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     let data = layouts::convert(call, call.tensor(0)?, layout, "NCHW")?;
     let weight = layouts::convert(call, call.tensor(1)?, weight_layout, "IHW")?;
     let &[batches, channels, height, width] = data.shape() else {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     };
     let &[kernels, rows, columns] = weight.shape() else {
         return Err(call.fault("the weight has the wrong rank"));
     };
     if kernels != channels {
-        return Err(call.fault(format_args!("{channels} channels meet {kernels} kernels")));
+        return Err(
+            call.fault(format_args!("there are {channels} channels, but {kernels} kernels"))
+        );
     }
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilations", 2)?);
     let padding = padding(call, 2)?;
@@ -81,7 +82,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         let room = size.saturating_add(padding[at].0).saturating_add(padding[at].1);
         let count =
             if room >= reach { ((room - reach) / strides[at]).saturating_add(1) } else { 0 };
-        Sweep {
+        Windows {
             size,
             window,
             stride: strides[at],
@@ -106,7 +107,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         let out = dilate(&data.to_f64s(), &weight.to_f64s(), &sweeps, lowest, |a, b| a + b);
         Tensor::from_f64s(dtype, &shape, out)
     } else {
-        // Sums wrap as they do in the data type.
+        // Sums wrap in the data type.
         let unused = 64 - u32::from(dtype.bits).clamp(1, 64);
         let add = |a: i64, b: i64| {
             let sum = a.wrapping_add(b) << unused;
@@ -124,7 +125,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
 
 /// The positions of windows along one axis.
 #[derive(Clone, Copy)]
-struct Sweep {
+struct Windows {
     size: usize,
     window: usize,
     stride: usize,
@@ -133,9 +134,9 @@ struct Sweep {
     count: usize,
 }
 
-impl Sweep {
-    /// The element under element `tap` of window `at`; `None` outside of the data.
-    fn meets(&self, at: usize, tap: usize) -> Option<usize> {
+impl Windows {
+    /// The index of the element under `tap` of window `at`; `None` in the padding.
+    fn index(&self, at: usize, tap: usize) -> Option<usize> {
         let place =
             at.saturating_mul(self.stride).saturating_add(tap.saturating_mul(self.dilation));
         place.checked_sub(self.before).filter(|&place| place < self.size)
@@ -145,7 +146,7 @@ impl Sweep {
 fn dilate<T: Copy + Default + PartialOrd>(
     data: &[T],
     weight: &[T],
-    [down, across]: &[Sweep; 2],
+    [down, across]: &[Windows; 2],
     lowest: T,
     add: impl Fn(T, T) -> T,
 ) -> Vec<T> {
@@ -162,9 +163,9 @@ fn dilate<T: Copy + Default + PartialOrd>(
                 spend(2 * window);
                 let mut best = lowest;
                 for i in 0..down.window {
-                    let y = down.meets(row, i);
+                    let y = down.index(row, i);
                     for j in 0..across.window {
-                        let place = y.zip(across.meets(column, j));
+                        let place = y.zip(across.index(column, j));
                         let x = place.map(|(y, x)| source[y * across.size + x]);
                         let factor = weight.get(kernel + i * across.window + j);
                         let sum = add(x.unwrap_or_default(), factor.copied().unwrap_or_default());

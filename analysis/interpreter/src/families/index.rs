@@ -1,4 +1,4 @@
-//! Operators that pick elements by position.
+//! Operators that select elements by position.
 
 mod gather;
 mod scatter;
@@ -14,7 +14,7 @@ pub(super) static SCATTER: &[Kernel] = scatter::KERNELS;
 pub(super) static SEQUENCE: &[Kernel] = sequence::KERNELS;
 pub(super) static SLICE: &[Kernel] = slice::KERNELS;
 
-/// The strides of each axis in row-major order.
+/// The strides of a shape in row-major order.
 pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = repeated(1, shape.len());
     for axis in (1..shape.len()).rev() {

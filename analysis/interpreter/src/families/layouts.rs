@@ -1,11 +1,11 @@
-//! Tensors from one layout to another.
+//! Conversion between layouts.
 
 use operators::Layout;
 
 use super::{prelude::*, shape::permuted};
 
-/// A tensor of layout `from` in layout `to`: `"NCHW"`, `"NHWC"`, `"NCHW4c"`. A size that is no
-/// multiple of its block is filled up with zeros.
+/// Converts a tensor from layout `from` to layout `to`: `"NCHW"`, `"NHWC"`, `"NCHW4c"`. Sizes are
+/// padded with zeros to a multiple of the block.
 pub(super) fn convert(
     call: &Call<'_>,
     tensor: &Tensor,
@@ -19,12 +19,12 @@ pub(super) fn convert(
     let (source, target) = (read(from)?, read(to)?);
     if source.rank() != tensor.rank() {
         return Err(call.fault(format_args!(
-            "layout `{from}` has {} axes, the tensor has {}",
+            "layout `{from}` has {} axes, but the tensor has {}",
             source.rank(),
             tensor.rank()
         )));
     }
-    // Blocks after their axis, then joined to it: one axis a letter.
+    // Moves each block after its axis and merges the two, which leaves one axis per letter.
     let letters: Vec<u8> =
         source.axes().iter().map(|axis| axis.letter).filter(u8::is_ascii_uppercase).collect();
     let mut order = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn convert(
         joined.push(size);
     }
     let mut plain = call.reshaped(permuted(tensor, &order), &joined)?;
-    // Taken apart again, as the target has it.
+    // Splits the axes into the blocks of the target.
     let mut parts: Vec<usize> = Vec::new();
     let mut labels: Vec<(u8, usize)> = Vec::new();
     for (axis, &letter) in letters.iter().enumerate() {
@@ -84,12 +84,14 @@ pub(super) fn convert(
         match labels.iter().position(|&label| label == (axis.letter, nth)) {
             Some(at) => order.push(at),
             None => {
-                return Err(call.fault(format_args!("layout `{from}` does not become `{to}`")));
+                return Err(
+                    call.fault(format_args!("layout `{from}` cannot be converted to `{to}`"))
+                );
             }
         }
     }
     if order.len() != labels.len() {
-        return Err(call.fault(format_args!("layout `{from}` does not become `{to}`")));
+        return Err(call.fault(format_args!("layout `{from}` cannot be converted to `{to}`")));
     }
     Ok(permuted(&apart, &order))
 }

@@ -1,5 +1,4 @@
-//! Convolutions of other kinds: transposed, of displaced places, of packed bits, by Winograd's
-//! algorithm.
+//! Other convolutions: transposed, deformable, bit-serial, and by Winograd's algorithm.
 
 mod bits;
 mod displaced;
@@ -26,7 +25,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.contrib_conv2d_gemm_without_weight_transform", winograd::gemm),
     absent(
         "nn.contrib_conv2d_winograd_nnpack_weight_transform",
-        "the library NNPACK computes it, and it alone knows the order of its result",
+        "the layout of its result is private to the NNPACK library",
     ),
     kernel("nn.contrib_conv2d_winograd_weight_transform", winograd::weight2d),
     kernel("nn.contrib_conv2d_winograd_without_weight_transform", winograd::conv2d),

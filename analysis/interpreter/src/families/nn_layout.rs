@@ -19,7 +19,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
     absent(
         "meta_schedule_layout_transform",
-        "its index map is a program of TIR, which is not read",
+        "its index map is a TIR program, which is not supported",
     ),
     kernel("nn.batch_to_space_nd", blocks::batch_to_space_nd),
     kernel("nn.depth_to_space", blocks::depth_to_space),
@@ -59,7 +59,7 @@ fn sized_axes(layout: &str) -> Vec<(String, usize)> {
     axes
 }
 
-/// Each axis of the source has the blocks of the result of the same name, the outermost first.
+/// Splits each axis of the source into the blocks of that name in the result, outermost first.
 fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     let (from, to) = (call.str("src_layout"), call.str("dst_layout"));
     let data = call.tensor(0)?;
@@ -75,7 +75,7 @@ fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     let sizes: usize = apart.iter().product();
     if apart.len() != target.len() || source.len() != data.rank() || sizes != data.len() {
         return Err(call.fault(format_args!(
-            "a tensor of shape {:?} in layout `{from}` does not become `{to}`",
+            "a tensor of shape {:?} in layout `{from}` cannot be converted to `{to}`",
             data.shape()
         )));
     }

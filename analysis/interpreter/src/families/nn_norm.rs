@@ -1,4 +1,4 @@
-//! Normalisation, biases, activations over channels, losses.
+//! Normalization, biases, activations over channels, losses.
 
 mod loss;
 
@@ -26,15 +26,14 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.nll_loss", loss::nll_loss),
 ];
 
-/// A tensor as rows of the axis `axis`: how many stretches lie before it, its size, and how far
-/// apart neighbours are.
+/// A tensor as rows along `axis`: the number of rows before it, its size, and its stride.
 fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     let outer = shape[..axis].iter().product();
     let inner = shape[axis + 1..].iter().product();
     (outer, shape[axis], inner)
 }
 
-/// The tensor in single or double precision, for those that compute in it.
+/// Converts the tensor to single or double precision for computation.
 macro_rules! in_floats {
     ($call:expr, $tensor:expr, $array:ident => $body:expr) => {{
         let tensor: Tensor = $tensor;
@@ -59,18 +58,17 @@ macro_rules! in_floats {
     }};
 }
 
-/// The numbers of a vector that has one for each channel.
+/// The numbers of a vector with one per channel.
 fn channels(call: &Call<'_>, position: usize, count: usize) -> Result<Vec<f64>, Fault> {
     let mut numbers = call.tensor(position)?.to_f64s();
-    // One number serves all, where the sizes were not known.
+    // A single number applies to all channels if the sizes were unknown.
     if let [one] = numbers[..] {
         numbers = repeated(one, count);
     }
     if numbers.len() != count {
-        return Err(call.fault(format_args!(
-            "a vector of {} elements is given for {count} channels",
-            numbers.len()
-        )));
+        return Err(
+            call.fault(format_args!("there are {} elements, but {count} channels", numbers.len()))
+        );
     }
     Ok(numbers)
 }
@@ -85,7 +83,9 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
         bias = super::broadcast::broadcast_to(call, &bias, &[count])?;
     }
     if bias.len() != count {
-        return Err(call.fault(format_args!("{} biases for {count} channels", bias.len())));
+        return Err(
+            call.fault(format_args!("there are {} biases, but {count} channels", bias.len()))
+        );
     }
     let data = call.take_tensor(0)?;
     let dtype = data.dtype();
@@ -192,7 +192,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     })
 }
 
-/// The softmax of each row, in single precision.
+/// The softmax of each row in single precision.
 fn softmax_of_rows(data: Tensor, count: usize) -> Tensor {
     let Tensor::F32(array) = data else { return data };
     let mut array = own(array);
@@ -206,7 +206,7 @@ fn softmax_of_rows(data: Tensor, count: usize) -> Tensor {
     f32::wrap(array)
 }
 
-/// A factor and a summand for each channel.
+/// A factor and an offset for each channel.
 fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     let gamma =
         if call.bool("scale") { channels(call, first, count)? } else { repeated(1.0, count) };
@@ -247,7 +247,7 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([out?, mean, variance]))
 }
 
-/// The sum of `f` of all numbers: of eight sums, which do not wait for each other.
+/// The sum of `f` of all numbers, as eight independent partial sums.
 fn total(numbers: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     let mut sums = [0f64; 8];
     for numbers in pieces(numbers) {
@@ -260,7 +260,7 @@ fn total(numbers: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     sums.iter().sum()
 }
 
-/// Elements of each row brought to mean 0 and variance 1, in place.
+/// Normalizes the elements of each row to mean 0 and variance 1, in place.
 fn standardise(rows: &mut [f64], epsilon: f64) {
     let count = rows.len() as f64;
     let mean = total(rows, |x| x) / count;
@@ -307,13 +307,13 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// Each channel, or each group of channels, of each batch by itself.
+/// Normalizes each channel, or each group of channels, of each batch separately.
 fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let tensor = call.tensor(0)?;
     let rank = tensor.rank();
     let axis = call.axis(call.int("axis")?, rank)?;
     if axis == 0 {
-        return Err(call.fault("the channels must not lie on the axis of the batch"));
+        return Err(call.fault("the channels must not be the batch axis"));
     }
     let epsilon = call.float("epsilon")?;
     let count = tensor.shape()[axis];
@@ -321,9 +321,11 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let groups =
         if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(0) } else { count };
     if groups == 0 || count % groups.max(1) != 0 {
-        return Err(call.fault(format_args!("{count} channels do not make {groups} groups")));
+        return Err(
+            call.fault(format_args!("{count} channels cannot be divided into {groups} groups"))
+        );
     }
-    // Channels after the batch.
+    // The channels after the batch.
     let mut order: Vec<usize> = vec![0, axis];
     order.extend((1..rank).filter(|&at| at != axis));
     let moved = super::shape::permuted(tensor, &order);
@@ -405,7 +407,7 @@ fn lrn(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Nothing is dropped when a network is used.
+/// Inference drops nothing.
 fn dropout(call: &mut Call<'_>) -> Outcome {
     let data = call.take_tensor(0)?;
     let mask = each_dtype!(&data, array => {

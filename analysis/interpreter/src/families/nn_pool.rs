@@ -29,13 +29,13 @@ pub(super) static KERNELS: &[Kernel] = &[
 /// The reduction of the elements of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
-    /// The largest.
+    /// The maximum.
     Max,
-    /// Their mean.
+    /// The mean.
     Mean,
 }
 
-/// The elements of one axis that a window meets, and what it divides by.
+/// The elements of one axis in a window, and the divisor of their mean.
 struct Span {
     first: usize,
     count: usize,
@@ -48,8 +48,8 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
     let one = |at: usize| {
         let (from, to, first) = walk.inside(at);
         let divisor = if include_pad {
-            // The padding counts, but nothing after it: of a window that `ceil_mode` puts there,
-            // 0 is divided by 0, and TVM's NaN is the mean.
+            // Padding counts, but nothing beyond it: for a window that `ceil_mode` places there,
+            // the mean is 0 / 0, which is NaN in TVM, too.
             let start = at.saturating_mul(walk.stride);
             let room = walk.size.saturating_add(walk.before).saturating_add(after);
             let end = start
@@ -69,7 +69,7 @@ pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
     let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
     let spatial = plain.len() - 2;
     if data.rank() != spatial + 2 {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     }
     let window = steps(call, "pool_size", spatial)?;
     let (strides, dilations) =
@@ -105,7 +105,7 @@ fn pool_layouts(call: &Call<'_>, plain: &str) -> (String, String) {
     (layout, out_layout)
 }
 
-/// The largest elements or the means of windows.
+/// The maxima or means of windows.
 fn fold_windows(
     call: &Call<'_>,
     data: &Tensor,
@@ -121,7 +121,7 @@ fn fold_windows(
     let area: usize = sizes.iter().product();
     let places: usize = counts.iter().product();
     let source = widened(data);
-    // What an empty window holds: the least number of the type.
+    // The value of an empty window is the minimum of the type.
     let lowest = match data.dtype() {
         DataType::FLOAT16 => half::f16::MIN.to_f64(),
         DataType::BFLOAT16 => half::bf16::MIN.to_f64(),
@@ -136,7 +136,7 @@ fn fold_windows(
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
                 if let ([rows, columns], Fold::Max) = (all, fold)
                     && rows.iter().chain(columns).all(|span| span.count > 0)
-                    // Which element a comparison with NaN leaves depends on the order.
+                    // The result of comparisons with NaN depends on the order.
                     && !plane.iter().fold(false, |nan, x| nan | x.partial_cmp(x).is_none())
                 {
                     return largest(plane, sizes[1], (rows, columns), to);
@@ -157,7 +157,7 @@ fn fold_windows(
         .ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// The largest elements of windows of which none is empty: of rows first, and then of what is left of them.
+/// The maxima of windows, none of which is empty: first along rows, then along the other axes.
 fn largest<T: Element>(
     plane: &[T],
     width: usize,
@@ -179,7 +179,7 @@ fn largest<T: Element>(
                 best.iter_mut().zip(row).for_each(|(best, &x)| *best = larger(*best, x));
             }
         }
-        // Of all whole windows of neighbours, wherever they begin.
+        // The maxima at every start of a window, whatever the stride.
         let starts = (width + 1).saturating_sub(whole);
         across.clear();
         across.extend_from_slice(best.get(..starts).unwrap_or_default());
@@ -205,7 +205,7 @@ fn largest<T: Element>(
     }
 }
 
-/// One window of a plane; nothing where a largest element is wanted and there is none.
+/// One window of a plane; `None` for the maximum of an empty one.
 fn window<T: Element>(
     plane: &[T],
     all: &[Vec<Span>],
@@ -262,7 +262,7 @@ fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outco
     let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
     let spatial = plain.len() - 2;
     if data.rank() != spatial + 2 {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     }
     let wanted = if global { Default::default() } else { call.ints("output_size")? };
     let mut all = room(spatial);
@@ -285,8 +285,8 @@ fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outco
     Ok(layouts::convert(call, &out, plain, &out_layout)?.into())
 }
 
-/// The gradient of pooling: each element of the incoming gradient goes to the largest element of
-/// its window, or to all of them in equal parts.
+/// The gradient of pooling: each element of the incoming gradient is added to the maximum of its
+/// window, or distributed equally over the window.
 fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
     let plain = "NCHW";
     let (layout, _) = pool_layouts(call, plain);
@@ -298,7 +298,7 @@ fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
     let padding = padding(call, 2)?;
     let include_pad = call.bool("count_include_pad");
     let &[batches, channels, height, width] = data.shape() else {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     };
     let &[_, _, rows, columns] = grad.shape() else {
         return Err(call.fault("the gradient has the wrong rank"));

@@ -1,7 +1,7 @@
 //! Quantized operators.
 //!
-//! They compute with integers what TVM's lowering of them computes, to the last bit: a scale
-//! becomes a multiplier of 31 bits and a shift.
+//! The results are those of TVM's lowering, bit for bit: a scale becomes a multiplier of 31 bits
+//! and a shift.
 
 mod arithmetic;
 mod convert;
@@ -38,12 +38,12 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("qnn.dense", linear::dense),
 ];
 
-/// Rounded once, at the end.
+/// Rounds once, at the end.
 fn exp(x: f32) -> f32 {
     f64::from(x).exp() as f32
 }
 
-/// The least and the greatest number of an integer type of up to 32 bits.
+/// The range of an integer type of up to 32 bits.
 fn range(dtype: DataType) -> (i32, i32) {
     let bits = u32::from(dtype.bits).clamp(1, 32);
     if dtype.is_int() {
@@ -53,10 +53,10 @@ fn range(dtype: DataType) -> (i32, i32) {
     }
 }
 
-/// Scales or zero points, one for the whole tensor or one for each index of an axis.
+/// Scales or zero points: one for the whole tensor, or one per index of an axis.
 struct Each<T> {
     values: Vec<T>,
-    /// The number of consecutive elements of one index of the axis.
+    /// The number of consecutive elements with the same index on the axis.
     inner: usize,
 }
 
@@ -68,7 +68,7 @@ impl<T: Copy + Default + Sync> Each<T> {
         let axis = if shape.len() == 1 { 0 } else { call.axis(axis, shape.len())? };
         if values.len() != shape[axis] {
             return Err(call.fault(format_args!(
-                "there are {} scales or zero points for {} channels",
+                "there are {} scales or zero points, but {} channels",
                 values.len(),
                 shape[axis]
             )));
@@ -96,7 +96,7 @@ fn zeros(call: &Call<'_>, position: usize) -> Result<Vec<i32>, Fault> {
     Ok(mapped(&call.numbers(position)?, |zero| zero as i32))
 }
 
-/// A scale or zero point for the whole tensor.
+/// The scale or zero point of a whole tensor.
 fn single<T: Copy>(call: &Call<'_>, values: &[T]) -> Result<T, Fault> {
     match values {
         [one] => Ok(*one),
@@ -112,7 +112,7 @@ fn integers(tensor: &Tensor) -> Vec<i32> {
     }
 }
 
-/// `f` of each element and its place.
+/// Applies `f` to each element and its position.
 fn placed<A: Copy + Sync, B: Copy + Default + Send>(
     data: &[A],
     f: impl Fn(usize, A) -> B + Sync + Send,
@@ -128,7 +128,7 @@ fn placed<A: Copy + Sync, B: Copy + Default + Send>(
     out
 }
 
-/// Integers that saturate in a data type.
+/// Converts integers to a data type, with saturation.
 fn narrowed(
     call: &Call<'_>,
     shape: &[usize],
@@ -141,10 +141,10 @@ fn narrowed(
     } else {
         Tensor::from_i64s(dtype, shape, mapped(&values, |x| i64::from(x.clamp(low, high))))
     };
-    made.ok_or_else(|| call.fault(format_args!("it does not give {dtype}")))
+    made.ok_or_else(|| call.fault(format_args!("results of {dtype} are not supported")))
 }
 
-/// A multiplier as `significand · 2^(exponent - 31)`, where the significand has 31 bits.
+/// A multiplier as `significand · 2^(exponent - 31)` with a significand of 31 bits.
 fn fixed_point(multiplier: f64) -> (i32, i32) {
     if multiplier == 0.0 || !multiplier.is_finite() {
         return (0, 0);
@@ -168,7 +168,7 @@ fn fixed_point(multiplier: f64) -> (i32, i32) {
     (if multiplier < 0.0 { -significand } else { significand }, exponent)
 }
 
-/// The integer next to `x` times a multiplier, where halves go up, or away from zero.
+/// Rounds `x` times a multiplier to the nearest integer, halves up or away from zero.
 fn multiply_fixed(x: i32, (significand, exponent): (i32, i32), away: bool) -> i32 {
     let left = exponent.max(0).unsigned_abs();
     let right = 31 + (-exponent).max(0).unsigned_abs();
@@ -183,8 +183,8 @@ fn multiply_fixed(x: i32, (significand, exponent): (i32, i32), away: bool) -> i3
     (product.wrapping_add(half) >> right) as i32
 }
 
-/// The integer next to `x` times a multiplier, where halves go up. Powers of 2 shift, and the sum
-/// before a shift wraps.
+/// Rounds `x` times a multiplier to the nearest integer, halves up. Powers of 2 become shifts, and
+/// the sum before a shift wraps.
 fn multiply_upward(x: i32, (significand, exponent): (i32, i32)) -> i32 {
     if significand != 1 << 30 || exponent > 0 {
         return multiply_fixed(x, (significand, exponent), false);

@@ -1,10 +1,10 @@
-//! Random numbers: Threefry, which is a hash of a counter. The same key gives the same bits as in
-//! TVM, whose variant it is: the word that is rotated is added twice before the exclusive or, and
-//! the position of a number is added to every word of the counter.
+//! Random numbers by Threefry, which hashes a counter. The same key produces the same bits as TVM's
+//! variant of the algorithm: the rotated word is added twice before the exclusive or, and the
+//! position of a number is added to every word of the counter.
 //!
-//! A key has ten words: four of the key proper, two that say which branch of the splits it is on,
-//! two that count (of which the second does), and two of which one bit says where the next split
-//! goes into the branch.
+//! A key has ten words: four of the key proper, two for the path of splits, two of the counter (of
+//! which the second counts), and two of which one bit marks the position of the next split in the
+//! path.
 
 use super::{create::scalar, prelude::*};
 
@@ -19,7 +19,7 @@ pub(super) static KERNELS: &[Kernel] = &[
 type Key = [u64; 10];
 type Block = [u64; 4];
 
-/// By how many bits the words are rotated in each of eight rounds.
+/// The rotation of the words in each of eight rounds.
 const ROTATIONS: [[u32; 2]; 8] =
     [[14, 16], [52, 57], [23, 40], [5, 37], [25, 33], [46, 12], [58, 22], [32, 32]];
 
@@ -48,7 +48,7 @@ fn threefry(key: Block, counter: Block) -> Block {
     words
 }
 
-/// The bit that says where the next split goes, one further.
+/// Advances the bit that marks the position of the next split.
 fn moved(high: u64, low: u64) -> [u64; 2] {
     match high {
         0 => [0, low >> 1],
@@ -57,11 +57,11 @@ fn moved(high: u64, low: u64) -> [u64; 2] {
     }
 }
 
-/// The number of elements, the next key, and that many bits.
+/// The number of elements, the next key, and that many random bits.
 fn draw(key: Key, count: usize) -> (Key, Vec<u64>) {
     let mut key = key;
     if key[7] >= u64::MAX.wrapping_sub(count as u64) {
-        // The counter is used up.
+        // The counter is exhausted.
         let [a, b, c, d, p0, p1, _, _, high, low] = key;
         key = if high == 0 {
             let [a, b, c, d] = threefry([a, b, c, d], [u64::MAX; 4]);
@@ -94,23 +94,23 @@ fn key(call: &Call<'_>) -> Result<Key, Fault> {
         Tensor::U64(array) => array.as_slice().and_then(|words| words.try_into().ok()),
         _ => None,
     };
-    words.ok_or_else(|| call.fault("`key` is no vector of ten words of 64 bits"))
+    words.ok_or_else(|| call.fault("`key` must be a vector of ten 64 bit words"))
 }
 
 fn key_value(key: Key) -> Value {
     Value::from(Tensor::from_array(ndarray::Array1::from_vec(key.to_vec()).into_dyn()))
 }
 
-/// The shape that is drawn, and how many numbers that are.
+/// The shape to draw, and its number of elements.
 fn out_shape(call: &Call<'_>, dtype: DataType) -> Result<(Vec<usize>, usize), Fault> {
     let sizes = call.ints("out_shape")?;
     let size = |&size: &i64| {
-        usize::try_from(size).map_err(|_| call.fault(format_args!("there is no size {size}")))
+        usize::try_from(size).map_err(|_| call.fault(format_args!("{size} is not a valid size")))
     };
     let shape = sizes.iter().map(size).collect::<Result<Vec<usize>, Fault>>()?;
     call.allow(&shape, dtype)?;
     let count: usize = shape.iter().product();
-    // Twice as many are drawn for some.
+    // Some distributions draw twice as many.
     call.allow(&[count, 2], DataType::UINT64)?;
     Ok((shape, count))
 }
@@ -124,7 +124,7 @@ fn generate(call: &mut Call<'_>) -> Outcome {
 fn split(call: &mut Call<'_>) -> Outcome {
     let [a, b, c, d, p0, p1, c0, c1, high, low] = key(call)?;
     if high == 0 {
-        // No room for another split: a new key.
+        // The path is full and needs a new key.
         let [a, b, c, d] = threefry([a, b, c, d], [p0, p1, c0, c1]);
         let left = [a, b, c, d, 0, 0, 0, 0, 1 << 62, 0];
         let right = [a, b, c, d, 1 << 63, 0, 0, 0, 1 << 62, 0];
@@ -136,7 +136,7 @@ fn split(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([key_value(left), key_value(right)]))
 }
 
-/// Bits as numbers from 0 to 1: the lower half of them is a fraction after `1.`.
+/// Converts bits to numbers from 0 to 1: the lower half of them becomes the fraction after `1.`.
 fn fraction32(bits: u64) -> f32 {
     f32::from_bits(bits as u32 >> 9 | 0x3F80_0000) - 1.0
 }
@@ -165,7 +165,7 @@ fn uniform(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([key_value(next), numbers]))
 }
 
-/// After Box and Muller, of two numbers each.
+/// The Box-Muller transform of two numbers each.
 fn normal(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("out_dtype");
     let (shape, count) = out_shape(call, dtype)?;
@@ -195,7 +195,7 @@ fn normal(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([key_value(next), numbers]))
 }
 
-/// For each drawn number the index whose share of the row's sum it falls into.
+/// Draws indices with the probabilities in each row.
 fn multinomial(call: &mut Call<'_>) -> Outcome {
     let probabilities = call.tensor(1)?;
     let Some((&choices, outer)) = probabilities.shape().split_last() else {
@@ -228,7 +228,7 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([key_value(next), call.build(&shape, out)?]))
 }
 
-/// The index of the share that is least above the number; of equal ones the first.
+/// The index of the smallest cumulative probability above the number; the first of equal ones.
 fn nearest_above(shares: &[f32], number: f32) -> i32 {
     let mut found = (0, f32::INFINITY);
     for (at, share) in shares.iter().enumerate() {
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn blocks() {
-        // What TVM draws with the key of seed 1.
+        // The numbers that TVM draws with the key of seed 1.
         let expected = [
             17_177_944_308_465_414_780,
             3_733_049_263_667_422_849,

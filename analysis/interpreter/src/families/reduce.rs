@@ -1,4 +1,4 @@
-//! Sums, extremes and scans along axes; questions about a shape.
+//! Reductions and scans along axes, and queries of shapes.
 
 use half::{bf16, f16};
 
@@ -25,7 +25,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         collapse_sum(c, &shape)
     }),
     kernel("collapse_sum_to", |c| {
-        // TVM goes by the type of the result, and looks at the numbers where that says nothing.
+        // TVM goes by the result type and only looks at the values if that is not conclusive.
         if c.attrs().has("shape") {
             let (shape, _) = c.result()?;
             return collapse_sum(c, &shape);
@@ -36,7 +36,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
 ];
 
-/// Which axes are folded, in ascending order, and the shape of what is left.
+/// The reduced axes in ascending order, and the remaining shape.
 fn folded(call: &Call<'_>, shape: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Fault> {
     let rank = shape.len();
     let mut axes = Vec::new();
@@ -62,7 +62,7 @@ fn folded(call: &Call<'_>, shape: &[usize]) -> Result<(Vec<usize>, Vec<usize>), 
     Ok((axes, left))
 }
 
-/// The elements with the folded axes last, row-major, and how many belong to one result.
+/// The elements in row-major order with the reduced axes last, and their number per result.
 fn rows<T: Element>(array: &Array<T>, axes: &[usize]) -> (Array<T>, usize) {
     let rank = array.ndim();
     let length = axes.iter().map(|&axis| array.shape()[axis]).product();
@@ -72,12 +72,12 @@ fn rows<T: Element>(array: &Array<T>, axes: &[usize]) -> (Array<T>, usize) {
         return (array.clone(), length);
     }
     let elements = super::shape::moved(array.as_slice().unwrap_or_default(), array.shape(), &order);
-    // They are all that there were.
+    // All elements are reduced.
     let made = Array::from_shape_vec(ndarray::IxDyn(&[elements.len()]), elements);
     (made.unwrap_or_else(|_| array.clone()), length)
 }
 
-/// `f` of each row, on several threads where there is much to do.
+/// Applies `f` to each row, in parallel for large inputs.
 fn each_row<T: Element, U: Copy + Send + Default>(
     array: &Array<T>,
     length: usize,
@@ -89,7 +89,7 @@ fn each_row<T: Element, U: Copy + Send + Default>(
         return collected((0..count).map(|_| f(&[])));
     }
     let mut out = repeated(U::default(), count);
-    // So many rows that a thread has something to do.
+    // Enough rows to make a thread worthwhile.
     let many = (PIECE / length).max(1);
     each_chunk(&mut out, many, length, &|at, out| {
         let rows = elements.get(at * many * length..).unwrap_or_default();
@@ -101,7 +101,7 @@ fn each_row<T: Element, U: Copy + Send + Default>(
     out
 }
 
-/// A result in the data type that it should have.
+/// Converts a result to the given data type.
 fn narrowed<T: Element>(call: &Call<'_>, shape: &[usize], out: Vec<T>, dtype: DataType) -> Outcome {
     match T::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
@@ -117,7 +117,7 @@ fn product(row: &mut dyn Iterator<Item = f64>) -> f64 {
     row.product()
 }
 
-/// Sums of single precision are built up in eight parts of double precision.
+/// Single precision is summed up in eight partial sums of double precision.
 fn sum_f32(row: &[f32]) -> f64 {
     let (chunks, rest) = row.as_chunks::<8>();
     let mut parts = [0f64; 8];
@@ -176,7 +176,7 @@ fn mean(call: &mut Call<'_>) -> Outcome {
             let (array, length) = rows(&array, &axes);
             let is_float = T::DTYPE.is_float();
             if !is_float && length == 0 {
-                return Err(call.fault("the mean of no integers is not defined"));
+                return Err(call.fault("the mean of zero integers is undefined"));
             }
             let out = each_row(&array, length, count, &|row| if is_float {
                 let sum: f64 = watched(row.iter()).map(|&x| Element::to_f64(x)).sum();
@@ -195,7 +195,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
     let (axes, left) = folded(call, tensor.shape())?;
     let count = left.iter().product();
     let dtype = tensor.dtype();
-    // The least or the greatest number of the type, where there is nothing to compare.
+    // The minimum or maximum of the type is the initial value.
     let bound = if largest { f64::MIN } else { f64::MAX };
     let empty = match dtype {
         DataType::FLOAT16 => f16::MAX.to_f64().copysign(bound),
@@ -212,7 +212,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
             let Some((&first, rest)) = row.split_first() else { return empty };
             pieces(rest).flatten().fold(first, |best, &x| {
                 let is_better = if largest { x > best } else { x < best };
-                // NaN is not less and not greater: once there, it stays.
+                // Comparisons with NaN are false, so it persists.
                 if is_better || x.partial_cmp(&x).is_none() { x } else { best }
             })
         });
@@ -263,7 +263,7 @@ fn index_of(call: &mut Call<'_>, largest: bool) -> Outcome {
     }
 }
 
-/// The mean of the squared distances from a mean that is given.
+/// The mean of the squared distances from a given mean.
 fn variance(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let (axes, left) = folded(call, tensor.shape())?;
@@ -359,7 +359,7 @@ fn ndarray_size(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Sums up what a broadcast from `shape` has repeated.
+/// Sums up the elements that a broadcast from `shape` has repeated.
 fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     let tensor = call.tensor(0)?;
     let from = tensor.shape();
@@ -367,7 +367,7 @@ fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
         return Ok(call.take(0));
     }
     let Some(extra) = from.len().checked_sub(shape.len()) else {
-        return Err(call.fault(format_args!("shape {from:?} does not collapse to {shape:?}")));
+        return Err(call.fault(format_args!("shape {from:?} cannot be collapsed to {shape:?}")));
     };
     let mut axes: Vec<usize> = (0..extra).collect();
     for (axis, (&large, &small)) in from[extra..].iter().zip(shape).enumerate() {
@@ -376,7 +376,7 @@ fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
             1 => axes.push(extra + axis),
             _ => {
                 return Err(
-                    call.fault(format_args!("shape {from:?} does not collapse to {shape:?}"))
+                    call.fault(format_args!("shape {from:?} cannot be collapsed to {shape:?}"))
                 );
             }
         }

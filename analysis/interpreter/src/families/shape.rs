@@ -1,4 +1,4 @@
-//! Operators that arrange elements anew: reshape, transpose, join, split, repeat.
+//! Operators that rearrange elements: reshape, transpose, concatenate, split, repeat.
 
 mod permute;
 
@@ -51,7 +51,7 @@ fn to_result(call: &mut Call<'_>) -> Outcome {
     Ok(call.reshaped(tensor, &shape)?.into())
 }
 
-/// Without `axis`, what falls away is known when the sizes are.
+/// Without `axis`, all axes of size 1 are removed, which are only known at run time.
 fn squeeze(call: &mut Call<'_>) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let rank = tensor.rank();
@@ -62,7 +62,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
                 let at = call.axis(axis, rank)?;
                 if tensor.shape()[at] != 1 {
                     return Err(call.fault(format_args!(
-                        "axis {axis} has size {}, and only axes of size 1 fall away",
+                        "axis {axis} has size {}, but only axes of size 1 can be removed",
                         tensor.shape()[at]
                     )));
                 }
@@ -78,12 +78,12 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     Ok(call.reshaped(tensor, &shape)?.into())
 }
 
-/// The axes in another order: axis `k` of the result is axis `order[k]` of the tensor.
+/// Permutes the axes: axis `k` of the result is axis `order[k]` of the tensor.
 pub(crate) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
     if order.iter().enumerate().all(|(k, &axis)| k == axis) {
         return tensor.clone();
     }
-    // Axes of size 1 may stand anywhere.
+    // Axes of size 1 may be anywhere.
     let shape = tensor.shape();
     let long: Vec<usize> = order.iter().copied().filter(|&axis| shape[axis] != 1).collect();
     if long.is_sorted() {
@@ -103,7 +103,7 @@ pub(crate) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
     })
 }
 
-/// The number of elements from which a transposed matrix is not moved before somebody looks.
+/// The number of elements from which transposing a matrix is deferred until the elements are read.
 const PENDING: usize = 1 << 14;
 
 fn transpose(call: &mut Call<'_>) -> Outcome {
@@ -120,7 +120,7 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
     let mut sorted = order.clone();
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..rank) {
-        return Err(call.fault(format_args!("`axes` is no order of {rank} axes")));
+        return Err(call.fault(format_args!("`axes` is not a permutation of {rank} axes")));
     }
     if order == [1, 0]
         && tensor.len() >= PENDING
@@ -142,9 +142,11 @@ fn reverse(call: &mut Call<'_>) -> Outcome {
     Ok(cut(call, tensor, &cuts)?.into())
 }
 
-/// Tensors joined along an axis.
+/// Concatenates tensors along an axis.
 pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<Tensor, Fault> {
-    let Some(&first) = parts.first() else { return Err(call.fault("there is nothing to join")) };
+    let Some(&first) = parts.first() else {
+        return Err(call.fault("there are no tensors to concatenate"));
+    };
     let mut shape = first.shape().to_vec();
     for part in &parts[1..] {
         let others = |shape: &[usize]| -> Vec<usize> {
@@ -153,7 +155,7 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
         };
         if part.rank() != shape.len() || others(part.shape()) != others(&shape) {
             return Err(call.fault(format_args!(
-                "shapes {:?} and {:?} differ in other axes than {axis}",
+                "shapes {:?} and {:?} differ in axes other than {axis}",
                 first.shape(),
                 part.shape()
             )));
@@ -167,7 +169,7 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
         let _ = first;
         for part in parts {
             let Some(array) = T::unwrap(part) else {
-                return Err(call.fault("the tensors differ in data type"));
+                return Err(call.fault("the tensors have different data types"));
             };
             let stretch = array.shape()[axis..].iter().product();
             slices.push((array.as_slice().unwrap_or_default(), stretch));
@@ -199,7 +201,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     for part in parts {
         let mut shape = part.shape().to_vec();
         if axis > shape.len() {
-            return Err(call.fault("the tensors differ in rank"));
+            return Err(call.fault("the tensors have different ranks"));
         }
         shape.insert(axis, 1);
         opened.push(call.reshaped(part.clone(), &shape)?);
@@ -233,9 +235,11 @@ fn split(call: &mut Call<'_>) -> Outcome {
     match (list, numbers.as_slice()) {
         (false, &[sections]) => {
             let Some(sections) = usize::try_from(sections).ok().filter(|&n| n > 0) else {
-                return Err(call.fault(format_args!("{sections} parts cannot be made")));
+                return Err(
+                    call.fault(format_args!("the tensor cannot be split into {sections} parts"))
+                );
             };
-            // A rest goes to the last part.
+            // The last part takes the remainder.
             let each = size.div_ceil(sections);
             bounds.extend((1..sections).map(|k| (k * each).min(size)));
         }
@@ -252,7 +256,7 @@ fn split(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple(bounds.windows(2).map(part).collect::<Result<Vec<Value>, Fault>>()?))
 }
 
-/// The whole repeated along each axis; `reps` and the shape are aligned at the last axis.
+/// Repeats the tensor along each axis; `reps` and the shape are aligned at the last axis.
 pub(super) fn tile(call: &mut Call<'_>, reps: &[i64]) -> Outcome {
     let tensor = call.tensor(0)?;
     let rank = tensor.rank().max(reps.len());
@@ -263,7 +267,7 @@ pub(super) fn tile(call: &mut Call<'_>, reps: &[i64]) -> Outcome {
     let shape: Vec<usize> =
         sizes.iter().zip(&times).map(|(&size, &rep)| size.saturating_mul(rep)).collect();
     call.allow(&shape, tensor.dtype())?;
-    // Each axis becomes two: how often, and how long.
+    // Each axis becomes two: repetitions and elements.
     let narrow: Vec<usize> = sizes.iter().flat_map(|&size| [1, size]).collect();
     let wide: Vec<usize> = sizes.iter().zip(&times).flat_map(|(&size, &rep)| [rep, size]).collect();
     let narrow = call.reshaped(tensor.clone(), &narrow)?;

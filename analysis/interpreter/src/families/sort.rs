@@ -19,7 +19,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("unique", unique),
 ];
 
-/// Integers as a tensor of a data type known when the program runs.
+/// Integers as a tensor of a data type that is only known at run time.
 fn integers(call: &Call<'_>, dtype: DataType, shape: &[usize], values: Vec<i64>) -> Outcome {
     match Tensor::from_i64s(dtype, shape, values) {
         Some(tensor) => Ok(tensor.into()),
@@ -43,7 +43,7 @@ fn argsort(call: &mut Call<'_>) -> Outcome {
     integers(call, dtype, data.shape(), order)
 }
 
-/// The elements that `places` names along each lane: a tensor with as many on the lane's axis.
+/// Selects the elements at `places` along each lane.
 fn picked(call: &Call<'_>, data: &Tensor, lanes: Lanes, places: &[usize], count: usize) -> Outcome {
     let mut shape = data.shape().to_vec();
     if let Some(size) = shape.get_mut(lanes.axis) {
@@ -67,14 +67,14 @@ fn sort(call: &mut Call<'_>) -> Outcome {
     picked(call, data, lanes, &order, lanes.size)
 }
 
-/// The first `k` of the sorted elements, all where `k` is below 1; equal ones in their old order.
+/// The first `k` of the sorted elements, or all if `k` is below 1. The sort is stable.
 pub(super) fn topk(call: &mut Call<'_>, k: i64) -> Outcome {
     let data = call.tensor(0)?;
     let lanes = lanes(call, data)?;
     let count = if k < 1 { lanes.size } else { usize::try_from(k).unwrap_or(usize::MAX) };
     if count > lanes.size {
         return Err(call.fault(format_args!(
-            "`k` is {k}, and axis {} has {} elements",
+            "`k` is {k}, but axis {} has {} elements",
             lanes.axis, lanes.size
         )));
     }
@@ -111,7 +111,7 @@ fn argwhere(call: &mut Call<'_>) -> Outcome {
     let mut index = repeated(0usize, shape.len());
     let mut at = 0;
     for place in watched(truths.into_iter()) {
-        // Mostly the next one is near.
+        // The next one is usually near.
         if place - at > 8 {
             let mut rest = place;
             for axis in (0..shape.len()).rev() {
@@ -151,7 +151,7 @@ fn searchsorted(call: &mut Call<'_>) -> Outcome {
         (Keys::Integer(sequences), Keys::Integer(values)) => {
             search(&sequences, &values, size, if one { usize::MAX } else { row }, right)
         }
-        _ => return Err(call.fault("the arguments differ in data type")),
+        _ => return Err(call.fault("the arguments have different data types")),
     };
     integers(call, dtype, values.shape(), found)
 }
@@ -167,7 +167,7 @@ fn search<T: PartialOrd>(
     let place = |(at, value): (usize, &T)| {
         let start = at.checked_div(row).unwrap_or(0) * size;
         let sequence = sequences.get(start..start + size).unwrap_or_default();
-        // Also where the sequence is not sorted or holds NaN, as TVM does it.
+        // The same search as in TVM, also for unsorted sequences and NaN.
         let (mut low, mut high) = (0, sequence.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -187,7 +187,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     call.allow(&shape, DataType::INT64)?;
     let keys = Keys::of(data);
     let order = orders(&keys, Lanes::of(&shape, 0), true, None);
-    // The groups of equal elements: where each begins in the sorted order.
+    // The start of each group of equal elements in sorted order.
     let mut starts: Vec<usize> = room(count);
     let mut group = repeated(0usize, count);
     for (at, &place) in watched(order.iter().enumerate()) {
@@ -198,7 +198,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     }
     let found = starts.len();
     let first = |group: usize| order[starts[group]];
-    // The group at each place of the result.
+    // The group at each position of the result.
     let mut groups = collected(0..found);
     if !call.bool("sorted") {
         groups.sort_by_key(|&group| {

@@ -1,11 +1,11 @@
-//! Sparse matrices: stored elements or blocks, the column of each, and where the rows start among
+//! Sparse matrices: stored elements or blocks, the column of each, and the start of each row among
 //! them.
 
 use super::{index::strides, layouts, prelude::*};
 use crate::convert::converted;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    // What is padded with are zeros.
+    // The padding is zeros.
     kernel("nn.internal.sparse_dense_padded", sparse_dense),
     kernel("nn.sparse_add", sparse_add),
     kernel("nn.sparse_conv2d", sparse_conv2d),
@@ -19,7 +19,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
 ];
 
-/// Integers as a tensor of a data type known when the program runs.
+/// Integers as a tensor of a data type that is only known at run time.
 fn integers(call: &Call<'_>, dtype: DataType, shape: &[usize], values: Vec<i64>) -> Outcome {
     match Tensor::from_i64s(dtype, shape, values) {
         Some(tensor) => Ok(tensor.into()),
@@ -29,14 +29,14 @@ fn integers(call: &Call<'_>, dtype: DataType, shape: &[usize], values: Vec<i64>)
 
 /// The rows of a sparse matrix, and the columns of their elements.
 struct Rows {
-    /// The start of each row among the elements, and the end of the last one.
+    /// The index of the first element of each row, and the number of elements.
     starts: Vec<usize>,
     /// The column of each element.
     columns: Vec<usize>,
 }
 
 impl Rows {
-    /// Of `count` elements in `width` columns.
+    /// The rows of a matrix with `count` elements and `width` columns.
     fn of(
         call: &Call<'_>,
         columns: Vec<i64>,
@@ -46,11 +46,11 @@ impl Rows {
     ) -> Result<Rows, Fault> {
         let place = |what: &str, value: i64, most: usize| match usize::try_from(value) {
             Ok(place) if place <= most => Ok(place),
-            _ => Err(call.fault(format_args!("{what} {value} is out of range, of {most}"))),
+            _ => Err(call.fault(format_args!("{what} {value} is out of range for {most}"))),
         };
         if columns.len() != count {
             return Err(call.fault(format_args!(
-                "{count} elements are stored, and the columns of {}",
+                "{count} elements are stored, but the columns of {}",
                 columns.len()
             )));
         }
@@ -85,7 +85,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// From the three arguments after the first, against a dense matrix of `depth` columns.
+    /// The matrix in the second to fourth argument, which is multiplied by a dense matrix of
+    /// `depth` columns.
     fn of(call: &Call<'_>, depth: usize) -> Result<Blocks, Fault> {
         let (count, height, width) = match *call.tensor(1)?.shape() {
             [count] => (count, 1, 1),
@@ -130,7 +131,7 @@ impl Blocks {
         out
     }
 
-    /// The products as a tensor: its rows are those of `dense`, along its last axis.
+    /// The products as a tensor, which has the rows of `dense` along its last axis.
     fn products(&self, call: &Call<'_>, dense: &Tensor) -> Result<Tensor, Fault> {
         let dtype = dense.dtype();
         let outer = dense.shape().split_last().map_or(&[][..], |(_, outer)| outer);
@@ -168,7 +169,9 @@ impl Blocks {
 
 fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     let dense = call.tensor(0)?;
-    let &[_, depth] = dense.shape() else { return Err(call.fault("the dense matrix is none")) };
+    let &[_, depth] = dense.shape() else {
+        return Err(call.fault("the dense argument must be a matrix"));
+    };
     let products = Blocks::of(call, depth)?.products(call, dense)?;
     if call.bool("sparse_lhs") {
         return Ok(super::shape::permuted(&products, &[1, 0]).into());
@@ -176,15 +179,17 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     Ok(products.into())
 }
 
-/// A kernel of size 1: each place of the image is a row of the dense matrix.
+/// A convolution with kernel size 1: each position of the image is a row of the dense matrix.
 fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     let layout = call.str("layout");
     let sizes = call.ints("kernel_size")?;
     if sizes.iter().any(|&size| size != 1) {
-        return Err(call.fault("only kernels of size 1 are computed, by TVM as well"));
+        return Err(call.fault("only kernels of size 1 are supported, as in TVM"));
     }
     let image = layouts::convert(call, call.tensor(0)?, layout, "NHWC")?;
-    let &[n, h, w, depth] = image.shape() else { return Err(call.fault("the data is no image")) };
+    let &[n, h, w, depth] = image.shape() else {
+        return Err(call.fault("the data must have 4 axes"));
+    };
     let blocks = Blocks::of(call, depth)?;
     let products = blocks.products(call, &image)?;
     let units = blocks.rows.len() * blocks.height;
@@ -196,17 +201,18 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
     let (starts, columns) = (call.numbers(3)?, call.numbers(2)?);
     let dense = call.take_tensor(0)?;
     let &[height, width] = dense.shape() else {
-        return Err(call.fault("the dense matrix is none"));
+        return Err(call.fault("the dense argument must be a matrix"));
     };
     let stored = call.tensor(1)?;
     let rows = Rows::of(call, columns, starts, stored.len(), width)?;
     if rows.len() != height {
-        return Err(call.fault(format_args!("{} sparse rows for {height} dense ones", rows.len())));
+        return Err(call
+            .fault(format_args!("there are {} sparse rows, but {height} dense ones", rows.len())));
     }
     each_dtype!(dense, dense => {
         let mut dense = own(dense);
         let Some(stored) = T::unwrap(stored).and_then(|stored| stored.as_slice()) else {
-            return Err(call.fault("the matrices differ in data type"));
+            return Err(call.fault("the matrices have different data types"));
         };
         let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
         let elements = dense.as_slice_mut().unwrap_or_default();
@@ -228,7 +234,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     let (stored, columns, starts) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let size = starts.len().saturating_sub(1);
     let rows = Rows::of(call, columns.to_i64s(), starts.to_i64s(), stored.len(), size)?;
-    // How many elements each column has, then where it starts.
+    // The number of elements of each column, and then its start.
     let mut next = repeated(0usize, size + 1);
     watched(rows.columns.iter()).for_each(|&column| next[column + 1] += 1);
     (0..size).for_each(|column| next[column + 1] += next[column]);
@@ -254,8 +260,8 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([elements, row_of, bounds]))
 }
 
-/// Values at places of a tensor that is filled with a default; a place that says less than all
-/// axes takes all after it, and of several values for one place the last one stays.
+/// Writes values into a tensor that is filled with a default. An index with fewer axes fills the
+/// remaining ones, and later values replace earlier ones.
 pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     let (places, values, default) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let (count, depth) = match *places.shape() {
@@ -265,7 +271,7 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     };
     if depth > shape.len() || values.len() < count || places.len() != count * depth {
         return Err(call.fault(format_args!(
-            "{} values at places {:?} do not fit into the shape {shape:?}",
+            "{} values with indices of shape {:?} do not fit into the shape {shape:?}",
             values.len(),
             places.shape()
         )));
@@ -284,7 +290,7 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
         }
         Some(start)
     };
-    // Without an axis to look at, every value is for the whole.
+    // Without axes to index, every value fills the whole tensor.
     let starts: Vec<Option<usize>> = match depth {
         0 => repeated(Some(0), count),
         _ => collected(watched(numbers.chunks(depth)).map(start)),
@@ -306,19 +312,21 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
 fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
     let places = call.tensor(0)?;
     let &[count, depth] = places.shape() else {
-        return Err(call.fault("the places are no matrix"));
+        return Err(call.fault("the indices must be a matrix"));
     };
     let (numbers, values) = (places.to_i64s(), call.numbers(1)?);
     let height = call.numbers(2)?.first().copied().unwrap_or(0);
     let default = call.numbers(3)?.first().copied().unwrap_or_default();
     let Ok(rows) = usize::try_from(height) else {
-        return Err(call.fault(format_args!("there are no {height} rows")));
+        return Err(call.fault(format_args!("{height} is not a valid number of rows")));
     };
     if depth == 0 || values.len() < count {
-        return Err(call.fault(format_args!("{} values for {count} places", values.len())));
+        return Err(
+            call.fault(format_args!("there are {} values, but {count} indices", values.len()))
+        );
     }
     call.allow(&[rows.saturating_add(count), depth], DataType::INT64)?;
-    // A row without elements gets one.
+    // Each empty row gets an element.
     let most = rows.saturating_add(count);
     let mut out_places: Vec<i64> = room(most.saturating_mul(depth));
     let mut out_values: Vec<i64> = room(most);
@@ -337,7 +345,7 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
     for (place, &value) in watched(numbers.chunks(depth).zip(&values)) {
         let row = place.first().copied().unwrap_or_default();
         if !(0..height).contains(&row) {
-            return Err(call.fault(format_args!("row {row} is out of range, of {height}")));
+            return Err(call.fault(format_args!("row {row} is out of range for {height}")));
         }
         fill(row, next, &mut out_places, &mut out_values);
         out_places.extend_from_slice(place);
@@ -358,10 +366,13 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
     let new_dtype = call.tensor(2)?.dtype();
     let mut new = call.numbers(2)?;
     let &[count, depth] = places.shape() else {
-        return Err(call.fault("the places are no matrix"));
+        return Err(call.fault("the indices must be a matrix"));
     };
     if depth != old.len() {
-        return Err(call.fault(format_args!("places on {depth} axes, of {}", old.len())));
+        return Err(call.fault(format_args!(
+            "the indices have {depth} axes, but the tensor has {}",
+            old.len()
+        )));
     }
     let product = |sizes: &[i64]| {
         let whole = sizes.iter().filter(|&&size| size != -1);
@@ -374,7 +385,7 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
             *size = total.checked_div(known).unwrap_or(0);
         }
     }
-    // How far one step along each axis goes.
+    // The stride of each axis.
     let steps = |sizes: &[i64]| -> Result<Vec<i64>, Fault> {
         (1..=sizes.len()).map(|axis| product(&sizes[axis..])).collect()
     };

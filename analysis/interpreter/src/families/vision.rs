@@ -1,4 +1,4 @@
-//! Detection: boxes, their overlaps, regions of interest.
+//! Detection: boxes, their overlaps, and regions of interest.
 
 mod boxes;
 mod regions;
@@ -28,26 +28,26 @@ fn floats(
 ) -> Result<Tensor, Fault> {
     let made = f32::tensor(shape, values);
     made.and_then(|tensor| crate::convert::converted(tensor, dtype))
-        .ok_or_else(|| call.fault(format_args!("it does not give {dtype}")))
+        .ok_or_else(|| call.fault(format_args!("results of {dtype} are not supported")))
 }
 
 /// The only element of an argument.
 fn number(call: &Call<'_>, position: usize) -> Result<f64, Fault> {
     match call.tensor(position)?.to_f64s().as_slice() {
         &[one] => Ok(one),
-        all => Err(call.fault(format_args!("one number is wanted, not {}", all.len()))),
+        all => Err(call.fault(format_args!("expected one number, but found {}", all.len()))),
     }
 }
 
 /// An attribute that is an index or a size.
 fn size(call: &Call<'_>, name: &str) -> Result<usize, Fault> {
-    usize::try_from(call.int(name)?).map_err(|_| call.fault(format_args!("`{name}` is below 0")))
+    usize::try_from(call.int(name)?).map_err(|_| call.fault(format_args!("`{name}` is negative")))
 }
 
-/// The numbers from the largest to the smallest: their indices. Equal ones stay in order.
+/// The indices of the numbers, sorted in descending order; the sort is stable.
 fn descending(scores: &[f32]) -> Vec<usize> {
     let mut order = collected(0..scores.len());
-    // As much as the sort takes beside them, which it does not try itself.
+    // The sort allocates this much itself, without checking the limit.
     drop(room::<usize>(scores.len()));
     order.sort_by(|&a, &b| {
         spend(2);

@@ -1,4 +1,4 @@
-//! Which arm of an `if` or `match` a value takes.
+//! Conditions and pattern matching.
 
 use smallvec::SmallVec;
 
@@ -12,22 +12,22 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Returns true if a pattern takes a value; the values that it binds are put into `kept`.
-pub(super) fn takes(test: &Test, value: &Value, kept: &mut SmallVec<[(u32, Value); 4]>) -> bool {
+/// Returns true if a pattern matches a value, and appends the values of its variables to `bound`.
+pub(super) fn takes(test: &Test, value: &Value, bound: &mut SmallVec<[(u32, Value); 4]>) -> bool {
     match (test, value) {
         (Test::Any, _) => true,
         (Test::Keep(slot), value) => {
-            kept.push((*slot, value.clone()));
+            bound.push((*slot, value.clone()));
             true
         }
         (Test::Data(name, tests), Value::Data(data)) => {
             *name == data.constructor
-                && tests.iter().zip(data.fields()).all(|(test, field)| takes(test, field, kept))
+                && tests.iter().zip(data.fields()).all(|(test, field)| takes(test, field, bound))
         }
         (Test::Tuple(tests), Value::Tuple(_)) => {
             let fields = value.as_tuple().unwrap_or_default();
             tests.len() == fields.len()
-                && tests.iter().zip(fields).all(|(test, field)| takes(test, field, kept))
+                && tests.iter().zip(fields).all(|(test, field)| takes(test, field, bound))
         }
         _ => false,
     }

@@ -1,12 +1,11 @@
 //! The thread that computes large calls.
 //!
-//! A run that is stopped in the middle of `sort(%x)` on a hundred million numbers leaves buffers of
-//! gigabytes behind, and to give their pages back takes longer (a tenth of a millisecond for each
-//! megabyte) than anybody wants to wait who has asked for an end. So large calls are computed on a
-//! thread beside that of the machine: the machine waits for the value, and looks in between whether
-//! it is still wanted. If it is not, the machine goes, and the call ends where it looks itself, with
-//! nobody waiting for what it clears away. Large values that are not used any more go to the same
-//! thread: what it is given is done in order, so that they are gone when the next call begins.
+//! When a run is cancelled in the middle of `sort(%x)` on a hundred million numbers, releasing the
+//! gigabytes of its buffers takes longer (a tenth of a millisecond per megabyte) than the user
+//! should wait. So large calls run on a separate thread: the machine waits for the result and polls
+//! for cancellation. When cancelled it returns at once, while the call ends at its own next check
+//! and releases its memory in the background. Large values that are no longer used are dropped on
+//! the same thread, which works in order, so that their memory is free before the next call begins.
 
 use std::{
     any::Any,
@@ -24,50 +23,49 @@ use crate::{
     value::Value,
 };
 
-/// Tensors together of more elements than this make a call a large one: a millisecond or so for the
-/// pages.
+/// Calls on more elements than this are large: allocating the pages takes about a millisecond.
 pub(super) const LARGE: usize = 1 << 18;
-/// Time between two looks of the machine.
-const LOOK: Duration = Duration::from_millis(2);
-/// Room for what a kernel keeps on the stack.
+/// The interval at which the machine polls for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+/// The stack size for kernels.
 const STACK: usize = 16 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread; it ends when it has done what it was given, and this is dropped.
+/// The thread. It ends when this is dropped and its queue is empty.
 pub(super) struct Hand {
     jobs: Sender<Job>,
 }
 
 impl Hand {
-    /// Starts the thread; `None` where there can be no more of them.
+    /// Starts the thread; `None` if the system allows no more of them.
     pub(super) fn new() -> Option<Hand> {
-        let (jobs, given) = mpsc::channel::<Job>();
-        let work = move || given.into_iter().for_each(|job| job());
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let work = move || queue.into_iter().for_each(|job| job());
         let thread = thread::Builder::new().name("kernels".into()).stack_size(STACK);
         thread.spawn(work).ok()?;
         Some(Hand { jobs })
     }
 
-    /// Does work, and looks now and then whether it is still wanted.
+    /// Runs work on the thread and polls for cancellation meanwhile.
     ///
     /// # Errors
-    /// It is not wanted any more: the work ends by itself, and what it gives is dropped there.
+    /// The run was cancelled. The work ends by itself, and its result is dropped on the thread.
     pub(super) fn call<R: Send + 'static>(
         &self,
         watch: &Watch,
         work: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, Fault> {
-        // Without room in between: what nobody takes stays where it was made.
+        // A rendezvous channel, so that a result that nobody receives is dropped on the thread.
         let (give, take) = mpsc::sync_channel::<Result<R, Box<dyn Any + Send>>>(0);
         let job = move || {
             let done = catch_unwind(AssertUnwindSafe(work));
             let _ = give.send(done);
         };
-        let gone = || Fault::new(FaultKind::Missing, "the thread that computes is gone");
+        let gone = || Fault::new(FaultKind::Missing, "the thread that runs kernels is gone");
         self.jobs.send(Box::new(job)).map_err(|_| gone())?;
         loop {
-            match take.recv_timeout(LOOK) {
+            match take.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(done)) => return Ok(done),
                 Ok(Err(payload)) => resume_unwind(payload),
                 Err(RecvTimeoutError::Timeout) => watch.poll()?,
@@ -76,13 +74,13 @@ impl Hand {
         }
     }
 
-    /// Drops something after what was given before.
+    /// Drops a value after the jobs that are already queued.
     pub(super) fn clear(&self, values: impl Send + 'static) {
-        // If the thread is gone, they go here.
+        // If the thread is gone, they are dropped here.
         let _ = self.jobs.send(Box::new(move || drop(values)));
     }
 
-    /// Waits until everything has been done that was given.
+    /// Waits until the queue is empty.
     pub(super) fn wait(&self) {
         let (give, take) = mpsc::sync_channel(0);
         if self.jobs.send(Box::new(move || drop(give))).is_ok() {
@@ -91,21 +89,21 @@ impl Hand {
     }
 }
 
-/// Returns true if a call is a large one, by its arguments and by the type of its result. A small
-/// one that gives something of an unknown size is not: the thread is for buffers, not for work.
+/// Returns true if the arguments or the result of a call are large. Small calls with results of an
+/// unknown size are not: the thread is for large buffers, not for long computations.
 pub(super) fn is_large(args: &[Value], result: &Type) -> bool {
     let mut room = LARGE;
-    !args.iter().all(|arg| within(arg, &mut room, 4)) || !given(result, &mut room, 4)
+    !args.iter().all(|arg| within(arg, &mut room, 4)) || !type_within(result, &mut room, 4)
 }
 
-/// Returns true if a value is worth the way to the thread that clears away.
+/// Returns true if a value is large enough to be dropped on the thread.
 pub(super) fn is_large_value(value: &Value) -> bool {
     let mut room = LARGE;
     !within(value, &mut room, 1)
 }
 
-/// Takes the elements of a value from `room`; whether there was enough. Of data only the tensors
-/// near its top are looked at.
+/// Subtracts the number of elements of a value from `room`; returns false if there are more. Of
+/// data, only tensors near the root are counted.
 fn within(value: &Value, room: &mut usize, depth: u32) -> bool {
     let mut take = |count: usize| match room.checked_sub(count) {
         Some(rest) => {
@@ -127,8 +125,8 @@ fn within(value: &Value, room: &mut usize, depth: u32) -> bool {
     }
 }
 
-/// The same for a type; sizes that are not known count nothing.
-fn given(ty: &Type, room: &mut usize, depth: u32) -> bool {
+/// Like [`within`], for a type. Unknown sizes are not counted.
+fn type_within(ty: &Type, room: &mut usize, depth: u32) -> bool {
     match ty {
         Type::Tensor(tensor) => {
             let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
@@ -146,7 +144,7 @@ fn given(ty: &Type, room: &mut usize, depth: u32) -> bool {
             }
         }
         Type::Tuple(fields) if depth > 0 => {
-            fields.iter().all(|field| given(field, room, depth - 1))
+            fields.iter().all(|field| type_within(field, room, depth - 1))
         }
         _ => true,
     }
@@ -168,12 +166,12 @@ mod tests {
     use crate::{limits::Limits, tensor::Tensor};
 
     #[test]
-    fn nobody_waits_for_what_is_not_wanted() {
+    fn cancelled_calls_return_at_once() {
         let hand = Hand::new().expect("a thread");
         let flag = Arc::new(AtomicBool::new(false));
         let watch = Watch::new(&Limits::default(), flag.clone());
         assert_eq!(hand.call(&watch, || 3).ok(), Some(3));
-        // This one does not look for itself.
+        // This job never checks for cancellation.
         let (begun, wait) = mpsc::channel::<()>();
         let (go, gone) = mpsc::channel::<()>();
         let stop = flag.clone();
@@ -186,7 +184,7 @@ mod tests {
             let _ = gone.recv_timeout(Duration::from_secs(60));
         });
         assert_eq!(ended.map_err(|fault| fault.kind), Err(FaultKind::Cancelled));
-        // Dropping the value of one comes after it.
+        // The value is dropped after the job before it.
         let begin = Instant::now();
         let value = Arc::new(0);
         hand.clear(value.clone());
@@ -198,15 +196,15 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "as it is")]
-    fn panics_come_through() {
+    #[should_panic(expected = "original message")]
+    fn panics_are_propagated() {
         let hand = Hand::new().expect("a thread");
         let watch = Watch::new(&Limits::default(), Arc::default());
-        let _ = hand.call(&watch, || panic!("as it is"));
+        let _ = hand.call(&watch, || panic!("original message"));
     }
 
     #[test]
-    fn what_is_large() {
+    fn large_calls() {
         let tensor =
             |count: usize| Value::from(Tensor::zeros(DataType::INT8, &[count]).expect("zeros"));
         let ty = |count: i64| Type::tensor([types::Dim::known(count)], DataType::INT8);

@@ -1,4 +1,4 @@
-//! The memory that values take.
+//! The memory of values.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use crate::{
 };
 
 impl Run<'_, '_, '_> {
-    /// Bytes of the tensors in what an operator gave, where somebody wants to know.
+    /// The size of the tensors in the result of an operator, if memory is limited.
     pub(super) fn bytes(&self, value: &Value) -> u64 {
         match (self.memory, value) {
             (None, _) => 0,
             (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + HEAD,
-            // More than that are shared: what is alive is measured then.
+            // More than that are shared: the living values are measured then.
             (_, other) => other.leaves_within(1 << 16).map_or(u64::MAX, |leaves| {
                 leaves.iter().map(|tensor| tensor.bytes() as u64 + HEAD).sum()
             }),
         }
     }
 
-    /// Drops values; large ones where nobody waits for it.
+    /// Drops values; large ones in the background.
     #[cold]
     pub(super) fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
         for value in values {
@@ -54,40 +54,39 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Counts what has been made, and measures what is alive when it may have become too much.
-    /// To be asked when everything that is alive is on the stack.
+    /// Counts created bytes, and measures the living values when there may be too many. Must be
+    /// called while all living values are on the stack.
     pub(super) fn made(&mut self, bytes: u64) -> Result<(), Fault> {
         self.made = self.made.saturating_add(bytes);
         if self.made < self.limit_of_made { Ok(()) } else { self.measure(&[]) }
     }
 
-    /// Measures what is alive: on the stack, and arguments that have been taken from there.
+    /// Measures the living values: those on the stack, and arguments that were taken from it.
     ///
     /// # Errors
-    /// It is more than the memory limit.
+    /// They exceed the memory limit.
     pub(super) fn measure(&mut self, args: &[Value]) -> Result<(), Fault> {
         let Some(limit) = self.memory else { return Ok(()) };
-        // What is alive may be many small values.
+        // The living values may be many small ones.
         let alive = interrupt::scope(&self.watch, || alive(&self.stack, args, limit))?;
         if alive > limit {
             return Err(memory_fault(limit, alive));
         }
         (self.alive, self.made) = (alive, 0);
-        // What may be made before it is worth measuring again.
+        // The bytes that may be created before the next measurement.
         self.limit_of_made = ((limit - alive) / 2).max(limit / MEASURED);
         Ok(())
     }
 
-    /// The bytes that are alive while a call is computed that takes `args` from the stack and gives
-    /// `bytes`, where that is known. What gives little, or does not say how much, is measured when it
-    /// is there: nothing is held against it here.
+    /// Returns the bytes that are alive during a call that takes `args` from the stack and returns
+    /// `bytes`, if known. Small results and those of unknown size are only measured afterwards.
     ///
     /// # Errors
     /// More is alive than the memory limit.
     pub(super) fn held(&mut self, args: &[Value], bytes: Option<u64>) -> Result<u64, Fault> {
         let Some(limit) = self.memory else { return Ok(0) };
         let Some(bytes) = bytes.filter(|&bytes| bytes >= limit / MEASURED) else { return Ok(0) };
-        // Much of what has been made may be gone.
+        // Much of it may have been dropped.
         let most = self.alive.saturating_add(self.made).saturating_add(bytes.saturating_mul(4));
         if most > limit {
             self.measure(args)?;
@@ -96,7 +95,7 @@ impl Run<'_, '_, '_> {
     }
 }
 
-/// Bytes of what a call will give, where its type says all sizes.
+/// The size of the result of a call, if its type has all sizes.
 pub(super) fn bytes_of(ty: &Type) -> Option<u64> {
     match ty {
         Type::Tensor(tensor) => {
@@ -111,16 +110,16 @@ pub(super) fn bytes_of(ty: &Type) -> Option<u64> {
     }
 }
 
-/// The addresses that have been seen, in many sets: a list of ten million cells makes a single one
-/// grow again and again, and nothing else can happen while it does.
+/// The visited addresses, in many sets: a single one would be reallocated again and again for a
+/// list of ten million cells, without a check for cancellation.
 struct Seen(Vec<FxHashSet<usize>>);
 
 impl Seen {
     const SETS: usize = 256;
 
-    /// Returns true if it is new.
+    /// Returns true if the address is new.
     fn insert(&mut self, address: usize) -> bool {
-        // Neighbours lie 16 bytes apart at least; what the set itself looks at is something else.
+        // Neighbours are at least 16 bytes apart. The set itself uses other bits.
         let set = (address >> 4) % Seen::SETS;
         self.0.get_mut(set).is_some_and(|set| set.insert(address))
     }
@@ -135,11 +134,11 @@ impl Drop for Seen {
     }
 }
 
-/// Results that are less than this part of the memory limit are not worth measuring for.
+/// Results below this part of the memory limit are not measured.
 const MEASURED: u64 = 64;
 
-/// Bytes of the values on the stack and of arguments, each shared one counted once; stops counting
-/// above `limit`.
+/// The size of the values on the stack and of arguments, with shared ones counted once. Stops
+/// counting above `limit`.
 fn alive(stack: &[Value], args: &[Value], limit: u64) -> u64 {
     let mut seen = Seen(collected((0..Seen::SETS).map(|_| FxHashSet::default())));
     let mut bytes = SLOT * stack.len() as u64;

@@ -1,4 +1,4 @@
-//! Who is told what happens while a definition runs.
+//! Notifications about a running definition.
 
 use std::time::Duration;
 
@@ -10,16 +10,17 @@ use types::{Attrs, DataType, Dim, Type};
 
 use crate::value::Value;
 
-/// Is told what happens while a definition runs.
+/// Receives notifications about a running definition.
 pub trait Observer {
-    /// The variable whose name is at `place` has a value; parameters have, too. Those of function
-    /// expressions are not told of, nor those of definitions in other files than that of the definition that is run.
+    /// A variable whose name is at `place` got a value. This includes parameters, but not those of
+    /// function expressions, nor variables in other files than that of the definition.
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
         let _ = (place, value);
     }
 
-    /// Returns true if [`Observer::called`] is wanted: it takes a look at the clock for each operator,
-    /// and the quick way for scalars is not taken. Asked now and then: an observer may have had enough.
+    /// Returns true if [`Observer::called`] is wanted. It costs two clock readings per operator and
+    /// the shortcut for scalars. It is queried repeatedly, since an observer may have received
+    /// enough.
     fn measures(&self) -> bool {
         false
     }
@@ -30,7 +31,7 @@ pub trait Observer {
     }
 }
 
-/// A call of an operator that has been made.
+/// A completed call of an operator.
 #[derive(Debug)]
 pub struct Measured<'c> {
     /// The operator.
@@ -41,15 +42,15 @@ pub struct Measured<'c> {
     pub args: &'c [Type],
     /// The result.
     pub value: &'c Value,
-    /// The time.
+    /// The duration.
     pub time: Duration,
-    /// The function that calls it.
+    /// The calling function.
     pub function: &'c str,
-    /// The call in the text.
+    /// The range of the call.
     pub place: (SourceFile, TextRange),
 }
 
-/// The type of a value that a kernel may take.
+/// The type of an argument, recorded before the kernel consumes the value.
 pub(super) enum Given {
     Tensor(DataType, SmallVec<[usize; 4]>),
     Tuple(Vec<Given>),
@@ -61,7 +62,7 @@ impl Given {
         Given::within(value, 4)
     }
 
-    /// Values deeper in tuples than `depth` are not looked at.
+    /// Tuples nested deeper than `depth` levels are ignored.
     fn within(value: &Value, depth: u32) -> Given {
         match value {
             Value::Tensor(tensor) => Given::Tensor(tensor.dtype(), tensor.shape().into()),

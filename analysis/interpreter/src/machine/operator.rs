@@ -1,4 +1,4 @@
-//! Calls of operators, and what else makes tensors.
+//! Calls of operators, and other instructions that create tensors.
 
 use std::time::Instant;
 
@@ -29,14 +29,14 @@ impl Run<'_, '_, '_> {
         result: &Type,
     ) -> Result<Value, Fault> {
         let Some(kernel) = kernel::find(operator.name) else {
-            let message = format!("`{}` cannot be computed here", operator.name);
+            let message = format!("`{}` is not supported by the interpreter", operator.name);
             return Err(Fault::new(FaultKind::NoKernel, message));
         };
         let large = args.iter().filter_map(Value::shared).any(|tensor| tensor.len() > LARGE);
         if large {
             self.watch.poll()?;
         }
-        // The kernel may take its arguments.
+        // The kernel may consume its arguments.
         let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
         let begin = self.measures.then(Instant::now);
         let empty = match kernel.computes() {
@@ -101,8 +101,7 @@ impl Run<'_, '_, '_> {
         Ok(value)
     }
 
-    /// The result of the run, with matrices that have not been transposed yet transposed: within the limits
-    /// of the run.
+    /// The result of the run, with pending transposes computed within the limits of the run.
     pub(super) fn settled(&self, value: Value) -> Result<Value, Fault> {
         interrupt::scope(&self.watch, || {
             if let Some(leaves) = value.leaves_within(1 << 12) {
@@ -112,7 +111,7 @@ impl Run<'_, '_, '_> {
         Ok(value)
     }
 
-    /// A constant of a metadata section, which is decoded when it is used first.
+    /// A constant of a metadata section, decoded on its first use.
     pub(super) fn constant(&mut self, number: u32) -> Result<Value, Fault> {
         let Some(read) = self.program.constant(number)? else {
             return self.program.known(number);
@@ -130,11 +129,11 @@ impl Run<'_, '_, '_> {
         Ok(value)
     }
 
-    /// A tensor that the text fills with one number.
+    /// A tensor filled with one number.
     pub(super) fn fill(&mut self, fill: &Fill) -> Result<Value, Fault> {
         let shape = &fill.shape;
         let none = || {
-            let message = format!("a constant of shape {shape:?} fits no memory");
+            let message = format!("a constant of shape {shape:?} does not fit into memory");
             Fault::new(FaultKind::Memory, message)
         };
         let bytes = count_of(shape).and_then(|n| n.checked_mul(fill.value.bytes()));

@@ -14,19 +14,18 @@ use crate::{
     value::Value,
 };
 
-/// Definitions, compiled when they are called first, and constants, decoded when they are used
-/// first.
+/// Definitions, compiled on their first call, and constants, decoded on their first use.
 pub(super) struct Program<'db> {
     pub(super) db: &'db dyn Db,
     globals: Vec<(Def<'db>, Option<Arc<Proc>>)>,
     numbers: FxHashMap<Def<'db>, u32>,
     constants: Vec<Constant>,
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
-    /// The file whose definitions say what their variables are bound to.
+    /// The file whose variables are reported to the observer.
     observed: Option<SourceFile>,
 }
 
-/// The place of a constant, and its value once it is decoded.
+/// The position of a constant and, once decoded, its value.
 type Constant = (Arc<Metadata>, SmolStr, u32, Option<Value>);
 
 impl<'db> Program<'db> {
@@ -54,7 +53,7 @@ impl<'db> Program<'db> {
     /// The code of a definition.
     pub(super) fn proc(&mut self, number: u32) -> Result<Arc<Proc>, Fault> {
         let Some((def, proc)) = self.globals.get(number as usize) else {
-            return Err(Fault::new(FaultKind::Missing, "there is no such definition"));
+            return Err(Fault::new(FaultKind::Missing, "unknown definition"));
         };
         if let Some(proc) = proc {
             return Ok(proc.clone());
@@ -64,7 +63,7 @@ impl<'db> Program<'db> {
         Ok(proc)
     }
 
-    /// Chooses the file whose definitions say what their variables are bound to.
+    /// Chooses the file whose variables are reported to the observer.
     pub(super) fn observe(&mut self, file: Option<SourceFile>) {
         if self.observed != file {
             self.observed = file;
@@ -72,18 +71,18 @@ impl<'db> Program<'db> {
         }
     }
 
-    /// Makes the code of a definition.
+    /// Compiles a definition.
     pub(super) fn compile(&mut self, def: Def<'db>) -> Result<Arc<Proc>, Fault> {
         let observed = self.observed == Some(def.file(self.db));
         let Some(view) = View::new(self.db, def) else {
-            return Err(Fault::new(FaultKind::Missing, "there is no such definition"));
+            return Err(Fault::new(FaultKind::Missing, "unknown definition"));
         };
         let metadata = semantics::metadata(self.db, view.module);
         let mut scope = Scope { module: view.module, metadata, program: self };
         Ok(compile(&view, &mut scope, observed))
     }
 
-    /// A constant of a metadata section: how it is read, or `None` where it is [`known`] already.
+    /// A constant of a metadata section that is still encoded; `None` once it is [`known`].
     ///
     /// [`known`]: Program::known
     pub(super) fn constant(&self, number: u32) -> Result<Option<Encoded>, Fault> {
@@ -100,7 +99,7 @@ impl<'db> Program<'db> {
         self.entry(number)?.3.clone().ok_or_else(no_constant)
     }
 
-    /// Keeps a constant that has been decoded.
+    /// Stores a decoded constant.
     pub(super) fn keep(&mut self, number: u32, value: Value) {
         if let Some((.., known)) = self.constants.get_mut(number as usize) {
             *known = Some(value);
@@ -113,7 +112,7 @@ impl<'db> Program<'db> {
 }
 
 impl Drop for Program<'_> {
-    /// Nobody waits for the weights of a network to be cleared away.
+    /// Drops the weights of a network in the background.
     fn drop(&mut self) {
         let constants = std::mem::take(&mut self.constants);
         if !constants.is_empty() {
@@ -123,7 +122,7 @@ impl Drop for Program<'_> {
 }
 
 fn no_constant() -> Fault {
-    Fault::new(FaultKind::Missing, "there is no such constant")
+    Fault::new(FaultKind::Missing, "unknown constant")
 }
 
 /// A constant of a metadata section.
@@ -158,13 +157,13 @@ impl Encoded {
         };
         tensor.map(Value::from).ok_or_else(|| {
             let (key, index) = (&self.key, self.index);
-            let message = format!("`meta[{key}][{index}]` is not a tensor that could be read");
+            let message = format!("`meta[{key}][{index}]` is not a readable tensor");
             Fault::new(FaultKind::Missing, message)
         })
     }
 }
 
-/// The references of the definitions of a module.
+/// Resolves the references of a module's definitions.
 struct Scope<'p, 'db> {
     module: Module<'db>,
     metadata: Option<Arc<Metadata>>,

@@ -1,7 +1,7 @@
-//! Arithmetic on two numbers, without the way through a kernel.
+//! Arithmetic on two scalars without a kernel.
 //!
-//! Recursive programs count: `@sum(%n - 1, %acc + %n)`. What is here gives the same as the kernels,
-//! on scalars of one data type; everything else goes to those.
+//! Recursive programs count: `@sum(%n - 1, %acc + %n)`. The results for scalars of one data type
+//! are the same as those of the kernels, which handle everything else.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ static TRUTH: LazyLock<[Value; 2]> =
     LazyLock::new(|| [false, true].map(|truth| Tensor::scalar(truth).into()));
 
 impl Quick {
-    /// The operator called `name`, if it is one of these.
+    /// The operator with this name, if it is one of these.
     pub(crate) fn of(name: &str) -> Option<Quick> {
         Some(match name {
             "add" => Quick::Add,
@@ -44,7 +44,7 @@ impl Quick {
         })
     }
 
-    /// The value, if the arguments are two such numbers.
+    /// The result, if the arguments are two numbers of one data type.
     pub(crate) fn run(self, args: &mut [Value]) -> Option<Value> {
         let [Value::Tensor(a), Value::Tensor(b)] = &*args else { return None };
         match (&**a, &**b) {
@@ -86,7 +86,7 @@ fn numbers<T: Element>(a: &Array<T>, b: &Array<T>) -> Option<(T, T)> {
     (a.ndim() == 0 && b.ndim() == 0).then_some((*a.first()?, *b.first()?))
 }
 
-/// A number in place of an argument that nobody else has, or a new one.
+/// Writes a number into an argument that is not shared, or creates a tensor.
 fn in_place<T: Element>(args: &mut [Value], value: T) -> Option<Value> {
     for arg in args {
         let Value::Tensor(tensor) = arg else { return None };

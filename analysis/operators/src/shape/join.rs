@@ -184,7 +184,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Maximum number of sections. TVM has no limit and runs out of memory.
-const MOST_SECTIONS: i64 = 1 << 16;
+const MAX_SECTIONS: i64 = 1 << 16;
 
 fn split(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
@@ -218,7 +218,7 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
     let size = &data.shape[axis];
     let divides = |n: i64| (size % n).as_known().is_none_or(|rest| rest == 0);
     // As in TVM, a negative number of sections results in none.
-    if (sections == 0 && !size.is_any()) || !divides(sections) || sections > MOST_SECTIONS {
+    if (sections == 0 && !size.is_any()) || !divides(sections) || sections > MAX_SECTIONS {
         let pieces = if sections == 0 { "0 sections".into() } else { count_of(sections) };
         let mut reason = fault(
             call,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Printer<'_, '_> {
-    /// Prints an attribute's value, or a size of a shape.
+    /// Prints the value of an attribute, or a size of a shape.
     pub(super) fn attribute(&mut self, id: Id) -> Result<Text, Error> {
         self.nested(id, |printer| printer.attribute_here(id))
     }
@@ -35,7 +35,7 @@ impl Printer<'_, '_> {
                     _ => format!("{value:.6}"),
                 }
             }
-            // Everything else would be lost in the text.
+            // The text format cannot express other values.
             _ => self.metadata.name(graph, id)?.to_owned(),
         };
         self.text(text)
@@ -73,7 +73,7 @@ impl Printer<'_, '_> {
             FieldType::String | FieldType::DataType => {
                 quoted(graph.field(id, field.name)?.as_bytes())
             }
-            FieldType::Array => return Err(graph.bad(id, "an array is no attribute")),
+            FieldType::Array => return Err(graph.bad(id, "an array is not an attribute")),
             FieldType::Object => self.attribute(graph.link(id, field.name)?)?.to_string(),
         })
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Printer, Text};
 use crate::{Error, graph::Id, kinds, numbers};
 
-/// Tells whether a kind is one of expressions.
+/// Returns true for the kinds of expressions.
 pub(super) fn is_expression(kind: &str) -> bool {
     is_inline(kind)
         || matches!(
@@ -23,13 +23,13 @@ pub(super) fn is_expression(kind: &str) -> bool {
         )
 }
 
-/// Expressions that are printed where they are used, however often that is.
+/// Returns true for the kinds of expressions that are printed at each use.
 fn is_inline(kind: &str) -> bool {
     matches!(kind, "GlobalVar" | "relay.Constant" | "Op" | "relay.Var" | "relay.Constructor")
 }
 
 impl Printer<'_, '_> {
-    /// Prints an expression as the end of a scope of its own.
+    /// Prints an expression as the end of a new scope.
     pub(super) fn scope(&mut self, id: Id) -> Result<String, Error> {
         self.scopes.push(String::new());
         let end = self.expression(id, true)?;
@@ -48,8 +48,8 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    /// Prints an expression where it is used. `at_end`: it is the end of a scope, and stays there
-    /// unless it is used elsewhere, too.
+    /// Prints a use of an expression. If `at_end`, it ends a scope, and is printed there unless it has
+    /// other uses.
     pub(super) fn expression(&mut self, id: Id, at_end: bool) -> Result<Text, Error> {
         self.nested(id, |printer| printer.expression_here(id, at_end))
     }
@@ -65,7 +65,7 @@ impl Printer<'_, '_> {
         }
         let comment = self.comment(id)?;
         if is_variable {
-            // A variable that nothing binds.
+            // An unbound variable.
             let is_new = !std::mem::replace(&mut self.seen[at].is_named, true);
             if let Some(first) = self.first.get(&id).filter(|_| is_new) {
                 let statement = format!("free_var {first};\n");
@@ -91,7 +91,7 @@ impl Printer<'_, '_> {
         Ok(name)
     }
 
-    /// Prints an expression after those that its calls and tuples are made of, without recursion.
+    /// Prints an expression after the operands of its calls and tuples, without recursion.
     fn visited(&mut self, id: Id) -> Result<Text, Error> {
         let mut left = vec![(id, false)];
         while let Some((id, is_expanded)) = left.last_mut() {
@@ -114,7 +114,7 @@ impl Printer<'_, '_> {
         self.printed[id as usize].clone().ok_or_else(|| self.graph.bad(id, "it was not printed"))
     }
 
-    /// Gives the parts that are printed before a call or tuple itself, the first one last.
+    /// Pushes the operands that are printed before a call or tuple, the first one last.
     fn expand(&self, id: Id, left: &mut Vec<(Id, bool)>) -> Result<(), Error> {
         let graph = self.graph;
         let mut push = |id: Id| {
@@ -143,7 +143,7 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    /// Prints an expression itself.
+    /// Prints an expression whose operands have been printed.
     fn leaf(&mut self, id: Id) -> Result<Text, Error> {
         let graph = self.graph;
         let text = match graph.kind(id) {
@@ -194,7 +194,7 @@ impl Printer<'_, '_> {
         self.block('{', &body, '}')
     }
 
-    /// Prints a chain of bindings, and what they are for.
+    /// Prints a chain of bindings and its body.
     fn bindings(&mut self, id: Id) -> Result<String, Error> {
         let graph = self.graph;
         let outer = self.scopes.len();
@@ -215,7 +215,7 @@ impl Printer<'_, '_> {
         Ok(out)
     }
 
-    /// Prints a variable where it is bound: its name and type.
+    /// Prints the binder of a variable: its name and type.
     fn variable(&mut self, id: Id) -> Result<Text, Error> {
         let graph = self.graph;
         if graph.kind(id) != "relay.Var" {
@@ -239,7 +239,7 @@ impl Printer<'_, '_> {
         self.text(out)
     }
 
-    /// Returns the virtual device of an expression as an attribute, where it has one.
+    /// Returns the virtual device of an expression as an attribute, if it has one.
     fn device(&mut self, id: Id) -> Result<Option<String>, Error> {
         match self.graph.optional(id, "virtual_device_")? {
             Some(device) if !kinds::is_unconstrained(self.graph, device)? => {
@@ -249,7 +249,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Returns the comment with the type and the place in the source, the first time.
+    /// Returns the comment with the type and the source location at the first use.
     fn comment(&mut self, id: Id) -> Result<String, Error> {
         if std::mem::replace(&mut self.seen[id as usize].is_commented, true) {
             return Ok(String::new());

@@ -3,7 +3,7 @@
 use super::{Printer, Text};
 use crate::{Error, graph::Id};
 
-/// Tells whether a kind is one of types.
+/// Returns true for the kinds of types.
 pub(super) fn is_type(kind: &str) -> bool {
     matches!(
         kind,

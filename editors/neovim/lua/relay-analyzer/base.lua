@@ -1,4 +1,4 @@
---- What a buffer is compared with: a file, a module of a log, what is saved, what is committed, the
+--- The base of a comparison: a file, a module of a log, the saved file, the committed file, or the
 --- clipboard.
 local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
@@ -10,10 +10,10 @@ local M = {}
 ---@field text string
 ---@field origin { log: string, module: integer }? the log that it is from
 
---- How long git may take, in milliseconds.
+--- The timeout of Git, in milliseconds.
 local GIT = 10000
 
---- The file of a buffer, or nil: of a module, that of its log.
+--- The file of a buffer, or nil; for a module, the file of its log.
 ---@param buffer integer
 ---@return string?
 local function file_of(buffer)
@@ -31,7 +31,7 @@ local function of_file(path, label)
   end
   local text = file:read('*a')
   file:close()
-  -- There is nothing to read in a folder.
+  -- A folder cannot be compared.
   if not text then
     return nil, path .. ' is no file'
   end
@@ -61,12 +61,12 @@ local function head(buffer)
   local command = { 'git', '-C', folder, 'show', 'HEAD:./' .. name }
   local ran = vim.system(command, { timeout = GIT }):wait()
   if ran.code ~= 0 then
-    return nil, vim.trim(ran.stderr or 'git does not answer'):gsub('^fatal: ', '')
+    return nil, vim.trim(ran.stderr or 'git does not respond'):gsub('^fatal: ', '')
   end
   return { label = 'HEAD', text = ran.stdout }
 end
 
---- The clipboard; without one, what was yanked or deleted last.
+--- The clipboard, or the unnamed register if there is none.
 ---@return relay_analyzer.Base?, string?
 local function clipboard()
   local text = vim.fn.has('clipboard') == 1 and vim.fn.getreg('+') or ''
@@ -94,8 +94,8 @@ end
 
 local NAMED = { saved = saved, HEAD = head, clipboard = clipboard }
 
---- What an argument of `:RelayDiff` means for a buffer. Nil and a reason where there is no such thing;
---- no reason where it was said already.
+--- The base that an argument of `:RelayDiff` names. Returns nil and a reason if there is none, or nil
+--- alone if a message was shown.
 ---@param buffer integer
 ---@param argument string
 ---@return relay_analyzer.Base?, string?
@@ -107,7 +107,7 @@ function M.of(buffer, argument)
   if own then
     local log = modules.log_of(buffer)
     if not log then
-      return nil, 'this buffer is no log, and no module of one'
+      return nil, 'this buffer is neither a log nor a module of one'
     end
     return of_module(buffer, log, own, '')
   end
@@ -119,7 +119,7 @@ function M.of(buffer, argument)
   return of_file(path, argument)
 end
 
---- What `:RelayDiff` takes: names, files, and after `#` the modules of the log by number and pass.
+--- Completes the argument of `:RelayDiff`: names, files, and after `#` modules of the log by number and pass.
 ---@param lead string
 ---@return string[]
 function M.complete(lead)
@@ -146,7 +146,7 @@ function M.complete(lead)
   return log and found or vim.list_extend(found, vim.fn.getcompletion(lead, 'file'))
 end
 
---- Asks what to compare a buffer with, among what there is.
+--- Lets the user choose the base for a buffer.
 ---@param buffer integer
 ---@param choose fun(argument: string)
 function M.select(buffer, choose)
@@ -171,7 +171,7 @@ function M.select(buffer, choose)
     end)
   elseif file_of(buffer) then
     if saved(buffer) then
-      add('the saved state', take('saved'))
+      add('the saved file', take('saved'))
     end
     if head(buffer) then
       add('the last commit (HEAD)', take('HEAD'))
@@ -194,7 +194,7 @@ function M.select(buffer, choose)
     end,
   }, function(choice)
     if choice then
-      -- What is asked next is asked below the first question, not in its line.
+      -- The next prompt goes below the first one, not in its line.
       vim.schedule(choice.pick)
     end
   end)

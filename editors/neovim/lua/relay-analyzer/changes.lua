@@ -1,12 +1,12 @@
---- What a comparison has found, as places in two buffers: which expressions belong together, and what
---- changed where. Sides are called `before` and `after`, as the server calls them.
+--- The results of a comparison as ranges in two buffers: pairs of expressions, and changes. The sides are
+--- called `before` and `after`, as by the server.
 local columns = require('relay-analyzer.columns')
 local request = require('relay-analyzer.request')
 
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.diff')
---- What the word for a kind, its sign and the group of the sign are. The group of the text is that of
+--- The description of each kind, its sign, and the highlight group of the sign. The group of the text has
 --- the same name.
 local KINDS = {
   changed = { group = 'RelayDiffChanged', sign = '~', sign_group = 'RelayDiffSignChanged' },
@@ -17,11 +17,11 @@ local KINDS = {
   folded = { group = 'RelayDiffFolded', sign = '»', sign_group = 'RelayDiffSignMoved' },
   expanded = { group = 'RelayDiffExpanded', sign = '»', sign_group = 'RelayDiffSignMoved' },
 }
---- Below the words of the language, whose colours stay; what changed within an expression is above it.
+--- Below syntax highlighting, which stays visible; changes within an expression are above it.
 local PRIORITY = 110
---- Above them (semantic tokens have 125 to 127): what is gone is often told by its colour alone.
+--- Above semantic tokens (125 to 127), since removed text is often recognisable only by its colour.
 local PRIORITY_LONELY = 130
---- The columns that the notes at the end of a line may take.
+--- The width of notes at the end of a line, in columns.
 local MOST = 72
 
 M.OTHER = { before = 'after', after = 'before' }
@@ -58,7 +58,7 @@ local function holds(range, position)
   return not is_before(position, range.start) and is_before(position, range['end'])
 end
 
---- The line that defines a function. Whole functions have no places of their own.
+--- The line that defines a function. Changed functions have no ranges.
 ---@param buffer integer
 ---@param name string
 ---@return lsp.Range?
@@ -73,8 +73,8 @@ local function definition(buffer, name)
   end
 end
 
---- Says for each change that has a place on one side only where it would be on the other: where the
---- partner of what precedes it is.
+--- Sets the anchor of each change that is on one side only: on the other side, it is at the partner of
+--- the preceding expression.
 ---@param found relay_analyzer.Changes
 local function set_anchors(found)
   for have, lacks in pairs(M.OTHER) do
@@ -101,7 +101,7 @@ local function set_anchors(found)
   end
 end
 
---- Reads what `relay/compare` answers about two buffers.
+--- Converts the response to `relay/compare` for two buffers.
 ---@param answer table
 ---@param buffers { before: integer, after: integer }
 ---@return relay_analyzer.Changes
@@ -160,7 +160,7 @@ local function mark(client, buffer, namespace, range, options)
   end
 end
 
---- What a line says about the changes in it; that something is new or gone is told by sign and colour.
+--- The note of a line about its changes; added and removed expressions are shown by sign and colour only.
 ---@param changes relay_analyzer.Change[]
 ---@param side string
 ---@return string
@@ -185,7 +185,7 @@ local function note(changes, side)
   return table.concat(texts, '; ')
 end
 
---- Marks the lines that something changed in, and says what.
+--- Marks the lines with changes, and adds notes.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param side string
@@ -200,7 +200,7 @@ local function draw_lines(client, buffer, side, of_line)
       for _, change in ipairs(changes) do
         last = is_before(last, change[side]['end']) and change[side]['end'] or last
       end
-      -- The comments that TVM prints reach past the window: what is said after them is not seen.
+      -- Printed comments extend past the window, where a note after them would be invisible.
       local _, column = request.place(client, buffer, last)
       local comment = last.line == number and line:find('/*', column + 1, true)
       vim.api.nvim_buf_set_extmark(buffer, marks, number, comment and comment - 1 or 0, {
@@ -214,7 +214,7 @@ local function draw_lines(client, buffer, side, of_line)
   end
 end
 
---- Marks what changed on one side of a comparison.
+--- Marks the changes on one side of a comparison.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param side string
@@ -242,14 +242,14 @@ function M.draw(client, buffer, side, found)
   draw_lines(client, buffer, side, of_line)
 end
 
---- Takes the marks of a comparison away.
+--- Removes the marks of a comparison.
 ---@param buffer integer
 function M.clear(buffer)
   vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
 end
 
---- The partners of what is at a position of a side: of the innermost expression there, else of the
---- first one that begins in its line. There are several where many became one.
+--- The partners of the innermost expression at a position, or of the first one that starts in its line.
+--- There may be several, as when many expressions became one.
 ---@param found relay_analyzer.Changes
 ---@param side string
 ---@param position lsp.Position
@@ -268,7 +268,7 @@ function M.partners(found, side, position)
   for _, pair in ipairs(found.pairs) do
     look(pair[side])
   end
-  -- What has no partner has none of the expression around it.
+  -- An expression without a partner does not get those of its parent.
   for _, change in ipairs(found.changes) do
     if change[side] and not change[M.OTHER[side]] then
       look(change[side])
@@ -298,8 +298,8 @@ function M.outline(client, buffer, namespace, ranges)
   end
 end
 
---- The changes that `]c` stops at, in the order of a side: one for a run of lines of the same kind,
---- and one for each expression that is itself changed.
+--- The changes at which `]c` stops, in the order of a side: one for consecutive lines of the same kind,
+--- and one for each changed expression.
 ---@param found relay_analyzer.Changes
 ---@param side string
 ---@return { change: relay_analyzer.Change, range: lsp.Range }[]

@@ -1,19 +1,19 @@
---- Modules with large metadata sections as their code: `relay-code:///tmp/net.relay`. One line stands for
---- the section; what is written is the code, and the server keeps every other byte of the file.
+--- Code views of modules with large metadata sections: `relay-code:///tmp/net.relay`. One line replaces
+--- the section; writing replaces the code, and the server keeps every other byte of the file.
 local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
 
 local M = {}
 
 local SCHEME = modules.CODE_SCHEME
---- How the metadata section begins, and the line that stands for it.
+--- The start of a metadata section, and the start of the line that replaces it.
 local SECTION, FOLDED = '#[metadata]', '#[metadata] folded:'
 
---- The files that were offered.
+--- The files for which a code view was offered.
 ---@type table<string, true>
 local offered = {}
 
---- The URI of the file whose code a buffer is, if it is one.
+--- The URI of the file of a code view, or nil for other buffers.
 ---@param buffer integer
 ---@return string?
 local function uri_of(buffer)
@@ -21,13 +21,13 @@ local function uri_of(buffer)
   return path and 'file://' .. path
 end
 
---- Says of a file with a large metadata section, once, how its code is shown alone.
+--- Offers a code view for a file with a large metadata section, once.
 ---@param buffer integer
 function M.offer(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
   local size = vim.fn.getfsize(name)
   local limit = (vim.g.relay_code_view_minimum_size or 1) * 1e6
-  -- -2 stands for more than a number can hold.
+  -- -2 means a size that exceeds a number.
   if offered[name] or (size >= 0 and size <= limit) or size == -1 then
     return
   end
@@ -46,20 +46,20 @@ function M.offer(buffer)
   end
 end
 
---- Shows the code of a file, or of that of the current buffer.
+--- Shows the code of a file, by default that of the current buffer.
 ---@param file string
 ---@param mods table what says where, such as `:vertical`
 function M.open(file, mods)
   local name = file ~= '' and vim.fn.fnamemodify(file, ':p') or vim.api.nvim_buf_get_name(0)
   if name == '' then
-    vim.notify('relay-analyzer: this buffer is no file', vim.log.levels.WARN)
+    vim.notify('relay-analyzer: this buffer has no file', vim.log.levels.WARN)
     return
   elseif vim.startswith(name, SCHEME) then
     return
   end
   local buffer = vim.fn.bufadd((vim.uri_from_fname(name):gsub('^file://', SCHEME)))
   vim.fn.bufload(buffer)
-  -- What was refused leaves nothing behind.
+  -- A failed buffer is removed.
   if not vim.b[buffer].relay_code_stamp then
     vim.cmd.bwipeout({ buffer, bang = true })
     return
@@ -69,7 +69,7 @@ function M.open(file, mods)
   vim.cmd[is_split and 'sbuffer' or 'buffer']({ buffer, mods = mods })
 end
 
---- Reads the code of the file that the name of a buffer says into it.
+--- Reads the code of a file into the buffer that is named after it.
 ---@param buffer integer
 function M.read(buffer)
   local uri = uri_of(buffer)
@@ -81,7 +81,7 @@ function M.read(buffer)
     return
   end
   local levels = vim.bo[buffer].undolevels
-  -- Undoing goes back to what was read, as in a file.
+  -- Undo stops at the text that was read, as in a file.
   vim.bo[buffer].undolevels = -1
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(found.text:gsub('\n$', ''), '\n', { plain = true }))
   vim.bo[buffer].undolevels = levels
@@ -90,7 +90,7 @@ function M.read(buffer)
   modules.attach(client, buffer)
 end
 
---- Writes the code of a buffer. A file that has changed since it was read is asked about.
+--- Writes the code of a buffer. If the file has changed since it was read, the user is asked.
 ---@param buffer integer
 function M.write(buffer)
   local uri = uri_of(buffer)
@@ -108,7 +108,7 @@ function M.write(buffer)
     local name = modules.short(uri)
     local question = ('%s has changed on disk since its code was read. Save the code anyway?'):format(name)
     if vim.fn.confirm(question, '&Yes\n&No', 2) ~= 1 then
-      vim.notify(('relay-analyzer: %s is not written: it has changed on disk'):format(name), vim.log.levels.ERROR)
+      vim.notify(('relay-analyzer: %s was not written, because it has changed on disk'):format(name), vim.log.levels.ERROR)
       return
     end
     local current = request.wait(client, here, 'relay/codeView', { uri = uri })

@@ -1,11 +1,11 @@
---- Colours: the groups of `syntax/relay.vim` and of semantic tokens.
+--- Highlight groups of `syntax/relay.vim` and of semantic tokens.
 ---
---- Neovim's own colour scheme shows numbers, types and operators as plain text. Where the scheme in
---- use does so, these get a colour of Neovim's palette; a scheme that tells them apart is left alone.
+--- Neovim's default colour scheme does not highlight numbers, types and operators. With such a scheme, they
+--- get colours of Neovim's palette; other schemes are left unchanged.
 local M = {}
 
---- The group of a kind of word: the standard group that it follows, and what it looks like where
---- that one is plain, on a dark and on a light background.
+--- For each group, the standard group that it links to, and its colours on a dark and a light background
+--- if the standard group is not highlighted.
 local GROUPS = {
   relayNumber = { 'Number', dark = { 'NvimLightYellow', 11 }, light = { 'NvimDarkYellow', 3 } },
   relayTypeName = { 'Type', dark = { 'NvimLightMagenta', 13 }, light = { 'NvimDarkMagenta', 5 } },
@@ -13,7 +13,7 @@ local GROUPS = {
   relayLocal = { 'Identifier', dark = { 'NvimLightBlue', 12 }, light = { 'NvimDarkBlue', 4 } },
 }
 
---- What a semantic token looks like: as the same word does without a server.
+--- The highlight groups of semantic tokens: those of the same words without a server.
 local TOKENS = {
   operator = 'relayCall',
   ['function'] = 'relayCall',
@@ -30,7 +30,7 @@ local TOKENS = {
   macro = 'relayMeta',
 }
 
---- What the captures of `queries/relay/highlights.scm` look like, where that is a group from above.
+--- The captures of `queries/relay/highlights.scm` that link to a group above.
 local CAPTURES = {
   number = 'relayNumber',
   ['number.float'] = 'relayNumber',
@@ -43,8 +43,8 @@ local CAPTURES = {
   ['variable.parameter'] = 'relayLocal',
 }
 
---- Marks of a comparison. What is many-to-one has a background, under which the words keep their
---- colours; partners are underlined, so that what they are remains to be seen.
+--- The marks of a comparison. One-to-many changes have a background, so that syntax highlighting stays
+--- visible; partners are underlined for the same reason.
 local MARKS = {
   RelayDiffChanged = { link = 'DiffChange' },
   RelayDiffText = { link = 'DiffText' },
@@ -63,7 +63,7 @@ local MARKS = {
   RelayPassesSame = { link = 'Comment' },
 }
 
---- Whether a group looks like plain text.
+--- Returns true if a group has no highlighting.
 local function is_plain(name)
   local normal = vim.api.nvim_get_hl(0, { name = 'Normal', link = false })
   local group = vim.api.nvim_get_hl(0, { name = name, link = false })
@@ -71,10 +71,10 @@ local function is_plain(name)
   return group[kind] == nil or group[kind] == normal[kind]
 end
 
---- What a group was set to by this module. What is neither that nor a default is somebody's choice.
+--- The groups as set by this module. Groups with other values were set by the user.
 local ours = {}
 
---- Sets the groups for the colour scheme in use.
+--- Sets the groups for the current colour scheme.
 function M.apply()
   for name, how in pairs(GROUPS) do
     local now = vim.api.nvim_get_hl(0, { name = name })
@@ -85,7 +85,7 @@ function M.apply()
       ours[name] = vim.api.nvim_get_hl(0, { name = name })
     end
   end
-  -- Neovim's own colour of hints is too faint for what is to be read.
+  -- Neovim's default colour of hints is too faint for reading.
   vim.api.nvim_set_hl(0, 'relayValue', { link = 'Comment', default = true })
   vim.api.nvim_set_hl(0, 'relayWeight', { link = 'Comment', default = true })
   for name, how in pairs(MARKS) do
@@ -99,7 +99,7 @@ function M.apply()
   end
 end
 
---- Sets the groups, now and with each colour scheme.
+--- Sets the groups, now and after each change of the colour scheme.
 function M.setup()
   M.apply()
   local group = vim.api.nvim_create_augroup('relay-analyzer.colours', {})

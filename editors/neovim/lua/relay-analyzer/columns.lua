@@ -1,15 +1,15 @@
---- Tables as text.
+--- Text tables.
 local M = {}
 
---- The columns of the screen that a text takes. Most cells are plain ASCII, and there may be
---- hundreds of thousands of them.
+--- The display width of a text. Fast path: most cells are ASCII, and there may be hundreds of thousands
+--- of them.
 ---@param text string
 ---@return integer
 local function width(text)
   return text:find('[\128-\255]') and vim.api.nvim_strwidth(text) or #text
 end
 
---- Cuts a text to so many columns, with `…` at its end.
+--- Truncates a text to a number of columns, with `…` at its end.
 ---@param text string
 ---@param most integer
 ---@return string
@@ -26,7 +26,7 @@ function M.clip(text, most)
   return text:sub(1, most - 1) .. '…'
 end
 
---- The fields of a tuple type: `(A, (B, C))` has two; the type itself where it is none.
+--- The fields of a tuple type: `(A, (B, C))` has two. For other types, the type itself.
 ---@param text string
 ---@return string[]
 function M.fields(text)
@@ -52,7 +52,7 @@ function M.fields(text)
   return found
 end
 
---- Cuts a type to so many columns. A tuple keeps whole fields: `(Tensor[(2, 3), float32], … 11 more)`.
+--- Truncates a type to a number of columns. A tuple keeps whole fields: `(Tensor[(2, 3), float32], … 11 more)`.
 ---@param text string
 ---@param most integer
 ---@return string
@@ -76,7 +76,7 @@ function M.clip_type(text, most)
   return ('(%s, … %d more)'):format(table.concat(kept, ', '), #all - #kept)
 end
 
---- Lines of a table, each column as wide as it must be.
+--- The lines of a table with aligned columns.
 ---@param rows string[][]
 ---@param right? table<integer, boolean> the columns of numbers
 ---@return string[]

@@ -1,8 +1,8 @@
---- What is done when the text of a buffer rests.
+--- Debounces changes of a buffer.
 local M = {}
 
 --- Calls `action` when the text of a buffer has not changed for `rest` milliseconds, until the buffer
---- is unloaded. For each buffer of a group, the last call counts.
+--- is unloaded. A new call for a group and buffer replaces the previous one.
 ---@param group string
 ---@param buffer integer
 ---@param rest integer

@@ -1,5 +1,5 @@
---- `:RelayDiff`: a buffer beside what it is compared with, by structure. The comparison follows the
---- text, and the partner of what is under the cursor follows the cursor.
+--- `:RelayDiff`: structural comparison of a buffer with a base. The comparison follows edits, and the
+--- partner of the expression under the cursor follows the cursor.
 local base = require('relay-analyzer.base')
 local changes = require('relay-analyzer.changes')
 local modules = require('relay-analyzer.modules')
@@ -9,9 +9,9 @@ local window = require('relay-analyzer.window')
 local M = {}
 
 local partners = vim.api.nvim_create_namespace('relay-analyzer.diff.partners')
---- How long the text must rest before it is compared anew, in milliseconds.
+--- The debounce of edits before buffers are compared again, in milliseconds.
 local REST = 200
---- Options of the two windows; what the window of the buffer had is put back.
+--- Options of both windows; those of the buffer's window are restored afterwards.
 local OPTIONS = { wrap = false, signcolumn = 'yes:1', foldenable = false }
 
 ---@class relay_analyzer.Comparison
@@ -28,13 +28,13 @@ local OPTIONS = { wrap = false, signcolumn = 'yes:1', foldenable = false }
 ---@field maps table[] mappings of the buffer that ours stand in for
 ---@field pinned integer[]? where `]c` has put the cursor, while the other side shows its change
 
---- What is compared, by the buffer.
+--- The active comparisons by buffer.
 ---@type table<integer, relay_analyzer.Comparison>
 local views = {}
---- How many bases there were, for their names.
+--- The number of bases so far, for unique names.
 local count = 0
 
---- The comparison that a buffer is a side of, and which side.
+--- The comparison with a buffer as one of its sides, and the side.
 ---@param buffer integer
 ---@return relay_analyzer.Comparison?
 ---@return string? side
@@ -48,19 +48,19 @@ local function of(buffer)
   end
 end
 
---- The comparison of the current buffer; elsewhere, the only one. None is said.
+--- The comparison of the current buffer, or the only one. Shows a message if there is none.
 ---@return relay_analyzer.Comparison?
 local function here()
   local view = of(vim.api.nvim_get_current_buf())
   local source, only = next(views)
   view = view or (source and next(views, source) == nil and only or nil)
   if not view then
-    vim.notify('relay-analyzer: nothing is compared here', vim.log.levels.WARN)
+    vim.notify('relay-analyzer: there is no comparison here', vim.log.levels.WARN)
   end
   return view
 end
 
---- Gives a window options that are its own.
+--- Sets window-local options.
 ---@param win integer
 ---@param options table<string, any>
 local function set_options(win, options)
@@ -69,7 +69,7 @@ local function set_options(win, options)
   end
 end
 
---- Gives the window that had the buffer the options back that it had.
+--- Restores the options of the buffer's window.
 ---@param view relay_analyzer.Comparison
 local function restore_window(view)
   local source = view.buffers.after
@@ -77,7 +77,7 @@ local function restore_window(view)
     set_options(view.window, view.options)
   end
   if vim.api.nvim_buf_is_valid(source) and vim.fn.bufwinid(source) ~= view.window then
-    -- Neovim remembers options with a buffer that has left its window, and sets them when it is back.
+    -- Neovim stores options with a buffer that has left its window, and restores them with the buffer.
     vim.api.nvim_create_autocmd('BufWinEnter', {
       buffer = source,
       once = true,
@@ -88,7 +88,7 @@ local function restore_window(view)
   end
 end
 
---- Ends a comparison: the base goes, and the buffer is as it was.
+--- Ends a comparison: closes the base and restores the buffer.
 ---@param view relay_analyzer.Comparison
 local function finish(view)
   local source, beside = view.buffers.after, view.buffers.before
@@ -121,16 +121,16 @@ local function escaped(text)
   return (text:gsub('%%', '%%%%'))
 end
 
---- Says above the windows what they show, and what was found.
+--- Shows the names of the sides and a summary above the windows.
 ---@param view relay_analyzer.Comparison
 local function title(view)
   local answer = view.answer
-  local said = { before = ']c [c changes · q end', after = answer and answer.headline or 'is being compared …' }
+  local said = { before = ']c [c changes · q end', after = answer and answer.headline or 'comparing …' }
   local names = { before = view.label, after = modules.label(view.buffers.after) }
   local bars = {}
   for side, name in pairs(names) do
     local is_broken = answer and vim.tbl_contains(answer.broken, name)
-    local warning = is_broken and '  %#WarningMsg#cannot be read whole%*' or ''
+    local warning = is_broken and '  %#WarningMsg#has syntax errors%*' or ''
     bars[side] = (' %%#Title#%s%%*%s  %s%%<'):format(escaped(name), warning, escaped(said[side]))
   end
   for side, buffer in pairs(view.buffers) do
@@ -142,7 +142,7 @@ local function title(view)
   end
 end
 
---- The window of a side, in this tab page.
+--- The window of a side in this tab page.
 ---@param view relay_analyzer.Comparison
 ---@param side string
 ---@return integer?
@@ -151,7 +151,7 @@ local function window_of(view, side)
   return found >= 0 and found or nil
 end
 
---- Shows a place of the other side: at the height of the cursor, underlined if it is a partner.
+--- Scrolls the other side so that a range is at the height of the cursor, and underlines partners.
 ---@param view relay_analyzer.Comparison
 ---@param side string where the place is
 ---@param range lsp.Range
@@ -171,7 +171,7 @@ local function reveal(view, side, range, outlined)
   end)
 end
 
---- The position of the cursor of a window, as the server counts.
+--- The position of the cursor of a window, in the encoding of the server.
 ---@param view relay_analyzer.Comparison
 ---@param win integer
 ---@return lsp.Position
@@ -179,7 +179,7 @@ local function position_of(view, win)
   return vim.lsp.util.make_position_params(win, view.client.offset_encoding).position
 end
 
---- Shows the partner of what is under the cursor.
+--- Reveals the partner of the expression under the cursor.
 ---@param view relay_analyzer.Comparison
 ---@param side string the side of the cursor
 local function follow(view, side)
@@ -197,7 +197,7 @@ local function follow(view, side)
   end
 end
 
---- Goes to the next change, or to the one before.
+--- Goes to the next or previous change.
 ---@param view relay_analyzer.Comparison
 ---@param side string
 ---@param step integer 1 or -1
@@ -215,7 +215,7 @@ local function jump(view, side, step)
   local stop = wanted[math.min(vim.v.count1, #wanted)]
   if not stop then
     local where = step > 0 and 'below' or 'above'
-    vim.notify(#stops == 0 and 'relay-analyzer: nothing has changed' or 'relay-analyzer: no change further ' .. where)
+    vim.notify(#stops == 0 and 'relay-analyzer: there are no changes' or 'relay-analyzer: no more changes ' .. where)
     return
   end
   local line, column = request.place(view.client, view.buffers[side], stop.range.start)
@@ -225,7 +225,7 @@ local function jump(view, side, step)
   vim.cmd('normal! zv')
   follow(view, side)
   if not stop.change[side] then
-    -- It has a place on the other side only.
+    -- The change is on the other side only.
     for _, buffer in pairs(view.buffers) do
       vim.api.nvim_buf_clear_namespace(buffer, partners, 0, -1)
     end
@@ -235,7 +235,7 @@ local function jump(view, side, step)
   end
 end
 
---- A side as the server is told of it.
+--- A side as a parameter of `relay/compare`.
 ---@param view relay_analyzer.Comparison
 ---@param side string
 local function side_of(view, side)
@@ -247,7 +247,7 @@ local function side_of(view, side)
   return told
 end
 
---- Compares the two buffers as they are now.
+--- Compares the current texts of the buffers.
 ---@param view relay_analyzer.Comparison
 local function compare(view)
   local source = view.buffers.after
@@ -269,20 +269,20 @@ local function compare(view)
     if current == view then
       view.pinned = nil
       follow(view, side)
-      -- A buffer that was just opened shows what has changed in it, and not its first line.
+      -- A new comparison starts at the first change.
       if is_first and #view.found.changes > 0 and vim.deep_equal(vim.api.nvim_win_get_cursor(0), { 1, 0 }) then
         jump(view, side, 1)
       end
     end
   end, function()
-    -- There is nothing to see in a comparison that has never been.
+    -- A comparison that failed at its start is closed.
     if not view.answer then
       finish(view)
     end
   end)
 end
 
---- Keeps a comparison in step with the text and with the cursor, until one of its sides is gone.
+--- Updates a comparison after edits and cursor moves, until one of its sides is closed.
 ---@param view relay_analyzer.Comparison
 local function watch(view)
   local source = view.buffers.after
@@ -323,7 +323,7 @@ local function watch(view)
   end
 end
 
---- The mappings of a buffer that ours stand in for.
+--- The mappings of a buffer that the comparison overrides.
 ---@param buffer integer
 ---@return table[]
 local function maps_of(buffer)
@@ -339,7 +339,7 @@ local function maps_of(buffer)
   end)
 end
 
---- The base as a buffer that cannot be changed.
+--- Creates a read-only buffer with the base.
 ---@param client vim.lsp.Client
 ---@param found relay_analyzer.Base
 ---@return integer
@@ -353,13 +353,13 @@ local function base_buffer(client, found)
   })
   window.write(buffer, modules.lines(found.text))
   vim.b[buffer].relay_origin = found.origin
-  -- What is wrong with it was so before.
+  -- Diagnostics of the base are not of interest.
   vim.diagnostic.enable(false, { bufnr = buffer })
   modules.attach(client, buffer)
   return buffer
 end
 
---- Compares the current buffer with a base that is there.
+--- Compares the current buffer with a base.
 ---@param found relay_analyzer.Base
 local function open(found)
   local source = vim.api.nvim_get_current_buf()
@@ -367,7 +367,7 @@ local function open(found)
   if not client then
     return
   end
-  -- Those whose buffer the window has just left end before there are new windows, not after.
+  -- A comparison whose buffer has just left the window ends before new windows open, not after.
   for _, view in pairs(vim.tbl_values(views)) do
     if view.buffers.after == source or #vim.fn.win_findbuf(view.buffers.after) == 0 then
       finish(view)
@@ -401,7 +401,7 @@ local function open(found)
   compare(view)
 end
 
---- Compares the current buffer with what an argument of `:RelayDiff` says.
+--- Compares the current buffer with the base that an argument of `:RelayDiff` names.
 ---@param argument string
 local function with(argument)
   local found, problem = base.of(vim.api.nvim_get_current_buf(), argument)
@@ -412,7 +412,7 @@ local function with(argument)
   end
 end
 
---- Shows the module under the cursor where the current buffer is a log: a log is not compared whole.
+--- If the current buffer is a log, shows the module under the cursor, since logs are not compared whole.
 ---@param argument string
 local function enter_module(argument)
   local buffer = vim.api.nvim_get_current_buf()
@@ -428,7 +428,7 @@ local function enter_module(argument)
   end
 end
 
---- What `:RelayDiff` does: without an argument, it asks.
+--- Runs `:RelayDiff`; without an argument, it asks for one.
 ---@param argument string
 function M.command(argument)
   local current, side = of(vim.api.nvim_get_current_buf())
@@ -459,14 +459,14 @@ function M.off()
   end
 end
 
---- Shows all that was found, as the command line prints it.
+--- Shows the full report of the comparison, as printed by the command line.
 ---@param mods? table as in `nvim_create_user_command`
 function M.report(mods)
   local view = here()
   if not view then
     return
   elseif not view.answer then
-    vim.notify('relay-analyzer: it is being compared')
+    vim.notify('relay-analyzer: the comparison is not finished')
     return
   end
   local name = 'relay://report'

@@ -1,11 +1,11 @@
---- `:RelayExplain`: what a diagnostic means, with examples.
+--- `:RelayExplain`: explains a diagnostic, with examples.
 local window = require('relay-analyzer.window')
 
 local M = {}
 
 local NAME = 'relay://explain'
 
---- The worst diagnostic under the cursor, else the worst of its line, or nil.
+--- The most severe diagnostic under the cursor, or of its line, or nil.
 ---@return vim.Diagnostic?
 local function under_cursor()
   local line, column = unpack(vim.api.nvim_win_get_cursor(0))
@@ -25,7 +25,7 @@ local function under_cursor()
   return best
 end
 
---- The address of the page about a diagnostic, if the server has said one.
+--- The URL of the page about a diagnostic, if the server provides it.
 ---@param found vim.Diagnostic?
 ---@return string?
 local function address(found)
@@ -51,7 +51,7 @@ end
 function M.show(code)
   local found = not code and under_cursor() or nil
   if not code and not found then
-    vim.notify('relay-analyzer: there is no diagnostic in this line', vim.log.levels.WARN)
+    vim.notify('relay-analyzer: there is no diagnostic on this line', vim.log.levels.WARN)
     return
   end
   local ran = ask({ code or found.code })
@@ -83,7 +83,7 @@ function M.show(code)
   vim.api.nvim_win_set_cursor(shown, { 1, 0 })
 end
 
---- The codes that `:RelayExplain` takes.
+--- Completes the codes of `:RelayExplain`.
 ---@param lead string
 ---@return string[]
 function M.complete(lead)

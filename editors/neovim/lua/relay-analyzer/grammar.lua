@@ -1,29 +1,29 @@
---- The tree-sitter grammar: installs its parser, and uses it where it is installed.
+--- The tree-sitter grammar: compiles the parser and enables highlighting with it.
 local M = {}
 
---- Longer lines are coloured by `syntax/relay.vim`, which stops at 'synmaxcol': Neovim's highlighter
---- looks at the whole of a line for each part of it that it draws.
+--- Longer lines are highlighted by `syntax/relay.vim`, which stops at 'synmaxcol': the tree-sitter highlighter
+--- processes the whole line for each part that is redrawn.
 local LONGEST_LINE = 50000
 local LONGEST_FILE = 16 * 1024 * 1024
 
---- The folder of this plugin, wherever links lead.
+--- The folder of this plugin, with links resolved.
 local function plugin()
   local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
   return vim.uv.fs_realpath(here .. '/../..') or here
 end
 
---- Where the parser is put, which is on the runtimepath by default.
+--- The path for the parser, which is on the default runtimepath.
 local function target()
   return vim.fn.stdpath('data') .. '/site/parser/relay.so'
 end
 
---- Whether there is a parser that Neovim can load.
+--- Returns true if there is a parser that Neovim can load.
 ---@return boolean
 function M.is_installed()
-  -- By name where it is ours: not every runtimepath has the folder.
+  -- Loaded by path if it is ours, since its folder may not be on the runtimepath.
   local ours = vim.uv.fs_stat(target()) and { path = target() } or nil
   local ok, added = pcall(vim.treesitter.language.add, 'relay', ours)
-  -- 0.10 returns nothing, and raises an error where there is none.
+  -- 0.10 returns nothing, and raises an error if there is no parser.
   return ok and (added == true or vim.fn.has('nvim-0.11') == 0)
 end
 
@@ -39,7 +39,7 @@ local function has_long_line(buffer)
   return false
 end
 
---- Colours a buffer by the grammar, if it is installed and `vim.g.relay_treesitter` is not false.
+--- Enables highlighting with the grammar, if it is installed and `vim.g.relay_treesitter` is not false.
 ---@param buffer integer
 function M.start(buffer)
   if vim.g.relay_treesitter == false or vim.g.relay_treesitter == 0 or not M.is_installed() then
@@ -51,19 +51,19 @@ function M.start(buffer)
   end
 end
 
---- Compiles the parser with the C compiler of the machine, `$CC` or `cc`.
+--- Compiles the parser with the C compiler `$CC` or `cc`.
 ---@return boolean installed, string message
 function M.install()
   local source = vim.fs.normalize(plugin() .. '/../tree-sitter/src')
   if not vim.uv.fs_stat(source .. '/parser.c') then
-    return false, ('there is no grammar at `%s`: the plugin is not part of a clone'):format(source)
+    return false, ('there is no grammar at `%s`: the plugin is not in a clone of the repository'):format(source)
   end
   local compiler = vim.env.CC or 'cc'
   if vim.fn.executable(compiler) == 0 then
     return false, ('there is no C compiler `%s`; `$CC` names another'):format(compiler)
   end
   vim.fn.mkdir(vim.fs.dirname(target()), 'p')
-  -- Under another name first: a parser that is in use must not change under Neovim.
+  -- Compiled under another name first, because a loaded parser must not change.
   local new = target() .. '.new'
   local ran = vim
     .system({
@@ -84,7 +84,7 @@ function M.install()
   end
   local renamed, problem = vim.uv.fs_rename(new, target())
   if not renamed then
-    return false, problem or 'the parser cannot be moved to its place'
+    return false, problem or 'the parser cannot be installed'
   end
   return true, ('the parser is at `%s`'):format(target())
 end

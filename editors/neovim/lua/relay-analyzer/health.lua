@@ -1,6 +1,6 @@
 local M = {}
 
-local HOW = 'Install relay-analyzer and put it on the path, or name it: '
+local HOW = 'Install relay-analyzer on `PATH`, or set it: '
   .. "`require('relay-analyzer').setup({ cmd = '/path/to/relay-analyzer' })`"
 
 function M.check()
@@ -11,7 +11,7 @@ function M.check()
   if vim.fn.has('nvim-0.10') == 1 then
     health.ok('Neovim ' .. tostring(vim.version()))
   else
-    health.error('Neovim 0.10 or newer is needed')
+    health.error('Neovim 0.10 or newer is required')
     return
   end
 
@@ -25,7 +25,7 @@ function M.check()
   if require('relay-analyzer.grammar').is_installed() then
     health.ok('the tree-sitter grammar is installed')
   else
-    health.info('the tree-sitter grammar is not installed; `:RelayInstallGrammar` does it')
+    health.info('the tree-sitter grammar is not installed; run `:RelayInstallGrammar`')
   end
 
   local clients = relay.clients()
@@ -40,7 +40,7 @@ function M.check()
     if #open == 0 then
       health.info('no Relay file is open, so no client is attached')
     elseif version then
-      health.error('a Relay file is open, but no client is attached', '`:Relay log` may say why')
+      health.error('a Relay file is open, but no client is attached', 'see `:Relay log`')
     end
   end
 end

@@ -1,11 +1,11 @@
---- `:RelayHistory`: where an expression of a log came from, pass after pass, and what became of it.
+--- `:RelayHistory`: the history of an expression through the modules of a log.
 local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
 local window = require('relay-analyzer.window')
 
 local M = {}
 
---- What the step to a stop did, in front of its text.
+--- The change at a stop, as a prefix of its text.
 ---@param stop table
 ---@return string
 local function step(stop)
@@ -24,7 +24,7 @@ local function entries(log, found)
   local items = {}
   for at, stop in ipairs(found.stops) do
     local from, to = stop.range.start, stop.range['end']
-    local did = at == 1 and found.new and 'new: ' or step(stop)
+    local did = at == 1 and found.new and 'added: ' or step(stop)
     table.insert(items, {
       bufnr = modules.buffer(log, stop.module),
       module = modules.title(stop.module, stop.pass),
@@ -37,13 +37,13 @@ local function entries(log, found)
   end
   local last = found.stops[#found.stops]
   if found.gone and last then
-    table.insert(items, { text = ('gone: nothing in #%d belongs to it'):format(last.module + 1), valid = 0 })
+    table.insert(items, { text = ('removed: #%d has no counterpart'):format(last.module + 1), valid = 0 })
   end
   return items
 end
 
 --- Fills the quickfix list with the history of the expression under the cursor, and opens it at the
---- module that was asked from.
+--- current module.
 function M.show()
   local buffer = vim.api.nvim_get_current_buf()
   local log, client = modules.subject(buffer)
@@ -67,13 +67,13 @@ function M.show()
           local entry = vim.fn.line('.')
           local item = vim.fn.getqflist({ idx = entry, items = 0 }).items[1]
           if item and item.bufnr > 0 then
-            -- By itself, Neovim would not take a window of a module: it knows windows of files only.
+            -- By default Neovim would not reuse the window of a module, which is not a normal file.
             modules.enter_window()
             modules.refresh(item.bufnr)
             vim.cmd('cc ' .. entry)
           end
         end,
-        desc = 'go to the place',
+        desc = 'go to the expression',
       },
     })
   end)

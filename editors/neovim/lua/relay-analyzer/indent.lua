@@ -1,7 +1,7 @@
 local M = {}
 
---- The indentation of a line, from the line above it: one step more after an open bracket, one
---- less in front of a closing one. Only the ends of lines are looked at, which may be very long.
+--- The indentation of a line: one level deeper than the line above after an open bracket, one level less
+--- before a closing one. Only the ends of lines are inspected, since lines may be very long.
 ---@param number integer
 ---@return integer
 function M.of(number)

@@ -1,4 +1,4 @@
---- The client side of relay-analyzer: which program to run, with which settings.
+--- The client of relay-analyzer: the program and its settings.
 local M = {}
 
 ---@class relay_analyzer.Options
@@ -9,8 +9,8 @@ local M = {}
 
 --- The settings that the server reads.
 ---@class relay_analyzer.Settings
----@field tvm? boolean what TVM 0.14 refuses is an error
----@field prelude? boolean modules see TVM's prelude
+---@field tvm? boolean report what TVM 0.14 rejects as errors
+---@field prelude? boolean make TVM's prelude available
 ---@field diagnostics? { delivery?: 'auto'|'push'|'pull', disabled?: string[] }
 ---@field inlayHints? { types?: boolean, parameters?: boolean, blockEnds?: boolean, values?: boolean }
 ---@field run? { time?: number, memory?: integer, fuel?: integer, depth?: integer, outsideFiles?: boolean }
@@ -26,13 +26,13 @@ local options = {
   values = true,
 }
 local missing_was_told = false
---- How long the screen takes to be drawn for the first time, in milliseconds.
+--- The time until the screen is drawn for the first time, in milliseconds.
 local DRAWN = 50
 
---- Neovim 0.11 knows servers by their configuration; 0.10 is told of each buffer.
+--- Neovim 0.11 configures servers by name; in 0.10, each buffer is attached explicitly.
 local has_config = vim.lsp.config ~= nil
 
---- The program with its arguments. In 0.11, `vim.lsp.config()` may have named another one.
+--- The program with its arguments. In 0.11, `vim.lsp.config()` may have set another one.
 ---@return string[]
 function M.cmd()
   local config = has_config and vim.lsp.config[M.name]
@@ -54,22 +54,22 @@ function M.wants_values()
   return options.values
 end
 
---- What the file of the current buffer is like, for 'statusline'; see `:help relay-analyzer.statusline()`.
+--- The status of the current buffer for 'statusline'; see `:help relay-analyzer.statusline()`.
 ---@return string
 function M.statusline()
   return require('relay-analyzer.status').text(vim.api.nvim_get_current_buf())
 end
 
---- What `vim.lsp.config` and `vim.lsp.start` take.
+--- The configuration for `vim.lsp.config` and `vim.lsp.start`.
 ---@return table
 function M.client_config()
   return {
     cmd = options.cmd,
     filetypes = { 'relay' },
-    -- What these answer, or are clicked for, is shown here.
+    -- The plugin shows the results of these commands.
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
-      -- Neovim 0.10 knows UTF-8 and does not say so. In UTF-16 it walks through the line for each word
-      -- that it colours, and TVM prints lines of 180,000 characters: seconds in which nothing moves.
+      -- Neovim 0.10 supports UTF-8, but does not announce it. With UTF-16 it converts the whole line for each
+      -- token, which freezes it for seconds on lines of 180,000 characters.
       general = { positionEncodings = { 'utf-8', 'utf-16', 'utf-32' } },
       experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
     }),
@@ -83,7 +83,7 @@ function M.root(buffer)
   return vim.fs.root(buffer, { 'relay.toml', '.git' })
 end
 
---- Says something where it is seen: once the screen is drawn.
+--- Shows a message once the screen is drawn, so that it stays visible.
 ---@param text string
 ---@param level integer
 function M.tell(text, level)
@@ -94,7 +94,7 @@ function M.tell(text, level)
     vim.schedule(tell)
     return
   end
-  -- A file of the command line: what is said before the screen is drawn would be drawn over.
+  -- For a file of the command line, a message before the first redraw would be overwritten.
   vim.api.nvim_create_autocmd('VimEnter', {
     once = true,
     callback = function()
@@ -103,7 +103,7 @@ function M.tell(text, level)
   })
 end
 
---- Says once that there is no server.
+--- Shows once that the server is missing.
 function M.tell_missing()
   if missing_was_told then
     return
@@ -113,8 +113,8 @@ function M.tell_missing()
   M.tell(text:format(M.cmd()[1]), vim.log.levels.WARN)
 end
 
---- Starts the server for a buffer where Neovim does not do so by itself (0.10); says that there is
---- none, which Neovim passes over in silence.
+--- Starts the server for a buffer in 0.10, where Neovim does not do so, and reports a missing program,
+--- which Neovim ignores silently.
 ---@param buffer integer
 function M.attach(buffer)
   if has_config and vim.lsp.is_enabled and not vim.lsp.is_enabled(M.name) then
@@ -130,7 +130,7 @@ function M.attach(buffer)
   config.root_dir = M.root(buffer)
   vim.lsp.start(config, {
     bufnr = buffer,
-    -- Without a folder, 0.10 would start one server more each time that a buffer is read.
+    -- Without a folder, 0.10 would start another server each time that a buffer is read.
     reuse_client = function(client)
       return client.name == M.name
         and client.config.root_dir == config.root_dir
@@ -140,8 +140,8 @@ function M.attach(buffer)
   })
 end
 
---- Chooses a program and settings. It need not be called: without it, `relay-analyzer` on the path
---- runs with the server's defaults.
+--- Sets the program and settings. Calling it is optional: by default `relay-analyzer` on `PATH` runs
+--- with the server's defaults.
 ---@param chosen? relay_analyzer.Options
 function M.setup(chosen)
   chosen = chosen or {}
@@ -166,7 +166,7 @@ function M.setup(chosen)
   end
   missing_was_told = false
   if has_config then
-    -- The file `lsp/relay_analyzer.lua` is read anew; what was set beside it stays.
+    -- The file `lsp/relay_analyzer.lua` is read again; other settings stay.
     vim.lsp.config(M.name, {})
   end
 end
@@ -176,7 +176,7 @@ function M.clients()
   return vim.lsp.get_clients({ name = M.name })
 end
 
---- Tells the servers that files changed which they read themselves.
+--- Notifies the servers of changes in files that they read themselves.
 ---@param changes lsp.FileEvent[]
 function M.tell_files_changed(changes)
   for _, client in ipairs(M.clients()) do
@@ -185,7 +185,7 @@ function M.tell_files_changed(changes)
       client:notify('workspace/didChangeWatchedFiles', params)
     else
       client.notify('workspace/didChangeWatchedFiles', params)
-      -- 0.10 does not ask for diagnostics again when the server wants it to.
+      -- 0.10 does not request diagnostics again after a refresh.
       for buffer in pairs(client.attached_buffers) do
         local document = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
         client.request('textDocument/diagnostic', document, nil, buffer)
@@ -194,7 +194,7 @@ function M.tell_files_changed(changes)
   end
 end
 
---- Stops the server, and starts it for the buffers that had it.
+--- Stops the server, and starts it again for its buffers.
 function M.restart()
   local buffers = {}
   for _, client in ipairs(M.clients()) do

@@ -1,17 +1,17 @@
---- Lenses above definitions, kept in step with the text. Neovim 0.12 does that by itself once it is
---- told to; before it, a lens is asked for each time.
+--- Refreshes code lenses after edits. Neovim 0.12 does this itself once enabled; before it, each refresh is
+--- explicit.
 local debounce = require('relay-analyzer.debounce')
 
 local M = {}
 
---- How long the text must rest before lenses are asked for anew, in milliseconds.
+--- The debounce of edits before lenses are refreshed, in milliseconds.
 local REST = 300
 
 local function has_enable()
   return vim.lsp.codelens.enable ~= nil
 end
 
---- Asks for the lenses of a buffer, or of all that a server has, anew.
+--- Refreshes the lenses of a buffer, or of all buffers of a server.
 ---@param buffer integer
 function M.refresh(buffer)
   local relay = require('relay-analyzer')
@@ -29,10 +29,10 @@ function M.refresh(buffer)
   end
 end
 
---- Shows the lenses of a buffer from now on.
+--- Enables the lenses of a buffer.
 ---@param buffer integer
 function M.follow(buffer)
-  -- Nothing is run in a document of ours: it is a part of a file, or what a file once was.
+  -- The plugin's own buffers show parts or old versions of files, in which nothing can run.
   if not require('relay-analyzer').wants_lenses() or require('relay-analyzer.modules').is_ours(buffer) then
     return
   end

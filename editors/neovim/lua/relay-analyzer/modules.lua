@@ -1,20 +1,20 @@
---- Modules of a log as documents of their own: `relay:///tmp/run.log#3`. The server reads them from
---- the log, which may be larger than what an editor opens.
+--- Modules of a log as buffers: `relay:///tmp/run.log#3`. The server reads them from the log, which may
+--- be too large for an editor.
 local request = require('relay-analyzer.request')
 
 local M = {}
 
 local SCHEME = 'relay://'
---- Of the documents that show a module that TVM saved; see `saved.lua`.
+--- The scheme of buffers that show a module that TVM saved; see `saved.lua`.
 M.SAVED_SCHEME = 'relay-saved://'
---- Of the documents that are the code of a file; see `code.lua`.
+--- The scheme of code views; see `code.lua`.
 M.CODE_SCHEME = 'relay-code://'
 
---- The modules of the logs that were listed, by URI: for completion and for choices.
+--- The modules of the listed logs by URI, for completion and prompts.
 ---@type table<string, { stamp: string, modules: table[] }>
 local listed = {}
 
---- What tells a log from the one that the next run of a compiler writes over it.
+--- The state of a log, which changes when the compiler writes it again.
 ---@param uri string
 ---@return string
 function M.stamp(uri)
@@ -22,7 +22,7 @@ function M.stamp(uri)
   return stat and ('%d.%d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or ''
 end
 
---- Whether a buffer is a document of this plugin's, and not of a file.
+--- Returns true if a buffer belongs to this plugin instead of a file.
 ---@param buffer integer
 ---@return boolean
 function M.is_ours(buffer)
@@ -32,7 +32,7 @@ function M.is_ours(buffer)
   end)
 end
 
---- The log and the module that the name of a buffer says: the module by its number or its pass.
+--- The log and the module in the name of a buffer: the module by its number or its pass.
 ---@param buffer integer
 ---@return string? uri
 ---@return (integer|string)? module
@@ -43,7 +43,7 @@ local function name_of(buffer)
   end
 end
 
---- The log and the module that a buffer shows, if it shows one, be it as the base of a comparison.
+--- The log and the module that a buffer shows, including as the base of a comparison.
 ---@param buffer integer
 ---@return string? uri
 ---@return (integer|string)? module
@@ -55,7 +55,7 @@ function M.origin(buffer)
   return name_of(buffer)
 end
 
---- The log that a buffer belongs to: the one that its module is from, or its own file. Nil where it has
+--- The log that a buffer belongs to: the one that its module is from, or its own file. Nil if there is
 --- none.
 ---@param buffer integer
 ---@return string? uri
@@ -68,8 +68,8 @@ function M.log_of(buffer)
   return vim.uri_from_fname(name)
 end
 
---- The log that a command is about, and a server to ask about it. Where one of them is missing, that is
---- said, and there is no server.
+--- The log of a command, and a server for requests about it. If one of them is missing, shows a message and
+--- returns no server.
 ---@param buffer integer
 ---@param file? string a log, instead of the one that the buffer belongs to
 ---@return string? uri
@@ -78,13 +78,13 @@ function M.subject(buffer, file)
   local is_named = file and file ~= ''
   local log = is_named and vim.uri_from_fname(vim.fn.fnamemodify(file, ':p')) or M.log_of(buffer)
   if not log then
-    vim.notify('relay-analyzer: this buffer is no log, and no module of one', vim.log.levels.WARN)
+    vim.notify('relay-analyzer: this buffer is neither a log nor a module of one', vim.log.levels.WARN)
     return
   end
   return log, request.any_client(buffer)
 end
 
---- The file of a log in short.
+--- The short name of a log.
 ---@param uri string
 ---@return string
 function M.short(uri)
@@ -99,7 +99,7 @@ function M.title(number, pass)
   return ('#%d%s'):format(number, type(pass) == 'string' and ' ' .. pass or '')
 end
 
---- What a buffer is called in titles: a module by its number and pass, else the name of the file.
+--- The name of a buffer in titles: a module by its number and pass, otherwise the name of the file.
 ---@param buffer integer
 ---@return string
 function M.label(buffer)
@@ -117,7 +117,7 @@ function M.buffer(uri, module)
   return buffer
 end
 
---- Goes to a window for a module: the one before, or another one of files and modules, or a new one.
+--- Enters a window for a module: the previous one, another one with a file or module, or a new one.
 function M.enter_window()
   local candidates = { vim.fn.win_getid(vim.fn.winnr('#')), unpack(vim.api.nvim_tabpage_list_wins(0)) }
   for _, candidate in ipairs(candidates) do
@@ -133,7 +133,7 @@ function M.enter_window()
   vim.bo.bufhidden = 'wipe'
 end
 
---- Shows a module of a log in a window for it, as the log has it now.
+--- Shows the current version of a module of a log in a suitable window.
 ---@param uri string
 ---@param module integer
 function M.show(uri, module)
@@ -143,14 +143,14 @@ function M.show(uri, module)
   vim.api.nvim_set_current_buf(buffer)
 end
 
---- Gives a buffer the server, as a document that no file is behind.
+--- Attaches the server to a buffer without a file.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 function M.attach(client, buffer)
   vim.bo[buffer].filetype = 'relay'
   vim.lsp.buf_attach_client(buffer, client.id)
-  -- In 0.10, a wiped buffer is detached too late for what colours it: colours that the server still
-  -- owes to it would be an error.
+  -- In 0.10, a wiped buffer is detached too late for semantic tokens: a pending response would cause an
+  -- error.
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buffer,
     once = true,
@@ -162,7 +162,7 @@ function M.attach(client, buffer)
   })
 end
 
---- What `relay/moduleText` answers, or nil, which is said.
+--- The response to `relay/moduleText`, or nil after showing an error.
 ---@param client vim.lsp.Client
 ---@param uri string
 ---@param module integer|string
@@ -172,7 +172,7 @@ function M.text(client, uri, module)
   return request.wait(client, vim.api.nvim_get_current_buf(), 'relay/moduleText', params)
 end
 
---- Reads the module that the name of a buffer says into it.
+--- Reads a module into the buffer that is named after it.
 ---@param buffer integer
 function M.read(buffer)
   local uri, module = name_of(buffer)
@@ -188,7 +188,7 @@ function M.read(buffer)
   M.fill(client, buffer, found.text)
 end
 
---- Makes a text the document of a buffer, which is not to be changed.
+--- Sets the text of a read-only buffer.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param text string
@@ -200,7 +200,7 @@ function M.fill(client, buffer, text)
   M.attach(client, buffer)
 end
 
---- Reads a module again if its log has been written anew since.
+--- Reads a module again if its log has changed.
 ---@param buffer integer
 function M.refresh(buffer)
   local uri = name_of(buffer)
@@ -209,14 +209,14 @@ function M.refresh(buffer)
   end
 end
 
---- A text as lines: without an empty one after the last line break.
+--- The lines of a text, without an empty one after the last line break.
 ---@param text string
 ---@return string[]
 function M.lines(text)
   return vim.split((text:gsub('\r\n', '\n'):gsub('\n$', '')), '\n')
 end
 
---- Lists the modules of a log, and remembers them.
+--- Lists the modules of a log, and caches them.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param uri string
@@ -231,8 +231,8 @@ function M.list(client, buffer, uri, costs, answer, failed)
   end, failed)
 end
 
---- The modules of a log as they were last listed; the server is asked where they never
---- were, or are others now.
+--- The cached modules of a log; requested from the server if the log was never listed or has
+--- changed.
 ---@param buffer integer
 ---@param uri string
 ---@return table[]
@@ -245,7 +245,7 @@ function M.known(buffer, uri)
   return listed[uri] and listed[uri].modules or {}
 end
 
---- The module of a log that a line of it (from 1) is in, or the last one before it.
+--- The module at a line of the log (from 1), or the last one before it.
 ---@param modules table[]
 ---@param line integer
 ---@return integer
@@ -259,7 +259,7 @@ function M.at_line(modules, line)
   return best
 end
 
---- Asks for a module of a log.
+--- Lets the user choose a module of a log.
 ---@param modules table[]
 ---@param prompt string
 ---@param choose fun(module: table)

@@ -1,11 +1,11 @@
 local M = {}
 
--- A name of the language, as the server reads it: `%aten::linear_3.bias`, `@main`, `nn.conv2d`.
+-- A name of the language, as the server parses it: `%aten::linear_3.bias`, `@main`, `nn.conv2d`.
 local NAME = [[\v[%@]?\a(\w|/)*(((\.|::)\d+)*(\.|::)\d*\a(\w|/)*)*|\%\d+]]
--- How far a name may begin in front of the cursor: lines reach 180,000 characters.
+-- The maximal distance from the start of a name to the cursor: lines reach 180,000 characters.
 local REACH = 500
 
---- The name at a place of a line (both from 0), or nil.
+--- The name at a position of a line (both from 0), or nil.
 ---@param line string
 ---@param column integer
 ---@return string?
@@ -22,8 +22,8 @@ function M.at(line, column)
   end
 end
 
---- What `*` and `#` do, for whole names.
----@param key string the key, for what is no name
+--- Searches like `*` and `#`, for whole names.
+---@param key string the key, for other words
 ---@param flags string of `search()`
 function M.search(key, flags)
   local column = vim.api.nvim_win_get_cursor(0)[2]

@@ -1,4 +1,4 @@
---- `:RelayPasses`: the modules of a log, and what each pass changed.
+--- `:RelayPasses`: the modules of a log, and the changes of each pass.
 local columns = require('relay-analyzer.columns')
 local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
@@ -7,9 +7,9 @@ local window = require('relay-analyzer.window')
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.passes')
---- The columns that the names of what changed may take.
+--- The width of the names of changed functions, in columns.
 local CHANGED_WIDTH = 60
---- What a module costs to run, by field of the answer.
+--- The costs of a module, by field of the response.
 local COSTS = {
   { field = 'calls', title = 'calls' },
   { field = 'params', title = 'parameters' },
@@ -25,13 +25,13 @@ local COSTS = {
 ---@field asked integer how often the server was asked
 ---@field start integer the module that the cursor is put on when they are there
 
---- What is shown, by the URI of the log.
+--- The open views by the URI of the log.
 ---@type table<string, relay_analyzer.PassesView>
 local shown = {}
 
 local KEYS = ' %%#Title#%s%%*%%<  <CR> open · d with the one before · D with … · c costs · q close'
 
---- What a pass did to a module, as it is read.
+--- The description of the changes of a pass.
 ---@param module table
 ---@return string
 local function changed(module)
@@ -46,7 +46,7 @@ local function changed(module)
   return text
 end
 
---- The modules as lines: titles first, then one line for each.
+--- The lines of the view: titles first, then one line for each module.
 ---@param list table[]
 ---@param has_costs boolean
 ---@return string[]
@@ -73,7 +73,7 @@ function M.render(list, has_costs)
   return columns.aligned(rows, right)
 end
 
---- Writes the list; modules that their pass left as they were are dim.
+--- Writes the list, in which modules without changes are dimmed.
 ---@param view relay_analyzer.PassesView
 local function draw(view)
   local lines = M.render(view.modules, view.has_costs)
@@ -97,7 +97,7 @@ local function module_here(view)
   return view.modules[vim.api.nvim_win_get_cursor(0)[1] - 1]
 end
 
---- Shows the module of the line compared with another one.
+--- Compares the module of the line with another one.
 ---@param view relay_analyzer.PassesView
 ---@param module table
 ---@param other table
@@ -106,7 +106,7 @@ local function compare(view, module, other)
   require('relay-analyzer.diff').command('#' .. other.index)
 end
 
---- Asks for the modules and shows them.
+--- Requests the modules and shows them.
 ---@param view relay_analyzer.PassesView
 ---@param client vim.lsp.Client
 local function update(view, client)
@@ -132,7 +132,7 @@ local function update(view, client)
   end)
 end
 
---- A view of a log, not yet in a window.
+--- Creates a view of a log, not yet in a window.
 ---@param log string
 ---@param client vim.lsp.Client
 ---@return relay_analyzer.PassesView
@@ -162,10 +162,10 @@ local function create(log, client)
           if other then
             compare(view, module, other)
           else
-            vim.notify('relay-analyzer: there is no module before it')
+            vim.notify('relay-analyzer: there is no previous module')
           end
         end),
-        desc = 'compare with the module before',
+        desc = 'compare with the previous module',
       },
       D = {
         on_module(function(module)
@@ -176,23 +176,23 @@ local function create(log, client)
             compare(view, module, other)
           end)
         end),
-        desc = 'compare with a module that is chosen',
+        desc = 'compare with another module',
       },
       c = {
         function()
           view.has_costs = not view.has_costs
           update(view, client)
         end,
-        desc = 'show what each module costs',
+        desc = 'show the cost of each module',
       },
     },
   })
-  window.write(view.buffer, { 'The log is being read …' })
+  window.write(view.buffer, { 'Reading the log …' })
   shown[log] = view
   return view
 end
 
---- Lists the modules of a log: of a file, or of the one that the current buffer is or belongs to.
+--- Lists the modules of a log: of a file, or of the log in the current buffer or that it belongs to.
 ---@param file string
 ---@param mods? table as in `nvim_create_user_command`
 function M.show(file, mods)

@@ -1,19 +1,19 @@
---- `:RelayReading`: comments that TVM has printed are out of sight, with the type that they say in short
---- at the right, weights are dim, chains are folded. The file stays as it is.
+--- `:RelayReading`: hides printed comments and shows their types abbreviated on the right, dims weights,
+--- and folds chains. The file is not changed.
 local request = require('relay-analyzer.request')
 
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.reading')
---- How long the text must rest before the view is made anew, in milliseconds.
+--- The debounce of edits before the view is updated, in milliseconds.
 local REST = 200
 
---- What windows were like before, by the buffer that is read.
+--- The original options of windows, by buffer.
 ---@type table<integer, { group: integer, timer: uv.uv_timer_t, windows: table<integer, table>, folds: table<integer, string>, texts: table<integer, string> }>
 local reading = {}
 
---- For the window on this buffer alone. What is concealed leaves lines short, except for the headers:
---- those are not wrapped over the whole screen.
+--- Options of a window with this buffer. Concealed lines are short, except for headers, which should not
+--- wrap over the whole screen.
 local OPTIONS = {
   conceallevel = 2,
   concealcursor = '',
@@ -23,7 +23,7 @@ local OPTIONS = {
   wrap = false,
 }
 
---- What stands for a chain that is folded: its first line, and what the others do.
+--- The text of a folded chain: its first line, and a summary of the others.
 ---@return { [1]: string, [2]: string }[]
 function M.foldtext()
   local state = reading[vim.api.nvim_get_current_buf()]
@@ -64,7 +64,7 @@ local function draw(buffer, client, view)
   end
 end
 
---- Keeps what chains that are folded are shown as: without what is hidden, which a fold would show.
+--- Stores the texts of folded chains without their hidden parts, which a fold would show.
 local function remember(buffer, client, view)
   local state = reading[buffer]
   state.folds, state.texts = {}, {}
@@ -109,7 +109,7 @@ end
 local function enter(buffer, window, view)
   local before = {}
   local chars = vim.wo[window].fillchars
-  -- Dots after a fold would run into the shape at the right.
+  -- Dots after a fold would overlap the shape on the right.
   local more = { fillchars = (chars == '' and '' or chars .. ',') .. 'fold: ' }
   for name, value in pairs(vim.tbl_extend('error', OPTIONS, more)) do
     before[name] = vim.wo[window][0][name]
@@ -144,7 +144,7 @@ local function leave(buffer)
   end
 end
 
---- Turns the view of the current buffer on or off.
+--- Toggles the view of the current buffer.
 function M.toggle()
   local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   if reading[buffer] then

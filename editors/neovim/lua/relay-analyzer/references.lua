@@ -1,10 +1,10 @@
---- What the lens with the references of a definition does: the quickfix list has them.
+--- The command of the lens with references: fills the quickfix list.
 local request = require('relay-analyzer.request')
 local window = require('relay-analyzer.window')
 
 local M = {}
 
---- `arguments`: the URI, the position of the definition, and the places, as the server gives them.
+--- `arguments`: the URI, the position of the definition, and the locations from the server.
 ---@param arguments any[]
 ---@param buffer integer
 function M.show(arguments, buffer)

@@ -3,11 +3,11 @@ local columns = require('relay-analyzer.columns')
 
 local M = {}
 
---- A type takes so many columns at most, and so does a source.
+--- The maximal widths of a type and of a source, in columns.
 local TYPE_WIDTH = 48
 local SOURCE_WIDTH = 40
 
---- A number of the report: a number, or a table with its text where dimensions are unknown.
+--- Formats a number of the report, which is a table with a text if dimensions are unknown.
 local function count(amount)
   if type(amount) == 'table' then
     return amount.text
@@ -39,7 +39,7 @@ local function many(amount, what)
   return ('%s %s%s'):format(number, what, amount == 1 and '' or 's')
 end
 
---- What a call may cost: the field of a row, the title of the column, and how it is written.
+--- The costs of a call: the field of a row, the title of the column, and a formatter.
 ---@type { field: string, title: string, text: fun(amount: number|table): string }[]
 M.COSTS = {
   { field = 'macs', title = 'MACs', text = count },
@@ -52,13 +52,13 @@ local function text(value)
   return type(value) == 'string' and value or ''
 end
 
---- How a call is called: its variable, else its number.
+--- The name of a call: its variable, or its number.
 local function name_of(row, at)
   return type(row.binding) == 'string' and row.binding or '#' .. (at - 1)
 end
 
---- The numbers of the rows, in the order in which they are shown: that of the text, or the most
---- expensive first, with what is unknown before all.
+--- The numbers of the rows in display order: that of the text, or by descending cost, with unknown
+--- costs first.
 local function order(rows, field)
   local numbers = {}
   for at = 1, #rows do
@@ -86,7 +86,7 @@ end
 ---@field heads integer[] the lines that are titles
 ---@field titles integer[] the lines that name columns
 
---- The report as lines, with the chosen cost beside the operator.
+--- Formats the report, with the selected cost next to the operator.
 ---@param functions table[]
 ---@param chosen integer the number of the cost among `COSTS`
 ---@param is_sorted boolean the most expensive call comes first
@@ -180,7 +180,7 @@ function M.render(functions, chosen, is_sorted)
     one(report)
   end
   if #out.lines == 0 then
-    add('No function of this file computes anything.')
+    add('No function of this file has calls.')
   end
   return out
 end

@@ -1,7 +1,7 @@
---- Questions to the server that Neovim itself does not ask.
+--- Requests to the server that Neovim does not send itself.
 local M = {}
 
---- The client of a buffer, or nil, which is said.
+--- The client of a buffer, or nil after showing a message.
 ---@param buffer integer
 ---@return vim.lsp.Client?
 function M.client(buffer)
@@ -12,11 +12,11 @@ function M.client(buffer)
   return client
 end
 
---- How long is waited where something has to be there before Neovim goes on, in milliseconds.
+--- The timeout of requests that block Neovim, in milliseconds.
 local PATIENCE = 20000
 
---- A client for questions about any file: that of the buffer, else one that runs, else one that is
---- started and attached to nothing. Nil where there is none, which is said.
+--- A client for requests about any file: that of the buffer, any running one, or a new one that is not
+--- attached. Returns nil after showing a message if there is none.
 ---@param buffer integer
 ---@return vim.lsp.Client?
 function M.any_client(buffer)
@@ -37,14 +37,14 @@ function M.any_client(buffer)
   else
     vim.lsp.start_client(config)
   end
-  -- It is among the clients once it has said what it can do.
+  -- It is listed among the clients once it is initialized.
   vim.wait(PATIENCE, function()
     return #relay.clients() > 0
   end, 5)
   return relay.clients()[1]
 end
 
---- Whether the server has the text of a buffer.
+--- Returns true if the server has the text of a buffer.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@return boolean
@@ -52,13 +52,13 @@ function M.has_text(client, buffer)
   return vim.lsp.buf_is_attached(buffer, client.id)
 end
 
---- Says what the server has refused.
+--- Shows an error from the server.
 ---@param problem lsp.ResponseError
 local function tell(problem)
   vim.notify('relay-analyzer: ' .. (problem.message or vim.inspect(problem)), vim.log.levels.ERROR)
 end
 
---- Sends a request. What it gives back cancels the request; nil where it could not be sent.
+--- Sends a request. Returns a function that cancels it, or nil if it could not be sent.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param method string
@@ -66,7 +66,7 @@ end
 ---@param handler fun(problem: lsp.ResponseError?, result: any)
 ---@return fun()?
 function M.start(client, buffer, method, params, handler)
-  -- The methods are called with a colon from 0.11 on.
+  -- Since 0.11 these are methods, called with a colon.
   if vim.lsp.config then
     local sent, id = client:request(method, params, handler, buffer)
     return sent and id and function()
@@ -79,14 +79,14 @@ function M.start(client, buffer, method, params, handler)
   end or nil
 end
 
---- Asks, and calls `answer` with the result. A question that a change of the text has overtaken is
---- silent; other errors are said.
+--- Sends a request, and calls `answer` with the result. Errors due to a change of the text are ignored;
+--- others are shown.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param method string
 ---@param params table
 ---@param answer fun(result: any)
----@param failed? fun() is called before an error is said
+---@param failed? fun() is called before an error is shown
 function M.send(client, buffer, method, params, answer, failed)
   M.start(client, buffer, method, params, function(problem, result)
     if not problem then
@@ -100,8 +100,8 @@ function M.send(client, buffer, method, params, answer, failed)
   end)
 end
 
---- Asks, and waits for the result: for what Neovim wants at once, such as the text of a buffer that is
---- read. Nil where there is none, which is said.
+--- Sends a request and waits for the result, as for the text of a buffer that is being read. Returns nil
+--- after showing an error.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param method string

@@ -1,30 +1,30 @@
---- Running functions: `:RelayRun`, and the lens above them.
+--- Runs functions: `:RelayRun`, and the lens above them.
 local request = require('relay-analyzer.request')
 local window = require('relay-analyzer.window')
 
 local M = {}
 
 local NAME = 'relay://run'
---- What a request that was cancelled is answered with, by the client and by the server.
+--- The error codes of cancelled requests, from the client and from the server.
 local CANCELLED = { [-32800] = true, [-32802] = true }
 
---- Runs that are under way: how each is stopped.
+--- The active runs, with functions that cancel them.
 ---@type table<table, fun()>
 local running = {}
 
---- How many functions run.
+--- The number of active runs.
 ---@return integer
 function M.count()
   return vim.tbl_count(running)
 end
 
---- Where the person is: a result takes the focus only of somebody who has waited for it.
+--- The position of the user: a result takes focus only if the user has not moved since.
 local function place()
   local here = vim.api.nvim_get_current_win()
   return { vim.fn.mode(), here, vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(here) }
 end
 
---- The buffer that shows results, in a window.
+--- Shows a result in the buffer for results.
 ---@param text string
 ---@param focus boolean
 local function show(text, focus)
@@ -43,7 +43,7 @@ local function show(text, focus)
   vim.api.nvim_set_current_win(focus and shown or back)
 end
 
---- What a run leaves behind is asked for again.
+--- Refreshes the values and lenses after a run.
 ---@param buffer integer
 local function refresh(buffer)
   if not vim.api.nvim_buf_is_valid(buffer) then
@@ -53,7 +53,7 @@ local function refresh(buffer)
   require('relay-analyzer.lens').refresh(buffer)
 end
 
---- Runs what `argument` says, and shows the result; see `:help :RelayRun`.
+--- Runs the function of `argument`, and shows the result; see `:help :RelayRun`.
 ---@param argument table
 ---@param buffer integer
 function M.execute(argument, buffer)
@@ -67,7 +67,7 @@ function M.execute(argument, buffer)
     running[run] = nil
     vim.cmd.redrawstatus({ bang = true })
     if problem then
-      -- A run that was stopped has no more to say.
+      -- The result of a cancelled run is ignored.
       if not CANCELLED[problem.code] then
         vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
       end
@@ -82,7 +82,7 @@ function M.execute(argument, buffer)
   end
 end
 
---- Stops all that runs.
+--- Stops all runs.
 function M.stop()
   if M.count() == 0 then
     vim.notify('relay-analyzer: nothing is running')
@@ -94,7 +94,7 @@ function M.stop()
   vim.cmd.redrawstatus({ bang = true })
 end
 
---- `x=image.npy n=3 seed=1`, as words.
+--- Parses the words `x=image.npy n=3 seed=1`.
 ---@param words string[]
 ---@return table
 local function parse(words)
@@ -106,7 +106,7 @@ local function parse(words)
     elseif name then
       found.inputs = found.inputs or {}
       local fine, decoded = pcall(vim.json.decode, value)
-      -- `nan` and `inf` are no JSON, though some decoders take them.
+      -- `nan` and `inf` are not JSON, though some decoders accept them.
       local odd = type(decoded) == 'number' and decoded - decoded ~= 0
       found.inputs[name] = fine and decoded ~= nil and not odd and decoded or value
     elseif word:match('%.npz$') then
@@ -117,7 +117,7 @@ local function parse(words)
       found['function'] = word
     end
   end
-  -- What is typed is remembered.
+  -- Typed arguments are saved.
   found.remember = (found.inputs or found.archives or found.params or found.seed) and true or nil
   return found
 end
@@ -140,7 +140,7 @@ function M.command(call)
   M.execute(argument, vim.api.nvim_get_current_buf())
 end
 
---- Names of the functions of a buffer.
+--- Completes the names of the functions of a buffer.
 function M.complete(lead)
   local names = {}
   for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do

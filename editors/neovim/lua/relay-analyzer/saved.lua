@@ -1,6 +1,5 @@
---- Modules that TVM saved as JSON or in archives, as documents of their own:
---- `relay-saved:///tmp/net.json.relay`. The server reads them from the file. The ending keeps what Neovim
---- does with archives away from them.
+--- Modules that TVM saved as JSON or in archives as buffers: `relay-saved:///tmp/net.json.relay`. The server
+--- reads them from the file. The extension `.relay` prevents Neovim's handling of archives.
 local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
 
@@ -9,18 +8,18 @@ local M = {}
 local SCHEME = modules.SAVED_SCHEME
 local ENDING = '.relay'
 
---- How many bytes tell a module from other JSON.
+--- The number of bytes that distinguish a module from other JSON.
 local HEAD = 2000
---- How many lines are looked at for them.
+--- The number of lines that are searched.
 local LINES = 200
---- What `tvm.ir.save_json` writes at the beginning.
+--- The members at the start of the output of `tvm.ir.save_json`.
 local MARKERS = { '"root"', '"nodes"', '"type_key"' }
 
---- The files that were offered.
+--- The files for which the text was offered.
 ---@type table<string, true>
 local offered = {}
 
---- The URI of the file that a buffer shows as text, if it shows one.
+--- The URI of the file that a buffer shows as text, or nil for other buffers.
 ---@param buffer integer
 ---@return string?
 local function uri_of(buffer)
@@ -28,7 +27,7 @@ local function uri_of(buffer)
   return path and 'file://' .. path
 end
 
---- Whether a buffer begins as a graph of TVM: the server knows, and reads all of it.
+--- Returns true if a buffer looks like a saved graph of TVM. The server is precise, and reads all of it.
 ---@param buffer integer
 ---@return boolean
 function M.is_saved(buffer)
@@ -38,7 +37,7 @@ function M.is_saved(buffer)
   end)
 end
 
---- Says of a file that TVM saved, once, how its text is shown.
+--- Offers the text of a file that TVM saved, once.
 ---@param buffer integer
 function M.offer(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
@@ -50,13 +49,13 @@ function M.offer(buffer)
   require('relay-analyzer').tell(text:format(vim.fs.basename(name)), vim.log.levels.INFO)
 end
 
---- Shows the text of a file, or of that of the current buffer; reads it again where it is shown.
+--- Shows the text of a file, by default that of the current buffer; reads it again if it is open.
 ---@param file string
 ---@param mods table what says where, such as `:vertical`
 function M.open(file, mods)
   local name = file ~= '' and vim.fn.fnamemodify(file, ':p') or vim.api.nvim_buf_get_name(0)
   if name == '' then
-    vim.notify('relay-analyzer: this buffer is no file', vim.log.levels.WARN)
+    vim.notify('relay-analyzer: this buffer has no file', vim.log.levels.WARN)
     return
   elseif file == '' and uri_of(0) then
     vim.cmd.edit()
@@ -65,7 +64,7 @@ function M.open(file, mods)
   local buffer = vim.fn.bufadd((vim.uri_from_fname(name):gsub('^file://', SCHEME)) .. ENDING)
   M.refresh(buffer)
   vim.fn.bufload(buffer)
-  -- What was refused leaves nothing behind.
+  -- A failed buffer is removed.
   if vim.bo[buffer].filetype ~= 'relay' then
     vim.cmd.bwipeout({ buffer, bang = true })
     return
@@ -75,7 +74,7 @@ function M.open(file, mods)
   vim.cmd[is_split and 'sbuffer' or 'buffer']({ buffer, mods = mods })
 end
 
---- Reads the file that the name of a buffer says into it, as text.
+--- Reads a saved module into the buffer that is named after it.
 ---@param buffer integer
 function M.read(buffer)
   local uri = uri_of(buffer)
@@ -85,7 +84,7 @@ function M.read(buffer)
   if not client then
     return
   end
-  -- What cannot be read is said once, and asked for again when the file is another one.
+  -- An error is shown once, and the file is read again after it changes.
   vim.b[buffer].relay_stamp = modules.stamp(uri)
   local found = request.wait(client, vim.api.nvim_get_current_buf(), 'relay/convertFile', { uri = uri })
   if found then
@@ -93,7 +92,7 @@ function M.read(buffer)
   end
 end
 
---- Reads a file again if it has been written anew since.
+--- Reads a file again if it has changed.
 ---@param buffer integer
 function M.refresh(buffer)
   local uri = uri_of(buffer)

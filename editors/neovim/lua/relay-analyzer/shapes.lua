@@ -1,4 +1,4 @@
---- `:RelayShapes`: what each call computes and what it costs, in a buffer beside the text.
+--- `:RelayShapes`: the result and cost of each call, in a buffer beside the text.
 local columns = require('relay-analyzer.columns')
 local report = require('relay-analyzer.report')
 local request = require('relay-analyzer.request')
@@ -7,9 +7,9 @@ local window = require('relay-analyzer.window')
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.shapes')
---- Titles and the chosen cost, which do not follow the cursor.
+--- Titles and the selected cost, which are independent of the cursor.
 local titles = vim.api.nvim_create_namespace('relay-analyzer.shapes.titles')
---- How long the text must rest before it is reported anew, in milliseconds.
+--- The debounce of edits before the report is updated, in milliseconds.
 local REST = 300
 
 ---@class relay_analyzer.ShapesView
@@ -21,7 +21,7 @@ local REST = 300
 ---@field is_sorted boolean
 ---@field timer uv.uv_timer_t
 
---- What is shown, by the buffer that it is about.
+--- The open reports by the buffer of the text.
 ---@type table<integer, relay_analyzer.ShapesView>
 local shown = {}
 
@@ -36,7 +36,7 @@ local function is_inside(inner, outer)
     and holds(outer, inner['end'].line, inner['end'].character)
 end
 
---- Marks the call that the cursor of the text is in: the innermost, else the last of its line.
+--- Marks the call at the cursor of the text: the innermost, or the last of its line.
 ---@param source integer
 local function mark(source)
   local view = shown[source]
@@ -96,7 +96,7 @@ local function jump(source)
   vim.api.nvim_win_set_cursor(0, { math.min(line + 1, last), column })
 end
 
---- Shows the whole type of the call under the cursor, a field of a tuple a line.
+--- Shows the whole type of the call under the cursor, with one field of a tuple per line.
 ---@param source integer
 local function tell(source)
   local place = place_here(source)
@@ -106,7 +106,7 @@ local function tell(source)
   end
 end
 
---- What the keys do, above the report.
+--- Shows the keys above the report.
 ---@param view relay_analyzer.ShapesView
 local function hint(view)
   local beside = vim.fn.bufwinid(view.buffer)
@@ -135,7 +135,7 @@ local function draw(source)
   mark(source)
 end
 
---- Lets go of a report: it is closed, or the text that it is about is gone.
+--- Removes the state of a closed report.
 ---@param source integer
 ---@param view relay_analyzer.ShapesView
 local function forget(source, view)
@@ -152,9 +152,9 @@ local function forget(source, view)
   end)
 end
 
---- Asks for the report and writes it.
+--- Requests the report and writes it.
 ---@param source integer
----@param otherwise? { name: string? } what was shown before, should there be no function of the new name
+---@param otherwise? { name: string? } the previous name, restored if there is no function of the new name
 local function update(source, otherwise)
   local view = shown[source]
   local client = request.client(source)
@@ -180,7 +180,7 @@ local function update(source, otherwise)
   end)
 end
 
---- Keeps a report in step with the text that it is about, until it is closed.
+--- Updates a report after edits until it is closed.
 ---@param source integer
 ---@param view relay_analyzer.ShapesView
 local function follow(source, view)
@@ -214,7 +214,7 @@ local function follow(source, view)
   end
 end
 
---- A view of a buffer, not yet in a window.
+--- Creates a report of a buffer, not yet in a window.
 ---@param source integer
 ---@return relay_analyzer.ShapesView
 local function create(source)
@@ -250,7 +250,7 @@ local function create(source)
       },
     },
   })
-  window.write(view.buffer, { 'Shapes are being computed …' })
+  window.write(view.buffer, { 'Computing shapes …' })
   shown[source] = view
   follow(source, view)
   return view
@@ -281,7 +281,7 @@ function M.show(name, mods)
   update(source, before)
 end
 
---- Writes the report as a page, and opens it with what opens pages.
+--- Writes the report to an HTML page, and opens it with the default application.
 ---@return string? path
 function M.html()
   local relay = require('relay-analyzer')
@@ -292,7 +292,7 @@ function M.html()
   end
   local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   local input = table.concat(lines, '\n') .. '\n'
-  -- It ends with 1 where the module has errors, and reports the rest of it.
+  -- The exit code is 1 if the module has errors, but the report is still written.
   local ran = vim.system({ program, 'shapes', '--format', 'html', '-' }, { stdin = input, text = true }):wait()
   if ran.code > 1 or (ran.stdout or '') == '' then
     vim.notify('relay-analyzer: ' .. vim.trim(ran.stderr or 'no report'), vim.log.levels.ERROR)
@@ -309,13 +309,13 @@ function M.html()
   return path
 end
 
---- The names that `:RelayShapes` takes.
+--- Completes the names of functions for `:RelayShapes`.
 ---@param lead string
 ---@return string[]
 function M.complete(lead)
   local names = { 'html' }
   for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
-    -- A line may have 180,000 characters, and a name has a few.
+    -- A line may have 180,000 characters, but names are short.
     local name = line:sub(1, 300):match('^%s*def%s+(@[%w_./]+)')
     table.insert(names, name)
   end

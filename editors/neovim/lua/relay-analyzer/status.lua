@@ -1,4 +1,4 @@
---- What `statusline()` says about a Relay buffer.
+--- The text of `statusline()` for a Relay buffer.
 local M = {}
 
 local SEVERITY = vim.diagnostic.severity
@@ -7,7 +7,7 @@ local function many(count, what)
   return ('%d %s%s'):format(count, what, count == 1 and '' or 's')
 end
 
---- A short text for a status line; empty for a buffer that is no Relay file.
+--- A short text for a status line; empty for other buffers.
 ---@param buffer integer
 ---@return string
 function M.text(buffer)
@@ -35,12 +35,12 @@ function M.text(buffer)
   end
   if errors + warnings == 0 then
     table.insert(parts, 'OK')
-    -- What is sound, and printed in a way that TVM's own parser refuses.
+    -- Valid code that TVM's own parser rejects.
     local against = #vim.tbl_filter(function(found)
       return vim.startswith(tostring(found.code), 'tvm-')
     end, vim.diagnostic.get(buffer, { severity = SEVERITY.HINT }))
     if against > 0 then
-      table.insert(parts, 'TVM cannot re-read ' .. many(against, 'place'))
+      table.insert(parts, 'TVM cannot read back ' .. many(against, 'place'))
     end
   end
   return 'relay: ' .. table.concat(parts, ' · ')

@@ -6,11 +6,11 @@ local window = require('relay-analyzer.window')
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.type')
---- How long the cursor must rest before the server is asked, in milliseconds.
+--- The debounce of cursor moves before a request, in milliseconds.
 local REST = 80
 local NAME = 'relay://type'
 
---- What is open, or nil: its buffer, the place that a line of it leads to, and how often was asked.
+--- The open view, or nil: its buffer, the targets of its lines, and the number of requests.
 ---@type { buffer: integer, group: integer, timer: uv.uv_timer_t, places: table<integer, table>, asked: integer }?
 local view
 
@@ -85,7 +85,7 @@ local function show(info)
   end
   local shown = M.render(info)
   view.places = shown.places
-  -- A message may have a line break in it, and a line of a buffer may not.
+  -- A message may contain line breaks, which a line of a buffer must not.
   local lines = vim.tbl_map(function(line)
     return (line:gsub('%s*\n%s*', ' '))
   end, shown.lines)
@@ -107,8 +107,8 @@ local function show(info)
   end
 end
 
---- Asks about the cursor, where the window is one of a Relay file. What is shown stays where nothing
---- has a type, and where the cursor has moved on meanwhile.
+--- Requests the type at the cursor of a Relay window. The previous type stays if there is none, or if the
+--- cursor has moved since.
 local function ask()
   local buffer = vim.api.nvim_get_current_buf()
   local name = require('relay-analyzer').name
@@ -132,14 +132,14 @@ local function close()
     view = nil
     vim.api.nvim_del_augroup_by_id(closed.group)
     closed.timer:close()
-    -- The last window stays, and shows something else.
+    -- The last window cannot be closed, and shows an empty buffer.
     if vim.api.nvim_buf_is_valid(closed.buffer) then
       vim.api.nvim_buf_delete(closed.buffer, { force = true })
     end
   end
 end
 
---- Goes to what set the size of the line under the cursor, or to where the variable is bound.
+--- Goes to the origin of the size under the cursor, or to the binding of the variable.
 local function jump()
   local place = view and view.places[vim.api.nvim_win_get_cursor(0)[1]]
   if not place then
@@ -163,7 +163,7 @@ end
 ---@param mods? table as in `nvim_create_user_command`: `:botright RelayType`
 function M.toggle(mods)
   if view then
-    -- A window that was closed a moment ago has taken its buffer with it.
+    -- The buffer was deleted with its window.
     local is_open = vim.api.nvim_buf_is_valid(view.buffer)
     close()
     if is_open then
@@ -177,8 +177,8 @@ function M.toggle(mods)
     name = NAME,
     filetype = 'relay-type',
     keys = {
-      ['<CR>'] = { jump, desc = 'go to what the line speaks of' },
-      q = { close, desc = 'close the type' },
+      ['<CR>'] = { jump, desc = 'go to the target of the line' },
+      q = { close, desc = 'close the view' },
     },
   })
   local group = vim.api.nvim_create_augroup('relay-analyzer.type', {})

@@ -1,7 +1,7 @@
---- What the values of the last run were like, at the ends of the lines that bind them.
+--- The values of the last run at the ends of the lines that bind them.
 ---
---- The server tells of them in inlay hints. Where a buffer shows those, Neovim does it all; where it
---- does not, which is its default, the values are shown here and nothing else is.
+--- The server provides them as inlay hints. If a buffer shows inlay hints, Neovim displays them; otherwise,
+--- as by default, this module displays the values only.
 local columns = require('relay-analyzer.columns')
 local debounce = require('relay-analyzer.debounce')
 local request = require('relay-analyzer.request')
@@ -9,18 +9,18 @@ local request = require('relay-analyzer.request')
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.values')
---- How long the text must rest before values are asked for anew, in milliseconds.
+--- The debounce of edits before values are requested again, in milliseconds.
 local REST = 200
---- The columns that the values of a line may take: a header binds hundreds.
+--- The width of the values of a line in columns: a header can bind hundreds.
 local MOST = 72
---- In front of what else is at the ends of lines, such as diagnostics and lenses.
+--- Before other virtual text at the ends of lines, such as diagnostics and lenses.
 local PRIORITY = 10
 
---- Buffers that show values, or are about to.
+--- The buffers that show values, or are about to.
 ---@type table<integer, boolean>
 local shown = {}
 
---- The text of a hint, if it is a value: other hints of no kind name what a bracket closes.
+--- The text of a hint, if it is a value: other hints without a kind label closing brackets.
 ---@param hint lsp.InlayHint
 ---@return string?
 local function value_of(hint)
@@ -53,7 +53,7 @@ local function draw(buffer, client, hints)
   end
 end
 
---- Asks for the values of a buffer.
+--- Requests the values of a buffer.
 ---@param buffer integer
 local function ask(buffer)
   local name = require('relay-analyzer').name
@@ -80,7 +80,7 @@ local function ask(buffer)
   end)
 end
 
---- Has Neovim ask for its hints again: before 0.11, it does so with the next change only.
+--- Makes Neovim request its hints again: before 0.11, it does so only after a change.
 ---@param buffer integer
 local function refresh_hints(buffer)
   if vim.fn.has('nvim-0.11') == 0 and vim.lsp.inlay_hint.is_enabled({ bufnr = buffer }) then
@@ -99,14 +99,14 @@ function M.refresh(buffer)
   end
 end
 
---- Takes the values of a buffer away, here and at the server.
+--- Clears the values of a buffer, here and on the server.
 ---@param buffer integer
 function M.clear(buffer)
   shown[buffer] = nil
   vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
   local client = request.client(buffer)
   local commands = client and vim.tbl_get(client.server_capabilities, 'executeCommandProvider', 'commands')
-  -- A server of an earlier version does not know it, and shows values in hints until the next change.
+  -- Older servers do not support the command, and show values in hints until the next change.
   if client and vim.tbl_contains(commands or {}, 'relay.clearValues') then
     local params = { command = 'relay.clearValues', arguments = { vim.uri_from_bufnr(buffer) } }
     request.send(client, buffer, 'workspace/executeCommand', params, function()
@@ -115,10 +115,10 @@ function M.clear(buffer)
   end
 end
 
---- Keeps the values of a buffer in step with its text: those that it does not hold any more go.
+--- Updates the values of a buffer after edits, which remove outdated ones.
 ---@param buffer integer
 function M.follow(buffer)
-  -- What was read anew was not run.
+  -- The values do not apply to a reloaded file.
   shown[buffer] = nil
   debounce.on_change('relay-analyzer.values', buffer, REST, function()
     if shown[buffer] then

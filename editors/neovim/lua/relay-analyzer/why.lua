@@ -1,11 +1,11 @@
---- `:RelayWhy`: where each size of the shape under the cursor comes from.
+--- `:RelayWhy`: the origin of each size of the shape under the cursor.
 local request = require('relay-analyzer.request')
 local window = require('relay-analyzer.window')
 
 local M = {}
 
---- Fills the location list with the chain: axis after axis, from where its size was set to here; and
---- goes there, as `:lopen` does.
+--- Fills the location list with the steps from the origin of each size, axis by axis, and
+--- opens it, like `:lopen`.
 function M.show()
   local buffer, from = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   local client = request.client(buffer)

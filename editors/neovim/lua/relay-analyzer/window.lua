@@ -1,7 +1,7 @@
---- Windows of the plugin's own: a scratch buffer that `q` closes.
+--- Windows of the plugin: scratch buffers that `q` closes.
 local M = {}
 
---- Options that fit a report, for the window alone: windows that are split from it keep their own.
+--- Window-local options for reports; windows that are split from them keep their own.
 local OPTIONS = {
   wrap = false,
   number = false,
@@ -12,8 +12,8 @@ local OPTIONS = {
   spell = false,
 }
 
---- Closes the current window, and goes back to the one before it. The last window cannot be closed:
---- it shows an empty buffer instead.
+--- Closes the current window, and goes back to the previous one. The last window cannot be closed and
+--- shows an empty buffer instead.
 function M.close()
   local before = vim.fn.win_getid(vim.fn.winnr('#'))
   if not pcall(vim.api.nvim_win_close, 0, true) then
@@ -23,8 +23,8 @@ function M.close()
   end
 end
 
---- Maps keys of a buffer in normal mode; `q` closes the window unless `keys` says otherwise. They
---- work at once, whatever longer mappings there are, and `q` never records a macro.
+--- Maps keys of a buffer in normal mode; `q` closes the window unless `keys` overrides it. The mappings
+--- do not wait for longer ones, and `q` never records a macro.
 ---@param buffer integer
 ---@param keys? table<string, { [1]: fun(), desc: string }>
 function M.map(buffer, keys)
@@ -35,12 +35,12 @@ function M.map(buffer, keys)
 end
 
 ---@class relay_analyzer.WindowOptions
----@field name string the name of the buffer, an URI of a scheme of ours
+---@field name string the name of the buffer, a URI with a scheme of this plugin
 ---@field filetype string
----@field hidden? boolean the buffer outlives its window
+---@field hidden? boolean keep the buffer when its window closes
 ---@field keys? table<string, { [1]: fun(), desc: string }>
 
---- A scratch buffer, not yet in a window.
+--- Creates a scratch buffer, not yet in a window.
 ---@param options relay_analyzer.WindowOptions
 ---@return integer
 function M.buffer(options)
@@ -70,14 +70,14 @@ function M.open(buffer, mods, height)
   return window
 end
 
---- The height that shows `lines` lines, within a third of the screen.
+--- The height for `lines` lines, limited to a third of the screen.
 ---@param lines integer
 ---@return integer
 function M.height(lines)
   return math.max(math.min(lines, math.floor(vim.o.lines / 3)), 5)
 end
 
---- Puts lines into a scratch buffer.
+--- Sets the lines of a scratch buffer.
 ---@param buffer integer
 ---@param lines string[]
 function M.write(buffer, lines)

@@ -1,4 +1,4 @@
-// Modules with large metadata sections as their code, through the API of VS Code.
+// Code views of modules with large metadata sections, through the API of VS Code.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
@@ -15,7 +15,7 @@ def @main(%x: Tensor[(2), float32]) {
 /** `[1, 2]` */
 const ARRAY = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAAEA=";
 
-/** A section with one constant, and as many bytes of white space. */
+/** A section with one constant, and the given number of bytes of white space. */
 const section = (length) => `#[metadata]
 {"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},
 {"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}], "b64ndarrays": ["${ARRAY}"]${" ".repeat(length)}}
@@ -29,7 +29,7 @@ describe("code views", () => {
   const { showInformationMessage, showErrorMessage, showWarningMessage } = vscode.window;
 
   beforeEach(() => {
-    // The editor remembers files by their names.
+    // VS Code caches files by name.
     uri = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, `code ${++count}.relay`);
     told = [];
     answer = undefined;
@@ -60,7 +60,7 @@ describe("code views", () => {
     assert.ok(await vscode.workspace.applyEdit(change));
   };
 
-  it("are offered for large sections, and save nothing but code", async () => {
+  it("are offered for large sections, and only save code", async () => {
     const large = section(2_000_000);
     fs.writeFileSync(uri.fsPath, CODE + large);
     answer = "Open Code View";
@@ -92,20 +92,20 @@ describe("code views", () => {
     assert.deepEqual(told, []);
   });
 
-  it("say why there is none", async () => {
+  it("report why there is none", async () => {
     fs.writeFileSync(uri.fsPath, CODE);
     assert.equal(await run("relay.openCode", uri), undefined);
     assert.match(told[0], /it has no metadata section/);
   });
 
-  it("ask before code goes into a file that has changed", async () => {
+  it("ask before saving to a file that has changed", async () => {
     fs.writeFileSync(uri.fsPath, CODE + section(10));
     await run("relay.openCode", uri);
     const document = await shown();
     await edit(document, "add", "multiply");
     const other = section(11);
     fs.writeFileSync(uri.fsPath, CODE + other);
-    // VS Code itself refuses where it has seen the change, else the reader is asked.
+    // VS Code itself refuses if it has noticed the change; otherwise the user is asked.
     await document.save();
     assert.ok(fs.readFileSync(uri.fsPath, "utf8") === CODE + other);
     answer = "Save Code Anyway";

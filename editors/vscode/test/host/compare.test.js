@@ -6,11 +6,11 @@ const vscode = require("vscode");
 const { A, B, run } = require("./modules.js");
 const { until } = require("./until.js");
 
-/** `A` with other names, as `let`. */
+/** `A` with other names and `let`. */
 const RENAMED = A.replaceAll("%0", "%a").replaceAll("%1", "%b").replaceAll("%a =", "let %a =").replaceAll("%b =", "let %b =");
 const label = (item) => item.label.replace(/^\$\([\w-]+\) /, "");
 
-/** Does something while each list is answered by the item with the next label. */
+/** Calls a function, answering each quick pick with the item of the next label. */
 async function answering(labels, act) {
   const { showQuickPick } = vscode.window;
   const asked = [];
@@ -29,7 +29,7 @@ async function answering(labels, act) {
   }
 }
 
-/** The messages that are shown while something is done. */
+/** The messages during a call. */
 async function told(act) {
   const { showInformationMessage } = vscode.window;
   const messages = [];
@@ -49,7 +49,7 @@ async function replace(document, from, to) {
   assert.ok(await vscode.workspace.applyEdit(edit));
 }
 
-/** The two sides, as the columns show them. */
+/** The editors of both sides, by column. */
 function columns() {
   return [vscode.ViewColumn.One, vscode.ViewColumn.Two].map((column) => vscode.window.visibleTextEditors.find(({ viewColumn }) => viewColumn === column));
 }
@@ -71,14 +71,14 @@ describe("comparison", () => {
     made.splice(0).forEach((path) => fs.rmSync(path));
   });
 
-  it("shows two files side by side, and leads from change to change", async () => {
+  it("shows two files side by side, and jumps from change to change", async () => {
     const uris = [file("one.relay", A), file("two.relay", B)];
     const shown = await run("relay.compareSelected", uris[1], uris);
     assert.deepEqual([shown.equal, shown.stops], [false, 2]);
     const [before, after] = columns();
     assert.deepEqual([before.document.uri.toString(), after.document.uri.toString()], uris.map(String));
     assert.equal(vscode.window.activeTextEditor, after);
-    // It is on the first change.
+    // The cursor is on the first change.
     assert.equal(after.selection.active.line, 3);
     const places = [];
     for (const direction of ["next", "next", "previous"]) {
@@ -87,14 +87,14 @@ describe("comparison", () => {
     }
     const softmax = ["changed", 3, "nn.softmax(%0, axis=0)"];
     assert.deepEqual(places, [["added", 4, "exp(%0)"], softmax, ["added", 4, "exp(%0)"]]);
-    // From the other side, what it does not have is where it would be.
+    // From the other side, an insertion is shown where it would be.
     await vscode.window.showTextDocument(before.document, { viewColumn: vscode.ViewColumn.One });
     const stop = await run("relay.nextChange");
     assert.equal(vscode.window.activeTextEditor.document, before.document);
     assert.deepEqual([stop.kind, stop.before.start.line], ["changed", 3]);
   });
 
-  it("finds nothing in what is the same by structure", async () => {
+  it("finds no changes between structurally equal files", async () => {
     const uris = [file("one.relay", A), file("renamed.relay", RENAMED)];
     const [shown, messages] = await told(() => run("relay.compareSelected", uris[0], uris));
     assert.deepEqual(shown, { equal: true, headline: "equal in structure", stops: 0 });
@@ -134,7 +134,7 @@ describe("comparison", () => {
     await replace(document, "axis=1", "axis=0");
     const changed = await until("the change", async () => (await told(() => run("relay.nextChange")))[0]);
     assert.equal(changed.kind, "changed");
-    // What is saved is the base from then on.
+    // The saved text becomes the base.
     await document.save();
     await until("the new base", () => before.document.getText() === document.getText());
     await until("no change", async () => (await told(() => run("relay.nextChange")))[1][0] === "There is no change.");
@@ -142,7 +142,7 @@ describe("comparison", () => {
     await until("the end", async () => (await told(() => run("relay.nextChange")))[1][0]?.startsWith("Nothing is compared"));
   });
 
-  it("compares what does not parse as far as it does", async () => {
+  it("compares the valid parts of files with syntax errors", async () => {
     const uris = [file("one.relay", A), file("broken.relay", `${B}def @more( {\n`)];
     const shown = await run("relay.compareSelected", uris[0], uris);
     assert.ok(!shown.equal && shown.stops >= 2, JSON.stringify(shown));
@@ -151,7 +151,7 @@ describe("comparison", () => {
     assert.match(report.getText(), /^`one\.relay` → `broken\.relay`: .*\n/);
   });
 
-  it("compares with the clipboard, which may be no module at all", async () => {
+  it("compares with the clipboard, which may not be a module", async () => {
     const uri = file("one.relay", A);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
     await vscode.env.clipboard.writeText(B);

@@ -1,4 +1,4 @@
-// What the manifest contributes beside the server: snippets, the problem matcher, the walkthrough.
+// Contributions of the manifest apart from the server: snippets, the problem matcher, the walkthrough.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
@@ -10,9 +10,9 @@ const extension = () => vscode.extensions.getExtension("relay-analyzer.relay-ana
 const codes = (uri) => vscode.languages.getDiagnostics(uri).map((found) => found.code?.value ?? found.code);
 
 describe("contributions", () => {
-  it("has snippets that the parser takes", async () => {
+  it("has valid snippets", async () => {
     const snippets = JSON.parse(fs.readFileSync(path.join(extension().extensionPath, "snippets/relay.json"), "utf8"));
-    // Where each of them is; `|` is where.
+    // The context of each; `|` marks the position.
     const rooms = {
       "Version header": "|",
       Definition: '#[version = "0.0.5"]\n|',
@@ -31,7 +31,7 @@ describe("contributions", () => {
       const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
       const body = [snippets[name].body].flat().join("\n");
       await editor.insertSnippet(new vscode.SnippetString(body), document.positionAt(at));
-      // A variable that nothing binds is found when everything else has been.
+      // An unbound variable is reported after all other findings.
       const probe = new vscode.WorkspaceEdit();
       const end = document.lineAt(document.lineCount - 1).range.end;
       probe.insert(document.uri, end, "\ndef @probe() {\n  %nowhere\n}\n");
@@ -45,7 +45,7 @@ describe("contributions", () => {
     }
   });
 
-  it("reads what the command line prints", async () => {
+  it("parses the output of the command line", async () => {
     const folder = vscode.workspace.workspaceFolders[0];
     const file = vscode.Uri.joinPath(folder.uri, "task.relay");
     fs.writeFileSync(file.fsPath, '#[version = "0.0.5"]\ndef @f(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%y)\n}\n');
@@ -59,7 +59,7 @@ describe("contributions", () => {
         new vscode.ProcessExecution(program, ["check", "task.relay"], { cwd: folder.uri.fsPath }),
         ["$relay-analyzer"],
       );
-      // A terminal of the web server may be gone before its program begins; then another is asked for.
+      // A terminal of the web server may close before its program starts; then another one is opened.
       let begun = 0;
       const [found] = await until("a problem of the task", async () => {
         if (Date.now() - begun > 4_000) {

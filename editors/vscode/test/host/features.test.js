@@ -1,4 +1,4 @@
-// What VS Code asks of the server by itself, each through the API of VS Code.
+// Requests that VS Code sends by itself, each through the API of VS Code.
 "use strict";
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
@@ -120,7 +120,7 @@ describe("features", () => {
     assert.ok(found.some((fold) => fold.start === 20), folds.join(" "));
   });
 
-  it("selects more and more", async () => {
+  it("expands selections", async () => {
     const [found] = await run("vscode.executeSelectionRangeProvider", document.uri, [at(6, "%x", 1)]);
     const texts = [];
     for (let one = found; one !== undefined; one = one.parent) {
@@ -144,7 +144,7 @@ describe("features", () => {
     assert.equal(link.target.fragment, "L21");
   });
 
-  it("shows who calls whom", async () => {
+  it("shows call hierarchies", async () => {
     const [item] = await run("vscode.prepareCallHierarchy", document.uri, at(2, "@half", 1));
     assert.equal(item.name, "@half");
     const incoming = await run("vscode.provideIncomingCalls", item);
@@ -166,7 +166,7 @@ describe("features", () => {
     assert.ok(titles.some((title) => /^5: .*parameters, .*MACs$/.test(title)), titles.join("\n"));
   });
 
-  it("lays out what is typed", async () => {
+  it("formats on typing", async () => {
     const other = await vscode.workspace.openTextDocument({ language: "relay", content: "def @f(%x: int32) {\nlet %y=add(%x,%x);\n%y\n}\n" });
     const found = await run("vscode.executeFormatOnTypeProvider", other.uri, new vscode.Position(1, 18), ";", { tabSize: 2, insertSpaces: true });
     const edit = new vscode.WorkspaceEdit();
@@ -175,7 +175,7 @@ describe("features", () => {
     assert.equal(other.lineAt(1).text, "  let %y = add(%x, %x);");
   });
 
-  it("edits a name wherever it is", async () => {
+  it("edits all occurrences of a name", async () => {
     const settings = vscode.workspace.getConfiguration("editor", { languageId: "relay" });
     await settings.update("linkedEditing", true, vscode.ConfigurationTarget.Global);
     try {
@@ -184,7 +184,7 @@ describe("features", () => {
       await until("a server", async () => (await run("vscode.executeHoverProvider", other.uri, new vscode.Position(0, 9))).length > 0);
       let letters = 0;
       await until("linked names", async () => {
-        // The places are asked for when the cursor comes to rest.
+        // The ranges are requested when the cursor rests.
         shown.selection = new vscode.Selection(0, 9, 0, 9);
         await new Promise((resolve) => setTimeout(resolve, 400));
         await run("type", { text: "q" });

@@ -1,4 +1,4 @@
-// What VS Code's extension host loads as the tests of the extension.
+// The entry point of the tests in VS Code's extension host.
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");

@@ -1,4 +1,4 @@
-// What the tests of the extension share: a module, the same one after a change, and commands.
+// Shared by the tests of the extension: a module, the same one after a change, and commands.
 "use strict";
 const vscode = require("vscode");
 
@@ -11,7 +11,7 @@ exports.A = [
   "}",
   "",
 ].join("\n");
-/** `A` with another axis and one call more. */
+/** `A` with another axis and an additional call. */
 exports.B = exports.A.replace("axis=1", "axis=0").replace("add(%1, %0)", "add(%1, exp(%0))");
 
 exports.run = (command, ...given) => vscode.commands.executeCommand(command, ...given);

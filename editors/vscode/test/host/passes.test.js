@@ -11,7 +11,7 @@ const LOG = [["InferType", A], ["FoldConstant", RENAMED], ["Last", B]]
   .map(([pass, text], at) => `[10:00:0${at}] a.cc:1: PrintIR(${pass}):\n${text}`)
   .join("\nwarning: a line of something else\n");
 
-/** Answers the list that an extension builds by itself. */
+/** Answers a quick pick that an extension creates itself. */
 async function choosing(choose, act) {
   const { createQuickPick } = vscode.window;
   vscode.window.createQuickPick = () => {
@@ -35,7 +35,7 @@ describe("a log of passes", () => {
   let count = 0;
 
   beforeEach(async () => {
-    // The editor remembers files by their names.
+    // VS Code caches files by name.
     uri = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, `run${++count}.log`);
     fs.writeFileSync(uri.fsPath, LOG);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), vscode.ViewColumn.One);
@@ -47,7 +47,7 @@ describe("a log of passes", () => {
     fs.rmSync(uri.fsPath);
   });
 
-  it("lists what each pass changed; those that changed nothing are dim", async () => {
+  it("lists the changes of each pass, and dims passes without changes", async () => {
     const shown = await run("relay.passes");
     assert.equal(shown.uri, uri.toString());
     assert.deepEqual(shown.passes, [
@@ -57,7 +57,7 @@ describe("a log of passes", () => {
     ]);
   });
 
-  it("says where a log breaks off", async () => {
+  it("marks the end of an incomplete log", async () => {
     const editor = vscode.window.activeTextEditor;
     const end = editor.document.lineAt(editor.document.lineCount - 1).range.end;
     const start = editor.document.positionAt(editor.document.getText().lastIndexOf("exp("));
@@ -69,7 +69,7 @@ describe("a log of passes", () => {
     assert.deepEqual(shown.passes[2], { title: "2 Last", what: "@main (cut off)", dim: false });
   });
 
-  it("is read from disk where the editor gives it to no extension", async () => {
+  it("is read from disk if the editor hides it from extensions", async () => {
     const large = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "large.log");
     fs.writeFileSync(large.fsPath, `${LOG}#[metadata]\n{ "root": "${"x".repeat(51 * 2 ** 20)}" }\n`);
     const settings = vscode.workspace.getConfiguration("workbench");
@@ -91,7 +91,7 @@ describe("a log of passes", () => {
     }
   });
 
-  it("compares the module at the cursor with another one of the log", async () => {
+  it("compares the module at the cursor with another one", async () => {
     const editor = vscode.window.activeTextEditor;
     const line = editor.document.getText().split("\n").findIndex((text) => text.includes("axis=0"));
     editor.selection = new vscode.Selection(line, 10, line, 10);
@@ -114,15 +114,15 @@ describe("a log of passes", () => {
     assert.equal(after.uri.path, `/run${count}.log/2 Last.relay`);
     assert.equal(after.languageId, "relay");
     assert.equal(after.getText().trimEnd(), B.trimEnd());
-    // The module that is open is the one to compare with the one before.
+    // The open module is compared with the previous one.
     const previous = await run("relay.comparePrevious");
     assert.equal(previous.headline, shown.headline);
-    // A module is a document as any other: it has types.
+    // Modules have types like any other document.
     const hovers = await run("vscode.executeHoverProvider", after.uri, new vscode.Position(2, 8));
     assert.match(hovers.flatMap(({ contents }) => contents.map(({ value }) => value)).join("\n"), /Tensor\[\(2, 4\), float32\]/);
   });
 
-  it("keeps modules in step with the log", async () => {
+  it("updates modules with the log", async () => {
     await run("relay.passes");
     const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
     const module = vscode.Uri.from({ scheme: "relay-module", path: `/run${count}.log/2 Last.relay`, query: JSON.stringify({ log: uri.toString(), module: 2 }) });
@@ -137,7 +137,7 @@ describe("a log of passes", () => {
     await until("the change in the module", () => shown.getText().includes("axis=-1"));
   });
 
-  it("tells where an expression came from, and goes there", async () => {
+  it("lists the history of an expression, and goes to its entries", async () => {
     const editor = vscode.window.activeTextEditor;
     const line = editor.document.getText().split("\n").findIndex((text) => text.includes("axis=0"));
     editor.selection = new vscode.Selection(line, 10, line, 10);
@@ -146,7 +146,7 @@ describe("a log of passes", () => {
       async (list) => {
         await until("the list", () => list.items.length > 0);
         items = list.items;
-        // The last one is where the question came from.
+        // The last one is the current position.
         assert.equal(list.activeItems[0], items[2]);
         await until("the first", async () => {
           await run("workbench.action.quickOpenSelectPrevious");
@@ -158,7 +158,7 @@ describe("a log of passes", () => {
     );
     assert.equal(shown.here, 2);
     assert.deepEqual(items.map(({ detail }) => detail), ["nn.softmax(%0, axis=1)", "nn.softmax(%0, axis=1)", "nn.softmax(%0, axis=0)"]);
-    assert.deepEqual(items.map(({ description }) => description), ["as the log begins", "", "changed: attribute axis 1 → 0"]);
+    assert.deepEqual(items.map(({ description }) => description), ["in the first module", "", "changed: attribute axis 1 → 0"]);
     const { document, selection } = vscode.window.activeTextEditor;
     assert.equal(document.uri.path, `/run${count}.log/0 InferType.relay`);
     assert.equal(document.getText(selection), "nn.softmax(%0, axis=1)");

@@ -18,7 +18,7 @@ const MODULE = [
 
 
 describe("reading view", () => {
-  it("hides, dims and folds, changes nothing, and goes", async () => {
+  it("hides, dims and folds without changing the text, and can be closed", async () => {
     const document = await vscode.workspace.openTextDocument({ language: "relay", content: MODULE });
     const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
     const { version } = document;
@@ -30,7 +30,7 @@ describe("reading view", () => {
     assert.ok(!(await chain()));
     assert.deepEqual(await run("relay.readingView"), { hidden: 5, dimmed: 2, chains: 1, shapes: 4 });
     assert.ok(await chain());
-    // Lines 3 is folded away: what is visible has a gap.
+    // Line 3 is folded, which leaves a gap in the visible ranges.
     await until("a fold", () => editor.visibleRanges.length === 2);
     assert.deepEqual(editor.visibleRanges.map((range) => [range.start.line, range.end.line])[0], [0, 2]);
     assert.equal(document.version, version);
@@ -41,7 +41,7 @@ describe("reading view", () => {
     assert.equal(document.getText(), MODULE);
   });
 
-  it("wraps a long header in a document of its own", async () => {
+  it("wraps a long header in a separate document", async () => {
     const params = Array.from({ length: 200 }, (_, at) => `%weight_${at}: Tensor[(64, 64), float32]`);
     const text = `#[version = "0.0.5"]\ndef @first() { 1 }\ndef @main(${params.join(", ")}) {\n  nn.dense(%weight_0, %nowhere)\n}\n`;
     const document = await vscode.workspace.openTextDocument({ language: "relay", content: text });
@@ -58,12 +58,12 @@ describe("reading view", () => {
     assert.equal(shown.lineAt(editor.selection.active.line).text, "def @main(");
     assert.equal(shown.lineAt(editor.selection.active.line + 1).text.trim(), `${params[0]},`);
     assert.equal(document.getText(), text);
-    // It knows types as the file does, and what is wrong is said of the file alone.
+    // It has types like the file, but findings are only reported for the file.
     const hovers = await run("vscode.executeHoverProvider", shown.uri, editor.selection.active.translate(1, 6));
     assert.ok(hovers.length > 0);
     await until("the finding of the file", () => vscode.languages.getDiagnostics(document.uri).length > 0);
     assert.deepEqual(vscode.languages.getDiagnostics(shown.uri), []);
-    // It follows the file.
+    // The document follows the file.
     const edit = new vscode.WorkspaceEdit();
     edit.insert(document.uri, document.positionAt(text.length), "def @more() { 2 }\n");
     assert.ok(await vscode.workspace.applyEdit(edit));

@@ -58,18 +58,18 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await vscode.window.showTextDocument(file);
   });
 
-  it("knows the language, and is woken by it", async () => {
+  it("knows the language, which activates it", async () => {
     assert.equal(file.languageId, "relay");
     const extension = vscode.extensions.getExtension("relay-analyzer.relay-analyzer");
     await until("the extension is active", () => extension.isActive);
   });
 
-  it("knows a module by its first line", async () => {
+  it("recognizes a module by its first line", async () => {
     const document = await vscode.workspace.openTextDocument({ content: FINE });
     await until("the language of a module without a name", () => document.languageId === "relay");
   });
 
-  it("shows one error for one cause, with where it comes from", async () => {
+  it("shows one error for one cause, with its origin", async () => {
     await errorsAre(file, ["shape-mismatch at %keys"]);
     const [found] = vscode.languages.getDiagnostics(file.uri);
     assert.match(found.message, /64 features/);
@@ -90,7 +90,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     assert.deepEqual(symbols.map((symbol) => symbol.name), ["@attention"]);
   });
 
-  it("works in a document that is no file, and follows its changes", async () => {
+  it("works in an untitled document, and follows its changes", async () => {
     const document = await untitled(BROKEN);
     assert.equal(document.uri.scheme, "untitled");
     await errorsAre(document, ["shape-mismatch at %w"]);
@@ -101,7 +101,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await errorsAre(document, ["shape-mismatch at %w"]);
   });
 
-  it("offers to mend a name", async () => {
+  it("offers to correct a name", async () => {
     const document = await untitled(FINE.replace("nn.dense", "nn.dens"));
     await errorsAre(document, ["unknown-name at nn.dens"]);
     const [found] = vscode.languages.getDiagnostics(document.uri);
@@ -129,7 +129,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     }
   });
 
-  it("leaves to relay.toml what nobody has set", async () => {
+  it("lets relay.toml decide unset options", async () => {
     const file = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "relay.toml");
     const document = await untitled(FINE.replace(HEADER, ""));
     await errorsAre(document, []);
@@ -147,7 +147,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await errorsAre(document, []);
   });
 
-  it("runs a function by its lens, shows its values, and forgets what is stale", async () => {
+  it("runs a function by its lens, shows its values, and removes stale ones", async () => {
     const text = `${HEADER}def @main(%n: int32) -> int32 {\n  let %m = %n + 1;\n  %m * 2\n}\n`;
     const document = await untitled(text);
     const lens = await until("a lens", async () => {
@@ -168,7 +168,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     };
     await until("values", async () => JSON.stringify(await hints()) === '["= 20","= 21"]');
     assert.match(await hover(document, "%m"), /in the last run: `21`/);
-    // They stand at the ends of the lines, and the lens says how long it took.
+    // They are at the ends of lines, and the lens shows the duration.
     const ends = async () => {
       const whole = new vscode.Range(0, 0, document.lineCount, 0);
       const found = await vscode.commands.executeCommand("vscode.executeInlayHintProvider", document.uri, whole);
@@ -186,7 +186,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await vscode.commands.executeCommand("relay.clearValues");
     await until("no values", async () => (await hints()).length === 0);
     await until("no time", async () => (await titles()).includes("▶ Run"));
-    // The command by itself runs the function at the cursor.
+    // Without arguments, the command runs the function at the cursor.
     const editor = await vscode.window.showTextDocument(document);
     editor.selection = new vscode.Selection(2, 3, 2, 3);
     const again = await vscode.commands.executeCommand("relay.run");
@@ -212,7 +212,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await errorsAre(document, ["run-operator-failed at %n / 0"]);
   });
 
-  it("leads to the first value that is not finite", async () => {
+  it("goes to the first value that is not finite", async () => {
     const text = `${HEADER}def @main(%x: Tensor[(2), float32]) {\n  let %a = log(%x);\n  let %b = exp(%a);\n  multiply(%a, %b)\n}\n`;
     const document = await untitled(text);
     await errorsAre(document, []);
@@ -221,7 +221,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     assert.deepEqual(trail, [["%a", 1, 2, 2], ["%b", 1, 2, 3]]);
   });
 
-  it("works on files that are on no disk", async () => {
+  it("works on files that are not on disk", async () => {
     const changed = new vscode.EventEmitter();
     const bytes = new TextEncoder().encode(BROKEN);
     const files = vscode.workspace.registerFileSystemProvider("relay-memory", {
@@ -250,7 +250,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     }
   });
 
-  it("corrects all of a kind at once", async () => {
+  it("fixes all findings of a kind at once", async () => {
     const stale = "/* ty=Tensor[(9), float32] */";
     const text = `${HEADER}def @main(%x: Tensor[(2), float32]) {\n  %0 = nn.relu(%x) ${stale};\n  %1 = nn.relu(%0) ${stale};\n  %1\n}\n`;
     const document = await untitled(text);
@@ -266,7 +266,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     assert.equal(document.getText(), text.replaceAll("(9)", "(2)"));
   });
 
-  it("stops a run that would go on", async () => {
+  it("cancels a long run", async () => {
     const text = `${HEADER}def @loop(%n: int32) -> int32 { @loop(%n + 1) }\ndef @main() -> int32 { @loop(0) }\n`;
     const document = await untitled(text);
     await errorsAre(document, []);
@@ -280,7 +280,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     assert.ok(Date.now() - begin < 5000, `${Date.now() - begin} ms`);
   });
 
-  it("asks for arguments, and remembers them beside the files", async () => {
+  it("asks for arguments, and stores them next to the files", async () => {
     const folder = vscode.workspace.workspaceFolders[0].uri;
     const uri = vscode.Uri.joinPath(folder, "asks.relay");
     const memory = vscode.Uri.joinPath(folder, ".relay/run.json");
@@ -302,7 +302,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       const editor = await vscode.window.showTextDocument(document);
       await errorsAre(document, []);
       editor.selection = new vscode.Selection(3, 4, 3, 4);
-      // What is escaped from runs nothing, and is forgotten.
+      // Escape runs nothing and stores nothing.
       answers(undefined);
       assert.equal(await ask(), undefined);
       assert.equal(asked[0].value, "seed=0");
@@ -316,32 +316,32 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       const remembered = JSON.parse(fs.readFileSync(memory.fsPath, "utf8"));
       const main = { inputs: { l: "Cons(1, Nil)", n: 21, x: [[1, 2], [3, 4]] }, seed: 3 };
       assert.deepEqual(remembered, { "asks.relay": { "@main": main } });
-      // A plain run takes them again.
+      // A plain run uses them again.
       const again = await vscode.commands.executeCommand("relay.run");
       assert.deepEqual([data(again), again.drawn], [[[10], [42]], []]);
-      // What was typed is there to be changed; what is not said anew stays.
+      // Previous input can be edited; arguments that are not entered again stay.
       answers("n=1");
       assert.deepEqual(data(await ask()), [[10], [2]]);
       assert.equal(asked.at(-1).value, typed);
       assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
-      // What the file says counts, whoever wrote it: every session begins with it.
+      // The file is read again, as in every new session.
       const noted = { "asks.relay": { "@main": { inputs: { n: 5, l: "[7, 8]" }, archives: ["a.npz"], seed: 9 } } };
       fs.writeFileSync(memory.fsPath, JSON.stringify(noted));
       answers(undefined);
       assert.equal(await ask(), undefined);
       assert.equal(asked.at(-1).value, "l=[7, 8] n=5 a.npz seed=9");
-      // It is that of the function at the cursor.
+      // The arguments are those of the function at the cursor.
       editor.selection = new vscode.Selection(1, 6, 1, 6);
       answers(undefined);
       assert.equal(await ask(), undefined);
       assert.equal(asked.at(-1).value, "seed=0");
       editor.selection = new vscode.Selection(3, 4, 3, 4);
       fs.writeFileSync(memory.fsPath, JSON.stringify({ "asks.relay": { "@main": { ...main, inputs: { ...main.inputs, n: 1 } } } }));
-      // What does not fit is told, and not remembered.
+      // Invalid arguments are reported and not stored.
       answers("n=2.5");
       const wrong = await ask();
       assert.equal(wrong.error.code, "run-input", JSON.stringify(wrong));
-      assert.match(wrong.text, /`%n` is of type int32: `2.5` is no int32/);
+      assert.match(wrong.text, /`%n` is of type int32: `2.5` is not a valid int32/);
       assert.equal(wrong.error.range.start.line, 2);
       assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
     } finally {
@@ -351,12 +351,12 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     }
   });
 
-  it("stops a run that has no end", async () => {
+  it("stops an endless run", async () => {
     const loop = `${HEADER}def @main(%n: int32) -> int32 { @main(%n + 1) }\n`;
     const document = await untitled(loop);
     await errorsAre(document, []);
     await set("run.time", 0.5);
-    // The server asks for it a moment later.
+    // The server requests it a moment later.
     await new Promise((resolve) => setTimeout(resolve, 500));
     try {
       const result = await vscode.commands.executeCommand("relay.run", { uri: document.uri.toString() });
@@ -366,7 +366,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     }
   });
 
-  it("says its version, and restarts", async () => {
+  it("shows its version, and restarts", async () => {
     const version = await vscode.commands.executeCommand("relay.showServerVersion");
     assert.match(version, /^\d+\.\d+\.\d+/);
     const document = await untitled(BROKEN);
@@ -376,12 +376,12 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await errorsAre(document, []);
   });
 
-  it("lives without a server, and takes one as soon as there is one", async () => {
+  it("waits for a server, and starts it once it is available", async () => {
     const good = settings().get("server.path");
     try {
       await set("server.path", "/nowhere/relay-analyzer");
       await until("no server", async () => !(await vscode.commands.executeCommand("relay.showServerVersion")));
-      // Not a server, though it runs.
+      // A program, but not a server.
       await set("server.path", process.execPath);
       await vscode.commands.executeCommand("relay.restartServer");
       assert.equal(await vscode.commands.executeCommand("relay.showServerVersion"), undefined);

@@ -1,4 +1,4 @@
-// Modules that TVM saved, as documents of their text, through the API of VS Code.
+// Text documents of modules saved by TVM, through the API of VS Code.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
@@ -32,7 +32,7 @@ function archive(name, text) {
 
 const trimmed = (document) => document.getText().trimEnd();
 
-describe("modules that TVM saved", () => {
+describe("modules saved by TVM", () => {
   let count = 0;
   let uri;
   let told;
@@ -40,7 +40,7 @@ describe("modules that TVM saved", () => {
   const { showInformationMessage, showErrorMessage } = vscode.window;
 
   beforeEach(() => {
-    // The editor remembers files by their names.
+    // VS Code caches files by name.
     uri = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, `saved ${++count}.json`);
     fs.writeFileSync(uri.fsPath, JSON_TEXT);
     told = [];
@@ -59,7 +59,7 @@ describe("modules that TVM saved", () => {
     fs.rmSync(uri.fsPath, { force: true });
   });
 
-  it("are offered as text where a file begins as they do, once", async () => {
+  it("are offered as text once, if a file begins like one", async () => {
     answer = "Open as Relay";
     const document = await vscode.workspace.openTextDocument(uri);
     await vscode.window.showTextDocument(document);
@@ -71,7 +71,7 @@ describe("modules that TVM saved", () => {
     assert.equal(shown.uri.path, `/saved ${count}.json.relay`);
     assert.equal(shown.languageId, "relay");
     assert.equal(trimmed(shown), TEXT.trimEnd());
-    // It is offered once, though the document is another one in another language.
+    // It is offered only once, although changing the language creates another document.
     await vscode.languages.setTextDocumentLanguage(document, "plaintext");
     await vscode.languages.setTextDocumentLanguage(document, "json");
     assert.equal(told.length, 1);
@@ -95,7 +95,7 @@ describe("modules that TVM saved", () => {
   });
 
   it("have types and findings", async () => {
-    // The result is declared with another size than the operator gives.
+    // The declared size of the result differs from that of the operator.
     const at = JSON_TEXT.lastIndexOf('"data":[9,16,11]');
     fs.writeFileSync(uri.fsPath, `${JSON_TEXT.slice(0, at)}"data":[9,9,11]${JSON_TEXT.slice(at + '"data":[9,16,11]'.length)}`);
     const shown = await run("relay.openSaved", uri);
@@ -112,11 +112,11 @@ describe("modules that TVM saved", () => {
     assert.match(text, /Tensor\[\(1, 4, 4\), float32\]/);
   });
 
-  it("follow the file, which a program writes", async () => {
+  it("follow changes of the file on disk", async () => {
     await run("relay.openSaved", uri);
     const { document } = vscode.window.activeTextEditor;
     assert.match(document.getText(), /@main\(%x:/);
-    // As long as it is half written, what was read stays.
+    // While the file is incomplete, the text stays.
     fs.writeFileSync(uri.fsPath, JSON_TEXT.slice(0, 1000));
     await new Promise((resolve) => setTimeout(resolve, 1000));
     assert.equal(trimmed(document), TEXT.trimEnd());
@@ -145,7 +145,7 @@ describe("modules that TVM saved", () => {
     assert.equal(trimmed(vscode.window.activeTextEditor.document), TEXT.trimEnd());
   });
 
-  it("are refused with the reason", async () => {
+  it("are rejected with the reason", async () => {
     fs.writeFileSync(uri.fsPath, "{}\n");
     assert.equal(await run("relay.openSaved", uri), undefined);
     assert.match(told[0][0], /^saved \d+\.json: .*not saved by TVM/);

@@ -1,4 +1,4 @@
-// Why a shape, references out of a lens, and the shape panel, through the API of VS Code.
+// The origin of a shape, references from a lens, and the shape panel, through the API of VS Code.
 "use strict";
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
@@ -55,9 +55,9 @@ describe("shapes", () => {
     assert.equal(vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => /^Shapes: /.test(tab.label)).length, 1);
   });
 
-  it("says why a shape is what it is, and goes there", async () => {
+  it("explains the origin of a shape, and goes there", async () => {
     const uri = document.uri.toString();
-    // What a hover offers.
+    // The command in a hover.
     const [found] = await until("a link", async () => {
       const hovers = await run("vscode.executeHoverProvider", document.uri, new vscode.Position(3, 11));
       const text = hovers.flatMap((hover) => hover.contents.map((content) => content.value)).join("\n");
@@ -67,7 +67,7 @@ describe("shapes", () => {
     assert.equal(found[0], uri);
 
     const done = run("relay.whyShape", ...found);
-    // The first step: axis 0 comes from `%x`. The list is there when it can be taken from.
+    // The first step: axis 0 comes from `%x`. The list must be ready to accept a choice.
     const before = editor.selection.active.line;
     assert.notEqual(before, 1);
     await until("the place of the first step", async () => {
@@ -78,7 +78,7 @@ describe("shapes", () => {
     assert.match(document.getText(vscode.window.activeTextEditor.selection), /^2$|%x|Tensor/);
   });
 
-  it("shows references out of a lens", async () => {
+  it("shows references from a lens", async () => {
     const edit = new vscode.WorkspaceEdit();
     edit.replace(document.uri, new vscode.Range(3, 10, 3, 12), "@twice(%y)");
     assert.ok(await vscode.workspace.applyEdit(edit));

@@ -51,7 +51,7 @@ describe("type at the cursor", () => {
     assert.equal(vscode.window.activeTextEditor.document, document);
   });
 
-  it("follows the cursor, and stays where nothing has a type", async () => {
+  it("follows the cursor, and keeps the last type elsewhere", async () => {
     cursor(3, "%t");
     const tuple = await shows("%t");
     assert.deepEqual(tuple.lines, ["(", "  0: Tensor[(2, 16, 8, 8), float32],", "  1: Tensor[(2, 3, 8, 8), float32],", ")"]);
@@ -59,7 +59,7 @@ describe("type at the cursor", () => {
     cursor(4, "%f");
     const closure = await shows("%f");
     assert.deepEqual(closure.lines, ["fn (", "  %a: Tensor[(2, 3), float32],", ") -> Tensor[(2, 3), float32]"]);
-    // A line that is empty, and a cursor that runs: only where it rests is asked for.
+    // An empty line, and a moving cursor: types are only requested where it rests.
     editor.selection = new vscode.Selection(7, 0, 7, 0);
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal((await run("relay.typeAtCursor")).source, "%f");

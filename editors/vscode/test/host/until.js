@@ -1,7 +1,7 @@
-// Waiting for what VS Code does in its own time.
+// Waiting for asynchronous effects of VS Code.
 "use strict";
 
-/** What `holds` gives once it gives something; fails after 15 seconds. */
+/** Returns the first result of `holds`; fails after 15 seconds. */
 async function until(what, holds) {
   for (const start = Date.now(); Date.now() - start < 15_000; ) {
     const value = await holds();

@@ -1,4 +1,4 @@
-//! Prints the results of files, and what they amount to.
+//! Prints the results of files and the totals.
 
 use std::io::{BufWriter, Write};
 

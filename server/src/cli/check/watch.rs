@@ -54,7 +54,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     stop_on_interrupt(sender.clone())?;
     let send = move |event: notify::Result<notify::Event>| {
         let event = match event {
-            // Reading a file is an event, too.
+            // Reading a file causes an event, too.
             Ok(event) if event.kind.is_access() => return,
             Ok(event) if event.need_rescan() => Event::Lost,
             Ok(event) => Event::Changed(event.paths),

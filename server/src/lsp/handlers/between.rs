@@ -39,7 +39,7 @@ enum ModuleName {
 pub(in crate::lsp) struct Side {
     /// The document, open or not, with the module unless `text` is given.
     uri: Url,
-    /// The module, if the document is a log.
+    /// The module of the document, if that is a log.
     #[serde(default)]
     module: Option<ModuleName>,
     /// The text, if it is not that of the document.

@@ -22,9 +22,9 @@ pub(in crate::lsp) struct CodeViewParams {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct CodeView {
-    /// The code, and one line that stands for the metadata section.
+    /// The code, and one line that replaces the metadata section.
     text: String,
-    /// The state of the file, which `relay/saveCode` is given back.
+    /// The state of the file, which the client passes to `relay/saveCode`.
     stamp: String,
     /// The length of the section in bytes.
     section_bytes: u64,
@@ -36,7 +36,7 @@ pub(in crate::lsp) struct SaveParams {
     uri: Url,
     /// The state of the file when the code was read.
     stamp: String,
-    /// The code, and the line that stands for the section.
+    /// The code, and the line that replaces the section.
     text: String,
 }
 

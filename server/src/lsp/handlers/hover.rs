@@ -45,8 +45,8 @@ fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextS
     shown().unwrap_or_default()
 }
 
-/// Returns the arrays of the files of the settings that equal the constant at an offset, and why a
-/// file could not be compared.
+/// Returns the arrays, from the files in the settings, that equal the constant at an offset, and the
+/// errors of files that could not be compared.
 fn known_names(snapshot: &Snapshot, document: &Document, offset: TextSize) -> String {
     if snapshot.config.weights.is_empty() {
         return String::new();
@@ -69,7 +69,7 @@ fn known_names(snapshot: &Snapshot, document: &Document, offset: TextSize) -> St
                 out += &format!("\n\nequal to {} of {file}", ide::markdown::code_span(&name));
             }
             Ok(None) => {}
-            // The message may quote the names of arrays, which whoever wrote the file chose.
+            // The message may quote names of arrays, which are untrusted.
             Err(error) => {
                 let error = ide::markdown::escaped(&error);
                 out += &format!("\n\nnot compared with {file}: {error}");

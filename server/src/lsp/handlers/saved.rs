@@ -1,4 +1,4 @@
-//! `relay/convertFile`: files that TVM saved, as the text that an editor shows.
+//! `relay/convertFile`: the text of a file that TVM saved.
 
 use semantics::Code;
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,8 @@ pub(in crate::lsp) struct Converted {
     text: String,
 }
 
-/// The text of a module that TVM saved as JSON or in an archive. The file is read from disk each
-/// time; an editor shows the text and writes none of it.
+/// Returns the text of a module that TVM saved as JSON or in an archive. The file is read for each
+/// request; editors show the text read-only.
 pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Result<Converted> {
     let refused = |message: String| Error::invalid_params(message);
     let path = params

@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! Paths are relative to the folder. Parameters without an argument are drawn from the seed.
+//! Paths are relative to the folder. Parameters without an argument are random, drawn from the seed.
 
 use std::{
     io,
@@ -182,7 +182,7 @@ impl Entry {
     /// The file cannot be written.
     pub(super) fn write(&self, remembered: &Remembered) -> Result<(), String> {
         let Some(folder) = &self.folder else {
-            return Err("arguments are remembered for files in a folder only".to_owned());
+            return Err("arguments can be remembered only for files in a folder".to_owned());
         };
         let path = folder.join(FILE);
         let _updating = UPDATING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The parts of a run's response beside its value: the tensors of the result, the profile, and the
+//! The parts of a run's response other than its value: the tensors of the result, the profile, and the
 //! variables with NaN or Inf.
 
 use std::time::Duration;

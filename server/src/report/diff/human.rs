@@ -34,8 +34,8 @@ pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: 
         let name = escape::terminal(&ty.name);
         let _ = match (ty.before, ty.after) {
             (Some(_), Some(_)) => writeln!(out, "\nthe data type `{name}` changed"),
-            (None, _) => writeln!(out, "\nthe data type `{name}` is new"),
-            _ => writeln!(out, "\nthe data type `{name}` is gone"),
+            (None, _) => writeln!(out, "\nthe data type `{name}` was added"),
+            _ => writeln!(out, "\nthe data type `{name}` was removed"),
         };
     }
     for function in diff.functions.iter().filter(|function| !function.equal) {
@@ -51,7 +51,7 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     let open = || diff.functions.iter().filter(|f| !f.equal);
     if open().any(|function| function.is_guess) {
         parts.push(
-            "the two have hardly anything in common, and what follows is the best guess".to_owned(),
+            "the modules have little in common; the differences below are approximate".to_owned(),
         );
     }
     let pairs = || open().flat_map(|f| &f.pairs);
@@ -78,7 +78,7 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
                 count(now, "fused function", "fused functions")
             ),
             (now, then) => format!(
-                "{} moved between fused functions, of which there are {now} new and {then} old",
+                "{} moved between fused functions ({then} before, {now} after)",
                 count(fused, "call", "calls")
             ),
         });
@@ -127,7 +127,7 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     tell(new, "function", "functions", "added");
     tell(diff.types.len(), "data type", "data types", "changed");
     match parts.len() {
-        0 => "the two differ in what functions are called or in what order".to_owned(),
+        0 => "the modules differ in the functions called or in their order".to_owned(),
         1 => format!("{}; nothing else changed", parts[0]),
         _ => parts.join("; "),
     }
@@ -164,12 +164,12 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
             let _ = writeln!(out, "\n{} → {}", shown(&a.name), shown(&b.name));
         }
         (Some(a), None) => {
-            let why = if a.is_part { "is inlined now" } else { "is gone" };
+            let why = if a.is_part { "was inlined" } else { "was removed" };
             let _ = writeln!(out, "\n{} {why}", shown(&a.name));
             return;
         }
         (None, Some(b)) => {
-            let why = if b.is_part { "holds calls that were elsewhere" } else { "is new" };
+            let why = if b.is_part { "contains calls from other functions" } else { "was added" };
             let _ = writeln!(out, "\n{} {why}", shown(&b.name));
             return;
         }
@@ -207,14 +207,14 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
         match items.len() - 1 {
             0 => {}
             more => {
-                let _ = writeln!(out, "    … and {more} more like it");
+                let _ = writeln!(out, "    … and {more} more");
             }
         }
     }
     if hidden > 0 {
         let _ = writeln!(
             out,
-            "  … and {hidden} more kinds of changes: `--format json` and `--format html` have all"
+            "  … and {hidden} more kinds of changes: use `--format json` or `--format html` to see all"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What runs of both sides say about their values.
+//! The results of running both sides.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ const LISTED: usize = 5;
 /// first of them whose values differ.
 pub(crate) fn run_text(name: &str, runs: &Runs, (a, b): (&Shown<'_>, &Shown<'_>)) -> String {
     let mut out = format!(
-        "\n`{}` on drawn inputs: {}\n",
+        "\n`{}` on random inputs: {}\n",
         escape::terminal(name),
         agreement_text(&runs.result)
     );

@@ -67,7 +67,7 @@ fn totals(function: &FunctionShapes, lines: &LineIndex) -> String {
     }
     let untold = function.rows.iter().enumerate().filter_map(|(at, row)| {
         let why = row.undefined.as_ref()?;
-        Some(format!("not told: the MACs of {} ({}): {why}\n", name_of(row, at), row.operator))
+        Some(format!("not counted: the MACs of {} ({}): {why}\n", name_of(row, at), row.operator))
     });
     out.extend(untold);
     out

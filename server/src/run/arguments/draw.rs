@@ -1,4 +1,4 @@
-//! Random arguments, drawn from a seed.
+//! Random arguments.
 
 use interpreter::{Element, Value, bf16, count_of, f16};
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use super::{constructors, no_tensors};
 /// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
 pub(super) struct Draw(u64);
 
-/// The number of elements that are drawn by one task.
+/// The number of elements that one task generates.
 const CHUNK: usize = 1 << 16;
 /// The number of chunks between checks for cancellation, one or two milliseconds.
 const CHUNKS: usize = 16;
@@ -68,7 +68,7 @@ impl Draw {
     /// Draws a value of a type.
     ///
     /// # Errors
-    /// The reason that no value can be drawn, as the text after a colon.
+    /// The reason that no value can be generated, as the text after a colon.
     pub(super) fn value(&mut self, ty: &Type, types: &ModuleTypes) -> Result<Value, String> {
         self.within(ty, types, 0)
     }
@@ -84,7 +84,7 @@ impl Draw {
             }
             Type::Ref(held) => Ok(Value::reference(self.within(held.inner(), types, depth)?)),
             Type::Adt(adt) => self.data(adt, types, depth),
-            Type::Func(_) => Err("functions are not drawn".to_owned()),
+            Type::Func(_) => Err("there are no random functions".to_owned()),
             _ => Err(format!("the type {ty} is open")),
         }
     }
@@ -99,7 +99,7 @@ impl Draw {
             choices.retain(|(_, fields)| Some(fields.len()) == least);
         }
         if depth >= MAX_DEPTH || choices.is_empty() {
-            return Err(format!("no value of `{}` has an end", adt.name()));
+            return Err(format!("all values of `{}` are infinite", adt.name()));
         }
         let (name, fields) = choices.swap_remove((self.next() % choices.len() as u64) as usize);
         let fields = fields.iter().map(|field| self.within(field, types, depth + 1));

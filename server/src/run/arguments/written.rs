@@ -90,7 +90,7 @@ impl Parser<'_> {
 
     fn value(&mut self, depth: usize) -> Result<Written, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("brackets stand deeper than {MAX_DEPTH} in one another"));
+            return Err(format!("brackets are nested deeper than {MAX_DEPTH}"));
         }
         if self.take('[') {
             return self.items(']', depth).map(Written::List);
@@ -340,7 +340,7 @@ fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
     let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
     let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
     let Some(shape) = shape else {
-        return Err("its sizes are not known, so that one number does not make it".to_owned());
+        return Err("its sizes are unknown, so it cannot be filled with one number".to_owned());
     };
     let one = elements(&[number], &[], tensor.dtype)?;
     if interpreter::count_of(&shape).is_none() {
@@ -371,12 +371,14 @@ fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Te
                 Written::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => {
                     *number as i128
                 }
-                other => return Err(format!("{} is no {dtype}", kind_of(other))),
+                other => return Err(format!("{} is not a valid {dtype}", kind_of(other))),
             };
             match (low..=high).contains(&number) {
                 // Values above `i64::MAX` keep their bits.
                 true => Ok(number as i64),
-                false => Err(format!("{number} is no {dtype}: those are from {low} to {high}")),
+                false => {
+                    Err(format!("{number} is not a valid {dtype}: the range is {low} to {high}"))
+                }
             }
         };
         let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, String>>()?;

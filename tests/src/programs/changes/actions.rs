@@ -5,19 +5,19 @@ use syntax::{Node, TextRange};
 use super::Change;
 use crate::programs::meaning::Program;
 
-/// What an action does at one of the places where it is offered.
+/// The result of an action at one of the places that offer it.
 pub enum Action {
-    /// It is offered nowhere.
+    /// It is not offered.
     NotOffered,
-    /// It is offered, and refuses.
+    /// It is offered, but fails.
     Refused(String),
     /// It makes a change.
     Done(Change),
 }
 
-/// Runs the action `id` at one of the places where it is offered; `at` chooses it.
+/// Runs the action `id` at one of the places that offer it; `at` selects the place.
 ///
-/// Each node and token of the text is a place, as a selection or as a cursor at its beginning.
+/// Each node and token of the text is a place, as a selection or as a cursor at its start.
 pub fn action(program: &Program, id: &str, at: usize) -> Action {
     let parse = syntax::parse(&program.text);
     let root = Node::root(&parse.green);
@@ -31,7 +31,7 @@ pub fn action(program: &Program, id: &str, at: usize) -> Action {
         return Action::NotOffered;
     }
     let (db, file) = (&program.db, program.file);
-    // The next place after the chosen one, once around.
+    // Search from the selected place, with wrapping.
     let first = at % places.len();
     let (before, after) = places.split_at(first);
     for &place in after.iter().chain(before) {

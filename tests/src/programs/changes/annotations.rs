@@ -1,4 +1,4 @@
-//! The most general types of definitions, written into their headers as they are shown.
+//! Annotates definitions with their most general types.
 
 use ide::edit::Edits;
 use semantics::{DefKind, View};
@@ -11,10 +11,10 @@ use types::{Flags, Kind, Type};
 use super::Change;
 use crate::programs::meaning::Program;
 
-/// Writes the types of all definitions whose types can be written; `None` if there is none.
+/// Annotates all definitions whose types can be written; `None` if there are none.
 ///
-/// There are no words for a reference, for what stands for the data type of a number, and for rules
-/// that have attributes.
+/// The text format cannot express reference types, variables for the data types of numbers, and
+/// relations with attributes.
 pub fn general(program: &Program) -> Option<Change> {
     let parse = syntax::parse(&program.text);
     let root = Node::root(&parse.green);
@@ -34,7 +34,7 @@ fn header(view: &View<'_>, root: Node<'_>) -> Option<Edits> {
     if def.type_params().is_some() || def.where_clause().is_some() || def.body().is_none() {
         return None;
     }
-    // What `_` stands for has no name in the rest.
+    // The type of a `_` has no name in the rest.
     let header = node.descendants().filter(|inner| inner.kind() == SyntaxKind::HOLE_TYPE);
     if header.into_iter().next().is_some() {
         return None;
@@ -83,7 +83,7 @@ fn header(view: &View<'_>, root: Node<'_>) -> Option<Edits> {
     Some(edits)
 }
 
-/// A type as it is written.
+/// Formats a type.
 fn written(ty: &Type) -> Option<String> {
     let mut can = ty.is_closed() && !ty.flags().has(Flags::POLY);
     types::for_each_part(ty, Flags::ALL, &mut |part| {

@@ -15,11 +15,11 @@ use super::{
 };
 use crate::programs::meaning::{Program, index};
 
-/// A definition as the syntax tree has it.
+/// A definition in the syntax tree.
 struct Definition<'t> {
     node: ast::FnDef<'t>,
     name: String,
-    /// The definitions that it names.
+    /// The definitions that it refers to.
     names: HashSet<String>,
 }
 
@@ -36,12 +36,12 @@ fn definitions<'t>(root: Node<'t>) -> Vec<Definition<'t>> {
     .collect()
 }
 
-/// The definitions that can be local functions of `@main`, each after those that it needs: a local
-/// function is seen by itself and what follows it alone.
+/// Returns the definitions that can become local functions of `@main`, each after its dependencies: a
+/// local function is in scope only in itself and the following statements.
 fn movable(defs: &[Definition<'_>]) -> Vec<usize> {
     let mut chosen: HashSet<usize> =
         (0..defs.len()).filter(|&at| defs[at].name != "@main").collect();
-    // Each round takes one away at least, or is the last.
+    // Each round except the last removes at least one.
     loop {
         let mut ordered: Vec<usize> = Vec::new();
         let is_ready = |at: usize, ordered: &[usize]| {
@@ -70,10 +70,10 @@ fn movable(defs: &[Definition<'_>]) -> Vec<usize> {
     }
 }
 
-/// The definitions as local functions of `@main`; `None` where there is none that can be one.
+/// Converts definitions to local functions of `@main`; `None` if none can be converted.
 pub fn to_lets(program: &Program) -> Option<Change> {
     let text = &program.text;
-    // A name that means nothing in a definition may mean a variable of `@main`.
+    // An unbound name in a definition could be captured by a variable of `@main`.
     if program.views().iter().any(|view| !view.scopes.unknown.is_empty()) {
         return None;
     }
@@ -121,7 +121,7 @@ pub fn to_lets(program: &Program) -> Option<Change> {
     Some(change.then(next))
 }
 
-/// A binding of a function that takes nothing from around it.
+/// A binding of a closed function.
 struct Closed<'t> {
     stmt: Node<'t>,
     value: Node<'t>,
@@ -155,7 +155,7 @@ fn closed_functions<'t>(view: &View<'_>, root: Node<'t>) -> Vec<Closed<'t>> {
     found
 }
 
-/// Returns true if `inner` may name type parameters of the functions around it.
+/// Returns true if `inner` may refer to type parameters of enclosing functions.
 pub(super) fn names_outer_params(root: Node<'_>, inner: Node<'_>) -> bool {
     let path = root.path_to(inner.range());
     let outer: HashSet<&str> = path
@@ -172,7 +172,7 @@ pub(super) fn names_outer_params(root: Node<'_>, inner: Node<'_>) -> bool {
     })
 }
 
-/// One of the local functions that take nothing from around them as a definition; `at` chooses it.
+/// Converts a closed local function, selected by `at`, to a definition.
 pub fn to_definition(program: &Program, at: usize) -> Option<Change> {
     let text = &program.text;
     let parse = syntax::parse(text);
@@ -183,7 +183,7 @@ pub fn to_definition(program: &Program, at: usize) -> Option<Change> {
     let views = program.views();
     let mut all = Vec::new();
     for view in &views {
-        // Places of the file, in the tree of the file.
+        // Positions are relative to the file.
         let range = view.def.node(view.db).range() + view.def.start(view.db);
         let Some(node) = root.children().find(|node| node.range() == range) else { continue };
         all.extend(closed_functions(view, node).into_iter().map(|found| (view, node, found)));

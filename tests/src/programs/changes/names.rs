@@ -13,7 +13,7 @@ use syntax::{Node, SyntaxKind, TextRange};
 use super::{Change, Piece};
 use crate::programs::meaning::{Program, index};
 
-/// Every variable of a definition, in the order in which they are bound.
+/// Returns every variable of a definition, in binding order.
 pub(super) fn bindings(view: &View<'_>) -> Vec<LocalRef> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(super) fn bindings(view: &View<'_>) -> Vec<LocalRef> {
     found
 }
 
-/// Where each variable is used, with its binding, in the order of the text.
+/// Returns the uses of variables with their bindings, in text order.
 pub(super) fn uses(view: &View<'_>) -> Vec<(LocalRef, TextRange)> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn uses(view: &View<'_>) -> Vec<(LocalRef, TextRange)> {
     found
 }
 
-/// Every variable gets a name that nothing else has.
+/// Renames every variable to a fresh name.
 pub fn locals(program: &Program) -> Change {
     let text = &program.text;
     let taken: HashSet<&str> = identifiers(text).collect();
@@ -59,7 +59,7 @@ pub fn locals(program: &Program) -> Change {
         for binding in bindings(&view) {
             let binder = view.binder(binding);
             let range = view.binding_range(binding);
-            // Names in pieces (`%input.1`) are how TVM prints names of other frameworks. A name of the
+            // TVM prints names of other frameworks with dots (`%input.1`). A name of the
             // wrong kind (`%x = 1;`) is an error that stays.
             let twice = is_bound_twice(&view, binding);
             let is_number = binder.name[1..].bytes().all(|b| b.is_ascii_digit());
@@ -83,8 +83,8 @@ pub fn locals(program: &Program) -> Change {
     Change::renamed(text, edits)
 }
 
-/// Returns true if a parameter or pattern variable has a name that another one of the same list may
-/// have, which is an error.
+/// Returns true if a parameter or pattern variable may have the same name as another one of its list,
+/// which is an error.
 fn is_bound_twice(view: &View<'_>, binding: LocalRef) -> bool {
     let unit = view.unit(binding.unit as usize);
     let own = view.binder(binding);
@@ -111,13 +111,13 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Every type parameter of a function or data type gets a name that nothing else has.
+/// Renames every type parameter of a function or data type to a fresh name.
 pub fn type_params(program: &Program) -> Change {
     let parse = syntax::parse(&program.text);
     let mut renamer = TypeParams { scopes: Vec::new(), number: 0, edits: Edits::new() };
     let taken: HashSet<&str> = identifiers(&program.text).collect();
     renamer.walk(Node::root(&parse.green), &taken);
-    // A parameter is in no expression but as a type.
+    // Type parameters occur only in types.
     Change::renamed(&program.text, renamer.edits)
 }
 
@@ -128,7 +128,7 @@ struct TypeParams {
 }
 
 impl TypeParams {
-    /// Goes through a node; the parser bounds how deep nodes are nested.
+    /// Visits a node recursively; the parser limits the nesting.
     fn walk(&mut self, node: Node<'_>, taken: &HashSet<&str>) {
         let list = node.child(SyntaxKind::TYPE_PARAM_LIST);
         if let Some(list) = list {
@@ -164,7 +164,7 @@ impl TypeParams {
     }
 }
 
-/// Every definition gets a name that nothing else has.
+/// Renames every definition to a fresh name.
 pub fn globals(program: &Program) -> Change {
     let text = &program.text;
     let taken: HashSet<&str> = identifiers(text).collect();
@@ -192,7 +192,7 @@ pub fn globals(program: &Program) -> Change {
     change
 }
 
-/// The edits that replace the names of definitions.
+/// Returns the edits that rename definitions.
 pub(super) fn of_globals(text: &str, names: &HashMap<String, String>) -> Edits {
     let mut edits = Edits::new();
     let mut start = syntax::TextSize::new(0);
@@ -207,7 +207,7 @@ pub(super) fn of_globals(text: &str, names: &HashMap<String, String>) -> Edits {
     edits
 }
 
-/// The definitions in another order, which `keys` gives.
+/// Sorts the definitions by `keys`.
 pub fn permuted(program: &Program, keys: &[u16]) -> Change {
     let text = &program.text;
     let parse = syntax::parse(text);
@@ -225,7 +225,7 @@ pub fn permuted(program: &Program, keys: &[u16]) -> Change {
             _ => fixed.push((number, range)),
         }
     }
-    // What was the last one may have no line break after it.
+    // The last definition may lack a line break.
     let mut order: Vec<usize> = (0..free.len()).collect();
     order.sort_by_key(|&at| (keys.get(at).copied().unwrap_or(0), at));
     let mut pieces = Vec::new();

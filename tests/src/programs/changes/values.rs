@@ -1,4 +1,4 @@
-//! Values in the place of their names, and names in the place of expressions.
+//! Inlining of variables, and extraction of expressions.
 
 use ide::edit::Edits;
 use semantics::{ExprRef, View, body::ExprId};
@@ -19,22 +19,22 @@ fn is_expr(node: Node<'_>) -> bool {
     ast::Expr::can_cast(node.kind())
 }
 
-/// Returns true for what is generalised where it is bound, and computes nothing: functions,
-/// numbers, names, constructors with values, tuples of values.
+/// Returns true for syntactic values, whose types are generalised: functions, numbers, names,
+/// constructors with values, tuples of values.
 fn is_value(node: Node<'_>) -> bool {
     match node.kind() {
         SyntaxKind::FN_EXPR
         | SyntaxKind::LITERAL
         | SyntaxKind::GLOBAL_REF
         | SyntaxKind::NAME_REF => true,
-        // The parser bounds how deep nodes are nested.
+        // The parser limits the nesting.
         SyntaxKind::TUPLE_EXPR | SyntaxKind::PAREN_EXPR => node.children().all(is_value),
         _ => false,
     }
 }
 
-/// A program in which every variable has a name of its own, with one of the bindings of values
-/// replaced by the value at each use; `at` chooses it.
+/// Renames all variables to fresh names, and inlines a binding of a value, selected by `at`, at each
+/// use.
 pub fn inlined(program: &Program, at: usize) -> Option<Change> {
     let renamed = names::locals(program);
     let other = Program::new(renamed.text.clone());
@@ -59,8 +59,8 @@ pub fn inlined(program: &Program, at: usize) -> Option<Change> {
             let places = used.iter().filter(|(used, _)| *used == binding).map(|(_, place)| *place);
             let places: Vec<TextRange> = places.collect();
             let is_recursive = places.iter().any(|place| value.range().contains_range(*place));
-            // A value that is used nowhere is gone with its errors.
-            // In the manual's notation, a line that begins with a bracket may go on with the one before.
+            // Removing an unused value would remove its errors, too.
+            // In the manual's notation, a line that starts with a bracket may continue the previous one.
             let is_ended = stmt.token(SyntaxKind::SEMICOLON).is_some();
             if is_value(value) && is_ended && !is_recursive && !places.is_empty() {
                 found.push((stmt, value, places));
@@ -78,7 +78,7 @@ pub fn inlined(program: &Program, at: usize) -> Option<Change> {
     Some(renamed.then(next))
 }
 
-/// Expressions that compute something, each with its definition.
+/// Returns the expressions that compute something, each with its definition.
 fn expressions<'t, 'v, 'db>(
     views: &'v [View<'db>],
     root: Node<'t>,
@@ -113,7 +113,7 @@ fn has_references(node: Node<'_>) -> bool {
     })
 }
 
-/// The type of an expression.
+/// Returns the type of an expression.
 fn type_of(view: &View<'_>, range: TextRange) -> Option<Type> {
     for (number, unit) in view.body.units.iter().enumerate() {
         for (at, expr) in unit.exprs.iter().enumerate() {
@@ -126,7 +126,7 @@ fn type_of(view: &View<'_>, range: TextRange) -> Option<Type> {
     None
 }
 
-/// Returns true for what may be a value, which is generalised where it is bound; a call is not.
+/// Returns true for expressions that may be values, whose types are generalised; calls are not.
 fn may_be_value(node: Node<'_>) -> bool {
     match node.kind() {
         SyntaxKind::FN_EXPR | SyntaxKind::TUPLE_EXPR => true,
@@ -140,8 +140,8 @@ fn may_be_value(node: Node<'_>) -> bool {
     }
 }
 
-/// One of the expressions that take nothing from around them as a definition without parameters;
-/// `at` chooses it. The definition has its result type, if that can be written and `annotated`.
+/// Extracts a closed expression, selected by `at`, into a definition without parameters. If `annotated`,
+/// the definition has a result type, provided that it can be written.
 pub fn as_definition(program: &Program, at: usize, annotated: bool) -> Option<Change> {
     let text = &program.text;
     let parse = syntax::parse(text);
@@ -170,14 +170,14 @@ pub fn as_definition(program: &Program, at: usize, annotated: bool) -> Option<Ch
     let ret = match annotated {
         true => {
             let ty = type_of(view, node.range())?;
-            // A type parameter of the definition around has no name elsewhere.
+            // A type parameter of the enclosing definition is not in scope elsewhere.
             if ty.flags().has(Flags::PARAM) || !ty.is_closed() {
                 return None;
             }
             format!(" -> {}", semantics::writable(&ty)?)
         }
-        // A number becomes what its surroundings need, which a definition has none of; what a
-        // reference holds has one type in all of its surroundings.
+        // The context determines the data type of a number, and a definition has no context; the content
+        // of a reference has one type in all contexts.
         false if has_references(node) || !are_numbers_typed(node) => return None,
         false => String::new(),
     };
@@ -206,8 +206,8 @@ fn are_numbers_typed(node: Node<'_>) -> bool {
     })
 }
 
-/// One of the expressions that are evaluated whenever their statement is as a `let` before that
-/// statement; `at` chooses it. In a module with references nothing is moved.
+/// Extracts an expression that is evaluated unconditionally in its statement, selected by `at`, into a
+/// `let` before the statement. Modules with references are not changed.
 pub fn as_let(program: &Program, at: usize) -> Option<Change> {
     let text = &program.text;
     let parse = syntax::parse(text);
@@ -222,7 +222,7 @@ pub fn as_let(program: &Program, at: usize) -> Option<Change> {
         let Some(at) = path.iter().rposition(|other| other.range() == node.range()) else {
             continue;
         };
-        // Up to the statement there is nothing that is evaluated later, or not at all.
+        // No ancestor within the statement delays or skips the evaluation.
         for pair in path[..=at].windows(2).rev() {
             let (parent, child) = (pair[0], pair[1]);
             if parent.kind() == SyntaxKind::BLOCK {

@@ -1,4 +1,4 @@
-//! Shapes that are broadcast together.
+//! Broadcasting of shapes.
 
 use crate::families::prelude::*;
 
@@ -30,7 +30,7 @@ impl<const N: usize> Broadcast<N> {
         Some(Broadcast::to(shape, shapes))
     }
 
-    /// Operands that each broadcast to `shape`, which is not checked.
+    /// Broadcasts each operand to `shape`, without a check.
     pub(super) fn to(shape: Vec<usize>, shapes: [&[usize]; N]) -> Broadcast<N> {
         let rank = shape.len();
         let strides = shapes.map(|operand| {
@@ -75,8 +75,8 @@ impl<const N: usize> Broadcast<N> {
         self.sizes.iter().product()
     }
 
-    /// The stride of each operand, 0 or 1, where one row covers the whole result and at least one operand
-    /// is contiguous.
+    /// The stride of each operand, 0 or 1, if one row covers the whole result and at least one
+    /// operand is contiguous.
     pub(super) fn steps(&self) -> Option<[usize; N]> {
         let steps: [usize; N] = match self.sizes.len() {
             1 => std::array::from_fn(|k| self.strides[k][0]),
@@ -85,12 +85,11 @@ impl<const N: usize> Broadcast<N> {
         (steps.contains(&1) && steps.iter().all(|&step| step < 2)).then_some(steps)
     }
 
-    /// Calls `row` for each stretch of the result: where it begins there, how long it is, and for
-    /// each operand where it begins and how far apart its elements are. Long stretches come in
-    /// pieces.
+    /// Calls `row` for each row of the result with its start and length there, and the start and
+    /// stride in each operand. Long rows are split.
     ///
-    /// It is compiled once for each number of operands: `row` is called through a pointer, and has the
-    /// loops over elements.
+    /// This is compiled once for each number of operands: `row` is called through a pointer, and
+    /// has the loops over elements.
     pub(in crate::families) fn rows(&self, row: &mut dyn FnMut(usize, usize, [(usize, usize); N])) {
         if self.shape.contains(&0) {
             return;

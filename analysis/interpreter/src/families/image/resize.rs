@@ -1,8 +1,8 @@
 //! Resizing by interpolation.
 //!
-//! Each axis has, for each place of the result, the places of the data that it is made of and
-//! their weights. The axes are gone through one after the other, the innermost first, in single
-//! precision: that is how TVM's arithmetic is nested.
+//! For each position of the result along an axis, the contributing positions of the data and their
+//! weights are computed. The axes are then processed one after the other, innermost first and in
+//! single precision, in the order of TVM's arithmetic.
 
 use super::{super::layouts, *};
 
@@ -14,10 +14,10 @@ enum Method {
     Cubic,
 }
 
-/// The rounding that finds the nearest element.
+/// The rounding to the nearest element.
 #[derive(Clone, Copy)]
 enum Rounding {
-    /// Halves go away from zero.
+    /// Halves are rounded away from zero.
     Round,
     PreferFloor,
     PreferCeil,
@@ -31,7 +31,7 @@ impl Method {
             "nearest_neighbor" => Ok(Method::Nearest),
             "linear" | "bilinear" => Ok(Method::Linear),
             "cubic" => Ok(Method::Cubic),
-            other => Err(call.fault(format_args!("there is no method \"{other}\""))),
+            other => Err(call.fault(format_args!("unknown method \"{other}\""))),
         }
     }
 }
@@ -46,11 +46,11 @@ impl Rounding {
             "round_prefer_ceil" => Ok(Rounding::PreferCeil),
             "floor" => Ok(Rounding::Floor),
             "ceil" => Ok(Rounding::Ceil),
-            other => Err(call.fault(format_args!("there is no rounding method \"{other}\""))),
+            other => Err(call.fault(format_args!("unknown rounding method \"{other}\""))),
         }
     }
 
-    /// The element nearest to `x`. Floor and ceiling forgive an error of rounding.
+    /// The element nearest to `x`. Floor and ceiling tolerate rounding errors.
     fn round(self, x: f32) -> i64 {
         let nearest = match self {
             Rounding::Round => x.round(),
@@ -63,7 +63,7 @@ impl Rounding {
     }
 }
 
-/// The position of each of `count` places of the result among `size` elements.
+/// The positions of `count` elements of the result among `size` elements of the data.
 fn coordinates(
     call: &Call<'_>,
     mode: &str,
@@ -80,7 +80,7 @@ fn coordinates(
         "pytorch_half_pixel" => repeated(0.0, count),
         "tf_half_pixel_for_nn" => collected(places.map(|x| (x + 0.5) * scale)),
         "asymmetric" => collected(places.map(|x| scale * x)),
-        // A single place has no corner at the other end; it is the first.
+        // A single element has no opposite corner; it is the first of the data.
         "align_corners" if count > 1 => {
             let scale = ((from - 1.0) / (to - 1.0)) as f32;
             collected(places.map(|x| scale * x))
@@ -96,22 +96,24 @@ fn coordinates(
             }
         }
         other => {
-            return Err(call.fault(format_args!("there is no transformation mode \"{other}\"")));
+            return Err(
+                call.fault(format_args!("unknown coordinate transformation mode \"{other}\""))
+            );
         }
     })
 }
 
-/// The elements and weights of the places of the result along one axis.
+/// The contributing elements and their weights along one axis.
 struct Taps {
     /// The size of the data.
     size: usize,
-    /// The number of elements of each place.
+    /// The number of contributing elements per position.
     width: usize,
-    /// They, place by place.
+    /// Their indices, position by position.
     index: Vec<usize>,
-    /// Their weights; none where the one element is copied.
+    /// Their weights; empty if the one element is copied.
     weight: Vec<f32>,
-    /// The places that lie outside of the data.
+    /// The positions outside of the data.
     outside: Vec<bool>,
 }
 
@@ -140,7 +142,7 @@ impl Taps {
         let pair = |x: &f32| [1.0 - (x - x.floor()), x - x.floor()];
         let weight = match method {
             Method::Linear => collected(places.iter().flat_map(pair)),
-            // Those of the cubic method depend on more, and are put in afterwards.
+            // The cubic weights depend on more parameters and are filled in later.
             Method::Nearest | Method::Cubic => Vec::new(),
         };
         let outside = mapped(places, |x| x < 0.0 || x > last as f32);
@@ -148,7 +150,7 @@ impl Taps {
     }
 }
 
-/// The weights of the four elements around each place.
+/// The weights of the four elements around each position.
 fn cubic_weights(places: &[f32], alpha: f64) -> Vec<[f32; 4]> {
     let a = alpha as f32;
     let (a2, a3, b3) = ((alpha + 2.0) as f32, (3.0 + alpha) as f32, (3.0 + 2.0 * alpha) as f32);
@@ -165,7 +167,7 @@ fn cubic_weights(places: &[f32], alpha: f64) -> Vec<[f32; 4]> {
     collected(places.iter().map(weights))
 }
 
-/// Takes away the weights of what is outside of `size` elements, and lets the others add up to 1.
+/// Removes the weights of elements outside of the data and normalizes the others.
 fn excluded(places: &[f32], size: usize, weights: &[[f32; 4]]) -> Vec<[f32; 4]> {
     let one = |(x, weights): (&f32, &[f32; 4])| {
         let first = (x.floor() as i64).saturating_sub(1);
@@ -182,8 +184,8 @@ fn excluded(places: &[f32], size: usize, weights: &[[f32; 4]]) -> Vec<[f32; 4]> 
     collected(places.iter().zip(weights).map(one))
 }
 
-/// Goes along one axis of data of the shape `(outer, size, inner)`. Where the weights are those of
-/// the places along the last axis, `by_column` holds them.
+/// Interpolates along one axis of data of the shape `(outer, size, inner)`. `by_column` holds
+/// weights that depend on the position along the last axis instead.
 fn pass(
     call: &Call<'_>,
     data: &[f32],
@@ -232,7 +234,7 @@ pub(super) fn resize(call: &mut Call<'_>, plain: &str) -> Outcome {
     resize_to(call, plain, &size, &roi, false)
 }
 
-/// `dyn.image.resize2d`, whose sizes are an argument.
+/// `dyn.image.resize2d`, with the sizes as an argument.
 pub(super) fn resize_to_argument(call: &mut Call<'_>) -> Outcome {
     let size = call.numbers(1)?;
     let roi = call.tensor(2)?.to_f32s();
@@ -252,13 +254,13 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     let data = layouts::convert(call, call.tensor(0)?, layout, plain)?;
     let axes = plain.len() - 2;
     if data.rank() != axes + 2 || wanted.len() != axes {
-        return Err(call.fault(format_args!("there must be {axes} sizes, and {axes} axes of them")));
+        return Err(call.fault(format_args!("there must be {axes} sizes and {axes} spatial axes")));
     }
     let mut counts = room(axes);
     for &count in wanted {
         match usize::try_from(count) {
             Ok(count) => counts.push(count),
-            Err(_) => return Err(call.fault(format_args!("{count} is not a size"))),
+            Err(_) => return Err(call.fault(format_args!("{count} is not a valid size"))),
         }
     }
     let sizes = data.shape()[2..].to_vec();
@@ -266,7 +268,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     shape.extend(&counts);
     call.allow(&shape, dtype)?;
     if sizes.contains(&0) && !shape.contains(&0) {
-        return Err(call.fault("there is nothing to interpolate between"));
+        return Err(call.fault("the images are empty"));
     }
     let mode = call.str("coordinate_transformation_mode");
     let method = Method::of(call)?;
@@ -277,7 +279,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     let cropping = mode == "tf_crop_and_resize";
     let mut places = room(axes);
     for axis in 0..axes {
-        // The region is written by axis, outermost first; of volumes it is the other way around.
+        // The region lists axes outermost first, but innermost first for volumes.
         let at = if axes == 3 { axes - 1 - axis } else { axis };
         let ends = match (roi.get(at), roi.get(axes + at)) {
             (Some(&start), Some(&end)) => (start, end),
@@ -297,8 +299,8 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
         for axis in 0..axes {
             let mut weights = cubic_weights(&places[axis], alpha);
             if exclude && axes == 3 && axis == 0 {
-                // TVM weights the depth as the width: by the place across, held against the
-                // height.
+                // TVM weights the depth like the width: by the horizontal position, compared with
+                // the height.
                 by_column = Some(excluded(&places[2], sizes[1], &cubic_weights(&places[2], alpha)));
             } else if exclude {
                 weights = excluded(&places[axis], sizes[axis], &weights);
@@ -307,7 +309,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
         }
     }
     if method == Method::Nearest && mode == "asymmetric" && axes == 2 && !dynamic {
-        // Whole ratios are divided by, whatever the rounding method says.
+        // Integral ratios are divided by, regardless of the rounding method.
         for axis in 0..axes {
             let (size, count) = (sizes[axis], counts[axis]);
             if size > 0 && count >= size && count % size == 0 {
@@ -325,14 +327,14 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     }
     if cropping {
         let value = call.float("extrapolation_value")? as f32;
-        // Of volumes TVM looks at the height and the width alone.
+        // For volumes, TVM compares the height and the width only.
         let rows = axes.checked_sub(2).map(|row| &taps[row]);
         extrapolate(&mut current, rows, &taps[axes - 1], value);
     }
     finish(call, &shape, current, dtype, plain, layout)
 }
 
-/// Writes `value` at the places that lie outside of the data.
+/// Writes `value` to the positions outside of the data.
 fn extrapolate(out: &mut [f32], rows: Option<&Taps>, columns: &Taps, value: f32) {
     let width = columns.count().max(1);
     for (line, to) in out.chunks_mut(width).enumerate() {
@@ -360,7 +362,7 @@ fn finish(
     }
 }
 
-/// `image.crop_and_resize`: each box is cut out of its image and brought to the same size.
+/// `image.crop_and_resize`: crops each box and resizes it to the common size.
 pub(super) fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
     let layout = call.str("layout");
@@ -384,7 +386,7 @@ pub(super) fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
     call.allow(&shape, dtype)?;
     let size = channels * height * width;
     if height * width == 0 && !shape.contains(&0) {
-        return Err(call.fault("there is nothing to interpolate between"));
+        return Err(call.fault("the images are empty"));
     }
     let images = data.to_f32s();
     let places = |size: usize, count: usize, from: f32, to: f32| -> Vec<f32> {
@@ -400,7 +402,9 @@ pub(super) fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
     for (ends, image) in boxes.to_f32s().chunks_exact(4).zip(of) {
         let image = usize::try_from(image).ok().filter(|&image| image < batches);
         let Some(image) = image else {
-            return Err(call.fault(format_args!("there are {batches} images, not that of a box")));
+            return Err(
+                call.fault(format_args!("the index of a box is out of range for {batches} images"))
+            );
         };
         let down = places(height, rows, ends[0], ends[2]);
         let across = places(width, columns, ends[1], ends[3]);

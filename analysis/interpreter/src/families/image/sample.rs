@@ -1,4 +1,4 @@
-//! Sampling at the places of a grid.
+//! Sampling at the points of a grid.
 
 use super::*;
 use num_traits::Float;
@@ -36,13 +36,13 @@ pub(super) fn grid_sample(call: &mut Call<'_>) -> Outcome {
         "zeros" => Outside::Zeros,
         "border" => Outside::Border,
         "reflection" => Outside::Reflection,
-        other => return Err(call.fault(format_args!("there is no padding mode \"{other}\""))),
+        other => return Err(call.fault(format_args!("unknown padding mode \"{other}\""))),
     };
     let method = match call.str("method") {
         "nearest" => Method::Nearest,
         "bilinear" | "trilinear" => Method::Linear,
         "bicubic" if axes == 2 => Method::Cubic,
-        other => return Err(call.fault(format_args!("there is no method \"{other}\" here"))),
+        other => return Err(call.fault(format_args!("unknown method \"{other}\""))),
     };
     let fits = (axes == 2 || axes == 3)
         && grid.rank() == axes + 2
@@ -71,12 +71,12 @@ pub(super) fn grid_sample(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// A number as a `T`; every `T` here has all those that occur.
+/// Converts a number that every `T` here can represent.
 fn number<T: Float>(x: f64) -> T {
     T::from(x).unwrap_or_else(T::zero)
 }
 
-/// The integer that a whole number is; what is none is far outside.
+/// Converts a whole number to an integer; other numbers are far out of range.
 fn whole<T: Float>(x: T) -> i64 {
     x.to_i64().filter(|x| x.unsigned_abs() < 1 << 31).unwrap_or(i64::from(i32::MIN))
 }
@@ -96,7 +96,7 @@ impl Sampler {
             let grid = &grid[at / channels * axes * places..];
             for (place, to) in to.iter_mut().enumerate() {
                 spend(32);
-                // The grid holds the places across first.
+                // The grid holds x before y.
                 let mut x = [T::zero(); 3];
                 for (axis, x) in x.iter_mut().enumerate().take(axes) {
                     let from = grid[(axes - 1 - axis) * places + place];
@@ -112,7 +112,7 @@ impl Sampler {
         out
     }
 
-    /// From -1 … 1 to the places of elements.
+    /// Converts -1 … 1 to positions of elements.
     fn coordinate<T: Float>(&self, x: T, size: usize) -> T {
         let (one, two, size_of) = (T::one(), number::<T>(2.0), number::<T>(size as f64));
         let x = if self.align_corners {
@@ -121,7 +121,7 @@ impl Sampler {
             number::<T>(-0.5) + (x + one) * size_of / two
         };
         match self.outside {
-            // Of the cubic method the elements are brought inside, not the place.
+            // The cubic method clamps the elements instead of the position.
             _ if self.method == Method::Cubic => x,
             Outside::Zeros => x,
             Outside::Border => clip(x, size),
@@ -129,7 +129,7 @@ impl Sampler {
         }
     }
 
-    /// A place mirrored at the borders until it is inside.
+    /// Reflects a position at the borders until it is inside.
     fn reflect<T: Float>(&self, x: T, size: usize) -> T {
         let (size, corner) = if self.align_corners {
             (size.saturating_sub(1), T::zero())
@@ -162,7 +162,7 @@ impl Sampler {
 
     fn nearest<T: Float>(&self, plane: &[T], x: &[T]) -> T {
         let mut at = [0i64; 3];
-        // Halves go to the even neighbour.
+        // Halves are rounded to even.
         let even = |x: T| match x.to_f64() {
             Some(x) => whole(x.round_ties_even()),
             None => i64::from(i32::MIN),
@@ -212,7 +212,7 @@ impl Sampler {
         sum
     }
 
-    /// An element of one axis, brought inside of the data where there is something outside.
+    /// Clamps or reflects an index, if elements outside of the data are defined that way.
     fn inside(&self, at: i64, size: usize) -> i64 {
         match self.outside {
             Outside::Zeros => at,
@@ -222,14 +222,14 @@ impl Sampler {
     }
 }
 
-/// A place held between the first and the last element; what is no number is the first.
+/// Clamps a position to the elements; NaN becomes the first.
 fn clip<T: Float>(x: T, size: usize) -> T {
     let x = if x > T::zero() { x } else { T::zero() };
     let last = number::<T>(size.saturating_sub(1) as f64);
     if x < last { x } else { last }
 }
 
-/// The weights of the four elements around a place that is `t` after the second of them, with
+/// The weights of the four elements around a position that is `t` after the second of them, with
 /// the free parameter -0.75.
 fn cubic_weights<T: Float>(t: T) -> [T; 4] {
     let a: T = number(-0.75);

@@ -1,4 +1,4 @@
-//! Taking elements from positions that are computed.
+//! Selecting elements by computed positions.
 
 use super::{super::broadcast, position, strides};
 use crate::families::prelude::*;
@@ -11,7 +11,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("unravel_index", unravel_index),
 ];
 
-/// Runs of `length` elements from the places in `starts`, one after the other.
+/// Concatenates the runs of `length` elements that begin at `starts`.
 fn collect(
     call: &Call<'_>,
     tensor: &Tensor,
@@ -52,7 +52,9 @@ fn take(call: &mut Call<'_>) -> Outcome {
     let batch = if flat { 0 } else { usize::try_from(batch).unwrap_or(0) };
     let (from, at) = (data.shape(), indices.shape());
     if batch > axis || batch > at.len() {
-        return Err(call.fault(format_args!("`batch_dims` is {batch}, beyond the axis")));
+        return Err(
+            call.fault(format_args!("`batch_dims` is {batch}, which is greater than the axis"))
+        );
     }
     if from[..batch] != at[..batch] {
         return Err(call.fault(format_args!(
@@ -96,12 +98,12 @@ fn gather(call: &mut Call<'_>) -> Outcome {
     let (from, shape) = (data.shape(), indices.shape());
     let axis = call.axis(call.optional_int("axis")?.unwrap_or(0), data.rank())?;
     if shape.len() != from.len() {
-        return Err(call.fault("`indices` and `data` differ in rank"));
+        return Err(call.fault("`indices` and `data` have different ranks"));
     }
     for (at, (&many, &size)) in shape.iter().zip(from).enumerate() {
         if at != axis && many > size {
             return Err(call.fault(format_args!(
-                "axis {at} of `indices` has size {many}, more than the {size} of `data`"
+                "axis {at} of `indices` has size {many}, but only {size} in `data`"
             )));
         }
     }
@@ -119,7 +121,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
     collect(call, data, &starts, 1, shape)
 }
 
-/// The next position in row-major order.
+/// Advances to the next position in row-major order.
 pub(in crate::families) fn advance(index: &mut [usize], shape: &[usize]) {
     spend(1);
     for axis in (0..shape.len()).rev() {
@@ -139,14 +141,16 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("`indices` has no axis"));
     };
     if batch + depth > from.len() || batch > rest.len() {
-        return Err(call
-            .fault(format_args!("`indices` names {depth} axes after {batch} of {}", from.len())));
+        return Err(call.fault(format_args!(
+            "`indices` selects on {depth} axes after {batch} of {}",
+            from.len()
+        )));
     }
     let steps = strides(from);
     let length: usize = from[batch + depth..].iter().product();
     let count: usize = rest.iter().product();
     let numbers = indices.to_i64s();
-    // How many places share one position on the batch axes.
+    // The number of results per position on the batch axes.
     let after: usize = rest[batch..].iter().product();
     let batch_stride: usize = from[batch..].iter().product();
     let mut starts = room(count);
@@ -167,7 +171,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
 fn adv_index(call: &mut Call<'_>) -> Outcome {
     let inputs = call.tensors(0)?;
     let Some((&data, indices)) = inputs.split_first() else {
-        return Err(call.fault("there is no data"));
+        return Err(call.fault("the tuple is empty"));
     };
     let from = data.shape();
     if indices.len() > from.len() || indices.is_empty() {
@@ -177,7 +181,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
     for index in indices {
         match broadcast::Broadcast::of([&common[..], index.shape()]) {
             Some(walk) => common = walk.shape,
-            None => return Err(call.fault("the shapes of the indices do not broadcast together")),
+            None => return Err(call.fault("the shapes of the indices cannot be broadcast")),
         }
     }
     let steps = strides(from);

@@ -1,4 +1,4 @@
-//! Putting elements into positions that are computed.
+//! Writing elements to computed positions.
 
 use super::{gather::advance, position, strides};
 use crate::families::{broadcast, prelude::*};
@@ -11,7 +11,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("strided_set", strided_set),
 ];
 
-/// The combination of an existing element and a new one.
+/// The function that combines an existing element with a new one.
 fn merge(call: &Call<'_>, mode: &str) -> Result<fn(f64, f64) -> f64, Fault> {
     Ok(match mode {
         "update" | "" => |_, y| y,
@@ -20,11 +20,11 @@ fn merge(call: &Call<'_>, mode: &str) -> Result<fn(f64, f64) -> f64, Fault> {
         "min" => |x, y| if x < y { x } else { y },
         "max" => |x, y| if x > y { x } else { y },
         "mean" => |x, y| (x + y) / 2.0,
-        other => return Err(call.fault(format_args!("there is no reduction `{other}`"))),
+        other => return Err(call.fault(format_args!("unknown reduction `{other}`"))),
     })
 }
 
-/// As [`merge`], for integers.
+/// Like [`merge`], for integers.
 fn merge_integers(mode: &str) -> fn(i64, i64) -> i64 {
     match mode {
         "add" => i64::wrapping_add,
@@ -36,7 +36,7 @@ fn merge_integers(mode: &str) -> fn(i64, i64) -> i64 {
     }
 }
 
-/// Merges each stretch of updates into the data at its place.
+/// Merges each run of updates into the data at its position.
 fn apply(
     call: &mut Call<'_>,
     data: Tensor,
@@ -50,7 +50,7 @@ fn apply(
     each_dtype!(data, array => {
         let mut array = own(array);
         let Some(updates) = T::unwrap(updates) else {
-            return Err(call.fault("`data` and `updates` differ in data type"));
+            return Err(call.fault("`data` and `updates` have different data types"));
         };
         let updates = updates.as_slice().unwrap_or_default();
         let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
@@ -87,11 +87,11 @@ fn scatter(call: &mut Call<'_>, mode: &str) -> Outcome {
     let from = call.tensor(0)?.shape().to_vec();
     let indices = call.tensor(1)?;
     let shape = indices.shape();
-    // As TVM reads them: `updates` in the order of `indices`, which may be fewer, and the axes on
-    // either side of `axis` counted through as one.
+    // TVM reads `updates` in the order of `indices`, which may be smaller, and flattens the axes
+    // before and after `axis`.
     if shape.len() != rank || call.tensor(2)?.len() < indices.len() {
         return Err(call.fault(
-            "`indices` must have as many axes as `data`, and `updates` an element for each of them",
+            "`indices` must have as many axes as `data`, and `updates` as many elements as `indices`",
         ));
     }
     let product = |sizes: &[usize]| sizes.iter().product::<usize>();
@@ -115,7 +115,10 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("`indices` has no axis"));
     };
     if depth > from.len() {
-        return Err(call.fault(format_args!("`indices` names {depth} of {} axes", from.len())));
+        return Err(call.fault(format_args!(
+            "`indices` selects on {depth} axes, but there are {}",
+            from.len()
+        )));
     }
     let steps = strides(&from);
     let count: usize = rest.iter().product();
@@ -133,7 +136,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
     }
     if call.tensor(2)?.len() != count * length {
         return Err(call.fault(format_args!(
-            "`updates` has {} elements, the indices are for {}",
+            "`updates` has {} elements, but the indices select {}",
             call.tensor(2)?.len(),
             count * length
         )));
@@ -151,7 +154,7 @@ fn strided_set(call: &mut Call<'_>) -> Outcome {
         let size = size as i64;
         let stride = strides_given.get(axis).copied().unwrap_or(1);
         if stride == 0 {
-            return Err(call.fault(format_args!("axis {axis} is cut in steps of 0")));
+            return Err(call.fault(format_args!("the stride of axis {axis} is 0")));
         }
         let from_end = |at: i64| if at < 0 { at + size } else { at };
         let (first, last) = if stride > 0 { (0, size) } else { (size - 1, -1) };

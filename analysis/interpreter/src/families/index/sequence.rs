@@ -1,4 +1,4 @@
-//! Sequences of different lengths in one tensor, and their spectra.
+//! Sequences of different lengths in one tensor, and Fourier transforms.
 
 use std::f64::consts::PI;
 
@@ -11,8 +11,8 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("stft", stft),
 ];
 
-/// Elements at or after the end of their sequence replaced. The axes of time and of the batch are
-/// the first two.
+/// Replaces the elements after the end of each sequence. The first two axes are time and batch, in
+/// either order.
 fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     let mask = call.float("mask_value")?;
     let ends = call.numbers(1)?;
@@ -73,7 +73,7 @@ fn dft(call: &mut Call<'_>) -> Outcome {
     let (re, im) = (call.tensor(0)?, call.tensor(1)?);
     let shape = re.shape();
     let Some(&length) = shape.last().filter(|_| im.shape() == shape) else {
-        return Err(call.fault("the two parts must have one shape, of at least one axis"));
+        return Err(call.fault("both parts must have the same shape, with at least one axis"));
     };
     let (x, y) = (re.to_f64s(), im.to_f64s());
     let (mut real, mut imaginary) = (room(x.len()), room(x.len()));
@@ -107,7 +107,7 @@ fn stft(call: &mut Call<'_>) -> Outcome {
     let (data, window) = (call.tensor(0)?, call.tensor(1)?);
     let length = data.shape().last().copied().unwrap_or(0);
     let (data, window) = (data.to_f64s(), window.to_f64s());
-    // One signal has no axis of batches.
+    // A single signal has no batch axis.
     let (batches, rows, columns) = match *shape.as_slice() {
         [rows, columns, 2] => (1, rows, columns),
         [batches, rows, columns, 2] => (batches, rows, columns),

@@ -1,4 +1,4 @@
-//! Taking elements from positions at equal distances.
+//! Selecting elements at regular positions.
 
 use crate::families::prelude::*;
 
@@ -8,20 +8,20 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("sliding_window", sliding_window),
 ];
 
-/// A cut along one axis: where it begins, how far apart the elements are, how many there are.
+/// A slice of one axis.
 #[derive(Clone, Copy)]
 pub(crate) struct Cut {
     /// The first position.
     pub(crate) begin: usize,
-    /// From one to the next; negative goes backwards.
+    /// The distance between positions; negative goes backwards.
     pub(crate) stride: i64,
     /// The number of elements.
     pub(crate) count: usize,
 }
 
 impl Cut {
-    /// The positions from `begin` to `end`: negative ones count from the end, and all are brought
-    /// inside the axis. Empty where they cross.
+    /// The positions from `begin` to `end`: negative ones count from the end, and both are clamped
+    /// to the axis. Empty if they cross.
     pub(crate) fn of(begin: i64, end: i64, stride: i64, size: usize) -> Cut {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let stride = if stride == 0 { 1 } else { stride };
@@ -40,18 +40,18 @@ impl Cut {
         Cut { begin: usize::try_from(from).unwrap_or(0), stride, count }
     }
 
-    /// All of an axis.
+    /// The whole axis.
     pub(crate) fn whole(size: usize) -> Cut {
         Cut { begin: 0, stride: 1, count: size }
     }
 }
 
-/// A tensor after one cut for each axis.
+/// Slices each axis of a tensor.
 pub(crate) fn cut(call: &Call<'_>, tensor: &Tensor, cuts: &[Cut]) -> Result<Tensor, Fault> {
     let shape: Vec<usize> = cuts.iter().map(|cut| cut.count).collect();
     call.allow(&shape, tensor.dtype())?;
     let steps = super::strides(tensor.shape());
-    // Axes at the end that are taken whole go in one piece.
+    // Trailing axes that are taken whole are copied in one run.
     let mut inner = 1;
     let mut rank = cuts.len();
     while let Some(axis) = rank.checked_sub(1)
@@ -101,7 +101,7 @@ pub(crate) fn cut(call: &Call<'_>, tensor: &Tensor, cuts: &[Cut]) -> Result<Tens
         }
         T::tensor(&shape, out)
     });
-    made.ok_or_else(|| call.fault("the slice does not fit"))
+    made.ok_or_else(|| call.fault("the slice is out of range"))
 }
 
 fn strided_slice(call: &mut Call<'_>) -> Outcome {
@@ -120,7 +120,7 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
             _ => 1,
         };
         if stride == 0 {
-            return Err(call.fault(format_args!("axis {axis} is cut in steps of 0")));
+            return Err(call.fault(format_args!("the stride of axis {axis} is 0")));
         }
         let from = begin.get(k).copied().unwrap_or(if stride > 0 { 0 } else { i64::MAX });
         let to = match end.get(k) {
@@ -149,7 +149,11 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
     for axis in axes {
         match like.shape().get(axis) {
             Some(&size) if size <= shape[axis] => cuts[axis] = Cut::whole(size),
-            _ => return Err(call.fault(format_args!("axis {axis} is not cut to a larger size"))),
+            _ => {
+                return Err(
+                    call.fault(format_args!("axis {axis} cannot be sliced to a larger size"))
+                );
+            }
         }
     }
     Ok(cut(call, tensor, &cuts)?.into())
@@ -164,7 +168,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     if axis + window.len() != tensor.rank() {
         return Err(call.fault("the window must cover every axis after `axis`"));
     }
-    // How far one step along each axis of the result goes in the data.
+    // The distance in the data for one step along each axis of the result.
     let mut walk: Vec<usize> = steps[..axis].to_vec();
     walk.extend(
         steps[axis..]

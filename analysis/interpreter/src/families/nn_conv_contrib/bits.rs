@@ -1,6 +1,6 @@
-//! Convolutions of integers of few bits, whose bits are packed into words.
+//! Convolutions of integers of few bits, packed into words.
 //!
-//! A word holds one bit of as many elements as it has bits, the first of them in the highest.
+//! A word holds one bit each of as many elements as it has bits, starting at the highest.
 
 use super::{
     super::{
@@ -10,7 +10,7 @@ use super::{
     *,
 };
 
-/// A count among the attributes.
+/// A bit count among the attributes.
 fn count(call: &Call<'_>, name: &str) -> Result<usize, Fault> {
     match usize::try_from(call.int(name)?) {
         Ok(count) if (1..=64).contains(&count) => Ok(count),
@@ -71,7 +71,7 @@ fn low_bits(call: &Call<'_>, tensor: &Tensor, bits: usize) -> Result<Tensor, Fau
     }
 }
 
-/// Takes words apart: of `packed`, `axis` holds the words and `bit_axis` their bits.
+/// Unpacks words: `axis` of `packed` holds the words and `bit_axis` their bits.
 fn unpacked(
     call: &Call<'_>,
     packed: &Tensor,
@@ -109,7 +109,7 @@ fn unpacked(
     }
 }
 
-/// The factors of the bits of a weight: each bit of a unipolar one is 1 or -1.
+/// The factors of the bits of a weight: each bit of a unipolar weight is 1 or -1.
 fn factors(call: &Call<'_>, weight: &Tensor, bits: usize) -> Result<Tensor, Fault> {
     if !call.bool("unipolar") {
         return Ok(weight.clone());
@@ -133,7 +133,7 @@ pub(super) fn conv2d(call: &mut Call<'_>) -> Outcome {
     let is_nhwc = layout == "NHWC";
     let weight = match weight.rank() {
         4 => low_bits(call, weight, weight_bits)?,
-        // It is packed already, in the order of the data.
+        // The weight is packed already, in the layout of the data.
         5 if is_nhwc => unpacked(call, weight, 2, 4)?,
         5 => unpacked(call, weight, 1, 4)?,
         _ => return Err(call.fault("the weight has the wrong rank")),
@@ -166,7 +166,7 @@ pub(super) fn dense(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Sums in the data type of the result, where they wrap.
+/// Sums that wrap in the data type of the result.
 fn finish(call: &Call<'_>, sums: &Tensor, dtype: DataType) -> Outcome {
     match crate::convert::converted(sums.clone(), dtype) {
         Some(tensor) => Ok(tensor.into()),

@@ -1,4 +1,4 @@
-//! Convolutions of displaced places: deformable convolution and correlation.
+//! Deformable convolution, correlation and buffers.
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 
@@ -12,8 +12,7 @@ use super::{
 };
 use crate::{convert::converted, gemm::Gemm};
 
-/// Between the four elements around a place that lies within the plane; those outside its borders
-/// are 0.
+/// Interpolates between the four elements around a position; those outside of the plane are 0.
 pub(in crate::families) fn bilinear(
     plane: &[f32],
     (height, width): (usize, usize),
@@ -33,7 +32,7 @@ pub(in crate::families) fn bilinear(
         + across * down * at(top + 1, left + 1)
 }
 
-/// `nn.deformable_conv2d`: each element of the window has an offset of its own at each place.
+/// `nn.deformable_conv2d`: each element of the window has its own offset at each position.
 pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
     let or = |written: &str, other: &str| {
@@ -121,13 +120,13 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
 }
 
 /// `nn.correlation`: the mean over patches of products, or of distances, of two images, the second
-/// displaced by each step of a square around nothing.
+/// displaced within a square neighbourhood.
 pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let (shape, dtype) = call.result()?;
     let (first, second) = (call.tensor(0)?, call.tensor(1)?);
     let number = |name: &str| -> Result<usize, Fault> {
         usize::try_from(call.int(name)?)
-            .map_err(|_| call.fault(format_args!("`{name}` is below 0")))
+            .map_err(|_| call.fault(format_args!("`{name}` is negative")))
     };
     let (kernel, furthest) = (number("kernel_size")?, number("max_displacement")?);
     let (stride, step) = (number("stride1")?.max(1), number("stride2")?.max(1));
@@ -150,7 +149,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     if moves != side * side {
         return Err(call.fault("the number of displacements is wrong"));
     }
-    // What is outside of an image is 0.
+    // The outside of an image is 0.
     let inside = |y: i64, x: i64| -> Option<usize> {
         let y = usize::try_from(y - padding[0].0 as i64).ok().filter(|&y| y < height)?;
         let x = usize::try_from(x - padding[1].0 as i64).ok().filter(|&x| x < width)?;
@@ -189,12 +188,12 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// `nn.fifo_buffer`: the data after the buffer, of which the oldest part falls out.
+/// `nn.fifo_buffer`: the buffer followed by the data, without its oldest part.
 pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
     let (data, buffer) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int("axis")?, buffer.rank())?;
     let (Some(&new), Some(&size)) = (data.shape().get(axis), buffer.shape().get(axis)) else {
-        return Err(call.fault("the data and the buffer differ in rank"));
+        return Err(call.fault("the data and the buffer have different ranks"));
     };
     let all = super::super::shape::joined(call, &[buffer, data], axis)?;
     Ok(super::super::shape::stretch(call, &all, axis, new, new + size)?.into())

@@ -9,8 +9,8 @@ use super::{
     *,
 };
 
-/// A transposed convolution: the convolution of the data, spread out by the strides, with the
-/// mirrored weight.
+/// A transposed convolution: the convolution of the data, dilated by the strides, with the mirrored
+/// weight.
 pub(in crate::families) fn transposed(
     call: &mut Call<'_>,
     plain_data: &str,
@@ -27,7 +27,7 @@ pub(in crate::families) fn transposed(
     let groups = usize::try_from(call.int("groups")?).unwrap_or(1).max(1);
     let weight_layout = or(call.str("kernel_layout"), plain_weight);
     let weight = if weight_layout.contains('G') {
-        // The groups stand outside of the input channels.
+        // The groups are outside of the input channels.
         let grouped = format!("G{plain_weight}");
         let weight = layouts::convert(call, call.tensor(1)?, &weight_layout, &grouped)?;
         let [count, inputs, ..] = *weight.shape() else {
@@ -49,7 +49,7 @@ pub(in crate::families) fn transposed(
     let inputs = weight.shape()[0];
     if data.shape()[1] != inputs || inputs % groups != 0 {
         return Err(call.fault(format_args!(
-            "{} channels in {groups} groups do not meet a weight of shape {:?}",
+            "{} channels in {groups} groups do not match a weight of shape {:?}",
             data.shape()[1],
             weight.shape()
         )));
@@ -57,7 +57,8 @@ pub(in crate::families) fn transposed(
     let mut spread = room(spatial);
     for axis in 0..spatial {
         let (size, window) = (data.shape()[2 + axis], weight.shape()[2 + axis]);
-        // Larger than any number is as large as the largest one: a result of that size is refused.
+        // A count that is too large for an `i64` is clamped: a result of that size is rejected
+        // anyway.
         let number = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
         let reach = number(window.saturating_sub(1).saturating_mul(dilations[axis]));
         let before = reach.saturating_sub(number(padding[axis].0));
@@ -78,8 +79,8 @@ pub(in crate::families) fn transposed(
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
 }
 
-/// The elements at multiples of the strides, after the padding, which may also cut off;
-/// zeros between them.
+/// Inserts zeros between the elements according to the strides and pads the borders; negative
+/// padding crops.
 fn spread_out(
     call: &Call<'_>,
     data: &Tensor,
@@ -88,7 +89,7 @@ fn spread_out(
 ) -> Result<Tensor, Fault> {
     let from = data.shape();
     let to = super::super::index::strides(shape);
-    // Where each index of each spatial axis goes, if it stays inside.
+    // The destination of each index of each spatial axis, if it is not cropped.
     let places: Vec<Vec<Option<usize>>> = spread
         .iter()
         .enumerate()
@@ -119,7 +120,7 @@ fn spread_out(
     made.ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// From `(inputs, outputs of a group, …)` to `(outputs, inputs of a group, …)`, mirrored along
+/// Converts `(inputs, outputs of a group, …)` to `(outputs, inputs of a group, …)`, mirrored along
 /// the axes of the window.
 fn mirrored(call: &Call<'_>, weight: &Tensor, groups: usize) -> Result<Tensor, Fault> {
     let from = weight.shape();
@@ -143,14 +144,14 @@ fn mirrored(call: &Call<'_>, weight: &Tensor, groups: usize) -> Result<Tensor, F
     made.ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// `nn.conv2d_backward_weight`: for each element of the weight, the sum of what it was multiplied
-/// by times the gradient of what came of it.
+/// `nn.conv2d_backward_weight`: for each element of the weight, the sum of the data elements that
+/// it is multiplied by times the gradients of the products.
 pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
     let (shape, dtype) = call.result()?;
     let or = |written: &str, other: &str| {
         if written.is_empty() { other.to_owned() } else { written.to_owned() }
     };
-    // The attributes of a convolution, one argument further: TVM reads them so.
+    // The attributes are those of a convolution, shifted by one argument as in TVM.
     let grad_layout = or(call.str("data_layout"), "NCHW");
     let layout = or(call.str("kernel_layout"), "NCHW");
     let weight_layout = or(call.str("out_layout"), "OIHW");
@@ -159,7 +160,7 @@ pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilation", 2)?);
     let padding = padding(call, 2)?;
     let groups = usize::try_from(call.int("groups")?).unwrap_or(1).max(1);
-    // The sizes of the window stand in the shape of the result.
+    // The shape of the result contains the sizes of the window.
     let size_of = |letter: char| {
         weight_layout.chars().position(|c| c == letter).and_then(|at| shape.get(at).copied())
     };

@@ -1,7 +1,7 @@
 //! Winograd's algorithm, and convolutions as products with weights in tiles.
 //!
-//! A tile of the result is `Aᵀ ((G w Gᵀ) · (Bᵀ d B)) A`. The matrices come from points at which
-//! polynomials are evaluated (Cook and Toom), those that TVM takes.
+//! A tile of the result is `Aᵀ ((G w Gᵀ) · (Bᵀ d B)) A`. The matrices are determined by the
+//! evaluation points of polynomials (Cook and Toom), which are those of TVM.
 
 use super::{
     super::{
@@ -12,7 +12,7 @@ use super::{
     *,
 };
 
-/// The matrices of one axis, row by row.
+/// The matrices of one axis in row-major order.
 struct Matrices {
     /// The size of a tile of the result.
     tile: usize,
@@ -26,7 +26,7 @@ struct Matrices {
     g: Vec<Vec<f64>>,
 }
 
-/// The points for as many as there must be.
+/// The evaluation points.
 fn points(count: usize) -> Option<Vec<f64>> {
     let (half, quarter, thirds) = (0.5, 0.25, 4.0 / 3.0);
     let short = [0.0, -1.0, 1.0, half, -2.0, -half];
@@ -80,7 +80,7 @@ impl Matrices {
         }
         let mut b = collected((0..alpha).map(|_| repeated(0f64, alpha)));
         for i in 0..alpha - 1 {
-            // The polynomial with the other points as its roots, the lowest power first.
+            // The polynomial whose roots are the other points, lowest power first.
             let mut polynomial = vec![1.0];
             for root in others(i) {
                 let mut next = repeated(0.0, polynomial.len() + 1);
@@ -101,9 +101,9 @@ impl Matrices {
         Ok(Matrices { tile, alpha, a: powers(tile), b, g })
     }
 
-    /// An axis that is not transformed: each place of the result is a plain sum.
+    /// An axis that is not transformed: each element of the result is a plain sum.
     fn plain(call: &Call<'_>, window: usize) -> Result<Matrices, Fault> {
-        // It is a matrix all the same, as large as the window is deep.
+        // It still needs a matrix, of the size of the window's depth.
         call.allow(&[window, window], DataType::FLOAT64)?;
         let unit = || {
             collected((0..window).map(|i| {
@@ -116,7 +116,7 @@ impl Matrices {
     }
 }
 
-/// The sums of the elements along one axis times the columns of a matrix. The data have the shape
+/// Multiplies the elements along one axis by the columns of a matrix. The data has the shape
 /// `(outer, rows of the matrix, inner)`.
 fn along(data: &[f64], inner: usize, matrix: &[Vec<f64>]) -> Vec<f64> {
     let columns = matrix.first().map_or(0, Vec::len);
@@ -148,8 +148,8 @@ fn tile_size(call: &Call<'_>) -> Result<usize, Fault> {
     usize::try_from(call.int("tile_size")?).map_err(|_| call.fault("`tile_size` is below 0"))
 }
 
-/// A weight `(outputs, inputs, window…)` transformed along its last `axes` axes, which then stand
-/// in front, ahead of those that are not transformed.
+/// Transforms a weight `(outputs, inputs, window…)` along its last `axes` axes, which become the
+/// first axes of the result.
 fn transformed(call: &Call<'_>, axes: usize) -> Outcome {
     let weight = call.tensor(0)?;
     let shape = weight.shape().to_vec();
@@ -181,8 +181,8 @@ pub(super) fn weight2d(call: &mut Call<'_>) -> Outcome {
     transformed(call, 2)
 }
 
-/// `nn.contrib_conv3d_winograd_weight_transform`: the depth is transformed where it is as the
-/// height and the width.
+/// `nn.contrib_conv3d_winograd_weight_transform`: the depth is transformed if it equals the height
+/// and the width.
 pub(super) fn weight3d(call: &mut Call<'_>) -> Outcome {
     let &[_, _, depth, height, _] = call.tensor(0)?.shape() else {
         return Err(call.fault("the weight has the wrong rank"));
@@ -220,11 +220,11 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     let one = |steps: &[usize]| steps.iter().all(|&step| step == 1);
     let (strides, dilations) = (steps(call, "strides", axes)?, steps(call, "dilation", axes)?);
     if !one(&strides) || !one(&dilations) {
-        return Err(call.fault("Winograd's algorithm has strides and dilations of 1 alone"));
+        return Err(call.fault("Winograd's algorithm only supports strides and dilations of 1"));
     }
     let padding = padding(call, axes)?;
     let tile = tile_size(call)?;
-    // The sides that were transformed stand in front, and are equal.
+    // The transformed axes come first and have equal sizes.
     let front = &weight.shape()[..axes];
     if front.contains(&0) {
         return Err(call.fault("the weight is empty"));
@@ -241,12 +241,14 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
         });
     }
     let (batches, inputs) = (data.shape()[0], data.shape()[1]);
-    // As the weight's transform gives it, outputs come first; for "NCHW" TVM exchanges them.
+    // The transform of the weight puts outputs first; for "NCHW", TVM swaps them with the inputs.
     let (outputs_first, outputs) = match (weight.shape()[axes], weight.shape()[axes + 1]) {
         (a, b) if b == inputs && (a != inputs || layout != plain) => (true, a),
         (a, b) if a == inputs => (false, b),
         (a, b) => {
-            return Err(call.fault(format_args!("{inputs} channels meet a weight of {a} by {b}")));
+            return Err(
+                call.fault(format_args!("{inputs} channels do not match a weight of {a} by {b}"))
+            );
         }
     };
     // The weight as (window…, outputs, inputs), with the window in the order of the data.
@@ -337,8 +339,8 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     }
 }
 
-/// `nn.contrib_conv2d_gemm_weight_transform`: a weight `(height, width, inputs, outputs)` as a
-/// matrix of products by outputs, in tiles, filled up with zeros.
+/// `nn.contrib_conv2d_gemm_weight_transform`: converts a weight `(height, width, inputs, outputs)`
+/// to a matrix with one row per product and one column per output, in tiles padded with zeros.
 pub(super) fn gemm_weight(call: &mut Call<'_>) -> Outcome {
     let (shape, _) = call.result()?;
     let weight = call.tensor(0)?;

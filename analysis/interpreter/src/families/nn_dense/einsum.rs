@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::families::{index::strides, prelude::*};
 
-/// The letter for an axis that `...` covers: the last one is 0.
+/// The letter for an axis covered by `...`: the last one is 0.
 fn covered(from_end: usize) -> char {
     char::from_u32(0xE000 + from_end as u32).unwrap_or('\u{E000}')
 }
 
-/// The names of the axes of one operand, `...` spelled out for `rank` axes.
+/// The names of the axes of an operand of `rank` axes, with `...` expanded.
 fn names(text: &str, rank: usize) -> Vec<char> {
     match text.split_once("...") {
         None => text.chars().collect(),
@@ -33,7 +33,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     let inputs: Vec<&str> = inputs.split(',').collect();
     if inputs.len() != operands.len() {
         return Err(call.fault(format_args!(
-            "the equation names {} operands, {} are given",
+            "the equation has {} operands, but got {}",
             inputs.len(),
             operands.len()
         )));
@@ -44,7 +44,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         let names = names(text, operand.rank());
         if names.len() != operand.rank() {
             return Err(call.fault(format_args!(
-                "`{text}` names {} axes, the operand has {}",
+                "`{text}` has {} axes, but the operand has {}",
                 names.len(),
                 operand.rank()
             )));
@@ -68,7 +68,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
             names(output, named + hidden)
         }
         None => {
-            // What is hidden, then what occurs once, in the order of the alphabet.
+            // The implicit axes, then those that occur once, in alphabetical order.
             let once = |name: char| axes.iter().flatten().filter(|c| **c == name).count() == 1;
             let front = (0..hidden).rev().map(covered);
             let visible = sizes.keys().copied().filter(|&c| c < '\u{E000}' && once(c));
@@ -84,7 +84,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     };
     let (shape, inner) = (size_of(&kept), size_of(&summed));
     call.allow(&shape, first.dtype())?;
-    // How far a step along each axis goes in each operand.
+    // The stride of each axis in each operand.
     let steps = |names: &[char]| -> Vec<Vec<usize>> {
         let per_operand = axes.iter().zip(&operands).map(|(own, operand)| {
             let strides = strides(operand.shape());
@@ -104,7 +104,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         if is_float { Vec::new() } else { operands.iter().map(|t| t.to_i64s()).collect() };
     let count: usize = shape.iter().product();
     let Some(each) = count_of(&inner) else {
-        return Err(call.fault("the sums have more terms than can be counted"));
+        return Err(call.fault("the sums have too many terms"));
     };
     let (sums_of, totals_of) = if is_float { (count, 0) } else { (0, count) };
     let (mut sums, mut totals) = (room(sums_of), room(totals_of));

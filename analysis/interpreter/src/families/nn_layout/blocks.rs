@@ -1,4 +1,4 @@
-//! Blocks of the spatial axes as channels or as batches.
+//! Moving blocks of the spatial axes to channels or batches.
 
 use crate::families::{
     index::slice::{Cut, cut},
@@ -31,7 +31,7 @@ fn blocked(call: &Call<'_>) -> Result<(usize, Tensor), Fault> {
     Ok((block, data))
 }
 
-/// The front of an axis, as much as fills whole blocks.
+/// The part of an axis that fills whole blocks.
 fn trimmed(call: &Call<'_>, data: &Tensor, blocks: &[usize]) -> Result<Tensor, Fault> {
     let front = |(&size, &block): (&usize, &usize)| Cut::whole(size / block.max(1) * block);
     let cuts: Vec<Cut> = data.shape().iter().zip(blocks).map(front).collect();
@@ -44,9 +44,9 @@ fn trimmed(call: &Call<'_>, data: &Tensor, blocks: &[usize]) -> Result<Tensor, F
 pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
     let (block, data) = blocked(call)?;
     let data = trimmed(call, &data, &[1, 1, block, block])?;
-    let &[n, c, h, w] = data.shape() else { return Err(call.fault("the data is no image")) };
+    let &[n, c, h, w] = data.shape() else { return Err(call.fault("the data must have 4 axes")) };
     let apart = call.reshaped(data, &[n, c, h / block, block, w / block, block])?;
-    // The place in the block is the outer part of the new channel.
+    // The position in the block is the outer part of the new channel.
     let blocks = permuted(&apart, &[0, 3, 5, 1, 2, 4]);
     let image = call.reshaped(
         blocks,
@@ -58,7 +58,7 @@ pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
 pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
     let (block, data) = blocked(call)?;
     let data = trimmed(call, &data, &[1, block.saturating_mul(block), 1, 1])?;
-    let &[n, c, h, w] = data.shape() else { return Err(call.fault("the data is no image")) };
+    let &[n, c, h, w] = data.shape() else { return Err(call.fault("the data must have 4 axes")) };
     let kept = c / block.saturating_mul(block);
     let apart = if call.str("mode") == "DCR" {
         let apart = call.reshaped(data, &[n, block, block, kept, h, w])?;
@@ -76,11 +76,13 @@ pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
 fn block_shape(call: &Call<'_>, rank: usize) -> Result<Vec<usize>, Fault> {
     let size = |&size: &i64| match usize::try_from(size) {
         Ok(size) if size > 0 => Ok(size),
-        _ => Err(call.fault(format_args!("there are no blocks of {size}"))),
+        _ => Err(call.fault(format_args!("{size} is not a valid block size"))),
     };
     let blocks = call.ints("block_shape")?.iter().map(size).collect::<Result<Vec<_>, Fault>>()?;
     if blocks.len() >= rank {
-        return Err(call.fault(format_args!("blocks of {} axes in {rank}", blocks.len())));
+        return Err(
+            call.fault(format_args!("there are {} block sizes, but {rank} axes", blocks.len()))
+        );
     }
     Ok(blocks)
 }
@@ -126,10 +128,13 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let blocks = block_shape(call, data.rank())?;
     let crops = pairs(call, "crops")?;
-    let [batch, sizes @ ..] = data.shape() else { return Err(call.fault("there is no batch")) };
+    let [batch, sizes @ ..] = data.shape() else {
+        return Err(call.fault("the data has no batch axis"));
+    };
     let whole = blocks.iter().fold(1usize, |product, &block| product.saturating_mul(block));
     if batch % whole != 0 {
-        return Err(call.fault(format_args!("{batch} batches do not make blocks of {whole}")));
+        return Err(call
+            .fault(format_args!("{batch} batches are not a multiple of the block size {whole}")));
     }
     let count = blocks.len();
     let mut apart = blocks.clone();

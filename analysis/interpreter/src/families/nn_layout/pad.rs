@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-/// Where the elements of an axis of the result come from: runs of neighbours, each with where it
-/// begins and how long it is, and of new ones, which come from nowhere.
+/// The sources of the elements of an axis of the result: runs of consecutive elements with their
+/// start and length, and runs of new elements without a source.
 #[derive(Default)]
 struct Sources {
     stretches: Vec<(Option<usize>, usize)>,
@@ -32,7 +32,7 @@ impl Sources {
         Ok(all)
     }
 
-    /// One by one.
+    /// The sources one by one.
     fn each(&self) -> Vec<Option<usize>> {
         let mut each = room(self.count);
         for &(from, length) in &self.stretches {
@@ -48,7 +48,7 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
     pad_by(call, &widths, 1)
 }
 
-/// Pads by the pairs of widths, with the value in the argument at `position`.
+/// Pads by the pairs of widths with the value of the argument at `position`.
 pub(in crate::families) fn pad_by(
     call: &mut Call<'_>,
     widths: &[(i64, i64)],
@@ -62,7 +62,7 @@ pub(in crate::families) fn pad_by(
     Ok(padded(call, call.tensor(0)?, widths, value, mode)?.into())
 }
 
-/// A tensor with elements added at both ends of each axis; negative widths take some away.
+/// Adds elements at both ends of each axis; negative widths remove some.
 pub(super) fn padded(
     call: &Call<'_>,
     data: &Tensor,
@@ -83,7 +83,7 @@ pub(super) fn padded(
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let length = size.saturating_add(before).saturating_add(after);
         let Ok(count) = usize::try_from(length) else {
-            return Err(call.fault(format_args!("axis {axis} would have the size {length}")));
+            return Err(call.fault(format_args!("axis {axis} would have size {length}")));
         };
         shape.push(count);
         call.allow(&shape, data.dtype())?;
@@ -106,13 +106,13 @@ pub(super) fn padded(
         sources.push(Sources::of((0..length).map(source))?);
     }
     if !matches!(mode, "constant" | "edge" | "reflect") {
-        return Err(call.fault(format_args!("there is no `pad_mode` \"{mode}\"")));
+        return Err(call.fault(format_args!("unknown `pad_mode` \"{mode}\"")));
     }
     spread(call, data, &sources, value)
 }
 
-/// The tensor whose element at (i, j, …) is that at the sources of i, j, … along each axis, and
-/// `value` where one of them has none.
+/// The tensor whose element at (i, j, …) comes from the sources of i, j, … along each axis, or is
+/// `value` if one of them has none.
 fn spread(
     call: &Call<'_>,
     data: &Tensor,
@@ -131,7 +131,7 @@ fn spread(
     let Some((last, outer)) = sources.split_last() else { return Ok(data.clone()) };
     let outer: Vec<Vec<Option<usize>>> = outer.iter().map(Sources::each).collect();
     let rows: usize = shape[..outer.len()].iter().product();
-    // Where each row of the result begins in the data; nowhere, if it is new altogether.
+    // The start of each row of the result in the data; `None` if all of it is new.
     let start = |index: &[usize]| -> Option<usize> {
         let mut start = 0;
         for ((source, &at), step) in outer.iter().zip(index).zip(&steps) {
@@ -163,7 +163,7 @@ fn spread(
     made.ok_or_else(|| call.fault("the widths do not fit"))
 }
 
-/// No elements, of the data type of a tensor.
+/// An empty vector of the tensor's data type.
 fn nothing(call: &Call<'_>, data: &Tensor) -> Result<Tensor, Fault> {
     match Tensor::zeros(data.dtype(), &[0]) {
         Some(tensor) => Ok(tensor),
@@ -171,13 +171,13 @@ fn nothing(call: &Call<'_>, data: &Tensor) -> Result<Tensor, Fault> {
     }
 }
 
-/// The border is repeated where the mode is `SYMMETRIC`, and not where it is `REFLECT`.
+/// `SYMMETRIC` repeats the border element, `REFLECT` does not.
 pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
     let widths = pairs(call, "pad_width")?;
     let border = match call.str("mode") {
         "SYMMETRIC" => 1,
         "REFLECT" => 0,
-        other => return Err(call.fault(format_args!("there is no mode \"{other}\""))),
+        other => return Err(call.fault(format_args!("unknown mode \"{other}\""))),
     };
     let data = call.tensor(0)?;
     let mut sources: Vec<Sources> = room(data.rank());
@@ -208,7 +208,7 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
     Ok(spread(call, data, &sources, Tensor::scalar(0f64))?.into())
 }
 
-/// New elements between neighbours.
+/// Inserts elements between neighbours.
 pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let steps = call.ints("strides")?;
@@ -220,9 +220,9 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     let mut shape = room(data.rank());
     for (&size, &step) in data.shape().iter().zip(&steps) {
         let Some(step) = usize::try_from(step).ok().filter(|&step| step > 0) else {
-            return Err(call.fault(format_args!("neighbours cannot be {step} apart")));
+            return Err(call.fault(format_args!("the stride {step} is less than 1")));
         };
-        // An axis without elements has none to stand between.
+        // An empty axis has no elements to insert any between.
         let length = match size.checked_sub(1) {
             Some(gaps) => gaps.saturating_mul(step).saturating_add(1),
             None => 0,

@@ -1,15 +1,15 @@
 //! Upsampling by factors.
 //!
-//! One axis after the other, the last one first: that gives the sums of TVM in its order. As there,
-//! all is computed in single precision, integers too.
+//! The axes are processed one after the other, last one first, which adds the numbers in the same
+//! order as TVM. As there, everything is computed in single precision, including integers.
 
 use crate::{convert::converted, families::prelude::*};
 
-/// The elements that one element of the result is made of, and what each counts.
+/// The elements that contribute to one element of the result, and their weights.
 type Taps = Vec<(usize, f32)>;
 
-/// Enlarges the axes of these letters by factors. Halves of a size are rounded to even where it is
-/// known when the program is compiled, and away from zero where it is not.
+/// Scales the axes with these letters. Halves of a size are rounded to even if the size is known at
+/// compile time, and away from zero otherwise.
 pub(in crate::families) fn upsampling(
     call: &mut Call<'_>,
     letters: &[u8],
@@ -34,12 +34,17 @@ pub(in crate::families) fn upsampling(
     let mut plan: Vec<(usize, Vec<Taps>)> = Vec::new();
     for (&letter, factor) in letters.iter().zip(factors) {
         let Some(axis) = axes.index_of(letter as char) else {
-            return Err(call.fault(format_args!("there is no `{}` in `{layout}`", letter as char)));
+            return Err(call.fault(format_args!(
+                "there is no axis `{}` in layout `{layout}`",
+                letter as char
+            )));
         };
         let size = shape[axis];
         let target = round(size as f64 * factor);
         if !(0.0..=f64::from(i32::MAX)).contains(&target) || size == 0 && target > 0.0 {
-            return Err(call.fault(format_args!("{size} elements cannot become {target}")));
+            return Err(
+                call.fault(format_args!("an axis of size {size} cannot be scaled to {target}"))
+            );
         }
         let target = target as usize;
         shape[axis] = target;
@@ -49,7 +54,9 @@ pub(in crate::families) fn upsampling(
         )
         .ok();
         let Some(taps) = taps else {
-            return Err(call.fault(format_args!("there is no method `{method}` with `{mode}`")));
+            return Err(
+                call.fault(format_args!("method `{method}` is not supported with `{mode}`"))
+            );
         };
         plan.push((axis, taps));
     }
@@ -66,7 +73,7 @@ pub(in crate::families) fn upsampling(
     }
 }
 
-/// One axis of `size`, with `inner` elements for each of its places.
+/// Scales an axis of `size` with `inner` elements per position.
 fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
     let (each, made) = (size * inner, taps.len() * inner);
     if each == 0 || made == 0 {
@@ -89,7 +96,7 @@ fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
     out
 }
 
-/// The sources of the element `at` of `target` ones; `None` for a mode that TVM does not know.
+/// The sources of element `at` of `target` ones; `None` for modes that TVM does not support.
 fn taps(at: usize, size: usize, target: usize, method: &str, mode: &str) -> Option<Taps> {
     let (size_f, target_f, x) = (size as f32, target as f32, at as f32);
     let scale = size_f / target_f;

@@ -6,7 +6,7 @@ use crate::families::prelude::*;
 pub(super) fn cross_entropy(call: &mut Call<'_>, logits: bool) -> Outcome {
     let (x, y) = (call.tensor(0)?, call.tensor(1)?);
     if x.shape() != y.shape() || x.rank() == 0 {
-        return Err(call.fault("predictions and targets must have one shape"));
+        return Err(call.fault("predictions and targets must have the same shape"));
     }
     let batch = x.shape()[0] as f64;
     let terms = watched(x.to_f64s().into_iter()).zip(y.to_f64s());
@@ -26,7 +26,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     let shape = predictions.shape();
     let axis = usize::from(shape.len() > 1);
     let Some(&classes) = shape.get(axis) else {
-        return Err(call.fault("the predictions have no axis of classes"));
+        return Err(call.fault("the predictions have no class axis"));
     };
     let inner: usize = shape[axis + 1..].iter().product();
     let numbers = predictions.to_f64s();
@@ -38,7 +38,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
             continue;
         }
         let Some(class) = usize::try_from(class).ok().filter(|&class| class < classes) else {
-            return Err(call.fault(format_args!("class {class} is not among {classes}")));
+            return Err(
+                call.fault(format_args!("class {class} is out of range for {classes} classes"))
+            );
         };
         let (batch, place) = (at / inner.max(1), at % inner.max(1));
         let place = (batch * classes + class) * inner + place;

@@ -11,7 +11,7 @@ pub(super) fn output(call: &Call<'_>, position: usize) -> Result<(f32, i32), Fau
     Ok((single(call, &scales(call, position)?)?, single(call, &zeros(call, position + 1)?)?))
 }
 
-/// A function of the reals that the integers stand for.
+/// Applies a function of real numbers to the quantized integers.
 pub(super) fn unary(call: &mut Call<'_>, f: fn(f32) -> f32) -> Outcome {
     let (scale, zero) = output(call, 1)?;
     let (output_scale, output_zero) = output(call, 3)?;
@@ -19,12 +19,12 @@ pub(super) fn unary(call: &mut Call<'_>, f: fn(f32) -> f32) -> Outcome {
     let range = range(data.dtype());
     let one = |x: i32| {
         let real = x.wrapping_sub(zero) as f32 * scale;
-        // Held in the range, it is an integer of the data type.
+        // Clamped to its range, this is an integer of the data type.
         quantized(f(real), output_scale, output_zero, range) as i32
     };
     let values = integers(data);
     let out = if data.dtype().bits == 8 {
-        // Bytes are looked up, by their bits.
+        // Bytes use a lookup table, indexed by their bits.
         let table: Vec<i32> = (0..256)
             .map(|bits: i32| one(if data.dtype().is_int() { i32::from(bits as i8) } else { bits }))
             .collect();
@@ -35,14 +35,14 @@ pub(super) fn unary(call: &mut Call<'_>, f: fn(f32) -> f32) -> Outcome {
     Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
 }
 
-/// An argument in the scale of the result.
+/// Converts an argument to the scale of the result.
 fn operand(call: &Call<'_>, position: usize, scaling: &Scaling) -> Result<Vec<i32>, Fault> {
     let data = call.tensor(position)?;
     let values = integers(data);
     if scaling.is_identity() { Ok(values) } else { scaling.run(call, &values, data.shape()) }
 }
 
-/// `f` of each pair of elements of the first two arguments, which broadcast.
+/// Applies `f` to the pairs of elements of the first two arguments, with broadcasting.
 fn zip(
     call: &Call<'_>,
     x: &[i32],
@@ -51,7 +51,7 @@ fn zip(
 ) -> Result<(Vec<usize>, Vec<i32>), Fault> {
     let (a, b) = (call.tensor(0)?.shape(), call.tensor(1)?.shape());
     let Some(walk) = Broadcast::of([a, b]) else {
-        return Err(call.fault(format_args!("shapes {a:?} and {b:?} do not broadcast together")));
+        return Err(call.fault(format_args!("shapes {a:?} and {b:?} cannot be broadcast")));
     };
     call.allow(&walk.shape, DataType::INT32)?;
     let mut out = room(walk.shape.iter().product());
@@ -61,8 +61,8 @@ fn zip(
     Ok((walk.shape, out))
 }
 
-/// The sum, or the difference, of both arguments in the scale of the result, from which `back`
-/// takes the zero point that is one too many, or too few.
+/// The sum or difference of both arguments in the scale of the result. `back` subtracts the zero
+/// point that is counted once too often, or too rarely.
 pub(super) fn sum(
     call: &mut Call<'_>,
     f: fn(i32, i32) -> i32,
@@ -102,7 +102,7 @@ pub(super) fn product(call: &mut Call<'_>) -> Outcome {
     Ok(narrowed(call, &shape, out, call.tensor(0)?.dtype())?.into())
 }
 
-/// `qnn.leaky_relu`: what is below the zero point is mixed with the zero point of the result.
+/// `qnn.leaky_relu`: elements below the zero point are scaled towards the zero point of the result.
 pub(super) fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     let alpha = call.float("alpha")?;
     let zero = single(call, &zeros(call, 2)?)?;
@@ -118,12 +118,12 @@ pub(super) fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
 }
 
-/// `qnn.softmax`, with integers alone: powers of 2 with a straight line between them.
+/// `qnn.softmax` with integers only: powers of 2, interpolated linearly.
 pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
     let (scale, zero) = output(call, 1)?;
     let target = output(call, 3)?;
     if !(scale > 0.0 && scale <= 1.0) {
-        return Err(call.fault("the scale of the data must be above 0 and not above 1"));
+        return Err(call.fault("the scale of the data must be greater than 0 and at most 1"));
     }
     let data = call.tensor(0)?;
     let shape = data.shape();
@@ -138,7 +138,7 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
         let start = line / inner * size * inner + line % inner;
         let places = || (0..size).map(|k| start + k * inner);
         let largest = places().map(|at| values[at].wrapping_sub(zero)).max().unwrap_or(0);
-        // How often the distance to the largest halves it, and what is left of that.
+        // The distance to the maximum as a power of 2 and a remainder.
         let mut parts: Vec<(i32, i32)> = room(size);
         for at in places() {
             let x = values[at].wrapping_sub(zero).wrapping_sub(largest);

@@ -1,4 +1,4 @@
-//! Between reals and quantized integers, and from one scale to another.
+//! Quantization, dequantization, and conversion between scales.
 
 use super::*;
 use crate::convert::converted;
@@ -9,7 +9,7 @@ pub(super) struct Scaling {
     pub(super) input_zeros: Vec<i32>,
     pub(super) output_scale: f32,
     pub(super) output_zero: i32,
-    /// The axis that there are several scales or zero points for.
+    /// The axis that the scales or zero points belong to.
     pub(super) axis: i64,
     pub(super) rounding: Rounding,
     pub(super) compute: Compute,
@@ -32,7 +32,7 @@ pub(super) enum Compute {
 }
 
 impl Scaling {
-    /// From the scale and zero point in the arguments from `position` on to another pair.
+    /// From the scale and zero point in the arguments at `position` to another pair.
     pub(super) fn of(
         call: &Call<'_>,
         position: usize,
@@ -47,7 +47,7 @@ impl Scaling {
         })
     }
 
-    /// From the integers as they are, as operators do it inside.
+    /// From the unscaled integers, as used inside of operators.
     pub(super) fn to(output_scale: f32, output_zero: i32) -> Scaling {
         Scaling {
             input_scales: vec![1.0],
@@ -60,12 +60,12 @@ impl Scaling {
         }
     }
 
-    /// Returns true if nothing changes.
+    /// Returns true if the conversion changes nothing.
     pub(super) fn is_identity(&self) -> bool {
         self.input_scales == [self.output_scale] && self.input_zeros == [self.output_zero]
     }
 
-    /// The integers in the other scale, not saturated yet.
+    /// Converts the integers without saturation.
     pub(super) fn run(
         &self,
         call: &Call<'_>,
@@ -76,7 +76,7 @@ impl Scaling {
             return Err(call.fault("the scale of the result is 0"));
         }
         let zero = Each::new(call, self.input_zeros.clone(), shape, self.axis)?;
-        // Equal scales are not multiplied by.
+        // Equal scales need no multiplication.
         let equal = self.input_scales == [self.output_scale];
         let ratio = |&scale: &f32| f64::from(scale) / f64::from(self.output_scale);
         let ratios = collected(self.input_scales.iter().map(ratio));
@@ -105,7 +105,7 @@ impl Scaling {
                     let x = if equal { x } else { x * ratios.at(place) } + out_zero as f32;
                     match self.rounding {
                         Rounding::Upward => cut(f64::from((x + 0.5).floor())),
-                        // The sum is rounded, too: of 12345679.5 to an even number.
+                        // The sum is rounded, too: 12345679.5 to even.
                         Rounding::ToNearest => cut(f64::from((x.abs() + 0.5).floor().copysign(x))),
                     }
                 })
@@ -126,7 +126,8 @@ impl Scaling {
     }
 }
 
-/// A whole number as a 32-bit integer; what is none is the least one, as the machine has it.
+/// Converts a whole number to a 32 bit integer. Numbers out of range become the minimum, as in
+/// hardware.
 fn cut(x: f64) -> i32 {
     let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
     if within { x as i32 } else { i32::MIN }
@@ -139,7 +140,7 @@ pub(super) fn requantize(call: &mut Call<'_>) -> Outcome {
         "TONEAREST" => Rounding::ToNearest,
         other => {
             return Err(call.fault(format_args!(
-                "the rounding is \"UPWARD\" or \"TONEAREST\", not \"{other}\""
+                "the rounding must be \"UPWARD\" or \"TONEAREST\", not \"{other}\""
             )));
         }
     };
@@ -149,7 +150,7 @@ pub(super) fn requantize(call: &mut Call<'_>) -> Outcome {
         "float64" => Compute::Double,
         other => {
             return Err(call.fault(format_args!(
-                "it computes in \"int64\", \"float32\" or \"float64\", not in \"{other}\""
+                "the intermediate type must be \"int64\", \"float32\" or \"float64\", not \"{other}\""
             )));
         }
     };
@@ -161,8 +162,8 @@ pub(super) fn requantize(call: &mut Call<'_>) -> Outcome {
     Ok(narrowed(call, data.shape(), out, dtype)?.into())
 }
 
-/// The integer next to `x / scale`, halves away from zero, plus the zero point, held in the range
-/// of the data type.
+/// Rounds `x / scale` to the nearest integer, halves away from zero, adds the zero point and clamps
+/// to the range of the data type.
 pub(super) fn quantized(x: f32, scale: f32, zero: i32, (low, high): (i32, i32)) -> f32 {
     ((x / scale).round() + zero as f32).min(high as f32).max(low as f32)
 }
@@ -206,7 +207,7 @@ pub(super) fn dequantize(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// The meaning of the data type argument of the simulating operators.
+/// The data type argument of the simulating operators.
 fn simulated_range(call: &Call<'_>) -> Result<Option<(i32, i32)>, Fault> {
     Ok(match call.numbers(1)?.first() {
         Some(1) => Some(range(DataType::INT8)),
@@ -216,8 +217,8 @@ fn simulated_range(call: &Call<'_>) -> Result<Option<(i32, i32)>, Fault> {
     })
 }
 
-/// `qnn.simulated_quantize`: the numbers that quantizing gives, as reals. A code says the data
-/// type: 1 is int8, 2 uint8, 3 int32, and others leave the data as they are.
+/// `qnn.simulated_quantize`: the results of quantization as real numbers. The data type is given by
+/// a code: 1 is int8, 2 uint8, 3 int32, and others leave the data unchanged.
 pub(super) fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
     call.axis(call.int("axis")?, call.tensor(0)?.rank())?;
     let Some(range) = simulated_range(call)? else { return Ok(call.take(0)) };
@@ -239,11 +240,11 @@ fn simulated(call: &Call<'_>, f: impl Fn(f32, f32, f32) -> f32 + Sync) -> Outcom
     let data = call.tensor(0)?;
     let shape = data.shape();
     let axis = call.axis(call.int("axis")?, shape.len())?;
-    // Fewer values than channels are gone through again and again.
+    // If there are fewer values than channels, they are repeated.
     let inner: usize = shape[axis + 1..].iter().product();
     let (scales, zeros) = (scales(call, 2)?, call.tensor(3)?.to_f32s());
     if scales.is_empty() || zeros.is_empty() {
-        return Err(call.fault("there is no scale or no zero point"));
+        return Err(call.fault("the scale or the zero point is empty"));
     }
     let size = shape[axis].max(1);
     let out = placed(&data.to_f32s(), |place, x| {

@@ -1,7 +1,7 @@
-//! Convolutions, products of matrices, pooling and joining of quantized integers.
+//! Convolution, matrix products, pooling and concatenation of quantized integers.
 //!
-//! Products are those of the integers less their zero points; padding with the zero point adds
-//! nothing.
+//! Products are computed on integers minus their zero points; padding with the zero point
+//! contributes nothing.
 
 use operators::Layout;
 
@@ -12,7 +12,8 @@ use super::{
     *,
 };
 
-/// An argument less its zero points, as 32-bit integers. Several zero points belong to `axis`.
+/// Subtracts the zero points from an argument, as 32 bit integers. Several zero points belong to
+/// `axis`.
 fn shifted(
     call: &Call<'_>,
     position: usize,
@@ -26,7 +27,7 @@ fn shifted(
     call.build(shape, out)
 }
 
-/// Both arguments less their zero points, in their places.
+/// Replaces both arguments by themselves minus their zero points.
 fn shift_both(call: &mut Call<'_>, weight_axis: usize) -> Result<(), Fault> {
     let data = shifted(call, 0, 2, 0)?;
     let weight = shifted(call, 1, 3, weight_axis)?;
@@ -35,7 +36,7 @@ fn shift_both(call: &mut Call<'_>, weight_axis: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The axis of the outputs in the layout of a weight.
+/// The output axis in the layout of a weight.
 fn output_axis(call: &Call<'_>) -> usize {
     let layout = Layout::parse(call.str("kernel_layout")).ok();
     let axis = layout.and_then(|layout| layout.axes().iter().position(|axis| axis.letter == b'O'));
@@ -103,12 +104,12 @@ pub(super) fn avg_pool2d(call: &mut Call<'_>) -> Outcome {
     let data = call.build(data.shape(), values)?;
     call.put(0, data);
     let Value::Tensor(means) = nn_pool::pool(call, "NCHW", nn_pool::Fold::Mean)? else {
-        return Err(call.fault("pooling gives no tensor"));
+        return Err(call.fault("the result of pooling is not a tensor"));
     };
     Ok(narrowed(call, means.shape(), integers(&means), dtype)?.into())
 }
 
-/// `qnn.concatenate`: each tensor in the scale of the result, and then one after the other.
+/// `qnn.concatenate`: converts each tensor to the scale of the result, then concatenates them.
 pub(super) fn concatenate(call: &mut Call<'_>) -> Outcome {
     let (output_scale, output_zero) = output(call, 3)?;
     let data = call.tensors(0)?;

@@ -1,4 +1,4 @@
-//! Axes in another order: the elements, moved.
+//! Permuting the axes of an array in memory.
 
 use crate::{
     allocate::room,
@@ -6,20 +6,21 @@ use crate::{
     tensor::Element,
 };
 
-/// The side of the squares in which rows become columns: as many cache lines as stay at hand.
+/// The side of the squares in which rows become columns: the number of cache lines that stay
+/// cached.
 const TILE: usize = 16;
-/// The number of elements from which a thread pays off.
+/// The number of elements from which another thread pays off.
 const PART: usize = 1 << 14;
 
-/// An axis of the result: its size, and how far apart its elements are.
+/// An axis of the result: its size and stride in the source.
 #[derive(Clone, Copy)]
 struct Axis {
     size: usize,
     apart: usize,
 }
 
-/// The elements of `source`, of the shape `shape`, with axis `k` of the result axis `order[k]` of
-/// the source. `order` names each axis once.
+/// The elements of `source`, which has the shape `shape`, such that axis `k` of the result is axis
+/// `order[k]` of the source. `order` contains each axis once.
 pub(in crate::families) fn permuted<T: Element>(
     source: &[T],
     shape: &[usize],
@@ -30,7 +31,7 @@ pub(in crate::families) fn permuted<T: Element>(
         return mapped(source, |x| x);
     }
     let mut result = repeated(T::default(), source.len());
-    // The elements of the result for one step of its first axis, and steps for one thread.
+    // The elements of the result per step along its first axis, and the steps per thread.
     let step: usize = axes[1..].iter().map(|axis| axis.size).product();
     let wide = if axes[0].size < 16 * TILE { TILE } else { 4 * TILE };
     let steps = (PART / step).next_multiple_of(wide).max(1);
@@ -49,7 +50,7 @@ pub(in crate::families) fn permuted<T: Element>(
     result
 }
 
-/// The axes of the result, as they lie in the source; those that stay together are one.
+/// The axes of the result with their strides in the source; axes that stay adjacent are merged.
 fn axes(shape: &[usize], order: &[usize]) -> Vec<Axis> {
     let mut strides = repeated(1, shape.len());
     for k in (1..shape.len()).rev() {
@@ -68,7 +69,7 @@ fn axes(shape: &[usize], order: &[usize]) -> Vec<Axis> {
     axes
 }
 
-/// The start of each step over all of `axes`, in order.
+/// The source offset of each step over `axes`, in order.
 fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
     let count: usize = axes.iter().map(|axis| axis.size).product();
     let mut index = repeated(0, axes.len());
@@ -88,7 +89,7 @@ fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The last axis is the last of the source as well: its elements go over side by side.
+/// The last axis is also the last of the source: its elements are copied in runs.
 fn runs<T: Element>(source: &[T], result: &mut [T], axes: &[Axis]) {
     let Some((last, outer)) = axes.split_last() else { return };
     for (row, start) in result.chunks_mut(last.size).zip(starts(outer)) {
@@ -99,10 +100,10 @@ fn runs<T: Element>(source: &[T], result: &mut [T], axes: &[Axis]) {
     }
 }
 
-/// Axis `column` of the result is the last of the source: square by square.
+/// Axis `column` of the result is the last of the source: elements are copied in squares.
 fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usize) {
     let Some((last, outer)) = axes.split_last() else { return };
-    // All axes but these two are counted through, in the source and in the result.
+    // Iterates over all other axes, in the source and in the result.
     let (mut from, mut to) = (room(axes.len()), room(axes.len()));
     let mut apart = result.len();
     let mut between = 1;
@@ -117,7 +118,7 @@ fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usiz
     }
     let columns = axes[column].size;
     for (from, to) in starts(&from).zip(starts(&to)) {
-        // Neighbours in the source first: they are read together.
+        // Neighbours in the source first, since they are read together.
         for top in (0..last.size).step_by(TILE) {
             let width = TILE.min(last.size - top);
             for left in (0..columns).step_by(TILE) {
@@ -139,9 +140,9 @@ fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usiz
     }
 }
 
-/// A whole tile: rows of the source, `apart` from one another, as columns of the result, whose rows are
-/// `between` apart. Where they are as long as a power of two, or nearly, they share their places in the
-/// cache, so that each is touched once; that the sizes are known is worth a factor of four.
+/// A whole tile: rows of the source, `apart` from one another, as columns of the result, whose rows
+/// are `between` apart. Rows whose length is a power of two, or nearly, compete for the same cache
+/// sets, so each is touched only once. Constant sizes are worth a factor of four.
 fn tile<T: Element>(source: &[T], apart: usize, result: &mut [T], between: usize) {
     let mut tile = [[T::default(); TILE]; TILE];
     for k in 0..TILE {

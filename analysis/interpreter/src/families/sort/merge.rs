@@ -1,15 +1,15 @@
-//! Sorting where the comparison is no order, because there are NaN among the elements.
+//! Sorting elements that NaN leave without a total order.
 //!
-//! What comes out then is what the algorithm makes of it. TVM's run time uses the merge sort and the
-//! heap of the GNU C++ library, so these are the ones here, with the same comparisons in the same
-//! order: `sort` of `[2, NaN, 1]` is `[2, NaN, 1]`.
+//! The result then depends on the algorithm. TVM's runtime uses merge sort and heaps of the GNU C++
+//! library, so this does the same comparisons in the same order: `sort` of `[2, NaN, 1]` is `[2,
+//! NaN, 1]`.
 
 use crate::interrupt::mapped;
 
-/// Elements that are sorted by insertion before runs are merged.
+/// The number of elements that are sorted by insertion before runs are merged.
 const CHUNK: usize = 7;
 
-/// Sorts; equal elements stay in their order.
+/// Stable merge sort.
 pub(super) fn stable_sort<T: Copy>(all: &mut [T], less: impl Fn(&T, &T) -> bool) {
     let less: &dyn Fn(&T, &T) -> bool = &less;
     let middle = all.len().div_ceil(2);
@@ -27,7 +27,7 @@ pub(super) fn stable_sort<T: Copy>(all: &mut [T], less: impl Fn(&T, &T) -> bool)
 
 fn merge_sort<T: Copy>(all: &mut [T], less: &dyn Fn(&T, &T) -> bool) {
     let mut run = CHUNK;
-    // A rest shorter than a chunk is one, too.
+    // A shorter remainder counts as a chunk, too.
     all.chunks_mut(CHUNK).for_each(|chunk| insertion_sort(chunk, less));
     let mut buffer = mapped(all, |x| x);
     let mut in_buffer = false;
@@ -108,8 +108,8 @@ fn merge_from_behind<T: Copy>(
     }
 }
 
-/// Keeps the `count` least elements, sorted: a heap of them with the greatest on top, which each
-/// further element that is less replaces.
+/// Keeps the `count` smallest elements, sorted: the largest is on top of a heap, and each further
+/// element that is smaller replaces it.
 pub(super) fn select<T: Copy>(all: &mut Vec<T>, count: usize, less: impl Fn(&T, &T) -> bool) {
     let less: &dyn Fn(&T, &T) -> bool = &less;
     let rest = all.split_off(count.min(all.len()));
@@ -139,7 +139,7 @@ fn push_heap<T: Copy>(
     heap[hole] = element;
 }
 
-/// Lets the hole sink to the bottom, the greater child moving up, and puts the element there.
+/// Sinks the hole to the bottom, with the larger child moving up, and puts the element there.
 fn adjust_heap<T: Copy>(heap: &mut [T], top: usize, element: T, less: &dyn Fn(&T, &T) -> bool) {
     let length = heap.len();
     let mut hole = top;
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn orders_are_kept() {
-        // A long one, whose runs are merged several times.
+        // Long enough for several rounds of merging.
         let numbers: Vec<f64> = (0..1000).map(|k| f64::from(k * 7919 % 1009)).collect();
         let mut expected = numbers.clone();
         expected.sort_by(f64::total_cmp);
@@ -196,7 +196,7 @@ mod tests {
             select(&mut least, count, |x, y| x < y);
             assert_eq!(least, expected[..count]);
         }
-        // Equal ones stay in their order.
+        // Equal elements keep their order.
         let mut pairs: Vec<(u32, u32)> = (0..100).map(|k| (k % 3, k)).collect();
         let mut wanted = pairs.clone();
         wanted.sort_by_key(|pair| pair.0);

@@ -5,11 +5,11 @@ use rayon::slice::ParallelSliceMut;
 use super::merge;
 use crate::families::prelude::*;
 
-/// Elements as something to compare: two kinds instead of thirteen.
+/// Elements in comparable form: two types instead of thirteen.
 pub(super) enum Keys {
     /// Floating point numbers.
     Float(Vec<f64>),
-    /// Integers and truth values.
+    /// Integers and booleans.
     Integer(Vec<i64>),
 }
 
@@ -20,7 +20,7 @@ fn is_float(dtype: DataType) -> bool {
 impl Keys {
     pub(super) fn of(tensor: &Tensor) -> Keys {
         match tensor {
-            // The greatest unsigned integers are the greatest signed ones, moved down by a half.
+            // Unsigned integers are shifted by 2^63 to keep their order as signed ones.
             Tensor::U64(array) => {
                 Keys::Integer(collected(watched(array.iter()).map(|&x| (x ^ (1 << 63)) as i64)))
             }
@@ -29,7 +29,7 @@ impl Keys {
         }
     }
 
-    /// The elements of two tensors as one kind.
+    /// Converts the elements of two tensors to one type.
     pub(super) fn both(x: &Tensor, y: &Tensor) -> (Keys, Keys) {
         if x.dtype() == y.dtype() {
             (Keys::of(x), Keys::of(y))
@@ -50,7 +50,7 @@ impl Keys {
     }
 }
 
-/// One axis of a tensor, and how the elements along it lie.
+/// An axis of a tensor, and the layout of the elements along it.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
     pub(super) axis: usize,
@@ -70,19 +70,19 @@ impl Lanes {
         }
     }
 
-    /// The position of the element at `place` of a lane: of the lane through position `at` of a tensor
-    /// that has `count` elements on the axis.
+    /// The position of the element at `place` of the lane through position `at` of a tensor with
+    /// `count` elements on the axis.
     pub(super) fn at(self, at: usize, count: usize, place: usize) -> usize {
         let outer = at / (count * self.inner).max(1);
         (outer * self.size + place) * self.inner + at % self.inner.max(1)
     }
 }
 
-/// The number of elements above which the work is shared out.
+/// The number of elements from which the work is shared among threads.
 const MANY: usize = 1 << 15;
 
-/// For each lane the positions of its elements in sorted order, laid out as the tensor is. With
-/// `first`, of so many elements only, and equal ones in their old order.
+/// The positions of each lane's elements in sorted order, in the layout of the tensor. With
+/// `first`, only that many of them, sorted stably.
 pub(super) fn orders(
     keys: &Keys,
     lanes: Lanes,
@@ -130,7 +130,7 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
     is_nan: fn(K) -> bool,
 ) {
     if pieces(lane).flatten().any(|&(_, key)| is_nan(key)) {
-        // A comparison with NaN is never true, so that there is no order: the algorithm decides.
+        // Comparisons with NaN are always false, so there is no order: the algorithm decides.
         let less = |x: &(usize, K), y: &(usize, K)| {
             spend(2);
             if ascending { x.1 < y.1 } else { x.1 > y.1 }
@@ -156,7 +156,7 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
         lane.truncate(count);
         lane.sort_unstable_by(total);
     } else {
-        // As much as both sorts take beside the lane, which they do not try themselves.
+        // Both sorts allocate this much themselves, without checking the limit.
         drop(room::<(usize, K)>(lane.len()));
         if lane.len() > MANY {
             lane.par_sort_by(compare);

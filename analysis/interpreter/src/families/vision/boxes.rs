@@ -1,12 +1,12 @@
-//! Boxes around the places of an image, and boxes that are predicted from them.
+//! Boxes around the positions of an image, and predicted boxes.
 
 use super::*;
 
-/// `vision.multibox_prior`: boxes of several sizes and ratios around each place.
+/// `vision.multibox_prior`: boxes of several sizes and aspect ratios around each position.
 pub(super) fn prior(call: &mut Call<'_>) -> Outcome {
     let (shape, dtype) = call.result()?;
     let &[_, _, height, width] = call.tensor(0)?.shape() else {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     };
     let single = |name: &str| -> Result<Vec<f32>, Fault> {
         Ok(call.floats(name)?.into_iter().map(|x| x as f32).collect())
@@ -22,7 +22,7 @@ pub(super) fn prior(call: &mut Call<'_>) -> Outcome {
     let step = |step: f32, size: usize| if step > 0.0 { step } else { 1.0 / size as f32 };
     let (step_y, step_x) = (step(step_y, height), step(step_x, width));
     let across = |size: f32| size * height as f32 / width as f32;
-    // Half of the width and the height of each box.
+    // Half of the width and of the height of each box.
     let mut halves: Vec<(f32, f32)> =
         sizes.iter().map(|&size| (across(size) / 2.0, size / 2.0)).collect();
     let ratio = |&ratio: &f32| (across(first) * ratio.sqrt() / 2.0, first / ratio.sqrt() / 2.0);
@@ -43,8 +43,8 @@ pub(super) fn prior(call: &mut Call<'_>) -> Outcome {
     Ok(floats(call, &shape, out, dtype)?.into())
 }
 
-/// `vision.multibox_transform_loc`: the likeliest class of each anchor, and its box moved as
-/// predicted. What is not detected falls out; rows that stay free hold -1.
+/// `vision.multibox_transform_loc`: the most likely class of each anchor, and its box with the
+/// predicted offset. Anchors without a detection are dropped; unused rows are -1.
 pub(super) fn transform(call: &mut Call<'_>) -> Outcome {
     let (probabilities, offsets, anchors) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let dtype = offsets.dtype();
@@ -101,7 +101,7 @@ pub(super) fn transform(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([rows.into(), call.build(&[batches], totals)?]))
 }
 
-/// A box of the area of a square of `stride` and the given ratio, scaled, around the square.
+/// A scaled box with the given ratio and the area of a square of `stride`, centred on the square.
 fn anchor(stride: f64, ratio: f64, scale: f64) -> [f32; 4] {
     let center = 0.5 * (stride - 1.0);
     let area = (stride * stride / ratio).floor();
@@ -120,14 +120,14 @@ fn overlap(a: &[f32], b: &[f32]) -> f32 {
     both / (area(a) + area(b) - both)
 }
 
-/// `vision.proposal`: the regions that are likeliest to hold something.
+/// `vision.proposal`: the regions that are most likely to contain an object.
 pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
     let (shape, dtype) = call.result()?;
     let (scores, moves, info) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let &[batches, channels, height, width] = scores.shape() else {
         return Err(call.fault("the scores have the wrong rank"));
     };
-    // The attributes are numbers in single precision.
+    // The attributes are single precision numbers.
     let single = |name: &str| -> Result<Vec<f64>, Fault> {
         Ok(call.floats(name)?.into_iter().map(|x| f64::from(x as f32)).collect())
     };
@@ -214,7 +214,7 @@ pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
         }
         let kept: Vec<&[f32; 4]> =
             collected(best.iter().zip(&removed).filter(|(_, gone)| !**gone).map(|(b, _)| b));
-        // Where too few are kept, they come again.
+        // If too few boxes remain, they are repeated.
         for found in kept.iter().cycle().take(after) {
             out.push(batch as f32);
             out.extend_from_slice(&found[..]);

@@ -1,17 +1,17 @@
-//! Regions of interest brought to one size.
+//! Pooling regions of interest to a common size.
 
 use super::{
     super::{layouts, nn_conv_contrib::bilinear},
     *,
 };
 
-/// The arguments that both operators on regions read.
+/// The common arguments of both operators on regions.
 struct Regions {
     data: Vec<f32>,
     channels: usize,
     height: usize,
     width: usize,
-    /// The image and the four sides, in the coordinates of the data before scaling.
+    /// The index of the image and the four sides, in the coordinates of the data before scaling.
     regions: Vec<(usize, [f32; 4])>,
     rows: usize,
     columns: usize,
@@ -23,7 +23,7 @@ impl Regions {
         let data = layouts::convert(call, call.tensor(0)?, call.str("layout"), "NCHW")?;
         let rois = call.tensor(1)?;
         let &[batches, channels, height, width] = data.shape() else {
-            return Err(call.fault("the data have the wrong rank"));
+            return Err(call.fault("the data has the wrong rank"));
         };
         if rois.rank() != 2 || rois.shape()[1] != 5 {
             return Err(call.fault("a region has five numbers"));
@@ -31,7 +31,7 @@ impl Regions {
         let wanted = call.ints_for("pooled_size", 2)?;
         let (Ok(rows), Ok(columns)) = (usize::try_from(wanted[0]), usize::try_from(wanted[1]))
         else {
-            return Err(call.fault("`pooled_size` is below 0"));
+            return Err(call.fault("`pooled_size` is negative"));
         };
         let mut regions = room(rois.shape()[0]);
         for roi in rois.to_f32s().chunks_exact(5) {
@@ -40,7 +40,7 @@ impl Regions {
                 Ok(image) if image < batches && height * width > 0 => {
                     regions.push((image, [roi[1], roi[2], roi[3], roi[4]]));
                 }
-                _ => return Err(call.fault(format_args!("there is no image {image}"))),
+                _ => return Err(call.fault(format_args!("image {image} is out of range"))),
             }
         }
         call.allow(&[regions.len(), channels, rows, columns], data.dtype())?;
@@ -49,7 +49,8 @@ impl Regions {
         Ok(Regions { data, channels, height, width, regions, rows, columns, scale })
     }
 
-    /// `f` of a plane of the data, the sides of a region, and the row and column of the result.
+    /// Applies `f` to a plane of the data, the sides of a region, and the row and column of the
+    /// result.
     fn run(
         &self,
         call: &Call<'_>,
@@ -74,17 +75,17 @@ impl Regions {
     }
 }
 
-/// The maximum number of samples of a region along each side: no image has as many elements.
-const MOST_SAMPLES: f32 = 65536.0;
+/// The maximum number of samples along a side of a region; no image has as many elements.
+const MAX_SAMPLES: f32 = 65536.0;
 
-/// `vision.roi_align`: the mean, or the largest, of samples between the elements.
+/// `vision.roi_align`: the mean or maximum of interpolated samples.
 pub(super) fn align(call: &mut Call<'_>) -> Outcome {
     let all = Regions::read(call)?;
     let samples = usize::try_from(call.int("sample_ratio")?).ok().filter(|&count| count > 0);
     let mean = match call.str("mode") {
         "avg" => true,
         "max" => false,
-        other => return Err(call.fault(format_args!("there is no mode \"{other}\""))),
+        other => return Err(call.fault(format_args!("unknown mode \"{other}\""))),
     };
     let (tall, wide) = (all.height as f32, all.width as f32);
     let longest = |&(_, sides): &(usize, [f32; 4])| {
@@ -94,7 +95,7 @@ pub(super) fn align(call: &mut Call<'_>) -> Outcome {
         Some(count) => count as f32,
         None => all.regions.iter().map(longest).fold(0.0, f32::max),
     };
-    if most > MOST_SAMPLES {
+    if most > MAX_SAMPLES {
         return Err(call.fault(format_args!("{most} samples along a side are too many")));
     }
     all.run(call, |plane, sides, row, column| {
@@ -127,7 +128,7 @@ pub(super) fn align(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// `vision.roi_pool`: the largest element of each part of a region; 0 where there is none.
+/// `vision.roi_pool`: the maximum of each part of a region; 0 for empty ones.
 pub(super) fn pool(call: &mut Call<'_>) -> Outcome {
     let all = Regions::read(call)?;
     all.run(call, |plane, sides, row, column| {
@@ -149,12 +150,12 @@ pub(super) fn pool(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// `vision.yolo_reorg`: squares of places into channels.
+/// `vision.yolo_reorg`: moves squares of pixels to channels.
 pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
     let (shape, _) = call.result()?;
     let data = call.tensor(0)?;
     let &[batches, channels, height, width] = data.shape() else {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     };
     let stride = size(call, "stride")?.max(1);
     let square = stride.saturating_mul(stride);
@@ -171,7 +172,7 @@ pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
                 for j in 0..height {
                     spend(4 * width);
                     for i in 0..width {
-                        // The data count as if they had fewer channels, and wider lines.
+                        // The data is indexed as if it had fewer channels and wider rows.
                         let line = (batch * channels + deep * square) * height
                             + (j * stride + part / stride) * stride;
                         let at = line * width + i * stride + part % stride;
@@ -180,7 +181,7 @@ pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
                 }
             }
         }
-        // Places that do not fill a square fall away with the shape of the result.
+        // The result's shape drops pixels that do not fill a square.
         out.truncate(shape.iter().product());
         call.build(&shape, out)
     })

@@ -1,8 +1,8 @@
-//! Of boxes that overlap much, only the best is kept.
+//! Non-maximum suppression: of boxes that overlap, only the best is kept.
 
 use super::*;
 
-/// The overlap of two boxes, given by two opposite corners each: between 0 and 1.
+/// The overlap of two boxes, each given by two opposite corners: between 0 and 1.
 fn overlap(a: &[f32], b: &[f32]) -> f32 {
     let sides =
         |of: &[f32]| [of[0].min(of[2]), of[1].min(of[3]), of[0].max(of[2]), of[1].max(of[3])];
@@ -94,12 +94,12 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     ]))
 }
 
-/// `vision.get_valid_counts`: boxes with a score above the threshold first, -1 after them.
+/// `vision.get_valid_counts`: boxes with a score above the threshold, followed by -1.
 pub(super) fn valid_counts(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let dtype = data.dtype();
     let &[batches, count, width] = data.shape() else {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     };
     let threshold = match call.attrs().has("score_threshold") {
         true => call.float("score_threshold")?,
@@ -145,7 +145,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let dtype = data.dtype();
     let &[batches, count, width] = data.shape() else {
-        return Err(call.fault("the data have the wrong rank"));
+        return Err(call.fault("the data has the wrong rank"));
     };
     let (valid, indices) = (call.numbers(1)?, call.numbers(2)?);
     let most = number(call, 3)? as i64;
@@ -161,7 +161,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the counts or the indices do not fit the data"));
     }
     let numbers = data.to_f32s();
-    // What is kept of each batch, as rows of the data.
+    // The kept boxes of each batch, as rows of the data.
     let mut out = repeated(-1f32, numbers.len());
     let mut boxes = repeated(-1i64, batches * count);
     for batch in 0..batches {
@@ -234,7 +234,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
             if at >= 0 {
                 line.push(at as i32);
             }
-            // TVM takes an index that is too large for none, and counts a 0 for it.
+            // TVM treats an index that is too large as missing, but still writes a 0 for it.
             if at > count as i64 || at < -(count as i64) {
                 line.push(0);
             }
@@ -247,7 +247,8 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([call.build(&[batches, count], packed)?, call.build(&[batches, 1], counts)?]))
 }
 
-/// `vision.regular_non_max_suppression`: class by class, and then the best of all.
+/// `vision.regular_non_max_suppression`: first for each class, then for the best boxes of all
+/// classes.
 pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
     let (boxes, scores) = (call.tensor(0)?, call.tensor(1)?);
     let per_class = size(call, "max_detections_per_class")?;
@@ -268,7 +269,7 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
     let (mut values, mut totals) = (room(batches * most), room(batches));
     for batch in 0..batches {
         let corner = |at: usize| &boxes[(batch * count + at) * 4..][..4];
-        // Box, class and score of what is kept.
+        // The index, class and score of each kept box.
         let mut kept: Vec<(usize, usize, f32)> = Vec::new();
         for class in 0..classes {
             let score = |at: usize| scores[(batch * count + at) * all + class + background];
@@ -314,7 +315,7 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
     ]))
 }
 
-/// As [`overlap`], of boxes whose first corner is the one with the smaller coordinates.
+/// Like [`overlap`], for boxes whose first corner has the smaller coordinates.
 fn plain_overlap(a: &[f32], b: &[f32]) -> f32 {
     let area = |of: &[f32]| (of[2] - of[0]) * (of[3] - of[1]);
     if !(area(a) > 0.0 && area(b) > 0.0) {
