@@ -14,8 +14,6 @@ use std::{
 /// The imports that still close a cycle, as few as possible: crate, importing module, imported
 /// module.
 const KNOWN: &[(&str, &str, &str)] = &[
-    ("syntax", "tree", "interner"),
-    ("syntax", "parser", "interner"),
     ("analysis/types", "linear", "dim"),
     ("analysis/types", "dim", "ty"),
     ("analysis/types", "ty", "relation"),
