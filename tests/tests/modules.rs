@@ -14,10 +14,7 @@ use std::{
 /// The imports that still close a cycle, as few as possible: crate, importing module, imported
 /// module.
 const KNOWN: &[(&str, &str, &str)] = &[
-    ("analysis/types", "linear", "dim"),
-    ("analysis/types", "dim", "ty"),
     ("analysis/types", "ty", "relation"),
-    ("analysis/types", "ty", "table"),
     ("analysis/types", "map", "relation"),
     ("analysis/operators", "nn_conv_contrib", "nn_conv::ready"),
     ("analysis/semantics", "features", "body"),

@@ -15,7 +15,6 @@ mod display;
 mod dtype;
 mod fact;
 mod info;
-mod linear;
 mod map;
 mod param;
 mod poly;
@@ -23,6 +22,7 @@ mod relation;
 mod solver;
 mod table;
 mod ty;
+mod variable;
 
 pub use attr::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Constant, Number};
 pub use codes::Code;
@@ -38,8 +38,9 @@ pub use relation::{
     AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn, describe,
 };
 pub use solver::{Entry, RelationId, Solver, State, infer_argument, probe};
-pub use table::{Assign, Level, NodeId, Resolver, Table, Var, Vars};
+pub use table::{Assign, Level, Resolver, Table, Var, Vars};
 pub use ty::{
-    AdtType, DTypeTerm, DTypeVar, DimVar, FuncType, OpenTensor, PolyType, RefType, Shape,
-    ShapeTerm, ShapeVar, TensorType, TupleType, Type, TypeVar,
+    AdtType, DTypeTerm, FuncType, OpenTensor, PolyType, RefType, Shape, ShapeTerm, TensorType,
+    TupleType, Type,
 };
+pub use variable::{DTypeVar, DimVar, NodeId, ShapeVar, TypeVar};
