@@ -16,7 +16,6 @@ use std::{
 const KNOWN: &[(&str, &str, &str)] = &[
     ("analysis/types", "ty", "relation"),
     ("analysis/types", "map", "relation"),
-    ("analysis/operators", "nn_conv_contrib", "nn_conv::ready"),
     ("analysis/semantics", "features", "body"),
     ("analysis/semantics", "diagnostic", "check::cause"),
     ("analysis/semantics", "check::origin", "check::relation"),
