@@ -35,11 +35,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("analysis/interpreter", "tensor", "families::shape"),
     ("analysis/interpreter", "kernel", "families"),
     ("analysis/interpreter", "families::nn_layout::pad", "families::nn_layout::blocks"),
-    ("analysis/arrays", "params", "archive"),
-    ("analysis/diff", "compare", "changes"),
-    ("analysis/diff", "compare", "groups"),
-    ("tests", "fuzz::session", "fuzz::mutate"),
-    ("tests", "fuzz::seeds", "fuzz::mutate"),
     ("tests", "programs::meaning", "programs::changes"),
 ];
 

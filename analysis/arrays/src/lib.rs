@@ -27,6 +27,10 @@ pub use write::{write_npy, write_npz};
 
 /// The most axes that an array may have; numpy has 64.
 const MOST_AXES: usize = 256;
+/// The most arrays that a file may have.
+const MOST_ARRAYS: usize = 1 << 20;
+/// The most bytes that the names of all arrays of a file may have together.
+const MOST_NAMES: usize = 64 << 20;
 
 /// Bytes that can be read at any place, and how many there are.
 pub struct Source<R> {

@@ -6,8 +6,8 @@ use syntax::TextRange;
 use types::{AttrValue, Attrs, Type};
 
 use crate::{
-    compare::{Half, expr_of, same_annotation},
     graph::{Kind, NONE, NodeId, Origin},
+    half::{Half, expr_of, same_annotation},
     report::{Change, Fact, Pair, PairKind, Unpaired, What},
 };
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use semantics::{Database, SourceFile, check_file, types_in};
 use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse};
 
-use super::{mutate::SEPARATOR, text::text_of};
+use super::{SEPARATOR, text::text_of};
 
 /// More edits are not looked at.
 const MOST_EDITS: usize = 64;

@@ -21,10 +21,7 @@ use std::{cell::RefCell, collections::HashSet, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::{
-    mutate::{Mutator, SEPARATOR},
-    text::text_of,
-};
+use super::{SEPARATOR, mutate::Mutator, text::text_of};
 use crate::client::{Client, range};
 
 /// Scripts that one server works on. What it sends later than the answers that are waited for is
