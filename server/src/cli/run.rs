@@ -65,7 +65,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let inside = |d: &Diagnostic| def.range(db).contains_range(d.range);
         let own = errors.iter().any(inside);
         report(errors);
-        if own || semantics::has_type_errors(&view) {
+        if own || view.has_type_errors() {
             return Ok(Outcome::Errors);
         }
     }
