@@ -172,9 +172,9 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
     within(call, "bit_axis", 0, rank as i64)?;
     let word = i64::from(pack_type.bits);
     if !pack_type.is_uint() || word < 8 {
-        return fault(call, Code::AttributeValue, format!("`pack_type` is {pack_type}"))
+        return fault(call, Code::AttributeValue, text!("`pack_type` is {pack_type}"))
             .rule("a word is of an unsigned integer type of 8 bits or more")
-            .attribute("pack_type", pack_type.to_string())
+            .attribute("pack_type", text!("{pack_type}"))
             .fix("pack_type", "\"uint32\"")
             .fail();
     }
@@ -188,11 +188,11 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
+        text!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
     )
     .rule("each word is filled: its bits divide the size of the axis that is packed")
     .axis(0, axis, size)
-    .attribute("pack_type", pack_type.to_string())
+    .attribute("pack_type", text!("{pack_type}"))
     .fail()
 }
 
@@ -213,8 +213,8 @@ fn same_channels(
         return Ok(());
     }
     let (x, w, found) = (call.name(0), call.name(1), data.1);
-    fault(call, Code::ShapeMismatch, format!("{x} has {found} channels, {w} is for {channels}"))
-        .rule(format!("the channels of {x} are multiplied with those of {w}"))
+    fault(call, Code::ShapeMismatch, text!("{x} has {found} channels, {w} is for {channels}"))
+        .rule(text!("the channels of {x} are multiplied with those of {w}"))
         .axis(0, data.0, found)
         .axis(1, weight.0, weight.1)
         .fail()
@@ -222,7 +222,7 @@ fn same_channels(
 
 fn no_pack_type<T>(call: &Call<'_>) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new(Code::AttributeValue, format!("`{operator}` needs `pack_type`, the type of a word"))
+    Reason::new(Code::AttributeValue, text!("`{operator}` needs `pack_type`, the type of a word"))
         .rule("the size of `pack_axis` is divided by the bits of `pack_type`")
         .attribute("pack_type", "no type")
         .fix("pack_type", "\"uint32\"")
@@ -271,7 +271,7 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
     let Some(last) = shape.last_mut() else {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{}`: {} is a scalar and has no features", call.operator(), call.name(0)),
+            text!("`{}`: {} is a scalar and has no features", call.operator(), call.name(0)),
         )
         .argument(0, "a scalar")
         .fail();
@@ -310,7 +310,7 @@ fn gemm_weight(call: &mut Call<'_>) -> Outcome {
 /// Rounds `size` up to a multiple of `unit`, the value of the attribute `name`.
 fn round_up(call: &Call<'_>, name: &'static str, size: &Dim, unit: &Dim) -> Result<Dim, Halt> {
     if unit.is(0) {
-        return Reason::new(Code::AttributeValue, format!("`{}`: `{name}` is 0", call.operator()))
+        return Reason::new(Code::AttributeValue, text!("`{}`: `{name}` is 0", call.operator()))
             .rule("a tile has at least one row and one column")
             .attribute(name, "0")
             .fail();
@@ -377,7 +377,7 @@ fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!("axis {axis} of {name} has size {side}"),
+                text!("axis {axis} of {name} has size {side}"),
             )
             .rule(rule)
             .axis(0, axis, *side)
@@ -399,7 +399,7 @@ fn wrong_rank<T>(call: &Call<'_>, rank: usize, letters: &str) -> Result<T, Halt>
     let expected = letters.split(", ").count();
     Reason::new(
         Code::RankMismatch,
-        format!("`{operator}`: {name} must have {expected} axes ({letters}), but it has {rank}"),
+        text!("`{operator}`: {name} must have {expected} axes ({letters}), but it has {rank}"),
     )
     .argument(0, axes(rank))
     .fail()

@@ -102,25 +102,21 @@ fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
         return Ok(());
     }
     let (x, w) = (call.name(0), call.name(1));
-    let each = if groups > 1 { format!(" in {groups} groups") } else { String::new() };
-    fault(
-        call,
-        Code::ShapeMismatch,
-        format!("{x} has {channels} channels{each}, {w} is for {found}"),
-    )
-    .rule(format!("{w} must have the input channels of a group"))
-    .argument(1, shape_text(&weight.shape))
-    .argument(0, shape_text(&data.shape))
-    .fail()
+    let each = if groups > 1 { text!(" in {groups} groups") } else { Text::default() };
+    fault(call, Code::ShapeMismatch, text!("{x} has {channels} channels{each}, {w} is for {found}"))
+        .rule(text!("{w} must have the input channels of a group"))
+        .argument(1, shape_text(&weight.shape))
+        .argument(0, shape_text(&data.shape))
+        .fail()
 }
 
 /// The failure that an attribute is missing, which other operators infer from the weight.
 pub(crate) fn attribute_needed<T>(call: &Call<'_>, name: &'static str) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new(Code::AttributeValue, format!("`{operator}` requires the attribute `{name}`"))
-        .rule(format!("`{name}` cannot be inferred from the shape of the weight"))
+    Reason::new(Code::AttributeValue, text!("`{operator}` requires the attribute `{name}`"))
+        .rule(text!("`{name}` cannot be inferred from the shape of the weight"))
         .attribute(name, "missing")
-        .help(format!("write `{name}=`"))
+        .help(text!("write `{name}=`"))
         .fail()
 }
 
@@ -147,16 +143,16 @@ fn fits_transformed(call: &Call<'_>, (layout, plain): (&str, &str), channels: &D
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!("axis {axis} of {name} has size {size}"),
+                text!("axis {axis} of {name} has size {size}"),
             )
-            .rule(format!(
+            .rule(text!(
                 "the weight is transformed for tiles of {tile} and a window of 3 to 7 \
                      elements: {} to {}",
                 tile + 2,
                 tile + 6
             ))
             .axis(1, axis, size)
-            .attribute("tile_size", tile.to_string())
+            .attribute("tile_size", text!("{tile}"))
             .fail();
         }
     }
@@ -165,8 +161,8 @@ fn fits_transformed(call: &Call<'_>, (layout, plain): (&str, &str), channels: &D
         return Ok(());
     }
     let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));
-    fault(call, Code::ShapeMismatch, format!("{x} has {channels} channels, {name} is {a} by {b}"))
-        .rule(format!("the last two axes of {name} are the channels of {x} and of the result"))
+    fault(call, Code::ShapeMismatch, text!("{x} has {channels} channels, {name} is {a} by {b}"))
+        .rule(text!("the last two axes of {name} are the channels of {x} and of the result"))
         .axis(0, at, channels)
         .axis(1, spatial, a)
         .axis(1, spatial + 1, b)
@@ -195,7 +191,7 @@ fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
         if let (Some(room), Some(needed)) = (room.as_known(), needed)
             && room < needed
         {
-            let message = format!("{name} has tiles for {room} {what}, expected {needed}");
+            let message = text!("{name} has tiles for {room} {what}, expected {needed}");
             return fault(call, Code::ShapeMismatch, message)
                 .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
                 .argument(1, shape_text(&tiles.shape))

@@ -101,8 +101,8 @@ pub(super) fn of(
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
                 };
-                // A remark is text, which nothing is decided by.
-                if !matches!(mark.fact, Fact::Remark(_)) {
+                // A phrase is for the reader: nothing is decided by it.
+                if !mark.fact.is_phrase() {
                     cause.values.push(mark.fact.clone());
                 }
                 let Some(arg) = args.get(position).map(|&arg| expr_ref(arg)) else { continue };

@@ -1,7 +1,7 @@
 //! Diagnostics for type relations that do not hold.
 
 use syntax::TextRange;
-use types::{Mark, Place, Reason, Type};
+use types::{Fact, Mark, Place, Reason, Type};
 
 use super::{origin, suggest::Checked};
 use crate::{
@@ -51,35 +51,13 @@ pub(super) fn failed(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: &Reason)
         }
     }
     if let Some(fix) = &reason.fix
-        && is_literal(&fix.value)
+        && fix.value.facts().iter().all(Fact::is_literal)
         && let Some(range) = view.attribute_range(expr_ref, fix.name)
     {
         let title = format!("Change `{}` to {}", fix.name, fix.value);
-        diagnostic = diagnostic.fix(title, [(range, fix.value.clone())]);
+        diagnostic = diagnostic.fix(title, [(range, fix.value.to_string())]);
     }
     diagnostic
-}
-
-/// Returns true if `value` is valid as the text of an attribute: a number, a string, or a list of
-/// them. An unknown or symbolic size is not.
-fn is_literal(value: &str) -> bool {
-    use syntax::SyntaxKind::*;
-    syntax::tokens(value).all(|(kind, _)| {
-        matches!(
-            kind,
-            INT | FLOAT
-                | STRING
-                | TRUE_KW
-                | FALSE_KW
-                | MINUS
-                | COMMA
-                | L_BRACK
-                | R_BRACK
-                | L_PAREN
-                | R_PAREN
-                | WHITESPACE
-        )
-    })
 }
 
 /// Returns the diagnostic for a relation that gives no type, where an annotation gives it.
@@ -116,13 +94,13 @@ fn called_function(view: &View<'_>, expr_ref: ExprRef) -> Option<String> {
 fn base(view: &View<'_>, expr_ref: ExprRef, reason: &Reason) -> Diagnostic {
     let primary = reason.marks.first().and_then(|mark| mark_range(view, expr_ref, mark));
     let range = primary.map_or_else(|| view.callee_range(expr_ref), |(range, _)| range);
-    let mut diagnostic = Diagnostic::new(reason.code, range, reason.message.clone());
+    let mut diagnostic = Diagnostic::new(reason.code, range, reason.message.to_string());
     // The rule is part of the message, because some editors show the message alone.
     if !reason.rule.is_empty() {
         diagnostic.message.push('\n');
-        diagnostic.message.push_str(&reason.rule);
+        diagnostic.message += &reason.rule.to_string();
     }
-    diagnostic.help.clone_from(&reason.help);
+    diagnostic.help = reason.help.as_ref().map(ToString::to_string);
     diagnostic
 }
 
