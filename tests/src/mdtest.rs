@@ -80,7 +80,7 @@ pub struct Looked {
 /// Looks at a text; `strict` as under `--tvm`.
 pub fn look(text: &str, strict: bool) -> Looked {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
     Looked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
@@ -286,7 +286,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
 /// The type of the definition that begins on a line, or else of the first variable bound there.
 fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
     let lines = syntax::LineIndex::new(text);
     let mut views = semantics::all_defs(&db, file).filter_map(|def| View::new(&db, def));
@@ -308,7 +308,7 @@ fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
 /// The value of the definition or bare expression that ends on a line, called without arguments.
 fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
     let lines = syntax::LineIndex::new(text);
     let mut defs = semantics::all_defs(&db, file);

@@ -61,7 +61,7 @@ impl SourceFile {
 pub struct Settings {
     /// True if modules are analysed exactly as by TVM.
     #[returns(copy)]
-    pub strict: bool,
+    pub tvm: bool,
     /// The files of the prelude in the order of [`crate::prelude`]; empty if modules do not see it.
     #[returns(ref)]
     pub(crate) prelude_files: Vec<SourceFile>,
@@ -193,10 +193,10 @@ impl Database {
     }
 
     /// Sets whether modules are analysed exactly as by TVM.
-    pub fn set_strict(&mut self, strict: bool) {
+    pub fn set_tvm(&mut self, tvm: bool) {
         let settings = Settings::get(self);
-        if settings.strict(self) != strict {
-            settings.set_strict(self).to(strict);
+        if settings.tvm(self) != tvm {
+            settings.set_tvm(self).to(tvm);
         }
     }
 }

@@ -251,7 +251,7 @@ pub(crate) fn infer_together<'db>(
 /// The types of a definition.
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     prepare(db, def);
-    if Settings::get(db).strict(db) { tvm_inference(db, def) } else { general_inference(db, def) }
+    if Settings::get(db).tvm(db) { tvm_inference(db, def) } else { general_inference(db, def) }
 }
 
 /// Returns the most general types of a definition.
@@ -298,7 +298,7 @@ pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Infer
         let sound = || !types.units.iter().flat_map(|unit| &unit.findings).any(Finding::is_error);
         (types.generalised || is_open() == Some(true)) && sound()
     };
-    let wanted = Settings::get(db).strict(db) || uses_open_globals(db, def) || is_doubtful();
+    let wanted = Settings::get(db).tvm(db) || uses_open_globals(db, def) || is_doubtful();
     wanted.then(|| infer_alone(db, def, true))
 }
 
@@ -315,7 +315,7 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
     let memo =
         before.as_ref().map(|b| Memo { body: &b.body, scopes: &b.scopes, inference: &b.inference });
     let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
-    if strict == Settings::get(db).strict(db) {
+    if strict == Settings::get(db).tvm(db) {
         let (types, metadata) = (env.types, env.metadata);
         let inference = inference.clone();
         db.cache().set_inferred(&key, Inferred { body, scopes, inference, types, metadata });

@@ -40,7 +40,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
         inputs.params.insert(0, whole);
     }
-    let mut analyzer = Analyzer::new(&Options { strict: false, ..Options::from(&*project) });
+    let mut analyzer = Analyzer::new(&Options { tvm: false, ..Options::from(&*project) });
     let looked = analyzer.check(&input.text);
     let errors: Vec<Diagnostic> =
         looked.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();

@@ -41,7 +41,7 @@ pub fn to_tvm(text: &str) -> Converted {
         text = next;
         db.set_parse(file, Arc::new(syntax::parse_with(&text, limits)));
     }
-    db.set_strict(true);
+    db.set_tvm(true);
     let mut left = all_diagnostics(&db, file, &Allows::default());
     left.retain(|diagnostic| diagnostic.severity == Severity::Error);
     Converted { text, left }

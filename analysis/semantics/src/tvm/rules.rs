@@ -17,7 +17,7 @@ use crate::{
 
 /// Returns true if TVM's rules hold: what it rejects is an error.
 pub(super) fn hold(db: &dyn Db) -> bool {
-    Settings::get(db).strict(db)
+    Settings::get(db).tvm(db)
 }
 
 /// Returns true if names of the prelude need no definition. TVM does not import it implicitly.
