@@ -11,7 +11,7 @@ use crate::{panics, project::Project};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Options {
     /// True if TVM incompatibilities are errors.
-    pub(crate) strict: bool,
+    pub(crate) tvm: bool,
     /// True if modules see the prelude.
     pub(crate) prelude: bool,
     /// The levels of codes.
@@ -23,14 +23,14 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Options {
         let (levels, limits) = (Levels::default(), ParseLimits::default());
-        Options { strict: false, prelude: true, levels, limits }
+        Options { tvm: false, prelude: true, levels, limits }
     }
 }
 
 impl From<&Project> for Options {
     fn from(project: &Project) -> Options {
         let mut options = Options { levels: project.levels.clone(), ..Options::default() };
-        options.strict = project.tvm.unwrap_or(options.strict);
+        options.tvm = project.tvm.unwrap_or(options.tvm);
         options.prelude = project.prelude.unwrap_or(options.prelude);
         options.limits.depth = project.nesting.unwrap_or(options.limits.depth);
         options
@@ -71,7 +71,7 @@ impl Analyzer {
     /// Sets the settings of the next analyses.
     pub(crate) fn set_options(&mut self, options: &Options) {
         if self.options != *options {
-            self.db.set_strict(options.strict);
+            self.db.set_tvm(options.tvm);
             self.db.set_prelude(options.prelude);
             self.db.set_levels(self.file, &options.levels);
             self.options = options.clone();

@@ -17,11 +17,7 @@ use hashbrown::HashTable;
 use rowan::{GreenNode, GreenNodeData, GreenToken, GreenTokenData, NodeOrToken};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::{
-    SyntaxKind, grammar,
-    lexer::{TensorTypes, lex},
-    parser::{Input, ParseLimits, Parser},
-};
+use crate::SyntaxKind;
 
 /// An owned child of a green node.
 pub(crate) type Element = NodeOrToken<GreenNode, GreenToken>;
@@ -239,31 +235,29 @@ impl<'t> Interner<'t> {
         &mut self.fixed[slot]
     }
 
-    /// Returns the node of a tensor type such as `Tensor[(1, 64), float32]`, which is one token of
-    /// the lexer.
-    pub(crate) fn tensor(&mut self, text: &'t str) -> GreenNode {
+    /// Returns the number of the tree of a tensor type such as `Tensor[(1, 64), float32]`, if it is
+    /// known.
+    pub(crate) fn find_tensor(&mut self, text: &'t str) -> Option<u32> {
         if let Some(index) = self.recent_tensors.get(text) {
-            return self.tensors[index].clone();
+            return Some(index as u32);
         }
-        let index = self.tensor_index(text);
-        self.recent_tensors.insert(text, index);
-        self.tensors[index].clone()
+        let index = *self.tensor_indices.get(text)?;
+        self.recent_tensors.insert(text, index as usize);
+        Some(index)
     }
 
-    fn tensor_index(&mut self, text: &'t str) -> usize {
-        if let Some(&index) = self.tensor_indices.get(text) {
-            return index as usize;
-        }
-        let tokens = lex(text, TensorTypes::Spelled);
-        let input = Input::new(text, tokens);
-        let mut parser = Parser::new(input, ParseLimits::default(), std::mem::take(self));
-        grammar::types::tensor_type(&mut parser);
-        let parsed = parser.finish();
-        *self = parsed.interner;
+    /// Adds the tree of a tensor type, and returns its number.
+    pub(crate) fn insert_tensor(&mut self, text: &'t str, tree: GreenNode) -> u32 {
         let index = self.tensors.len();
-        self.tensors.push(parsed.green);
+        self.tensors.push(tree);
         self.tensor_indices.insert(text.into(), index as u32);
-        index
+        self.recent_tensors.insert(text, index);
+        index as u32
+    }
+
+    /// Returns the tree of a tensor type by its number.
+    pub(crate) fn tensor(&self, number: u32) -> Option<GreenNode> {
+        self.tensors.get(number as usize).cloned()
     }
 
     /// Creates an interner seeded with up to [`MAX_SEEDS`] elements of an older tree, so that an

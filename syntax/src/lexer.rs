@@ -165,6 +165,9 @@ pub(crate) struct Tokens {
     pub(crate) kinds: Vec<SyntaxKind>,
     pub(crate) ends: Vec<u32>,
     pub(crate) errors: Vec<SyntaxError>,
+    /// The indices of the tensor types that are one token, in order, each with the number of its tree
+    /// once [`crate::tensors`] has made it.
+    pub(crate) tensors: Vec<(u32, u32)>,
     /// The start of the first token whose end depends on the whole rest of the text: an unclosed
     /// comment or string, or a metadata section.
     pub(crate) open_ended: Option<u32>,
@@ -292,7 +295,10 @@ fn step<'t>(
         Token::OpenString => return open_string(lexer, out),
         Token::QuotedName => QUOTED_NAME,
         Token::MetaRef => META_REF,
-        Token::TensorText if tensor_types == TensorTypes::Whole => TENSOR_TEXT,
+        Token::TensorText if tensor_types == TensorTypes::Whole => {
+            out.tensors.push((out.kinds.len() as u32, 0));
+            TENSOR_TEXT
+        }
         Token::TensorText => {
             // Rewind to the end of the word `Tensor`.
             return restart(lexer, span.start + "Tensor".len(), IDENT, out);

@@ -24,6 +24,7 @@ mod node;
 mod parser;
 mod reparse;
 mod reuse;
+mod tensors;
 mod tree;
 
 pub use error::{Expectation, SyntaxError, SyntaxErrorKind};
@@ -95,7 +96,8 @@ pub fn tokens(text: &str) -> impl Iterator<Item = (SyntaxKind, TextSize)> {
 fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {
     let mut tokens = lexer::lex(text, TensorTypes::Whole);
     let mut errors = std::mem::take(&mut tokens.errors);
-    let mut parser = Parser::new(Input::new(text, tokens), limits, Interner::default());
+    let interner = tensors::intern(text, &mut tokens, Interner::default());
+    let mut parser = Parser::new(Input::new(text, tokens), limits, interner);
     entry(&mut parser);
     let parsed = parser.finish();
     errors.extend(parsed.errors);

@@ -26,6 +26,7 @@ use crate::{
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
     reuse::reuse_each,
+    tensors,
 };
 
 type SyntaxElement = NodeOrToken<SyntaxNode, SyntaxToken>;
@@ -256,6 +257,11 @@ impl Parse {
             Err(_) => return None,
         };
         let mut errors = std::mem::take(&mut tokens.errors);
+        let parent = run.parent.green();
+        // Seed the interner with the neighbours too: a new statement often resembles them.
+        let around = parent.children().skip(run.children.start.saturating_sub(2));
+        let interner = Interner::seeded(around.take(run.children.len() + 4));
+        let interner = tensors::intern(part, &mut tokens, interner);
         let at_line_start = text[..start].ends_with('\n');
         let input = Input::fragment(part, tokens, at_line_start);
         let stop = input.first_significant_from(boundary);
@@ -263,10 +269,6 @@ impl Parse {
             // The edit may have removed the tail expression of the block.
             return None;
         }
-        let parent = run.parent.green();
-        // Seed the interner with the neighbours too: a new statement often resembles them.
-        let around = parent.children().skip(run.children.start.saturating_sub(2));
-        let interner = Interner::seeded(around.take(run.children.len() + 4));
         let mut parser = Parser::new(input, limits, interner);
         parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);

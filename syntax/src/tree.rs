@@ -36,6 +36,8 @@ pub(crate) struct Tree<'t> {
     /// Index of the first open node without a token. Such nodes begin after the trivia before their
     /// first token; a node that remains empty is placed before that trivia.
     pending: usize,
+    /// The number of tensor types pushed.
+    tensors: usize,
     interner: Interner<'t>,
 }
 
@@ -59,6 +61,7 @@ impl<'t> Tree<'t> {
             children: Vec::new(),
             open: Vec::new(),
             pending: 0,
+            tensors: 0,
             interner,
         }
     }
@@ -78,7 +81,7 @@ impl<'t> Tree<'t> {
         } else if let Some(token) = self.interner.fixed(kind) {
             token.into()
         } else {
-            self.intern(kind, self.at..end)
+            self.intern(tokens, kind, self.at..end)
         };
         self.children.push(element);
         self.raw += 1;
@@ -86,15 +89,32 @@ impl<'t> Tree<'t> {
     }
 
     /// Returns a token that has no fixed spelling or occurs for the first time.
-    fn intern(&mut self, kind: SyntaxKind, range: Range<usize>) -> Element {
+    fn intern(&mut self, tokens: &Tokens, kind: SyntaxKind, range: Range<usize>) -> Element {
         let text = &self.text[range];
         if kind == SyntaxKind::TENSOR_TEXT {
-            self.interner.tensor(text).into()
+            match self.tensor(tokens) {
+                Some(tree) => tree.into(),
+                None => self.interner.token(kind, text).into(),
+            }
         } else if kind.is_fixed() {
             self.interner.insert_fixed(kind, text).into()
         } else {
             self.interner.token(kind, text).into()
         }
+    }
+
+    /// Returns the tree of the tensor type that is the next raw token.
+    fn tensor(&mut self, tokens: &Tokens) -> Option<GreenNode> {
+        while let Some(&(token, number)) = tokens.tensors.get(self.tensors)
+            && token as usize <= self.raw
+        {
+            self.tensors += 1;
+            if token as usize == self.raw {
+                return self.interner.tensor(number);
+            }
+        }
+        // Unreachable, because the trees are made before the text is parsed; keeps every byte.
+        None
     }
 
     /// Pushes the trivia before raw token `to` and starts the pending nodes after it.

@@ -19,6 +19,7 @@ use cpu_time::ThreadTime;
 pub mod dictionary;
 mod edits;
 mod files;
+mod inputs;
 mod minimise;
 mod mutate;
 mod run;
@@ -34,6 +35,9 @@ pub use run::run;
 pub use seeds::{Kind, Seeds, failures};
 pub use session::{end_session, session};
 pub use text::{check, format, open};
+
+/// The separator between the text and its edits, and between edits.
+const SEPARATOR: char = '\u{1}';
 
 /// The most that one input may take, in CPU time of its thread.
 pub const MAX_TIME: Duration = Duration::from_secs(2);

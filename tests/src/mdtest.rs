@@ -77,7 +77,7 @@ pub struct Checked {
 /// Checks a text, with `strict` as with `--tvm`.
 pub fn look(text: &str, strict: bool) -> Checked {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
     Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
@@ -283,7 +283,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
 /// Returns the type of the definition that starts on a line, or else of the first variable bound there.
 fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
     let lines = syntax::LineIndex::new(text);
     let mut views = semantics::all_defs(&db, file).filter_map(|def| View::new(&db, def));
@@ -305,7 +305,7 @@ fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
 /// Evaluates the definition or bare expression that ends on a line, without arguments.
 fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, syntax::ParseLimits::default());
     let lines = syntax::LineIndex::new(text);
     let mut defs = semantics::all_defs(&db, file);

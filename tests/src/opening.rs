@@ -191,7 +191,7 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "check as TVM",
         run: |opened, file, _| {
-            opened.db.set_strict(true);
+            opened.db.set_tvm(true);
             drop(check_file(&opened.db, file));
             drop(types_in(&opened.db, file));
         },

@@ -48,7 +48,7 @@ fn errors(found: &[Diagnostic]) -> Vec<&Diagnostic> {
 /// Describes the first difference from the types that TVM printed.
 fn wrong(text: &str, strict: bool) -> Option<String> {
     let mut db = Database::new();
-    db.set_strict(strict);
+    db.set_tvm(strict);
     let file = db.add_file(text, ParseLimits::default());
     let found = check_file(&db, file);
     if let Some(error) = errors(&found).first() {
@@ -107,7 +107,7 @@ fn modules_that_tvm_rejects() {
     let Some(cases) = cases("reject.jsonl") else { return skipped("reject.jsonl") };
     let accepted = |(id, text): &(String, String)| {
         let mut db = Database::new();
-        db.set_strict(true);
+        db.set_tvm(true);
         let file = db.add_file(text, ParseLimits::default());
         errors(&check_file(&db, file)).is_empty().then(|| id.clone())
     };

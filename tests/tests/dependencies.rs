@@ -8,7 +8,8 @@ use serde_json::Value;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
     ("relay-codes", &[]),
-    ("relay-types", &["relay-codes"]),
+    ("relay-text", &[]),
+    ("relay-types", &["relay-codes", "relay-text"]),
     ("relay-operators", &["relay-types"]),
     ("relay-weights", &["relay-syntax", "relay-types"]),
     (

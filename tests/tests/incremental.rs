@@ -102,7 +102,7 @@ fn edits_equal_a_fresh_database(seed: u64) {
     for (name, mut text) in texts {
         for strict in [false, true] {
             let mut db = Database::new();
-            db.set_strict(strict);
+            db.set_tvm(strict);
             let file = db.add_file(&text, ParseLimits::default());
             let original = text.clone();
             for round in 0..150 {
@@ -118,7 +118,7 @@ fn edits_equal_a_fresh_database(seed: u64) {
                 db.set_parse(file, Arc::new(parse));
                 let fresh = Database::new();
                 let mut fresh = fresh;
-                fresh.set_strict(strict);
+                fresh.set_tvm(strict);
                 let fresh_file = fresh.add_file(&text, ParseLimits::default());
                 let what = format!("of {name} after round {round}, strict {strict}:\n{text}");
                 assert_eq!(types_in(&db, file), types_in(&fresh, fresh_file), "types {what}");

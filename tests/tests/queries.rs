@@ -93,7 +93,7 @@ fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
     assert!(session.executed().is_empty());
 
     let mut fresh = Database::new();
-    fresh.set_strict(Settings::get(&session.db).strict(&session.db));
+    fresh.set_tvm(Settings::get(&session.db).tvm(&session.db));
     let file = fresh.add_file(&session.text, ParseLimits::default());
     assert_eq!(check_file(&session.db, session.file), check_file(&fresh, file));
     assert_eq!(types_in(&session.db, session.file), types_in(&fresh, file));
@@ -199,5 +199,5 @@ fn metadata_section() {
 
 #[test]
 fn settings() {
-    check(|s| s.db.set_strict(true), &expect!["base_inference 4, check_file 1, tvm_types 5"]);
+    check(|s| s.db.set_tvm(true), &expect!["base_inference 4, check_file 1, tvm_types 5"]);
 }

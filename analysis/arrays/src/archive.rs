@@ -6,15 +6,11 @@ use flate2::{CrcReader, bufread::DeflateDecoder};
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder};
 
 use crate::{
-    Array, BUFFER, Error, Polled, ReaderAt, Source,
+    Array, BUFFER, Error, MOST_ARRAYS, MOST_NAMES, Polled, ReaderAt, Source,
     npy::{self, Rest},
     params,
 };
 
-/// The most arrays that a file may have.
-pub(crate) const MOST_ARRAYS: usize = 1 << 20;
-/// The most bytes that the names of all arrays of a file may have together.
-pub(crate) const MOST_NAMES: usize = 64 << 20;
 /// The distance from the end of an archive within which its directory is searched: that of the longest
 /// longest comment.
 const MAX_COMMENT: u64 = (1 << 16) + 22;

@@ -26,6 +26,10 @@ pub use write::{write_npy, write_npz};
 
 /// The largest number of axes of an array; numpy allows 64.
 const MOST_AXES: usize = 256;
+/// The most arrays that a file may have.
+const MOST_ARRAYS: usize = 1 << 20;
+/// The most bytes that the names of all arrays of a file may have together.
+const MOST_NAMES: usize = 64 << 20;
 
 /// A reader with random access, and its length.
 pub struct Source<R> {

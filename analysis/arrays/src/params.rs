@@ -6,8 +6,7 @@
 use types::{DataType, ElementKind};
 
 use crate::{
-    Array, BUFFER, Error, Layout, MOST_AXES, Polled, ReaderAt, Source,
-    archive::{MOST_ARRAYS, MOST_NAMES},
+    Array, BUFFER, Error, Layout, MOST_ARRAYS, MOST_AXES, MOST_NAMES, Polled, ReaderAt, Source,
     bytes_of,
 };
 

@@ -6,9 +6,9 @@ use syntax::TextRange;
 use types::{AttrValue, Attrs, Type};
 
 use crate::{
-    compare::{Half, expr_of, same_annotation},
     flat::group_of,
     graph::{Kind, NONE, NodeId, Origin},
+    half::{Half, expr_of, same_annotation},
     report::{Change, Fact, Pair, PairKind, Unpaired, What},
 };
 

@@ -9,11 +9,11 @@ use syntax::TextRange;
 
 use crate::{
     changes::{PairBuilder, annotation_change, change, unpaired},
-    compare::{Half, order},
     flat::{InlinedCall, Side, group_of},
     graph::{Kind, NONE, NodeId, Origin, Role},
+    half::Half,
     matching::{Input, Pairing, values},
-    report::{Change, Fact, FunctionDiff, Pair, PairKind, Unpaired, What},
+    report::{Change, Fact, FunctionDiff, Pair, PairKind, Unpaired, What, order},
 };
 
 /// A connected component of unpaired nodes of one side.

@@ -18,6 +18,7 @@ mod equal;
 mod flat;
 mod graph;
 mod groups;
+mod half;
 pub mod log;
 mod matching;
 mod report;

@@ -199,3 +199,16 @@ pub enum Fact {
     /// A number, such as that of operands.
     Count(usize),
 }
+
+/// Sorts pairs by their ranges after, and removes duplicates, which result from functions with
+/// several calls. The pair with the most changes is kept.
+pub(crate) fn order(pairs: &mut Vec<Pair>) {
+    let key = |pair: &Pair| {
+        let place = |range: TextRange| (range.start(), range.end());
+        (place(pair.after), place(pair.before))
+    };
+    pairs.sort_by(|x, y| {
+        key(x).cmp(&key(y)).then((y.changes.len(), y.kind).cmp(&(x.changes.len(), x.kind)))
+    });
+    pairs.dedup_by(|x, y| key(x) == key(y));
+}

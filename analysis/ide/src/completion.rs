@@ -32,6 +32,12 @@ pub const MAX_ITEMS: usize = 200;
 /// The maximal length of [`Item::summary`].
 const MAX_SUMMARY: usize = 40;
 
+/// The data types, the most common first.
+const DATA_TYPES: &[&str] = &[
+    "float32", "int32", "int64", "bool", "float16", "int8", "uint8", "bfloat16", "float64",
+    "int16", "uint16", "uint32", "uint64",
+];
+
 /// The completions at an offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Completions {

@@ -340,7 +340,7 @@ impl<'a> Call<'a> {
         let (state, mut all) = types::probe(&relation, self.operator.args, &inputs);
         match state {
             State::Failed(reason) | State::Undecided(reason) => {
-                Err(Fault::new(FaultKind::Operator, reason.message))
+                Err(Fault::new(FaultKind::Operator, reason.message.to_string()))
             }
             _ => Ok(all.pop().unwrap_or(Type::Error)),
         }

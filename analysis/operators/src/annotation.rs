@@ -1,7 +1,7 @@
 //! Annotations left by passes, and the memory and call operators of the virtual machine. They
 //! compute nothing.
 
-use types::{Place, describe};
+use types::Place;
 
 use crate::prelude::*;
 
@@ -212,7 +212,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 fn internal(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         Code::OperatorUndefined,
-        format!("`{}` has no type: TVM uses it inside a single pass only", call.operator()),
+        text!("`{}` has no type: TVM uses it inside a single pass only", call.operator()),
     )
     .mark(Place::Operator, None, "has no type")
     .fail()
@@ -245,10 +245,10 @@ fn invoke(call: &mut Call<'_>) -> Outcome {
             let operator = call.operator();
             return Reason::new(
                 Code::ArgumentType,
-                format!("`{operator}`: the result of `op` is {}", describe(other)),
+                text!("`{operator}`: the result of `op` is {}", Fact::Described(other.clone())),
             )
             .rule("the function must return a tensor or a tuple, to be written to `outs`")
-            .argument(0, describe(&call.ty(0)))
+            .argument(0, Fact::Described(call.ty(0)))
             .fail();
         }
     };
@@ -265,9 +265,9 @@ fn arguments(call: &mut Call<'_>, position: usize, expected: &[Type]) -> Outcome
         let (m, n) = (expected.len(), found.len());
         return Reason::new(
             Code::ArgumentType,
-            format!("`{operator}`: {name} has {}, expected {m}", count(n, "field", "fields")),
+            text!("`{operator}`: {name} has {}, expected {m}", count(n, "field", "fields")),
         )
-        .rule(format!("{name} has one field for each parameter or result of {}", call.name(0)))
+        .rule(text!("{name} has one field for each parameter or result of {}", call.name(0)))
         .argument(position, count(n, "field", "fields"))
         .argument(0, count(m, "value", "values"))
         .fail();
@@ -282,11 +282,12 @@ pub(crate) fn wrong_argument<T>(
     found: &Type,
 ) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(position));
+    let found = Fact::Described(found.clone());
     Reason::new(
         Code::ArgumentType,
-        format!("`{operator}` expects {expected} as {name}, found {}", describe(found)),
+        text!("`{operator}` expects {expected} as {name}, found {found}"),
     )
-    .argument(position, describe(found))
+    .argument(position, found)
     .fail()
 }
 
@@ -304,7 +305,7 @@ fn alloc_storage(call: &mut Call<'_>) -> Outcome {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
                 if found.rank() > 0 { Code::RankMismatch } else { Code::DtypeMismatch },
-                format!("`{operator}`: {name} must be an int64 scalar, but it is `{found}`"),
+                text!("`{operator}`: {name} must be an int64 scalar, but it is `{found}`"),
             )
             .argument(position, found)
             .help("write a 64-bit literal: `64i64`")
@@ -347,7 +348,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
             None => {
                 return Reason::new(
                     Code::TypeNeeded,
-                    format!("`{}`: the size of `shape` must be known", call.operator()),
+                    text!("`{}`: the size of `shape` must be known", call.operator()),
                 )
                 .axis(2, 0, size)
                 .fail();
@@ -361,21 +362,21 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
             None => {
                 return Reason::new(
                     Code::AttributeValue,
-                    format!(
+                    text!(
                         "`{}`: `const_shape` must be a list of sizes, but it is `{}`",
                         call.operator(),
                         constant.ty
                     ),
                 )
                 .rule("`const_shape` is a vector of int32 or int64")
-                .attribute("const_shape", constant.ty.to_string())
+                .attribute("const_shape", text!("{}", constant.ty))
                 .fail();
             }
         },
         types::AttrValue::None if call.attrs().dims("assert_shape").is_some() => {
             return Reason::new(
                 Code::TypeNeeded,
-                format!("cannot infer the type of `{}` without `const_shape`", call.operator()),
+                text!("cannot infer the type of `{}` without `const_shape`", call.operator()),
             )
             .rule("`assert_shape` is checked when the program runs")
             .attribute("const_shape", "no shape")
@@ -384,7 +385,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         types::AttrValue::None => {
             return Reason::new(
                 Code::AttributeValue,
-                format!("`{}` needs `const_shape` or `assert_shape`", call.operator()),
+                text!("`{}` needs `const_shape` or `assert_shape`", call.operator()),
             )
             .attribute("const_shape", "no shape")
             .fail();
@@ -394,14 +395,14 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
     if sizes.len() as i64 != rank {
         return Reason::new(
             Code::AttributeMismatch,
-            format!(
+            text!(
                 "`{}`: `const_shape` has {} sizes, but `shape` has {rank}",
                 call.operator(),
                 sizes.len()
             ),
         )
         .rule("`const_shape` is the value of `shape`")
-        .attribute("const_shape", format!("{} sizes", sizes.len()))
+        .attribute("const_shape", text!("{} sizes", sizes.len()))
         .axis(2, 0, Fact::Size(rank.into(), "sizes"))
         .fail();
     }
@@ -437,13 +438,10 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     if data.rank() == 0 {
         let (operator, name) = (call.operator(), call.name(0));
-        return Reason::new(
-            Code::RankMismatch,
-            format!("`{operator}`: {name} must not be a scalar"),
-        )
-        .rule(format!("{name} has at least one axis"))
-        .argument(0, "a scalar")
-        .fail();
+        return Reason::new(Code::RankMismatch, text!("`{operator}`: {name} must not be a scalar"))
+            .rule(text!("{name} has at least one axis"))
+            .argument(0, "a scalar")
+            .fail();
     }
     for position in 1..4 {
         let scalar = TensorType::new([], DataType::FLOAT32);
@@ -453,7 +451,7 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
                 if found.rank() > 0 { Code::RankMismatch } else { Code::DtypeMismatch },
-                format!("`{operator}`: {name} must be a float32 scalar, but it is `{found}`"),
+                text!("`{operator}`: {name} must be a float32 scalar, but it is `{found}`"),
             )
             .argument(position, found)
             .fail();
@@ -484,7 +482,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
         return fault(
             call,
             Code::ShapeMismatch,
-            format!("{x} has {old} elements, `{}` has {new}", shape_text(shape)),
+            text!("{x} has {old} elements, `{}` has {new}", shape_text(shape)),
         )
         .rule("the number of elements must stay the same")
         .argument(0, shape_text(&data.shape))
@@ -494,8 +492,8 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     let Type::Tensor(sizes) = call.ty(1) else { return Ok(()) };
     match sizes.shape.first() {
         Some(length) => {
-            let rule = format!("{s} has the sizes of `newshape`, `{}`", shape_text(shape));
-            has_size(call, (1, 0, length), shape.len() as i64, &rule)
+            let rule = text!("{s} has the sizes of `newshape`, `{}`", shape_text(shape));
+            has_size(call, (1, 0, length), shape.len() as i64, rule)
         }
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 //!
 //! The checks use attributes and known sizes; unknown sizes pass.
 
-use types::{AttrValue, Call, Code, Dim, Outcome};
+use types::{AttrValue, Call, Code, Dim, Fact, Outcome, Text, text};
 
 use crate::rules::{axes, axis_out_of_range, fault, may_equal, normal_axis, shape_text};
 
@@ -38,15 +38,15 @@ pub(crate) fn within(call: &Call<'_>, name: &'static str, min: i64, max: i64) ->
     };
     let is = if is_list { "contains" } else { "is" };
     let rule = match max {
-        i64::MAX => format!("`{name}` must be at least {min}"),
-        _ => format!("`{name}` must be between {min} and {max}"),
+        i64::MAX => text!("`{name}` must be at least {min}"),
+        _ => text!("`{name}` must be between {min} and {max}"),
     };
-    let reason = fault(call, Code::AttributeValue, format!("`{name}` {is} {number}"))
+    let reason = fault(call, Code::AttributeValue, text!("`{name}` {is} {number}"))
         .rule(rule)
-        .attribute(name, number.to_string());
+        .attribute(name, text!("{number}"));
     match is_list {
         true => reason.fail(),
-        false => reason.fix(name, number.clamp(min, max).to_string()).fail(),
+        false => reason.fix(name, text!("{}", number.clamp(min, max))).fail(),
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn within(call: &Call<'_>, name: &'static str, min: i64, max: i64) ->
 pub(crate) fn broadcasts_into(
     call: &Call<'_>,
     (position, from): (usize, &[Dim]),
-    (target, to): (&str, &[Dim]),
+    (target, to): (Fact, &[Dim]),
 ) -> Outcome {
     let name = call.name(position);
     let (m, n) = (from.len(), to.len());
@@ -67,7 +67,7 @@ pub(crate) fn broadcasts_into(
     let reason = fault(
         call,
         Code::BroadcastMismatch,
-        format!(
+        text!(
             "{name} of shape `{}` does not broadcast to {target} of shape `{}`",
             shape_text(from),
             shape_text(to)
@@ -75,7 +75,7 @@ pub(crate) fn broadcasts_into(
     );
     match mismatch {
         Some(i) if m <= n => reason
-            .rule(format!(
+            .rule(text!(
                 "counted from the last axis, each size of {name} must be 1 or the target size; \
                  axis {} is {}, expected {}",
                 m - i,
@@ -85,7 +85,7 @@ pub(crate) fn broadcasts_into(
             .axis(position, m - i, &from[m - i])
             .fail(),
         _ => reason
-            .rule(format!("broadcasting adds axes and removes none: {m} axes cannot become {n}"))
+            .rule(text!("broadcasting adds axes and removes none: {m} axes cannot become {n}"))
             .argument(position, axes(m))
             .fail(),
     }
@@ -97,7 +97,7 @@ pub(crate) fn same_size(
     call: &Call<'_>,
     (a, i, size): (usize, usize, &Dim),
     (b, k, expected): (usize, usize, &Dim),
-    rule: &str,
+    rule: impl Into<Text>,
 ) -> Outcome {
     if may_equal(size, expected) {
         return Ok(());
@@ -106,7 +106,7 @@ pub(crate) fn same_size(
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {i} of {x} has size {size}, axis {k} of {y} has {expected}"),
+        text!("axis {i} of {x} has size {size}, axis {k} of {y} has {expected}"),
     )
     .rule(rule)
     .axis(a, i, size)
@@ -127,9 +127,9 @@ pub(crate) fn same_shape(
     fault(
         call,
         Code::ShapeMismatch,
-        format!("{x} has the shape {}, {y} has {}", shape_text(shape), shape_text(expected)),
+        text!("{x} has the shape {}, {y} has {}", shape_text(shape), shape_text(expected)),
     )
-    .rule(format!("{x} and {y} must have the same shape"))
+    .rule(text!("{x} and {y} must have the same shape"))
     .argument(a, shape_text(shape))
     .argument(b, shape_text(expected))
     .fail()
@@ -140,7 +140,7 @@ pub(crate) fn has_size(
     call: &Call<'_>,
     (position, axis, size): (usize, usize, &Dim),
     expected: i64,
-    rule: &str,
+    rule: impl Into<Text>,
 ) -> Outcome {
     if may_equal(size, &Dim::known(expected)) {
         return Ok(());
@@ -149,7 +149,7 @@ pub(crate) fn has_size(
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {axis} of {name} has size {size}, expected {expected}"),
+        text!("axis {axis} of {name} has size {size}, expected {expected}"),
     )
     .rule(rule)
     .axis(position, axis, size)
@@ -196,10 +196,10 @@ pub(crate) fn divides(
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {axis} of {argument} has size {size}, which {number} does not divide"),
+        text!("axis {axis} of {argument} has size {size}, which {number} does not divide"),
     )
-    .rule(format!("`{name}` must divide the size of the axis"))
+    .rule(text!("`{name}` must divide the size of the axis"))
     .axis(position, axis, size)
-    .attribute(name, number.to_string())
+    .attribute(name, text!("{number}"))
     .fail()
 }

@@ -105,12 +105,12 @@ fn arange(call: &mut Call<'_>) -> Outcome {
                 return fault(
                     call,
                     Code::DtypeMismatch,
-                    format!("{name} is {found}, but `dtype` is {dtype}"),
+                    text!("{name} is {found}, but `dtype` is {dtype}"),
                 )
                 .rule("the values have the data type of the result")
                 .argument(position, found)
-                .attribute("dtype", dtype.to_string())
-                .fix("dtype", format!("\"{found}\""))
+                .attribute("dtype", text!("{dtype}"))
+                .fix("dtype", text!("\"{found}\""))
                 .fail();
             }
         }
@@ -139,11 +139,11 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         let reason = fault(
             call,
             Code::AttributeValue,
-            format!("the range from {start} to {stop} in steps of {step} is empty"),
+            text!("the range from {start} to {stop} in steps of {step} is empty"),
         )
-        .attribute("stop", stop.to_string())
-        .attribute("start", start.to_string())
-        .attribute("step", step.to_string());
+        .attribute("stop", text!("{stop}"))
+        .attribute("start", text!("{start}"))
+        .attribute("step", text!("{step}"));
         return match step {
             0.0 => reason.rule("`step` must not be 0"),
             _ => reason.rule(
@@ -196,12 +196,12 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AttributeValue,
-            format!("the range of diagonals from {k1} to {k2} is empty"),
+            text!("the range of diagonals from {k1} to {k2} is empty"),
         )
         .rule("`k1` is the lowest diagonal to be replaced and `k2` the highest")
-        .attribute("k2", k2.to_string())
-        .attribute("k1", k1.to_string())
-        .fix("k2", k1.to_string())
+        .attribute("k2", text!("{k2}"))
+        .attribute("k1", text!("{k1}"))
+        .fix("k2", text!("{k1}"))
         .fail();
     }
     // TVM checks the number of axes, but not their sizes.
@@ -212,10 +212,10 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     let rank = diagonal.rank();
     if rank < least || rank > most {
         let expected = match k1 == k2 {
-            true => format!("one axis shorter than {}, for one diagonal", call.name(0)),
-            false => format!("as long as {}, for several diagonals", call.name(0)),
+            true => text!("one axis shorter than {}, for one diagonal", call.name(0)),
+            false => text!("as long as {}, for several diagonals", call.name(0)),
         };
-        return wrong_rank(call, 1, rank, &expected);
+        return wrong_rank(call, 1, rank, expected);
     }
     let check = fits_diagonals(call, &input, &diagonal, (k1, k2));
     call.lenient(check)?;
@@ -254,8 +254,8 @@ fn fits_diagonals(
     {
         return Ok(());
     }
-    let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
-    let message = format!("{} must have the shape ({})", call.name(1), expected.join(", "));
+    let expected = Fact::List(expected.iter().map(Fact::from).collect(), ", ", ", ");
+    let message = text!("{} must have the shape ({expected})", call.name(1));
     fault(call, Code::ShapeMismatch, message)
         .rule("it has a row for each diagonal, with the length of the longest one")
         .argument(1, &Type::from(diagonal.clone()))
@@ -276,12 +276,12 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
             return fault(
                 call,
                 Code::DtypeMismatch,
-                format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
+                text!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
             )
             .rule("all vectors must have the same data type")
             .mark(place, None, field.dtype)
             .mark(types::Place::Field(0, 0), None, first.dtype)
-            .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
+            .help(text!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
             .fail();
         }
         match &field.shape[..] {
@@ -292,7 +292,7 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
                 return fault(
                     call,
                     Code::RankMismatch,
-                    format!("field {k} must be a vector or a scalar, but it has {rank}"),
+                    text!("field {k} must be a vector or a scalar, but it has {rank}"),
                 )
                 .rule("each field contains the coordinates along one axis of the grid")
                 .mark(place, None, rank)
@@ -311,9 +311,9 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
     let indices = call.require_tensor(0)?;
     let (depth, axis) = (int_attr(call, "depth")?, int_attr(call, "axis")?);
     if depth <= 0 {
-        return fault(call, Code::AttributeValue, format!("a vector cannot have {depth} elements"))
+        return fault(call, Code::AttributeValue, text!("a vector cannot have {depth} elements"))
             .rule("`depth` is the number of distinct indices, at least 1")
-            .attribute("depth", depth.to_string())
+            .attribute("depth", text!("{depth}"))
             .fix("depth", "1")
             .fail();
     }
@@ -324,14 +324,14 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AxisOutOfRange,
-            format!(
+            text!(
                 "there is no position {axis} for the new axis: {} has {}",
                 call.name(0),
                 axes(rank)
             ),
         )
-        .rule(format!("`axis` must be a position from 0 to {rank}, or -1 for the last"))
-        .attribute("axis", format!("axis {axis}"))
+        .rule(text!("`axis` must be a position from 0 to {rank}, or -1 for the last"))
+        .attribute("axis", text!("axis {axis}"))
         .argument(0, axes(rank))
         .fix("axis", "-1")
         .fail();

@@ -220,9 +220,9 @@ fn length(
     let Some(length) = tensor.shape.first() else {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must be a vector, but it is a scalar"),
+            text!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
-        .rule(format!("{name} contains {what}"))
+        .rule(text!("{name} contains {what}"))
         .argument(position, "a scalar")
         .fail();
     };
@@ -231,16 +231,16 @@ fn length(
         Some(known) if known <= MAX_AXES => Ok(usize::try_from(known).unwrap_or(0)),
         Some(known) => Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: {name} has {known} elements, which exceeds the maximum rank"),
+            text!("`{operator}`: {name} has {known} elements, which exceeds the maximum rank"),
         )
-        .rule(format!("{name} contains {what}"))
+        .rule(text!("{name} contains {what}"))
         .axis(position, 0, known)
         .fail(),
         None => Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: the length of {name} must be known, but it is {length}"),
+            text!("`{operator}`: the length of {name} must be known, but it is {length}"),
         )
-        .rule(format!("{name} contains {what}: its length determines the rank of the result"))
+        .rule(text!("{name} contains {what}: its length determines the rank of the result"))
         .axis(position, 0, length)
         .help("annotate it with a type of known length, such as `Tensor[(2), int64]`")
         .fail(),
@@ -307,9 +307,9 @@ fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &st
             let (operator, name) = (call.operator(), call.name(position));
             Reason::new(
                 Code::ShapeMismatch,
-                format!("`{operator}`: {name} has a negative length: {length}"),
+                text!("`{operator}`: {name} has a negative length: {length}"),
             )
-            .rule(format!("{name} contains {what}"))
+            .rule(text!("{name} contains {what}"))
             .axis(position, 0, length)
             .fail()
         }
@@ -328,7 +328,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     let ones = data.shape.iter().filter(|size| may_equal(size, &Dim::known(1))).count();
     if removed > ones {
         let (x, name) = (call.name(0), call.name(1));
-        let message = format!("{name} lists {removed}, but {x} has {ones} of size 1");
+        let message = text!("{name} lists {removed}, but {x} has {ones} of size 1");
         let check = fault(call, Code::ShapeMismatch, message)
             .rule("only axes of size 1 are removed")
             .axis(1, 0, removed)
@@ -342,7 +342,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
 /// The failure that a shape has fewer axes than the tensor broadcast to it.
 fn too_few(call: &Call<'_>, rank: usize, needed: usize) -> Outcome {
     let (name, data) = (call.name(1), call.name(0));
-    let message = format!("{name} is for {}, but {data} has {needed}", axes(rank));
+    let message = text!("{name} is for {}, but {data} has {needed}", axes(rank));
     fault(call, Code::RankMismatch, message)
         .rule("broadcasting adds axes and removes none")
         .axis(1, 0, rank)
@@ -361,12 +361,12 @@ fn too_many<T>(
     let (operator, name, data) = (call.operator(), call.name(position), call.name(0));
     Reason::new(
         Code::ShapeMismatch,
-        format!(
+        text!(
             "`{operator}`: {name} is for {found} axes, but {data} has {}",
             count(rank, "axis", "axes")
         ),
     )
-    .rule(format!("{name} contains {what}: {found} > {rank}"))
+    .rule(text!("{name} contains {what}: {found} > {rank}"))
     .axis(position, 0, found)
     .argument(0, axes(rank))
     .fail()
@@ -391,10 +391,10 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let Some(added) = usize::try_from(added).ok().filter(|&n| n <= MAX_AXES as usize) else {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}`: `num_newaxis` cannot be {added}", call.operator()),
+            text!("`{}`: `num_newaxis` cannot be {added}", call.operator()),
         )
         .rule("`num_newaxis` is the number of added axes, at least 0")
-        .attribute("num_newaxis", format!("{added}"))
+        .attribute("num_newaxis", text!("{added}"))
         .fix("num_newaxis", "1")
         .fail();
     };
@@ -411,14 +411,14 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
     let Some(axis) = axis.filter(|&axis| axis <= rank) else {
         return Reason::new(
             Code::AxisOutOfRange,
-            format!("`{}`: the result has no position {written} for a new axis", call.operator()),
+            text!("`{}`: the result has no position {written} for a new axis", call.operator()),
         )
-        .rule(format!(
+        .rule(text!(
             "`axis` is the position of the new axis among the {} of the result: 0 to {rank}, or -1 \
              for the last",
             rank + 1
         ))
-        .attribute("axis", format!("axis {written}"))
+        .attribute("axis", text!("axis {written}"))
         .argument(0, axes(rank))
         .fix("axis", "-1")
         .fail();
@@ -436,7 +436,7 @@ fn pad(call: &mut Call<'_>) -> Outcome {
     if rank == 0 {
         return Reason::new(
             Code::RankMismatch,
-            format!(
+            text!(
                 "`{}`: {} must not be a scalar: there is no axis to pad",
                 call.operator(),
                 call.name(0)
@@ -490,12 +490,12 @@ fn topk(call: &mut Call<'_>) -> Outcome {
     if k.rank() > 1 || k.shape.first().is_some_and(|length| !length.is(1)) {
         return Reason::new(
             Code::RankMismatch,
-            format!(
+            text!(
                 "`{operator}`: {name} must be a scalar, but its shape is `{}`",
                 shape_text(&k.shape)
             ),
         )
-        .rule(format!("{name} must be a scalar or a vector with one element"))
+        .rule(text!("{name} must be a scalar or a vector with one element"))
         .argument(1, shape_text(&k.shape))
         .fail();
     }
@@ -510,10 +510,10 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         "indices" => call.output(indices),
         other => Reason::new(
             Code::AttributeValue,
-            format!("`{operator}`: `ret_type` cannot be \"{other}\""),
+            text!("`{operator}`: `ret_type` cannot be \"{other}\""),
         )
         .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
-        .attribute("ret_type", format!("\"{other}\""))
+        .attribute("ret_type", text!("\"{other}\""))
         .fix("ret_type", "\"both\"")
         .fail(),
     }

@@ -254,7 +254,7 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         Code::OperatorUndefined,
-        format!("`{}` is registered in TVM without a definition", call.operator()),
+        text!("`{}` is registered in TVM without a definition", call.operator()),
     )
     .mark(Place::Operator, None, "not defined")
     .help("write `multiply(x, divide(clip(add(x, 3f), a_min=0f, a_max=6f), 6f))`")

@@ -153,7 +153,7 @@ fn keep(call: &mut Call<'_>) -> Outcome {
     if ifm.rank() > 4 {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{}`: `ifm` has {} axes, expected at most 4", call.operator(), ifm.rank()),
+            text!("`{}`: `ifm` has {} axes, expected at most 4", call.operator(), ifm.rank()),
         )
         .argument(0, axes(ifm.rank()))
         .fail();
@@ -176,7 +176,7 @@ fn conv2d(call: &mut Call<'_>) -> Outcome {
     if !fits {
         return Reason::new(
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "`{}`: `scale_bias` has the shape `{}`, expected `({rows}, 10)`",
                 call.operator(),
                 shape_text(&scale_bias.shape)
@@ -220,7 +220,7 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
         let rank = weight.rank();
         return Reason::new(
             Code::RankMismatch,
-            format!("`{}`: `weight` must have 4 axes, but it has {rank}", call.operator()),
+            text!("`{}`: `weight` must have 4 axes, but it has {rank}", call.operator()),
         )
         .argument(1, axes(rank))
         .fail();
@@ -230,21 +230,21 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             continue;
         }
         let (attr, value) = match at {
-            0 => ("ofm_channels", found.to_string()),
-            _ => ("kernel_shape", format!("[{}, {}]", weight.shape[1], weight.shape[2])),
+            0 => ("ofm_channels", text!("{found}")),
+            _ => ("kernel_shape", text!("[{}, {}]", weight.shape[1], weight.shape[2])),
         };
         return Reason::new(
             Code::AttributeMismatch,
-            format!(
+            text!(
                 "`{}`: `{attr}` is {expected}, but axis {at} of `weight` has size {found}",
                 call.operator()
             ),
         )
-        .rule(format!(
+        .rule(text!(
             "`weight` is `(ofm_channels, kernel_shape.0, kernel_shape.1, …)`: `{}`",
             shape_text(&wanted_shape(&channels, &kernel))
         ))
-        .attribute(attr, expected.to_string())
+        .attribute(attr, text!("{expected}"))
         .axis(1, at, found)
         .fix(attr, value)
         .fail();
@@ -290,12 +290,12 @@ fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataTyp
     let name = call.name(position);
     let mut reason = Reason::new(
         Code::DtypeMismatch,
-        format!("`{}` does not accept {found} as {name}{}", call.operator(), mode(call, attr)),
+        text!("`{}` does not accept {found} as {name}{}", call.operator(), mode(call, attr)),
     )
-    .rule(format!("{name} must be {}{}", alternatives(dtypes), mode(call, attr)))
+    .rule(text!("{name} must be {}{}", alternatives(dtypes), mode(call, attr)))
     .argument(position, found);
     if !attr.is_empty() {
-        reason = reason.attribute(attr, format!("\"{}\"", call.attrs().str(attr)));
+        reason = reason.attribute(attr, text!("\"{}\"", call.attrs().str(attr)));
     }
     reason.fail()
 }
@@ -307,29 +307,29 @@ fn output(call: &Call<'_>, found: DataType, attr: &'static str, dtypes: &[DataTy
     }
     let mut reason = Reason::new(
         Code::AttributeValue,
-        format!(
+        text!(
             "`{}` does not support {found} as its data type{}",
             call.operator(),
             mode(call, attr)
         ),
     )
-    .rule(format!("`ofm_dtype` must be {}{}", alternatives(dtypes), mode(call, attr)))
-    .attribute("ofm_dtype", found.to_string());
+    .rule(text!("`ofm_dtype` must be {}{}", alternatives(dtypes), mode(call, attr)))
+    .attribute("ofm_dtype", text!("{found}"));
     if !attr.is_empty() {
-        reason = reason.attribute(attr, format!("\"{}\"", call.attrs().str(attr)));
+        reason = reason.attribute(attr, text!("\"{}\"", call.attrs().str(attr)));
     }
     if let [only] = dtypes {
-        reason = reason.fix("ofm_dtype", format!("\"{only}\""));
+        reason = reason.fix("ofm_dtype", text!("\"{only}\""));
     }
     reason.fail()
 }
 
 /// Returns the suffix of a message: `` for `operator_type` "SHL"``.
-fn mode(call: &Call<'_>, attr: &'static str) -> String {
+fn mode(call: &Call<'_>, attr: &'static str) -> Text {
     if attr.is_empty() {
-        return String::new();
+        return Text::default();
     }
-    format!(" for `{attr}` \"{}\"", call.attrs().str(attr))
+    text!(" for `{attr}` \"{}\"", call.attrs().str(attr))
 }
 
 /// Parses the attribute `ofm_dtype`, which is a string in these operators.
@@ -339,7 +339,7 @@ fn dtype_attr(call: &Call<'_>) -> Result<DataType, Halt> {
         || {
             Reason::new(
                 Code::AttributeValue,
-                format!("`{}`: \"{text}\" is not a data type", call.operator()),
+                text!("`{}`: \"{text}\" is not a data type", call.operator()),
             )
             .attribute("ofm_dtype", "not a data type")
             .help("write `ofm_dtype=\"int8\"`, for example")
@@ -372,10 +372,10 @@ fn channels(call: &Call<'_>, attr: &'static str) -> Result<Dim, Halt> {
 fn needed<T>(call: &Call<'_>, attr: &'static str) -> Result<T, Halt> {
     Reason::new(
         Code::AttributeValue,
-        format!("`{}` requires the attribute `{attr}`", call.operator()),
+        text!("`{}` requires the attribute `{attr}`", call.operator()),
     )
-    .rule(format!("the shape of the result follows from `{attr}`"))
-    .mark(Place::Operator, None, format!("no `{attr}`"))
+    .rule(text!("the shape of the result follows from `{attr}`"))
+    .mark(Place::Operator, None, text!("no `{attr}`"))
     .fail()
 }
 
@@ -386,7 +386,7 @@ fn axis(call: &Call<'_>, position: usize, shape: &Shape, at: usize) -> Result<Di
             let (operator, name, rank) = (call.operator(), call.name(position), shape.len());
             Reason::new(
                 Code::RankMismatch,
-                format!("`{operator}`: {name} has {rank} axes, expected {} or more", at + 1),
+                text!("`{operator}`: {name} has {rank} axes, expected {} or more", at + 1),
             )
             .argument(position, axes(rank))
             .fail()
@@ -419,10 +419,10 @@ fn in_ofm_layout(
     let Some(count) = channels.as_known() else {
         return Reason::new(
             Code::TypeNeeded,
-            format!("`{}`: the number of channels must be known", call.operator()),
+            text!("`{}`: the number of channels must be known", call.operator()),
         )
         .rule("NHCWB16 groups channels in bricks of 16")
-        .attribute(attr, channels.to_string())
+        .attribute(attr, text!("{channels}"))
         .fail();
     };
     let bricks = Dim::known((count - 1) / BRICK + 1);
@@ -462,7 +462,7 @@ fn window_shape(
     if strides.iter().any(|stride| stride.is(0)) {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}`: a stride must not be 0", call.operator()),
+            text!("`{}`: a stride must not be 0", call.operator()),
         )
         .attribute("strides", "0")
         .fail();

@@ -108,9 +108,9 @@ fn leading<const N: usize>(
         let values = count(found, "value", "values");
         Reason::new(
             Code::AttributeLength,
-            format!("`{}`: `{name}` has {values}, expected {N}", call.operator()),
+            text!("`{}`: `{name}` has {values}, expected {N}", call.operator()),
         )
-        .rule(format!("`{name}` contains {what}"))
+        .rule(text!("`{name}` contains {what}"))
         .attribute(name, values)
         .fail()
     })
@@ -148,20 +148,20 @@ fn region(call: &Call<'_>, axes: usize) -> Outcome {
     if found == 2 * axes {
         return Ok(());
     }
-    let zeros = format!("[{}]", vec!["0f"; 2 * axes].join(", "));
+    let zeros = list_text(&vec!["0f"; 2 * axes]);
     let found = count(found, "value", "values");
     Reason::new(
         Code::AttributeLength,
-        format!("`{}`: `roi` has {found}, expected {}", call.operator(), 2 * axes),
+        text!("`{}`: `roi` has {found}, expected {}", call.operator(), 2 * axes),
     )
-    .rule(format!(
+    .rule(text!(
         "`roi` has a start and an end for each of the {} resized, {} numbers in all; they count \
          for `coordinate_transformation_mode=\"tf_crop_and_resize\"` alone",
         count(axes, "axis", "axes"),
         2 * axes
     ))
     .attribute("roi", found)
-    .help(format!("write `roi={zeros}` for no region"))
+    .help(text!("write `roi={zeros}` for no region"))
     .fix("roi", zeros)
     .fail()
 }
@@ -177,13 +177,13 @@ pub(crate) fn floats(call: &Call<'_>, name: &'static str) -> Result<usize, Halt>
     if let Some(integer) = values.iter().find(integer).and_then(AttrValue::as_int) {
         return Reason::new(
             Code::AttributeValue,
-            format!(
+            text!(
                 "`{}`: `{name}` takes floating point numbers, but {integer} is an integer",
                 call.operator()
             ),
         )
-        .attribute(name, format!("{integer}"))
-        .help(format!("write `{integer}f`"))
+        .attribute(name, text!("{integer}"))
+        .help(text!("write `{integer}f`"))
         .fail();
     }
     Ok(values.len())
@@ -194,16 +194,17 @@ pub(crate) fn floats(call: &Call<'_>, name: &'static str) -> Result<usize, Halt>
 fn integers(call: &Call<'_>, name: &'static str) -> Outcome {
     let values = call.attrs().get(name).as_list().unwrap_or_default();
     let Some(number) = values.iter().find_map(|value| match value {
-        AttrValue::Float(number) => Some(number.0),
+        AttrValue::Float(number) => Some(format!("{:?}", number.0)),
         _ => None,
     }) else {
         return Ok(());
     };
+    let number = number.as_str();
     Reason::new(
         Code::AttributeValue,
-        format!("`{}`: `{name}` takes integers, but {number:?} is not an integer", call.operator()),
+        text!("`{}`: `{name}` takes integers, but {number} is not an integer", call.operator()),
     )
-    .attribute(name, format!("{number:?}"))
+    .attribute(name, text!("{number}"))
     .fail()
 }
 
@@ -233,9 +234,9 @@ fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
         let (operator, name) = (call.operator(), call.name(1));
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must have 2 axes (boxes, corners), but it is a scalar"),
+            text!("`{operator}`: {name} must have 2 axes (boxes, corners), but it is a scalar"),
         )
-        .rule(format!("axis 0 of {name} is the number of boxes"))
+        .rule(text!("axis 0 of {name} is the number of boxes"))
         .argument(1, "a scalar")
         .fail();
     };
@@ -276,7 +277,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
         if !may_equal(dim, &Dim::known(expected)) {
             return Reason::new(
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "`{operator}`: axis {axis} of {name} must have {expected} elements, but it has \
                      {dim}"
                 ),
@@ -291,7 +292,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
         let found = count(target.len(), "value", "values");
         return Reason::new(
             Code::AttributeLength,
-            format!("`{operator}`: `target_shape` has {found}, expected 2"),
+            text!("`{operator}`: `target_shape` has {found}, expected 2"),
         )
         .rule("`target_shape` is the height and the width of the grid")
         .attribute("target_shape", found)
@@ -312,7 +313,7 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
         _ => {
             return Reason::new(
                 Code::RankMismatch,
-                format!(
+                text!(
                     "`{}`: {} must have 4 axes or 5, but it has {rank}",
                     call.operator(),
                     call.name(0)
@@ -329,12 +330,12 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
         let (operator, name, found) = (call.operator(), call.name(1), grid.rank());
         return Reason::new(
             Code::RankMismatch,
-            format!(
+            text!(
                 "`{operator}`: {name} must have {rank} axes as {} has, but it has {found}",
                 call.name(0)
             ),
         )
-        .rule(format!(
+        .rule(text!(
             "{name} has a coordinate for each axis of an image, for each element of the result: \
              `(batch, {}, {})`",
             rank - 2,
@@ -361,10 +362,10 @@ fn fits_grid(
         return fault(
             call,
             Code::AttributeValue,
-            format!("the layout \"{layout}\" is not supported"),
+            text!("the layout \"{layout}\" is not supported"),
         )
-        .rule(format!("only \"{base}\" is supported"))
-        .attribute("layout", format!("\"{layout}\""))
+        .rule(text!("only \"{base}\" is supported"))
+        .attribute("layout", text!("\"{layout}\""))
         .help("convert the data with `layout_transform`")
         .fail();
     }
@@ -421,7 +422,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         if strides[axis].is(0) {
             return Reason::new(
                 Code::AttributeValue,
-                format!("`{}`: `strides` must not be 0", call.operator()),
+                text!("`{}`: `strides` must not be 0", call.operator()),
             )
             .rule("the sizes of the result are divided by `strides`")
             .attribute("strides", "0")

@@ -4,7 +4,7 @@
 //! In `"NCHW4c"` the channel of an element is `C * 4 + c`.
 
 use smallvec::SmallVec;
-use types::{Dim, Shape};
+use types::{Dim, Fact, Shape, Text, ToFact, text};
 
 /// A layout.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ impl Axis {
 
 impl Layout {
     /// Parses a layout, or returns the error message.
-    pub fn parse(text: &str) -> Result<Layout, String> {
+    pub fn parse(text: &str) -> Result<Layout, Text> {
         let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
         let mut factor = 0i64;
         for letter in text.bytes() {
@@ -45,12 +45,12 @@ impl Layout {
                 }
                 b'0'..=b'9' => factor = (factor * 10 + i64::from(letter - b'0')).min(1 << 31),
                 b'A'..=b'Z' => {
-                    return Err(format!("the size before `{}` has no block", letter as char));
+                    return Err(text!("the size before `{}` has no block", letter as char));
                 }
                 b'a'..=b'z' => {
-                    return Err(format!("the block `{}` has no size", letter as char));
+                    return Err(text!("the block `{}` has no size", letter as char));
                 }
-                _ => return Err(format!("`{}` is not an axis", letter as char)),
+                _ => return Err(text!("`{}` is not an axis", letter as char)),
             }
         }
         let orphan = axes
@@ -58,7 +58,7 @@ impl Layout {
             .find(|axis| !axis.is_primal() && !axes.iter().any(|a| a.letter == axis.primal()));
         if let Some(axis) = orphan {
             let (block, primal) = (axis.letter as char, axis.primal() as char);
-            return Err(format!("the block `{block}` has no axis `{primal}` to belong to"));
+            return Err(text!("the block `{block}` has no axis `{primal}` to belong to"));
         }
         Ok(Layout { axes })
     }
@@ -135,6 +135,12 @@ impl Layout {
     }
 }
 
+impl ToFact for Layout {
+    fn to_fact(&self) -> Fact {
+        self.to_string().as_str().to_fact()
+    }
+}
+
 impl std::fmt::Display for Layout {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for axis in &self.axes {
@@ -173,7 +179,7 @@ mod tests {
     #[test]
     fn invalid_layouts_are_explained() {
         for (text, part) in [("NC4HW", "has no block"), ("NCc", "no size"), ("N4x", "no axis")] {
-            let message = Layout::parse(text).err().unwrap_or_default();
+            let message = Layout::parse(text).err().unwrap_or_default().to_string();
             assert!(message.contains(part), "{text}: {message}");
         }
         let nchw = Layout::parse("NCHW").expect("a layout");

@@ -58,7 +58,8 @@ mod prelude {
     };
     pub(crate) use smallvec::SmallVec;
     pub(crate) use types::{
-        AttrValue, Call, Code, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, TensorType, Type,
+        AttrValue, Call, Code, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, TensorType, Text,
+        Type, text,
     };
 }
 

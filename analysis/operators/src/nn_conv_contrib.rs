@@ -172,9 +172,9 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
     within(call, "bit_axis", 0, rank as i64)?;
     let word = i64::from(pack_type.bits);
     if !pack_type.is_uint() || word < 8 {
-        return fault(call, Code::AttributeValue, format!("`pack_type` is {pack_type}"))
+        return fault(call, Code::AttributeValue, text!("`pack_type` is {pack_type}"))
             .rule("a word is of an unsigned integer type of 8 bits or more")
-            .attribute("pack_type", pack_type.to_string())
+            .attribute("pack_type", text!("{pack_type}"))
             .fix("pack_type", "\"uint32\"")
             .fail();
     }
@@ -188,11 +188,11 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
+        text!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
     )
     .rule("each word is filled: its bits divide the size of the axis that is packed")
     .axis(0, axis, size)
-    .attribute("pack_type", pack_type.to_string())
+    .attribute("pack_type", text!("{pack_type}"))
     .fail()
 }
 
@@ -213,8 +213,8 @@ fn same_channels(
         return Ok(());
     }
     let (x, w, found) = (call.name(0), call.name(1), data.1);
-    fault(call, Code::ShapeMismatch, format!("{x} has {found} channels, {w} is for {channels}"))
-        .rule(format!("the channels of {x} are multiplied with those of {w}"))
+    fault(call, Code::ShapeMismatch, text!("{x} has {found} channels, {w} is for {channels}"))
+        .rule(text!("the channels of {x} are multiplied with those of {w}"))
         .axis(0, data.0, found)
         .axis(1, weight.0, weight.1)
         .fail()
@@ -222,7 +222,7 @@ fn same_channels(
 
 fn no_pack_type<T>(call: &Call<'_>) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new(Code::AttributeValue, format!("`{operator}` needs `pack_type`, the type of a word"))
+    Reason::new(Code::AttributeValue, text!("`{operator}` needs `pack_type`, the type of a word"))
         .rule("the size of `pack_axis` is divided by the bits of `pack_type`")
         .attribute("pack_type", "no type")
         .fix("pack_type", "\"uint32\"")
@@ -271,7 +271,7 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
     let Some(last) = shape.last_mut() else {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{}`: {} is a scalar and has no features", call.operator(), call.name(0)),
+            text!("`{}`: {} is a scalar and has no features", call.operator(), call.name(0)),
         )
         .argument(0, "a scalar")
         .fail();
@@ -310,7 +310,7 @@ fn gemm_weight(call: &mut Call<'_>) -> Outcome {
 /// Rounds `size` up to a multiple of `unit`, the value of the attribute `name`.
 fn round_up(call: &Call<'_>, name: &'static str, size: &Dim, unit: &Dim) -> Result<Dim, Halt> {
     if unit.is(0) {
-        return Reason::new(Code::AttributeValue, format!("`{}`: `{name}` is 0", call.operator()))
+        return Reason::new(Code::AttributeValue, text!("`{}`: `{name}` is 0", call.operator()))
             .rule("a tile has at least one row and one column")
             .attribute(name, "0")
             .fail();
@@ -377,97 +377,12 @@ fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!("axis {axis} of {name} has size {side}"),
+                text!("axis {axis} of {name} has size {side}"),
             )
             .rule(rule)
             .axis(0, axis, *side)
             .axis(0, first, sides[0])
             .fail();
-        }
-    }
-    Ok(())
-}
-
-/// Checks the data of Winograd's algorithm, of `spatial` axes, against a weight that is
-/// transformed.
-pub(crate) fn fits_transformed(
-    call: &Call<'_>,
-    (layout, plain): (&str, &str),
-    channels: &Dim,
-) -> Outcome {
-    let spatial = plain.len() - 2;
-    within(call, "tile_size", 2, 8)?;
-    for name in ["strides", "dilation"] {
-        within(call, name, 1, 1)?;
-    }
-    let Type::Tensor(weight) = call.ty(1) else { return Ok(()) };
-    let name = call.name(1);
-    if weight.rank() != spatial + 2 {
-        return needs_rank(call, 1, &weight, spatial + 2, "the transformed window, I, O");
-    }
-    let tile = known_int(call, "tile_size").unwrap_or(2);
-    // An untransformed depth is the last axis of the window.
-    let is_deep = spatial == 2 || weight.shape[2].equals(&weight.shape[0]) != Some(false);
-    for axis in 0..if is_deep { spatial } else { 2 } {
-        let size = &weight.shape[axis];
-        let window = size.as_known().map(|size| size.saturating_add(1).saturating_sub(tile));
-        if window.is_some_and(|window| !(3..8).contains(&window)) {
-            return fault(
-                call,
-                Code::ShapeMismatch,
-                format!("axis {axis} of {name} has size {size}"),
-            )
-            .rule(format!(
-                "the weight is transformed for tiles of {tile} and a window of 3 to 7 \
-                     elements: {} to {}",
-                tile + 2,
-                tile + 6
-            ))
-            .axis(1, axis, size)
-            .attribute("tile_size", tile.to_string())
-            .fail();
-        }
-    }
-    let (a, b) = (&weight.shape[spatial], &weight.shape[spatial + 1]);
-    if may_equal(a, channels) || may_equal(b, channels) {
-        return Ok(());
-    }
-    let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));
-    fault(call, Code::ShapeMismatch, format!("{x} has {channels} channels, {name} is {a} by {b}"))
-        .rule(format!("the last two axes of {name} are the channels of {x} and of the result"))
-        .axis(0, at, channels)
-        .axis(1, spatial, a)
-        .axis(1, spatial + 1, b)
-        .fail()
-}
-
-/// Checks that the tiles of a weight hold all products and outputs of a convolution.
-pub(crate) fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
-    let Type::Tensor(tiles) = call.ty(1) else { return Ok(()) };
-    let [across, down, rows, columns] = &tiles.shape[..] else {
-        return needs_rank(
-            call,
-            1,
-            &tiles,
-            4,
-            "tiles of outputs, tiles of products, rows, columns",
-        );
-    };
-    let Some(kernel) = call.attrs().dims("kernel_size") else { return Ok(()) };
-    let depth = product(kernel.iter().chain([inputs])).as_known();
-    let outputs = call.attrs().dim("channels").and_then(|channels| channels.as_known());
-    let name = call.name(1);
-    for (room, needed, what) in
-        [(across * rows, outputs, "outputs"), (down * columns, depth, "products")]
-    {
-        if let (Some(room), Some(needed)) = (room.as_known(), needed)
-            && room < needed
-        {
-            let message = format!("{name} has tiles for {room} {what}, expected {needed}");
-            return fault(call, Code::ShapeMismatch, message)
-                .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
-                .argument(1, shape_text(&tiles.shape))
-                .fail();
         }
     }
     Ok(())
@@ -484,7 +399,7 @@ fn wrong_rank<T>(call: &Call<'_>, rank: usize, letters: &str) -> Result<T, Halt>
     let expected = letters.split(", ").count();
     Reason::new(
         Code::RankMismatch,
-        format!("`{operator}`: {name} must have {expected} axes ({letters}), but it has {rank}"),
+        text!("`{operator}`: {name} must have {expected} axes ({letters}), but it has {rank}"),
     )
     .argument(0, axes(rank))
     .fail()

@@ -95,7 +95,7 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
         let found = if rank == 0 { "is a scalar" } else { "has 1 axis" };
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must have {} at least, it {found}", axes(least)),
+            text!("`{operator}`: {name} must have {} at least, it {found}", axes(least)),
         )
         .argument(0, if rank == 0 { "a scalar" } else { "1 axis" })
         .fail();
@@ -167,17 +167,17 @@ fn check_weight(
     if !may_equal(found, units) {
         return Reason::new(
             Code::AttributeMismatch,
-            format!(
+            text!(
                 "`{}`: `units` is {units}, but {} has {found} {} (axis {units_axis})",
                 call.operator(),
                 call.name(1),
                 if transpose_b { "rows" } else { "columns" }
             ),
         )
-        .rule(format!("`units` is the size of axis {units_axis} of {}", call.name(1)))
-        .attribute("units", format!("{units}"))
+        .rule(text!("`units` is the size of axis {units_axis} of {}", call.name(1)))
+        .attribute("units", text!("{units}"))
         .axis(1, units_axis, found)
-        .fix("units", format!("{found}"))
+        .fix("units", text!("{found}"))
         .fail();
     }
     Ok(())
@@ -187,7 +187,7 @@ fn not_a_matrix<T>(call: &Call<'_>, rank: usize) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(1));
     Reason::new(
         Code::RankMismatch,
-        format!("`{operator}`: {name} must be a matrix, but it has {}", axes(rank)),
+        text!("`{operator}`: {name} must be a matrix, but it has {}", axes(rank)),
     )
     .argument(1, axes(rank))
     .fail()
@@ -203,11 +203,12 @@ fn inner_mismatch<T>(
     let (m, n) = (a.2, b.2);
     Reason::new(
         Code::ShapeMismatch,
-        format!("`{}`: {x} has {m} features, but {y} expects {n}", call.operator()),
+        text!("`{}`: {x} has {m} features, but {y} expects {n}", call.operator()),
     )
-    .rule(format!(
+    .rule(text!(
         "the contracted axes must have equal sizes: axis {} of {x} is {m}, axis {} of {y} is {n}",
-        a.1, b.1
+        a.1,
+        b.1
     ))
     .axis(b.0, b.1, n)
     .axis(a.0, a.1, m)
@@ -220,7 +221,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         if rank != 3 {
             return Reason::new(
                 Code::RankMismatch,
-                format!(
+                text!(
                     "`{}`: {} must have 3 axes (batch, rows, columns), but it has {rank}",
                     call.operator(),
                     call.name(position)
@@ -240,7 +241,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         if !may_equal(xb, yb) && !may_equal(xb, &one) && !may_equal(yb, &one) {
             return Reason::new(
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "`{}`: {} has {xb} batches, {} has {yb}",
                     call.operator(),
                     call.name(0),
@@ -273,7 +274,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     if call.attrs().schema().is_none() {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{operator}` requires attributes, but has none"),
+            text!("`{operator}` requires attributes, but has none"),
         )
         .fail();
     }
@@ -281,7 +282,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
         let name = call.name(0);
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must have 2 axes (N, input_dim), but it has {rank}"),
+            text!("`{operator}`: {name} must have 2 axes (N, input_dim), but it has {rank}"),
         )
         .argument(0, axes(rank))
         .fail();
@@ -292,7 +293,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
             let (name, rank) = (call.name(1), weight.rank());
             return Reason::new(
                 Code::RankMismatch,
-                format!("`{operator}`: {name} must have 3 or 4 axes, but it has {rank}"),
+                text!("`{operator}`: {name} must have 3 or 4 axes, but it has {rank}"),
             )
             .rule("the rows of the weight are blocked, and optionally its columns")
             .argument(1, axes(rank))
@@ -322,9 +323,9 @@ pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &Tensor
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis 1 of {x} has size {found}, {w} has {columns} columns"),
+        text!("axis 1 of {x} has size {found}, {w} has {columns} columns"),
     )
-    .rule(format!("the rows of {x} are multiplied by the rows of {w}, which are blocked"))
+    .rule(text!("the rows of {x} are multiplied by the rows of {w}, which are blocked"))
     .axis(0, 1, found)
     .argument(1, shape_text(&weight.shape))
     .fail()

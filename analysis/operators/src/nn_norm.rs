@@ -204,7 +204,7 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
     if let Type::Tensor(vector) = call.ty(position) {
         let rank = vector.rank();
         let rule = || {
-            format!(
+            text!(
                 "{name} has one element for each of the {size} elements of axis {axis} of {}: it \
                  must be `Tensor[({size}), {}]`",
                 call.name(0),
@@ -215,7 +215,7 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
             let found = shape_text(&vector.shape);
             return Reason::new(
                 Code::RankMismatch,
-                format!("`{operator}`: {name} must be a vector, but its shape is `{found}`"),
+                text!("`{operator}`: {name} must be a vector, but its shape is `{found}`"),
             )
             .rule(rule())
             .argument(position, axes(rank))
@@ -228,12 +228,12 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
         if !may_equal(&vector.shape[0], size) {
             let length = &vector.shape[0];
             let elements = match length {
-                length if length.is(1) => "1 element".to_owned(),
-                length => format!("{length} elements"),
+                length if length.is(1) => Text::from("1 element"),
+                length => text!("{length} elements"),
             };
             let reason = Reason::new(
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "`{operator}`: {name} has {elements}, but axis {axis} of {} has {size}",
                     call.name(0)
                 ),
@@ -253,8 +253,8 @@ fn other_axis(reason: Reason, data: &TensorType, axis: usize, length: &Dim) -> R
     let mut axes = (0..data.rank()).filter(fits);
     match (axes.next(), axes.next()) {
         (Some(other), None) => reason
-            .help(format!("axis {other} has {length} elements: write `axis={other}`"))
-            .fix("axis", other.to_string()),
+            .help(text!("axis {other} has {length} elements: write `axis={other}`"))
+            .fix("axis", text!("{other}")),
         _ => reason,
     }
 }
@@ -319,7 +319,7 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
     if rank < 3 {
         return Reason::new(
             Code::RankMismatch,
-            format!(
+            text!(
                 "`{}`: {} must have 3 axes or more, but it has {rank}",
                 call.operator(),
                 call.name(0)
@@ -356,12 +356,12 @@ fn negative_axis<T>(call: &Call<'_>, axis: usize, rank: usize, expected: &str) -
     let written = axis as i64 - rank as i64;
     Reason::new(
         Code::AxisOutOfRange,
-        format!("`{}` does not accept `axis={written}`", call.operator()),
+        text!("`{}` does not accept `axis={written}`", call.operator()),
     )
-    .rule(format!("`axis` must be {expected}; {} has {rank} axes", call.name(0)))
-    .attribute("axis", format!("{written}"))
-    .help(format!("write `axis={axis}`, which is the same axis"))
-    .fix("axis", axis.to_string())
+    .rule(text!("`axis` must be {expected}; {} has {rank} axes", call.name(0)))
+    .attribute("axis", text!("{written}"))
+    .help(text!("write `axis={axis}`, which is the same axis"))
+    .fix("axis", text!("{axis}"))
     .fail()
 }
 
@@ -376,10 +376,10 @@ fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     if let Some(alpha) = call.attrs().float("alpha").filter(|&alpha| alpha < 0.0) {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}`: `alpha` must not be negative, but it is {alpha}", call.operator()),
+            text!("`{}`: `alpha` must not be negative, but it is {alpha}", call.operator()),
         )
         .rule("`alpha` is the slope below 0: 0 or more")
-        .attribute("alpha", alpha.to_string())
+        .attribute("alpha", text!("{alpha}"))
         .fail();
     }
     identity(call)

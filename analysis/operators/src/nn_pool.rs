@@ -300,9 +300,9 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
     };
     Reason::new(
         Code::AttributeLength,
-        format!("`{}`: `output_size` has {}", call.operator(), count(found, "value", "values")),
+        text!("`{}`: `output_size` has {}", call.operator(), count(found, "value", "values")),
     )
-    .rule(format!("`output_size` has 1 value{each}, or none to keep the size"))
+    .rule(text!("`output_size` has 1 value{each}, or none to keep the size"))
     .attribute("output_size", count(found, "value", "values"))
     .fail()
 }
@@ -323,7 +323,7 @@ fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outco
     let layout = layout_attr(call, "layout")?;
     if grad.rank() != data.rank() {
         let (x, y) = (axes(grad.rank()), axes(data.rank()));
-        return fault(call, Code::RankMismatch, format!("the gradient has {x}, the data have {y}"))
+        return fault(call, Code::RankMismatch, text!("the gradient has {x}, the data have {y}"))
             .rule("the gradient, which comes first, has the axes of the data")
             .argument(0, x)
             .argument(1, y)
@@ -340,7 +340,7 @@ fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outco
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!("axis {axis} of the gradient has size {size}, that of the data {expected}"),
+                text!("axis {axis} of the gradient has size {size}, that of the data {expected}"),
             )
             .rule("only the axes that are pooled over differ in size")
             .axis(0, axis, size)
@@ -370,20 +370,20 @@ fn pooled_axis(
     letter: char,
 ) -> Result<usize, Halt> {
     let operator = call.operator();
-    let wrong = |message: String| {
+    let wrong = |message: Text| {
         Reason::new(Code::InvalidLayout, message)
             .rule("`layout` must hold the axes that are pooled over, none of them split")
-            .attribute("layout", format!("\"{layout}\""))
-            .help(format!("write `layout=\"{base}\"`, or the actual order of the axes"))
+            .attribute("layout", text!("\"{layout}\""))
+            .help(text!("write `layout=\"{base}\"`, or the actual order of the axes"))
     };
     let Some(at) = layout.index_of(letter) else {
-        return wrong(format!(
+        return wrong(text!(
             "`{operator}` pools over the axis {letter}, which the layout \"{layout}\" does not have"
         ))
         .fail();
     };
     if layout.index_of(letter.to_ascii_lowercase()).is_some() {
-        return wrong(format!(
+        return wrong(text!(
             "`{operator}` pools over the axis {letter}, which the layout \"{layout}\" splits into \
              blocks"
         ))
@@ -396,14 +396,14 @@ fn pooled_axis(
     let name = call.name(0);
     Reason::new(
         Code::RankMismatch,
-        format!(
+        text!(
             "`{operator}`: {name} has {}, but the layout \"{layout}\" has {}",
             axes(rank),
             layout.rank()
         ),
     )
-    .rule(format!("in the layout \"{layout}\" {letter} is axis {at} of {name}"))
+    .rule(text!("in the layout \"{layout}\" {letter} is axis {at} of {name}"))
     .argument(0, axes(rank))
-    .attribute("layout", format!("\"{layout}\""))
+    .attribute("layout", text!("\"{layout}\""))
     .fail()
 }

@@ -57,8 +57,8 @@ fn data_of(call: &Call<'_>, position: usize, dtypes: &[DataType]) -> Outcome {
     let (operator, name) = (call.operator(), call.name(position));
     let expected = alternatives(dtypes);
     let reason =
-        Reason::new(Code::DtypeMismatch, format!("`{operator}` does not accept {found} as {name}"))
-            .rule(format!("{name} must be {expected}"))
+        Reason::new(Code::DtypeMismatch, text!("`{operator}` does not accept {found} as {name}"))
+            .rule(text!("{name} must be {expected}"))
             .argument(position, found);
     let quantizes = dtypes.iter().all(|dtype| !dtype.is_float());
     if quantizes && found.is_float() {
@@ -78,19 +78,19 @@ fn out_dtype(call: &Call<'_>, dtypes: &[DataType]) -> Result<DataType, Halt> {
     }
     let operator = call.operator();
     let expected = alternatives(dtypes);
-    let first = dtypes.first().map_or(String::new(), |dtype| format!("\"{dtype}\""));
+    let first = dtypes.first().map_or_else(Text::default, |dtype| text!("\"{dtype}\""));
     let message = if found.is_void() {
-        format!("`{operator}` requires the attribute `out_dtype`: {expected}")
+        text!("`{operator}` requires the attribute `out_dtype`: {expected}")
     } else {
-        format!("`{operator}` does not support {found} as its data type")
+        text!("`{operator}` does not support {found} as its data type")
     };
     let reason = Reason::new(Code::AttributeValue, message)
-        .rule(format!("`out_dtype` must be {expected}"))
-        .help(format!("write `out_dtype={first}`, for example"));
+        .rule(text!("`out_dtype` must be {expected}"))
+        .help(text!("write `out_dtype={first}`, for example"));
     if found.is_void() {
         return reason.mark(Place::Operator, None, "no `out_dtype`").fail();
     }
-    reason.attribute("out_dtype", found.to_string()).fail()
+    reason.attribute("out_dtype", text!("{found}")).fail()
 }
 
 /// Checks a scale or zero point for the whole tensor: a scalar.
@@ -102,13 +102,13 @@ fn scalar(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
     let (operator, name) = (call.operator(), call.name(position));
     Reason::new(
         Code::RankMismatch,
-        format!(
+        text!(
             "`{operator}`: {name} must be a scalar, but it has the shape `{}`",
             shape_text(&found.shape)
         ),
     )
-    .rule(format!("{name} applies to the whole tensor: a scalar of type {dtype}"))
-    .argument(position, format!("shape {}", shape_text(&found.shape)))
+    .rule(text!("{name} applies to the whole tensor: a scalar of type {dtype}"))
+    .argument(position, text!("shape {}", shape_text(&found.shape)))
     .fail()
 }
 
@@ -137,14 +137,11 @@ fn parameter(
     }
     let (operator, name, was) = (call.operator(), call.name(position), found.dtype);
     let kind = if dtype.is_float() { "scales" } else { "zero points" };
-    Reason::new(
-        Code::DtypeMismatch,
-        format!("`{operator}`: {name} is {was}, but it must be {dtype}"),
-    )
-    .rule(format!("{kind} are {dtype}"))
-    .argument(position, was)
-    .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
-    .fail()
+    Reason::new(Code::DtypeMismatch, text!("`{operator}`: {name} is {was}, but it must be {dtype}"))
+        .rule(text!("{kind} are {dtype}"))
+        .argument(position, was)
+        .help(text!("cast it: `cast(…, dtype=\"{dtype}\")`"))
+        .fail()
 }
 
 /// The channels of a per-channel scale or zero point.
@@ -188,17 +185,17 @@ impl Channels {
         let count = &self.count;
         let (operator, name) = (call.operator(), call.name(position));
         let source = match self.axis {
-            Some((of, axis)) => format!("axis {axis} of {} has {count}", call.name(of)),
+            Some((of, axis)) => text!("axis {axis} of {} has {count}", call.name(of)),
             None => match self.attr {
-                Some(attr) => format!("`{attr}` is {count}"),
-                None => format!("there are {count} channels"),
+                Some(attr) => text!("`{attr}` is {count}"),
+                None => text!("there are {count} channels"),
             },
         };
-        let rule = format!("{name} is a scalar, or has one value for each channel: {source}");
+        let rule = text!("{name} is a scalar, or has one value for each channel: {source}");
         if found.rank() != 1 {
             return Reason::new(
                 Code::RankMismatch,
-                format!(
+                text!(
                     "`{operator}`: {name} of shape `{}` is neither a scalar nor one value for \
                      each channel",
                     shape_text(&found.shape)
@@ -214,7 +211,7 @@ impl Channels {
         }
         let mut reason = Reason::new(
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "`{operator}`: {name} has {} for {}",
                 counted(values, "value"),
                 counted(count, "channel")
@@ -229,18 +226,18 @@ impl Channels {
                     tensor.shape.iter().position(|size| values.equals(size) == Some(true));
                 if let Some(fitting) = fitting {
                     reason = reason
-                        .help(format!("axis {fitting} of {} has {values}", call.name(of)))
-                        .fix(attr, fitting.to_string());
+                        .help(text!("axis {fitting} of {} has {values}", call.name(of)))
+                        .fix(attr, text!("{fitting}"));
                 }
             }
         } else if let Some(attr) = self.attr {
-            reason = reason.attribute(attr, format!("{count}"));
+            reason = reason.attribute(attr, text!("{count}"));
         }
         reason.fail()
     }
 }
 
 /// `1 value`, `3 values`
-fn counted(count: &Dim, what: &str) -> String {
-    if count.is(1) { format!("1 {what}") } else { format!("{count} {what}s") }
+fn counted(count: &Dim, what: &str) -> Text {
+    if count.is(1) { text!("1 {what}") } else { text!("{count} {what}s") }
 }

@@ -82,9 +82,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
             let code = if found.rank() == 1 { Code::ShapeMismatch } else { Code::RankMismatch };
             return Reason::new(
                 code,
-                format!(
-                    "`{operator}`: {name} is not a key of the generator: its type is `{found}`"
-                ),
+                text!("`{operator}`: {name} is not a key of the generator: its type is `{found}`"),
             )
             .rule(rule)
             .argument(0, found)
@@ -93,7 +91,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
         if found.dtype != DataType::UINT64 {
             return Reason::new(
                 Code::DtypeMismatch,
-                format!("`{operator}`: {name} must be uint64, but it is {}", found.dtype),
+                text!("`{operator}`: {name} must be uint64, but it is {}", found.dtype),
             )
             .rule(rule)
             .argument(0, found.dtype)
@@ -108,7 +106,7 @@ fn out_shape(call: &Call<'_>) -> Result<Shape, Halt> {
     if !call.attrs().has("out_shape") {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}`: `out_shape` must be a list of integers", call.operator()),
+            text!("`{}`: `out_shape` must be a list of integers", call.operator()),
         )
         .attribute("out_shape", "None")
         .help("write the shape of the result: `out_shape=[2, 3]`, or `[]` for a scalar")
@@ -135,13 +133,13 @@ fn distribution(call: &mut Call<'_>) -> Outcome {
     if !dtype.is_float() || !matches!(dtype.bits, 32 | 64) {
         let operator = call.operator();
         let message = if dtype.is_void() {
-            format!("`{operator}`: `out_dtype` must be given")
+            text!("`{operator}`: `out_dtype` must be given")
         } else {
-            format!("`{operator}` does not support {dtype} as its data type")
+            text!("`{operator}` does not support {dtype} as its data type")
         };
         return Reason::new(Code::AttributeValue, message)
             .rule("`out_dtype` is \"float32\" or \"float64\"")
-            .attribute("out_dtype", dtype.to_string())
+            .attribute("out_dtype", text!("{dtype}"))
             .fix("out_dtype", "\"float32\"")
             .fail();
     }
@@ -160,12 +158,12 @@ fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
             let (operator, name, other) = (call.operator(), call.name(position), found.dtype);
             return Reason::new(
                 Code::DtypeMismatch,
-                format!("`{operator}`: {name} is {other}, but `out_dtype` is {dtype}"),
+                text!("`{operator}`: {name} is {other}, but `out_dtype` is {dtype}"),
             )
             .rule("the parameters of the distribution have the data type of the result")
             .argument(position, other)
-            .attribute("out_dtype", dtype.to_string())
-            .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
+            .attribute("out_dtype", text!("{dtype}"))
+            .help(text!("cast it: `cast(…, dtype=\"{dtype}\")`"))
             .fail();
         }
     }
@@ -178,9 +176,9 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
         let (operator, name) = (call.operator(), call.name(1));
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must have 1 axis or more, but it is a scalar"),
+            text!("`{operator}`: {name} must have 1 axis or more, but it is a scalar"),
         )
-        .rule(format!("the last axis of {name} contains a probability for each index"))
+        .rule(text!("the last axis of {name} contains a probability for each index"))
         .argument(1, "a scalar")
         .fail();
     };

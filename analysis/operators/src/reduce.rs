@@ -109,13 +109,13 @@ fn named_twice<T>(call: &Call<'_>, named: &[usize], rank: usize) -> Result<T, Ha
     let twice = named.windows(2).find(|pair| pair[0] == pair[1]).map_or(0, |pair| pair[0]);
     let mut once: Vec<i64> = named.iter().map(|&axis| axis as i64).collect();
     once.dedup();
-    fault(call, Code::AttributeValue, format!("`axis` names axis {twice} twice"))
-        .rule(format!(
+    fault(call, Code::AttributeValue, text!("`axis` names axis {twice} twice"))
+        .rule(text!(
             "`axis` lists axes of {}, which has {}, at most once each",
             call.name(0),
             axes(rank)
         ))
-        .attribute("axis", format!("axis {twice} twice"))
+        .attribute("axis", text!("axis {twice} twice"))
         .fix("axis", list_text(&once))
         .fail()
 }
@@ -170,7 +170,7 @@ fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
         return fault(
             call,
             Code::ShapeMismatch,
-            format!("the reduction covers {counted} elements or more"),
+            text!("the reduction covers {counted} elements or more"),
         )
         .rule("if a size is dynamic, the others may have at most 2147483646 elements")
         .argument(0, shape_text(&data.shape))
@@ -201,7 +201,7 @@ fn has_axes(call: &Call<'_>, data: &TensorType) -> Outcome {
     if data.rank() > 0 {
         return Ok(());
     }
-    fault(call, Code::RankMismatch, format!("{} is a scalar: it has no axis", call.name(0)))
+    fault(call, Code::RankMismatch, text!("{} is a scalar: it has no axis", call.name(0)))
         .argument(0, "a scalar")
         .fail()
 }
@@ -222,15 +222,14 @@ fn variance(call: &mut Call<'_>) -> Outcome {
     let (m, n) = (data.rank(), mean.rank());
     if m != n {
         let (x, y) = (call.name(0), call.name(1));
-        return fault(call, Code::RankMismatch, format!("{y} has {}, {x} has {m}", axes(n)))
-            .rule(format!("{y} must have as many axes as {x}"))
+        return fault(call, Code::RankMismatch, text!("{y} has {}, {x} has {m}", axes(n)))
+            .rule(text!("{y} must have as many axes as {x}"))
             .argument(1, axes(n))
             .argument(0, axes(m))
             .help("compute it with `keepdims=True`")
             .fail();
     }
-    let target = call.name(0);
-    call.lenient(broadcasts_into(call, (1, &mean.shape), (&target, &data.shape)))?;
+    call.lenient(broadcasts_into(call, (1, &mean.shape), (call.name(0), &data.shape)))?;
     let shape = reduced(call, &data)?;
     call.output_tensor(shape, data.dtype)
 }

@@ -6,7 +6,7 @@ pub(crate) use broadcast::*;
 use smallvec::SmallVec;
 use types::{
     AttrValue, Call, Code, DTypeTerm, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, ShapeTerm,
-    TensorType, Type, open_tensor,
+    TensorType, Text, ToFact, Type, open_tensor, text,
 };
 
 use crate::layout::Layout;
@@ -49,15 +49,15 @@ pub(crate) fn axis_out_of_range<T>(
 ) -> Result<T, Halt> {
     let (operator, argument) = (call.operator(), call.name(position));
     let range = match rank {
-        0 => "a scalar has no axes".to_owned(),
-        _ => format!("it has the axes 0 to {} (or -{rank} to -1)", rank - 1),
+        0 => Text::from("a scalar has no axes"),
+        _ => text!("it has the axes 0 to {} (or -{rank} to -1)", rank - 1),
     };
     Reason::new(
         Code::AxisOutOfRange,
-        format!("`{operator}`: {argument} has no axis {axis}: it has {}", axes(rank)),
+        text!("`{operator}`: {argument} has no axis {axis}: it has {}", axes(rank)),
     )
-    .rule(format!("`{name}` must be an axis of {argument}; {range}"))
-    .attribute(name, format!("axis {axis}"))
+    .rule(text!("`{name}` must be an axis of {argument}; {range}"))
+    .attribute(name, text!("axis {axis}"))
     .argument(position, axes(rank))
     .fail()
 }
@@ -68,7 +68,7 @@ pub(crate) fn layout_attr(call: &Call<'_>, name: &'static str) -> Result<Layout,
     Layout::parse(text).or_else(|why| {
         Reason::new(
             Code::InvalidLayout,
-            format!("`{}`: \"{text}\" is not a layout: {why}", call.operator()),
+            text!("`{}`: \"{text}\" is not a layout: {why}", call.operator()),
         )
         .attribute(name, why)
         .help("write one upper case letter for each axis, such as \"NCHW\", and blocks as in \"NCHW4c\"")
@@ -88,11 +88,11 @@ pub(crate) fn needs_axes(
     }
     Reason::new(
         Code::InvalidLayout,
-        format!("`{}`: \"{layout}\" does not have the axes of \"{base}\"", call.operator()),
+        text!("`{}`: \"{layout}\" does not have the axes of \"{base}\"", call.operator()),
     )
-    .rule(format!("`{name}` must order the axes of \"{base}\", optionally with blocks"))
-    .attribute(name, format!("\"{layout}\""))
-    .help(format!("write `{name}=\"{base}\"`, or an order of the same letters"))
+    .rule(text!("`{name}` must order the axes of \"{base}\", optionally with blocks"))
+    .attribute(name, text!("\"{layout}\""))
+    .help(text!("write `{name}=\"{base}\"`, or an order of the same letters"))
     .fail()
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn in_layout(
                 let expected = from.rank();
                 return Reason::new(
                     Code::RankMismatch,
-                    format!(
+                    text!(
                         "`{operator}`: {name} has {}, but the layout \"{from}\" has {expected}",
                         axes(rank)
                     ),
@@ -122,12 +122,12 @@ pub(crate) fn in_layout(
             }
             Reason::new(
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "`{operator}`: {name} of shape `{}` does not have the blocks of \"{from}\"",
                     shape_text(&tensor.shape)
                 ),
             )
-            .argument(position, format!("layout \"{from}\""))
+            .argument(position, text!("layout \"{from}\""))
             .fail()
         },
         Ok,
@@ -147,11 +147,11 @@ pub(crate) fn dtype_mismatch<T>(
 ) -> Result<T, Halt> {
     let operator = call.operator();
     let (x, y) = (call.name(a.0), call.name(b.0));
-    Reason::new(Code::DtypeMismatch, format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
-        .rule(format!("{x} and {y} must have the same data type"))
+    Reason::new(Code::DtypeMismatch, text!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
+        .rule(text!("{x} and {y} must have the same data type"))
         .argument(b.0, b.1)
         .argument(a.0, a.1)
-        .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
+        .help(text!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
         .fail()
 }
 
@@ -175,17 +175,14 @@ pub(crate) fn padding_sums(
         n => {
             let count = count(n, "value", "values");
             let each = match axes {
-                1 => String::new(),
-                _ => format!("{axes} for both sides of each axis, "),
+                1 => Text::default(),
+                _ => text!("{axes} for both sides of each axis, "),
             };
             return Ok(Err(Reason::new(
                 Code::AttributeLength,
-                format!("`{}`: `{name}` has {count}", call.operator()),
+                text!("`{}`: `{name}` has {count}", call.operator()),
             )
-            .rule(format!(
-                "`{name}` has 1 value for all sides, {each}or {} for each side",
-                2 * axes
-            ))
+            .rule(text!("`{name}` has 1 value for all sides, {each}or {} for each side", 2 * axes))
             .attribute(name, count)));
         }
     }))
@@ -201,9 +198,9 @@ pub(crate) fn wrong_length<T>(
     let (found, each) = (count(found, "value", "values"), axes(expected));
     Reason::new(
         Code::AttributeLength,
-        format!("`{}`: `{name}` has {found}, expected {expected}", call.operator()),
+        text!("`{}`: `{name}` has {found}, expected {expected}", call.operator()),
     )
-    .rule(format!("`{name}` has one value for each of {each}"))
+    .rule(text!("`{name}` has one value for each of {each}"))
     .attribute(name, found)
     .fail()
 }
@@ -233,7 +230,7 @@ pub(crate) fn needs_rank(
     position: usize,
     tensor: &TensorType,
     expected: usize,
-    what: &str,
+    what: &'static str,
 ) -> Outcome {
     let rank = tensor.rank();
     if rank == expected {
@@ -241,16 +238,16 @@ pub(crate) fn needs_rank(
     }
     let (operator, name) = (call.operator(), call.name(position));
     let found = if rank == 0 {
-        "it is a scalar".to_owned()
+        Text::from("it is a scalar")
     } else {
-        format!("its shape is `{}`", shape_text(&tensor.shape))
+        text!("its shape is `{}`", shape_text(&tensor.shape))
     };
     let requirement = match expected {
-        0 => "be a scalar".to_owned(),
-        1 => format!("be a vector ({what})"),
-        _ => format!("have {expected} axes ({what})"),
+        0 => Text::from("be a scalar"),
+        1 => text!("be a vector ({what})"),
+        _ => text!("have {expected} axes ({what})"),
     };
-    Reason::new(Code::RankMismatch, format!("`{operator}`: {name} must {requirement}, but {found}"))
+    Reason::new(Code::RankMismatch, text!("`{operator}`: {name} must {requirement}, but {found}"))
         .argument(position, axes(rank))
         .fail()
 }
@@ -291,9 +288,9 @@ pub(crate) fn whole(call: &Call<'_>, name: &'static str, value: &AttrValue) -> R
     };
     Reason::new(
         Code::AttributeValue,
-        format!("`{}`: `{name}` must be an integer, but it is {number}", call.operator()),
+        text!("`{}`: `{name}` must be an integer, but it is {number}", call.operator()),
     )
-    .attribute(name, format!("{number}"))
+    .attribute(name, text!("{number}"))
     .fail()
 }
 
@@ -345,19 +342,19 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
     }
     let values = call.attrs().get(name).as_list();
     let is = if values.is_some() { "contains a 0" } else { "is 0" };
-    let reason = Reason::new(Code::AttributeValue, format!("`{}`: `{name}` {is}", call.operator()))
-        .rule(format!("sizes are divided by `{name}`, which must not be 0"))
+    let reason = Reason::new(Code::AttributeValue, text!("`{}`: `{name}` {is}", call.operator()))
+        .rule(text!("sizes are divided by `{name}`, which must not be 0"))
         .attribute(name, "0");
     let fixed = match values {
         Some(values) => {
             let or_one = |value: &AttrValue| match value.as_int()? {
-                0 => Some("1".to_owned()),
-                number => Some(number.to_string()),
+                0 => Some(1),
+                number => Some(number),
             };
-            let fixed: Option<Vec<String>> = values.iter().map(or_one).collect();
-            fixed.map(|fixed| format!("[{}]", fixed.join(", ")))
+            let fixed: Option<Vec<i64>> = values.iter().map(or_one).collect();
+            fixed.map(|fixed| list_text(&fixed))
         }
-        None => Some("1".to_owned()),
+        None => Some("1".into()),
     };
     match fixed {
         Some(fixed) => reason.fix(name, fixed).fail(),
@@ -366,8 +363,8 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
 }
 
 /// Creates a reason with a message that starts with the name of the operator.
-pub(crate) fn fault(call: &Call<'_>, code: Code, message: impl std::fmt::Display) -> Reason {
-    Reason::new(code, format!("`{}`: {message}", call.operator()))
+pub(crate) fn fault(call: &Call<'_>, code: Code, message: impl Into<Text>) -> Reason {
+    Reason::new(code, text!("`{}`: {}", call.operator(), message.into()))
 }
 
 /// Formats a number with a noun: `1 value`, `3 values`.
@@ -380,10 +377,10 @@ pub(crate) fn axes(n: usize) -> Fact {
     count(n, "axis", "axes")
 }
 
-/// Formats a list of integers in Relay: `[0, 1]`.
-pub(crate) fn list_text(values: &[i64]) -> String {
-    let values: Vec<String> = values.iter().map(i64::to_string).collect();
-    format!("[{}]", values.join(", "))
+/// The text of a list of values in Relay: `[0, 1]`.
+pub(crate) fn list_text<T: ToFact>(values: &[T]) -> Text {
+    let values = values.iter().map(ToFact::to_fact).collect();
+    text!("[{}]", Fact::List(values, ", ", ", "))
 }
 
 /// Returns the integer attribute `name`.
@@ -428,9 +425,9 @@ pub(crate) fn attribute_missing<T>(
     name: &'static str,
     example: &str,
 ) -> Result<T, Halt> {
-    fault(call, Code::MissingAttribute, format!("missing attribute `{name}`"))
+    fault(call, Code::MissingAttribute, text!("missing attribute `{name}`"))
         .attribute(name, "no value")
-        .help(format!("write `{name}={example}`"))
+        .help(text!("write `{name}={example}`"))
         .fail()
 }
 
@@ -441,7 +438,7 @@ pub(crate) fn needs_attrs(call: &Call<'_>, key: &str) -> Outcome {
     }
     fault(call, Code::MissingAttribute, "missing attributes")
         .mark(types::Place::Operator, None, "no attributes")
-        .help(format!(
+        .help(text!(
             "write them with `attrs_type_key=\"{key}\"`, or as `meta[{key}][0]` of the metadata \
              section"
         ))
@@ -460,10 +457,10 @@ pub(crate) fn not_integers<T>(
     found: DataType,
 ) -> Result<T, Halt> {
     let name = call.name(position);
-    fault(call, Code::DtypeMismatch, format!("{name} must have an integer type, but it is {found}"))
-        .rule(format!("{name} contains indices, so its data type must be an integer type"))
+    fault(call, Code::DtypeMismatch, text!("{name} must have an integer type, but it is {found}"))
+        .rule(text!("{name} contains indices, so its data type must be an integer type"))
         .argument(position, found)
-        .help("cast it: `cast(…, dtype=\"int32\")`".to_owned())
+        .help("cast it: `cast(…, dtype=\"int32\")`")
         .fail()
 }
 
@@ -472,23 +469,19 @@ pub(crate) fn wrong_rank<T>(
     call: &Call<'_>,
     position: usize,
     found: usize,
-    expected: &str,
+    expected: impl Into<Text>,
 ) -> Result<T, Halt> {
-    let name = call.name(position);
+    let (name, expected) = (call.name(position), expected.into());
     let (is, label) = match found {
-        0 => ("is a scalar".to_owned(), "a scalar".into()),
-        n => (format!("has {}", axes(n)), axes(n)),
+        0 => (Text::from("is a scalar"), "a scalar".into()),
+        n => (text!("has {}", axes(n)), axes(n)),
     };
-    fault(call, Code::RankMismatch, format!("{name} must be {expected}, but it {is}"))
+    fault(call, Code::RankMismatch, text!("{name} must be {expected}, but it {is}"))
         .argument(position, label)
         .fail()
 }
 
-/// Formats a list of data types: `int8, uint8 or int16`.
-pub(crate) fn alternatives(dtypes: &[DataType]) -> String {
-    let names: Vec<String> = dtypes.iter().map(DataType::to_string).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
+/// The fact of a list of data types: `int8, uint8 or int16`.
+pub(crate) fn alternatives(dtypes: &[DataType]) -> Fact {
+    Fact::List(dtypes.iter().map(ToFact::to_fact).collect(), ", ", " or ")
 }

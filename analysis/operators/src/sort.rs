@@ -79,8 +79,8 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
     if m > 1 {
         let (x, y) = (call.name(0), call.name(1));
         if m != n {
-            return fault(call, Code::RankMismatch, format!("{x} has {}, {y} has {n}", axes(m)))
-                .rule(format!("{x} must be a vector, or have one sequence for each row of {y}"))
+            return fault(call, Code::RankMismatch, text!("{x} has {}, {y} has {n}", axes(m)))
+                .rule(text!("{x} must be a vector, or have one sequence for each row of {y}"))
                 .argument(0, axes(m))
                 .argument(1, axes(n))
                 .fail();
@@ -91,7 +91,7 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
                 return fault(
                     call,
                     Code::ShapeMismatch,
-                    format!("{y} has size {b} on axis {i}, {x} has {a}"),
+                    text!("{y} has size {b} on axis {i}, {x} has {a}"),
                 )
                 .rule("the shapes must be equal on every axis but the last")
                 .axis(1, i, b)
@@ -128,9 +128,9 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         "both" => call.output(Type::tuple([values, indices])),
         "values" => call.output(values),
         "indices" => call.output(indices),
-        other => fault(call, Code::AttributeValue, format!("`ret_type` cannot be \"{other}\""))
+        other => fault(call, Code::AttributeValue, text!("`ret_type` cannot be \"{other}\""))
             .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
-            .attribute("ret_type", format!("\"{other}\""))
+            .attribute("ret_type", text!("\"{other}\""))
             .fix("ret_type", "\"both\"")
             .fail(),
     }
@@ -142,12 +142,12 @@ fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
         (Some(size), Some(k)) if k > size => fault(
             call,
             Code::AttributeValue,
-            format!("`k` is {k}, and axis {axis} of {} has size {size}", call.name(0)),
+            text!("`k` is {k}, and axis {axis} of {} has size {size}", call.name(0)),
         )
         .rule("`k` is at most the size of the axis that is searched")
-        .attribute("k", k.to_string())
+        .attribute("k", text!("{k}"))
         .axis(0, axis, size)
-        .fix("k", size.to_string())
+        .fix("k", text!("{size}"))
         .fail(),
         _ => Ok(()),
     }

@@ -148,9 +148,9 @@ fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must be a vector, but it is a scalar"),
+            text!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
-        .rule(format!("{name} contains the start of each row, and the end of the last one"))
+        .rule(text!("{name} contains the start of each row, and the end of the last one"))
         .argument(position, "a scalar")
         .fail();
     };
@@ -180,7 +180,7 @@ fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim
     match (width.as_known(), depth.as_known(), stored.shape[0].as_known()) {
         (Some(wide), Some(deep), Some(1..)) if wide > deep => {
             let (x, w) = (call.name(0), call.name(1));
-            let message = format!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
+            let message = text!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
             fault(call, Code::ShapeMismatch, message)
                 .rule("a block must not be wider than the axis that it is multiplied with")
                 .axis(0, axis, deep)
@@ -202,9 +202,9 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
             let (name, rank) = (call.name(1), shape.len());
             return Reason::new(
                 Code::RankMismatch,
-                format!("`{operator}`: {name} must have 1 axis or 3, but it has {rank}"),
+                text!("`{operator}`: {name} must have 1 axis or 3, but it has {rank}"),
             )
-            .rule(format!("{name} is `(nnz,)` elements or `(nnz, rows, columns)` blocks"))
+            .rule(text!("{name} is `(nnz,)` elements or `(nnz, rows, columns)` blocks"))
             .argument(1, axes(rank))
             .fail();
         }
@@ -224,7 +224,7 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     let Some(batch) = dense.shape.first().cloned() else {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {dense_name} must be a matrix, but it is a scalar"),
+            text!("`{operator}`: {dense_name} must be a matrix, but it is a scalar"),
         )
         .argument(0, "a scalar")
         .fail();
@@ -250,9 +250,9 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
             let check = fault(
                 call,
                 Code::ShapeMismatch,
-                format!("{starts} is for {rows} rows, {x} has {height}"),
+                text!("{starts} is for {rows} rows, {x} has {height}"),
             )
-            .rule(format!("{starts} has a start for each row, and the end of the last one"))
+            .rule(text!("{starts} has a start for each row, and the end of the last one"))
             .argument(3, Fact::Size(rows.clone(), "rows"))
             .axis(0, 0, height)
             .fail();
@@ -273,8 +273,8 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     {
         let (name, of) = (call.name(2), call.name(0));
         let check =
-            fault(call, Code::ShapeMismatch, format!("{name} is for no rows, {of} has elements"))
-                .rule(format!("{name} has a start for each row, and the end of the last one"))
+            fault(call, Code::ShapeMismatch, text!("{name} is for no rows, {of} has elements"))
+                .rule(text!("{name} has a start for each row, and the end of the last one"))
                 .argument(2, shape_text(&starts.shape))
                 .argument(0, shape_text(&stored.shape))
                 .fail();
@@ -290,9 +290,9 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
         let rank = stored.rank();
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
+            text!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
         )
-        .rule(format!("{name} contains blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
+        .rule(text!("{name} contains blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
         .argument(1, axes(rank))
         .fail();
     };
@@ -303,10 +303,10 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
         _ => {
             return Reason::new(
                 Code::InvalidLayout,
-                format!("`{operator}` does not take the layout \"{layout}\""),
+                text!("`{operator}` does not take the layout \"{layout}\""),
             )
             .rule("`layout` is \"NHWC\" or \"NCHW\"")
-            .attribute("layout", format!("\"{layout}\""))
+            .attribute("layout", text!("\"{layout}\""))
             .fix("layout", "\"NHWC\"")
             .fail();
         }
@@ -315,7 +315,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     if rank < needed {
         return Reason::new(
             Code::RankMismatch,
-            format!(
+            text!(
                 "`{operator}`: {} has {}, but the layout \"{layout}\" has 4",
                 call.name(0),
                 count(rank, "axis", "axes")
@@ -342,12 +342,12 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
         let (operator, name, rank) = (call.operator(), call.name(0), indices.rank());
         return Reason::new(
             Code::RankMismatch,
-            format!(
+            text!(
                 "`{operator}`: {name} must be a matrix, but it has {}",
                 count(rank, "axis", "axes")
             ),
         )
-        .rule(format!("{name} has a row for each stored element: its position on each axis"))
+        .rule(text!("{name} has a row for each stored element: its position on each axis"))
         .argument(0, axes(rank))
         .fail();
     };
@@ -383,7 +383,7 @@ fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outc
     let (operator, name, found) = (call.operator(), call.name(position), tensor.dtype);
     Reason::new(
         Code::DtypeMismatch,
-        format!("`{operator}`: {name} must have a signed integer type, but it is {found}"),
+        text!("`{operator}`: {name} must have a signed integer type, but it is {found}"),
     )
     .argument(position, found)
     .help("cast it: `cast(…, dtype=\"int64\")`")
@@ -395,7 +395,7 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
     if !call.attrs().has("output_shape") {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}`: `output_shape` must be a list of integers", call.operator()),
+            text!("`{}`: `output_shape` must be a list of integers", call.operator()),
         )
         .attribute("output_shape", "None")
         .help("write the shape of the result: `output_shape=[3, 4]`")
@@ -414,15 +414,11 @@ fn value_of_places(call: &Call<'_>, (places, values): (&TensorType, &TensorType)
     match (found, expected) {
         (Some(found), Some(expected)) if found < expected => {
             let (p, v) = (call.name(0), call.name(1));
-            fault(
-                call,
-                Code::ShapeMismatch,
-                format!("{v} has {found} elements, {p} has {expected}"),
-            )
-            .rule("each position has a value")
-            .argument(1, shape_text(&values.shape))
-            .argument(0, shape_text(&places.shape))
-            .fail()
+            fault(call, Code::ShapeMismatch, text!("{v} has {found} elements, {p} has {expected}"))
+                .rule("each position has a value")
+                .argument(1, shape_text(&values.shape))
+                .argument(0, shape_text(&places.shape))
+                .fail()
         }
         _ => Ok(()),
     }
@@ -444,7 +440,7 @@ pub(crate) fn fits_places(call: &Call<'_>, rank: usize) -> Outcome {
     fault(
         call,
         Code::RankMismatch,
-        format!("{name} has {depth} numbers for each element, the result has {}", axes(rank)),
+        text!("{name} has {depth} numbers for each element, the result has {}", axes(rank)),
     )
     .rule("a position has at most one number for each axis")
     .argument(0, shape_text(&places.shape))
@@ -461,7 +457,7 @@ pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
         if rank > most {
             return Reason::new(
                 Code::RankMismatch,
-                format!("`{}`: {} has too many axes: {rank}", call.operator(), call.name(position)),
+                text!("`{}`: {} has too many axes: {rank}", call.operator(), call.name(position)),
             )
             .rule(
                 "the positions are `(n, axes)`, `(n,)` or a scalar, the values `(n,)` or a scalar",

@@ -162,7 +162,7 @@ const ROI_ARGS: &[&str] = &[
 ];
 
 /// Returns the shapes of boxes and scores, which must have three axes each.
-fn boxes_and_scores(call: &Call<'_>, scores: &str) -> Result<(Shape, Shape), Halt> {
+fn boxes_and_scores(call: &Call<'_>, scores: &'static str) -> Result<(Shape, Shape), Halt> {
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     needs_rank(call, 0, &a, 3, "batch, boxes, 4")?;
     needs_rank(call, 1, &b, 3, scores)?;
@@ -195,14 +195,14 @@ fn within_box(
         return Ok(());
     };
     let data = call.name(0);
-    let message = format!("`{name}` is {index}, but each box of {data} has {size} numbers");
+    let message = text!("`{name}` is {index}, but each box of {data} has {size} numbers");
     let rule = match width {
-        1 => format!("`{name}` is the position of a number along axis 2 of {data}"),
-        n => format!("`{name}` is the position of the first of {n} numbers along axis 2 of {data}"),
+        1 => text!("`{name}` is the position of a number along axis 2 of {data}"),
+        n => text!("`{name}` is the position of the first of {n} numbers along axis 2 of {data}"),
     };
     fault(call, Code::AttributeValue, message)
         .rule(rule)
-        .attribute(name, index.to_string())
+        .attribute(name, text!("{index}"))
         .axis(0, 2, size)
         .fail()
 }
@@ -238,11 +238,11 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
         let check = fault(
             call,
             Code::ShapeMismatch,
-            format!("axis 2 of {name} has size {found}, but `num_classes` is {expected}"),
+            text!("axis 2 of {name} has size {found}, but `num_classes` is {expected}"),
         )
-        .rule(format!("axis 2 of {name} has a score for each class, the background before them"))
+        .rule(text!("axis 2 of {name} has a score for each class, the background before them"))
         .axis(1, 2, found)
-        .attribute("num_classes", expected.to_string())
+        .attribute("num_classes", text!("{expected}"))
         .fail();
         call.lenient(check)?;
     }
@@ -264,14 +264,14 @@ fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
     {
         return Reason::new(
             Code::AttributeValue,
-            format!(
+            text!(
                 "`{}`: `score_threshold` takes a floating point number, but {integer} is an \
                  integer",
                 call.operator()
             ),
         )
-        .attribute("score_threshold", integer.to_string())
-        .fix("score_threshold", format!("{integer}f"))
+        .attribute("score_threshold", text!("{integer}"))
+        .fix("score_threshold", text!("{integer}f"))
         .fail();
     }
     call.lenient(within_box(call, &data, ("score_index", 1), false))?;
@@ -310,7 +310,7 @@ fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> O
     match (found, boxes) {
         (Some(found), Some(boxes)) if found != boxes => {
             let (name, of) = (call.name(2), call.name(0));
-            let message = format!("{name} has {found} elements, {of} has {boxes} boxes");
+            let message = text!("{name} has {found} elements, {of} has {boxes} boxes");
             fault(call, Code::ShapeMismatch, message)
                 .rule("each box of each image has an index")
                 .argument(2, shape_text(&indices.shape))
@@ -346,9 +346,9 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     if !may_equal(here, there) {
         return Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: {p} is for {here} anchors, but {a} has {there}"),
+            text!("`{operator}`: {p} is for {here} anchors, but {a} has {there}"),
         )
-        .rule(format!("axis 2 of {p} and axis 1 of {a} are the anchors: {here} ≠ {there}"))
+        .rule(text!("axis 2 of {p} and axis 1 of {a} are the anchors: {here} ≠ {there}"))
         .axis(2, 1, Fact::Size(there.clone(), "anchors"))
         .axis(0, 2, Fact::Size(here.clone(), "anchors"))
         .fail();
@@ -357,16 +357,16 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     if !may_equal(&expected, found) {
         return Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: {o} has {found} offsets, but {here} anchors require {expected}"),
+            text!("`{operator}`: {o} has {found} offsets, but {here} anchors require {expected}"),
         )
-        .rule(format!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
+        .rule(text!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
         .axis(1, 1, Fact::Size(found.clone(), "offsets"))
         .axis(0, 2, Fact::Size(here.clone(), "anchors"))
         .fail();
     }
     if there.as_known().is_some_and(|count| count <= 0) {
-        return Reason::new(Code::ShapeMismatch, format!("`{operator}`: {a} has no anchors"))
-            .rule(format!("axis 1 of {a} must be more than 0"))
+        return Reason::new(Code::ShapeMismatch, text!("`{operator}`: {a} has no anchors"))
+            .rule(text!("axis 1 of {a} must be more than 0"))
             .axis(2, 1, there)
             .fail();
     }
@@ -374,9 +374,9 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     if !may_equal(corners, &Dim::known(4)) {
         return Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: each anchor of {a} has {corners} numbers, expected 4"),
+            text!("`{operator}`: each anchor of {a} has {corners} numbers, expected 4"),
         )
-        .rule(format!("axis 2 of {a} contains the corners of an anchor box"))
+        .rule(text!("axis 2 of {a} contains the corners of an anchor box"))
         .axis(2, 2, corners)
         .fail();
     }
@@ -399,9 +399,9 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
         let (operator, name) = (call.operator(), call.name(2));
         return Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: {name} has {numbers} numbers for each image, expected 3"),
+            text!("`{operator}`: {name} has {numbers} numbers for each image, expected 3"),
         )
-        .rule(format!("axis 1 of {name} contains height, width and scale"))
+        .rule(text!("axis 1 of {name} contains height, width and scale"))
         .axis(2, 1, numbers)
         .fail();
     }
@@ -424,7 +424,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
         return fault(
             call,
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "axis 1 of {} has size {channels}, but there are {} anchors",
                 call.name(0),
                 scales * ratios
@@ -445,7 +445,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
             fault(
                 call,
                 Code::ShapeMismatch,
-                format!("{o} has {found} elements, expected {expected} for {p}"),
+                text!("{o} has {found} elements, expected {expected} for {p}"),
             )
             .rule("each anchor has four offsets at each position")
             .argument(1, shape_text(&offsets.shape))
@@ -477,10 +477,10 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         other => {
             return Reason::new(
                 Code::InvalidLayout,
-                format!("`{operator}` does not accept the layout \"{other}\""),
+                text!("`{operator}` does not accept the layout \"{other}\""),
             )
             .rule("`layout` is \"NCHW\" or \"NHWC\"")
-            .attribute("layout", format!("\"{other}\""))
+            .attribute("layout", text!("\"{other}\""))
             .fix("layout", "\"NCHW\"")
             .fail();
         }
@@ -490,7 +490,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         let found = count(size.len(), "value", "values");
         return Reason::new(
             Code::AttributeLength,
-            format!("`{operator}`: `pooled_size` has {found}, expected 2"),
+            text!("`{operator}`: `pooled_size` has {found}, expected 2"),
         )
         .rule("`pooled_size` is the height and the width of the pooled regions")
         .attribute("pooled_size", found)
@@ -519,7 +519,7 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
     if stride.is(0) {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}`: `stride` must not be 0", call.operator()),
+            text!("`{}`: `stride` must not be 0", call.operator()),
         )
         .rule("the height and the width are divided by `stride`")
         .attribute("stride", "0")
@@ -533,11 +533,11 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
         let check = fault(
             call,
             Code::ShapeMismatch,
-            format!("axis 1 of {} has size {found}, and `stride` is {step}", call.name(0)),
+            text!("axis 1 of {} has size {found}, and `stride` is {step}", call.name(0)),
         )
         .rule("there must be `stride` · `stride` channels at least")
         .axis(0, 1, found)
-        .attribute("stride", step.to_string())
+        .attribute("stride", text!("{step}"))
         .fail();
         call.lenient(check)?;
     }

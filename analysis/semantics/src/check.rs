@@ -6,13 +6,12 @@
 //! of units and definitions; queries below store relative ranges only, so that an edit does not
 //! invalidate what follows it.
 
-mod allows;
+pub(crate) mod allows;
 mod cascades;
 mod cause;
-mod compat;
 mod constants;
 mod differ;
-mod error_ranges;
+pub(crate) mod error_ranges;
 mod lints;
 mod mistakes;
 mod names;
@@ -21,7 +20,7 @@ mod relation;
 mod suggest;
 mod syntax_errors;
 mod text;
-mod typing;
+pub(crate) mod typing;
 
 use std::sync::Arc;
 
@@ -30,21 +29,17 @@ use syntax::{Node, SyntaxKind, TextRange};
 
 use crate::{
     body::{Callee, Expr, ExprId, ProblemKind, Unit},
-    db::{Db, Settings, SourceFile},
+    db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Severity, apply_levels},
     infer::{Finding, Mismatch},
     item::{DefKind, modules},
-    queries,
+    queries, tvm,
     view::{ExprRef, View},
 };
 use allows::Allows;
 pub use allows::nearest_code;
 use cascades::Cascades;
-pub(crate) use cause::Cause;
-use compat::Compat;
-pub use compat::{Converted, apply, to_tvm};
 use error_ranges::{ErrorRanges, may_follow_from_error};
-use lints::RangeSet;
 pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
 use suggest::{Checked, Suggestions};
 pub use text::writable;
@@ -81,16 +76,10 @@ pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> boo
 
 /// Returns the diagnostics of a file without a limit on their number. Findings that are merged with
 /// others leave out what is allowed; the caller removes the rest of it.
-fn all_diagnostics(db: &dyn Db, file: SourceFile, allows: &Allows) -> Vec<Diagnostic> {
+pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile, allows: &Allows) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
     let errors = ErrorRanges::of(db, file);
-    let no_errors = ErrorRanges::default();
-    let mut notation = Compat::new(&no_errors, allows);
-    compat::check_notation(db, file, &mut notation);
-    notation.finish(&mut found);
-    // Findings inside syntax errors are dropped.
-    let mut compat = Compat::new(&errors, allows);
     let cascades = Cascades::of(db, file);
     found.retain(|d| !is_syntax_error(d) || !cascades.is_in_skipped_text(&errors, d));
     cascades.keep_first(&errors, &mut found);
@@ -118,7 +107,6 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile, allows: &Allows) -> Vec<Diagno
                                 !(is_unbound(d) || is_broken && may_follow_from_error(d))
                             }));
                         }
-                        compat::check_def(&view, &mut compat);
                     }
                 }
                 DefKind::Type => {
@@ -127,7 +115,6 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile, allows: &Allows) -> Vec<Diagno
                 DefKind::Tir | DefKind::Metadata | DefKind::Version => {}
             }
         }
-        compat::check_module(db, *module, &mut compat);
         in_module.retain(|d| {
             let is_broken = errors.touches(d.range)
                 || d.code == Code::UnknownVariable && errors.follows(d.range);
@@ -138,14 +125,7 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile, allows: &Allows) -> Vec<Diagno
         });
         found.extend(in_module);
     }
-    compat.finish(&mut found);
-    if Settings::get(db).strict(db) {
-        for diagnostic in &mut found {
-            if diagnostic.code.is_tvm() {
-                diagnostic.severity = Severity::Error;
-            }
-        }
-    }
+    tvm::check(db, file, &errors, allows, &mut found);
     found.sort_by(|a, b| {
         (a.range.start(), b.severity, a.code).cmp(&(b.range.start(), a.severity, b.code))
     });
@@ -174,9 +154,7 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
     let mut all: Vec<cause::Found> = Vec::new();
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
-    // TVM drops unused graph bindings from the module and does not check them.
-    let strict = Settings::get(view.db).strict(view.db);
-    let dead = if strict { lints::dead_bindings(view) } else { RangeSet::default() };
+    let dropped = tvm::rules::dropped_bindings(view);
     // Attributes that a callee does not take, each with the range of the callee.
     let mut rejected_attrs: Vec<(TextRange, TextRange)> = Vec::new();
     // A type that exceeds the limit usually exceeds it in every later unit: one report is enough.
@@ -220,7 +198,7 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
             }
             if !finding.is_unresolved_name() {
                 for diagnostic in &mut in_def[before..] {
-                    if dead.contains(diagnostic.range) {
+                    if dropped.contains(diagnostic.range) {
                         diagnostic.severity = diagnostic.severity.min(Severity::Warning);
                     }
                 }
@@ -298,11 +276,6 @@ fn calls_broken(view: &Checked<'_, '_>, errors: &ErrorRanges, unit: &Unit, call:
     let body = node.child(SyntaxKind::BLOCK).map_or(node.range().end(), |body| body.start());
     let header = TextRange::new(node.start(), body);
     def.file(view.db) == view.def.file(view.db) && errors.first_inside(header).is_some()
-}
-
-/// Returns true if inference found an error in a definition.
-pub fn has_type_errors(view: &View<'_>) -> bool {
-    view.inference.units.iter().any(|unit| unit.findings.iter().any(Finding::is_error))
 }
 
 /// Returns the names of the data types of a module, for suggestions.

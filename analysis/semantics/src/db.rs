@@ -12,15 +12,8 @@ use salsa::{Durability, Setter};
 use syntax::{Parse, ParseLimits};
 
 use crate::{
-    body::{Body, Name},
-    diagnostic::Levels,
-    infer::Inference,
-    item::DefKind,
-    lower::Previous,
-    metadata::Metadata,
-    module::ModuleTypes,
-    prelude,
-    scope::Scopes,
+    body::Body, diagnostic::Levels, infer::Inference, key::DefKey, lower::Previous,
+    metadata::Metadata, module::ModuleTypes, prelude, scope::Scopes,
     test_panic::panic_if_requested,
 };
 
@@ -58,7 +51,7 @@ impl SourceFile {
     pub fn parse(self, db: &dyn salsa::Database) -> Arc<Parse> {
         match self.source(db) {
             Source::Parsed(parse) => parse.clone(),
-            Source::Prelude(number) => prelude::file(*number).parse.clone(),
+            Source::Prelude(number) => prelude::parse(*number).clone(),
         }
     }
 }
@@ -68,7 +61,7 @@ impl SourceFile {
 pub struct Settings {
     /// True if modules are analysed exactly as by TVM.
     #[returns(copy)]
-    pub strict: bool,
+    pub tvm: bool,
     /// The files of the prelude in the order of [`crate::prelude`]; empty if modules do not see it.
     #[returns(ref)]
     pub(crate) prelude_files: Vec<SourceFile>,
@@ -200,10 +193,10 @@ impl Database {
     }
 
     /// Sets whether modules are analysed exactly as by TVM.
-    pub fn set_strict(&mut self, strict: bool) {
+    pub fn set_tvm(&mut self, tvm: bool) {
         let settings = Settings::get(self);
-        if settings.strict(self) != strict {
-            settings.set_strict(self).to(strict);
+        if settings.tvm(self) != tvm {
+            settings.set_tvm(self).to(tvm);
         }
     }
 }
@@ -236,16 +229,6 @@ impl QueryLog {
     pub fn take(&self) -> Vec<String> {
         self.with(std::mem::take)
     }
-}
-
-/// The identity of a definition across revisions.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct DefKey {
-    pub(crate) file: salsa::Id,
-    pub(crate) module: u32,
-    pub(crate) kind: DefKind,
-    pub(crate) name: Name,
-    pub(crate) occurrence: u32,
 }
 
 /// The data types of modules, by file and number.

@@ -1,15 +1,15 @@
 //! Diagnostics.
 
+mod cause;
 mod edits;
 mod levels;
 mod shorten;
 
+pub(crate) use cause::{Cause, Flow, are_same};
 pub use codes::{Code, Level, Levels, Severity};
 pub use edits::Edits;
 pub use levels::apply_levels;
 use syntax::TextRange;
-
-use crate::check::Cause;
 
 /// A finding in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]

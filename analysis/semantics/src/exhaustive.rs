@@ -16,8 +16,9 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    adt::Adt,
     body::{Name, Pattern, PatternKind},
-    module::{Adt, ModuleTypes},
+    module::ModuleTypes,
 };
 
 /// A pattern without ranges and names.

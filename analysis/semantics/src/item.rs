@@ -13,25 +13,11 @@ use syntax::{
 
 use crate::{
     body::Name,
-    db::{Db, DefKey, SourceFile},
+    db::{Db, SourceFile},
+    key::DefKey,
 };
 
-/// The kind of an item.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum DefKind {
-    /// `def @f`
-    Fn,
-    /// `type T`
-    Type,
-    /// A bare expression.
-    Expr,
-    /// A TIR function.
-    Tir,
-    /// The metadata section.
-    Metadata,
-    /// `#[version = "0.0.5"]`
-    Version,
-}
+pub use crate::key::DefKind;
 
 /// The tree of an item.
 #[derive(Clone, Debug)]

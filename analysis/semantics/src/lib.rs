@@ -11,6 +11,7 @@
 //!
 //! Deliberately absent: LSP, threads, the file system.
 
+pub mod adt;
 pub mod body;
 mod check;
 mod db;
@@ -21,6 +22,7 @@ pub mod features;
 mod groups;
 pub mod infer;
 mod item;
+mod key;
 pub mod lower;
 pub mod metadata;
 pub mod module;
@@ -29,11 +31,12 @@ mod queries;
 pub mod scope;
 #[doc(hidden)]
 pub mod test_panic;
+mod tvm;
 mod view;
 
 pub use check::{
-    Converted, MAX_DIAGNOSTICS, Source, Step, Trail, apply, chain_of, check_file, has_type_errors,
-    is_allowed, is_fully_typed, nearest_code, source_of, to_tvm, trail_of, writable,
+    MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, is_allowed, is_fully_typed,
+    nearest_code, source_of, trail_of, writable,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{
@@ -43,4 +46,5 @@ pub use entries::{drop_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};
+pub use tvm::{Converted, apply, rules::imports_prelude, to_tvm};
 pub use view::{ExprRef, TypeAt, View, types_in};

@@ -5,6 +5,7 @@
 
 mod attr;
 mod expr;
+mod features;
 mod literal;
 mod pattern;
 mod scope;
@@ -25,7 +26,8 @@ use syntax::{
 };
 use types::{Kind, Param, ParamId, Type};
 
-use crate::{body::*, features::UnitFeatures};
+use crate::body::*;
+use features::features_of;
 use scope::{Names, Scope};
 pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
@@ -422,7 +424,7 @@ impl Lowering {
         let full = &mut self.unit;
         Unit {
             kind: full.kind,
-            features: UnitFeatures::of(full),
+            features: features_of(full),
             exprs: exact(&mut full.exprs),
             ranges: exact(&mut full.ranges),
             binders: exact(&mut full.binders),
@@ -566,9 +568,7 @@ impl Lowering {
                             let range = param.name().map_or(param.range(), |n| n.range());
                             self.problem(range, ProblemKind::DuplicateParam(name.clone()));
                         }
-                        let id = self.bind(binder);
-                        function.params.push(id);
-                        last = Some(id);
+                        function.params.push(*last.insert(self.bind(binder)));
                     } else if let Some(attr) = ast::Attr::cast(node) {
                         let name = attr.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
                         let value = self.attr_value(attr.value().map(|v| v.node()));

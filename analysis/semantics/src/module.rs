@@ -1,77 +1,17 @@
 //! The data types of a module.
 
-use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
-use syntax::{Node, TextRange, ast, ast::AstNode};
-use types::{Param, Type};
+use syntax::Node;
+use types::Type;
 
 use crate::{
-    body::{Name, Problem, TypeUse},
+    adt::{Adt, Constructor},
+    body::Name,
     lower::lower_type_def,
     prelude,
 };
-
-/// An algebraic data type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Adt {
-    /// Its name.
-    pub name: Name,
-    /// Its parameters.
-    pub params: Vec<Param>,
-    /// Its constructors, in order.
-    pub constructors: Vec<Constructor>,
-    /// `extern type T`
-    pub is_extern: bool,
-    /// Set if it is defined by the prelude.
-    pub from_prelude: bool,
-}
-
-/// A constructor of an algebraic data type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constructor {
-    /// Its name.
-    pub name: Name,
-    /// The types of its fields, over the parameters of the data type.
-    pub fields: Vec<Type>,
-    /// The constructor as a function over those parameters.
-    pub ty: Type,
-    /// The range of the name, relative to the definition.
-    pub range: TextRange,
-}
-
-/// A lowered type definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypeDef {
-    /// The data type.
-    pub adt: Adt,
-    /// The type names that it uses.
-    pub uses: Vec<TypeUse>,
-    /// The errors in it.
-    pub problems: Vec<Problem>,
-}
-
-impl TypeDef {
-    /// Lowers a type definition.
-    pub fn of(node: Node<'_>) -> Option<TypeDef> {
-        ast::TypeDef::cast(node).map(lower_type_def)
-    }
-}
-
-impl Adt {
-    /// Returns the data type applied to its own parameters.
-    pub fn own_type(&self) -> Type {
-        Type::adt(self.name.clone(), self.params.iter().cloned().map(Type::Param))
-    }
-
-    /// Returns true if the two have the same constructors with the same fields.
-    fn has_same_constructors(&self, other: &Adt) -> bool {
-        let form = |adt: &Adt| -> BTreeMap<Name, Type> {
-            adt.constructors.iter().map(|c| (c.name.clone(), c.ty.clone())).collect()
-        };
-        self.params.len() == other.params.len() && form(self) == form(other)
-    }
-}
 
 /// The data types of a module and of the prelude.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,7 +51,7 @@ impl ModuleTypes {
     /// Returns the data type called `name`.
     pub fn adt(&self, name: &str) -> Option<&Adt> {
         self.adts.get(name).or_else(|| {
-            let prelude = self.sees_prelude.then(|| prelude::types_of(name));
+            let prelude = self.sees_prelude.then(|| types_of_prelude(name));
             prelude.and_then(|types| types.adts.get(name))
         })
     }
@@ -119,7 +59,7 @@ impl ModuleTypes {
     /// Returns the constructor called `name`, with its data type.
     pub fn constructor(&self, name: &str) -> Option<(&Adt, &Constructor)> {
         self.own_constructor(name).or_else(|| {
-            let prelude = self.sees_prelude.then(|| prelude::types_of(name));
+            let prelude = self.sees_prelude.then(|| types_of_prelude(name));
             let found = prelude.and_then(|types| types.own_constructor(name));
             // If the module defines `List`, the `Cons` of the prelude is out of scope.
             found.filter(|(adt, _)| !self.adts.contains_key(&adt.name))
@@ -129,7 +69,7 @@ impl ModuleTypes {
     /// Returns the position of the constructor called `name` in its data type.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         let own = self.constructors.get(name).or_else(|| {
-            let prelude = self.sees_prelude.then(|| prelude::types_of(name));
+            let prelude = self.sees_prelude.then(|| types_of_prelude(name));
             prelude.and_then(|types| types.constructors.get(name))
         });
         own.map(|(_, position)| *position)
@@ -143,7 +83,7 @@ impl ModuleTypes {
 
     /// Returns all data types except the tensor arrays of the prelude.
     pub fn adts(&self) -> impl Iterator<Item = &Adt> {
-        let prelude = self.sees_prelude.then(|| prelude::file(0).types.adts.values());
+        let prelude = self.sees_prelude.then(|| types_of_file(0).adts.values());
         let hidden = |adt: &&Adt| !self.adts.contains_key(&adt.name);
         self.adts.values().chain(prelude.into_iter().flatten().filter(hidden))
     }
@@ -159,11 +99,31 @@ impl ModuleTypes {
     pub fn redefines_prelude(&self, ty: &Type) -> bool {
         all_adts(ty, |name| {
             self.adts.get(name).is_none_or(|own| {
-                let theirs = prelude::types_of(name).adts.get(name);
+                let theirs = types_of_prelude(name).adts.get(name);
                 theirs.is_none_or(|theirs| own.has_same_constructors(theirs))
             })
         })
     }
+}
+
+/// Returns the data types of the file of the prelude that would define `name`, a data type or a
+/// constructor.
+fn types_of_prelude(name: &str) -> &'static ModuleTypes {
+    types_of_file(prelude::file_of(name))
+}
+
+/// Returns the data types of a file of the prelude, which are lowered on first use.
+fn types_of_file(number: usize) -> &'static ModuleTypes {
+    static TYPES: [OnceLock<ModuleTypes>; prelude::COUNT] =
+        [const { OnceLock::new() }; prelude::COUNT];
+    TYPES[number].get_or_init(|| {
+        let mut types = ModuleTypes::default();
+        let parse = prelude::parse(number);
+        for def in Node::root(&parse.green).children().filter_map(lower_type_def) {
+            types.add(Adt { from_prelude: true, ..def.adt });
+        }
+        types
+    })
 }
 
 /// Returns true if `holds` is true for the names of all data types in `ty`.

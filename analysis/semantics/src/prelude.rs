@@ -5,11 +5,9 @@
 //! file contains those of `float32`, and the others are generated from it:
 //! `@tensor_array_read_int8` from `@tensor_array_read_float32`.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
-use syntax::{Node, Parse};
-
-use crate::module::{Adt, ModuleTypes, TypeDef};
+use syntax::Parse;
 
 /// The data types with tensor arrays, in TVM's order.
 pub const TENSOR_ARRAYS: [&str; 9] =
@@ -21,44 +19,20 @@ pub const CHAPTERS: &str = include_str!("prelude.relay");
 /// The text of the tensor arrays of `float32`.
 const TENSOR_ARRAY: &str = include_str!("prelude_tensor_array.relay");
 
-/// A parsed file of the prelude.
-pub(crate) struct PreludeFile {
-    /// Its tree.
-    pub(crate) parse: Arc<Parse>,
-    /// Its data types.
-    pub(crate) types: ModuleTypes,
-}
-
-impl PreludeFile {
-    fn new(text: &str) -> PreludeFile {
-        let parse = syntax::parse(text);
-        let mut types = ModuleTypes::default();
-        for def in Node::root(&parse.green).children().filter_map(TypeDef::of) {
-            types.add(Adt { from_prelude: true, ..def.adt });
-        }
-        PreludeFile { parse: Arc::new(parse), types }
-    }
-}
-
 /// The number of files of the prelude.
 pub(crate) const COUNT: usize = 1 + TENSOR_ARRAYS.len();
 
-/// Returns a file of the prelude: number 0 is [`CHAPTERS`], the others are the tensor arrays of
-/// each data type.
-pub(crate) fn file(number: usize) -> &'static PreludeFile {
-    static FILES: [LazyLock<PreludeFile>; COUNT] = [
-        LazyLock::new(|| PreludeFile::new(CHAPTERS)),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(0))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(1))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(2))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(3))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(4))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(5))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(6))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(7))),
-        LazyLock::new(|| PreludeFile::new(&tensor_array(8))),
-    ];
-    &FILES[number.min(COUNT - 1)]
+/// Returns the parse of a file of the prelude, which is parsed on first use: number 0 is
+/// [`CHAPTERS`], the others are the tensor arrays of each data type.
+pub(crate) fn parse(number: usize) -> &'static Arc<Parse> {
+    static FILES: [OnceLock<Arc<Parse>>; COUNT] = [const { OnceLock::new() }; COUNT];
+    let number = number.min(COUNT - 1);
+    FILES[number].get_or_init(|| {
+        Arc::new(match number.checked_sub(1) {
+            Some(dtype) => syntax::parse(&tensor_array(dtype)),
+            None => syntax::parse(CHAPTERS),
+        })
+    })
 }
 
 fn tensor_array(number: usize) -> String {
@@ -71,7 +45,7 @@ pub fn source(number: usize) -> (String, String) {
         Some(dtype) => format!("prelude-tensor-array-{dtype}.relay"),
         None => "prelude.relay".to_owned(),
     };
-    (name, file(number).parse.green.to_string())
+    (name, parse(number).green.to_string())
 }
 
 /// Returns the number of the file that would define `name`: `@map`, `List`,
@@ -85,9 +59,4 @@ pub(crate) fn file_of(name: &str) -> usize {
         Some(number) if front.starts_with("tensor") || front.starts_with("ta_") => number + 1,
         _ => 0,
     }
-}
-
-/// Returns the data types of the file that would define `name`, a data type or a constructor.
-pub(crate) fn types_of(name: &str) -> &'static ModuleTypes {
-    &file(file_of(name)).types
 }

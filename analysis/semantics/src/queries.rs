@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use types::{PolyType, Type};
 
 use crate::{
+    adt::{Adt, TypeDef},
     body::{Body, Name, UnitKind},
     db::{Db, Inferred, Settings, SourceFile},
     groups::{group_members, group_of, groups, infer_cluster, place_in_cluster},
     infer::{self, Env, Finding, Global, Inference, Memo, MetaEntry},
     item::{Def, DefKind, Module, module, modules},
-    lower::{Previous, lower},
+    lower::{Previous, lower, lower_type_def},
     metadata::Metadata,
-    module::{ModuleTypes, TypeDef},
+    module::ModuleTypes,
     scope::{Scopes, resolve, resolve_after},
 };
 
@@ -47,7 +48,7 @@ pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
 /// A type definition.
 #[salsa::tracked(returns(clone))]
 pub fn type_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<TypeDef>> {
-    TypeDef::of(def.node(db)).map(Arc::new)
+    lower_type_def(def.node(db)).map(Arc::new)
 }
 
 /// The prelude without its tensor arrays.
@@ -72,7 +73,7 @@ pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleType
         if def.kind(db) == DefKind::Type
             && let Some(def) = type_def(db, def)
         {
-            types.add(crate::module::Adt { from_prelude, ..def.adt.clone() });
+            types.add(Adt { from_prelude, ..def.adt.clone() });
         }
     }
     db.cache().share_types(module.file(db), module.number(db), types)
@@ -250,7 +251,7 @@ pub(crate) fn infer_together<'db>(
 /// The types of a definition.
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     prepare(db, def);
-    if Settings::get(db).strict(db) { tvm_inference(db, def) } else { general_inference(db, def) }
+    if Settings::get(db).tvm(db) { tvm_inference(db, def) } else { general_inference(db, def) }
 }
 
 /// Returns the most general types of a definition.
@@ -279,7 +280,7 @@ pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inferen
 }
 
 /// Returns the types of a definition as TVM infers them, from its own text and the headers of others.
-fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+pub(crate) fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     tvm_types(db, def).unwrap_or_else(|| infer_alone(db, def, true))
 }
 
@@ -297,7 +298,7 @@ pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Infer
         let sound = || !types.units.iter().flat_map(|unit| &unit.findings).any(Finding::is_error);
         (types.generalised || is_open() == Some(true)) && sound()
     };
-    let wanted = Settings::get(db).strict(db) || uses_open_globals(db, def) || is_doubtful();
+    let wanted = Settings::get(db).tvm(db) || uses_open_globals(db, def) || is_doubtful();
     wanted.then(|| infer_alone(db, def, true))
 }
 
@@ -314,7 +315,7 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
     let memo =
         before.as_ref().map(|b| Memo { body: &b.body, scopes: &b.scopes, inference: &b.inference });
     let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
-    if strict == Settings::get(db).strict(db) {
+    if strict == Settings::get(db).tvm(db) {
         let (types, metadata) = (env.types, env.metadata);
         let inference = inference.clone();
         db.cache().set_inferred(&key, Inferred { body, scopes, inference, types, metadata });
@@ -344,47 +345,6 @@ pub(crate) fn uses_open_globals<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
 /// Returns true if a module's own definition of `name` has an incomplete header.
 pub(crate) fn is_open_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> bool {
     own_global(db, module, name).is_some_and(|def| signature(db, def).is_none())
-}
-
-/// The functions of a module whose result types TVM cannot infer: they are called, their headers
-/// have no result, and no call determines it.
-#[salsa::tracked(returns(ref))]
-pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashSet<Name> {
-    let mut found = FxHashSet::default();
-    for &def in module.items(db) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
-        if !uses_open_globals(db, def) {
-            continue;
-        }
-        let (body, inference) = (body(db, def), tvm_inference(db, def));
-        for (unit, types) in body.units.iter().zip(&inference.units) {
-            for finding in &types.findings {
-                if let Some(name) = called_by(unit, finding)
-                    && is_open_global(db, module, name)
-                {
-                    found.insert(name.clone());
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Returns the global whose call TVM infers no type for.
-pub(crate) fn called_by<'u>(
-    unit: &'u crate::body::Unit,
-    finding: &infer::Finding,
-) -> Option<&'u Name> {
-    use crate::body::{Callee, Expr};
-    let infer::Finding::OpenExpr(expr) = finding else { return None };
-    let Expr::Call(call) = unit.expr(*expr) else { return None };
-    let Callee::Expr(callee) = unit.call(*call).callee else { return None };
-    match unit.expr(callee) {
-        Expr::Global(name) => Some(name),
-        _ => None,
-    }
 }
 
 /// Returns the type of a global at its uses.

@@ -12,7 +12,7 @@ use types::Type;
 use crate::{
     body::*,
     db::{Db, SourceFile},
-    infer::{Inference, UnitTypes},
+    infer::{Finding, Inference, UnitTypes},
     item::{Def, DefKind, Module},
     module::ModuleTypes,
     queries,
@@ -77,6 +77,11 @@ impl<'db> View<'db> {
         &self.inference.units[unit]
     }
 
+    /// Returns true if inference found an error in the definition.
+    pub fn has_type_errors(&self) -> bool {
+        self.inference.units.iter().flat_map(|unit| &unit.findings).any(Finding::is_error)
+    }
+
     /// Returns the type of an expression.
     pub fn ty(&self, expr_ref: ExprRef) -> &Type {
         self.unit_types(expr_ref.unit).expr(expr_ref.expr)
@@ -112,6 +117,23 @@ impl<'db> View<'db> {
     pub fn binding_range(&self, binding: LocalRef) -> TextRange {
         let unit = binding.unit as usize;
         self.place(unit, self.unit(unit).binder(binding.binder).range)
+    }
+
+    /// Returns the range of the callee of a call, or of the whole expression if it is not a call.
+    pub(crate) fn callee_range(&self, expr_ref: ExprRef) -> TextRange {
+        let unit = self.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
+            Expr::Call(call) => self.place(expr_ref.unit, unit.call(*call).callee_range),
+            _ => self.range(expr_ref),
+        }
+    }
+
+    /// Returns the range of the value of a written attribute of a call.
+    pub(crate) fn attribute_range(&self, expr_ref: ExprRef, name: &str) -> Option<TextRange> {
+        let unit = self.unit(expr_ref.unit);
+        let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
+        let attr = unit.call(*call).written.iter().find(|attr| attr.name == name)?;
+        Some(self.place(expr_ref.unit, attr.value_range))
     }
 
     /// Returns the binder of a variable.
@@ -240,32 +262,6 @@ impl<'db> View<'db> {
     /// Returns true if a variable of this name is bound anywhere in the definition.
     pub fn binds_name(&self, name: &str) -> bool {
         self.scopes.binds_name(&self.body, name)
-    }
-
-    /// Returns the range of the first of the graph bindings directly before the tail expression at
-    /// `range`, at which TVM reports errors in that expression:
-    ///
-    /// ```text
-    /// %0 = nn.relu(%x);   // TVM reports the error here
-    /// add(%0)             // the error
-    /// ```
-    pub fn block_start(&self, range: TextRange) -> Option<TextRange> {
-        let start = self.def.start(self.db);
-        let own =
-            TextRange::new(range.start().checked_sub(start)?, range.end().checked_sub(start)?);
-        let path = self.def.node(self.db).path_to(own);
-        let at = path.iter().rposition(|node| node.kind() == SyntaxKind::BLOCK)?;
-        let block = path[at];
-        let tail = ast::Block::cast(block)?.tail()?.node();
-        let is_tail = tail.start() == own.start()
-            || tail.kind() == SyntaxKind::PAREN_EXPR && tail.range().contains_range(own);
-        if !is_tail {
-            return None;
-        }
-        let run = block.children().rev().skip_while(|node| node.start() >= tail.start());
-        let first = run.take_while(|node| node.kind() == SyntaxKind::GRAPH_STMT).last()?;
-        let name = first.child(SyntaxKind::NAME)?;
-        Some(name.range() + start)
     }
 
     /// Returns the unit that contains `offset` of the file.

@@ -2,6 +2,8 @@
 //!
 //! `concatenate((%x, %y))` of `Tensor[(n), int32]` and `Tensor[(2), int32]` has the size `(n + 2)`.
 
+mod linear;
+
 use std::{
     fmt,
     sync::Arc,
@@ -10,7 +12,7 @@ use std::{
 
 use smol_str::SmolStr;
 
-use crate::{Bound, DimVar, Param, linear};
+use crate::{Bound, DimVar, Param};
 
 /// One axis of a shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

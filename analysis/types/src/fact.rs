@@ -1,8 +1,13 @@
 //! The facts that the parts of a call are labelled with.
 
-use std::{borrow::Cow, fmt, sync::Arc};
+mod text;
 
-use crate::{DataType, Dim, Shape, TensorType, Type};
+use std::{fmt, sync::Arc};
+
+use smol_str::SmolStr;
+
+use crate::{DataType, Dim, Number, Shape, TensorType, Type};
+pub use text::{Text, ToFact};
 
 /// A fact about a part of a call. Findings are compared by their facts; text is made of them last.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,11 +22,42 @@ pub enum Fact {
     DType(DataType),
     /// A type.
     Type(Type),
-    /// Any other fact, as text: `a scalar`.
-    Remark(Cow<'static, str>),
+    /// A number.
+    Number(i128),
+    /// A floating point number.
+    Float(Number),
+    /// A name or a literal of the module: of an operator, of an attribute, of a layout.
+    Word(SmolStr),
+    /// An argument by its position, and by its name if it has one.
+    Argument(usize, Option<&'static str>),
+    /// A type with an article and a noun: ``a tensor of type `Tensor[(1), bool]` ``.
+    Described(Type),
+    /// A list with a separator, and a separator before its last element.
+    List(Vec<Fact>, &'static str, &'static str),
+    /// Any other fact: `a scalar`.
+    Remark(&'static str),
+    /// A part of a sentence.
+    Text(Box<Text>),
 }
 
 impl Fact {
+    /// Returns true if the fact is a phrase, which says nothing that could be compared.
+    pub fn is_phrase(&self) -> bool {
+        matches!(self, Fact::Remark(_) | Fact::Text(_) | Fact::Described(_))
+    }
+
+    /// Returns true if the fact can be written as the value of an attribute: an unknown size and a
+    /// symbolic one cannot.
+    pub fn is_literal(&self) -> bool {
+        match self {
+            Fact::Size(size, _) => size.as_known().is_some(),
+            Fact::List(facts, ..) => facts.iter().all(Fact::is_literal),
+            Fact::Text(text) => text.facts().iter().all(Fact::is_literal),
+            Fact::Shape(_) | Fact::Type(_) | Fact::Described(_) | Fact::Argument(..) => false,
+            _ => true,
+        }
+    }
+
     /// Returns true if both state the same quantity, whatever it counts.
     pub fn is_same_quantity(&self, other: &Fact) -> bool {
         match (self, other) {
@@ -59,7 +95,22 @@ impl fmt::Display for Fact {
             }
             Fact::DType(dtype) => write!(f, "{dtype}"),
             Fact::Type(ty) => write!(f, "{ty}"),
+            Fact::Number(number) => write!(f, "{number}"),
+            Fact::Float(number) => write!(f, "{}", number.0),
+            Fact::Word(word) => f.write_str(word),
+            Fact::Argument(_, Some(name)) => write!(f, "`{name}`"),
+            Fact::Argument(position, None) => write!(f, "argument {position}"),
+            Fact::Described(ty) => f.write_str(&describe(ty)),
+            Fact::List(facts, between, last) => {
+                for (at, fact) in facts.iter().enumerate() {
+                    let is_last = at + 1 == facts.len();
+                    let separator = if is_last { last } else { between };
+                    write!(f, "{}{fact}", if at == 0 { "" } else { separator })?;
+                }
+                Ok(())
+            }
             Fact::Remark(text) => f.write_str(text),
+            Fact::Text(text) => text.fmt(f),
         }
     }
 }
@@ -106,14 +157,31 @@ impl From<&Type> for Fact {
     }
 }
 
-impl From<String> for Fact {
-    fn from(text: String) -> Fact {
-        Fact::Remark(text.into())
+impl From<Text> for Fact {
+    fn from(text: Text) -> Fact {
+        Fact::Text(Box::new(text))
     }
 }
 
 impl From<&'static str> for Fact {
     fn from(text: &'static str) -> Fact {
-        Fact::Remark(text.into())
+        Fact::Remark(text)
+    }
+}
+
+/// Returns a description of a type as a noun phrase: ``a tensor of type `Tensor[(1), bool]` ``.
+pub fn describe(ty: &Type) -> String {
+    match ty {
+        Type::Tensor(t) if t.shape.is_empty() => format!("a scalar of type `{}`", t.dtype),
+        Type::Tensor(_) | Type::OpenTensor(_) => format!("a tensor of type `{ty}`"),
+        Type::Tuple(fields) if fields.is_empty() => "the empty tuple `()`".into(),
+        Type::Tuple(_) => format!("a tuple of type `{ty}`"),
+        Type::Func(_) | Type::Poly(_) => format!("a function of type `{ty}`"),
+        Type::Ref(_) => format!("a reference of type `{ty}`"),
+        Type::Adt(_) => format!("a value of type `{ty}`"),
+        Type::Param(param) => format!("a value of the type parameter `{param}`"),
+        Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => {
+            "a value of unknown type".into()
+        }
     }
 }

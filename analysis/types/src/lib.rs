@@ -8,6 +8,9 @@
 //!
 //! The crate knows nothing of syntax, source ranges, the incremental database or operators.
 
+// The macro `text!` names the crate from the outside.
+extern crate self as types;
+
 mod attr;
 mod conflict;
 mod dim;
@@ -15,7 +18,6 @@ mod display;
 mod dtype;
 mod fact;
 mod info;
-mod linear;
 mod map;
 mod param;
 mod poly;
@@ -23,23 +25,26 @@ mod relation;
 mod solver;
 mod table;
 mod ty;
+mod variable;
 
 pub use attr::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Constant, Number};
 pub use codes::Code;
 pub use conflict::{Conflict, ConflictKind, Step};
 pub use dim::{Dim, Op, Symbol, SymbolId};
 pub use dtype::{DataType, ElementKind};
-pub use fact::Fact;
+pub use fact::{Fact, Text, ToFact, describe};
 pub use info::{Flags, MAX_DEPTH, MAX_WEIGHT};
 pub use map::{for_each_part, map_leaves, open_tensor};
 pub use param::{Bound, DTypeClass, Kind, Param, ParamId, TypeParam};
 pub use poly::{Instance, Signature, TypeArg};
 pub use relation::{
-    AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn, describe,
+    AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn,
 };
 pub use solver::{Entry, RelationId, Solver, State, infer_argument, probe};
-pub use table::{Assign, Level, NodeId, Resolver, Table, Var, Vars};
+pub use table::{Assign, Level, Resolver, Table, Var, Vars};
+pub use text_macro::text;
 pub use ty::{
-    AdtType, DTypeTerm, DTypeVar, DimVar, FuncType, OpenTensor, PolyType, RefType, Shape,
-    ShapeTerm, ShapeVar, TensorType, TupleType, Type, TypeVar,
+    AdtType, DTypeTerm, FuncType, OpenTensor, PolyType, RefType, Shape, ShapeTerm, TensorType,
+    TupleType, Type,
 };
+pub use variable::{DTypeVar, DimVar, NodeId, ShapeVar, TypeVar};

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::{
     Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, Shape, ShapeTerm, Table,
-    TensorType, TupleType, Type,
+    TensorType, Text, TupleType, Type, text,
 };
 
 /// The typing rule of an operator.
@@ -76,13 +76,13 @@ pub struct Reason {
     /// The code of the diagnostic.
     pub code: Code,
     /// The message: one sentence without context.
-    pub message: String,
-    /// The rule with the numbers of this call, or an empty string.
-    pub rule: String,
+    pub message: Text,
+    /// The rule with the numbers of this call, or an empty text.
+    pub rule: Text,
     /// The labelled parts of the call, the most likely cause first.
     pub marks: SmallVec<[Mark; 2]>,
     /// A suggestion.
-    pub help: Option<String>,
+    pub help: Option<Text>,
     /// A change of one attribute that would satisfy the relation.
     pub fix: Option<AttrFix>,
     /// The differing parts of two types that do not unify.
@@ -121,16 +121,16 @@ pub struct AttrFix {
     /// The attribute.
     pub name: &'static str,
     /// The value in Relay syntax.
-    pub value: String,
+    pub value: Text,
 }
 
 impl Reason {
     /// Creates a reason with a code and a message.
-    pub fn new(code: Code, message: impl Into<String>) -> Reason {
+    pub fn new(code: Code, message: impl Into<Text>) -> Reason {
         Reason {
             code,
             message: message.into(),
-            rule: String::new(),
+            rule: Text::default(),
             marks: SmallVec::new(),
             help: None,
             fix: None,
@@ -139,7 +139,7 @@ impl Reason {
     }
 
     /// Adds the rule.
-    pub fn rule(mut self, rule: impl Into<String>) -> Reason {
+    pub fn rule(mut self, rule: impl Into<Text>) -> Reason {
         self.rule = rule.into();
         self
     }
@@ -166,13 +166,13 @@ impl Reason {
     }
 
     /// Adds a suggestion.
-    pub fn help(mut self, help: impl Into<String>) -> Reason {
+    pub fn help(mut self, help: impl Into<Text>) -> Reason {
         self.help = Some(help.into());
         self
     }
 
     /// Adds a new value for an attribute that would satisfy the relation.
-    pub fn fix(mut self, name: &'static str, value: impl Into<String>) -> Reason {
+    pub fn fix(mut self, name: &'static str, value: impl Into<Text>) -> Reason {
         self.fix = Some(AttrFix { name, value: value.into() });
         self
     }
@@ -232,11 +232,8 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the name of an argument for messages: `` `weight` ``.
-    pub fn name(&self, position: usize) -> String {
-        match self.names.get(position) {
-            Some(name) => format!("`{name}`"),
-            None => format!("argument {position}"),
-        }
+    pub fn name(&self, position: usize) -> Fact {
+        Fact::Argument(position, self.names.get(position).copied())
     }
 
     /// Returns the current type of an argument, or of the result at position [`Call::arity`].
@@ -299,14 +296,14 @@ impl<'a> Call<'a> {
             Type::Error => Err(Halt::Silent),
             other => Reason::new(
                 Code::ArgumentType,
-                format!(
+                text!(
                     "`{}`: field {k} of {} is {}, not a tensor",
                     self.operator(),
                     self.name(position),
-                    describe(other)
+                    Fact::Described(other.clone())
                 ),
             )
-            .mark(Place::Field(position, k), None, describe(other))
+            .mark(Place::Field(position, k), None, Fact::Described(other.clone()))
             .fail(),
         };
         fields.iter().enumerate().map(field).collect()
@@ -322,11 +319,11 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn not_a(&self, position: usize, expected: &str, found: &Type) -> Reason {
+    fn not_a(&self, position: usize, expected: &'static str, found: &Type) -> Reason {
         let (operator, name) = (self.operator(), self.name(position));
-        let message =
-            format!("`{operator}` expects {expected} as {name}, found {}", describe(found));
-        Reason::new(Code::ArgumentType, message).argument(position, describe(found))
+        let found = Fact::Described(found.clone());
+        let message = text!("`{operator}` expects {expected} as {name}, found {found}");
+        Reason::new(Code::ArgumentType, message).argument(position, found)
     }
 
     /// Returns true if the argument at `position` is a tuple with a field `index`, or `None` if its
@@ -395,19 +392,19 @@ impl<'a> Call<'a> {
             Some(fields) => {
                 let mut fields = fields.iter().enumerate();
                 match fields.find_map(|(k, field)| Some((k, negative(field)?))) {
-                    Some((k, found)) => (format!("field {k} of the result"), found),
+                    Some((k, found)) => (text!("field {k} of the result"), found),
                     None => return Ok(()),
                 }
             }
             None => match negative(ty) {
-                Some(found) => ("the result".to_owned(), found),
+                Some(found) => ("the result".into(), found),
                 None => return Ok(()),
             },
         };
-        let message = format!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
+        let message = text!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
         Reason::new(Code::ShapeMismatch, message)
-            .rule(format!("sizes are not negative, and the result has type `{ty}`"))
-            .mark(Place::Operator, None, format!("size {size}"))
+            .rule(text!("sizes are not negative, and the result has type `{ty}`"))
+            .mark(Place::Operator, None, text!("size {size}"))
             .fail()
     }
 
@@ -442,39 +439,22 @@ impl<'a> Call<'a> {
     fn conflict(&self, position: usize, found: &Type, required: &Type, at: &Conflict) -> Reason {
         let operator = self.operator();
         if position == self.arity() {
-            let message = format!("`{operator}` returns {required}, but {found} is expected here");
+            let message = text!("`{operator}` returns {required}, but {found} is expected here");
             let reason = Reason { clash: at.clash(), ..Reason::new(at.code(), message) };
-            return reason.mark(Place::Result, at.axis(), format!("{found} expected"));
+            return reason.mark(Place::Result, at.axis(), text!("{found} expected"));
         }
         let name = self.name(position);
-        let axis = at.axis().map_or(String::new(), |axis| format!(" (axis {axis} differs)"));
+        let axis = at.axis().map_or_else(Text::default, |axis| text!(" (axis {axis} differs)"));
         Reason::new(
             at.code(),
-            format!("`{operator}`: {name} must be {required}, but it is {found}{axis}"),
+            text!("`{operator}`: {name} must be {required}, but it is {found}{axis}"),
         )
         .mark(Place::Argument(position), at.axis(), found)
     }
 }
 
-/// Returns a description of a type as a noun phrase: ``a tensor of type `Tensor[(1), bool]` ``.
-pub fn describe(ty: &Type) -> String {
-    match ty {
-        Type::Tensor(t) if t.shape.is_empty() => format!("a scalar of type `{}`", t.dtype),
-        Type::Tensor(_) | Type::OpenTensor(_) => format!("a tensor of type `{ty}`"),
-        Type::Tuple(fields) if fields.is_empty() => "the empty tuple `()`".into(),
-        Type::Tuple(_) => format!("a tuple of type `{ty}`"),
-        Type::Func(_) | Type::Poly(_) => format!("a function of type `{ty}`"),
-        Type::Ref(_) => format!("a reference of type `{ty}`"),
-        Type::Adt(_) => format!("a value of type `{ty}`"),
-        Type::Param(param) => format!("a value of the type parameter `{param}`"),
-        Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => {
-            "a value of unknown type".into()
-        }
-    }
-}
-
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        self.message.fmt(f)
     }
 }

@@ -40,18 +40,9 @@ pub use resolve::Resolver;
 pub use variables::{Var, Vars};
 
 use crate::{
-    DTypeClass, DTypeTerm, DTypeVar, DataType, Dim, DimVar, OpenTensor, ParamId, PolyType,
+    DTypeClass, DTypeTerm, DTypeVar, DataType, Dim, DimVar, NodeId, OpenTensor, ParamId, PolyType,
     ShapeTerm, ShapeVar, Type, TypeVar, info::Flags, map::open_tensor,
 };
-
-/// A node of a table. Debug builds check that it is used with its table, and not after
-/// [`Table::clear`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NodeId {
-    index: u32,
-    #[cfg(debug_assertions)]
-    generation: u32,
-}
 
 pub(crate) type Nodes = SmallVec<[NodeId; 4]>;
 

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 
 use crate::{
-    Bound, Constraint, DataType, Dim, Param, TypeParam,
+    Bound, Constraint, DTypeVar, DataType, Dim, Param, ShapeVar, TypeParam, TypeVar,
     info::{Flags, Info, MAX_DEPTH, MAX_WEIGHT, of_dims},
 };
 
@@ -140,34 +140,6 @@ pub struct PolyType {
     pub(crate) body: Type,
     info: Info,
 }
-
-macro_rules! variables {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-            pub struct $name(pub(crate) u32);
-        )*
-    };
-}
-
-variables! {
-    /// An inference variable for a shape.
-    ShapeVar,
-    /// An inference variable for a data type.
-    DTypeVar,
-    /// An inference variable for a size.
-    DimVar,
-}
-
-impl DimVar {
-    /// Any unknown size, in types for messages ([`Type::for_message`]) that no table resolves.
-    pub(crate) const UNKNOWN: DimVar = DimVar(u32::MAX);
-}
-
-/// An inference variable for a type, by its node in the table.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TypeVar(pub(crate) crate::NodeId);
 
 impl TensorType {
     /// Creates a tensor type.

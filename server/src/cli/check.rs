@@ -74,7 +74,7 @@ fn all(jobs: &[&Job], args: &CheckArgs, progress: &Progress) -> Vec<Result<FileR
 /// Returns the settings of an analysis: those of the project below the arguments.
 pub(super) fn options(project: &Project, args: &CheckArgs) -> Options {
     let mut options = Options::from(project);
-    options.strict = args.tvm.unwrap_or(options.strict);
+    options.tvm = args.tvm.unwrap_or(options.tvm);
     args.level.iter().for_each(|&(code, level)| options.levels.set(code, level));
     args.disable.iter().for_each(|&code| options.levels.set(code, Level::Allow));
     options

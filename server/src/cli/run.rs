@@ -40,7 +40,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
         inputs.params.insert(0, whole);
     }
-    let mut analyzer = Analyzer::new(&Options { strict: false, ..Options::from(&*project) });
+    let mut analyzer = Analyzer::new(&Options { tvm: false, ..Options::from(&*project) });
     let looked = analyzer.check(&input.text);
     let errors: Vec<Diagnostic> =
         looked.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
@@ -65,7 +65,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let inside = |d: &Diagnostic| def.range(db).contains_range(d.range);
         let own = errors.iter().any(inside);
         report(errors);
-        if own || semantics::has_type_errors(&view) {
+        if own || view.has_type_errors() {
             return Ok(Outcome::Errors);
         }
     }

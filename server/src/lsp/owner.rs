@@ -397,7 +397,7 @@ impl Owner {
         let limits = config.limits;
         let reparse = limits != self.config.limits;
         let delivery_changed = config.delivery != self.config.delivery;
-        self.db.set_strict(config.tvm);
+        self.db.set_tvm(config.tvm);
         self.db.set_prelude(config.prelude);
         self.config = Arc::new(config);
         let documents = Arc::make_mut(&mut self.documents);

@@ -388,7 +388,7 @@ fn run(
         let message = format!("{name} cannot be analysed");
         return Outcome::failure(Code::RunUntyped, message);
     };
-    let doubtful = !document.parse.errors.is_empty() || semantics::has_type_errors(&view);
+    let doubtful = !document.parse.errors.is_empty() || view.has_type_errors();
     if doubtful && let Some(error) = first_error(db, def) {
         let message = format!("{name} has an error: {error}");
         return Outcome::failure(Code::RunUntyped, message);

@@ -103,7 +103,7 @@ fn run_both(
     let (Some(view_a), Some(view_b)) = (View::new(db_a, before), View::new(db_b, after)) else {
         return Err("a function cannot be analysed".to_owned());
     };
-    if semantics::has_type_errors(&view_a) || semantics::has_type_errors(&view_b) {
+    if view_a.has_type_errors() || view_b.has_type_errors() {
         return Err("there are type errors: `relay-analyzer check` shows them".to_owned());
     }
     if parameter_types(&view_a) != parameter_types(&view_b) {

@@ -11,8 +11,9 @@ use arrays::{Array, Error};
 use interpreter::Value;
 use semantics::{
     Code, Diagnostic, View,
+    adt::Constructor,
     body::{Name, UnitKind},
-    module::{Constructor, ModuleTypes},
+    module::ModuleTypes,
     scope::LocalRef,
 };
 use syntax::TextRange;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use semantics::{Database, SourceFile, check_file, types_in};
 use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse};
 
-use super::{mutate::SEPARATOR, text::text_of};
+use super::{SEPARATOR, text::text_of};
 
 /// The largest number of edits; further ones are ignored.
 const MAX_EDITS: usize = 64;
@@ -79,7 +79,7 @@ pub fn edits(input: &[u8]) {
     for strict in [false, true] {
         let mut text = text.clone();
         let mut db = Database::new();
-        db.set_strict(strict);
+        db.set_tvm(strict);
         let file = db.add_file(&text, ParseLimits::default());
         types_in(&db, file);
         check_file(&db, file);
@@ -95,7 +95,7 @@ pub fn edits(input: &[u8]) {
 
 fn compare(db: &Database, file: SourceFile, text: &str, strict: bool, number: usize) {
     let mut fresh = Database::new();
-    fresh.set_strict(strict);
+    fresh.set_tvm(strict);
     let fresh_file = fresh.add_file(text, ParseLimits::default());
     let about = || format!("after edit {number}, strict {strict}, of {text:?}");
     let (after, fresh_types) = (types_in(db, file), types_in(&fresh, fresh_file));

@@ -3,9 +3,8 @@
 use fastrand::Rng;
 
 use super::{
-    dictionary,
+    SEPARATOR, dictionary,
     seeds::{Kind, Seeds},
-    session,
 };
 use crate::edits;
 
@@ -14,9 +13,6 @@ use crate::edits;
 const MAX_TEXT: usize = 3000;
 /// The longest file that is made.
 const MOST_FILE: usize = 4000;
-
-/// The separator between the text and its edits, and between edits.
-pub(super) const SEPARATOR: char = '\u{1}';
 
 /// Numbers at the limits of widths.
 const NUMBERS: &[u64] = &[
@@ -132,16 +128,6 @@ impl<'s> Mutator<'s> {
         Mutator { rng, seeds }
     }
 
-    /// An input of that form.
-    pub fn input(&mut self, kind: Kind) -> Vec<u8> {
-        match kind {
-            Kind::Text => self.text().into_bytes(),
-            Kind::Edits => self.edited().into_bytes(),
-            Kind::Session => session::script(self).into_bytes(),
-            Kind::Npy | Kind::Npz | Kind::Params => self.file(kind),
-        }
-    }
-
     fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.rng.usize(0..from.len())]
     }
@@ -244,7 +230,7 @@ impl<'s> Mutator<'s> {
     }
 
     /// A text, mostly a sound one, and edits of it.
-    fn edited(&mut self) -> String {
+    pub(super) fn edited(&mut self) -> String {
         let mut text = if self.rng.u8(0..4) > 0 { self.seed().to_owned() } else { self.text() };
         truncate(&mut text, MAX_TEXT);
         let mut script = text.replace(SEPARATOR, "");
@@ -264,7 +250,7 @@ impl<'s> Mutator<'s> {
     }
 
     /// A file with bytes changed.
-    fn file(&mut self, kind: Kind) -> Vec<u8> {
+    pub(super) fn file(&mut self, kind: Kind) -> Vec<u8> {
         let seeds = self.seeds.files(kind);
         let mut file = seeds[self.rng.usize(0..seeds.len())].clone();
         for _ in 0..self.rng.usize(1..5) {

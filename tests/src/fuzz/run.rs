@@ -49,7 +49,7 @@ pub fn run(input: &[u8]) {
 
 fn run_one(db: &Database, def: Def<'_>, is_typed: bool, is_sized: bool) {
     let Some(view) = View::new(db, def) else { return };
-    if semantics::has_type_errors(&view) {
+    if view.has_type_errors() {
         return;
     }
     let args: Option<Vec<Value>> = parameters(&view).iter().map(|ty| argument(ty, 0)).collect();

@@ -68,18 +68,6 @@ impl Seeds {
             Kind::Text | Kind::Edits | Kind::Session => &[],
         }
     }
-
-    /// The seeds of a kind of input as `cargo fuzz` takes them, one file each.
-    pub fn corpus(&self, kind: Kind) -> Vec<Vec<u8>> {
-        match kind {
-            Kind::Npy | Kind::Npz | Kind::Params => self.files(kind).to_vec(),
-            Kind::Text => self.texts.iter().map(|text| text.clone().into_bytes()).collect(),
-            // Texts without edits say little, and scripts are made from them.
-            Kind::Edits | Kind::Session => {
-                (0..500).map(|seed| super::Mutator::new(self, seed).input(kind)).collect()
-            }
-        }
-    }
 }
 
 /// Returns inputs on which a target has failed: the files in `tests/fuzz/regressions/<folder>`.

@@ -20,10 +20,7 @@ use std::{cell::RefCell, collections::HashSet, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::{
-    mutate::{Mutator, SEPARATOR},
-    text::text_of,
-};
+use super::{SEPARATOR, mutate::Mutator, text::text_of};
 use crate::client::{Client, range};
 
 /// The number of scripts per server. Messages after the awaited responses are checked during the next

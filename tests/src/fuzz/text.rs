@@ -32,7 +32,7 @@ pub fn check(input: &[u8]) {
     assert!(parse.green.to_string() == text, "the tree lost something");
     let is_sound = faults(&parse).is_empty();
     for strict in [false, true] {
-        db.set_strict(strict);
+        db.set_tvm(strict);
         for at in types_in(&db, file) {
             assert_inside(&text, at.range, "type");
         }

@@ -3,7 +3,7 @@
 use operators::{Operator, attrs::AttrProblem};
 use types::{AttrDefault, AttrField, AttrType};
 
-use super::{Item, ItemKind, List, Lookup, item, names::DATA_TYPES};
+use super::{DATA_TYPES, Item, ItemKind, List, Lookup, item};
 use crate::{
     cursor::{CallSite, Callee},
     words,

@@ -1,24 +1,18 @@
 //! Completion of globals, operators, constructors, types and tuple fields.
 
-use semantics::{DefKind, Settings, View, global_type, module_types};
+use semantics::{DefKind, View, global_type, module_types};
 use syntax::TextSize;
 use types::{AttrDefault, Type};
 
 use super::{
-    Item, ItemKind, List, Lookup, brief, escaped, item, lookahead::Lookahead, usage::Usage,
-    variables::Uses,
+    DATA_TYPES, Item, ItemKind, List, Lookup, brief, escaped, item, lookahead::Lookahead,
+    usage::Usage, variables::Uses,
 };
 use crate::{
     cursor::Cursor,
     hover::{operator, type_text},
     locals::Local,
 };
-
-/// The data types, the most common first.
-pub(super) const DATA_TYPES: &[&str] = &[
-    "float32", "int32", "int64", "bool", "float16", "int8", "uint8", "bfloat16", "float64",
-    "int16", "uint16", "uint32", "uint64",
-];
 
 /// Returns the names of the arguments of an operator: `(data, weight)`.
 fn arguments(operator: &operators::Operator) -> String {
@@ -35,7 +29,7 @@ impl List<'_, '_> {
         let own = names.len();
         if let Some(prelude) = semantics::prelude(self.db)
             && prelude.file(self.db) != module.file(self.db)
-            && !Settings::get(self.db).strict(self.db)
+            && semantics::imports_prelude(self.db)
         {
             names.extend(functions_of(self.db, prelude).map(|def| (8, def)));
         }

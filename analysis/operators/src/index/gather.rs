@@ -79,7 +79,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::RankMismatch,
-            format!(
+            text!(
                 "the tuple has indices for {}, but the data has {}",
                 axes(indices.len()),
                 axes(data.rank())
@@ -96,7 +96,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
             fault(
                 call,
                 Code::BroadcastMismatch,
-                format!(
+                text!(
                     "indices of shape `{}` do not broadcast with the ones before them, of shape \
                      `{}`",
                     shape_text(&index.shape),
@@ -127,8 +127,8 @@ fn gather(call: &mut Call<'_>) -> Outcome {
     let (rank, found) = (data.rank(), indices.rank());
     if rank != found {
         let (x, i) = (call.name(0), call.name(1));
-        return fault(call, Code::RankMismatch, format!("{i} has {}, {x} has {rank}", axes(found)))
-            .rule(format!("{i} and {x} must have the same number of axes"))
+        return fault(call, Code::RankMismatch, text!("{i} has {}, {x} has {rank}", axes(found)))
+            .rule(text!("{i} and {x} must have the same number of axes"))
             .argument(1, axes(found))
             .argument(0, axes(rank))
             .help("`take` selects slices by indices of any shape")
@@ -144,7 +144,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
                 return fault(
                     call,
                     Code::ShapeMismatch,
-                    format!("{} has no elements: axis {i} has size {size}", call.name(1)),
+                    text!("{} has no elements: axis {i} has size {size}", call.name(1)),
                 )
                 .rule("at least one element must be selected")
                 .axis(1, i, size)
@@ -154,13 +154,13 @@ fn gather(call: &mut Call<'_>) -> Outcome {
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "{} has size {size} on axis {i}, {} has {expected}",
                     call.name(1),
                     call.name(0)
                 ),
             )
-            .rule(format!("the shapes must be equal on every axis but axis {axis}, that of `axis`"))
+            .rule(text!("the shapes must be equal on every axis but axis {axis}, that of `axis`"))
             .axis(1, i, size)
             .axis(0, i, expected)
             .fail();
@@ -181,9 +181,9 @@ pub(super) fn tuple_length(
         return fault(
             call,
             Code::RankMismatch,
-            format!("{name} is a scalar, but it must have an axis"),
+            text!("{name} is a scalar, but it must have an axis"),
         )
-        .rule(format!("the first axis of {name} contains one index for each axis of {data}"))
+        .rule(text!("the first axis of {name} contains one index for each axis of {data}"))
         .argument(position, "a scalar")
         .fail();
     };
@@ -191,9 +191,9 @@ pub(super) fn tuple_length(
         return fault(
             call,
             Code::ShapeMismatch,
-            format!("the size of axis 0 of {name} must be known, but it is {first}"),
+            text!("the size of axis 0 of {name} must be known, but it is {first}"),
         )
-        .rule(format!(
+        .rule(text!(
             "the first axis of {name} contains one index for each axis of {data}, so its size decides \
              the rank of the result"
         ))
@@ -205,11 +205,9 @@ pub(super) fn tuple_length(
         _ => fault(
             call,
             Code::ShapeMismatch,
-            format!("{name} has {length} indices for each element, but {data} has {}", axes(rank)),
+            text!("{name} has {length} indices for each element, but {data} has {}", axes(rank)),
         )
-        .rule(format!(
-            "the first axis of {name} contains at most one index for each axis of {data}"
-        ))
+        .rule(text!("the first axis of {name} contains at most one index for each axis of {data}"))
         .axis(position, 0, length)
         .argument(0, axes(rank))
         .fail(),
@@ -225,14 +223,14 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             return fault(
                 call,
                 Code::AttributeValue,
-                format!("`batch_dims` is {batch}, which exceeds the number of shared axes"),
+                text!("`batch_dims` is {batch}, which exceeds the number of shared axes"),
             )
-            .rule(format!(
+            .rule(text!(
                 "the first `batch_dims` axes of {} are axes 1 to `batch_dims` of {}",
                 call.name(0),
                 call.name(1)
             ))
-            .attribute("batch_dims", batch.to_string())
+            .attribute("batch_dims", text!("{batch}"))
             .argument(0, axes(data.rank()))
             .argument(1, axes(indices.rank()))
             .fail();
@@ -241,14 +239,14 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "{} has size {size} on axis {}, {} has {expected} on axis {i}",
                     call.name(1),
                     i + 1,
                     call.name(0)
                 ),
             )
-            .rule(format!("with `batch_dims={batch}` these are the same axis"))
+            .rule(text!("with `batch_dims={batch}` these are the same axis"))
             .axis(1, i + 1, size)
             .axis(0, i, expected)
             .fail();
@@ -259,18 +257,18 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         let reason = fault(
             call,
             Code::AttributeValue,
-            format!(
+            text!(
                 "{} names {length} axes of {} after the first {batch}, but it has {}",
                 call.name(1),
                 call.name(0),
                 axes(data.rank())
             ),
         )
-        .rule(format!(
+        .rule(text!(
             "axis 0 of {} counts indices into the axes after the first `batch_dims`",
             call.name(1)
         ))
-        .attribute("batch_dims", batch.to_string())
+        .attribute("batch_dims", text!("{batch}"))
         .axis(1, 0, length)
         .argument(0, axes(data.rank()))
         .fail();
@@ -302,25 +300,25 @@ fn take(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AttributeValue,
-            format!("`batch_dims` is {batch}, which does not fit `axis={written}`"),
+            text!("`batch_dims` is {batch}, which does not fit `axis={written}`"),
         )
-        .rule(format!(
+        .rule(text!(
             "the first `batch_dims` axes are those of {} and of {}: there are at most {}",
             call.name(0),
             call.name(1),
             places.min(axis)
         ))
-        .attribute("batch_dims", batch.to_string())
-        .attribute("axis", axis.to_string())
+        .attribute("batch_dims", text!("{batch}"))
+        .attribute("axis", text!("{axis}"))
         .argument(1, axes(places))
-        .fix("batch_dims", batch.clamp(0, places.min(axis) as i64).to_string())
+        .fix("batch_dims", text!("{}", batch.clamp(0, places.min(axis) as i64)))
         .fail();
     };
     if rank == 0 && places == batch {
         return fault(
             call,
             Code::RankMismatch,
-            format!("{} is a scalar: it has no slices", call.name(0)),
+            text!("{} is a scalar: it has no slices", call.name(0)),
         )
         .argument(0, "a scalar")
         .help("without `axis`, `take` selects elements of the flattened data")
@@ -328,8 +326,8 @@ fn take(call: &mut Call<'_>) -> Outcome {
     }
     call.lenient(names_axis(call, "axis", 0, rank))?;
     for (i, (a, b)) in indices.shape.iter().zip(&data.shape).enumerate().take(batch) {
-        let rule = format!("the first {batch} axes are those of the batch in both arguments");
-        call.lenient(same_size(call, (1, i, a), (0, i, b), &rule))?;
+        let rule = text!("the first {batch} axes are those of the batch in both arguments");
+        call.lenient(same_size(call, (1, i, a), (0, i, b), rule))?;
     }
     let mut shape: Shape = data.shape[..axis].iter().cloned().collect();
     shape.extend(indices.shape.iter().skip(batch).cloned());
@@ -383,7 +381,7 @@ fn no_broadcast<T>(
     let mut reason = fault(
         call,
         Code::BroadcastMismatch,
-        format!(
+        text!(
             "{x} of shape `{}` and {y} of shape `{}` do not broadcast",
             shape_text(left),
             shape_text(right)
@@ -393,7 +391,7 @@ fn no_broadcast<T>(
     if let (Some(i), Some(j)) = (i, j) {
         let (m, n) = (&left[i], &right[j]);
         reason = reason
-            .rule(format!(
+            .rule(text!(
                 "counted from the last axis, sizes must be equal or one of them 1; axis {i} of {x} \
                  is {m}, axis {j} of {y} is {n}"
             ))

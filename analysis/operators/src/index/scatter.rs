@@ -66,7 +66,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         Code::OperatorUndefined,
-        format!("`{}` is registered in TVM without a type relation", call.operator()),
+        text!("`{}` is registered in TVM without a type relation", call.operator()),
     )
     .mark(types::Place::Operator, None, "not defined")
     .help("use `scatter_elements` instead")
@@ -95,8 +95,8 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     let (x, i, u) = (call.name(0), call.name(1), call.name(2));
     if indices.rank() != rank {
         let found = axes(indices.rank());
-        return fault(call, Code::RankMismatch, format!("{i} has {found}, {x} has {}", axes(rank)))
-            .rule(format!("{i} must have as many axes as {x}"))
+        return fault(call, Code::RankMismatch, text!("{i} has {found}, {x} has {}", axes(rank)))
+            .rule(text!("{i} must have as many axes as {x}"))
             .argument(1, found)
             .argument(0, axes(rank))
             .fail();
@@ -104,8 +104,8 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     if let (Some(many), Some(few)) = (element_count(&indices.shape), element_count(&updates.shape))
         && few < many
     {
-        return fault(call, Code::ShapeMismatch, format!("{u} has {few} elements, {i} has {many}"))
-            .rule(format!("there must be an element of {u} for each index"))
+        return fault(call, Code::ShapeMismatch, text!("{u} has {few} elements, {i} has {many}"))
+            .rule(text!("there must be an element of {u} for each index"))
             .argument(2, shape_text(&updates.shape))
             .argument(1, shape_text(&indices.shape))
             .fail();
@@ -127,8 +127,8 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
         return Ok(());
     }
     let (large, small) = (shape_text(&indices.shape), shape_text(&data.shape));
-    fault(call, Code::ShapeMismatch, format!("{i} of shape {large} exceeds {x} of shape {small}"))
-        .rule(format!("except on axis {axis}, {i} must not be larger than {x}"))
+    fault(call, Code::ShapeMismatch, text!("{i} of shape {large} exceeds {x} of shape {small}"))
+        .rule(text!("except on axis {axis}, {i} must not be larger than {x}"))
         .argument(1, large)
         .argument(0, small)
         .fail()
@@ -149,9 +149,9 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::RankMismatch,
-            format!("{u} has {}, expected {needed}", axes(updates.rank())),
+            text!("{u} has {}, expected {needed}", axes(updates.rank())),
         )
-        .rule(format!(
+        .rule(text!(
             "{u} has the axes of {i} without the first ({outer}), then those of {x} without the \
              first {length} ({inner})"
         ))
@@ -169,9 +169,9 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         let check = fault(
             call,
             Code::ShapeMismatch,
-            format!("{u} has {found} elements on axis {axis}, expected {expected}"),
+            text!("{u} has {found} elements on axis {axis}, expected {expected}"),
         )
-        .rule(format!(
+        .rule(text!(
             "{u} has the axes of {i} without the first, then those of {x} without the first {length}"
         ))
         .axis(2, axis, found)
@@ -184,9 +184,9 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         let check = fault(
             call,
             Code::ShapeMismatch,
-            format!("{u} has {}, expected {needed}", axes(updates.rank())),
+            text!("{u} has {}, expected {needed}", axes(updates.rank())),
         )
-        .rule(format!("{u} must have as many elements as the indices of {i} name"))
+        .rule(text!("{u} must have as many elements as the indices of {i} name"))
         .argument(2, shape_text(&updates.shape))
         .argument(1, shape_text(&indices.shape))
         .fail();
@@ -208,15 +208,11 @@ fn fits_slice(call: &Call<'_>) -> Outcome {
     let (m, n) = (v.rank(), data.rank());
     let (x, y) = (call.name(0), call.name(1));
     if m > n {
-        return fault(
-            call,
-            Code::RankMismatch,
-            format!("{y} has {}, {x} has {}", axes(m), axes(n)),
-        )
-        .rule(format!("{y} is broadcast to a slice of {x}, and broadcasting removes no axes"))
-        .argument(1, axes(m))
-        .argument(0, axes(n))
-        .fail();
+        return fault(call, Code::RankMismatch, text!("{y} has {}, {x} has {}", axes(m), axes(n)))
+            .rule(text!("{y} is broadcast to a slice of {x}, and broadcasting removes no axes"))
+            .argument(1, axes(m))
+            .argument(0, axes(n))
+            .fail();
     }
     let larger = |i: &usize| {
         let sizes = (v.shape[m - i].as_known(), data.shape[n - i].as_known());
@@ -227,9 +223,9 @@ fn fits_slice(call: &Call<'_>) -> Outcome {
     fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {} of {y} has size {size}, axis {} of {x} has {whole}", m - i, n - i),
+        text!("axis {} of {y} has size {size}, axis {} of {x} has {whole}", m - i, n - i),
     )
-    .rule(format!("{y} is broadcast to a slice of {x}, and no slice is larger than {x}"))
+    .rule(text!("{y} is broadcast to a slice of {x}, and no slice is larger than {x}"))
     .axis(1, m - i, size)
     .axis(0, n - i, whole)
     .fail()

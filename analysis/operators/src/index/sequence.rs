@@ -77,7 +77,7 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "{} has {found} values, but axis {batch} of {} has size {expected}",
                 call.name(1),
                 call.name(0)
@@ -95,21 +95,17 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     let (data, lengths) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let axis = int_attr(call, "axis")?;
     let Some(batch) = (0..2).contains(&axis).then(|| 1 - axis as usize) else {
-        return fault(
-            call,
-            Code::AttributeValue,
-            format!("sequences cannot lie along axis {axis}"),
-        )
-        .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
-        .attribute("axis", axis.to_string())
-        .fix("axis", "0")
-        .fail();
+        return fault(call, Code::AttributeValue, text!("sequences cannot lie along axis {axis}"))
+            .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
+            .attribute("axis", text!("{axis}"))
+            .fix("axis", "0")
+            .fail();
     };
     let name = call.name(0);
     let Some(size) = data.shape.get(batch) else {
-        let message = format!("{name} has {}, and no axis {batch}", axes(data.rank()));
+        let message = text!("{name} has {}, and no axis {batch}", axes(data.rank()));
         return fault(call, Code::RankMismatch, message)
-            .rule(format!("with `axis={axis}` the sequences are counted by axis {batch}"))
+            .rule(text!("with `axis={axis}` the sequences are counted by axis {batch}"))
             .argument(0, axes(data.rank()))
             .fail();
     };
@@ -121,12 +117,12 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "{} has {found} values, but axis {batch} of {name} has size {size}",
                 call.name(1)
             ),
         )
-        .rule(format!(
+        .rule(text!(
             "each sequence has one length, and with `axis={axis}` axis {batch} counts \
              them"
         ))

@@ -70,7 +70,7 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
             return fault(
                 call,
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "axis {axis} of {} has size {m}, more than the {n} of {}",
                     call.name(1),
                     call.name(0)
@@ -98,10 +98,10 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AxisOutOfRange,
-            format!("{} has no axis {axis}: it has {}", call.name(0), axes(rank)),
+            text!("{} has no axis {axis}: it has {}", call.name(0), axes(rank)),
         )
         .rule("`axis` is counted from the front: it must not be negative")
-        .attribute("axis", format!("axis {axis}"))
+        .attribute("axis", text!("axis {axis}"))
         .argument(0, axes(rank))
         .fail();
     };
@@ -109,7 +109,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::RankMismatch,
-            format!(
+            text!(
                 "a window over {} does not fit {}, which has {} from axis {first} on",
                 axes(window.len()),
                 call.name(0),
@@ -125,7 +125,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
         let check = fault(
             call,
             Code::AttributeLength,
-            format!(
+            text!(
                 "a window over {} does not cover {}, which has {} from axis {first} on",
                 axes(window.len()),
                 call.name(0),
@@ -213,7 +213,7 @@ fn cuts(
         return fault(
             call,
             Code::RankMismatch,
-            format!("{} is a scalar: it has no axis", call.name(0)),
+            text!("{} is a scalar: it has no axis", call.name(0)),
         )
         .argument(0, "a scalar")
         .fail();
@@ -238,21 +238,21 @@ fn cuts(
             return fault(
                 call,
                 Code::AttributeLength,
-                format!("`{name}` has {}, expected {expected}", count(found, "value", "values"),),
+                text!("`{name}` has {}, expected {expected}", count(found, "value", "values"),),
             )
             .rule(match listed {
                 Some(_) => {
-                    format!("`{name}` has one value for each of the {expected} axes in `axes`")
+                    text!("`{name}` has one value for each of the {expected} axes in `axes`")
                 }
-                None => format!("{} has {}", call.name(0), axes(rank)),
+                None => text!("{} has {}", call.name(0), axes(rank)),
             })
             .attribute(name, count(found, "value", "values"))
             .fail();
         }
     }
     if expected == 0 || expected > rank {
-        return fault(call, Code::AttributeLength, format!("`axes` lists {}", axes(expected)))
-            .rule(format!("`axes` lists at least 1 and at most {}", axes(rank)))
+        return fault(call, Code::AttributeLength, text!("`axes` lists {}", axes(expected)))
+            .rule(text!("`axes` lists at least 1 and at most {}", axes(rank)))
             .attribute("axes", axes(expected))
             .fail();
     }
@@ -268,13 +268,13 @@ fn cuts(
             let reason = fault(
                 call,
                 Code::AxisOutOfRange,
-                format!("{} has no axis {written}: it has {}", call.name(0), axes(rank)),
+                text!("{} has no axis {written}: it has {}", call.name(0), axes(rank)),
             )
-            .rule(format!("`axes` counts from the front: from 0 to {}", rank - 1))
-            .attribute("axes", format!("axis {written}"))
+            .rule(text!("`axes` counts from the front: from 0 to {}", rank - 1))
+            .attribute("axes", text!("axis {written}"))
             .argument(0, axes(rank));
             return match normal_axis(written, rank) {
-                Some(axis) => reason.help(format!("write {axis} for {written}")),
+                Some(axis) => reason.help(text!("write {axis} for {written}")),
                 None => reason,
             }
             .fail();
@@ -296,7 +296,7 @@ impl Cut {
     fn length(&self, call: &Call<'_>, size: i64) -> Result<i64, Halt> {
         let Cut { axis, begin, end, stride } = *self;
         if stride == 0 {
-            return fault(call, Code::AttributeValue, format!("the stride of axis {axis} is 0"))
+            return fault(call, Code::AttributeValue, text!("the stride of axis {axis} is 0"))
                 .rule("a stride must not be 0; negative ones go backwards")
                 .attribute("strides", "0")
                 .axis(0, axis, size)
@@ -312,18 +312,18 @@ impl Cut {
         let backwards = if stride < 0 { to > from } else { from > to };
         if backwards {
             let (what, rule) = if stride < 0 {
-                let what = format!("goes backwards, but ends at {to}, after its begin at {from}");
+                let what = text!("goes backwards, but ends at {to}, after its begin at {from}");
                 (what, "with a negative stride `end` must not be after `begin`")
             } else {
-                let what = format!("ends at {to}, before its begin at {from}");
+                let what = text!("ends at {to}, before its begin at {from}");
                 (what, "with a positive stride `end` must not be before `begin`")
             };
-            return fault(call, Code::AttributeValue, format!("the slice of axis {axis} {what}"))
-                .rule(format!(
+            return fault(call, Code::AttributeValue, text!("the slice of axis {axis} {what}"))
+                .rule(text!(
                     "{rule}; negative positions count from the end, and all are clamped to the axis"
                 ))
-                .attribute("begin", format!("{begin} is position {from}"))
-                .attribute("end", format!("{end} is position {to}"))
+                .attribute("begin", text!("{begin} is position {from}"))
+                .attribute("end", text!("{end} is position {to}"))
                 .axis(0, axis, size)
                 .fail();
         }

@@ -8,9 +8,9 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     if layout != "NCHW" {
         return Reason::new(
             Code::InvalidLayout,
-            format!("`{}` supports the layout \"NCHW\" only, found \"{layout}\"", call.operator()),
+            text!("`{}` supports the layout \"NCHW\" only, found \"{layout}\"", call.operator()),
         )
-        .attribute("layout", format!("\"{layout}\""))
+        .attribute("layout", text!("\"{layout}\""))
         .fix("layout", "\"NCHW\"")
         .fail();
     }
@@ -22,7 +22,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
         if stride == 0 {
             return Reason::new(
                 Code::AttributeValue,
-                format!("`{}`: `{name}` is 0", call.operator()),
+                text!("`{}`: `{name}` is 0", call.operator()),
             )
             .rule("a stride must be at least 1")
             .attribute(name, "0")
@@ -41,19 +41,19 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     call.lenient(at_least(call, "max_displacement", 0))?;
     call.lenient(at_least(call, "kernel_size", 1))?;
     if kernel % 2 == 0 {
-        let check = fault(call, Code::AttributeValue, format!("`kernel_size` is {kernel}"))
+        let check = fault(call, Code::AttributeValue, text!("`kernel_size` is {kernel}"))
             .rule("`kernel_size` must be odd")
-            .attribute("kernel_size", kernel.to_string())
-            .fix("kernel_size", kernel.saturating_add(1).to_string())
+            .attribute("kernel_size", text!("{kernel}"))
+            .fix("kernel_size", text!("{}", kernel.saturating_add(1)))
             .fail();
         call.lenient(check)?;
     }
     let out_of_range = || {
         Reason::new(
             Code::AttributeValue,
-            format!("`{}`: the number of displacements overflows", call.operator()),
+            text!("`{}`: the number of displacements overflows", call.operator()),
         )
-        .attribute("max_displacement", format!("{reach}"))
+        .attribute("max_displacement", text!("{reach}"))
     };
     let displacements =
         reach.checked_div(stride2).and_then(|d| d.checked_mul(2)).and_then(|d| d.checked_add(1));
@@ -73,7 +73,7 @@ fn size(call: &Call<'_>, tensor: &TensorType, position: usize, axis: usize) -> R
     let (name, rank) = (call.name(position), tensor.rank());
     Reason::new(
         Code::RankMismatch,
-        format!("`{}`: {name} must have 4 axes (N, C, H, W), but it has {rank}", call.operator()),
+        text!("`{}`: {name} must have 4 axes (N, C, H, W), but it has {rank}", call.operator()),
     )
     .argument(position, axes(rank))
     .fail()

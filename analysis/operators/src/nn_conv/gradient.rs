@@ -47,7 +47,7 @@ fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Resul
     }
     Reason::new(
         Code::InvalidLayout,
-        format!(
+        text!(
             "`{}`: `{name}` is the layout of {of} here, and \"{layout}\" does not have the axes of \
              \"{base}\"",
             call.operator()
@@ -57,8 +57,8 @@ fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Resul
         "`data_layout` is the layout of the gradient, `kernel_layout` that of the data and \
          `out_layout` that of the weight",
     )
-    .attribute(name, format!("\"{layout}\""))
-    .fix(name, format!("\"{base}\""))
+    .attribute(name, text!("\"{layout}\""))
+    .fix(name, text!("\"{base}\""))
     .fail()
 }
 
@@ -68,13 +68,13 @@ fn known_channels(call: &Call<'_>, position: usize, shape: &Shape) -> Result<i64
     }
     Reason::new(
         Code::TypeNeeded,
-        format!(
+        text!(
             "`{}`: the channels of {} must be known, but they are `{}`",
             call.operator(),
             call.name(position),
             shape[1]
         ),
     )
-    .argument(position, format!("{} channels", shape[1]))
+    .argument(position, text!("{} channels", shape[1]))
     .fail()
 }

@@ -85,10 +85,10 @@ pub(crate) fn equal_groups(call: &Call<'_>, groups: i64, input: &Dim, output: &D
             return fault(
                 call,
                 Code::AttributeValue,
-                format!("{channels} {side} channels cannot be divided into {groups} equal groups"),
+                text!("{channels} {side} channels cannot be divided into {groups} equal groups"),
             )
             .rule("`groups` must divide the input channels and the output channels")
-            .attribute("groups", groups.to_string())
+            .attribute("groups", text!("{groups}"))
             .fail();
         }
     }

@@ -150,12 +150,12 @@ fn both_sides(call: &Call<'_>) -> Result<Shape, Halt> {
         let count = if values.len() == 1 { "1 value" } else { "no values" };
         let reason = Reason::new(
             Code::AttributeLength,
-            format!("`{}`: `padding` has {count}, expected 2", call.operator()),
+            text!("`{}`: `padding` has {count}, expected 2", call.operator()),
         )
         .rule("`padding` has a value for the left side and one for the right")
         .attribute("padding", count);
         return match values.first() {
-            Some(value) => reason.fix("padding", format!("[{value}, {value}]")).fail(),
+            Some(value) => reason.fix("padding", text!("[{value}, {value}]")).fail(),
             None => reason.fix("padding", "[0, 0]").fail(),
         };
     };
@@ -165,7 +165,7 @@ fn both_sides(call: &Call<'_>) -> Result<Shape, Halt> {
 fn weight_needed(call: &Call<'_>) -> Outcome {
     Reason::new(
         Code::TypeNeeded,
-        format!(
+        text!(
             "`{}`: the type of {} must be known where `groups` is more than 1",
             call.operator(),
             call.name(1)
@@ -180,14 +180,14 @@ fn weight_needed(call: &Call<'_>) -> Outcome {
 fn grouped_needs_attributes(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     Reason::new(
         Code::AttributeMismatch,
-        format!(
+        text!(
             "`{}`: the shape of the result cannot be inferred from a weight of layout \"{}\"",
             call.operator(),
             layouts.weight
         ),
     )
     .rule("with an axis G in `kernel_layout`, `channels` and `kernel_size` must be specified")
-    .attribute("kernel_layout", format!("\"{}\"", layouts.weight))
+    .attribute("kernel_layout", text!("\"{}\"", layouts.weight))
     .help("write both `channels` and `kernel_size`")
     .fail()
 }
@@ -265,7 +265,7 @@ fn check_offset(call: &Call<'_>, expected: &Shape, dtype: DataType) -> Outcome {
     }
     let reason = Reason::new(
         Code::ShapeMismatch,
-        format!(
+        text!(
             "`{}`: {name} has shape `{}`, expected `{}`",
             call.operator(),
             shape_text(&found.shape),
@@ -277,7 +277,7 @@ fn check_offset(call: &Call<'_>, expected: &Shape, dtype: DataType) -> Outcome {
          `deformable_groups`, at each place of the result",
     );
     match differs {
-        Some(axis) => reason.axis(1, axis, format!("{}", found.shape[axis])).fail(),
+        Some(axis) => reason.axis(1, axis, text!("{}", found.shape[axis])).fail(),
         None => reason.argument(1, axes(found.rank())).fail(),
     }
 }

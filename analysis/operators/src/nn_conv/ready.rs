@@ -2,10 +2,7 @@
 //! determine the type of the result; TVM does not check the weight.
 
 use super::{Layouts, channels, equal_groups, exact, kernel_size, reach};
-use crate::{
-    nn_conv_contrib::{enough_tiles, fits_transformed},
-    prelude::*,
-};
+use crate::prelude::*;
 
 /// `nn.contrib_conv2d_NCHWc`, and Winograd's algorithm in 2D.
 pub(crate) fn ready_conv2d(call: &mut Call<'_>) -> Outcome {
@@ -105,24 +102,101 @@ fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
         return Ok(());
     }
     let (x, w) = (call.name(0), call.name(1));
-    let each = if groups > 1 { format!(" in {groups} groups") } else { String::new() };
-    fault(
-        call,
-        Code::ShapeMismatch,
-        format!("{x} has {channels} channels{each}, {w} is for {found}"),
-    )
-    .rule(format!("{w} must have the input channels of a group"))
-    .argument(1, shape_text(&weight.shape))
-    .argument(0, shape_text(&data.shape))
-    .fail()
+    let each = if groups > 1 { text!(" in {groups} groups") } else { Text::default() };
+    fault(call, Code::ShapeMismatch, text!("{x} has {channels} channels{each}, {w} is for {found}"))
+        .rule(text!("{w} must have the input channels of a group"))
+        .argument(1, shape_text(&weight.shape))
+        .argument(0, shape_text(&data.shape))
+        .fail()
 }
 
 /// The failure that an attribute is missing, which other operators infer from the weight.
 pub(crate) fn attribute_needed<T>(call: &Call<'_>, name: &'static str) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new(Code::AttributeValue, format!("`{operator}` requires the attribute `{name}`"))
-        .rule(format!("`{name}` cannot be inferred from the shape of the weight"))
+    Reason::new(Code::AttributeValue, text!("`{operator}` requires the attribute `{name}`"))
+        .rule(text!("`{name}` cannot be inferred from the shape of the weight"))
         .attribute(name, "missing")
-        .help(format!("write `{name}=`"))
+        .help(text!("write `{name}=`"))
         .fail()
+}
+
+/// Checks the data of Winograd's algorithm, of `spatial` axes, against a weight that is
+/// transformed.
+fn fits_transformed(call: &Call<'_>, (layout, plain): (&str, &str), channels: &Dim) -> Outcome {
+    let spatial = plain.len() - 2;
+    within(call, "tile_size", 2, 8)?;
+    for name in ["strides", "dilation"] {
+        within(call, name, 1, 1)?;
+    }
+    let Type::Tensor(weight) = call.ty(1) else { return Ok(()) };
+    let name = call.name(1);
+    if weight.rank() != spatial + 2 {
+        return needs_rank(call, 1, &weight, spatial + 2, "the transformed window, I, O");
+    }
+    let tile = known_int(call, "tile_size").unwrap_or(2);
+    // An untransformed depth is the last axis of the window.
+    let is_deep = spatial == 2 || weight.shape[2].equals(&weight.shape[0]) != Some(false);
+    for axis in 0..if is_deep { spatial } else { 2 } {
+        let size = &weight.shape[axis];
+        let window = size.as_known().map(|size| size.saturating_add(1).saturating_sub(tile));
+        if window.is_some_and(|window| !(3..8).contains(&window)) {
+            return fault(
+                call,
+                Code::ShapeMismatch,
+                text!("axis {axis} of {name} has size {size}"),
+            )
+            .rule(text!(
+                "the weight is transformed for tiles of {tile} and a window of 3 to 7 \
+                     elements: {} to {}",
+                tile + 2,
+                tile + 6
+            ))
+            .axis(1, axis, size)
+            .attribute("tile_size", text!("{tile}"))
+            .fail();
+        }
+    }
+    let (a, b) = (&weight.shape[spatial], &weight.shape[spatial + 1]);
+    if may_equal(a, channels) || may_equal(b, channels) {
+        return Ok(());
+    }
+    let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));
+    fault(call, Code::ShapeMismatch, text!("{x} has {channels} channels, {name} is {a} by {b}"))
+        .rule(text!("the last two axes of {name} are the channels of {x} and of the result"))
+        .axis(0, at, channels)
+        .axis(1, spatial, a)
+        .axis(1, spatial + 1, b)
+        .fail()
+}
+
+/// Checks that the tiles of a weight hold all products and outputs of a convolution.
+fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
+    let Type::Tensor(tiles) = call.ty(1) else { return Ok(()) };
+    let [across, down, rows, columns] = &tiles.shape[..] else {
+        return needs_rank(
+            call,
+            1,
+            &tiles,
+            4,
+            "tiles of outputs, tiles of products, rows, columns",
+        );
+    };
+    let Some(kernel) = call.attrs().dims("kernel_size") else { return Ok(()) };
+    let depth = product(kernel.iter().chain([inputs])).as_known();
+    let outputs = call.attrs().dim("channels").and_then(|channels| channels.as_known());
+    let name = call.name(1);
+    for (room, needed, what) in
+        [(across * rows, outputs, "outputs"), (down * columns, depth, "products")]
+    {
+        if let (Some(room), Some(needed)) = (room.as_known(), needed)
+            && room < needed
+        {
+            let message = text!("{name} has tiles for {room} {what}, expected {needed}");
+            return fault(call, Code::ShapeMismatch, message)
+                .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
+                .argument(1, shape_text(&tiles.shape))
+                .fail();
+        }
+    }
+    Ok(())
 }

@@ -65,22 +65,21 @@ impl Weight<'_> {
                 continue;
             }
             let letter = self.letter(from + i);
-            let fixed: Vec<String> = weight[from..].iter().map(Dim::to_string).collect();
             let name = call.name(self.position);
             return Reason::new(
                 Code::AttributeMismatch,
-                format!(
+                text!(
                     "`{}`: `kernel_size` is {attr}, but {name} has size {axis} on {letter}",
                     call.operator()
                 ),
             )
-            .rule(format!(
+            .rule(text!(
                 "`kernel_size` is the shape of the kernels: {axis} ({} of {name})",
                 self.axis(letter)
             ))
-            .attribute("kernel_size", format!("{attr}"))
+            .attribute("kernel_size", text!("{attr}"))
             .mark(self.here(), self.at(letter), axis)
-            .fix("kernel_size", format!("[{}]", fixed.join(", ")))
+            .fix("kernel_size", list_text(&weight[from..]))
             .fail();
         }
         Ok(())
@@ -97,11 +96,11 @@ impl Weight<'_> {
         let each = self.layouts.weight_base.index_of('G').is_some() || self.transposed;
         let (message, rule, fixed) = if each && groups != 1 {
             (
-                format!(
+                text!(
                     "`{operator}`: `channels` is {channels} in {groups} groups, but {name} has \
                      {found} output channels for each group"
                 ),
-                format!(
+                text!(
                     "`channels` / `groups` is the size of O in {name}: {found} ({})",
                     self.axis('O')
                 ),
@@ -109,20 +108,20 @@ impl Weight<'_> {
             )
         } else {
             (
-                format!(
+                text!(
                     "`{operator}`: `channels` is {channels}, but {name} has {found} output \
                      channels"
                 ),
-                format!("`channels` is the number of kernels: {found} ({})", self.axis('O')),
+                text!("`channels` is the number of kernels: {found} ({})", self.axis('O')),
                 found.clone(),
             )
         };
         let reason = Reason::new(Code::AttributeMismatch, message)
             .rule(rule)
-            .attribute("channels", format!("{channels}"))
+            .attribute("channels", text!("{channels}"))
             .mark(self.here(), self.at('O'), Fact::Size(found.clone(), "output channels"));
         match fixed.as_known() {
-            Some(fixed) => reason.fix("channels", fixed.to_string()).fail(),
+            Some(fixed) => reason.fix("channels", text!("{fixed}")).fail(),
             None => reason.fail(),
         }
     }
@@ -138,39 +137,37 @@ impl Weight<'_> {
         // TVM's relation of `nn.conv1d` ignores groups.
         let flat = self.layouts.data_base.rank() == 3 && !self.transposed;
         let one = groups == 1 || self.transposed || flat;
-        let among = if one { String::new() } else { format!(" in {groups} groups") };
+        let among = if one { Text::default() } else { text!(" in {groups} groups") };
         let mut reason = Reason::new(
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "`{}`: {w} expects {weight} input channels, but {x} has {data}{among}",
                 call.operator()
             ),
         )
-        .rule(format!(
+        .rule(text!(
             "input channels of {w} ({}){} = channels of {x} ({}): {weight}{} ≠ {data}",
             self.axis('I'),
             if one { "" } else { " × groups" },
             axis(&self.layouts.data, 'C'),
-            if one { String::new() } else { format!(" × {groups}") },
+            if one { Text::default() } else { text!(" × {groups}") },
         ))
         .mark(self.here(), self.at('I'), Fact::Size(weight.clone(), "input channels"))
         .mark(
             Place::Argument(0),
             self.layouts.data.index_of('C'),
-            format!("{data} channels"),
+            text!("{data} channels"),
         );
         if let (Some(c), Some(i), false) = (data.as_known(), weight.as_known(), self.transposed) {
             if flat {
                 if groups > 1 {
-                    reason = reason.help(format!(
-                        "TVM's type relation of `{}` ignores groups",
-                        call.operator()
-                    ));
+                    reason = reason
+                        .help(text!("TVM's type relation of `{}` ignores groups", call.operator()));
                 }
             } else if i > 0 && c % i == 0 && c / i > 1 {
-                reason = reason.help(format!("with `groups={}` these shapes match", c / i));
+                reason = reason.help(text!("with `groups={}` these shapes match", c / i));
             } else if groups > 1 && c % groups == 0 {
-                reason = reason.help(format!(
+                reason = reason.help(text!(
                     "with `groups={groups}` the weight must have {} input channels",
                     c / groups
                 ));
@@ -187,20 +184,20 @@ impl Weight<'_> {
         let expected = &channels / data;
         Reason::new(
             Code::AttributeMismatch,
-            format!(
+            text!(
                 "`{}`: `channels` is {channels}, which is {expected} for each of the {data} groups, \
                  but {w} has {found}",
                 call.operator()
             ),
         )
-        .rule(format!(
+        .rule(text!(
             "with as many groups as channels, `channels` / {data} is the size of I in {w}: {found} \
              ({})",
             self.axis('I')
         ))
-        .attribute("channels", format!("{channels}"))
+        .attribute("channels", text!("{channels}"))
         .mark(self.here(), self.at('I'), Fact::Size(found.clone(), "for each group"))
-        .fix("channels", format!("{}", data * found))
+        .fix("channels", text!("{}", data * found))
         .fail()
     }
 
@@ -208,12 +205,12 @@ impl Weight<'_> {
         let (w, groups) = (call.name(self.position), self.groups);
         Reason::new(
             Code::AttributeMismatch,
-            format!("`{}`: `groups` is {groups}, but {w} has {found} groups", call.operator()),
+            text!("`{}`: `groups` is {groups}, but {w} has {found} groups", call.operator()),
         )
-        .rule(format!("`groups` is the size of G in {w}: {found} ({})", self.axis('G')))
-        .attribute("groups", format!("{groups}"))
+        .rule(text!("`groups` is the size of G in {w}: {found} ({})", self.axis('G')))
+        .attribute("groups", text!("{groups}"))
         .mark(self.here(), self.at('G'), Fact::Size(found.clone(), "groups"))
-        .fix("groups", format!("{found}"))
+        .fix("groups", text!("{found}"))
         .fail()
     }
 
@@ -221,7 +218,7 @@ impl Weight<'_> {
         self.layouts.weight_base.axes().get(at).map_or('?', |axis| axis.letter as char)
     }
 
-    fn axis(&self, letter: char) -> String {
+    fn axis(&self, letter: char) -> Text {
         axis(&self.layouts.weight, letter)
     }
 
@@ -234,7 +231,7 @@ impl Weight<'_> {
     }
 }
 
-fn axis(layout: &Layout, letter: char) -> String {
-    let at = layout.index_of(letter).map_or(String::new(), |at| format!("axis {at}, "));
-    format!("{at}{letter} of {layout}")
+fn axis(layout: &Layout, letter: char) -> Text {
+    let at = layout.index_of(letter).map_or_else(Text::default, |at| text!("axis {at}, "));
+    text!("{at}{letter} of {layout}")
 }

@@ -21,7 +21,7 @@ struct Equation {
 
 impl Equation {
     /// Parses an equation, or returns the error message.
-    fn parse(text: &str) -> Result<Equation, String> {
+    fn parse(text: &str) -> Result<Equation, Text> {
         let mut inputs = Vec::new();
         let mut current = Vec::new();
         let mut has_arrow = false;
@@ -44,7 +44,7 @@ impl Equation {
                 }
                 b'.' => current.push(Label::Ellipsis),
                 letter if letter.is_ascii_alphabetic() => current.push(Label::Letter(letter)),
-                _ => return Err(format!("`{}` is not an axis", char::from(byte))),
+                _ => return Err(text!("`{}` is not an axis", char::from(byte))),
             }
         }
         if has_arrow {
@@ -72,7 +72,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     let Some(first) = operands.first() else {
         return Reason::new(
             Code::ArgumentType,
-            format!("`{}` expects at least one tensor, found an empty tuple", call.operator()),
+            text!("`{}` expects at least one tensor, found an empty tuple", call.operator()),
         )
         .argument(0, "the empty tuple")
         .fail();
@@ -82,12 +82,12 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         let found = operands[k].dtype;
         return Reason::new(
             Code::DtypeMismatch,
-            format!("`{}`: operand {k} is {found}, but operand 0 is {dtype}", call.operator()),
+            text!("`{}`: operand {k} is {found}, but operand 0 is {dtype}", call.operator()),
         )
         .rule("all operands must have the same data type")
         .mark(Place::Field(0, k), None, found)
         .mark(Place::Field(0, 0), None, dtype)
-        .help(format!("cast one of them: `cast(…, dtype=\"{dtype}\")`"))
+        .help(text!("cast one of them: `cast(…, dtype=\"{dtype}\")`"))
         .fail();
     }
     let text = call.attrs().str("equation");
@@ -96,7 +96,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         Err(why) => {
             return Reason::new(
                 Code::AttributeValue,
-                format!("`{}`: \"{text}\" is not an equation: {why}", call.operator()),
+                text!("`{}`: \"{text}\" is not an equation: {why}", call.operator()),
             )
             .attribute("equation", why)
             .help("write a subscript for each operand and one for the result: \"ij,jk->ik\"")
@@ -108,10 +108,10 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         let wants = count(subscripts, "operand", "operands");
         return Reason::new(
             Code::AttributeMismatch,
-            format!("`{}`: \"{text}\" is for {wants}, found {number}", call.operator()),
+            text!("`{}`: \"{text}\" is for {wants}, found {number}", call.operator()),
         )
         .rule("the equation has one subscript for each operand, separated by commas")
-        .attribute("equation", format!("for {wants}"))
+        .attribute("equation", text!("for {wants}"))
         .argument(0, count(number, "operand", "operands"))
         .fail();
     }
@@ -162,7 +162,7 @@ fn add_size(
     (operand, axis): (usize, usize),
     size: &Dim,
 ) -> Outcome {
-    let Some((known, k, at)) = sizes.get_mut(&letter) else {
+    let Some(&mut (ref mut known, k, at)) = sizes.get_mut(&letter) else {
         sizes.insert(letter, (size.clone(), operand, axis));
         return Ok(());
     };
@@ -173,17 +173,17 @@ fn add_size(
             let letter = char::from(letter);
             return Reason::new(
                 Code::ShapeMismatch,
-                format!(
+                text!(
                     "`{}`: {letter} is {a} in operand {k} and {b} in operand {operand}",
                     call.operator()
                 ),
             )
-            .rule(format!(
+            .rule(text!(
                 "axes of one label must be equal or 1: axis {at} of operand {k} is {a}, axis \
                  {axis} of operand {operand} is {b}"
             ))
-            .mark(Place::Field(0, operand), Some(axis), format!("{letter} is {b}"))
-            .mark(Place::Field(0, *k), Some(*at), format!("{letter} is {a}"))
+            .mark(Place::Field(0, operand), Some(axis), text!("{letter} is {b}"))
+            .mark(Place::Field(0, k), Some(at), text!("{letter} is {a}"))
             .fail();
         }
         // TVM does not propagate the known size.
@@ -213,7 +213,7 @@ fn broadcast_unnamed(call: &Call<'_>, shapes: &[(usize, Vec<Dim>)]) -> Result<Ve
                 (Some(a), Some(b)) => {
                     return Reason::new(
                         Code::BroadcastMismatch,
-                        format!(
+                        text!(
                             "`{}`: the axes of `...` do not broadcast: {a} and {b} in \
                              operand {k}",
                             call.operator()
@@ -239,10 +239,10 @@ fn wrong_rank<T>(
     named: usize,
     has_ellipsis: bool,
 ) -> Result<T, Halt> {
-    let expected = if has_ellipsis { format!("{named} or more") } else { named.to_string() };
+    let expected = if has_ellipsis { text!("{named} or more") } else { text!("{named}") };
     Reason::new(
         Code::RankMismatch,
-        format!(
+        text!(
             "`{}`: operand {operand} has {}, but its subscript is for {expected}",
             call.operator(),
             axes(rank)
@@ -250,7 +250,7 @@ fn wrong_rank<T>(
     )
     .rule("a subscript has one label for each axis of its operand; `...` represents the others")
     .mark(Place::Field(0, operand), None, axes(rank))
-    .attribute("equation", format!("{expected} axes for operand {operand}"))
+    .attribute("equation", text!("{expected} axes for operand {operand}"))
     .fail()
 }
 
@@ -258,12 +258,9 @@ fn unknown_label<T>(call: &Call<'_>, letter: u8) -> Result<T, Halt> {
     let letter = char::from(letter);
     Reason::new(
         Code::AttributeValue,
-        format!(
-            "`{}`: label {letter} of the result does not occur in any operand",
-            call.operator()
-        ),
+        text!("`{}`: label {letter} of the result does not occur in any operand", call.operator()),
     )
-    .attribute("equation", format!("{letter} occurs after the arrow only"))
+    .attribute("equation", text!("{letter} occurs after the arrow only"))
     .fail()
 }
 

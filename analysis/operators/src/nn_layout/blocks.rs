@@ -51,9 +51,9 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
         let (Some(before), Some(after)) = (before.as_known(), after.as_known()) else {
             return Reason::new(
                 Code::AttributeValue,
-                format!("`{}`: `paddings` must be known numbers", call.operator()),
+                text!("`{}`: `paddings` must be known numbers", call.operator()),
             )
-            .attribute("paddings", format!("not known in entry {axis}"))
+            .attribute("paddings", text!("not known in entry {axis}"))
             .fail();
         };
         // TVM takes the integer width of the padding from the axis before.
@@ -79,9 +79,9 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     call.lenient(at_least(call, "block_shape", 1))?;
     call.lenient(whole_blocks(call, 0, &data.shape[0], &product(&blocks)))?;
     if let Some(crop) = crops.iter().flatten().find_map(|crop| crop.as_known().filter(|&n| n < 0)) {
-        let check = fault(call, Code::AttributeValue, format!("`crops` contains {crop}"))
+        let check = fault(call, Code::AttributeValue, text!("`crops` contains {crop}"))
             .rule("the cropped number of elements must not be negative")
-            .attribute("crops", crop.to_string())
+            .attribute("crops", text!("{crop}"))
             .fail();
         call.lenient(check)?;
     }
@@ -102,14 +102,11 @@ fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcom
         (Some(size), Some(block)) if block > 0 && size % block != 0 => fault(
             call,
             Code::ShapeMismatch,
-            format!(
-                "axis {axis} of {}, of size {size}, is not a multiple of {block}",
-                call.name(0)
-            ),
+            text!("axis {axis} of {}, of size {size}, is not a multiple of {block}", call.name(0)),
         )
         .rule("the size of an axis, with its padding, must be a multiple of its blocks")
         .axis(0, axis, size)
-        .attribute("block_shape", block.to_string())
+        .attribute("block_shape", text!("{block}"))
         .fail(),
         _ => Ok(()),
     }
@@ -121,7 +118,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
     if rank < 2 {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} must have 2 axes at least, but it has {rank}"),
+            text!("`{operator}`: {name} must have 2 axes at least, but it has {rank}"),
         )
         .rule("the first axis is the batch, and the axes after it are divided into blocks")
         .argument(0, axes(rank))
@@ -135,12 +132,12 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
         let sizes = blocks.len();
         return Reason::new(
             Code::AttributeLength,
-            format!(
+            text!(
                 "`{operator}`: `{pairs}` has {}, `block_shape` has {sizes}",
                 count(number, "pair", "pairs")
             ),
         )
-        .rule(format!("each blocked axis has a size in `block_shape` and a pair in `{pairs}`"))
+        .rule(text!("each blocked axis has a size in `block_shape` and a pair in `{pairs}`"))
         .attribute(pairs, count(number, "pair", "pairs"))
         .attribute("block_shape", count(sizes, "value", "values"))
         .fail();
@@ -148,7 +145,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
     if number >= rank {
         return Reason::new(
             Code::AttributeLength,
-            format!(
+            text!(
                 "`{operator}`: `block_shape` has {}, but {name} has {} after the batch",
                 count(number, "value", "values"),
                 axes(rank - 1)

@@ -14,16 +14,14 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
         if padded.as_known().is_some_and(|size| size < 0) {
             return Reason::new(
                 Code::AttributeValue,
-                format!(
+                text!(
                     "`{}`: axis {axis} has {size} elements, but `pad_width` removes {}",
                     call.operator(),
                     before.saturating_add(after).saturating_neg()
                 ),
             )
-            .rule(format!(
-                "a size must not become negative: {size} + {before} + {after} = {padded}"
-            ))
-            .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
+            .rule(text!("a size must not become negative: {size} + {before} + {after} = {padded}"))
+            .attribute("pad_width", text!("[{before}, {after}] for axis {axis}"))
             .axis(0, axis, size)
             .fail();
         }
@@ -41,13 +39,13 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
         if before < 0 || after < 0 {
             return Reason::new(
                 Code::AttributeValue,
-                format!(
+                text!(
                     "`{}`: `pad_width` is [{before}, {after}] on axis {axis}, which is negative",
                     call.operator()
                 ),
             )
             .rule("mirrored padding cannot be negative")
-            .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
+            .attribute("pad_width", text!("[{before}, {after}] for axis {axis}"))
             .fail();
         }
         let mode = call.attrs().str("mode");
@@ -79,13 +77,13 @@ fn enough_to_mirror(
     fault(
         call,
         Code::AttributeValue,
-        format!(
+        text!(
             "`pad_width` is [{before}, {after}] on axis {axis} of {}, which has size {size}",
             call.name(0)
         ),
     )
-    .rule(format!("with \"{mode}\" at most {most} can be added on each side of the axis"))
-    .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
+    .rule(text!("with \"{mode}\" at most {most} can be added on each side of the axis"))
+    .attribute("pad_width", text!("[{before}, {after}] for axis {axis}"))
     .axis(0, axis, size)
     .fail()
 }
@@ -98,7 +96,7 @@ fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
         let number = pairs.len();
         let reason = Reason::new(
             Code::AttributeLength,
-            format!(
+            text!(
                 "`{operator}`: `pad_width` has {}, {} has {}",
                 count(number, "pair", "pairs"),
                 call.name(0),
@@ -129,9 +127,9 @@ fn width(call: &Call<'_>, axis: usize, pair: &AttrValue) -> Result<(i64, i64), H
         _ if values.iter().any(|value| matches!(value, AttrValue::Error)) => Err(Halt::Silent),
         _ => Reason::new(
             Code::AttributeValue,
-            format!("`{}`: `pad_width` on axis {axis} must be two integers", call.operator()),
+            text!("`{}`: `pad_width` on axis {axis} must be two integers", call.operator()),
         )
-        .attribute("pad_width", format!("the pair of axis {axis}"))
+        .attribute("pad_width", text!("the pair of axis {axis}"))
         .fail(),
     }
 }
@@ -146,10 +144,10 @@ pub(super) fn not_a_pair<T>(
     let values = count(found, "value", "values");
     Reason::new(
         Code::AttributeLength,
-        format!("`{}`: entry {axis} of `{name}` has {values}, expected 2", call.operator()),
+        text!("`{}`: entry {axis} of `{name}` has {values}, expected 2", call.operator()),
     )
-    .rule(format!("each entry of `{name}` is a pair: before and after"))
-    .attribute(name, format!("{values} in entry {axis}"))
+    .rule(text!("each entry of `{name}` is a pair: before and after"))
+    .attribute(name, text!("{values} in entry {axis}"))
     .fail()
 }
 
@@ -158,7 +156,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     if call.attrs().schema().is_none() {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}` requires the attribute `strides`", call.operator()),
+            text!("`{}` requires the attribute `strides`", call.operator()),
         )
         .rule("`strides` has one value for each axis")
         .attribute("strides", "missing")
@@ -170,7 +168,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
         let values = count(number, "value", "values");
         return Reason::new(
             Code::AttributeLength,
-            format!(
+            text!(
                 "`{}`: `strides` has {values}, {} has {}",
                 call.operator(),
                 call.name(0),

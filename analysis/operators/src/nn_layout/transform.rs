@@ -7,7 +7,7 @@ pub(super) fn batch_flatten(call: &mut Call<'_>) -> Outcome {
     let Some((batch, rest)) = data.shape.split_first() else {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{}`: {} is a scalar and has no batch axis", call.operator(), call.name(0)),
+            text!("`{}`: {} is a scalar and has no batch axis", call.operator(), call.name(0)),
         )
         .rule("the first axis stays, the others become one")
         .argument(0, "a scalar")
@@ -36,14 +36,14 @@ fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
     };
     let (name, message) = match (lacks(dst, src), lacks(src, dst)) {
         (Some(letter), _) => {
-            ("dst_layout", format!("the axis {letter} of \"{src}\" is not in \"{dst}\""))
+            ("dst_layout", text!("the axis {letter} of \"{src}\" is not in \"{dst}\""))
         }
         (None, Some(letter)) => {
-            ("src_layout", format!("the axis {letter} of \"{dst}\" is not in \"{src}\""))
+            ("src_layout", text!("the axis {letter} of \"{dst}\" is not in \"{src}\""))
         }
-        (None, None) => ("src_layout", "a layout has at least one axis".to_owned()),
+        (None, None) => ("src_layout", "a layout has at least one axis".into()),
     };
-    Reason::new(Code::InvalidLayout, format!("`{}`: {message}", call.operator()))
+    Reason::new(Code::InvalidLayout, text!("`{}`: {message}", call.operator()))
         .rule("both layouts must have the same axes; the order and the blocks may differ")
         .attribute(name, message)
         .fail()
@@ -62,7 +62,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     let (from, to) = (sized_axes(source), sized_axes(target));
     if from.len() != data.rank() {
         let message =
-            format!("{} has {}, \"{source}\" has {}", call.name(0), axes(data.rank()), from.len());
+            text!("{} has {}, \"{source}\" has {}", call.name(0), axes(data.rank()), from.len());
         return fault(call, Code::RankMismatch, message)
             .rule("`src_layout` has a size and a name for each axis")
             .attribute("src_layout", axes(from.len()))
@@ -70,18 +70,18 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
             .fail();
     }
     if let Some(name) = to.iter().find(|name| !from.contains(name)) {
-        let message = format!("`dst_layout` has an axis {name}, and \"{source}\" does not");
+        let message = text!("`dst_layout` has an axis {name}, and \"{source}\" does not");
         return fault(call, Code::InvalidLayout, message)
             .rule("both layouts have the same axes")
-            .attribute("dst_layout", format!("\"{target}\""))
-            .attribute("src_layout", format!("\"{source}\""))
+            .attribute("dst_layout", text!("\"{target}\""))
+            .attribute("src_layout", text!("\"{source}\""))
             .fail();
     }
     match (element_count(&data.shape), element_count(shape)) {
         (Some(old), Some(new)) if old != new => fault(
             call,
             Code::ShapeMismatch,
-            format!("{} has {old} elements, \"{target}\" has {new}", call.name(0)),
+            text!("{} has {old} elements, \"{target}\" has {new}", call.name(0)),
         )
         .rule("the number of elements must stay the same")
         .argument(0, shape_text(&data.shape))
@@ -107,10 +107,10 @@ pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
             }
             b'0'..=b'9' => size = (size * 10 + i64::from(letter - b'0')).min(1 << 31),
             _ => {
-                let why = format!("`{}` is neither a size nor an axis", letter as char);
+                let why = text!("`{}` is neither a size nor an axis", letter as char);
                 return Reason::new(
                     Code::InvalidLayout,
-                    format!("`{}`: \"{layout}\" is not a layout: {why}", call.operator()),
+                    text!("`{}`: \"{layout}\" is not a layout: {why}", call.operator()),
                 )
                 .rule("`dst_layout` has a size before each axis, as in \"8O64I8O\"")
                 .attribute("dst_layout", why)
@@ -136,7 +136,7 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {name} has {}, {other} has {b}", axes(x)),
+            text!("`{operator}`: {name} has {}, {other} has {b}", axes(x)),
         )
         .rule("data and buffer have the same axes, and differ in size on `axis` only")
         .argument(0, axes(x))
@@ -151,7 +151,7 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         let (found, expected) = (&data.shape[k], &buffer.shape[k]);
         let mismatch = Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: {name} has {found} on axis {k}, {other} has {expected}"),
+            text!("`{operator}`: {name} has {found} on axis {k}, {other} has {expected}"),
         )
         .rule("data and buffer have the same axes, and differ in size on `axis` only")
         .axis(0, k, found)

@@ -13,7 +13,7 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
         if rank != 2 {
             return Reason::new(
                 Code::RankMismatch,
-                format!(
+                text!(
                     "`{operator}`: {} must have 2 axes (batch, classes), but it has {rank}",
                     call.name(position)
                 ),
@@ -29,9 +29,9 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
             let (left, right) = (call.name(0), call.name(1));
             return Reason::new(
                 Code::ShapeMismatch,
-                format!("`{operator}`: {left} has {m} {what}, {right} has {n}"),
+                text!("`{operator}`: {left} has {m} {what}, {right} has {n}"),
             )
-            .rule(format!(
+            .rule(text!(
                 "both arguments have shape `(batch, classes)`: `{}` against `{}`",
                 shape_text(&x.shape),
                 shape_text(&y.shape)
@@ -53,9 +53,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     if rank != inner + 1 {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {p} has {rank} axes and {t} has {inner}"),
+            text!("`{operator}`: {p} has {rank} axes and {t} has {inner}"),
         )
-        .rule(format!("{p} has one axis more than {t}: the classes, on axis 1"))
+        .rule(text!("{p} has one axis more than {t}: the classes, on axis 1"))
         .argument(1, axes(inner))
         .argument(0, axes(rank))
         .fail();
@@ -63,9 +63,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     let Some(classes) = predictions.shape.get(1) else {
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {p} must have 2 axes or more, but it has {rank}"),
+            text!("`{operator}`: {p} must have 2 axes or more, but it has {rank}"),
         )
-        .rule(format!("axis 0 of {p} is the batch, axis 1 the classes"))
+        .rule(text!("axis 0 of {p} is the batch, axis 1 the classes"))
         .argument(0, axes(rank))
         .fail();
     };
@@ -73,9 +73,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
         let found = weights.rank();
         return Reason::new(
             Code::RankMismatch,
-            format!("`{operator}`: {w} must be a vector, but it has {found} axes"),
+            text!("`{operator}`: {w} must be a vector, but it has {found} axes"),
         )
-        .rule(format!("{w} has one element for each of the {classes} classes"))
+        .rule(text!("{w} has one element for each of the {classes} classes"))
         .argument(2, axes(found))
         .fail();
     }
@@ -83,9 +83,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     if !may_equal(classes, count) {
         return Reason::new(
             Code::ShapeMismatch,
-            format!("`{operator}`: {p} has {classes} classes, {w} has weights for {count}"),
+            text!("`{operator}`: {p} has {classes} classes, {w} has weights for {count}"),
         )
-        .rule(format!("axis 1 of {p} is the classes; {w} has one element for each"))
+        .rule(text!("axis 1 of {p} is the classes; {w} has one element for each"))
         .axis(2, 0, count)
         .axis(0, 1, classes)
         .fail();
@@ -97,7 +97,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     if !matches!(dtype.kind, ElementKind::Float | ElementKind::BFloat) {
         return Reason::new(
             Code::DtypeMismatch,
-            format!("`{operator}`: {p} must be of a floating point type, not {dtype}"),
+            text!("`{operator}`: {p} must be of a floating point type, not {dtype}"),
         )
         .argument(0, dtype)
         .fail();
@@ -106,9 +106,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
         let found = targets.dtype;
         return Reason::new(
             Code::DtypeMismatch,
-            format!("`{operator}`: {t} must be of a signed integer type, not {found}"),
+            text!("`{operator}`: {t} must be of a signed integer type, not {found}"),
         )
-        .rule(format!("{t} contains the class index of each position"))
+        .rule(text!("{t} contains the class index of each position"))
         .argument(1, found)
         .help("cast the targets: `cast(…, dtype=\"int32\")`")
         .fail();

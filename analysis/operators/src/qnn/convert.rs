@@ -137,12 +137,12 @@ fn is_single(call: &Call<'_>, position: usize) -> Result<bool, Halt> {
             let (operator, name) = (call.operator(), call.name(position));
             Reason::new(
                 Code::TypeNeeded,
-                format!(
+                text!(
                     "`{operator}`: the size of {name} must be known, but its shape is `{}`",
                     shape_text(&found.shape)
                 ),
             )
-            .rule(format!("{name} is a scalar, or has one value for each channel"))
+            .rule(text!("{name} is a scalar, or has one value for each channel"))
             .argument(position, "of unknown size")
             .fail()
         }

@@ -142,7 +142,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
                 Code::RankMismatch,
-                format!("`{operator}`: {name} must have {expected} axes, but it has {found}"),
+                text!("`{operator}`: {name} must have {expected} axes, but it has {found}"),
             )
             .argument(position, axes(found))
             .fail();
@@ -152,7 +152,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     if dtype.bits == 0 {
         return Reason::new(
             Code::AttributeValue,
-            format!("`{}` requires the attribute `out_dtype`", call.operator()),
+            text!("`{}` requires the attribute `out_dtype`", call.operator()),
         )
         .rule("the data type of the result cannot be inferred from the arguments")
         .mark(Place::Operator, None, "no `out_dtype`")
@@ -228,10 +228,10 @@ fn no_letter<T>(
     let (operator, name, layout) = (call.operator(), call.name(position), call.attrs().str(attr));
     Reason::new(
         Code::InvalidLayout,
-        format!("`{operator}`: \"{layout}\" does not have the channels `{letter}` of {name}"),
+        text!("`{operator}`: \"{layout}\" does not have the channels `{letter}` of {name}"),
     )
-    .rule(format!("`{attr}` must contain `{letter}` among the {rank} axes of {name}"))
-    .attribute(attr, format!("\"{layout}\""))
+    .rule(text!("`{attr}` must contain `{letter}` among the {rank} axes of {name}"))
+    .attribute(attr, text!("\"{layout}\""))
     .argument(position, axes(rank))
     .fail()
 }
@@ -268,13 +268,13 @@ fn single(call: &mut Call<'_>, position: usize, one: &Channels, dtype: DataType)
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "`{operator}`: {name} must be one value, but it has the shape `{}`",
                 shape_text(&found.shape)
             ),
         )
-        .rule(format!("{name} applies to the whole tensor"))
-        .argument(position, format!("shape {}", shape_text(&found.shape)))
+        .rule(text!("{name} applies to the whole tensor"))
+        .argument(position, text!("shape {}", shape_text(&found.shape)))
         .fail();
     }
     one.parameter(call, position, dtype)

@@ -70,14 +70,14 @@ fn fields(call: &Call<'_>, position: usize, dtype: DataType) -> Outcome {
             Type::OpenTensor(_) => continue,
             Type::Tensor(tensor) if tensor.rank() > 0 => (
                 Code::RankMismatch,
-                format!(
+                text!(
                     "`{operator}`: field {k} of {name} must be a scalar, but it has the shape `{}`",
                     shape_text(&tensor.shape)
                 ),
             ),
             Type::Tensor(tensor) if tensor.dtype != dtype => (
                 Code::DtypeMismatch,
-                format!(
+                text!(
                     "`{operator}`: field {k} of {name} is {}, but it must be {dtype}",
                     tensor.dtype
                 ),
@@ -85,15 +85,15 @@ fn fields(call: &Call<'_>, position: usize, dtype: DataType) -> Outcome {
             Type::Tensor(_) => continue,
             other => (
                 Code::ArgumentType,
-                format!(
+                text!(
                     "`{operator}`: field {k} of {name} is {}, not a scalar",
-                    types::describe(other)
+                    Fact::Described(other.clone())
                 ),
             ),
         };
         return Reason::new(wrong.0, wrong.1)
-            .rule(format!("each field of {name} is a scalar of type {dtype}"))
-            .mark(Place::Field(position, k), None, types::describe(field))
+            .rule(text!("each field of {name} is a scalar of type {dtype}"))
+            .mark(Place::Field(position, k), None, Fact::Described(field.clone()))
             .fail();
     }
     Ok(())

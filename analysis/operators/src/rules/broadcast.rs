@@ -45,7 +45,7 @@ pub(crate) fn broadcast_with(
             let (left, right) = (call.name(0), call.name(1));
             Reason::new(
                 Code::BroadcastMismatch,
-                format!(
+                text!(
                     "`{}`: {left} of shape `{}` and {right} of shape `{}` do not broadcast: {m} \
                      and {n}",
                     call.operator(),
@@ -53,7 +53,7 @@ pub(crate) fn broadcast_with(
                     shape_text(&b.shape)
                 ),
             )
-            .rule(format!(
+            .rule(text!(
                 "counted from the last axis, sizes must be equal or one of them 1; axis {x} of \
                  {left} is {m}, axis {y} of {right} is {n}"
             ))

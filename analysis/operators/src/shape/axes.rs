@@ -46,9 +46,9 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let rank = data.rank();
     let (axis, new) = (int_attr(call, "axis")?, int_attr(call, "num_newaxis")?);
     if !(0..=MOST_AXES).contains(&new) {
-        return fault(call, Code::AttributeValue, format!("cannot insert {new} axes"))
+        return fault(call, Code::AttributeValue, text!("cannot insert {new} axes"))
             .rule("`num_newaxis` must not be negative")
-            .attribute("num_newaxis", new.to_string())
+            .attribute("num_newaxis", text!("{new}"))
             .fix("num_newaxis", "1")
             .fail();
     }
@@ -57,14 +57,14 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AxisOutOfRange,
-            format!(
+            text!(
                 "there is no position {axis} for a new axis: {} has {}",
                 call.name(0),
                 axes(rank)
             ),
         )
-        .rule(format!("`axis` must be a position from 0 to {rank} (or -{} to -1)", rank + 1))
-        .attribute("axis", format!("axis {axis}"))
+        .rule(text!("`axis` must be a position from 0 to {rank} (or -{} to -1)", rank + 1))
+        .attribute("axis", text!("axis {axis}"))
         .argument(0, axes(rank))
         .fail();
     };
@@ -95,7 +95,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
             return fault(
                 call,
                 Code::MissingAttribute,
-                format!(
+                text!(
                     "missing attribute `axis`: it is unknown if axis {open} of {}, of size {size}, can be \
                      removed",
                     call.name(0)
@@ -136,13 +136,13 @@ fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt
     let reason = fault(
         call,
         Code::ShapeMismatch,
-        format!("axis {axis} of {name} cannot be removed: its size is {size}, not 1"),
+        text!("axis {axis} of {name} cannot be removed: its size is {size}, not 1"),
     )
     .rule("only axes of size 1 can be removed")
     .axis(0, axis, size)
-    .attribute("axis", format!("axis {axis}"));
+    .attribute("axis", text!("axis {axis}"));
     match ones.is_empty() {
-        true => reason.help(format!("{name} has no axis of size 1; `reshape` merges axes")),
+        true => reason.help(text!("{name} has no axis of size 1; `reshape` merges axes")),
         false => reason.fix("axis", list_text(&ones)),
     }
     .fail()
@@ -158,9 +158,9 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AttributeLength,
-            format!("`axes` lists {}, but {} has {rank}", axes(order.len()), call.name(0)),
+            text!("`axes` lists {}, but {} has {rank}", axes(order.len()), call.name(0)),
         )
-        .rule(format!("`axes` names each of the {} of {} once", axes(rank), call.name(0)))
+        .rule(text!("`axes` names each of the {} of {} once", axes(rank), call.name(0)))
         .attribute("axes", axes(order.len()))
         .argument(0, axes(rank))
         .fail();
@@ -175,10 +175,10 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
             let missing: Vec<i64> = (0..rank as i64)
                 .filter(|&k| !order.iter().any(|&a| a == k || a + rank as i64 == k))
                 .collect();
-            return fault(call, Code::AttributeValue, format!("`axes` names axis {at} twice"))
-                .rule(format!("`axes` names each of the {} of {} once", axes(rank), call.name(0)))
-                .attribute("axes", format!("axis {at} twice"))
-                .help(format!("not named: {}", list_text(&missing)))
+            return fault(call, Code::AttributeValue, text!("`axes` names axis {at} twice"))
+                .rule(text!("`axes` names each of the {} of {} once", axes(rank), call.name(0)))
+                .attribute("axes", text!("axis {at} twice"))
+                .help(text!("not named: {}", list_text(&missing)))
                 .fail();
         }
         shape.push(data.shape[at].clone());

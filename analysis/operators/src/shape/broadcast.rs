@@ -68,14 +68,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
 fn broadcasts_to(
     call: &Call<'_>,
     (position, from): (usize, &TensorType),
-    (target, to): (&str, &TensorType),
+    (target, to): (Fact, &TensorType),
 ) -> Outcome {
     let name = call.name(position);
     if from.dtype != to.dtype {
         return fault(
             call,
             Code::DtypeMismatch,
-            format!("{name} is {}, but {target} is {}", from.dtype, to.dtype),
+            text!("{name} is {}, but {target} is {}", from.dtype, to.dtype),
         )
         .rule("broadcasting does not change the data type")
         .argument(position, from.dtype)
@@ -90,7 +90,7 @@ fn broadcasts_to(
         let mut reason = fault(
             call,
             Code::BroadcastMismatch,
-            format!(
+            text!(
                 "{name} of shape `{}` does not broadcast to {target} of shape `{}`",
                 shape_text(&from.shape),
                 shape_text(&to.shape)
@@ -98,14 +98,12 @@ fn broadcasts_to(
         );
         if m > n {
             reason = reason
-                .rule(format!(
-                    "broadcasting adds axes and removes none: {m} axes cannot become {n}"
-                ))
+                .rule(text!("broadcasting adds axes and removes none: {m} axes cannot become {n}"))
                 .argument(position, axes(m));
         } else if let Some(i) = skew {
             let (size, expected) = (&from.shape[m - i], &to.shape[n - i]);
             reason = reason
-                .rule(format!(
+                .rule(text!(
                     "counted from the last axis, each size of {name} must be 1 or the target size; \
                      axis {} is {size}, expected {expected}",
                     m - i
@@ -130,10 +128,10 @@ fn broadcast_to(call: &mut Call<'_>) -> Outcome {
     };
     // TVM compares the shapes only if the type of the result is known beforehand.
     let expected = call.ty(call.arity());
-    call.lenient(broadcasts_into(call, (0, &data.shape), ("a result", &shape)))?;
+    call.lenient(broadcasts_into(call, (0, &data.shape), ("a result".into(), &shape)))?;
     call.output_tensor(shape, data.dtype)?;
     let Type::Tensor(expected) = expected else { return Ok(()) };
-    broadcasts_to(call, (0, &data), ("the result", &expected))?;
+    broadcasts_to(call, (0, &data), ("the result".into(), &expected))?;
     call.output(broadcast_of(&data, &expected)?)
 }
 
@@ -141,7 +139,7 @@ fn broadcast_to_like(call: &mut Call<'_>) -> Outcome {
     call.output_same(1)?;
     let (data, like) = (call.tensor(0)?, call.tensor(1)?);
     let target = call.name(1);
-    broadcasts_to(call, (0, &data), (&target, &like))?;
+    broadcasts_to(call, (0, &data), (target, &like))?;
     call.assign(1, broadcast_of(&data, &like)?)
 }
 
@@ -149,7 +147,7 @@ fn collapse_sum_like(call: &mut Call<'_>) -> Outcome {
     call.output_same(1)?;
     let (data, like) = (call.tensor(0)?, call.tensor(1)?);
     let target = call.name(0);
-    broadcasts_to(call, (1, &like), (&target, &data))?;
+    broadcasts_to(call, (1, &like), (target, &data))?;
     call.assign(0, broadcast_of(&data, &like)?)
 }
 
@@ -164,7 +162,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::ShapeMismatch,
-            format!("the length of {} must be known, but it is {length}", call.name(1)),
+            text!("the length of {} must be known, but it is {length}", call.name(1)),
         )
         .rule("the length of the target shape is the rank of the result")
         .axis(1, 0, length)
@@ -185,7 +183,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::BroadcastMismatch,
-            format!(
+            text!(
                 "{} of type `{}` does not collapse to `{}`",
                 call.name(0),
                 Type::Tensor(data),
@@ -209,7 +207,7 @@ fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
         return Ok(());
     }
     let (found, expected) = (shape_text(data), shape_text(shape));
-    let message = format!("{} of shape `{found}` does not collapse to `{expected}`", call.name(0));
+    let message = text!("{} of shape `{found}` does not collapse to `{expected}`", call.name(0));
     fault(call, Code::BroadcastMismatch, message)
         .rule("the result must broadcast to the argument")
         .argument(0, found)
@@ -226,10 +224,10 @@ fn repeat(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AttributeValue,
-            format!("`repeats` must be at least 1, but it is {repeats}"),
+            text!("`repeats` must be at least 1, but it is {repeats}"),
         )
         .rule("`repeats` must be at least 1")
-        .attribute("repeats", repeats.to_string())
+        .attribute("repeats", text!("{repeats}"))
         .fix("repeats", "1")
         .fail();
     }
@@ -250,10 +248,10 @@ fn tile(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AttributeValue,
-            format!("`reps` must be at least 1, but it has {rep}"),
+            text!("`reps` must be at least 1, but it has {rep}"),
         )
         .rule("each value of `reps` must be at least 1")
-        .attribute("reps", rep.to_string())
+        .attribute("reps", text!("{rep}"))
         .fail();
     }
     let mut shape = data.shape.clone();

@@ -46,7 +46,7 @@ fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
             return fault(
                 call,
                 Code::RankMismatch,
-                format!("field {k} has {}, field 0 has {expected}", axes(rank)),
+                text!("field {k} has {}, field 0 has {expected}", axes(rank)),
             )
             .rule("all tensors must have the same number of axes")
             .mark(Place::Field(0, k), None, axes(rank))
@@ -57,12 +57,12 @@ fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
             return fault(
                 call,
                 Code::DtypeMismatch,
-                format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
+                text!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
             )
             .rule("all tensors must have the same data type")
             .mark(Place::Field(0, k), None, field.dtype)
             .mark(Place::Field(0, 0), None, first.dtype)
-            .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
+            .help(text!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
             .fail();
         }
     }
@@ -75,13 +75,13 @@ fn differ<T>(
     fields: &[Arc<TensorType>],
     (a, b): (usize, usize),
     axis: usize,
-    rule: String,
+    rule: Text,
 ) -> Result<T, Halt> {
     let (m, n) = (&fields[a].shape[axis], &fields[b].shape[axis]);
     fault(
         call,
         Code::ShapeMismatch,
-        format!("field {b} has size {n} on axis {axis}, field {a} has {m}"),
+        text!("field {b} has size {n} on axis {axis}, field {a} has {m}"),
     )
     .rule(rule)
     .mark(Place::Field(0, b), Some(axis), n)
@@ -97,13 +97,13 @@ fn concatenate(call: &mut Call<'_>) -> Outcome {
         let reason = fault(
             call,
             Code::AxisOutOfRange,
-            format!("the tensors have no axis {written}: they have {}", axes(rank)),
+            text!("the tensors have no axis {written}: they have {}", axes(rank)),
         )
-        .attribute("axis", format!("axis {written}"))
+        .attribute("axis", text!("axis {written}"))
         .mark(Place::Field(0, 0), None, axes(rank));
         return match rank {
             0 => reason.rule("scalars have no axis").help("use `stack` for scalars"),
-            _ => reason.rule(format!("`axis` must be from 0 to {} (or -{rank} to -1)", rank - 1)),
+            _ => reason.rule(text!("`axis` must be from 0 to {} (or -{rank} to -1)", rank - 1)),
         }
         .fail();
     };
@@ -126,7 +126,7 @@ fn concatenate(call: &mut Call<'_>) -> Outcome {
         };
         let size = &fields[first].shape[i];
         if let Some(&other) = known.iter().find(|&&k| !may_equal(size, &fields[k].shape[i])) {
-            let rule = format!(
+            let rule = text!(
                 "the tensors are concatenated along axis {axis}; on every other axis their sizes must \
                  be equal"
             );
@@ -151,13 +151,10 @@ fn stack(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::AxisOutOfRange,
-            format!(
-                "there is no position {axis} for the new axis: the tensors have {}",
-                axes(rank)
-            ),
+            text!("there is no position {axis} for the new axis: the tensors have {}", axes(rank)),
         )
-        .rule(format!("`axis` must be a position from 0 to {rank} (or -{} to -1)", rank + 1))
-        .attribute("axis", format!("axis {axis}"))
+        .rule(text!("`axis` must be a position from 0 to {rank} (or -{} to -1)", rank + 1))
+        .attribute("axis", text!("axis {axis}"))
         .mark(Place::Field(0, 0), None, axes(rank))
         .fail();
     };
@@ -166,7 +163,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
             // TVM includes the new axis in those of the fields here, and does not compare the
             // sizes on it.
             if i != at && !may_equal(&first.shape[i], &field.shape[i]) {
-                let rule = "all tensors must have the same shape".to_owned();
+                let rule = "all tensors must have the same shape".into();
                 return differ(call, &fields, (0, k), i, rule);
             }
         }
@@ -175,7 +172,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
         first.shape.get(at).zip(field.shape.get(at)).is_some_and(|(a, b)| !may_equal(a, b))
     };
     if let Some(k) = fields.iter().position(other) {
-        let rule = "all tensors must have the same shape".to_owned();
+        let rule = "all tensors must have the same shape".into();
         call.lenient(differ(call, &fields, (0, k), at, rule))?;
     }
     let mut shape = first.shape.clone();
@@ -223,19 +220,16 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
         let mut reason = fault(
             call,
             Code::ShapeMismatch,
-            format!(
-                "axis {axis} of {}, of size {size}, cannot be split into {pieces}",
-                call.name(0)
-            ),
+            text!("axis {axis} of {}, of size {size}, cannot be split into {pieces}", call.name(0)),
         )
-        .rule(format!("all sections must have the same size: {sections} must divide {size}"))
+        .rule(text!("all sections must have the same size: {sections} must divide {size}"))
         .axis(0, axis, size)
         .attribute(name, pieces);
         if let Some(n) = size.as_known().filter(|&n| n > 0 && sections > 0) {
             let divisor = (1..=n.min(sections)).rev().find(|d| n % d == 0).unwrap_or(1);
             reason = reason
                 .help("a list of positions splits into pieces of different sizes")
-                .fix(name, divisor.to_string());
+                .fix(name, text!("{divisor}"));
         }
         return reason.fail();
     }
@@ -249,10 +243,10 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
     call.output(Type::tuple((0..sections).map(|_| field.clone())))
 }
 
-fn count_of(sections: i64) -> String {
+fn count_of(sections: i64) -> Text {
     match sections {
         1 => "1 equal section".into(),
-        n => format!("{n} equal sections"),
+        n => text!("{n} equal sections"),
     }
 }
 
@@ -269,14 +263,10 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
     };
     for &cut in cuts {
         if cut <= start {
-            return fault(
-                call,
-                Code::AttributeValue,
-                format!("position {cut} is not after {start}"),
-            )
-            .rule("the positions must be positive and ascending")
-            .attribute(name, format!("{cut} after {start}"))
-            .fail();
+            return fault(call, Code::AttributeValue, text!("position {cut} is not after {start}"))
+                .rule("the positions must be positive and ascending")
+                .attribute(name, text!("{cut} after {start}"))
+                .fail();
         }
         add(Dim::known(cut - start));
         start = cut;
@@ -285,13 +275,10 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
         return fault(
             call,
             Code::AttributeValue,
-            format!(
-                "position {start} is not inside axis {axis} of {}, of size {size}",
-                call.name(0)
-            ),
+            text!("position {start} is not inside axis {axis} of {}, of size {size}", call.name(0)),
         )
-        .rule(format!("the last position must be less than {size}"))
-        .attribute(name, format!("position {start}"))
+        .rule(text!("the last position must be less than {size}"))
+        .attribute(name, text!("position {start}"))
         .axis(0, axis, size)
         .fail();
     }

@@ -69,7 +69,7 @@ fn reshape_with(call: &mut Call<'_>, reverse: bool) -> Outcome {
 }
 
 /// The failure that a special entry of `newshape` does not apply.
-fn bad_entry<T>(call: &Call<'_>, what: String, rule: &str) -> Result<T, Halt> {
+fn bad_entry<T>(call: &Call<'_>, what: Text, rule: &'static str) -> Result<T, Halt> {
     fault(call, Code::AttributeValue, what).rule(rule).attribute("newshape", "invalid entry").fail()
 }
 
@@ -105,7 +105,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
                 let Some(size) = source.get(at) else {
                     return bad_entry(
                         call,
-                        format!(
+                        text!(
                             "entry {i} of `newshape` copies axis {at} of {name}, which has {rank}"
                         ),
                         "0 copies the size at the same position of the old shape",
@@ -137,7 +137,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
                 let (Some(a), Some(b)) = (source.get(at), source.get(at + 1)) else {
                     return bad_entry(
                         call,
-                        format!(
+                        text!(
                             "entry {i} of `newshape` merges axes {at} and {} of {name}, which has \
                              {rank}",
                             at + 1
@@ -153,16 +153,14 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
                 let (Some(a), Some(b)) = (entry(i + 1), entry(i + 2)) else {
                     return bad_entry(
                         call,
-                        format!(
-                            "entry {i} of `newshape` splits an axis, and two sizes must follow"
-                        ),
+                        text!("entry {i} of `newshape` splits an axis, and two sizes must follow"),
                         "-4 splits the next axis of the old shape into the two sizes that follow",
                     );
                 };
                 let Some(whole) = source.get(at) else {
                     return bad_entry(
                         call,
-                        format!(
+                        text!(
                             "entry {i} of `newshape` splits axis {at} of {name}, which has {rank}"
                         ),
                         "-4 splits the next axis of the old shape into the two sizes that follow",
@@ -172,7 +170,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
                 if (a, b) == (-1, -1) || (a == -1 && b == 0) || (a == 0 && b == -1) {
                     return bad_entry(
                         call,
-                        format!("entry {i} of `newshape` splits an axis into {a} and {b}"),
+                        text!("entry {i} of `newshape` splits an axis into {a} and {b}"),
                         "at most one of the two sizes can be -1, and the other must not be 0",
                     );
                 }
@@ -185,7 +183,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
             other => {
                 return bad_entry(
                     call,
-                    format!("{other} is not valid in `newshape`"),
+                    text!("{other} is not valid in `newshape`"),
                     "sizes must be positive, or one of the special values 0, -1, -2, -3 and -4",
                 );
             }
@@ -212,7 +210,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
             return fault(
                 call,
                 Code::AttributeValue,
-                format!("-1 in entry {place} of `newshape` refers to an axis that does not exist"),
+                text!("-1 in entry {place} of `newshape` refers to an axis that does not exist"),
             )
             .rule(
                 "TVM infers the axis with the index of the entry, and -2 or -4 before it make \
@@ -239,18 +237,18 @@ fn wrong_count<T>(
     let mut reason = fault(
         call,
         Code::ShapeMismatch,
-        format!(
+        text!(
             "{name} of shape `{}` has {old} elements, the new shape `{}` has {new}",
             shape_text(&data.shape),
             shape_text(shape)
         ),
     )
     .rule(match open {
-        Some(_) => "the other sizes must divide the number of elements".to_owned(),
-        None => "the number of elements must stay the same".to_owned(),
+        Some(_) => "the other sizes must divide the number of elements",
+        None => "the number of elements must stay the same",
     })
-    .attribute("newshape", format!("{new} elements"))
-    .argument(0, format!("{old} elements"));
+    .attribute("newshape", text!("{new} elements"))
+    .argument(0, text!("{old} elements"));
     // The sizes that could be replaced by -1.
     let plain = entries.len() == shape.len() && entries.iter().all(|e| e.as_known() > Some(0));
     if plain && old > 0 {
@@ -262,9 +260,9 @@ fn wrong_count<T>(
         };
         let places: Vec<usize> = (0..shape.len()).filter(fits).collect();
         if let [place] = places[..] {
-            let mut fixed: Vec<String> = entries.iter().map(Dim::to_string).collect();
-            fixed[place] = "-1".into();
-            reason = reason.fix("newshape", format!("[{}]", fixed.join(", ")));
+            let mut fixed = entries.to_vec();
+            fixed[place] = Dim::known(-1);
+            reason = reason.fix("newshape", list_text(&fixed));
         } else if !places.is_empty() {
             reason = reason.help("write -1 for one of the sizes to infer it");
         }
@@ -310,7 +308,7 @@ fn reshape_like(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             Code::ShapeMismatch,
-            format!(
+            text!(
                 "{} of shape `{}` has {old} elements, the new shape `{}` has {new}",
                 call.name(0),
                 shape_text(&data.shape),
@@ -319,7 +317,7 @@ fn reshape_like(call: &mut Call<'_>) -> Outcome {
         )
         .rule("the number of elements must stay the same")
         .argument(1, shape_text(&like.shape))
-        .argument(0, format!("{old} elements"))
+        .argument(0, text!("{old} elements"))
         .fail();
     }
     call.output_tensor(shape, data.dtype)

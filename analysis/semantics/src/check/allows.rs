@@ -21,7 +21,7 @@ use crate::diagnostic::{Code, Diagnostic};
 
 /// The comments of a file that allow findings.
 #[derive(Default)]
-pub(super) struct Allows {
+pub(crate) struct Allows {
     comments: Vec<Comment>,
     /// Comments that cannot be understood, and codes that cannot be allowed.
     invalid: Vec<Diagnostic>,
@@ -68,7 +68,7 @@ impl Allows {
     }
 
     /// Returns true if a comment allows findings of `code` at `at`, and records that it was needed.
-    pub(super) fn allow(&self, code: Code, at: TextSize) -> bool {
+    pub(crate) fn allow(&self, code: Code, at: TextSize) -> bool {
         let mut is_allowed = false;
         for comment in &self.comments {
             if comment.covered.iter().any(|range| range.contains(at)) {

@@ -20,11 +20,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 use types::{ConflictKind, DataType, Fact, Place};
 
-use self::flow::Flow;
 use super::suggest::Checked;
 use crate::{
     body::*,
-    diagnostic::{Code, Diagnostic, Related, Role, Severity},
+    diagnostic::{Cause, Code, Diagnostic, Related, Role, Severity, are_same},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
@@ -35,23 +34,6 @@ use crate::{
 const MAX_SHOWN: usize = 8;
 /// The maximum number of findings of a file that are compared pairwise.
 const MAX_COMPARED: usize = 200;
-
-/// The facts that a finding depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cause {
-    /// The declarations, or sizes in them, that the finding depends on.
-    places: Vec<TextRange>,
-    /// The conflicting sizes, data types or types.
-    values: Vec<Fact>,
-    /// The declaration of a parameter that an argument contradicts.
-    parameter: Option<TextRange>,
-    /// The declaration of a result or of a variable that its value contradicts.
-    declared: Option<TextRange>,
-    /// The declarations that the operands were computed from.
-    flows: Vec<Flow>,
-    /// Set if the ranks differ: consequences then differ in other sizes.
-    rank_differs: bool,
-}
 
 /// A finding of a definition that may be the cause or the consequence of another.
 pub(super) struct Found {
@@ -119,18 +101,18 @@ pub(super) fn of(
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
                 };
-                // A remark is text, which nothing is decided by.
-                if !matches!(mark.fact, Fact::Remark(_)) {
+                // A phrase is for the reader: nothing is decided by it.
+                if !mark.fact.is_phrase() {
                     cause.values.push(mark.fact.clone());
                 }
                 let Some(arg) = args.get(position).map(|&arg| expr_ref(arg)) else { continue };
                 match mark.place {
                     Place::Field(_, field) => {
                         if let Some(field) = flow::field(view, arg, field) {
-                            cause.depends_on(view, field, mark.axis);
+                            depends_on(&mut cause, view, field, mark.axis);
                         }
                     }
-                    _ => cause.depends_on(view, arg, mark.axis),
+                    _ => depends_on(&mut cause, view, arg, mark.axis),
                 }
             }
             if blames_attribute {
@@ -170,7 +152,7 @@ pub(super) fn of(
                     let given = view.unit(unit).given_by(then);
                     found.suspect = given.and_then(|expr| bound_to(view, unit, expr));
                     found.operands.push(expr_ref(then));
-                    cause.depends_on(view, expr_ref(then), conflict.axis());
+                    depends_on(&mut cause, view, expr_ref(then), conflict.axis());
                     otherwise
                 }
                 Mismatch::Pattern { binder } => {
@@ -211,7 +193,7 @@ pub(super) fn of(
                 ConflictKind::Sizes(axes) if part.is_whole => axes.first().copied(),
                 _ => None,
             };
-            cause.depends_on(view, part.expr_ref, axis);
+            depends_on(&mut cause, view, part.expr_ref, axis);
         }
         _ => return None,
     }
@@ -226,58 +208,14 @@ pub(super) fn of(
     Some((cause, found))
 }
 
-impl Cause {
-    fn depends_on(&mut self, view: &Checked<'_, '_>, value: ExprRef, axis: Option<usize>) {
-        if let Some(axis) = axis {
-            self.places.extend(view.origins.of(view, value, axis).first().map(|step| step.range));
-        }
-        if let Some(binding) = view.variable(value) {
-            self.places.push(declaration(view, binding));
-        }
+/// Adds the declarations that a size of `value`, or all of it, depends on.
+fn depends_on(cause: &mut Cause, view: &Checked<'_, '_>, value: ExprRef, axis: Option<usize>) {
+    if let Some(axis) = axis {
+        cause.places.extend(view.origins.of(view, value, axis).first().map(|step| step.range));
     }
-
-    /// Returns true if the declarations show that two findings have the same cause.
-    fn has_same_cause(&self, code: Code, other: &Cause, other_code: Code) -> bool {
-        let share = |places: &[TextRange], of: TextRange| {
-            places.iter().any(|place| place.intersect(of).is_some())
-        };
-        // A parameter conflicts inside of its function as well as at its calls.
-        let contradicts = |a: &Cause, b: &Cause| {
-            b.parameter.is_none() && a.parameter.is_some_and(|at| share(&b.places, at))
-        };
-        // The declaration of a function conflicts in its body and at its calls.
-        let alike = !self.values.is_empty() && are_same(&self.values, &other.values);
-        let is_dtype = |code: Code| matches!(code, Code::DtypeMismatch | Code::ConditionType);
-        let reaches = |a: &Cause, b: &Cause| {
-            let declared = [a.parameter, a.declared];
-            let mut declared = declared.into_iter().flatten();
-            is_dtype(code) == is_dtype(other_code)
-                && (alike || a.rank_differs && !is_dtype(code))
-                && declared.any(|at| b.flows.iter().any(|f| f.range.intersect(at).is_some()))
-        };
-        contradicts(self, other)
-            || contradicts(other, self)
-            || reaches(self, other)
-            || reaches(other, self)
-            || is_dtype(code) == is_dtype(other_code)
-                && alike
-                && (self.places.iter().any(|&place| share(&other.places, place))
-                    || self.shares_flow(other))
+    if let Some(binding) = view.variable(value) {
+        cause.places.push(declaration(view, binding));
     }
-
-    /// Returns true if both depend on one parameter with a data type that conflicts in both.
-    fn shares_flow(&self, other: &Cause) -> bool {
-        self.flows
-            .iter()
-            .filter(|flow| other.flows.contains(flow))
-            .any(|flow| flow.dtype.is_some_and(|dtype| self.values.contains(&Fact::DType(dtype))))
-    }
-}
-
-/// Returns true if two lists hold the same quantities in any order.
-fn are_same(a: &[Fact], b: &[Fact]) -> bool {
-    let count = |of: &Fact, list: &[Fact]| list.iter().filter(|f| f.is_same_quantity(of)).count();
-    a.len() == b.len() && a.iter().all(|fact| count(fact, a) == count(fact, b))
 }
 
 /// Returns the range of the declared result of a definition.

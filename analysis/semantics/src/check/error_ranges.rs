@@ -9,7 +9,7 @@ use crate::{
 
 /// The ranges of the syntax errors of a file. Each lookup is a binary search.
 #[derive(Default)]
-pub(super) struct ErrorRanges {
+pub(crate) struct ErrorRanges {
     /// Sorted by start.
     ranges: Vec<TextRange>,
     /// For each range, the maximum end of the ranges up to it.
@@ -53,7 +53,7 @@ impl ErrorRanges {
     }
 
     /// Returns true if an error intersects `range`.
-    pub(super) fn touches(&self, range: TextRange) -> bool {
+    pub(crate) fn touches(&self, range: TextRange) -> bool {
         self.around(range).any(|broken| {
             broken.intersect(range).is_some_and(|common| !common.is_empty() || broken.is_empty())
         })

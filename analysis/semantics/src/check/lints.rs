@@ -1,16 +1,13 @@
 //! Lints: code that is valid but probably unintended.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
-use syntax::{TextRange, TextSize};
 use types::Type;
 
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic, Severity},
     scope::{LocalRef, is_marked_unused},
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// The number of unused bindings with the same stem from which they count as generated, and are
@@ -91,51 +88,6 @@ fn generated_stem<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<&'v str> 
 fn is_effect(view: &View<'_>, binding: LocalRef) -> bool {
     let is_let = view.binder(binding).kind == BinderKind::Let;
     is_let && matches!(view.binding_type(binding), Type::Tuple(fields) if fields.is_empty())
-}
-
-/// A set of disjoint text ranges, from start to end.
-#[derive(Default)]
-pub(super) struct RangeSet(BTreeMap<TextSize, TextSize>);
-
-impl RangeSet {
-    /// Returns true if one of the ranges contains `range`.
-    pub(super) fn contains(&self, range: TextRange) -> bool {
-        let before = self.0.range(..=range.start()).next_back();
-        before.is_some_and(|(_, end)| range.end() <= *end)
-    }
-}
-
-/// Returns the ranges of graph bindings that are unused, or used only by other such bindings.
-pub(super) fn dead_bindings(view: &View<'_>) -> RangeSet {
-    // Every graph binding with the range of its statement, and the ranges of its uses.
-    let mut statements: Vec<(LocalRef, TextRange)> = Vec::new();
-    let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
-    for (number, unit) in view.body.units.iter().enumerate() {
-        for (i, expr) in unit.exprs.iter().enumerate() {
-            let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
-            match expr {
-                Expr::Bind { binder, .. } if unit.binder(*binder).kind == BinderKind::Graph => {
-                    let binding = LocalRef { unit: number as u32, binder: *binder };
-                    statements.push((binding, view.range(expr_ref)));
-                }
-                _ => {
-                    if let Some(binding) = view.variable(expr_ref) {
-                        uses.entry(binding).or_default().push(view.range(expr_ref));
-                    }
-                }
-            }
-        }
-    }
-    let mut dead = RangeSet::default();
-    // A binding precedes its uses, so that one backward pass is enough. It follows the bindings
-    // inside of it, so that the ranges stay disjoint.
-    for (binding, range) in statements.into_iter().rev() {
-        let places = uses.get(&binding).map_or(&[][..], Vec::as_slice);
-        if !dead.contains(range) && places.iter().all(|place| dead.contains(*place)) {
-            dead.0.insert(range.start(), range.end());
-        }
-    }
-    dead
 }
 
 fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {

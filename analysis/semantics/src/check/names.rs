@@ -12,11 +12,12 @@ use super::{
 };
 use crate::{
     body::*,
-    db::{Db, Settings},
+    db::Db,
     diagnostic::{Code, Diagnostic, Related, Role},
     features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
+    tvm::rules,
     view::View,
 };
 
@@ -130,8 +131,7 @@ fn check_type_use(
     found: &mut Vec<Diagnostic>,
 ) {
     let name = &type_use.name;
-    // TVM prints its memory handle under this name, although no module defines it.
-    if name == "Storage" && !Settings::get(db).strict(db) {
+    if rules::is_printed_type(db, name) {
         return;
     }
     let what = match type_use.expected {
@@ -170,7 +170,7 @@ fn check_type_use(
                 range,
                 format!(
                     "`{name}` expects {}, found {}",
-                    super::typing::count(expected, "type argument"),
+                    text::count(expected, "type argument"),
                     type_use.args
                 ),
             )
@@ -343,24 +343,6 @@ pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str)
     match near {
         Some(near) => change(diagnostic, near.clone(), format!("did you mean `{near}`?")),
         None => diagnostic,
-    }
-}
-
-/// Returns the diagnostic for an unknown type relation.
-pub(super) fn unknown_relation(
-    suggestions: &Suggestions,
-    range: TextRange,
-    name: &str,
-) -> Diagnostic {
-    let message = format!("there is no type relation `{name}`");
-    let diagnostic = Diagnostic::new(Code::UnknownRelation, range, message);
-    let known = || operators::all().filter_map(|operator| Some(operator.rule?.0));
-    match suggestions.nearest(Among::Relations, name, known) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near)]),
-        None => diagnostic
-            .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
     }
 }
 

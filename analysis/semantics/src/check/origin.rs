@@ -27,7 +27,6 @@ use types::{Dim, Relation, Type, probe};
 use dtypes::{DtypeSource, dtype_source};
 use probes::{Equal, decided_together, erase, mentions, parts, unknown_source};
 
-use super::relation::attribute_range;
 use crate::{
     body::*,
     scope::LocalRef,
@@ -288,7 +287,8 @@ fn transposed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> O
     if axis == from || operator.name != "transpose" {
         return None;
     }
-    let range = attribute_range(view, expr_ref, "axes")
+    let range = view
+        .attribute_range(expr_ref, "axes")
         .unwrap_or_else(|| view.place(expr_ref.unit, call.callee_range));
     Some(Step { range, message: format!("`transpose` takes axis {axis} from axis {from}") })
 }
@@ -589,7 +589,7 @@ fn operator_step(
         ),
         None => {
             let attr = call.written.iter().find(|attr| mentions(&attr.value, &here));
-            let range = attr.and_then(|attr| attribute_range(view, expr_ref, &attr.name));
+            let range = attr.and_then(|attr| view.attribute_range(expr_ref, &attr.name));
             let message = match attr {
                 Some(attr) => format!("`{}` sets axis {axis} to {here}", attr.name),
                 None => format!("`{}` sets axis {axis} to {here}", operator.name),

@@ -1,9 +1,9 @@
 //! Diagnostics for type relations that do not hold.
 
 use syntax::TextRange;
-use types::{Mark, Place, Reason, Type};
+use types::{Fact, Mark, Place, Reason, Type};
 
-use super::{origin, suggest::Checked, typing::callee_range};
+use super::{origin, suggest::Checked};
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic},
@@ -51,35 +51,13 @@ pub(super) fn failed(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: &Reason)
         }
     }
     if let Some(fix) = &reason.fix
-        && is_literal(&fix.value)
-        && let Some(range) = attribute_range(view, expr_ref, fix.name)
+        && fix.value.facts().iter().all(Fact::is_literal)
+        && let Some(range) = view.attribute_range(expr_ref, fix.name)
     {
         let title = format!("Change `{}` to {}", fix.name, fix.value);
-        diagnostic = diagnostic.fix(title, [(range, fix.value.clone())]);
+        diagnostic = diagnostic.fix(title, [(range, fix.value.to_string())]);
     }
     diagnostic
-}
-
-/// Returns true if `value` is valid as the text of an attribute: a number, a string, or a list of
-/// them. An unknown or symbolic size is not.
-fn is_literal(value: &str) -> bool {
-    use syntax::SyntaxKind::*;
-    syntax::tokens(value).all(|(kind, _)| {
-        matches!(
-            kind,
-            INT | FLOAT
-                | STRING
-                | TRUE_KW
-                | FALSE_KW
-                | MINUS
-                | COMMA
-                | L_BRACK
-                | R_BRACK
-                | L_PAREN
-                | R_PAREN
-                | WHITESPACE
-        )
-    })
 }
 
 /// Returns the diagnostic for a relation that gives no type, where an annotation gives it.
@@ -109,21 +87,20 @@ fn accepted(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: Reason) -> Diagno
 fn called_function(view: &View<'_>, expr_ref: ExprRef) -> Option<String> {
     let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
     let Callee::Expr(_) = view.unit(expr_ref.unit).call(*call).callee else { return None };
-    let text = view.text(callee_range(view, expr_ref.unit, expr_ref.expr));
+    let text = view.text(view.callee_range(expr_ref));
     Some(if text.len() <= 40 { format!("`{text}`") } else { "this function".to_owned() })
 }
 
 fn base(view: &View<'_>, expr_ref: ExprRef, reason: &Reason) -> Diagnostic {
     let primary = reason.marks.first().and_then(|mark| mark_range(view, expr_ref, mark));
-    let range = primary
-        .map_or_else(|| callee_range(view, expr_ref.unit, expr_ref.expr), |(range, _)| range);
-    let mut diagnostic = Diagnostic::new(reason.code, range, reason.message.clone());
+    let range = primary.map_or_else(|| view.callee_range(expr_ref), |(range, _)| range);
+    let mut diagnostic = Diagnostic::new(reason.code, range, reason.message.to_string());
     // The rule is part of the message, because some editors show the message alone.
     if !reason.rule.is_empty() {
         diagnostic.message.push('\n');
-        diagnostic.message.push_str(&reason.rule);
+        diagnostic.message += &reason.rule.to_string();
     }
-    diagnostic.help.clone_from(&reason.help);
+    diagnostic.help = reason.help.as_ref().map(ToString::to_string);
     diagnostic
 }
 
@@ -156,21 +133,11 @@ fn mark_range(
             }
         }
         Place::Attribute(name) => {
-            let range = attribute_range(view, expr_ref, name);
-            Some((range.unwrap_or_else(|| callee_range(view, expr_ref.unit, expr_ref.expr)), None))
+            let range = view.attribute_range(expr_ref, name);
+            Some((range.unwrap_or_else(|| view.callee_range(expr_ref)), None))
         }
-        Place::Result | Place::Operator => {
-            Some((callee_range(view, expr_ref.unit, expr_ref.expr), None))
-        }
+        Place::Result | Place::Operator => Some((view.callee_range(expr_ref), None)),
     }
-}
-
-/// Returns the range of the value of a written attribute.
-pub(super) fn attribute_range(view: &View<'_>, expr_ref: ExprRef, name: &str) -> Option<TextRange> {
-    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
-    let call = view.unit(expr_ref.unit).call(*call);
-    let attr = call.written.iter().find(|attr| attr.name == name)?;
-    Some(view.place(expr_ref.unit, attr.value_range))
 }
 
 /// Returns the label of a mark: `` this is `Tensor[(64, 4, 7, 7), float32]`: 4 input channels on

@@ -148,7 +148,7 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
 }
 
 /// Returns the code and the message of an error; `text` is the text at its range. `None` for errors
-/// of TVM compatibility, which `compat` reports.
+/// of TVM compatibility, which `tvm` reports.
 fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(Code, String)> {
     use SyntaxErrorKind::*;
     let found = |kind: SyntaxKind| match kind {

@@ -4,7 +4,7 @@ use operators::attrs::AttrProblem;
 use syntax::{Node, SyntaxKind, TextRange};
 use types::{AttrType, Type};
 
-use super::suggest::{Checked, Suggestions};
+use super::suggest::{Among, Checked, Suggestions};
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic},
@@ -76,9 +76,7 @@ pub(super) fn of_kind(
             Diagnostic::new(Code::UnknownKind, range, format!("`{name}` is not a kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
-        ProblemKind::UnknownRelation(name) => {
-            super::names::unknown_relation(suggestions, range, name)
-        }
+        ProblemKind::UnknownRelation(name) => unknown_relation(suggestions, range, name),
         ProblemKind::UnknownDType(name) => {
             let known = [
                 "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
@@ -296,6 +294,24 @@ fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) ->
     }
 }
 
+/// Returns the diagnostic for an unknown type relation.
+pub(super) fn unknown_relation(
+    suggestions: &Suggestions,
+    range: TextRange,
+    name: &str,
+) -> Diagnostic {
+    let message = format!("there is no type relation `{name}`");
+    let diagnostic = Diagnostic::new(Code::UnknownRelation, range, message);
+    let known = || operators::all().filter_map(|operator| Some(operator.rule?.0));
+    match suggestions.nearest(Among::Relations, name, known) {
+        Some(near) => diagnostic
+            .help(format!("did you mean `{near}`?"))
+            .fix(format!("Change to `{near}`"), [(range, near)]),
+        None => diagnostic
+            .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
+    }
+}
+
 /// Returns how to write a value of type `expected`, if the message does not say so.
 fn attr_help(expected: AttrType) -> Option<&'static str> {
     Some(match expected {
@@ -305,6 +321,15 @@ fn attr_help(expected: AttrType) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Returns a number of things: `no fields`, `1 field`, `2 fields`.
+pub(super) fn count(n: usize, what: &str) -> String {
+    match n {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
 }
 
 /// Returns the text of a type as a module can contain it. `None` for a type that has unknown parts,

@@ -8,16 +8,16 @@ use types::{MAX_DEPTH, MAX_WEIGHT, Type, describe};
 
 use super::{
     names, relation,
-    suggest::{Among, Checked},
+    suggest::{Among, Checked, Suggestions},
     text,
 };
 use crate::{
     body::*,
-    db::Settings,
     diagnostic::{Code, Diagnostic, Role},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
+    tvm::rules,
     view::{ExprRef, View},
 };
 
@@ -38,14 +38,20 @@ pub(super) fn report(
     }
     // It reports an error in the tail expression of a block at the graph bindings before it.
     if finding.is_error()
-        && Settings::get(view.db).strict(view.db)
         && let Some(expr) = subject
-        && let Some(first) = view.block_start(view.range(ExprRef { unit, expr }))
+        && let Some(first) = rules::start_of_tail(view, view.range(ExprRef { unit, expr }))
     {
         diagnostic =
             diagnostic.relate(Role::Alternative, first, "for TVM, the expression begins here");
     }
     out.push(diagnostic);
+}
+
+/// Returns the diagnostic for a finding that is part of the report of another one.
+pub(crate) fn report_alone(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
+    let (suggestions, mut reported) = (Suggestions::default(), Vec::new());
+    report(&Checked::new(view, &suggestions), unit, finding, &mut reported);
+    reported.pop()
 }
 
 /// Returns the expression that a finding reports.
@@ -97,7 +103,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
                 None => diagnostic,
             }
         }
-        // Only TVM cannot infer a type here: `compat` reports it once for the definition.
+        // Only TVM cannot infer a type here: `tvm` reports it once for the definition.
         Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
         // An undefined type is reported at its annotation.
         Finding::Mismatch { found, expected, .. }
@@ -111,12 +117,12 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         Finding::Condition { expr, ty } => condition(view, expr_ref(*expr), ty),
         Finding::SelfApplication { call } => Diagnostic::new(
             Code::InfiniteType,
-            callee_range(view, unit, *call),
+            view.callee_range(expr_ref(*call)),
             "infinite type: this is called with itself",
         ),
         Finding::NotCallable { call, ty } => Diagnostic::new(
             Code::NotCallable,
-            callee_range(view, unit, *call),
+            view.callee_range(expr_ref(*call)),
             format!("this is {}, which cannot be called", describe(ty)),
         ),
         Finding::HigherRank { expr, ty } => Diagnostic::new(
@@ -185,7 +191,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             ),
         ),
         Finding::UnknownName { expr, name } => {
-            names::unknown_name(view, callee_range(view, unit, *expr), name)
+            names::unknown_name(view, view.callee_range(expr_ref(*expr)), name)
         }
         Finding::UnknownGlobal { expr, name } => names::unknown_global(view, range(*expr), name),
         Finding::Projection { expr, index, ty } => projection(view, expr_ref(*expr), *index, ty),
@@ -213,7 +219,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             Diagnostic::new(
                 Code::PatternArity,
                 view.place(unit, *range),
-                format!("{what} {}, the pattern has {found}", count(*expected, "field")),
+                format!("{what} {}, the pattern has {found}", text::count(*expected, "field")),
             )
         }
         Finding::PatternType { range, pattern, scrutinee } => Diagnostic::new(
@@ -251,16 +257,16 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         }
         Finding::TypeArgs { call, expected, found } => Diagnostic::new(
             Code::TypeArguments,
-            callee_range(view, unit, *call),
+            view.callee_range(expr_ref(*call)),
             format!(
                 "{} expects {}, found {found}",
                 callee_name(view, unit, *call),
-                count(*expected, "type argument"),
+                text::count(*expected, "type argument"),
             ),
         ),
         Finding::TypeArgKind { call, index, expected } => Diagnostic::new(
             Code::KindMismatch,
-            callee_range(view, unit, *call),
+            view.callee_range(expr_ref(*call)),
             format!(
                 "type argument {} of {} must be a {}",
                 index + 1,
@@ -269,7 +275,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             ),
         ),
         Finding::UnknownRelation { range, name } => {
-            names::unknown_relation(view.suggestions, view.place(unit, *range), name)
+            text::unknown_relation(view.suggestions, view.place(unit, *range), name)
         }
         // A section that cannot be read has no entries.
         Finding::Metadata { .. }
@@ -291,17 +297,9 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
     })
 }
 
-pub(super) fn count(n: usize, what: &str) -> String {
-    match n {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
-    }
-}
-
 /// Returns the name of the callee of a call for a message.
 fn callee_name(view: &Checked<'_, '_>, unit: usize, call: ExprId) -> String {
-    let text = view.text(callee_range(view, unit, call));
+    let text = view.text(view.callee_range(ExprRef { unit, expr: call }));
     if text.len() <= 40 { format!("`{text}`") } else { "this function".into() }
 }
 
@@ -321,14 +319,6 @@ fn has_wrong_pattern(view: &Checked<'_, '_>, unit: usize, expr: ExprId) -> bool 
         | Finding::UnknownConstructor { range, .. } => is_in_arm(*range),
         _ => false,
     })
-}
-
-/// Returns the range of the callee of a call, or of the whole expression if it is not a call.
-pub(super) fn callee_range(view: &View<'_>, unit: usize, expr: ExprId) -> TextRange {
-    match view.unit(unit).expr(expr) {
-        Expr::Call(call) => view.place(unit, view.unit(unit).call(*call).callee_range),
-        _ => view.range(ExprRef { unit, expr }),
-    }
 }
 
 fn unknown(
@@ -388,8 +378,8 @@ fn arity(
     let callee = callee_name(view, unit, call);
     let mut diagnostic = Diagnostic::new(
         Code::ArgumentCount,
-        callee_range(view, unit, call),
-        format!("{callee} expects {}, found {found}", count(expected, "argument")),
+        view.callee_range(ExprRef { unit, expr: call }),
+        format!("{callee} expects {}, found {found}", text::count(expected, "argument")),
     );
     if let Expr::Call(call) = view.unit(unit).expr(call) {
         let data = view.unit(unit).call(*call);
@@ -417,7 +407,10 @@ fn projection(view: &Checked<'_, '_>, expr_ref: ExprRef, index: u32, ty: &Type) 
             Diagnostic::new(
                 Code::Projection,
                 at,
-                format!("the tuple has {}, but no field {index}", count(fields.len(), "field")),
+                format!(
+                    "the tuple has {}, but no field {index}",
+                    text::count(fields.len(), "field")
+                ),
             )
             .help(if fields.is_empty() {
                 "the empty tuple has no fields".to_owned()

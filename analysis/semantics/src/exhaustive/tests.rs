@@ -4,14 +4,14 @@ use fastrand::Rng;
 use syntax::{ParseLimits, parse_with};
 
 use super::*;
-use crate::module::TypeDef;
+use crate::lower::lower_type_def;
 
 /// Returns the types of `type T { A, B(T), C(T, T) }`.
 fn types() -> ModuleTypes {
     let parse = parse_with("type T { A, B(T), C(T, T) }", ParseLimits::default());
     let item = syntax::Node::root(&parse.green).children().next().expect("a definition");
     let mut types = ModuleTypes::over_prelude(false);
-    types.add(TypeDef::of(item).expect("a type").adt);
+    types.add(lower_type_def(item).expect("a type").adt);
     types
 }
 

@@ -482,7 +482,7 @@ fn tuple_get_item(call: &mut Call<'_>) -> Outcome {
         Type::Error => Err(Halt::Silent),
         other => types::Reason::new(
             types::Code::Projection,
-            format!("{} has no field {index}", types::describe(&other)),
+            types::text!("{} has no field {index}", types::Fact::Described(other.clone())),
         )
         .fail(),
     }

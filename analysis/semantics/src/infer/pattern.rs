@@ -167,7 +167,7 @@ impl Infer<'_> {
     fn constructors_of(&self, node: NodeId) -> Vec<String> {
         let Type::Adt(adt) = self.solver.table.resolve(node) else { return vec!["_".into()] };
         let Some(adt) = self.env.types().adt(adt.name()) else { return Vec::new() };
-        let pattern = |constructor: &crate::module::Constructor| match constructor.fields.len() {
+        let pattern = |constructor: &crate::adt::Constructor| match constructor.fields.len() {
             0 => constructor.name.to_string(),
             n => format!("{}({})", constructor.name, vec!["_"; n].join(", ")),
         };

@@ -2,20 +2,20 @@
 
 use smol_str::SmolStr;
 use syntax::{
-    SyntaxKind,
+    Node, SyntaxKind,
     ast::{self, AstNode},
 };
 use types::{PolyType, Type};
 
 use super::Lowering;
 use crate::{
+    adt::{Adt, Constructor, TypeDef},
     body::*,
-    module::{Adt, Constructor, TypeDef},
 };
 
-/// Lowers a type definition.
-pub fn lower_type_def(def: ast::TypeDef<'_>) -> TypeDef {
-    let node = def.node();
+/// Lowers a type definition; `None` for other nodes.
+pub fn lower_type_def(node: Node<'_>) -> Option<TypeDef> {
+    let def = ast::TypeDef::cast(node)?;
     let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
     let mut unit = Lowering::default();
     unit.begin(node, UnitKind::Header);
@@ -44,5 +44,5 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> TypeDef {
         is_extern: def.extern_token().is_some(),
         from_prelude: false,
     };
-    TypeDef { adt, uses: unit.unit.type_uses, problems: unit.unit.problems }
+    Some(TypeDef { adt, uses: unit.unit.type_uses, problems: unit.unit.problems })
 }

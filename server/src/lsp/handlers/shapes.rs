@@ -82,8 +82,7 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
     }
     let lines = LineIndex::new(&input.text);
     let place = |range: TextRange| convert::range(&lines, range, snapshot.encoding);
-    let mut analyzer =
-        Analyzer::new(&Options { strict: snapshot.config.tvm, ..Options::default() });
+    let mut analyzer = Analyzer::new(&Options { tvm: snapshot.config.tvm, ..Options::default() });
     analyzer.parse(&input.text);
     let found = analyzer.shapes(None);
     let functions = found.iter().map(|f| JsonFunction::new(f, &place)).collect();

@@ -1,6 +1,6 @@
 //! Padding and dilation.
 
-use super::blocks::pairs;
+use super::pairs;
 use crate::{
     convert::converted,
     families::{

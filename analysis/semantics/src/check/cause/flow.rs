@@ -9,11 +9,12 @@
 
 use rustc_hash::FxHashSet;
 use syntax::TextRange;
-use types::{DataType, Step};
+use types::Step;
 
 use super::{declaration, result};
 use crate::{
     body::*,
+    diagnostic::Flow,
     queries,
     scope::LocalRef,
     view::{ExprRef, View},
@@ -24,15 +25,6 @@ pub(super) const MAX_FOLLOWED: usize = 200;
 
 /// The maximum number of declarations that are kept for one finding.
 const MAX_FLOWS: usize = 32;
-
-/// A declaration that a value was computed from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Flow {
-    /// Its range in the file.
-    pub(super) range: TextRange,
-    /// The data type of the parameter, if that is a tensor.
-    pub(super) dtype: Option<DataType>,
-}
 
 /// A part of a value.
 pub(in crate::check) struct Part {

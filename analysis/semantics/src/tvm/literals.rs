@@ -6,10 +6,9 @@ use syntax::{
 };
 use types::{DataType, Type};
 
-use super::{Compat, Edit, insert};
+use super::{Edit, Findings, insert, rules};
 use crate::{
     body::*,
-    db::Settings,
     diagnostic::{Code, Diagnostic},
     features::UnitFeatures,
     view::View,
@@ -17,8 +16,8 @@ use crate::{
 
 /// Reports integers without suffix that get their data type from another operand. TVM reads them as
 /// `int32`, or `int64` if they do not fit.
-pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
-    if Settings::get(view.db).strict(view.db) {
+pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
+    if rules::hold(view.db) {
         return;
     }
     for number in view.scopes.units_with(UnitFeatures::BARE_INT) {
@@ -36,7 +35,7 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
             let range = view.place(number, unit.ranges[i]);
             let message =
                 format!("TVM reads this number as {default}, but its type is {}", tensor.dtype);
-            compat.fold(
+            findings.fold(
                 Diagnostic::new(Code::TvmLiteralType, range, message)
                     .fix("Add the data type", with_dtype(range, tensor.dtype)),
             );

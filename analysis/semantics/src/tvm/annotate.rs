@@ -11,18 +11,15 @@ use syntax::{
 use types::{FuncType, Kind, Param, Signature, Type};
 
 use super::{
-    Compat, Edit, insert,
+    Edit, Findings, insert,
+    results::{called_by, unknown_results},
+    rules,
     types::written,
     uses::{self, Usage},
 };
 use crate::{
     body::*,
-    check::{
-        has_type_errors, lints,
-        suggest::{Checked, Suggestions},
-        typing,
-    },
-    db::Settings,
+    check::typing,
     diagnostic::{Code, Diagnostic},
     features::UnitFeatures,
     infer::Finding,
@@ -31,7 +28,7 @@ use crate::{
     view::{ExprRef, View},
 };
 
-pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
+pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
     // The fixes write the most general types, under TVM's rules too.
     let inference = queries::general_inference(view.db, view.def);
     let view = &view.with_types(inference);
@@ -48,11 +45,11 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
             {
                 let binding = LocalRef { unit: number as u32, binder: *binder };
                 is_reported |=
-                    bound_function(view, &param_names, binding, *function, *value, compat);
+                    bound_function(view, &param_names, binding, *function, *value, findings);
             }
         }
     }
-    definition(view, &param_names, is_reported, compat);
+    definition(view, &param_names, is_reported, findings);
 }
 
 /// Reports a definition whose type TVM cannot infer. `is_reported` is true if a function in it was
@@ -61,10 +58,10 @@ fn definition(
     view: &View<'_>,
     param_names: &TypeParamNames,
     is_reported: bool,
-    compat: &mut Compat<'_>,
+    findings: &mut Findings<'_>,
 ) {
     let db = view.db;
-    let strict = Settings::get(db).strict(db);
+    let strict = rules::hold(db);
     let name = view.def.name(db);
     let at = view.def.name_range(db) + view.def.start(db);
     let node = || Node::at(view.def.green(db), view.def.start(db));
@@ -72,7 +69,7 @@ fn definition(
     let signature = view.inference.signature.as_ref();
     let func = || signature.and_then(Type::signature);
     // Queried in any case, so that the memo is dropped if it is no longer needed.
-    let tvm = queries::tvm_types(db, view.def).filter(|_| strict || !has_type_errors(view));
+    let tvm = queries::tvm_types(db, view.def).filter(|_| strict || !view.has_type_errors());
     if let Some(tvm) = tvm {
         let tvm = view.with_types(tvm);
         if let Some((number, finding)) = unknown_to_tvm(&tvm, strict) {
@@ -82,16 +79,16 @@ fn definition(
                 let diagnostic = Diagnostic::new(Code::TvmAnnotation, at, message);
                 let diagnostic = with_use(&tvm, number, finding, diagnostic);
                 let used = || uses::of_global(db, view.module, name).0;
-                compat.add(general(view, param_names, diagnostic, node(), &func, declared, used));
+                findings.add(general(view, param_names, diagnostic, node(), &func, declared, used));
             } else if !is_reported {
                 let diagnostic = unknown(&tvm, number, finding);
-                compat.add(with_use(&tvm, number, finding, diagnostic));
+                findings.add(with_use(&tvm, number, finding, diagnostic));
             }
             return;
         }
     }
     // TVM gives no type to a call of a global without a declared result.
-    if queries::unknown_results(db, view.module).contains(name)
+    if unknown_results(db, view.module).contains(name)
         && let Some(func) = func()
     {
         let diagnostic = Diagnostic::new(
@@ -102,7 +99,7 @@ fn definition(
                 func.func.ret()
             ),
         );
-        compat.add(match edits(view, param_names, node(), &func, declared) {
+        findings.add(match edits(view, param_names, node(), &func, declared) {
             Some(edits) => diagnostic.fix("Add the result type", edits),
             None => diagnostic.help("TVM's text format cannot express this type"),
         });
@@ -112,7 +109,7 @@ fn definition(
 /// Returns the first finding of TVM's inference that the general inference does not have.
 fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Finding)> {
     let db = tvm.db;
-    let dead = lints::dead_bindings(tvm);
+    let dead = rules::dead_bindings(tvm);
     tvm.inference.units.iter().enumerate().find_map(|(number, types)| {
         let unit = tvm.unit(number);
         let is_dead = |range| dead.contains(range);
@@ -122,7 +119,7 @@ fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Fin
             }
             // A missing result type is reported at its definition.
             Finding::OpenExpr(expr) => {
-                let name = queries::called_by(unit, finding);
+                let name = called_by(unit, finding);
                 !is_dead(tvm.range(ExprRef { unit: number, expr: *expr }))
                     && !name.is_some_and(|name| queries::is_open_global(db, tvm.module, name))
             }
@@ -167,12 +164,8 @@ fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
             )
         }
         finding => {
-            let mut reported = Vec::new();
-            let suggestions = Suggestions::default();
-            let checked = Checked::new(tvm, &suggestions);
-            typing::report(&checked, number, finding, &mut reported);
             let what = "TVM gives a function without declared type parameters a single type";
-            match reported.pop() {
+            match typing::report_alone(tvm, number, finding) {
                 Some(other) => (other.range, format!("{what}: {}", other.message)),
                 None => (tvm.def.name_range(tvm.db) + tvm.def.start(tvm.db), what.to_owned()),
             }
@@ -189,7 +182,7 @@ fn bound_function(
     binding: LocalRef,
     function: FnId,
     value: ExprId,
-    compat: &mut Compat<'_>,
+    findings: &mut Findings<'_>,
 ) -> bool {
     let unit = binding.unit as usize;
     let Some(func) = &view.binding_type(binding).signature() else { return false };
@@ -214,7 +207,7 @@ fn bound_function(
     let Some(node) = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR) else {
         return false;
     };
-    compat.add(general(view, param_names, diagnostic, node, func, declared, || used));
+    findings.add(general(view, param_names, diagnostic, node, func, declared, || used));
     true
 }
 

@@ -1,6 +1,6 @@
 //! Compatibility with TVM: reports valid code that TVM rejects or reads differently, with fixes.
 //!
-//! The group `tvm-compat` covers the notation of the manual, text that TVM prints and cannot read
+//! [`check`] covers the notation of the manual, text that TVM prints and cannot read
 //! back, and code that TVM's parser or type inference interprets differently:
 //!
 //! ```text
@@ -17,6 +17,8 @@ mod module;
 mod names;
 mod notation;
 mod params;
+mod results;
+pub(crate) mod rules;
 mod scopes;
 mod types;
 mod uses;
@@ -24,11 +26,11 @@ mod uses;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
-use super::{ErrorRanges, allows::Allows};
 use crate::{
+    check::{allows::Allows, error_ranges::ErrorRanges},
     db::{Db, SourceFile},
-    diagnostic::{Code, Diagnostic, Fix},
-    item::Module,
+    diagnostic::{Code, Diagnostic, Fix, Severity},
+    item::{DefKind, modules},
     view::View,
 };
 pub use convert::{Converted, apply, to_tvm};
@@ -36,8 +38,43 @@ pub use convert::{Converted, apply, to_tvm};
 /// A range of the text and its replacement.
 type Edit = (TextRange, String);
 
+/// Adds what TVM rejects or reads differently in a file to `found`, where findings that only TVM
+/// demands become errors if its rules hold. `errors` are the syntax errors of the file.
+pub(crate) fn check(
+    db: &dyn Db,
+    file: SourceFile,
+    errors: &ErrorRanges,
+    allows: &Allows,
+    found: &mut Vec<Diagnostic>,
+) {
+    // Notation is reported as a syntax error that only TVM has, even inside another one.
+    let no_errors = ErrorRanges::default();
+    let mut findings = Findings::new(&no_errors, allows);
+    notation::check(db, file, &mut findings);
+    findings.finish(found);
+    let mut findings = Findings::new(errors, allows);
+    for &module in modules(db, file) {
+        let computes = module.items(db).iter().copied();
+        let computes = computes.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
+        for view in computes.filter_map(|def| View::new(db, def)) {
+            annotate::check(&view, &mut findings);
+            literals::check(&view, &mut findings);
+            scopes::check_locals(&view, &mut findings);
+            module::check_def(&view, &mut findings);
+        }
+        module::check(db, module, &mut findings);
+        scopes::check_graph_variables(db, module, &mut findings);
+    }
+    findings.finish(found);
+    if rules::hold(db) {
+        for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code.is_tvm()) {
+            diagnostic.severity = Severity::Error;
+        }
+    }
+}
+
 /// The findings of the group, with repeated ones merged.
-pub(super) struct Compat<'b> {
+struct Findings<'b> {
     /// The syntax errors: findings that touch them are dropped.
     errors: &'b ErrorRanges,
     /// The comments that allow findings, each of which is merged into no other one.
@@ -46,9 +83,9 @@ pub(super) struct Compat<'b> {
     folded: FxHashMap<Code, usize>,
 }
 
-impl<'b> Compat<'b> {
-    pub(super) fn new(errors: &'b ErrorRanges, allows: &'b Allows) -> Compat<'b> {
-        Compat { errors, allows, found: Vec::new(), folded: FxHashMap::default() }
+impl<'b> Findings<'b> {
+    fn new(errors: &'b ErrorRanges, allows: &'b Allows) -> Findings<'b> {
+        Findings { errors, allows, found: Vec::new(), folded: FxHashMap::default() }
     }
 
     /// Adds a single finding.
@@ -85,7 +122,7 @@ impl<'b> Compat<'b> {
     }
 
     /// Appends all findings to `found`.
-    pub(super) fn finish(self, found: &mut Vec<Diagnostic>) {
+    fn finish(self, found: &mut Vec<Diagnostic>) {
         for (mut diagnostic, count) in self.found {
             if count > 1 {
                 let more = count - 1;
@@ -118,25 +155,6 @@ fn normalize(fix: &mut Fix) {
         }
     }
     fix.edits = normalized.into();
-}
-
-/// Reports notation that TVM does not accept.
-pub(super) fn check_notation(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
-    notation::check(db, file, compat);
-}
-
-/// Reports incompatibilities of a module as a whole.
-pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
-    module::check(db, module, compat);
-    scopes::check_graph_variables(db, module, compat);
-}
-
-/// Reports incompatibilities of a body.
-pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
-    annotate::check(view, compat);
-    literals::check(view, compat);
-    scopes::check_locals(view, compat);
-    module::check_def(view, compat);
 }
 
 /// Returns an insertion.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use syntax::{ParseLimits, TextRange, TextSize};
 
 use crate::{
-    check::{self, allows::Allows},
+    check::{all_diagnostics, allows::Allows},
     db::{Database, SourceFile},
     diagnostic::{Diagnostic, Fix, Severity},
 };
@@ -24,7 +24,7 @@ pub struct Converted {
 }
 
 /// Converts a text so that TVM can read it, and preserves its meaning: applies the fixes of the
-/// group `tvm-compat` until none is left.
+/// codes of TVM until none is left.
 ///
 /// A text with syntax errors is returned unchanged.
 pub fn to_tvm(text: &str) -> Converted {
@@ -41,14 +41,14 @@ pub fn to_tvm(text: &str) -> Converted {
         text = next;
         db.set_parse(file, Arc::new(syntax::parse_with(&text, limits)));
     }
-    db.set_strict(true);
-    let mut left = check::all_diagnostics(&db, file, &Allows::default());
+    db.set_tvm(true);
+    let mut left = all_diagnostics(&db, file, &Allows::default());
     left.retain(|diagnostic| diagnostic.severity == Severity::Error);
     Converted { text, left }
 }
 
 fn round(db: &Database, file: SourceFile, text: &str) -> String {
-    let found = check::all_diagnostics(db, file, &Allows::default());
+    let found = all_diagnostics(db, file, &Allows::default());
     let of_group = |diagnostic: &&Diagnostic| diagnostic.code.is_tvm();
     apply(text, found.iter().filter(of_group).filter_map(|diagnostic| diagnostic.fixes.first()))
 }

@@ -8,7 +8,7 @@ use syntax::{
 };
 use types::Kind;
 
-use super::{Compat, Edit, insert, types::written_plain};
+use super::{Edit, Findings, insert, types::written_plain};
 use crate::{
     body::*,
     db::Db,
@@ -20,13 +20,13 @@ use crate::{
     view::View,
 };
 
-pub(super) fn check<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
-    version(db, module, compat);
-    late_types(db, module, compat);
-    from_prelude(db, module, compat);
+pub(super) fn check<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
+    version(db, module, findings);
+    late_types(db, module, findings);
+    from_prelude(db, module, findings);
     // A second bare expression is a syntax error.
     if let Some(&def) = module.items(db).iter().find(|def| def.kind(db) == DefKind::Expr) {
-        bare_expression(db, module, def, compat);
+        bare_expression(db, module, def, findings);
     }
 }
 
@@ -43,7 +43,7 @@ fn first_definition<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<TextSiz
     module.items(db).iter().find(|def| is_code(def.kind(db))).map(|def| def.start(db))
 }
 
-fn version<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
+fn version<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
     let items = module.items(db);
     let has_code = items.iter().any(|def| is_code(def.kind(db)));
     let Some(first) = items.first().filter(|def| has_code && def.kind(db) != DefKind::Version)
@@ -51,7 +51,7 @@ fn version<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
         return;
     };
     let at = TextRange::empty(first.start(db));
-    compat.add(
+    findings.add(
         Diagnostic::new(
             Code::TvmVersion,
             at,
@@ -63,7 +63,7 @@ fn version<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
 
 /// Reports constructors that are used before the definition of their data type: TVM parses in a
 /// single pass, and reads them as operators.
-fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
+fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
     let items = module.items(db);
     let is_user = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let Some(first) = items.iter().position(is_user) else { return };
@@ -126,7 +126,7 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
         let there = def.name_range(db) + def.start(db);
         diagnostic = diagnostic.related(there, "the definition");
     }
-    compat.add(diagnostic);
+    findings.add(diagnostic);
 }
 
 /// Calls `found` for each name in a unit that may be a constructor: in calls, in patterns, or
@@ -188,7 +188,7 @@ fn with_leading_comments(root: Node<'_>, item: TextRange) -> TextRange {
 }
 
 /// Reports names that only the prelude defines.
-fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
+fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
     if module.file(db).is_prelude(db) || queries::prelude(db).is_none() {
         return;
     }
@@ -227,7 +227,7 @@ fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'
     if let Some(front) = first_definition(db, module) {
         diagnostic = diagnostic.fix("Insert the definitions", [insert(front, text)]);
     }
-    compat.add(diagnostic);
+    findings.add(diagnostic);
 }
 
 /// The names that a module uses from the prelude.
@@ -298,7 +298,7 @@ fn bare_expression<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     def: Def<'db>,
-    compat: &mut Compat<'_>,
+    findings: &mut Findings<'_>,
 ) {
     let diagnostic = Diagnostic::new(
         Code::TvmBareExpression,
@@ -306,7 +306,7 @@ fn bare_expression<'db>(
         "TVM reads a module of definitions, but this is an expression",
     );
     let edits = View::new(db, def).and_then(|view| as_definition(&view, module));
-    compat.add(match edits {
+    findings.add(match edits {
         Some(edits) => diagnostic.fix("Convert it to the function `@main`", edits),
         None => diagnostic.help("wrap it in `def @main(…) { … }`"),
     });
@@ -371,27 +371,27 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
 }
 
 /// Reports incompatibilities of a body.
-pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
+pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
     for number in view.scopes.units_with(UnitFeatures::OTHER_NAME) {
-        aliases(view, number, view.unit(number), compat);
-        other_versions(view, number, view.unit(number), compat);
+        aliases(view, number, view.unit(number), findings);
+        other_versions(view, number, view.unit(number), findings);
     }
     for number in view.scopes.units_with(UnitFeatures::FREE_VARIABLE) {
-        free_variables(view, number, view.unit(number), compat);
+        free_variables(view, number, view.unit(number), findings);
     }
     if !has_metadata {
         for number in view.scopes.units_with(UnitFeatures::META) {
-            metadata(view, number, view.unit(number), compat);
+            metadata(view, number, view.unit(number), findings);
         }
     }
 }
 
 /// Reports the operator names of the manual: `mul`, `sub`, `div`.
-fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
+fn aliases(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
     let mut note = |range: TextRange, name: &str| {
         let range = view.place(number, range);
-        compat.fold(
+        findings.fold(
             Diagnostic::new(
                 Code::TvmOperatorName,
                 range,
@@ -422,7 +422,7 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>)
 }
 
 /// Reports operators of TVM versions other than 0.14, such as `scatter_add(…)`.
-fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
+fn other_versions(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
     for call in &unit.calls {
         let Callee::Operator(operator) = &call.callee else { continue };
         let Some(other) = operators::other_version(operator.name) else { continue };
@@ -445,19 +445,19 @@ fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
             }
             diagnostic = diagnostic.fix(format!("Write `{name}`"), edits);
         }
-        compat.fold(diagnostic);
+        findings.fold(diagnostic);
     }
 }
 
 /// Reports a `free_var` in a definition.
-fn free_variables(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
+fn free_variables(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
     if view.def.kind(view.db) == DefKind::Expr {
         return;
     }
     for binder in unit.binders.iter().filter(|binder| binder.kind == BinderKind::Free) {
         let message =
             format!("TVM does not allow free variables in a definition: `{}`", binder.name);
-        compat.fold(
+        findings.fold(
             Diagnostic::new(Code::TvmFreeVariable, view.place(number, binder.range), message)
                 .help("make it a parameter"),
         );
@@ -465,9 +465,9 @@ fn free_variables(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
 }
 
 /// Reports references to the metadata section of a module without one.
-fn metadata(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
+fn metadata(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
     let mut note = |range: TextRange| {
-        compat.fold(
+        findings.fold(
             Diagnostic::new(
                 Code::TvmMetadata,
                 view.place(number, range),

@@ -8,13 +8,13 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::{Compat, Edit, insert, literals, names, params, parenthesise, types};
+use super::{Edit, Findings, insert, literals, names, params, parenthesise, types};
 use crate::{
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
 };
 
-pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
+pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) {
     let parse = file.parse(db);
     let mut errors: Vec<&SyntaxError> =
         parse.errors.iter().filter(|error| error.kind.is_compat()).collect();
@@ -30,7 +30,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
         if error.kind == SyntaxErrorKind::AngleTypeParams {
             let Some(list) = sites.node(error) else { continue };
             if lists.insert(list.start()) {
-                compat.fold(params::type_params(db, file, root, list));
+                findings.fold(params::type_params(db, file, root, list));
             }
             continue;
         }
@@ -42,10 +42,10 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
         {
             diagnostic = diagnostic.related(next.range(), "the next statement begins here");
         }
-        compat.fold(diagnostic);
+        findings.fold(diagnostic);
     }
-    if let Some(names) = compat.folded.get(&Code::TvmName).copied() {
-        names::fix(&parse.green, &mut compat.found[names].0);
+    if let Some(names) = findings.folded.get(&Code::TvmName).copied() {
+        names::fix(&parse.green, &mut findings.found[names].0);
     }
 }
 

@@ -14,7 +14,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
-use super::{Compat, Edit};
+use super::{Edit, Findings};
 use crate::{
     body::*,
     db::Db,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Reports local variables that TVM resolves differently.
-pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
+pub(super) fn check_locals(view: &View<'_>, findings: &mut Findings<'_>) {
     if !view.scopes.equal_names {
         return;
     }
@@ -56,7 +56,7 @@ pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
         let fresh = uses.fresh_name(name, renamed.len());
         let places = uses.uses.get(&later).into_iter().flatten();
         let edits = places.chain([&later]).map(|&range| (range, fresh.clone()));
-        compat.add(
+        findings.add(
             Diagnostic::new(Code::TvmShadowedLet, later, message)
                 .related(place, "this use resolves differently")
                 .fix(format!("Rename it to `{fresh}`"), edits),
@@ -264,7 +264,7 @@ fn local(node: Node<'_>) -> Option<(&str, TextRange)> {
 pub(super) fn check_graph_variables<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
-    compat: &mut Compat<'_>,
+    findings: &mut Findings<'_>,
 ) {
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let defs: Vec<Def<'_>> = module.items(db).iter().copied().filter(computing).collect();
@@ -321,7 +321,7 @@ pub(super) fn check_graph_variables<'db>(
             if let Some(&there) = first.get(&number) {
                 diagnostic = diagnostic.related(there, "the first");
             }
-            compat.fold(diagnostic);
+            findings.fold(diagnostic);
         }
     }
 }

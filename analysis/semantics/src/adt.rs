@@ -1,0 +1,62 @@
+//! Algebraic data types.
+
+use std::collections::BTreeMap;
+
+use syntax::TextRange;
+use types::{Param, Type};
+
+use crate::body::{Name, Problem, TypeUse};
+
+/// An algebraic data type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adt {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Its constructors, in order.
+    pub constructors: Vec<Constructor>,
+    /// `extern type T`
+    pub is_extern: bool,
+    /// Set if it is defined by the prelude.
+    pub from_prelude: bool,
+}
+
+/// A constructor of an algebraic data type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constructor {
+    /// Its name.
+    pub name: Name,
+    /// The types of its fields, over the parameters of the data type.
+    pub fields: Vec<Type>,
+    /// The constructor as a function over those parameters.
+    pub ty: Type,
+    /// The range of the name, relative to the definition.
+    pub range: TextRange,
+}
+
+/// A lowered type definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDef {
+    /// The data type.
+    pub adt: Adt,
+    /// The type names that it uses.
+    pub uses: Vec<TypeUse>,
+    /// The errors in it.
+    pub problems: Vec<Problem>,
+}
+
+impl Adt {
+    /// Returns the data type applied to its own parameters.
+    pub fn own_type(&self) -> Type {
+        Type::adt(self.name.clone(), self.params.iter().cloned().map(Type::Param))
+    }
+
+    /// Returns true if the two have the same constructors with the same fields.
+    pub(crate) fn has_same_constructors(&self, other: &Adt) -> bool {
+        let form = |adt: &Adt| -> BTreeMap<Name, Type> {
+            adt.constructors.iter().map(|c| (c.name.clone(), c.ty.clone())).collect()
+        };
+        self.params.len() == other.params.len() && form(self) == form(other)
+    }
+}

@@ -1,0 +1,30 @@
+//! The identities of definitions.
+
+use crate::body::Name;
+
+/// The kind of an item.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum DefKind {
+    /// `def @f`
+    Fn,
+    /// `type T`
+    Type,
+    /// A bare expression.
+    Expr,
+    /// A TIR function.
+    Tir,
+    /// The metadata section.
+    Metadata,
+    /// `#[version = "0.0.5"]`
+    Version,
+}
+
+/// The identity of a definition across revisions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct DefKey {
+    pub(crate) file: salsa::Id,
+    pub(crate) module: u32,
+    pub(crate) kind: DefKind,
+    pub(crate) name: Name,
+    pub(crate) occurrence: u32,
+}

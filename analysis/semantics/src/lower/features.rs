@@ -1,0 +1,42 @@
+//! The features of a unit.
+
+use crate::{
+    body::{BinderKind, Callee, Expr, Literal, Unit, has_meta},
+    features::UnitFeatures,
+};
+
+/// Returns the features of a unit.
+pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
+    let mut features = UnitFeatures::default();
+    for expr in &unit.exprs {
+        let feature = match expr {
+            Expr::Literal(Literal::Int { dtype: None, .. }) => UnitFeatures::BARE_INT,
+            Expr::Global(_) => UnitFeatures::GLOBAL,
+            Expr::Name(_) => UnitFeatures::CONSTRUCTOR.or(UnitFeatures::OTHER_NAME),
+            Expr::Meta(_) => UnitFeatures::META,
+            _ => continue,
+        };
+        features.add(feature, true);
+    }
+    for call in &unit.calls {
+        match &call.callee {
+            Callee::Operator(operator) => {
+                // The manual's names have three letters.
+                let short = call.callee_range.len() == 3.into() && operator.name.len() > 3;
+                let other =
+                    short && !call.infix || operators::other_version(operator.name).is_some();
+                features.add(UnitFeatures::OTHER_NAME, other);
+            }
+            Callee::Name(_) => features.add(UnitFeatures::CONSTRUCTOR, true),
+            Callee::Expr(_) => {}
+        }
+        let meta = call.meta_attrs.is_some() || call.written.iter().any(|a| has_meta(&a.value));
+        features.add(UnitFeatures::META, meta);
+    }
+    features.add(UnitFeatures::CONSTRUCTOR, !unit.matches.is_empty());
+    features.add(UnitFeatures::TYPE_USE, !unit.type_uses.is_empty());
+    features.add(UnitFeatures::FUNCTION, !unit.fns.is_empty());
+    let free = unit.binders.iter().any(|binder| binder.kind == BinderKind::Free);
+    features.add(UnitFeatures::FREE_VARIABLE, free);
+    features
+}
