@@ -9,7 +9,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use syntax::SyntaxKind;
-use weights::{BINS, CONSTANT, Stats, Weights, bars};
+use weights::{BARS, CONSTANT, Stats, Weights};
 
 use super::{Failure, Outcome, Reading};
 use crate::{
@@ -232,7 +232,7 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             number(|stats| stats.mean),
             stats.map_or("-".to_owned(), |stats| stats.zeros.to_string()),
             row.uses.to_string(),
-            stats.map_or_else(|| " ".repeat(BINS), |stats| bars(&stats.histogram)),
+            stats.map_or_else(|| " ".repeat(BARS), Stats::bars),
         ];
         (cells, notes)
     };
@@ -269,7 +269,7 @@ fn json_of(row: &Row) -> serde_json::Value {
         json!({
             "min": number(stats.min), "max": number(stats.max), "mean": number(stats.mean),
             "zeros": stats.zeros, "nans": stats.nans, "infinities": stats.infinities,
-            "histogram": stats.histogram,
+            "histogram": stats.histogram.to_vec(),
         })
     });
     json!({
