@@ -22,6 +22,7 @@ mod files;
 mod minimise;
 mod mutate;
 mod run;
+mod saved;
 mod seeds;
 mod session;
 mod text;
@@ -31,6 +32,7 @@ pub use files::{npy, npz, params};
 pub use minimise::minimise;
 pub use mutate::{Mutator, one_token};
 pub use run::run;
+pub use saved::{archive, json};
 pub use seeds::{Kind, Seeds, failures};
 pub use session::{end_session, session};
 pub use text::{check, format, open};
@@ -64,6 +66,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "npy", kind: Kind::Npy, run: npy },
     Target { name: "npz", kind: Kind::Npz, run: npz },
     Target { name: "params", kind: Kind::Params, run: params },
+    Target { name: "json", kind: Kind::Json, run: json },
+    Target { name: "archive", kind: Kind::Archive, run: archive },
     Target { name: "session", kind: Kind::Session, run: session },
 ];
 

@@ -1,5 +1,7 @@
 //! Inputs made from others: by tokens and letters for texts, by bytes and numbers for files.
 
+mod saved;
+
 use fastrand::Rng;
 
 use super::{
@@ -13,7 +15,7 @@ use crate::edits;
 /// that goes wrong at all; what depends on length is for `tests/linear.rs`.
 const MOST_TEXT: usize = 3000;
 /// The longest file that is made.
-const MOST_FILE: usize = 4000;
+const MOST_FILE: usize = 10_000;
 
 /// The separator between the text and its edits, and between edits.
 pub(super) const SEPARATOR: char = '\u{1}';
@@ -115,6 +117,13 @@ const FILE_WORDS: &[&str] = &[
     "PK\x03\x04",
     "PK\x05\x06",
     "PK\x06\x06",
+    "ustar",
+    "../",
+    "/etc/passwd",
+    "model.json",
+    "src/a.relay",
+    "77777777777",
+    "00000000000",
 ];
 
 /// Makes inputs.
@@ -139,6 +148,8 @@ impl<'s> Mutator<'s> {
             Kind::Edits => self.edited().into_bytes(),
             Kind::Session => session::script(self).into_bytes(),
             Kind::Npy | Kind::Npz | Kind::Params => self.file(kind),
+            Kind::Json => self.json(),
+            Kind::Archive => self.archive(),
         }
     }
 
