@@ -71,7 +71,11 @@ function M.client_config()
       -- Neovim 0.10 knows UTF-8 and does not say so. In UTF-16 it walks through the line for each word
       -- that it colours, and TVM prints lines of 180,000 characters: seconds in which nothing moves.
       general = { positionEncodings = { 'utf-8', 'utf-16', 'utf-32' } },
-      experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
+      experimental = {
+        commands = {
+          commands = { 'relay.run', 'relay.showReferences', 'relay.bindParameters', 'relay.liftConstants' },
+        },
+      },
     }),
     settings = { relay = options.settings },
   }
