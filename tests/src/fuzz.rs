@@ -27,12 +27,12 @@ mod seeds;
 mod session;
 mod text;
 
+pub use self::saved::{archive, json};
 pub use edits::{edits, reparse};
 pub use files::{npy, npz, params};
 pub use minimise::minimise;
 pub use mutate::{Mutator, one_token};
 pub use run::run;
-pub use saved::{archive, json};
 pub use seeds::{Kind, Seeds, failures};
 pub use session::{end_session, session};
 pub use text::{check, format, open};
