@@ -14,7 +14,7 @@ mod url {
     use std::path::Path;
 
     /// The address of a file, with the letters escaped that may not be in one.
-    pub fn of(path: &Path) -> String {
+    pub(super) fn of(path: &Path) -> String {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
         let escaped = path.to_str().expect("text").bytes().map(|byte| match byte {
             byte if is_plain(byte) => char::from(byte).to_string(),
