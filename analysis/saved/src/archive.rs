@@ -5,11 +5,11 @@
 //! whole. Archives are not compressed, so that no entry is longer than its file.
 
 use std::{
-    io::{Read, Seek, SeekFrom},
+    io::{ErrorKind, Read, Seek, SeekFrom},
     ops::Range,
 };
 
-use crate::{Error, Plan, convert};
+use crate::{Error, Plan, convert, graph::short};
 
 /// The most entries of an archive.
 const MOST_ENTRIES: usize = 1 << 16;
@@ -68,7 +68,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
         [entry] => Some(read(&mut archive, entry)?),
         [first, ..] => {
             let message =
-                format!("it holds {} modules, `{}` among them", modules.len(), first.name);
+                format!("it holds {} modules, `{}` among them", modules.len(), short(&first.name));
             return Err(Error::new("many-modules", "", message));
         }
     };
@@ -101,6 +101,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
 }
 
 fn within(entry: &str, place: &str) -> String {
+    let entry = short(entry);
     if place.is_empty() { format!("`{entry}`") } else { format!("`{entry}`: {place}") }
 }
 
@@ -108,7 +109,12 @@ fn within(entry: &str, place: &str) -> String {
 fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, Error> {
     let broken =
         |message: &str| Error::new("bad-archive", "", format!("the archive is broken: {message}"));
-    let failed = |error: std::io::Error| broken(&error.to_string());
+    // The messages about headers quote bytes of the file.
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::UnexpectedEof => broken("it ends too soon"),
+        ErrorKind::Other | ErrorKind::InvalidData => broken("the header of an entry is damaged"),
+        _ => broken(&error.to_string()),
+    };
     archive.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut tar = tar::Archive::new(archive);
     let mut found = Vec::new();
@@ -119,13 +125,11 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
         }
         let entry = entry.map_err(failed)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let shown = crate::graph::short(&name).into_owned();
+        let shown = short(&name).into_owned();
         let kind = entry.header().entry_type();
         let leads_out = |name: &str| {
-            let message = format!(
-                "the archive is refused: the name `{}` leads out of it",
-                crate::graph::short(name)
-            );
+            let message =
+                format!("the archive is refused: the name `{}` leads out of it", short(name));
             Err(Error::new("bad-archive", "", message))
         };
         if is_outside(&name) {
@@ -183,7 +187,7 @@ fn long_names(entry: impl Read, is_gnu: bool) -> std::io::Result<Vec<String>> {
 }
 
 fn read<R: Read + Seek>(archive: &mut R, entry: &Entry) -> Result<String, Error> {
-    let place = || format!("`{}`", crate::graph::short(&entry.name));
+    let place = || format!("`{}`", short(&entry.name));
     let failed = |error: std::io::Error| Error::new("bad-archive", place(), error.to_string());
     let length = entry.range.end - entry.range.start;
     if length > LONGEST_TEXT {

@@ -2,7 +2,8 @@
 //!
 //! `tables/kinds.txt` has a line for each kind: its name, then `FIELD:TYPE` or `FIELD:TYPE=DEFAULT`.
 //! The types are `i` (integer), `f` (float), `b` (bool), `s` (string), `t` (data type), `n` (array),
-//! and `o` (another object).
+//! and `o` (another object). Two classes of attributes have one name, `SimulatedQuantizeAttrs`: the
+//! fields of each have defaults, so that those of the other one may be missing.
 
 use std::sync::LazyLock;
 

@@ -363,6 +363,12 @@ fn broken_graphs_are_refused() {
     for text in ["", "{", "[]", "{\"root\": 1}", "{\"root\": 1, \"nodes\": 3}"] {
         assert!(convert(text).is_err(), "{text}");
     }
+    // A message quotes no array, and has one line.
+    let mut graph = function(&global("f"));
+    graph["root"] = "A".repeat(1 << 20).into();
+    assert!(fails(&graph, "not-json").len() < 300);
+    let graph = function(&[node("a\nb", json!({}))]);
+    assert!(!fails(&graph, "unknown-node-kind").contains('\n'));
     for Case { json, .. } in cases().into_iter().take(2) {
         let saved = json.to_string();
         for end in (0..saved.len()).step_by(97) {
