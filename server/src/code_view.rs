@@ -108,7 +108,7 @@ pub(crate) fn copy(
         return Err(Refusal::Changed);
     }
     file.seek(SeekFrom::Start(from))?;
-    files::write(to, |out| {
+    files::write_and_sync_later(to, |out| {
         out.write_all(code.as_bytes())?;
         out.flush()?;
         let length = stamp.length.saturating_sub(from);

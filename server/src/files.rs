@@ -12,11 +12,35 @@ pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Writes a file, or replaces it atomically, so that nothing is lost if the disk is full. Links and
-/// permissions are kept.
+/// permissions are kept. The file is on the disk when this returns.
 pub(crate) fn write(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
+    replace_by(path, content, |file| file.sync_all()).map(drop)
+}
+
+/// Does the same, and returns before the file is on the disk, as copying a file does: waiting for
+/// hundreds of megabytes takes several times as long as writing them. The rename is atomic for all
+/// programs. Through a failure of power the old file or the new one is kept by file systems that
+/// write a file which replaces another one before they forget the other, such as ext4 and btrfs.
+pub(crate) fn write_and_sync_later(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let file = replace_by(path, content, |_| Ok(()))?;
+    // An error is of no more use to anybody: the file is complete for every reader.
+    let sync = move || drop(file.sync_all());
+    // A process that ends leaves it to the system.
+    let _ = std::thread::Builder::new().name("sync".to_owned()).spawn(sync);
+    Ok(())
+}
+
+fn replace_by(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    sync: impl FnOnce(&File) -> std::io::Result<()>,
+) -> std::io::Result<File> {
     let before = std::fs::canonicalize(path);
     let path = before.as_deref().unwrap_or(path);
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -29,9 +53,10 @@ pub(crate) fn write(
         if before.is_ok() {
             file.set_permissions(std::fs::metadata(path)?.permissions())?;
         }
-        file.sync_all()
+        sync(&file)?;
+        Ok(file)
     });
-    let moved = written.and_then(|()| std::fs::rename(&beside, path));
+    let moved = written.and_then(|file| std::fs::rename(&beside, path).map(|()| file));
     if moved.is_err() {
         // A failure only leaves a temporary file.
         let _ = std::fs::remove_file(&beside);

@@ -81,6 +81,8 @@ pub(crate) fn serve() -> std::io::Result<i32> {
         .custom_method("relay/convertFile", Backend::convert_file)
         .custom_method("relay/codeView", Backend::code_view)
         .custom_method("relay/saveCode", Backend::save_code)
+        .custom_method("relay/bindParameters", Backend::bind_parameters)
+        .custom_method("relay/liftConstants", Backend::lift_constants)
         .custom_method("relay/moduleText", Backend::module_text)
         .custom_method("relay/history", Backend::history)
         .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)

@@ -4,6 +4,7 @@
 
 mod analyzer;
 mod between;
+mod binding;
 mod cli;
 mod code_view;
 mod files;

@@ -23,10 +23,12 @@ mod inputs;
 mod minimise;
 mod mutate;
 mod run;
+mod saved;
 mod seeds;
 mod session;
 mod text;
 
+pub use self::saved::{archive, json};
 pub use edits::{edits, reparse};
 pub use files::{npy, npz, params};
 pub use minimise::minimise;
@@ -68,6 +70,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "npy", kind: Kind::Npy, run: npy },
     Target { name: "npz", kind: Kind::Npz, run: npz },
     Target { name: "params", kind: Kind::Params, run: params },
+    Target { name: "json", kind: Kind::Json, run: json },
+    Target { name: "archive", kind: Kind::Archive, run: archive },
     Target { name: "session", kind: Kind::Session, run: session },
 ];
 

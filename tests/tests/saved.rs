@@ -119,6 +119,16 @@ fn every_command_reads_saved_modules() {
     let run = folder.run(&["run", "m.tar", "--input", "x=[1, 2]"]);
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.out.contains("[11. 22.]"), "{}", run.out);
+    // The parameters of the archive are its weights.
+    let run = folder.run(&["weights", "m.tar", "--save", "arrays", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let listed: Value = serde_json::from_str(&run.out).expect("JSON");
+    let [w] = &listed["weights"].as_array().expect("a list")[..] else { panic!("{listed}") };
+    let described = (&w["name"], &w["shape"], &w["uses"], &w["statistics"]["max"]);
+    assert_eq!(described, (&json!("w"), &json!("(2)"), &json!(1), &json!(20.0)));
+    assert!(folder.path().join("arrays/parameter_0.npy").is_file());
+    let run = folder.run(&["weights", "m.json"]);
+    assert!(run.code == Some(2) && run.err.contains("no weights"), "{}", run.err);
     // What the user names counts more than the archive.
     let run = folder.run(&["run", "m.tar", "--input", "x=[1, 2]", "--input", "w=[1, 1]"]);
     assert!(run.out.contains("[2. 3.]"), "{}", run.out);

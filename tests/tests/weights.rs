@@ -9,6 +9,21 @@ use relay_tests::{
 };
 use serde_json::{Value, json};
 
+/// Addresses of files.
+mod url {
+    use std::path::Path;
+
+    /// The address of a file, with the letters escaped that may not be in one.
+    pub(super) fn of(path: &Path) -> String {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+        let escaped = path.to_str().expect("text").bytes().map(|byte| match byte {
+            byte if is_plain(byte) => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        });
+        format!("file://{}", escaped.collect::<String>())
+    }
+}
+
 const CODE: &str = "\
 #[version = \"0.0.5\"]
 def @main(%x: Tensor[(2, 300), float32]) {
@@ -334,4 +349,157 @@ def @main(%x: Tensor[(2, 300), float32], %w: Tensor[(300), float32], %b: Tensor[
         "no parameter of `@main` has the name of an array",
     );
     refused(&folder.run(&["lift", "net.relay", "-o", "out.relay"]), "no metadata section");
+}
+
+/// Whatever is done to the code, each save keeps every byte of the section, and the code is that of
+/// the editor: over sections that end without a line break, with other line breaks, and with code of
+/// other lengths.
+#[test]
+fn saves_under_random_edits_change_nothing_but_code() {
+    let mut random = fastrand::Rng::with_seed(17);
+    let section = section(&tensors());
+    let windows = section.replace('\n', "\r\n");
+    let sections = [section.trim_end(), &section, &windows, &format!("{section}\n \t\n")];
+    let folder = Folder::new("random", &[]);
+    fs::create_dir_all(folder.path()).expect("a folder");
+    let mut client = Client::start();
+    for (number, section) in sections.into_iter().enumerate() {
+        let path = folder.path().join(format!("net {number} é.relay"));
+        fs::write(&path, CODE.to_owned() + section).expect("a file");
+        let uri = json!(url::of(&path));
+        let opened = client.request("relay/codeView", json!({ "uri": uri }));
+        let view = opened["result"].clone();
+        let (mut stamp, shown) = (view["stamp"].clone(), view["text"].as_str().expect("a text"));
+        let line = shown.strip_prefix(CODE).expect("the code").to_owned();
+        let mut code = CODE.to_owned();
+        let mut saves = 0;
+        for _ in 0..40 {
+            for _ in 0..random.usize(1..4) {
+                let boundary = |random: &mut fastrand::Rng, code: &str| {
+                    let at = random.usize(..=code.len());
+                    (0..=at).rev().find(|&at| code.is_char_boundary(at)).unwrap_or_default()
+                };
+                let from = boundary(&mut random, &code);
+                let to = boundary(&mut random, &code).clamp(from, code.len().min(from + 30));
+                let to = (from..=to).rev().find(|&at| code.is_char_boundary(at)).unwrap_or(from);
+                let inserts = [
+                    "",
+                    "%y",
+                    "\r\n",
+                    "é",
+                    "add(",
+                    "}",
+                    "// 🚀\n",
+                    "meta[relay.Constant][9]",
+                    "\t",
+                ];
+                code.replace_range(from..to, inserts[random.usize(..inserts.len())]);
+            }
+            let params = json!({ "uri": uri, "stamp": stamp, "text": code.clone() + &line });
+            let saved = client.request("relay/saveCode", params);
+            let found = fs::read_to_string(&path).expect("a module");
+            // A comment or string that was opened takes the line in: then the section would be lost.
+            if saved["result"]["stamp"].is_string() {
+                stamp = saved["result"]["stamp"].clone();
+                saves += 1;
+                assert!(found.ends_with(section), "the section of {number} has changed");
+                let written = &found[..found.len() - section.len()];
+                assert!(written == code || written == code.clone() + &line, "{written}");
+            } else {
+                assert!(found.ends_with(section), "{saved}");
+                code = found[..found.len() - section.len()].to_owned();
+            }
+        }
+        assert!(saves > 10, "{saves} saves of {number}");
+    }
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn the_type_view_gets_the_histogram_of_a_constant() {
+    let mut client = Client::start();
+    let uri = "file:///weights/type.relay";
+    client.open(uri, &module());
+    let found = client.request("relay/typeAt", at(uri, 2, 20));
+    let elements = &found["result"]["elements"];
+    let facts = elements["facts"].as_str().expect("facts");
+    assert!(facts.starts_with("min -0.9") && facts.contains(", mean "), "{facts}");
+    assert!(elements["first"].as_str().is_some_and(|first| first.ends_with(", …")), "{elements}");
+    let distribution = &elements["distribution"];
+    let counts: Vec<u64> =
+        serde_json::from_value(distribution["histogram"].clone()).expect("counts");
+    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (weights::BINS, 600));
+    assert!(distribution["min"].as_f64() < Some(-0.9), "{distribution}");
+    assert!(distribution["high"].as_str().is_some_and(|high| high.starts_with("0.9")));
+    // An expression that is no constant has none.
+    let found = client.request("relay/typeAt", at(uri, 2, 8));
+    assert!(found["result"]["type"].is_array() && found["result"]["elements"].is_null(), "{found}");
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn editors_bind_and_lift_by_code_actions() {
+    let text = module();
+    let folder = Folder::new("actions", &[("net.relay", text.as_bytes())]);
+    let of = |name: &str| url::of(&folder.path().join(name));
+    let commands = json!(["relay.bindParameters", "relay.liftConstants"]);
+    let capabilities = json!({ "experimental": { "commands": { "commands": commands } } });
+    let mut client = Client::start_with(capabilities, Value::Null);
+    let actions = |client: &mut Client, uri: &str, line: u32, character: u32| {
+        let place = json!({ "line": line, "character": character });
+        let found = client.request(
+            "textDocument/codeAction",
+            json!({ "textDocument": { "uri": uri }, "range": { "start": place, "end": place },
+                "context": { "diagnostics": [], "only": ["refactor"] } }),
+        );
+        let names = found["result"].as_array().into_iter().flatten();
+        names
+            .filter_map(|action| action["command"]["command"].as_str())
+            .map(str::to_owned)
+            .collect()
+    };
+    // In the code view, whose text has no section.
+    let view = of("net.relay").replace("file://", "relay-code:");
+    let opened = client.request("relay/codeView", json!({ "uri": of("net.relay") }));
+    client.open(&view, opened["result"]["text"].as_str().expect("a text"));
+    let found: Vec<String> = actions(&mut client, &view, 2, 20);
+    assert_eq!(found, ["relay.liftConstants"]);
+    let lift = |client: &mut Client, output: &str| {
+        let params = json!({ "uri": view, "output": of(output), "params": of("net.npz") });
+        client.request("relay/liftConstants", params)
+    };
+    let lifted = lift(&mut client, "lifted.relay");
+    let names = json!(["constant_0", "constant_2", "constant_3"]);
+    assert_eq!(lifted["result"]["names"], names, "{lifted}");
+    works(&folder.run(&["check", "lifted.relay", "--quiet"]));
+    // The file itself is never written.
+    let refused = lift(&mut client, "net.relay");
+    let message = refused["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("would be overwritten"), "{message}");
+    assert_eq!(folder.text("net.relay"), text);
+
+    let uri = of("lifted.relay");
+    client.open(&uri, &folder.text("lifted.relay"));
+    let found: Vec<String> = actions(&mut client, &uri, 1, 20);
+    assert_eq!(found, ["relay.bindParameters"]);
+    let params = json!({ "uri": uri, "files": [of("net.npz")], "output": of("bound.relay") });
+    let bound = client.request("relay/bindParameters", params);
+    assert_eq!(bound["result"]["names"], names, "{bound}");
+    let value = |file: &str| {
+        let ran = folder.run(&["run", file, "--random", "1", "--format", "json"]);
+        works(&ran).to_owned()
+    };
+    assert_eq!(value("bound.relay"), value("net.relay"));
+    // What is in the way is said.
+    let params = json!({ "uri": uri, "files": [of("none.npz")], "output": of("bound.relay") });
+    let missing = client.request("relay/bindParameters", params);
+    assert!(missing["error"]["message"].as_str().is_some_and(|m| m.contains("cannot read")));
+    assert_eq!(client.finish(), Some(0));
+
+    // A client without the commands is offered neither.
+    let mut client = Client::start();
+    client.open(&of("net.relay"), &text);
+    let found: Vec<String> = actions(&mut client, &of("net.relay"), 2, 20);
+    assert!(found.is_empty(), "{found:?}");
+    assert_eq!(client.finish(), Some(0));
 }

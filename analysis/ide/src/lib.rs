@@ -9,6 +9,7 @@ pub mod calls;
 pub mod completion;
 mod cursor;
 pub mod edit;
+pub mod elements;
 pub mod folding;
 pub mod fuzzy;
 pub mod goto;

@@ -23,6 +23,7 @@ use types::{TensorType, Type};
 pub use expected::Expected;
 
 use crate::{
+    elements::{self, Elements},
     place::{Place, Symbol, place_at},
     words,
 };
@@ -43,7 +44,7 @@ const MAX_VARIABLES: usize = 24;
 const MAX_SOURCE_LEN: usize = 60;
 
 /// The details of the type of an expression, a variable or a definition.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct TypeInfo {
     /// The range of the expression or name.
     pub range: TextRange,
@@ -59,6 +60,8 @@ pub struct TypeInfo {
     pub context: Vec<Variable>,
     /// The type that the context of the expression expects.
     pub expected: Option<Expected>,
+    /// The elements of the constant of the metadata section that the expression is.
+    pub elements: Option<Elements>,
 }
 
 /// A tensor of a type.
@@ -175,6 +178,7 @@ fn of_variable(
             Some(expr_ref) => expected::expected(view, expr_ref),
             None => value.and_then(|value| expected::expected(view, value)),
         },
+        elements: value.and_then(|value| elements::of_expr(view, value)),
     }
 }
 
@@ -189,6 +193,7 @@ fn of_expr(view: &View<'_>, expr_ref: ExprRef) -> TypeInfo {
         tensors: tensors(view, ty, Of::Value(expr_ref)),
         context: variables(view, expr_ref),
         expected: expected::expected(view, expr_ref),
+        elements: elements::of_expr(view, expr_ref),
     }
 }
 
@@ -223,6 +228,7 @@ fn of_global(
         expected: here
             .zip(expr_ref)
             .and_then(|(view, expr_ref)| expected::expected(view, expr_ref)),
+        elements: None,
     })
 }
 

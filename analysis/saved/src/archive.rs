@@ -5,14 +5,16 @@
 //! compressed, so no entry is longer than the file.
 
 use std::{
-    io::{Read, Seek, SeekFrom},
+    io::{ErrorKind, Read, Seek, SeekFrom},
     ops::Range,
 };
 
-use crate::{Error, Plan, convert};
+use crate::{Error, Plan, convert, graph::short};
 
 /// The largest number of entries of an archive.
 const MOST_ENTRIES: usize = 1 << 16;
+/// The longest name of an entry that is read, in bytes.
+const LONGEST_NAME: u64 = 1 << 16;
 /// The longest text that is read from an archive, in bytes.
 const MAX_TEXT: u64 = u32::MAX as u64;
 
@@ -66,7 +68,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
         [entry] => Some(read(&mut archive, entry)?),
         [first, ..] => {
             let message =
-                format!("it contains {} modules, such as `{}`", modules.len(), first.name);
+                format!("it contains {} modules, such as `{}`", modules.len(), short(&first.name));
             return Err(Error::new("many-modules", "", message));
         }
     };
@@ -99,6 +101,7 @@ pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Erro
 }
 
 fn within(entry: &str, place: &str) -> String {
+    let entry = short(entry);
     if place.is_empty() { format!("`{entry}`") } else { format!("`{entry}`: {place}") }
 }
 
@@ -106,7 +109,12 @@ fn within(entry: &str, place: &str) -> String {
 fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, Error> {
     let broken =
         |message: &str| Error::new("bad-archive", "", format!("the archive is damaged: {message}"));
-    let failed = |error: std::io::Error| broken(&error.to_string());
+    // The messages about headers quote bytes of the file.
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::UnexpectedEof => broken("it ends too soon"),
+        ErrorKind::Other | ErrorKind::InvalidData => broken("the header of an entry is damaged"),
+        _ => broken(&error.to_string()),
+    };
     archive.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut tar = tar::Archive::new(archive);
     let mut found = Vec::new();
@@ -117,11 +125,15 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
         }
         let entry = entry.map_err(failed)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let shown = crate::graph::short(&name).into_owned();
+        let shown = short(&name).into_owned();
         let kind = entry.header().entry_type();
-        if name.starts_with('/') || name.split(['/', '\\']).any(|part| part == "..") {
-            let message = format!("the archive is refused: the name `{shown}` leads out of it");
-            return Err(Error::new("bad-archive", "", message));
+        let leads_out = |name: &str| {
+            let message =
+                format!("the archive is refused: the name `{}` leads out of it", short(name));
+            Err(Error::new("bad-archive", "", message))
+        };
+        if is_outside(&name) {
+            return leads_out(&name);
         }
         if kind.is_symlink() || kind.is_hard_link() {
             let message = format!("the archive is rejected: `{shown}` is a link");
@@ -132,6 +144,19 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
         let Some(end) = end else {
             return Err(broken(&format!("`{shown}` is longer than the archive")));
         };
+        if kind.is_character_special() || kind.is_block_special() || kind.is_fifo() {
+            let message = format!("the archive is refused: `{shown}` is a device or a pipe");
+            return Err(Error::new("bad-archive", "", message));
+        }
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            // The name of the next entry, where it is longer than a header has room for.
+            for name in long_names(entry, kind.is_gnu_longname()).map_err(failed)? {
+                if is_outside(&name) {
+                    return leads_out(&name);
+                }
+            }
+            continue;
+        }
         if kind.is_file() || kind.is_contiguous() {
             let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
             found.push(Entry { name, range: from..end });
@@ -140,8 +165,29 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
     Ok(found)
 }
 
+/// Tells whether a name is that of a file outside of the folder that an archive is unpacked in.
+fn is_outside(name: &str) -> bool {
+    name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// Returns the names in an entry that holds those of the next one.
+fn long_names(entry: impl Read, is_gnu: bool) -> std::io::Result<Vec<String>> {
+    let mut bytes = Vec::new();
+    entry.take(LONGEST_NAME).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if is_gnu {
+        return Ok(vec![text.trim_end_matches('\0').to_owned()]);
+    }
+    // `LENGTH KEY=VALUE`, a line each.
+    let records = text.lines().filter_map(|line| line.split_once(' ')?.1.split_once('='));
+    Ok(records
+        .filter(|(key, _)| matches!(*key, "path" | "linkpath"))
+        .map(|(_, name)| name.to_owned())
+        .collect())
+}
+
 fn read<R: Read + Seek>(archive: &mut R, entry: &Entry) -> Result<String, Error> {
-    let place = || format!("`{}`", crate::graph::short(&entry.name));
+    let place = || format!("`{}`", short(&entry.name));
     let failed = |error: std::io::Error| Error::new("bad-archive", place(), error.to_string());
     let length = entry.range.end - entry.range.start;
     if length > MAX_TEXT {

@@ -58,8 +58,7 @@ impl<'t> Graph<'t> {
     pub(crate) fn read(json: &'t str) -> Result<Graph<'t>, Error> {
         let raw: RawGraph<'t> = serde_json::from_str(json).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
-            let text = error.to_string();
-            let reason = text.split(" at line ").next().unwrap_or_default();
+            let reason = reason(&error);
             let code = if reason.starts_with("more than") { "too-many-nodes" } else { "not-json" };
             Error::new(code, place, format!("this is not what `tvm.ir.save_json` writes: {reason}"))
         })?;
@@ -201,12 +200,39 @@ impl<'t> Graph<'t> {
     }
 }
 
-/// Shortens a text for a message.
+/// Shortens a text of a file for a message, and escapes its control characters.
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
+    let cut = text.char_indices().nth(80).map(|(end, _)| end);
+    let part = &text[..cut.unwrap_or(text.len())];
+    if cut.is_none() && !part.contains(char::is_control) {
+        return text.into();
     }
+    let more = if cut.is_some() { "…" } else { "" };
+    (on_one_line(part) + more).into()
+}
+
+/// The reason why a file is not the JSON that it should be. It may quote a value of the file, which
+/// may be as long as the file: the middle is left out then.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    const MOST: usize = 60;
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
+    let count = text.chars().count();
+    if count <= 2 * MOST {
+        return on_one_line(text);
+    }
+    let from: String = text.chars().take(MOST).collect();
+    let to: String = text.chars().skip(count - MOST).collect();
+    on_one_line(&format!("{from}…{to}"))
+}
+
+/// A text without control characters.
+fn on_one_line(text: &str) -> String {
+    let escaped = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// A string of the file, borrowed unless it has escapes.

@@ -2,7 +2,8 @@
 //!
 //! `tables/kinds.txt` has a line for each kind: its name, then `FIELD:TYPE` or `FIELD:TYPE=DEFAULT`.
 //! The types are `i` (integer), `f` (float), `b` (bool), `s` (string), `t` (data type), `n` (array),
-//! and `o` (another object).
+//! and `o` (another object). Two classes of attributes have one name, `SimulatedQuantizeAttrs`: the
+//! fields of each have defaults, so that those of the other one may be missing.
 
 use std::sync::LazyLock;
 
@@ -164,4 +165,36 @@ pub(crate) fn is_unconstrained(graph: &Graph<'_>, id: Id) -> Result<bool, Error>
         && is_none("virtual_device_id")?
         && graph.optional(id, "target")?.is_none()
         && graph.string(id, "memory_scope")?.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The attributes of every operator can be printed and saved: all fields by the names that the
+    /// operator has, and none without a type.
+    #[test]
+    fn every_attribute_class_of_an_operator_is_known() {
+        let mut classes = 0;
+        for operator in operators::all() {
+            let schemas = [operator.registered_attrs(), operator.declared_attrs()];
+            for schema in schemas.into_iter().flatten() {
+                let fields = fields(schema.key);
+                let fields = fields.unwrap_or_else(|| panic!("{}: {}", operator.name, schema.key));
+                let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+                for field in schema.fields {
+                    assert!(known.contains(&field.name), "{}.{}", schema.key, field.name);
+                }
+                classes += 1;
+            }
+        }
+        assert!(classes > 200, "{classes}");
+    }
+
+    #[test]
+    fn operators_take_their_own_attributes() {
+        assert!(takes("nn.conv2d", "relay.attrs.Conv2DAttrs"));
+        assert!(!takes("nn.conv2d", "relay.attrs.Conv1DAttrs"));
+        assert!(!takes("add", "DictAttrs"));
+    }
 }

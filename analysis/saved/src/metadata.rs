@@ -6,7 +6,7 @@ use crate::{
     Error,
     graph::{Graph, Id, packed},
     kinds::{self, FieldType},
-    map,
+    map, numbers,
     write::JsonWriter,
 };
 
@@ -203,13 +203,21 @@ impl<'g, 't> Index<'g, 't> {
         }
         let mut fields = Vec::new();
         for field in kinds::fields(&node.kind).unwrap_or_default() {
-            let Some(text) = node.field(field.name) else { continue };
+            let Some(text) = node.field(field.name) else {
+                // A version that did not have it yet: an object that is not there.
+                if field.ty == FieldType::Object {
+                    fields.push((field.name, "0".to_owned()));
+                }
+                continue;
+            };
             let text = match field.ty {
                 FieldType::Object => number(&self.graph.link(id, field.name)?).to_string(),
                 FieldType::Array => {
                     let array: usize = self.graph.number(id, field.name)?;
                     self.array_numbers.get(&array).copied().unwrap_or_default().to_string()
                 }
+                // TVM 0.9 and before saved fewer digits.
+                FieldType::Float => numbers::whole(self.graph.number(id, field.name)?),
                 _ => text.to_string(),
             };
             fields.push((field.name, text));

@@ -4,18 +4,27 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 /// Formats a number like an output stream of C++: with six significant digits.
 pub(crate) fn general(value: f64) -> String {
-    const DIGITS: i32 = 6;
+    rounded(value, 6)
+}
+
+/// Returns a number as TVM 0.14 saves it: with all of its digits.
+pub(crate) fn whole(value: f64) -> String {
+    rounded(value, 17)
+}
+
+/// Returns a number with as many significant digits, without the zeros at the end.
+fn rounded(value: f64, most: usize) -> String {
     if value.is_nan() {
         return if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned();
     }
     if value.is_infinite() {
         return if value < 0.0 { "-inf" } else { "inf" }.to_owned();
     }
-    let scientific = format!("{:.*e}", (DIGITS - 1) as usize, value);
+    let scientific = format!("{:.*e}", most - 1, value);
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    if (-4..DIGITS).contains(&exponent) {
-        let places = (DIGITS - 1 - exponent) as usize;
+    if (-4..most as i32).contains(&exponent) {
+        let places = (most as i32 - 1 - exponent) as usize;
         return trimmed(&format!("{value:.places$}")).to_owned();
     }
     let sign = if exponent < 0 { '-' } else { '+' };
@@ -97,6 +106,20 @@ mod tests {
             (9.999_995e-5, "0.0001"),
         ] {
             assert_eq!(shown(value), text);
+        }
+    }
+
+    #[test]
+    fn saved_numbers_have_all_digits() {
+        for (value, text) in [
+            (1e-5, "1.0000000000000001e-05"),
+            (0.1, "0.10000000000000001"),
+            (0.5, "0.5"),
+            (1e300, "1.0000000000000001e+300"),
+            (-3.0, "-3"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(whole(value), text);
         }
     }
 

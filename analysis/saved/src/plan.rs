@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::Error;
+use crate::{Error, graph::reason};
 
 /// The largest number of tensors of a plan.
 const MAX_TENSORS: usize = 1 << 22;
@@ -63,8 +63,10 @@ impl Plan {
     /// It has another format, or its lists have different lengths.
     pub fn read(json: &str) -> Result<Plan, Error> {
         let bad = |message: String| Error::new("bad-plan", "", message);
-        let raw: Raw<'_> = serde_json::from_str(json)
-            .map_err(|error| bad(format!("this is not the JSON of the graph executor: {error}")))?;
+        let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| {
+            let reason = reason(&error);
+            bad(format!("this is not the JSON of the graph executor: {reason}"))
+        })?;
         let (Some((_, types)), Some((_, shapes)), Some((_, ids))) =
             (raw.attrs.dltype, raw.attrs.shape, raw.attrs.storage_id)
         else {

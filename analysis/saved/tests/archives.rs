@@ -75,6 +75,17 @@ fn path_traversal_and_links_are_rejected() {
     for name in ["/etc/passwd", "../model.json", "a/../../b", "a\\..\\b", ".."] {
         refused(&archive(&[good, (name, FILE, b"x")]), "leads out of it");
     }
+    // Names that are longer than a header has room for are in an entry before.
+    let long = "a/".repeat(80) + "../../x\0";
+    refused(&archive(&[("././@LongLink", EntryType::GNULongName, long.as_bytes()), good]), "leads");
+    let record = format!("{} path={}\n", 174, long.trim_end_matches('\0'));
+    let pax = ("PaxHeaders/x", EntryType::XHeader, record.as_bytes());
+    refused(&archive(&[pax, good]), "leads out of it");
+    let harmless = ("PaxHeaders/x", EntryType::XHeader, &b"19 mtime=1234567890\n"[..]);
+    assert!(read(&archive(&[harmless, good])).is_ok());
+    for kind in [EntryType::Char, EntryType::Block, EntryType::Fifo] {
+        refused(&archive(&[good, ("model.params", kind, b"")]), "is a device or a pipe");
+    }
     for kind in [EntryType::Symlink, EntryType::Link] {
         refused(&archive(&[good, ("model.params", kind, b"")]), "is a link");
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use base64::Engine;
 use saved::{convert, is_saved};
 use serde_json::{Value, json};
 
@@ -144,6 +145,172 @@ def @main[t](%x: Tensor[(3), float32]) -> Tensor[(3), float32] {
     assert_eq!(text, expected);
 }
 
+/// Every node that TVM renames, and every field of text that becomes a string of its own, from 0.6.
+#[test]
+fn every_step_from_tvm_0_6_is_taken() {
+    let fields = |kind: &str| match kind {
+        "Variable" | "SizeVar" => json!({ "name": "n", "dtype": "int32" }),
+        "StringImm" => json!({ "value": "text", "dtype": "handle" }),
+        _ => json!({ "dtype": "int32", "a": "8", "b": "8" }),
+    };
+    let text_of = |dimension: Value| {
+        let nodes = json!([
+            { "type_key": "" },
+            node("relay.Function", json!({ "params": "2", "body": "3", "ret_type": "0",
+                "type_params": "0", "attrs": "0", "span": "0", "_checked_type_": "0" })),
+            { "type_key": "Array", "data": [3] },
+            node("relay.Var", json!({ "vid": "4", "type_annotation": "5", "span": "0",
+                "_checked_type_": "0" })),
+            node("relay.Id", json!({ "name_hint": "x" })),
+            node("relay.TensorType", json!({ "shape": "6", "dtype": "float32", "span": "0" })),
+            { "type_key": "Array", "data": [7] },
+            dimension,
+            node("IntImm", json!({ "dtype": "int32", "value": "3" })),
+        ]);
+        let attrs = json!({ "tvm_version": "0.6.0" });
+        let graph = json!({ "root": 1, "nodes": nodes, "b64ndarrays": [], "attrs": attrs });
+        convert(&graph.to_string()).expect("text")
+    };
+    // As the dimension of a tensor each is in the metadata section, with its fields.
+    for (kind, now) in [
+        ("Variable", "tir.Var"),
+        ("SizeVar", "tir.SizeVar"),
+        ("Add", "tir.Add"),
+        ("Sub", "tir.Sub"),
+        ("Mul", "tir.Mul"),
+        ("Div", "tir.Div"),
+        ("Mod", "tir.Mod"),
+        ("FloorDiv", "tir.FloorDiv"),
+        ("FloorMod", "tir.FloorMod"),
+        ("Min", "tir.Min"),
+        ("Max", "tir.Max"),
+        ("EQ", "tir.EQ"),
+        ("NE", "tir.NE"),
+        ("LT", "tir.LT"),
+        ("LE", "tir.LE"),
+        ("GT", "tir.GT"),
+        ("GE", "tir.GE"),
+        ("And", "tir.And"),
+        ("Or", "tir.Or"),
+    ] {
+        let text = text_of(node(kind, fields(kind)));
+        let begin = format!("(%x: Tensor[(meta[{now}][0]), float32])");
+        assert!(text.contains(&begin), "{kind}: {text}");
+        assert!(text.contains(&format!("\"type_key\": \"{now}\"")), "{text}");
+        // Fields of later versions are there, as TVM 0.14 saves them.
+        assert!(text.contains("\"span\": \"0\""), "{text}");
+        if matches!(kind, "Variable" | "SizeVar") {
+            assert!(text.contains("\"type_annotation\": \"0\""), "{text}");
+            assert!(text.contains("\"repr_str\": \"n\""), "{text}");
+        }
+    }
+    assert!(text_of(node("Any", json!({ "dtype": "int32" }))).contains("Tensor[(?), float32]"));
+    let text = text_of(node("StringImm", fields("StringImm")));
+    assert!(text.contains("Tensor[(\"text\"), float32]"), "{text}");
+}
+
+#[test]
+fn numbers_of_earlier_versions_get_all_digits() {
+    let mut graph = function(&[
+        expression("relay.Call", json!({ "op": "6", "args": "2", "attrs": "5", "type_args": "0" })),
+        node("relay.attrs.ClipAttrs", json!({ "a_min": "1e-05", "a_max": "0.5" })),
+        json!({ "type_key": "Op", "repr_str": "add" }),
+    ]);
+    graph["attrs"]["tvm_version"] = "0.9.0".into();
+    let text = convert(&graph.to_string()).expect("text");
+    // `add` has other attributes, so that these are in the metadata section.
+    assert!(text.contains("add(meta[relay.attrs.ClipAttrs][0])"), "{text}");
+    assert!(text.contains("\"a_min\": \"1.0000000000000001e-05\""), "{text}");
+    assert!(text.contains("\"a_max\": \"0.5\""), "{text}");
+}
+
+#[test]
+fn attributes_of_functions_of_every_kind_are_printed() {
+    let values = json!({
+        "Integer": ["IntImm", { "dtype": "int64", "value": "-3" }],
+        "Unsigned": ["IntImm", { "dtype": "uint8", "value": "7" }],
+        "Short": ["IntImm", { "dtype": "int16", "value": "7" }],
+        "Truth": ["IntImm", { "dtype": "bool", "value": "1" }],
+        "Half": ["FloatImm", { "dtype": "float16", "value": "0.5" }],
+        "Single": ["FloatImm", { "dtype": "float32", "value": "1e-10" }],
+        "Double": ["FloatImm", { "dtype": "float64", "value": "100000" }],
+        "Brain": ["FloatImm", { "dtype": "bfloat16", "value": "1.5" }],
+        "Nothing": ["", {}],
+        "Any": ["tir.Any", { "dtype": "int32" }],
+        "Device": ["VirtualDevice", { "device_type_int": "1", "virtual_device_id": "0",
+            "target": "0", "memory_scope": "3" }],
+        "Map": ["Map", {}],
+    });
+    let values = values.as_object().expect("an object");
+    let mut nodes = global("f");
+    nodes.push(node("DictAttrs", json!({ "__dict__": "7" })));
+    let first = 8;
+    let keys: Vec<&String> = values.keys().collect();
+    let data: Vec<usize> = (first..first + keys.len()).collect();
+    nodes.push(json!({ "type_key": "Map", "keys": keys, "data": data }));
+    for value in values.values() {
+        let mut all = node(value[0].as_str().expect("a kind"), value[1].clone());
+        all["attrs"]["span"] = "0".into();
+        nodes.push(all);
+    }
+    let mut graph = function(&nodes);
+    graph["nodes"][1]["attrs"]["attrs"] = "6".into();
+    graph["nodes"][3]["repr_str"] = "a \"quote\"".into();
+    let text = convert(&graph.to_string()).expect("text");
+    for part in [
+        "Integer=-3i64",
+        "Unsigned=7",
+        "Short=7i16",
+        "Truth=True",
+        "Half=0.5f16",
+        "Single=1e-10f",
+        "Double=100000f64",
+        "Brain=1.500000",
+        "Nothing=None",
+        "Any=?",
+        "Device=meta[VirtualDevice][0]",
+        "Map=meta[Map][0]",
+    ] {
+        let all = text.lines().nth(1).unwrap_or_default();
+        assert!(all.contains(part), "{part}: {all}");
+    }
+}
+
+/// Scalars of the data types that the text has literals for are written out, all others are in the
+/// metadata section.
+#[test]
+fn constants_of_every_data_type_are_printed() {
+    let scalar = |code: u8, bits: u8, bytes: &[u8]| {
+        let mut all = 0xDD5E_40F0_96B4_A13Fu64.to_le_bytes().to_vec();
+        all.extend(0u64.to_le_bytes());
+        all.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, code, bits, 1, 0]);
+        all.extend((bytes.len() as u64).to_le_bytes());
+        all.extend(bytes);
+        all
+    };
+    for (array, text) in [
+        (scalar(0, 16, &7i16.to_le_bytes()), "7i16"),
+        (scalar(0, 32, &(-7i32).to_le_bytes()), "-7"),
+        (scalar(0, 64, &(1i64 << 40).to_le_bytes()), "1099511627776i64"),
+        (scalar(1, 1, &[1]), "True"),
+        (scalar(1, 1, &[0]), "False"),
+        (scalar(2, 16, &[0, 0x38]), "0.5f16"),
+        (scalar(2, 32, &1e-20f32.to_le_bytes()), "1e-20f"),
+        (scalar(2, 32, &f32::NEG_INFINITY.to_le_bytes()), "-inff"),
+        (scalar(2, 64, &1234567.0f64.to_le_bytes()), "1.23457e+06f64"),
+        (scalar(0, 8, &[7]), "meta[relay.Constant][0]"),
+        (scalar(1, 8, &[7]), "meta[relay.Constant][0]"),
+        (scalar(1, 32, &[7, 0, 0, 0]), "meta[relay.Constant][0]"),
+        (scalar(4, 16, &[0, 0x3F]), "meta[relay.Constant][0]"),
+        (scalar(0, 4, &[7]), "meta[relay.Constant][0]"),
+    ] {
+        let mut graph = function(&[expression("relay.Constant", json!({ "data": "0" }))]);
+        graph["b64ndarrays"] = json!([base64::engine::general_purpose::STANDARD.encode(array)]);
+        let found = convert(&graph.to_string()).expect("text");
+        assert_eq!(found.lines().nth(2), Some(&*format!("  {text}")), "{found}");
+    }
+}
+
 #[test]
 fn references_and_bare_functions_are_printed() {
     let graph = function(&[
@@ -196,6 +363,12 @@ fn invalid_graphs_are_rejected() {
     for text in ["", "{", "[]", "{\"root\": 1}", "{\"root\": 1, \"nodes\": 3}"] {
         assert!(convert(text).is_err(), "{text}");
     }
+    // A message quotes no array, and has one line.
+    let mut graph = function(&global("f"));
+    graph["root"] = "A".repeat(1 << 20).into();
+    assert!(fails(&graph, "not-json").len() < 300);
+    let graph = function(&[node("a\nb", json!({}))]);
+    assert!(!fails(&graph, "unknown-node-kind").contains('\n'));
     for Case { json, .. } in cases().into_iter().take(2) {
         let saved = json.to_string();
         for end in (0..saved.len()).step_by(97) {

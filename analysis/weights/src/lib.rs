@@ -25,5 +25,5 @@ pub use payload::{DecodeError, Payload};
 pub use rebuild::{Part, cut, encode, parts};
 pub use section::{CONSTANT, Header, Node, Section};
 pub use split::{FOLDED, Split, SplitError, folded_line, is_folded, split};
-pub use stats::{BINS, Stats, bars};
+pub use stats::{BARS, BINS, Stats, bars};
 pub use store::Weights;

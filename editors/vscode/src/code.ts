@@ -205,6 +205,14 @@ export function registerCode(waking: Waking): vscode.Disposable {
   );
 }
 
+/** Shows a module that was written: its code alone where the file is large and has a section. */
+export async function openModule(file: vscode.Uri): Promise<void> {
+  const limit = vscode.workspace.getConfiguration("relay").get("codeView.minimumSize", 1) * 1e6;
+  const code = (await sizeOf(file)) > limit ? vscode.workspace.openTextDocument(codeUri(file)) : undefined;
+  const document = await code?.then(undefined, () => undefined);
+  await vscode.window.showTextDocument(document ?? (await vscode.workspace.openTextDocument(file)), { preview: false });
+}
+
 /** Whether the metadata section of a document is larger than the setting says. */
 async function hasLargeSection(document: vscode.TextDocument): Promise<boolean> {
   if (document.uri.scheme !== "file") {

@@ -10,6 +10,7 @@ import {
   type Executable,
 } from "vscode-languageclient/node";
 
+import { registerBinding } from "./bind.js";
 import { registerCompare } from "./choose.js";
 import { registerCode } from "./code.js";
 import { Comparisons } from "./compare.js";
@@ -107,6 +108,7 @@ class Relay {
       this.type,
       registerExample(context.extensionUri),
       registerWhy(() => this.client),
+      registerBinding(() => this.client),
       this.virtual,
       this.comparisons,
       this.passes,

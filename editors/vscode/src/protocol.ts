@@ -118,6 +118,18 @@ export interface TypeAt {
   }[];
   readonly context: readonly { readonly name: string; readonly type: string; readonly location: Place["location"] }[];
   readonly expected: { readonly place: string; readonly type: string | null; readonly note: string | null } | null;
+  /** What the elements are like, where the expression is a constant of the metadata section. */
+  readonly elements: {
+    readonly facts: string;
+    readonly first: string;
+    readonly distribution: {
+      readonly min: number;
+      readonly max: number;
+      readonly low: string;
+      readonly high: string;
+      readonly histogram: readonly number[];
+    } | null;
+  } | null;
 }
 
 /** The response to `relay/readingView`. Places are a line, the first character, and the end. */
@@ -306,6 +318,30 @@ export async function codeView(client: LanguageClient, file: vscode.Uri): Promis
 export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<string | null> {
   const saved = await client.sendRequest<{ stamp: string | null }>("relay/saveCode", { ...named(client, file), stamp, text });
   return saved.stamp;
+}
+
+/** Writes a module whose parameters are constants where an array has their name; gives the names. */
+export async function bindParameters(
+  client: LanguageClient,
+  document: vscode.Uri,
+  files: readonly vscode.Uri[],
+  output: vscode.Uri,
+): Promise<readonly string[]> {
+  const uri = (file: vscode.Uri) => client.code2ProtocolConverter.asUri(file);
+  const params = { ...named(client, document), files: files.map(uri), output: uri(output) };
+  return (await client.sendRequest<{ names: string[] }>("relay/bindParameters", params)).names;
+}
+
+/** Writes a module whose constants are parameters, and the tensors to `arrays`; gives the names. */
+export async function liftConstants(
+  client: LanguageClient,
+  document: vscode.Uri,
+  output: vscode.Uri,
+  arrays: vscode.Uri,
+): Promise<readonly string[]> {
+  const uri = (file: vscode.Uri) => client.code2ProtocolConverter.asUri(file);
+  const params = { ...named(client, document), output: uri(output), params: uri(arrays) };
+  return (await client.sendRequest<{ names: string[] }>("relay/liftConstants", params)).names;
 }
 
 /** With `module`, the position counts from the start of that module. */

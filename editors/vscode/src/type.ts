@@ -19,7 +19,7 @@ const PAGE: Page = {
 /** A message from the page. */
 type FromPage =
   | { readonly type: "ready" }
-  | { readonly type: "shown"; readonly source: string; readonly lines: readonly string[]; readonly axes: number }
+  | ({ readonly type: "shown" } & ShownType)
   | { readonly type: "go"; readonly location: { readonly uri: string; readonly range: TypeAt["range"] } };
 
 /** The content of the view, as last reported by its page. */
@@ -28,6 +28,8 @@ export interface ShownType {
   readonly lines: readonly string[];
   /** The number of rows of axes. */
   readonly axes: number;
+  /** Bars of the histogram. */
+  readonly bars: number;
 }
 
 export class TypePanel implements vscode.Disposable {
@@ -100,8 +102,8 @@ export class TypePanel implements vscode.Disposable {
         this.later();
         break;
       case "shown": {
-        const { source, lines, axes } = message;
-        this.shown = { source, lines, axes };
+        const { source, lines, axes, bars } = message;
+        this.shown = { source, lines, axes, bars };
         break;
       }
       case "go":

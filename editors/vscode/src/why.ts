@@ -3,10 +3,11 @@
 import * as vscode from "vscode";
 import type { Location, Position } from "vscode-languageclient/node";
 
+import { BIND, LIFT } from "./bind.js";
 import { type Running, type Why, whyShape } from "./protocol.js";
 
 /** The commands of the extension that the server may name. */
-export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader"];
+export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader", BIND, LIFT];
 
 export function registerWhy(running: Running): vscode.Disposable {
   const command = (name: string, run: (uri?: string, at?: Position) => unknown) =>

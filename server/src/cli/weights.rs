@@ -1,15 +1,19 @@
 //! `relay-analyzer weights`
 
+mod parameters;
+
 use std::{
     fs::File,
     io::{BufWriter, Write},
-    path::PathBuf,
+    ops::Range,
+    path::{Path, PathBuf},
 };
 
 use clap::{Args, ValueEnum};
+use interpreter::Tensor;
 use serde_json::json;
 use syntax::SyntaxKind;
-use weights::{BINS, CONSTANT, Stats, Weights, bars};
+use weights::{BARS, CONSTANT, Header, Payload, Stats, Weights};
 
 use super::{Failure, Outcome, Reading};
 use crate::{
@@ -26,7 +30,8 @@ pub(super) struct WeightsArgs {
     /// The output format
     #[arg(long, value_enum, default_value = "table")]
     format: WeightsFormat,
-    /// Write each tensor to this folder, as `constant_0.npy`, `constant_1.npy`, …
+    /// Write each tensor to this folder, as `constant_0.npy`, `constant_1.npy`, …; parameters of an
+    /// archive as `parameter_0.npy`, …
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
     /// Name tensors by equal ones of a `.params` or `.npz` file; may be repeated
@@ -48,7 +53,8 @@ enum WeightsFormat {
 
 /// A row of the list.
 struct Row {
-    entry: u32,
+    /// The entry of the metadata section; `None` for a parameter.
+    entry: Option<u32>,
     dtype: String,
     shape: String,
     bytes: u64,
@@ -57,31 +63,42 @@ struct Row {
     uses: u64,
     /// The first entry with the same content, if it is another one.
     same: Option<u32>,
-    /// The name of an equal tensor in a file.
+    /// The name of the parameter, or of an equal tensor in a file.
     name: Option<String>,
     problem: Option<String>,
 }
 
 pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
-    let (code, weights) = opened(args)?;
+    let Opened { code, weights, parameters } = opened(args)?;
     let shown = input::shown(&args.path);
-    let Some(weights) = weights else {
+    if weights.is_none() && parameters.is_none() {
         return Err(format!("`{shown}` has no metadata section, and no weights").into());
-    };
-    if let Some(error) = weights.section().error() {
-        return Err(format!("`{shown}`: its metadata section is invalid: {error}").into());
     }
     let known = Known::open(&args.params)?;
-    if let Some(folder) = &args.save {
-        save(&weights, folder)?;
+    let mut rows = Vec::new();
+    if let Some(weights) = weights {
+        if let Some(error) = weights.section().error() {
+            return Err(format!("`{shown}`: its metadata section is invalid: {error}").into());
+        }
+        if let Some(folder) = &args.save {
+            save(&weights, folder)?;
+        }
+        let uses = uses(&code, weights.section().entries(CONSTANT).len());
+        for (entry, &uses) in (0u32..).zip(&uses) {
+            rows.push(row(&weights, &known, entry, uses)?);
+        }
     }
-    let uses = uses(&code, weights.section().entries(CONSTANT).len());
+    if let Some(part) = parameters {
+        rows.extend(parameters::rows(&args.path, part, &code, args.save.as_deref())?);
+    }
     let mut outcome = Outcome::Clean;
-    let rows = (0u32..).zip(&uses).map(|(entry, &uses)| row(&weights, &known, entry, uses));
-    let rows: Vec<Row> = rows.collect::<Result<_, String>>()?;
     for row in &rows {
         if let Some(problem) = &row.problem {
-            stderr::error(&format!("`meta[{CONSTANT}][{}]`: {problem}", row.entry));
+            let subject = match (row.entry, &row.name) {
+                (None, Some(name)) => format!("`{}`", escape::terminal(name)),
+                (entry, _) => format!("`meta[{CONSTANT}][{}]`", entry.unwrap_or_default()),
+            };
+            stderr::error(&format!("{subject}: {problem}"));
             outcome = Outcome::Errors;
         }
     }
@@ -100,13 +117,23 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
+/// A file with weights.
+struct Opened {
+    code: String,
+    /// The tensors of the metadata section.
+    weights: Option<Weights>,
+    /// The range of the parameters in an archive.
+    parameters: Option<Range<u64>>,
+}
+
 /// Reads a file: mapped if it is a text, else as what TVM saved.
-fn opened(args: &WeightsArgs) -> Result<(String, Option<Weights>), Failure> {
+fn opened(args: &WeightsArgs) -> Result<Opened, Failure> {
     let is_text =
         input::is_text(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
     if is_text {
-        return Weights::open(&args.path)
-            .map_err(|error| input::cannot_read(&args.path, &error).into());
+        let (code, weights) =
+            Weights::open(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
+        return Ok(Opened { code, weights, parameters: None });
     }
     let input = input::read(&args.path, args.reading.max_code())?;
     if let Some(problem) = &input.problem {
@@ -115,7 +142,8 @@ fn opened(args: &WeightsArgs) -> Result<(String, Option<Weights>), Failure> {
     let parts = weights::split(input.text.as_bytes())
         .map_err(|error| format!("{}: {error}", escape::terminal(&input.path)))?;
     let weights = (!parts.section.is_empty()).then(|| Weights::of_text(parts.section));
-    Ok((parts.code.to_owned(), weights))
+    let parameters = input.saved.as_ref().and_then(|saved| saved.params.clone());
+    Ok(Opened { code: parts.code.to_owned(), weights, parameters })
 }
 
 /// Counts the references to each constant.
@@ -143,7 +171,7 @@ fn row(weights: &Weights, known: &Known, entry: u32, uses: u64) -> Result<Row, S
     let repeated = weights.repeated();
     let same = repeated.binary_search_by_key(&entry, |pair| pair.0).ok();
     let mut row = Row {
-        entry,
+        entry: Some(entry),
         dtype: String::new(),
         shape: String::new(),
         bytes: 0,
@@ -159,16 +187,21 @@ fn row(weights: &Weights, known: &Known, entry: u32, uses: u64) -> Result<Row, S
         row.problem = Some("it is not a readable tensor".to_owned());
         return Ok(row);
     };
+    describe(&mut row, header, &payload);
+    row.name = known.name_of(header, &payload)?;
+    Ok(row)
+}
+
+/// Adds the type and the statistics of a tensor to a row.
+fn describe(row: &mut Row, header: &Header, payload: &Payload<'_>) {
     row.dtype = header.ty.dtype.to_string();
     let sizes: Vec<String> = header.ty.shape.iter().map(|size| size.to_string()).collect();
     row.shape = format!("({})", sizes.join(", "));
     row.bytes = header.bytes().unwrap_or(0);
-    match Stats::of(&payload, header) {
+    match Stats::of(payload, header) {
         Ok(stats) => row.stats = stats,
         Err(error) => row.problem = Some(error.to_string()),
     }
-    row.name = known.name_of(header, &payload)?;
-    Ok(row)
 }
 
 fn save(weights: &Weights, folder: &std::path::Path) -> Result<(), Failure> {
@@ -180,14 +213,17 @@ fn save(weights: &Weights, folder: &std::path::Path) -> Result<(), Failure> {
         let tensor = array.and_then(|array| decoded(section, array, &weights.payload(array)?));
         // The list reports the problem.
         let Some(tensor) = tensor else { continue };
-        let path = folder.join(format!("constant_{entry}.npy"));
-        let written = File::create(&path).map(BufWriter::new).and_then(|mut out| {
-            arrays::write_npy(&mut out, &tensor)?;
-            out.flush()
-        });
-        written.map_err(|error| format!("cannot write `{}`: {error}", input::shown(&path)))?;
+        write_npy(&folder.join(format!("constant_{entry}.npy")), &tensor)?;
     }
     Ok(())
+}
+
+fn write_npy(path: &Path, tensor: &Tensor) -> Result<(), String> {
+    let written = File::create(path).map(BufWriter::new).and_then(|mut out| {
+        arrays::write_npy(&mut out, tensor)?;
+        out.flush()
+    });
+    written.map_err(|error| format!("cannot write `{}`: {error}", input::shown(path)))
 }
 
 /// Formats a number in few characters.
@@ -223,7 +259,7 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             notes += &format!("  {}", escape::terminal(name));
         }
         let cells = [
-            row.entry.to_string(),
+            row.entry.map_or("-".to_owned(), |entry| entry.to_string()),
             row.dtype.clone(),
             row.shape.clone(),
             row.bytes.to_string(),
@@ -232,7 +268,7 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             number(|stats| stats.mean),
             stats.map_or("-".to_owned(), |stats| stats.zeros.to_string()),
             row.uses.to_string(),
-            stats.map_or_else(|| " ".repeat(BINS), |stats| bars(&stats.histogram)),
+            stats.map_or_else(|| " ".repeat(BARS), Stats::bars),
         ];
         (cells, notes)
     };
@@ -269,7 +305,7 @@ fn json_of(row: &Row) -> serde_json::Value {
         json!({
             "min": number(stats.min), "max": number(stats.max), "mean": number(stats.mean),
             "zeros": stats.zeros, "nans": stats.nans, "infinities": stats.infinities,
-            "histogram": stats.histogram,
+            "histogram": stats.histogram.to_vec(),
         })
     });
     json!({
@@ -289,7 +325,8 @@ fn csv(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
         });
         let same = row.same.map(|entry| entry.to_string()).unwrap_or_default();
         let name = row.name.as_deref().map(quoted).unwrap_or_default();
-        let (entry, dtype, shape) = (row.entry, &row.dtype, quoted(&row.shape));
+        let entry = row.entry.map(|entry| entry.to_string()).unwrap_or_default();
+        let (dtype, shape) = (&row.dtype, quoted(&row.shape));
         writeln!(out, "{entry},{dtype},{shape},{},{stats},{},{same},{name}", row.bytes, row.uses)?;
     }
     Ok(())

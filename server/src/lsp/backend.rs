@@ -11,9 +11,10 @@ use super::{
     event::{Event, Mailbox},
     exit::{self, ExitSender},
     handlers::{
-        self, actions, between, calls, code_view, completion, definition, diagnostics, folding,
-        format, health, hover, inlay, lens, linked, links, occurrences, reading, references,
-        rename, saved, selection, shapes, signature, symbols, tokens, type_at, workspace,
+        self, actions, between, binding, calls, code_view, completion, definition, diagnostics,
+        folding, format, health, hover, inlay, lens, linked, links, occurrences, reading,
+        references, rename, saved, selection, shapes, signature, symbols, tokens, type_at,
+        workspace,
     },
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
@@ -127,6 +128,22 @@ impl Backend {
         params: saved::ConvertParams,
     ) -> Result<saved::Converted> {
         self.ask(params, Retry::Always, saved::convert).await
+    }
+
+    /// `relay/bindParameters`
+    pub(super) async fn bind_parameters(
+        &self,
+        params: binding::BindParams,
+    ) -> Result<binding::Bound> {
+        self.ask(params, Retry::Always, binding::bind).await
+    }
+
+    /// `relay/liftConstants`
+    pub(super) async fn lift_constants(
+        &self,
+        params: binding::LiftParams,
+    ) -> Result<binding::Bound> {
+        self.ask(params, Retry::Always, binding::lift).await
     }
 
     /// `relay/codeView`

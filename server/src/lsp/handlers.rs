@@ -3,6 +3,7 @@
 
 pub(super) mod actions;
 pub(super) mod between;
+pub(super) mod binding;
 pub(super) mod calls;
 pub(super) mod code_view;
 pub(super) mod completion;

@@ -104,6 +104,81 @@ def @main(%x: Tensor[(2), float32]) {
     say('writes code alone')
   end
 
+  function steps.draws_binds_and_lifts()
+    vim.cmd.tabnew()
+    local folder = vim.fn.tempname()
+    vim.fn.mkdir(folder)
+    local path = folder .. '/net.relay'
+    write(path, CODE .. section(2000000))
+    vim.cmd('RelayCodeView ' .. path)
+    until_('the server', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    local source = vim.api.nvim_get_current_win()
+
+    -- The histogram of a constant beside the text.
+    local function view()
+      local buffer = vim.fn.bufnr('^relay://type$')
+      return buffer >= 0 and table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') or ''
+    end
+    vim.fn.search('meta\\[')
+    vim.cmd('RelayType')
+    local shown = until_('the picture', function()
+      return view():find('Elements', 1, true) and view()
+    end)
+    assert(shown:find('min 1, max 2, mean 1.5', 1, true) and shown:find('█', 1, true), shown)
+    assert(shown:find('\n  1 +2\n'), shown)
+    vim.cmd('RelayType')
+    vim.api.nvim_set_current_win(source)
+
+    -- The constant becomes a parameter, by a code action.
+    local function actions(title)
+      local client = vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+      local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
+      params.context = { diagnostics = {} }
+      local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 5000)
+      for _, action in ipairs(answers and answers[client.id] and answers[client.id].result or {}) do
+        if action.title:find(title, 1, true) then
+          return action
+        end
+      end
+    end
+    local lift = until_('an action that lifts', function()
+      return actions('Lift constants')
+    end)
+    vim.lsp.commands[lift.command.command](lift.command, { bufnr = 0 })
+    until_('the new module', function()
+      return vim.api.nvim_buf_get_name(0):find('net.lifted.relay', 1, true)
+    end)
+    local lifted = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    assert(lifted:find('add(%x, %constant_0)', 1, true), lifted)
+    assert(vim.uv.fs_stat(folder .. '/net.lifted.npz'), 'the tensors')
+
+    -- And back.
+    until_('the server', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    vim.fn.search('%constant_0')
+    until_('an action that binds', function()
+      return actions('Bind parameters')
+    end)
+    vim.cmd('RelayBind ' .. folder .. '/net.lifted.npz')
+    until_('the module with constants', function()
+      return vim.api.nvim_buf_get_name(0):find('net.lifted.bound.relay', 1, true)
+    end)
+    local bound = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    assert(bound:find('add(%x, meta[relay.Constant][0])', 1, true), bound)
+
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.api.nvim_buf_get_name(buffer):find(folder, 1, true) then
+        vim.cmd.bwipeout({ buffer, bang = true })
+      end
+    end
+    vim.cmd('silent! tabclose!')
+    vim.fn.delete(folder, 'rf')
+    say('draws a histogram, lifts and binds')
+  end
+
   function steps.refuses_files_without_weights()
     vim.cmd.tabnew()
     local path = vim.fn.tempname() .. '.relay'
@@ -120,5 +195,5 @@ def @main(%x: Tensor[(2), float32]) {
     say('refuses a file without weights')
   end
 
-  return { steps.writes_code_alone, steps.refuses_files_without_weights }
+  return { steps.writes_code_alone, steps.draws_binds_and_lifts, steps.refuses_files_without_weights }
 end

@@ -10,7 +10,9 @@ impl Seeds {
     /// The seeds of a kind of input as `cargo fuzz` takes them, one file each.
     pub fn corpus(&self, kind: Kind) -> Vec<Vec<u8>> {
         match kind {
-            Kind::Npy | Kind::Npz | Kind::Params => self.files(kind).to_vec(),
+            Kind::Npy | Kind::Npz | Kind::Params | Kind::Json | Kind::Archive => {
+                self.files(kind).to_vec()
+            }
             Kind::Text => self.texts.iter().map(|text| text.clone().into_bytes()).collect(),
             // Texts without edits say little, and scripts are made from them.
             Kind::Edits | Kind::Session => {
@@ -28,6 +30,8 @@ impl Mutator<'_> {
             Kind::Edits => self.edited().into_bytes(),
             Kind::Session => session::script(self).into_bytes(),
             Kind::Npy | Kind::Npz | Kind::Params => self.file(kind),
+            Kind::Json => self.json(),
+            Kind::Archive => self.archive(),
         }
     }
 }

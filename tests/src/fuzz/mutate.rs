@@ -1,5 +1,7 @@
 //! Mutations of inputs: of tokens and characters in texts, of bytes and numbers in files.
 
+mod saved;
+
 use fastrand::Rng;
 
 use super::{
@@ -12,7 +14,7 @@ use crate::edits;
 /// those that depend on length.
 const MAX_TEXT: usize = 3000;
 /// The longest file that is made.
-const MOST_FILE: usize = 4000;
+const MOST_FILE: usize = 10_000;
 
 /// Numbers at the limits of widths.
 const NUMBERS: &[u64] = &[
@@ -111,6 +113,13 @@ const FILE_WORDS: &[&str] = &[
     "PK\x03\x04",
     "PK\x05\x06",
     "PK\x06\x06",
+    "ustar",
+    "../",
+    "/etc/passwd",
+    "model.json",
+    "src/a.relay",
+    "77777777777",
+    "00000000000",
 ];
 
 /// Generates inputs.

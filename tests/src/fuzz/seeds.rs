@@ -9,6 +9,8 @@ use crate::{
     corpus, generators, mdtest,
 };
 
+pub(super) mod saved;
+
 /// The form of inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -22,6 +24,10 @@ pub enum Kind {
     Npz,
     /// A file of parameters.
     Params,
+    /// A module as `tvm.ir.save_json` writes it, or the plan of a compiled module.
+    Json,
+    /// An archive of a saved model, or of the model library format.
+    Archive,
     /// Messages to the server; see [`session`](fn@super::session).
     Session,
 }
@@ -33,6 +39,8 @@ pub struct Seeds {
     npy: Vec<Vec<u8>>,
     npz: Vec<Vec<u8>>,
     params: Vec<Vec<u8>>,
+    json: Vec<Vec<u8>>,
+    archives: Vec<Vec<u8>>,
 }
 
 /// The maximal length of a seed.
@@ -56,7 +64,8 @@ impl Seeds {
         texts.retain(|text| text.len() <= MAX_SEED);
         let mut texts: Vec<String> = texts.into_iter().collect();
         texts.sort_by_key(String::len);
-        Seeds { texts, npy: one_array(), npz: archives(), params: parameters() }
+        let (npy, npz, params) = (one_array(), archives(), parameters());
+        Seeds { texts, npy, npz, params, json: saved::json(), archives: saved::archives() }
     }
 
     /// Returns the files of a kind; none for other kinds.
@@ -65,6 +74,8 @@ impl Seeds {
             Kind::Npy => &self.npy,
             Kind::Npz => &self.npz,
             Kind::Params => &self.params,
+            Kind::Json => &self.json,
+            Kind::Archive => &self.archives,
             Kind::Text | Kind::Edits | Kind::Session => &[],
         }
     }

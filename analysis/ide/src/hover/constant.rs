@@ -5,9 +5,12 @@ use semantics::{
     body::{Callee, Expr, MetaRef},
     metadata, uses_of_entry,
 };
-use weights::{CONSTANT, Stats, bars};
+use weights::CONSTANT;
 
-use crate::{markdown::code_span, words};
+use crate::{
+    elements::{self, Distribution, Elements},
+    markdown::code_span,
+};
 
 /// The maximal number of uses and of equal entries that are named.
 const MAX_NAMED: usize = 4;
@@ -20,69 +23,23 @@ pub(super) fn of_entry(view: &View<'_>, meta: &MetaRef) -> String {
         return out;
     }
     let Some(data) = metadata(view.db, view.module) else { return out };
-    let weights = data.weights();
-    let section = weights.section();
-    let tensor = section.array_of(CONSTANT, meta.index);
-    if let Some(array) = tensor
-        && let Some((header, payload)) = section.header(array).zip(weights.payload(array))
-    {
-        out += &match Stats::of(&payload, header) {
-            Ok(Some(stats)) => described(&stats),
-            Ok(None) => String::new(),
-            Err(error) => format!("\n\nits elements are not shown: {error}"),
-        };
-    }
+    out += &match elements::of_entry(view, meta) {
+        Ok(found) => found.map(|elements| described(&elements)).unwrap_or_default(),
+        Err(error) => format!("\n\nits elements are not shown: {error}"),
+    };
     out += &users(view, meta);
-    out += &same(weights.repeated(), meta.index);
+    out += &same(data.weights().repeated(), meta.index);
     out
 }
 
-/// Formats an element with six significant digits.
-fn number(x: f64) -> String {
-    if x == 0.0 || (1e-4..1e7).contains(&x.abs()) {
-        let digits = 5 - x.abs().max(1e-4).log10().floor() as i32;
-        let text = format!("{x:.*}", digits.clamp(0, 9) as usize);
-        return match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-            false => text,
-        };
+fn described(elements: &Elements) -> String {
+    let mut out = String::new();
+    if !elements.facts.is_empty() {
+        out += &format!("\n\n{}", elements.facts);
     }
-    match x.is_finite() {
-        true => format!("{x:.5e}"),
-        false => x.to_string(),
-    }
-}
-
-fn described(stats: &Stats) -> String {
-    let mut out = String::from("\n\n");
-    if stats.min.is_finite() {
-        let [min, max, mean] = [stats.min, stats.max, stats.mean].map(number);
-        if stats.count > 1 {
-            out += &format!("min {min}, max {max}, mean {mean}");
-        }
-    }
-    for (count, noun) in
-        [(stats.zeros, "zero"), (stats.nans, "NaN"), (stats.infinities, "infinity")]
-    {
-        if count > 0 {
-            let comma = if out.trim().is_empty() { "" } else { ", " };
-            out += comma;
-            out += &match (noun, count) {
-                ("NaN", _) | (_, 1) => format!("{} {noun}", words::number(count)),
-                ("infinity", _) => format!("{} infinities", words::number(count)),
-                _ => format!("{} {noun}s", words::number(count)),
-            };
-        }
-    }
-    let first: Vec<String> = stats.first.iter().map(|&x| number(x)).collect();
-    let more = if stats.count > first.len() as u64 { ", …" } else { "" };
-    if !out.trim().is_empty() {
-        out += "\n\n";
-    }
-    out += &format!("elements: {}{more}", first.join(", "));
-    if stats.min < stats.max {
-        let [min, max] = [stats.min, stats.max].map(number);
-        out += &format!("\n\n```text\n{min} ▕{}▏ {max}\n```", bars(&stats.histogram));
+    out += &format!("\n\nelements: {}", elements.first);
+    if let Some(Distribution { low, high, bars, .. }) = &elements.distribution {
+        out += &format!("\n\n```text\n{low} ▕{bars}▏ {high}\n```");
     }
     out
 }
@@ -140,23 +97,4 @@ fn same(repeated: &[(u32, u32)], index: u32) -> String {
         .collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("\n\nsame content as {}{more}", named.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::number;
-
-    #[test]
-    fn numbers_have_six_digits() {
-        for (x, text) in [
-            (0.0, "0"),
-            (1.0, "1"),
-            (-0.123_456_7, "-0.123457"),
-            (1_234.567_8, "1234.57"),
-            (1e-9, "1.00000e-9"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(number(x), text);
-        }
-    }
 }

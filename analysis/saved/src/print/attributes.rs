@@ -32,7 +32,8 @@ impl Printer<'_, '_> {
                     "float16" => format!("{}f16", general(value)),
                     "float32" => format!("{}f", general(value)),
                     "float64" => format!("{}f64", general(value)),
-                    _ => format!("{value:.6}"),
+                    _ if value.is_finite() => format!("{value:.6}"),
+                    _ => general(value),
                 }
             }
             // The text format cannot express other values.

@@ -71,7 +71,11 @@ function M.client_config()
       -- Neovim 0.10 supports UTF-8, but does not announce it. With UTF-16 it converts the whole line for each
       -- token, which freezes it for seconds on lines of 180,000 characters.
       general = { positionEncodings = { 'utf-8', 'utf-16', 'utf-32' } },
-      experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
+      experimental = {
+        commands = {
+          commands = { 'relay.run', 'relay.showReferences', 'relay.bindParameters', 'relay.liftConstants' },
+        },
+      },
     }),
     settings = { relay = options.settings },
   }

@@ -18,12 +18,44 @@ local function text(value)
   return type(value) == 'string' and value or nil
 end
 
+--- How many bars a histogram has, and how many lines high it is.
+local BARS, LINES = 32, 5
+local BLOCKS = { '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█' }
+
+--- The picture of a histogram as lines of block characters, with the ends of the range below.
+---@param distribution table
+---@return string[]
+function M.picture(distribution)
+  local counts, most = {}, 1
+  local each = math.max(1, math.floor(#distribution.histogram / BARS))
+  for at, count in ipairs(distribution.histogram) do
+    local bar = math.ceil(at / each)
+    counts[bar] = (counts[bar] or 0) + count
+    most = math.max(most, counts[bar])
+  end
+  local lines = {}
+  for row = LINES, 1, -1 do
+    local line = {}
+    for bar, count in ipairs(counts) do
+      -- The least count that is there is seen.
+      local height = count == 0 and 0 or math.max(1, math.floor(count / most * LINES * #BLOCKS + 0.5))
+      local part = math.min(#BLOCKS, height - (row - 1) * #BLOCKS)
+      line[bar] = part <= 0 and ' ' or BLOCKS[part]
+    end
+    table.insert(lines, (table.concat(line):gsub(' +$', '')))
+  end
+  local low, high = distribution.low, distribution.high
+  table.insert(lines, ('‾'):rep(#counts))
+  table.insert(lines, low .. (' '):rep(math.max(1, #counts - #low - #high)) .. high)
+  return lines
+end
+
 --- The answer of the server as lines; `places` has what a line leads to, `heads` the titles, `code`
---- the lines of the type.
+--- the lines of the type, `bars` those of a histogram.
 ---@param info table
----@return { lines: string[], places: table<integer, table>, heads: integer[], code: integer[] }
+---@return { lines: string[], places: table<integer, table>, heads: integer[], code: integer[], bars: integer[] }
 function M.render(info)
-  local out = { lines = {}, places = {}, heads = {}, code = {} }
+  local out = { lines = {}, places = {}, heads = {}, code = {}, bars = {} }
   local function add(line, place)
     table.insert(out.lines, line)
     out.places[#out.lines] = place
@@ -36,6 +68,18 @@ function M.render(info)
   table.insert(out.heads, add(('%s (%s)'):format(info.source, info.kind)))
   for _, line in ipairs(info.type) do
     table.insert(out.code, add('  ' .. line))
+  end
+  if type(info.elements) == 'table' then
+    head('Elements')
+    if type(info.elements.distribution) == 'table' then
+      for _, line in ipairs(M.picture(info.elements.distribution)) do
+        table.insert(out.bars, add('  ' .. line))
+      end
+    end
+    if info.elements.facts ~= '' then
+      add('  ' .. info.elements.facts)
+    end
+    add('  ' .. info.elements.first)
   end
   for _, tensor in ipairs(info.tensors) do
     if #tensor.dimensions > 0 then
@@ -91,7 +135,7 @@ local function show(info)
   end, shown.lines)
   window.write(view.buffer, lines)
   vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
-  local groups = { heads = 'Title', code = 'Type' }
+  local groups = { heads = 'Title', code = 'Type', bars = 'Number' }
   for kind, group in pairs(groups) do
     for _, line in ipairs(shown[kind]) do
       vim.api.nvim_buf_set_extmark(view.buffer, marks, line - 1, 0, {

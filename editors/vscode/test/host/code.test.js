@@ -84,6 +84,45 @@ describe("code views", () => {
     assert.ok(fs.readFileSync(uri.fsPath, "utf8") === CODE.replace("add", "subtract") + large);
   });
 
+  it("have pictures of their constants, which are lifted and bound", async () => {
+    fs.writeFileSync(uri.fsPath, CODE + section(2_000_000));
+    await run("relay.openCode", uri);
+    const document = await shown();
+    const at = document.positionAt(document.getText().indexOf("meta[") + 1);
+    vscode.window.activeTextEditor.selection = new vscode.Selection(at, at);
+    await until("the picture", async () => (await run("relay.typeAtCursor"))?.bars === 64);
+    const actions = await until("an action", async () => {
+      const found = await run("vscode.executeCodeActionProvider", document.uri, new vscode.Range(at, at));
+      const ours = found.filter((action) => action.command?.command === "relay.liftConstants");
+      return ours.length === 1 && ours;
+    });
+    const { showSaveDialog, showOpenDialog } = vscode.window;
+    const file = (name) => vscode.Uri.joinPath(uri, "..", name);
+    const [lifted, bound] = ["lifted.relay", "bound.relay"].map(file);
+    let target = lifted;
+    const asked = [];
+    Object.assign(vscode.window, {
+      showSaveDialog: async (options) => asked.push(options.defaultUri.path) && target,
+      showOpenDialog: async () => [file("lifted.npz")],
+    });
+    try {
+      await run(actions[0].command.command, ...actions[0].command.arguments);
+      assert.match(asked[0], /code \d+\.lifted\.relay$/);
+      assert.match(fs.readFileSync(lifted.fsPath, "utf8"), /add\(%x, %constant_0\)/);
+      assert.equal(vscode.window.activeTextEditor.document.uri.toString(), lifted.toString());
+      assert.match(told.at(-1), /^1 constant is a parameter of lifted\.relay; the tensors are in lifted\.npz\.$/);
+      target = bound;
+      await until("the server", async () => {
+        await run("relay.bindParameters");
+        return fs.existsSync(bound.fsPath);
+      });
+      assert.match(fs.readFileSync(bound.fsPath, "utf8"), /add\(%x, meta\[relay\.Constant\]\[0\]\)/);
+    } finally {
+      Object.assign(vscode.window, { showSaveDialog, showOpenDialog });
+      [lifted, bound, file("lifted.npz")].forEach(({ fsPath }) => fs.rmSync(fsPath, { force: true }));
+    }
+  });
+
   it("are not offered for small sections, and open on demand", async () => {
     fs.writeFileSync(uri.fsPath, CODE + section(0));
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));

@@ -11,7 +11,7 @@ use tower_lsp::{
     },
 };
 
-use super::{diagnostics, rename::refused};
+use super::{binding, diagnostics, rename::refused};
 use crate::lsp::{documents::Document, request::content_modified, snapshot::Snapshot};
 
 /// Returns the kinds of actions.
@@ -92,6 +92,10 @@ pub(in crate::lsp) fn handle(
             }
         }
         actions.push(CodeActionOrCommand::CodeAction(action));
+    }
+    if is_requested(only, &CodeActionKind::REFACTOR_REWRITE) {
+        let offered = binding::offers(snapshot, uri, document, range);
+        actions.extend(offered.into_iter().map(CodeActionOrCommand::CodeAction));
     }
     Ok(Some(actions))
 }

@@ -47,6 +47,16 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, info: &TypeInfo)
     let expected = info.expected.as_ref().map(
         |expected| json!({ "place": expected.place, "type": expected.ty, "note": expected.note }),
     );
+    let elements = info.elements.as_ref().map(|elements| {
+        let distribution = elements.distribution.as_ref().map(|distribution| {
+            json!({
+                "min": distribution.min, "max": distribution.max,
+                "low": distribution.low, "high": distribution.high,
+                "histogram": distribution.histogram,
+            })
+        });
+        json!({ "facts": elements.facts, "first": elements.first, "distribution": distribution })
+    });
     json!({
         "version": document.version,
         "range": document.range(info.range, snapshot.encoding),
@@ -56,5 +66,6 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, info: &TypeInfo)
         "tensors": tensors.collect::<Vec<_>>(),
         "context": context.collect::<Vec<_>>(),
         "expected": expected,
+        "elements": elements,
     })
 }
