@@ -7,6 +7,7 @@ use serde_json::Value;
 /// The crates of the workspace that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
+    ("relay-clock", &[]),
     ("relay-codes", &[]),
     ("relay-types", &["relay-codes"]),
     ("relay-operators", &["relay-types"]),
@@ -19,7 +20,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "relay-ide",
         &["relay-syntax", "relay-types", "relay-operators", "relay-semantics", "relay-weights"],
     ),
-    ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
+    (
+        "relay-interpreter",
+        &["relay-clock", "relay-syntax", "relay-types", "relay-operators", "relay-semantics"],
+    ),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
     ("relay-saved", &["relay-operators"]),

@@ -52,6 +52,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
 /// The crates of the workspace, by the folder of their sources.
 const CRATES: &[&str] = &[
     "syntax",
+    "analysis/clock",
     "analysis/codes",
     "analysis/types",
     "analysis/operators",

@@ -1,7 +1,6 @@
 //! Calls of operators, and what else makes tensors.
 
-use std::time::Instant;
-
+use clock::Instant;
 use smallvec::SmallVec;
 use types::{Attrs, Type};
 
