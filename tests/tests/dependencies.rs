@@ -32,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "relay-analyzer",
         &[
+            "relay-clock",
             "relay-syntax",
             "relay-types",
             "relay-operators",
