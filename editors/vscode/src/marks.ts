@@ -2,7 +2,7 @@
 // words, and a frame around the partner of what the cursor is on.
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
 import type { Comparison, PairKind } from "./protocol.js";
 

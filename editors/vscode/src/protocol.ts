@@ -1,7 +1,7 @@
 // What the server is asked beyond the protocol: `relay/shapes`, `relay/typeAt` and their like.
 
 import type * as vscode from "vscode";
-import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient/node";
+import type { ClientCapabilities, BaseLanguageClient as LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient";
 
 /** The client that runs at this moment, if one does. */
 export type Running = () => LanguageClient | undefined;

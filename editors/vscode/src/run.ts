@@ -1,7 +1,7 @@
 // Running a function: the arguments, and where its result is shown.
 
 import * as vscode from "vscode";
-import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
+import type { ClientCapabilities, StaticFeature } from "vscode-languageclient";
 
 import { Results, type RunResult } from "./results.js";
 

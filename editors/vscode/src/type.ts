@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 
-import { type Page, panelBeside } from "./page.js";
+import { panelBeside } from "./page.js";
+import type { Page } from "./pages.js";
 import { type Running, type TypeAt, typeAt } from "./protocol.js";
 
 /** How long the cursor must rest before the server is asked, in milliseconds. */
@@ -32,7 +33,7 @@ export interface ShownType {
 
 export class TypePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private asked: vscode.CancellationTokenSource | undefined;
   /** What the page has been given last: a page that was hidden has forgotten it. */
   private last: TypeAt | undefined;

@@ -1,7 +1,7 @@
 // What lenses and links of the server run: the references of a definition, and why a shape is what it is.
 
 import * as vscode from "vscode";
-import type { Location, Position } from "vscode-languageclient/node";
+import type { Location, Position } from "vscode-languageclient";
 
 import { type Running, type Why, whyShape } from "./protocol.js";
 
