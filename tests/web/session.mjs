@@ -39,7 +39,7 @@ const hover = async (client, line, character) => {
   return error?.message ?? JSON.stringify(result?.contents);
 };
 
-const SMALL = "def @main(%x: Tensor[(2, 3), float32]) {\n  let %y = nn.relu(%x);\n  add(%y, %y)\n}\n";
+const SMALL = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  let %y = nn.relu(%x);\n  add(%y, %y)\n}\n";
 
 test("the module is small enough to be loaded with a page", () => {
   const sizes = {
@@ -63,13 +63,13 @@ test("a session has the features of the server on a desktop", async () => {
   opened(client, `${SMALL}def @bad(%x: Tensor[(2, 3), float32]) { add(%x, ones(shape=[4], dtype="float32")) }\n`);
   const found = await diagnostics(client, 1);
   assert.equal(found.diagnostics.length, 1, JSON.stringify(found));
-  assert.match(await hover(client, 1, 7), /Tensor\[\(2, 3\), float32\]/);
+  assert.match(await hover(client, 2, 7), /Tensor\[\(2, 3\), float32\]/);
   const { result: report } = await client.request("relay/shapes", { textDocument: { uri } });
   assert.equal(report.functions[0].total.calls, 2);
   const { result: formatted } = await client.request("textDocument/formatting", { textDocument: { uri }, options: { tabSize: 2, insertSpaces: true } });
   assert.ok(Array.isArray(formatted) || formatted === null);
   // Positions of a change are those of the client; the definition that was wrong goes.
-  changed(client, 2, [{ range: { start: { line: 4, character: 0 }, end: { line: 5, character: 0 } }, text: "" }]);
+  changed(client, 2, [{ range: { start: { line: 5, character: 0 }, end: { line: 6, character: 0 } }, text: "" }]);
   assert.deepEqual((await diagnostics(client, 2)).diagnostics, []);
   const { error } = await client.request("relay/convertFile", { uri: "file:///module.json" });
   assert.match(error.message, /not a file of this machine/);
@@ -83,7 +83,7 @@ test("a function runs, and its values are shown", async () => {
   assert.equal(result.status, "done", JSON.stringify(result));
   assert.equal(result.tensors[0].type, "Tensor[(2, 3), float32]");
   assert.ok(result.milliseconds >= 0 && result.milliseconds < 10_000);
-  const range = { start: { line: 0, character: 0 }, end: { line: 4, character: 0 } };
+  const range = { start: { line: 0, character: 0 }, end: { line: 5, character: 0 } };
   const { result: hints } = await client.request("textDocument/inlayHint", { textDocument: { uri }, range });
   assert.ok(hints.some(({ label }) => JSON.stringify(label).includes("mean")), JSON.stringify(hints));
   client.close();
@@ -95,24 +95,24 @@ test("a run that is cancelled ends, and the session goes on with the same text",
   const { client } = await started();
   opened(client, SMALL);
   await diagnostics(client, 1);
-  changed(client, 2, [{ range: { start: { line: 4, character: 0 }, end: { line: 4, character: 0 } }, text: ENDLESS }]);
+  changed(client, 2, [{ range: { start: { line: 5, character: 0 }, end: { line: 5, character: 0 } }, text: ENDLESS }]);
   let run;
   const answer = client.request("workspace/executeCommand", { command: "relay.run", arguments: [{ uri, function: "@f", inputs: { n: 0 } }] }, (id) => (run = id));
-  const later = hover(client, 1, 7);
+  const later = hover(client, 2, 7);
   await new Promise((resolve) => setTimeout(resolve, 300));
   client.notify("$/cancelRequest", { id: run });
   assert.equal((await answer).error.code, -32800);
   assert.match(await later, /started again/);
   // The text is the one after the change.
-  assert.match(await hover(client, 4, 6), /int32/);
-  assert.match(await hover(client, 1, 7), /Tensor\[\(2, 3\), float32\]/);
+  assert.match(await hover(client, 5, 6), /int32/);
+  assert.match(await hover(client, 2, 7), /Tensor\[\(2, 3\), float32\]/);
   client.close();
 });
 
 test("a limit of a run ends it at worst with its worker", async () => {
   const { client } = await started();
   client.notify("workspace/didChangeConfiguration", { settings: { run: { time: 0.3 } } });
-  opened(client, "def @main(%x: Tensor[(3000, 3000), float32]) { nn.dense(%x, %x) }\n");
+  opened(client, "def @main(%x: Tensor[(3000, 3000), float32]) { nn.dense(%x, %x, units=3000) }\n");
   const { result, error } = await client.request("workspace/executeCommand", { command: "relay.run", arguments: [{ uri, function: "@main" }] });
   assert.match(error?.message ?? result.title, /time limit/);
   assert.match(await hover(client, 0, 11), /3000/);
@@ -214,17 +214,20 @@ test("a keystroke in BERT", { skip: process.env.RELAY_BERT ? false : "RELAY_BERT
   send({ method: "textDocument/didOpen", params: { textDocument: { uri, languageId: "relay", version: 1, text } } });
   const cold = performance.now() - began;
   const lines = text.split("\n");
-  const line = Math.floor(lines.length * 0.6);
+  // The argument of a call in the middle loses its name, and gets it back.
+  const line = lines.findIndex((text, at) => at > lines.length * 0.6 && text.includes("(%"));
   const times = [];
-  for (let version = 2; version < 42; version++) {
-    const at = { line, character: lines[line].indexOf("=") + 1 };
+  for (let version = 2; version < 242; version++) {
+    const at = { line, character: lines[line].indexOf("(%") + 2 };
     const start = performance.now();
-    const [range, inserted] = version % 2 === 0 ? [{ start: at, end: at }, " "] : [{ start: at, end: { ...at, character: at.character + 1 } }, ""];
-    send({ method: "textDocument/didChange", params: { textDocument: { uri, version }, contentChanges: [{ range, text: inserted }] } });
+    const [range, inserted] = version % 2 === 0 ? [{ start: at, end: at }, "_"] : [{ start: at, end: { ...at, character: at.character + 1 } }, ""];
+    const answers = send({ method: "textDocument/didChange", params: { textDocument: { uri, version }, contentChanges: [{ range, text: inserted }] } });
     times.push(performance.now() - start);
+    assert.ok(answers.some((answer) => answer.includes(`"version":${version}`)));
   }
-  times.sort((a, b) => a - b);
-  const median = times[times.length / 2];
-  console.log(`bert: opened in ${cold.toFixed(0)} ms; a keystroke takes ${median.toFixed(1)} ms, the slowest ${times.at(-1).toFixed(1)} ms`);
+  const middle = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+  // The engine compiles what is used often again, at first.
+  const median = middle(times.slice(40));
+  console.log(`bert: opened in ${cold.toFixed(0)} ms; a keystroke takes ${median.toFixed(1)} ms, one of the first forty ${middle(times.slice(0, 40)).toFixed(1)} ms`);
   assert.ok(median <= 16, `${median} ms`);
 });

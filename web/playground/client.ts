@@ -3,7 +3,6 @@
 import { createTransportToWorker, MonacoLspClient } from "../node_modules/monaco-editor/esm/external/monaco-lsp-client/out/index.js";
 
 import type { Message } from "../worker/messages.js";
-import { Session } from "../worker/session.js";
 
 /** The commands of lenses and links that the page runs. */
 const COMMANDS = ["relay.run"];
@@ -29,19 +28,17 @@ export interface Listener {
 }
 
 export class Client {
-  private readonly port: MessagePort;
   private readonly waiting = new Map<string, { resolve: (result: any) => void; reject: (error: Error) => void }>();
   private requests = 0;
   /** The identifier of `initialize`, whose answer is changed. */
   private initialize: Message["id"];
 
-  constructor(module: WebAssembly.Module, listener: Listener) {
-    const { port1, port2 } = new MessageChannel();
-    const create = () => new Worker(new URL("server.js", document.baseURI), { type: "module" });
-    new Session(module, create, port2);
-    this.port = port1;
-    const wire = new Wire((message) => port1.postMessage(this.adapted(message)));
-    port1.onmessage = ({ data }: MessageEvent<Message>) => {
+  constructor(
+    private readonly port: MessagePort,
+    listener: Listener,
+  ) {
+    const wire = new Wire((message) => port.postMessage(this.adapted(message)));
+    port.onmessage = ({ data }: MessageEvent<Message>) => {
       const request = typeof data.id === "string" && data.method === undefined ? this.waiting.get(data.id) : undefined;
       if (request !== undefined) {
         this.waiting.delete(data.id as string);

@@ -2,6 +2,7 @@
 
 import { editor, MarkerSeverity, Uri } from "monaco-editor/editor";
 
+import { started } from "./boot.js";
 import { Client } from "./client.js";
 import { register, RELAY } from "./language.js";
 import { fragment, shared } from "./share.js";
@@ -40,6 +41,7 @@ const view = editor.create(byId("editor"), {
   // Headers of TVM are lines of thousands of letters.
   wordWrap: "on",
   wordWrapColumn: 120,
+  inlayHints: { maximumLength: 64 },
   scrollBeyondLastLine: false,
   stickyScroll: { enabled: false },
   largeFileOptimizations: false,
@@ -68,6 +70,8 @@ function show(text: string): void {
   view.setScrollPosition({ scrollTop: 0, scrollLeft: 0 });
   view.setPosition({ lineNumber: 1, column: 1 });
   view.focus();
+  // The result is of the text before.
+  tab("shapes");
 }
 
 async function open(file: File): Promise<void> {
@@ -266,29 +270,15 @@ function counted(): void {
 }
 editor.onDidChangeMarkers(() => counted());
 
-async function compile(): Promise<WebAssembly.Module> {
-  if (typeof WebAssembly !== "object") {
-    throw new Error("This browser has no WebAssembly, or it is turned off.");
-  }
-  const response = await fetch("relay.wasm");
-  if (!response.ok) {
-    throw new Error(`The language server cannot be loaded: ${response.status} ${response.statusText}.`);
-  }
-  // Some servers do not know the type of the file.
-  return response.headers.get("content-type")?.startsWith("application/wasm")
-    ? WebAssembly.compileStreaming(response)
-    : WebAssembly.compile(await response.arrayBuffer());
-}
-
 async function start(): Promise<void> {
-  const compiled = compile();
+  performance.mark("editor");
   try {
     model.setValue((await shared(location.hash)) ?? Object.values(SAMPLES)[0] ?? "");
   } catch (error) {
     failed(error);
   }
   try {
-    client = new Client(await compiled, {
+    client = new Client(await started, {
       message: toast,
       diagnostics: ({ version }) => {
         performance.mark("diagnostics");

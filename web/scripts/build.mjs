@@ -43,7 +43,7 @@ mkdirSync(out, { recursive: true });
 const common = { bundle: true, minify: true, target: "es2022", logLevel: "warning", absWorkingDir: web };
 await build({
   ...common,
-  entryPoints: { main: "playground/main.ts", server: "worker/main.ts", editor: "node_modules/monaco-editor/esm/vs/editor/editor.worker.js" },
+  entryPoints: { boot: "playground/boot.ts", main: "playground/main.ts", server: "worker/main.ts", editor: "node_modules/monaco-editor/esm/vs/editor/editor.worker.js" },
   format: "esm",
   outdir: out,
   define: { SAMPLES: JSON.stringify(samples) },

@@ -13,15 +13,20 @@ export function activate(context: vscode.ExtensionContext): Promise<void> {
 }
 
 async function launch(context: vscode.ExtensionContext, options: LanguageClientOptions): Promise<Launched> {
-  const file = (name: string) => vscode.Uri.joinPath(context.extensionUri, "dist/web", name);
+  const read = async (name: string) =>
+    new Uint8Array(await vscode.workspace.fs.readFile(vscode.Uri.joinPath(context.extensionUri, "dist/web", name)));
   let module: WebAssembly.Module;
+  let script: string;
   try {
-    module = await WebAssembly.compile(new Uint8Array(await vscode.workspace.fs.readFile(file("relay.wasm"))));
+    const [bytes, source] = await Promise.all([read("relay.wasm"), read("server.js")]);
+    module = await WebAssembly.compile(bytes);
+    // VS Code makes no worker from the address of an extension that another machine has.
+    script = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { problem: `The language server of the extension cannot be loaded in this browser: ${reason}.` };
   }
-  const create = () => new Worker(file("server.js").toString(true));
+  const create = () => new Worker(script);
   let session: Session | undefined;
   const transports = async () => {
     const { port1, port2 } = new MessageChannel();
@@ -32,6 +37,7 @@ async function launch(context: vscode.ExtensionContext, options: LanguageClientO
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) {
       session?.dispose();
+      URL.revokeObjectURL(script);
     }
   });
   const { version } = context.extension.packageJSON as { version: string };
