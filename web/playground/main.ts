@@ -168,11 +168,12 @@ async function run(argument: object): Promise<void> {
   const timer = window.setTimeout(() => (byId("stop").hidden = false), LONG);
   try {
     const answer = await client.request<{ status: string; title: string; text?: string }>("workspace/executeCommand", { command: "relay.run", arguments: [argument] });
-    result = answer;
-    post("results", { type: "result", result });
-    tab("results");
-    if (answer.status !== "done") {
-      toast(answer.title, true);
+    if (answer.status === "done") {
+      result = answer;
+      post("results", { type: "result", result });
+      tab("results");
+    } else {
+      toast(answer.text ?? answer.title, true);
     }
   } catch (error) {
     failed(error);
@@ -183,13 +184,22 @@ async function run(argument: object): Promise<void> {
   }
 }
 
-function runHere(): void {
+/** Runs the definition at the cursor; the main function if there is none. */
+async function runHere(): Promise<void> {
   const { lineNumber = 1, column = 1 } = view.getPosition() ?? {};
-  void run({ uri, position: { line: lineNumber - 1, character: column - 1 } });
+  const line = lineNumber - 1;
+  try {
+    type Symbol = { range: { start: { line: number }; end: { line: number } } };
+    const symbols = await client?.request<Symbol[] | null>("textDocument/documentSymbol", { textDocument: { uri } });
+    const isInside = symbols?.some(({ range }) => range.start.line <= line && line <= range.end.line) ?? false;
+    await run(isInside ? { uri, position: { line, character: column - 1 } } : { uri });
+  } catch (error) {
+    failed(error);
+  }
 }
 
 editor.registerCommand("relay.run", (_, argument) => void run(argument ?? { uri }));
-view.addAction({ id: "relay.runHere", label: "Relay: Run Function", contextMenuGroupId: "navigation", run: runHere });
+view.addAction({ id: "relay.runHere", label: "Relay: Run Function", contextMenuGroupId: "navigation", run: () => runHere() });
 
 // The bar.
 
@@ -212,7 +222,7 @@ byId<HTMLInputElement>("file").addEventListener("change", ({ target }) => {
     open(file).catch(failed);
   }
 });
-byId("run").addEventListener("click", runHere);
+byId("run").addEventListener("click", () => void runHere());
 byId("stop").addEventListener("click", () => client?.cancel());
 byId("share").addEventListener("click", async () => {
   try {

@@ -41,8 +41,8 @@ export class Session {
   private readonly documents = new Map<string, TextDocument>();
   /** Documents that the server does not have: it was lost with them, and is given them when they change. */
   private readonly suspended = new Set<string>();
-  /** The methods of the client's requests that are not answered. */
-  private readonly pending = new Map<Id, string>();
+  /** The client's requests that are not answered. */
+  private readonly pending = new Map<Id, Message>();
   private readonly told = new Set<string>();
   /** The worker has been given no document. */
   private isBare = true;
@@ -103,7 +103,7 @@ export class Session {
 
   /** A server that runs a function hears nothing: one that does not answer soon is ended. */
   private cancel(id: Id): void {
-    if (this.pending.get(id) === "workspace/executeCommand") {
+    if (this.pending.get(id)?.method === "workspace/executeCommand") {
       setTimeout(() => {
         if (this.pending.has(id)) {
           this.fail(id, REQUEST_CANCELLED, "the run was cancelled");
@@ -117,7 +117,7 @@ export class Session {
   private note(message: Message): void {
     const { id, method, params } = message;
     if (id !== undefined && id !== null && method !== undefined) {
-      this.pending.set(id, method);
+      this.pending.set(id, message);
     }
     switch (method) {
       case "initialize":
@@ -197,11 +197,18 @@ export class Session {
   /** Goes on with another worker. With `suspend` the documents are left out: it is lost because of them. */
   private restart(reason: string | undefined, suspend: boolean): void {
     const isAnswered = !this.pending.has(this.initialize?.id ?? "");
-    for (const [id, method] of this.pending) {
+    const repeated: Message[] = [];
+    for (const [id, message] of this.pending) {
+      const { method = "" } = message;
       if (method === "initialize") {
         continue;
       }
       const isAwaited = AWAITED.has(method);
+      // The run was ended, and nothing else went wrong.
+      if (reason === undefined && !isAwaited) {
+        repeated.push(message);
+        continue;
+      }
       this.fail(id, isAwaited ? REQUEST_FAILED : CONTENT_MODIFIED, (isAwaited && reason) || "the server was started again");
     }
     this.worker.terminate();
@@ -225,6 +232,7 @@ export class Session {
         this.open(document);
       }
     }
+    repeated.forEach((message) => this.worker.postMessage(message));
     this.worker.postMessage({ restored: true });
     if (reason !== undefined) {
       this.tell(`${reason}. The server was started again${suspend ? ", and leaves the text alone until it is changed" : ""}.`);
