@@ -448,7 +448,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man { output }) => manual::pages(output.as_deref()),
-        Some(Command::Lsp) | None => match crate::lsp::serve() {
+        Some(Command::Lsp) | None => match crate::lsp::serve::serve() {
             Ok(code) => std::process::exit(code),
             Err(error) => Err(error.into()),
         },

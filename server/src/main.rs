@@ -1,22 +1,4 @@
-//! `relay-analyzer`: the command line and the language server.
-//!
-//! All knowledge of Relay is in the analysis crates; this crate has only input and output.
-
-mod analyzer;
-mod between;
-mod binding;
-mod cli;
-mod code_view;
-mod files;
-mod input;
-mod log;
-mod lsp;
-mod panics;
-mod progress;
-mod project;
-mod report;
-mod run;
-mod weights;
+//! The program `relay-analyzer`.
 
 use std::process::ExitCode;
 
@@ -25,7 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    panics::install_hook();
-    log::start();
-    cli::main()
+    relay_analyzer::main()
 }

@@ -115,6 +115,17 @@ pub(crate) fn install_hook() {
     }));
 }
 
+/// Installs a panic hook that passes the message on, for a program that a panic ends: where it cannot
+/// unwind, neither can a run that reaches a limit.
+pub fn on_panic(report: fn(String)) {
+    std::panic::set_hook(Box::new(move |info| {
+        report(match info.payload().downcast_ref::<interpreter::Ended>() {
+            Some(ended) => format!("the run was ended: {ended}"),
+            None => Panicked::new(&site(info), info.payload()).message("the session"),
+        });
+    }));
+}
+
 /// Returns the place of a panic. The path of a dependency starts with the crate: the rest is
 /// specific to the build machine.
 fn site(info: &PanicHookInfo<'_>) -> String {

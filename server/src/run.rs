@@ -6,6 +6,7 @@ pub(crate) mod expect;
 pub(crate) mod failure;
 pub(crate) mod files;
 pub(crate) mod json;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod observer;
 pub(crate) mod profile;
 pub(crate) mod show;

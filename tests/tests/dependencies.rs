@@ -7,6 +7,7 @@ use serde_json::Value;
 /// The crates of the workspace that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
+    ("relay-clock", &[]),
     ("relay-codes", &[]),
     ("relay-text", &[]),
     ("relay-types", &["relay-codes", "relay-text"]),
@@ -20,7 +21,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "relay-ide",
         &["relay-syntax", "relay-types", "relay-operators", "relay-semantics", "relay-weights"],
     ),
-    ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
+    (
+        "relay-interpreter",
+        &["relay-clock", "relay-syntax", "relay-types", "relay-operators", "relay-semantics"],
+    ),
+    // The border of WebAssembly alone.
+    ("relay-web", &["relay-analyzer", "relay-clock"]),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
     ("relay-saved", &["relay-operators"]),
@@ -29,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "relay-analyzer",
         &[
+            "relay-clock",
             "relay-syntax",
             "relay-types",
             "relay-operators",

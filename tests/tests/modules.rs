@@ -32,6 +32,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
 /// The crates of the workspace, by the folder of their sources.
 const CRATES: &[&str] = &[
     "syntax",
+    "analysis/clock",
     "analysis/codes",
     "analysis/types",
     "analysis/operators",

@@ -302,7 +302,10 @@ impl<'b, 'db> Builder<'b, 'db> {
             function.attrs.iter().map(|(name, v)| mix(hash_of(name), hash_of(value(v)))).collect();
         // TVM keeps them in an unordered map.
         attrs.sort_unstable();
-        mix(hash_of(attrs), (function.params.len() + (function.type_params.len() << 32)) as u64)
+        mix(
+            hash_of(attrs),
+            function.params.len() as u64 + ((function.type_params.len() as u64) << 32),
+        )
     }
 
     fn variable(&mut self, unit: usize, binder: BinderId, origin: Origin, at: TextRange) -> NodeId {

@@ -17,8 +17,9 @@
 
 use std::{
     cell::{Cell, RefCell},
+    fmt,
     ops::Range,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind},
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
 
@@ -43,6 +44,23 @@ thread_local! {
 
 /// The payload of unwinding.
 struct Interrupted(Fault);
+
+/// The payload of the panic that ends the program where threads cannot unwind: the panic hook learns why.
+#[derive(Debug)]
+pub struct Ended(Fault);
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn unwind(fault: Fault) -> ! {
+    match cfg!(panic = "unwind") {
+        true => resume_unwind(Box::new(Interrupted(fault))),
+        false => panic_any(Ended(fault)),
+    }
+}
 
 /// Does work for a run: gives what it gives, or why the run ends before.
 pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fault> {
@@ -110,7 +128,7 @@ pub(crate) fn end(fault: Fault) -> ! {
     if WATCH.with_borrow(Option::is_none) {
         panic!("{fault}");
     }
-    resume_unwind(Box::new(Interrupted(fault)));
+    unwind(fault);
 }
 
 /// Checks that this many bytes may be allocated for the run of this thread, if there is one.
@@ -149,7 +167,7 @@ impl Here {
                 left.set(0);
                 if let Err(fault) = self.0.as_ref().map_or(Ok(()), Watch::poll) {
                     // A thread of the pool may have no run of its own.
-                    resume_unwind(Box::new(Interrupted(fault)));
+                    unwind(fault);
                 }
                 left.set(STEP);
             }

@@ -32,7 +32,7 @@ mod wide;
 pub use allocate::room;
 pub use fault::{Fault, FaultKind, Step};
 pub use half::{bf16, f16};
-pub use interrupt::{hold, poll, repeated, while_wanted};
+pub use interrupt::{Ended, hold, poll, repeated, while_wanted};
 pub use kernel::{can_run, missing, refusal};
 pub use limits::{Limits, Watch};
 pub use machine::{Machine, Measured, Observer};

@@ -5,8 +5,10 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
+
+use clock::Instant;
 
 use crate::{
     fault::{Fault, FaultKind},

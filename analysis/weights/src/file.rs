@@ -147,6 +147,14 @@ fn read_exact_at(file: &File, to: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, to, at)
 }
 
+// Without a read that leaves the position alone: a platform without files, as WebAssembly.
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(mut file: &File, to: &mut [u8], at: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(to)
+}
+
 #[cfg(windows)]
 fn read_exact_at(file: &File, mut to: &mut [u8], mut at: u64) -> io::Result<()> {
     while !to.is_empty() {

@@ -1,6 +1,8 @@
-// Packs the extension: for every platform without a server, or for one platform with the server in it.
+// Packs the extension: for every platform without a server, or for one platform with the server in it. The
+// platform `web` is a browser, and its server a module of WebAssembly, which `.ci/build-wasm` has built.
 //
 //   node scripts/package.mjs [-o FILE]
+//   node scripts/package.mjs --target web [--server MODULE] [--most BYTES] [-o FILE]
 //   node scripts/package.mjs --target linux-x64 [--server PROGRAM] [--most BYTES] [-o FILE]
 //
 // PROGRAM is what `cargo build --profile dist -p relay-analyzer` has built for that platform; without it,
@@ -97,6 +99,9 @@ const { values } = parseArgs({
   options: { target: { type: "string" }, server: { type: "string" }, most: { type: "string" }, out: { type: "string", short: "o" } },
 });
 const { target } = values;
+/** The language server for browsers, in the package for them alone. */
+const WASM = path.join(extension, "dist/web/relay.wasm");
+rmSync(WASM, { force: true });
 const folder = path.join(extension, "server");
 const out = path.resolve(values.out ?? path.join(extension, target ? `relay-analyzer-${target}.vsix` : "relay-analyzer.vsix"));
 
@@ -105,9 +110,21 @@ if (target === undefined) {
     fail("a server is for one platform: say which with --target");
   }
   vsce(["-o", out]);
+} else if (target === "web") {
+  const module = path.resolve(values.server ?? path.join(built, "wasm32-unknown-unknown/web/relay_web.wasm"));
+  if (!existsSync(module)) {
+    fail(`there is no ${module}: .ci/build-wasm builds it`);
+  }
+  try {
+    mkdirSync(path.dirname(WASM), { recursive: true });
+    copyFileSync(module, WASM);
+    vsce(["--target", target, "-o", out]);
+  } finally {
+    rmSync(WASM, { force: true });
+  }
 } else {
   if (!(target in PLATFORMS)) {
-    fail(`there is no platform ${target}; there are ${Object.keys(PLATFORMS).join(", ")}`);
+    fail(`there is no platform ${target}; there are web, ${Object.keys(PLATFORMS).join(", ")}`);
   }
   if (existsSync(folder)) {
     fail(`${folder} is in the way: the server for ${target} goes there`);

@@ -43,8 +43,8 @@ export class Comparisons implements vscode.Disposable {
   private readonly status = vscode.window.createStatusBarItem("relay.comparison", vscode.StatusBarAlignment.Left, 10);
   private readonly report: vscode.Uri;
   private session: Session | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private readonly still = new Map<vscode.TextEditor, NodeJS.Timeout>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly still = new Map<vscode.TextEditor, ReturnType<typeof setTimeout>>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(

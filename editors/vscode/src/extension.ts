@@ -1,14 +1,13 @@
-// A thin client: it finds the server, starts it, and says so where it cannot.
+// A thin client: it starts the server, and says so where it cannot.
 
 import * as vscode from "vscode";
 import {
+  type BaseLanguageClient as LanguageClient,
   DidChangeConfigurationNotification,
   ExecuteCommandRequest,
-  LanguageClient,
+  type LanguageClientOptions,
   State,
-  TransportKind,
-  type Executable,
-} from "vscode-languageclient/node";
+} from "vscode-languageclient";
 
 import { registerBinding } from "./bind.js";
 import { registerCompare } from "./choose.js";
@@ -16,7 +15,6 @@ import { registerCode } from "./code.js";
 import { Comparisons } from "./compare.js";
 import { READING_SCHEME, WrappedHeaders } from "./header.js";
 import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
-import { findServer, serverSettings } from "./server.js";
 import { Status } from "./status.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
@@ -40,10 +38,18 @@ const SILENT = new Set([READING_SCHEME, TEXT_SCHEME]);
 /** Other languages that activate the extension. */
 const WAKING = new Set(["log", "json"]);
 
+/** A client whose server can be started, or the reason why there is none. */
+export type Launched =
+  | { readonly client: LanguageClient; readonly program: string; readonly version: string }
+  | { readonly problem: string };
+
+/** Makes a client: the server is a program beside VS Code, or a module in the browser. */
+export type Launch = (context: vscode.ExtensionContext, options: LanguageClientOptions) => Promise<Launched>;
+
 let relay: Relay | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const started = new Relay(context);
+export async function activate(context: vscode.ExtensionContext, launch: Launch): Promise<void> {
+  const started = new Relay(context, launch);
   relay = started;
   if (!isIdle()) {
     await started.restart();
@@ -94,7 +100,10 @@ class Relay {
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;
 
-  constructor(private readonly context: vscode.ExtensionContext) {
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly launch: Launch,
+  ) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
     this.runner = new Runner(context.extensionUri);
@@ -159,21 +168,8 @@ class Relay {
 
   private async startClient(): Promise<void> {
     this.status.starting();
-    const settings = serverSettings();
-    const server = await findServer(this.context.extensionUri, settings);
-    if ("problem" in server) {
-      this.fail(server.problem);
-      return;
-    }
-    this.log.info(`relay-analyzer ${server.version}: ${server.program}`);
-    const executable: Executable = {
-      command: server.program,
-      args: ["lsp", ...settings.args],
-      transport: TransportKind.stdio,
-      options: { env: { ...process.env, ...settings.env } },
-    };
     // No scheme: dumps live in untitled documents, in diffs and in the history of git as well.
-    const client = new LanguageClient("relay", "relay-analyzer", executable, {
+    const launched = await this.launch(this.context, {
       documentSelector: [{ language: "relay" }],
       outputChannel: this.log,
       traceOutputChannel: this.trace,
@@ -201,7 +197,7 @@ class Relay {
           configuration: ({ items }) => items.map(() => writtenSettings(this.context.extension)),
           didChangeConfiguration: async () => {
             // A change of `relay.server` stops this client: telling it would start it again.
-            await new Promise((resolve) => setImmediate(resolve));
+            await new Promise((resolve) => setTimeout(resolve, 0));
             if (client === this.client) {
               // The server then requests the settings.
               await client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
@@ -210,10 +206,16 @@ class Relay {
         },
       },
     });
+    if ("problem" in launched) {
+      this.fail(launched.problem);
+      return;
+    }
+    const { client, program, version } = launched;
+    this.log.info(`relay-analyzer ${version}: ${program}`);
     client.registerFeature(showsRuns);
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
-        this.status.running(server.version);
+        this.status.running(version);
         this.shapes.refresh();
         this.type.refresh();
         this.reading.refresh();
@@ -228,12 +230,12 @@ class Relay {
     });
     client.registerFeature(clickable(CLICKABLE));
     this.client = client;
-    this.version = server.version;
+    this.version = version;
     try {
       await client.start();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.fail(`${server.program} does not start: ${reason}.`);
+      this.fail(`${program} does not start: ${reason}.`);
     }
   }
 

@@ -2,7 +2,7 @@
 // document, so that the file is not changed.
 
 import * as vscode from "vscode";
-import type { Position } from "vscode-languageclient/node";
+import type { Position } from "vscode-languageclient";
 
 import { type Running, readingFormat } from "./protocol.js";
 import type { Reading } from "./reading.js";
@@ -16,7 +16,7 @@ const REST = 300;
 export class WrappedHeaders implements vscode.Disposable, vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
-  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(

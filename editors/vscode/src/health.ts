@@ -11,7 +11,7 @@ const REST = 200;
 export class Health implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem("relay.health", vscode.StatusBarAlignment.Right, 90);
   private readonly subscriptions: vscode.Disposable[];
-  private timer: NodeJS.Timeout | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly running: Running) {
     this.item.name = "Relay: Health of the File";

@@ -2,7 +2,7 @@
 // around the counterpart of the expression at the cursor.
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
 import type { Comparison, PairKind } from "./protocol.js";
 

@@ -2,14 +2,7 @@
 
 import * as vscode from "vscode";
 
-/** A page; its styles and scripts are files in `media`. */
-export interface Page {
-  readonly title: string;
-  readonly styles: readonly string[];
-  /** In this order: each uses those before it. */
-  readonly scripts: readonly string[];
-  readonly body: string;
-}
+import type { Page } from "./pages.js";
 
 const mediaOf = (extension: vscode.Uri) => vscode.Uri.joinPath(extension, "media");
 

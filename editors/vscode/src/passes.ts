@@ -38,7 +38,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   private readonly view: vscode.TreeView<Row>;
   private log: Log | undefined;
   private rows: readonly Row[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   /** Costs need the types of every module, so that they are computed when someone asks. */
   private withCosts = false;
   private readonly subscriptions: vscode.Disposable[];

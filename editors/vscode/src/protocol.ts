@@ -1,7 +1,7 @@
 // Requests of the server that extend the protocol, such as `relay/shapes` and `relay/typeAt`.
 
 import type * as vscode from "vscode";
-import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient/node";
+import type { ClientCapabilities, BaseLanguageClient as LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient";
 
 /** Returns the running client, if any. */
 export type Running = () => LanguageClient | undefined;

@@ -54,8 +54,8 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
   });
   /** The documents with a reading view, with the last response of the server. */
   private readonly views = new Map<vscode.TextDocument, View | undefined>();
-  private readonly still = new Map<vscode.TextEditor, NodeJS.Timeout>();
-  private readonly timers = new Map<vscode.TextDocument, NodeJS.Timeout>();
+  private readonly still = new Map<vscode.TextEditor, ReturnType<typeof setTimeout>>();
+  private readonly timers = new Map<vscode.TextDocument, ReturnType<typeof setTimeout>>();
   private readonly folds = new vscode.EventEmitter<void>();
   readonly onDidChangeFoldingRanges = this.folds.event;
   private readonly subscriptions: vscode.Disposable[];

@@ -2,9 +2,10 @@
 // or infinite.
 
 import * as vscode from "vscode";
-import type { Range } from "vscode-languageclient/node";
+import type { Range } from "vscode-languageclient";
 
-import { type Page, showPage } from "./page.js";
+import { showPage } from "./page.js";
+import { RESULTS } from "./pages.js";
 
 /** The totals of some calls. `at` is their place, if it is in the file that ran. */
 interface Part {
@@ -54,13 +55,6 @@ export interface RunResult {
 type FromPage = { readonly type: "ready" } | { readonly type: "text" } | { readonly type: "go"; readonly range: Range };
 
 const VIEW = "relay.results";
-const PAGE: Page = {
-  title: "Relay Results",
-  styles: ["results.css"],
-  scripts: ["elements.js", "results.js"],
-  body: `  <main id="result" aria-live="polite"></main>`,
-};
-
 export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
   private view: vscode.WebviewView | undefined;
   private last: RunResult | undefined;
@@ -107,7 +101,7 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
     view.onDidDispose(() => {
       this.view = undefined;
     });
-    showPage(view.webview, this.extension, PAGE);
+    showPage(view.webview, this.extension, RESULTS);
   }
 
   private hear(message: FromPage): void {

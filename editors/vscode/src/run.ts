@@ -1,7 +1,7 @@
 // Runs functions: asks for arguments and shows results.
 
 import * as vscode from "vscode";
-import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
+import type { ClientCapabilities, StaticFeature } from "vscode-languageclient";
 
 import { Results, type RunResult } from "./results.js";
 

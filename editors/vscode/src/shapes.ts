@@ -1,10 +1,11 @@
 // The shape panel: the report of a file in a panel beside it that follows the cursor.
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
 import { chosenFromDisk, fileBeyondReach } from "./large.js";
-import { type Page, panelBeside } from "./page.js";
+import { panelBeside } from "./page.js";
+import { SHAPES } from "./pages.js";
 import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
 
 /** The debounce of edits before the report is updated, in milliseconds. */
@@ -41,7 +42,7 @@ export class ShapePanel implements vscode.Disposable {
   private document: vscode.TextDocument | undefined;
   /** The file that is read from disk, if it has no document. */
   private file: vscode.Uri | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private report: Report | undefined;
   /** The last request; the page shows that it is loading until the response arrives. */
   private asked: Asked | undefined;
@@ -110,7 +111,7 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private create(): void {
-    const panel = panelBeside("relay.shapes", this.extension, PAGE);
+    const panel = panelBeside("relay.shapes", this.extension, SHAPES);
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.panel = undefined;
@@ -287,46 +288,3 @@ function isRelay(document: vscode.TextDocument): boolean {
 function flat(one: FunctionShapes): FunctionShapes[] {
   return [{ ...one, functions: [] }, ...one.functions.flatMap(flat)];
 }
-
-const PAGE: Page = {
-  title: "Shapes",
-  styles: ["table.css", "shapes.css"],
-  scripts: ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"],
-  body: `  <header>
-    <select id="function" aria-label="Function"></select>
-    <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
-    <span id="matches" role="status"></span>
-    <span id="tabs" role="tablist">
-      <button id="show-table" role="tab" aria-selected="true">Table</button>
-      <button id="show-graph" role="tab" aria-selected="false">Graph</button>
-      <button id="show-sums" role="tab" aria-selected="false">Sums</button>
-    </span>
-    <label>Cost <select id="cost"></select></label>
-  </header>
-  <p id="total" role="status"></p>
-  <main id="table"><div id="scroll"></div></main>
-  <main id="graph" hidden>
-    <div id="tools" role="toolbar" aria-label="Graph">
-      <button id="fit" title="All of the graph (F)">Fit</button>
-      <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
-      <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
-      <label>Colour <select id="colour">
-        <option value="kind">by kind</option>
-        <option value="cost">by cost</option>
-      </select></label>
-      <span class="gap"></span>
-      <button id="svg" title="Save the graph as SVG">SVG</button>
-      <button id="png" title="Save the graph as PNG">PNG</button>
-    </div>
-    <div id="legend" aria-label="Colours"></div>
-    <div id="stage">
-      <div id="picture">
-        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
-        <canvas id="minimap" aria-hidden="true" hidden></canvas>
-        <div id="tip" hidden></div>
-      </div>
-      <aside id="details" aria-label="Selected call" hidden></aside>
-    </div>
-  </main>
-  <main id="sums" hidden></main>`,
-};

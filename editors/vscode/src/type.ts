@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 
-import { type Page, panelBeside } from "./page.js";
+import { panelBeside } from "./page.js";
+import type { Page } from "./pages.js";
 import { type Running, type TypeAt, typeAt } from "./protocol.js";
 
 /** The debounce of cursor moves before a request, in milliseconds. */
@@ -34,7 +35,7 @@ export interface ShownType {
 
 export class TypePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private asked: vscode.CancellationTokenSource | undefined;
   /** The last content: a page that was hidden has lost it. */
   private last: TypeAt | undefined;

@@ -99,7 +99,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
   readonly onDidChange = this.changed.event;
   private readonly kept = new Map<number, string>();
   private count = 0;
-  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
   /** Of the files that TVM saved and that are shown: programs write them, and no editor. */
   private readonly watchers = new Map<string, vscode.FileSystemWatcher>();
   private readonly subscriptions: vscode.Disposable[];

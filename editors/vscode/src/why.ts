@@ -1,7 +1,7 @@
 // The commands of the server's lenses and links: references of a definition, and origins of a shape.
 
 import * as vscode from "vscode";
-import type { Location, Position } from "vscode-languageclient/node";
+import type { Location, Position } from "vscode-languageclient";
 
 import { BIND, LIFT } from "./bind.js";
 import { type Running, type Why, whyShape } from "./protocol.js";

@@ -10,7 +10,10 @@ use semantics::metadata::Metadata;
 use tower_lsp::lsp_types::Url;
 use weights::Stamp;
 
-use crate::code_view::{self, CodeView};
+use crate::{
+    code_view::{self, CodeView},
+    paths,
+};
 
 /// The scheme of documents that are the code of a file.
 const SCHEME: &str = "relay-code";
@@ -94,10 +97,10 @@ fn code_file(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() != SCHEME {
         return None;
     }
-    Url::parse(&format!("file://{}", uri.path())).ok()?.to_file_path().ok()
+    paths::of_uri(&Url::parse(&format!("file://{}", uri.path())).ok()?)
 }
 
 /// Returns the file of a `file:` or `relay-code:` URI.
 pub(super) fn file_of(uri: &Url) -> Option<PathBuf> {
-    code_file(uri).or_else(|| uri.to_file_path().ok())
+    code_file(uri).or_else(|| paths::of_uri(uri))
 }

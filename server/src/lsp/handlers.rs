@@ -37,6 +37,7 @@ use tower_lsp::{
 };
 
 use super::{convert, documents::Document, snapshot::Snapshot};
+use crate::paths;
 
 /// Returns the capabilities of the server.
 pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
@@ -165,5 +166,5 @@ fn prelude_uri(name: &str, text: &str) -> Option<Url> {
         std::fs::create_dir_all(&folder).ok()?;
         std::fs::write(&path, text).ok()?;
     }
-    Url::from_file_path(path).ok()
+    paths::uri_of(path)
 }

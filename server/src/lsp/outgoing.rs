@@ -14,7 +14,7 @@ use tower_lsp::{
     },
 };
 
-use super::stdout::StdoutWriter;
+use super::{stdout::StdoutWriter, tasks};
 use crate::report::escape;
 
 /// A message to the client.
@@ -87,7 +87,7 @@ impl Outgoing {
 /// Starts the task that sends messages.
 pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
     let (sender, mut messages) = unbounded_channel();
-    tokio::spawn(async move {
+    tasks::spawn(async move {
         while let Some(message) = messages.recv().await {
             match message {
                 Message::Log(level, text) => client.log_message(level, text).await,
@@ -97,32 +97,32 @@ pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
                 // Requests that wait for a response run as tasks that are never cancelled:
                 // tower-lsp panics on a response whose receiver was dropped.
                 Message::Progress(progress) => {
-                    tokio::spawn(report(client.clone(), progress));
+                    tasks::spawn(report(client.clone(), progress));
                 }
                 Message::RefreshHints => {
                     let client = client.clone();
-                    tokio::spawn(async move { client.inlay_hint_refresh().await });
+                    tasks::spawn(async move { drop(client.inlay_hint_refresh().await) });
                 }
                 Message::RefreshTokens => {
                     let client = client.clone();
-                    tokio::spawn(async move { client.semantic_tokens_refresh().await });
+                    tasks::spawn(async move { drop(client.semantic_tokens_refresh().await) });
                 }
                 Message::RefreshLenses => {
                     let client = client.clone();
-                    tokio::spawn(async move { client.code_lens_refresh().await });
+                    tasks::spawn(async move { drop(client.code_lens_refresh().await) });
                 }
                 Message::RequestSettings(receive) => {
-                    tokio::spawn(request_settings(client.clone(), receive));
+                    tasks::spawn(request_settings(client.clone(), receive));
                 }
                 Message::WatchSettings => {
-                    tokio::spawn(watch_settings(client.clone()));
+                    tasks::spawn(watch_settings(client.clone()));
                 }
                 Message::WatchFiles => {
-                    tokio::spawn(watch_files(client.clone()));
+                    tasks::spawn(watch_files(client.clone()));
                 }
                 Message::RefreshDiagnostics => {
                     let client = client.clone();
-                    tokio::spawn(async move { client.workspace_diagnostic_refresh().await });
+                    tasks::spawn(async move { drop(client.workspace_diagnostic_refresh().await) });
                 }
             }
         }
@@ -132,6 +132,10 @@ pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
 
 /// Reports the progress of an operation until it ends.
 async fn report(client: Client, progress: Progress) {
+    if tasks::is_embedded() {
+        // The operation is over before this task is polled.
+        return;
+    }
     let Progress { token, title, cancellable, create, delay, mut messages } = progress;
     let mut message = None;
     let delayed = tokio::time::sleep(delay);

@@ -5,17 +5,16 @@
 
 mod projects;
 mod running;
+mod turns;
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{
-        Arc,
-        mpsc::{Receiver, RecvTimeoutError},
-    },
+    sync::{Arc, mpsc::Receiver},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use clock::Instant;
 use semantics::{Database, SourceFile};
 use syntax::{LineIndex, ParseLimits};
 use tokio::sync::mpsc::unbounded_channel;
@@ -50,7 +49,8 @@ const LARGE: usize = 1 << 20;
 /// The number of pulls after which a client is taken to pull diagnostics after every change.
 const MIN_PULLS: u32 = 3;
 
-struct Owner {
+/// The state that the owner's thread has for itself.
+pub(super) struct Owner {
     db: Database,
     documents: Arc<Documents>,
     config: Arc<Config>,
@@ -81,7 +81,26 @@ struct Owner {
 /// Starts the owner's thread.
 pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing, runs: Runs) {
     let run = move || {
-        let owner = Owner {
+        let workers = Workers::start(&mailbox);
+        Owner::new(inbox, mailbox, outgoing, runs, workers).run();
+    };
+    let started = thread::Builder::new().name("owner".into()).stack_size(16 << 20).spawn(run);
+    if let Err(error) = started {
+        stderr::error(&format!("the server cannot start a thread: {error}"));
+        std::process::exit(2);
+    }
+}
+
+impl Owner {
+    /// Creates an owner, which gives jobs to these workers.
+    pub(super) fn new(
+        inbox: Receiver<Event>,
+        mailbox: Mailbox,
+        outgoing: Outgoing,
+        runs: Runs,
+        workers: Workers,
+    ) -> Owner {
+        Owner {
             db: Database::new(),
             documents: Arc::default(),
             config: Arc::default(),
@@ -94,65 +113,14 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
             pulls: 0,
             queue: VecDeque::new(),
             deferred: VecDeque::new(),
-            workers: Workers::start(&mailbox),
+            workers,
             session: Arc::default(),
             inbox,
             mailbox,
             outgoing,
             runs,
             has_garbage: false,
-        };
-        owner.run();
-    };
-    let started = thread::Builder::new().name("owner".into()).stack_size(16 << 20).spawn(run);
-    if let Err(error) = started {
-        stderr::error(&format!("the server cannot start a thread: {error}"));
-        std::process::exit(2);
-    }
-}
-
-impl Owner {
-    fn run(mut self) {
-        loop {
-            let event = match self.deferred.pop_front() {
-                Some(event) => event,
-                None => match self.until_due() {
-                    None => match self.next_or_collect() {
-                        Some(event) => event,
-                        None => return,
-                    },
-                    Some(wait) => match self.inbox.recv_timeout(wait) {
-                        Ok(event) => event,
-                        Err(RecvTimeoutError::Timeout) => {
-                            self.dispatch(true);
-                            continue;
-                        }
-                        Err(RecvTimeoutError::Disconnected) => return,
-                    },
-                },
-            };
-            self.handle_guarded(event);
-            // Requests are dispatched in order, diagnostics after all events that have arrived.
-            self.dispatch(false);
-            if self.deferred.is_empty() {
-                match self.inbox.try_recv() {
-                    Ok(event) => self.deferred.push_back(event),
-                    Err(_) => self.dispatch(true),
-                }
-            }
         }
-    }
-
-    /// Waits for an event, and frees replaced memos if there is none yet and nothing is running.
-    fn next_or_collect(&mut self) -> Option<Event> {
-        if let Ok(event) = self.inbox.try_recv() {
-            return Some(event);
-        }
-        if self.has_garbage && self.workers.busy() == 0 && self.queue.is_empty() {
-            self.has_garbage = false;
-            self.db.free_replaced();
-        }
-        self.inbox.recv().ok()
     }
 
     /// Handles an event, and reports a panic. Panics caused by a text are caught closer to their
@@ -450,10 +418,10 @@ impl Owner {
                 return;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.inbox.recv_timeout(left) {
-                Ok(event @ Event::Finished(..)) => self.handle(event),
-                Ok(event) => self.deferred.push_back(event),
-                Err(_) => break,
+            match self.next_within(left) {
+                Some(event @ Event::Finished(..)) => self.handle(event),
+                Some(event) => self.deferred.push_back(event),
+                None => break,
             }
         }
         let (kept, refused) = std::mem::take(&mut self.queue)

@@ -1,10 +1,8 @@
 //! The state of the diagnostics of a document.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
+use clock::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp::lsp_types::Diagnostic;
 

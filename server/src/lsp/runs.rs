@@ -6,6 +6,7 @@
 //! it reads its arguments from files. While it is inside an operation that cannot be interrupted,
 //! the response and the end of the progress do not wait for it.
 
+mod cancel;
 mod folder;
 mod remembered;
 mod results;
@@ -14,24 +15,23 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use clock::Instant;
 use interpreter::{Fault, FaultKind, Machine, Value};
 use semantics::{
-    CancellationToken, Code, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View,
-    metadata::Metadata,
+    Code, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View, metadata::Metadata,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use syntax::Encoding;
 use tokio::sync::{
-    Notify,
-    mpsc::{UnboundedSender, WeakUnboundedSender, unbounded_channel},
+    mpsc::{WeakUnboundedSender, unbounded_channel},
     oneshot,
 };
 use tower_lsp::{
@@ -44,6 +44,7 @@ use super::{
     documents::Document,
     live::{RunRecord, Watcher},
     outgoing::{Message, Outgoing, Progress},
+    tasks,
 };
 use crate::{
     panics::{Interrupt, guarded},
@@ -55,6 +56,7 @@ use crate::{
         show,
     },
 };
+use cancel::{Cancel, lock};
 use remembered::Remembered;
 use results::Observed;
 
@@ -74,56 +76,6 @@ const DELAY: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_millis(5);
 /// The largest number of elements of a tensor that the response lists; larger ones are summarised.
 const MAX_ELEMENTS: usize = 1000;
-
-/// Cancels a run.
-#[derive(Clone, Default)]
-pub(super) struct Cancel(Arc<CancelState>);
-
-#[derive(Default)]
-struct CancelState {
-    flag: Arc<AtomicBool>,
-    /// Cancels the analysis that precedes the run.
-    analysis: Mutex<Option<CancellationToken>>,
-    /// Sends progress; the progress ends when it is dropped.
-    progress: Mutex<Option<UnboundedSender<String>>>,
-    /// Wakes the task that waits for the reply.
-    cancelled: Notify,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Cancel {
-    fn cancel(&self) {
-        self.0.flag.store(true, Ordering::Relaxed);
-        if let Some(token) = &*lock(&self.0.analysis) {
-            token.cancel();
-        }
-        self.0.cancelled.notify_one();
-        lock(&self.0.progress).take();
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.0.flag.load(Ordering::Relaxed)
-    }
-
-    /// Sets the sender of progress.
-    fn set_progress(&self, progress: UnboundedSender<String>) {
-        *lock(&self.0.progress) = Some(progress);
-        if self.is_cancelled() {
-            self.cancel();
-        }
-    }
-
-    /// Sets the token of the analysis.
-    fn set_analysis(&self, token: CancellationToken) {
-        *lock(&self.0.analysis) = Some(token);
-        if self.is_cancelled() {
-            self.cancel();
-        }
-    }
-}
 
 /// The active runs.
 #[derive(Clone, Default)]
@@ -194,9 +146,9 @@ impl RunReply {
             biased;
             reply = &mut receiver => reply,
             () = guard.0.0.cancelled.notified() => {
-                match tokio::time::timeout(GRACE, &mut receiver).await {
-                    Ok(reply) => reply,
-                    Err(_) => return Ok(Some(Outcome::cancelled().response)),
+                match tasks::within(GRACE, &mut receiver).await {
+                    Some(reply) => reply,
+                    None => return Ok(Some(Outcome::cancelled().response)),
                 }
             }
         };
@@ -245,6 +197,8 @@ pub(super) struct RunContext {
     pub(super) encoding: Encoding,
     /// The workspace folder, or the folder of the file.
     pub(super) folder: Option<PathBuf>,
+    /// True if the run is done before [`start`] returns, where there are no threads.
+    pub(super) inline: bool,
     /// True if the client shows progress.
     pub(super) progress: bool,
     /// True if the client shows the result of the command.
@@ -254,7 +208,7 @@ pub(super) struct RunContext {
     pub(super) finished: Box<dyn FnOnce(RunRecord) + Send>,
 }
 
-/// Starts a run on a thread of its own.
+/// Starts a run on a thread of its own, if there are threads.
 pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
     if runs.active.fetch_add(1, Ordering::Relaxed) >= MAX_RUNS {
         runs.active.fetch_sub(1, Ordering::Relaxed);
@@ -267,6 +221,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         return;
     }
     let (runs, active) = (runs.clone(), runs.active.clone());
+    let inline = context.inline;
     let number = runs.started.fetch_add(1, Ordering::Relaxed);
     let work = move || {
         let RunRequest { params, token, cancel, reply } = request;
@@ -315,6 +270,9 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         runs.active.fetch_sub(1, Ordering::Relaxed);
         drop(outcome.values);
     };
+    if inline {
+        return work();
+    }
     let spawned = thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work);
     if spawned.is_err() {
         // The closure is dropped with the request, whose reply becomes an internal error.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::exit::{ExitReason, ExitSender};
 
-/// A handle for writing whole messages. `None` ends the thread.
+/// A handle for writing whole messages, as bodies without headers. `None` ends the thread.
 #[derive(Clone)]
 pub(super) struct StdoutWriter(Sender<Option<Vec<u8>>>);
 
@@ -30,7 +30,7 @@ impl StdoutWriter {
         thread::Builder::new().name("stdout".into()).spawn(move || {
             let mut out = io::stdout().lock();
             let written = messages.iter().map_while(|message| message).try_for_each(|message| {
-                out.write_all(&message)?;
+                out.write_all(&framed(&message))?;
                 out.flush()
             });
             if written.is_err() {
@@ -62,17 +62,22 @@ impl StdoutWriter {
     pub(super) fn write(&self, message: &impl Serialize) {
         // The types of the protocol serialise without errors.
         if let Ok(body) = serde_json::to_vec(message) {
-            self.write_body(&body);
+            self.write_body(body);
         }
     }
 
     /// Writes a message that is serialised already.
-    pub(super) fn write_body(&self, body: &[u8]) {
-        let mut message = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
-        message.extend_from_slice(body);
+    pub(super) fn write_body(&self, body: Vec<u8>) {
         // Fails after the thread has ended: the session is ending.
-        let _ = self.0.send(Some(message));
+        let _ = self.0.send(Some(body));
     }
+}
+
+/// Returns a message with its header, so that it is written at once.
+fn framed(body: &[u8]) -> Vec<u8> {
+    let mut message = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+    message.extend_from_slice(body);
+    message
 }
 
 impl StdoutThread {

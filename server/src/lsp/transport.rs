@@ -16,16 +16,18 @@ use tokio::{
     sync::{Semaphore, mpsc::UnboundedReceiver},
 };
 use tower_lsp::{
-    ClientSocket, LanguageServer, LspService,
+    ClientSocket, ExitedError, LanguageServer, LspService,
     jsonrpc::{Error, ErrorCode, Id, Request, Response},
 };
 use tower_service::Service;
 use tracing::Instrument;
 
 use super::{
+    backend::Backend,
     exit::ExitReason,
     framing::{Frame, FrameReader},
     stdout::StdoutWriter,
+    tasks,
 };
 
 /// The largest number of calls at once. A request counts until it is answered: with `tower-lsp`'s
@@ -62,15 +64,12 @@ pub(super) async fn serve<S: LanguageServer>(
     writer: StdoutWriter,
     mut exits: UnboundedReceiver<ExitReason>,
 ) -> ExitReason {
-    let (requests, responses) = socket.split();
-    tokio::spawn(send_requests(requests, writer.clone()));
-    let calls = Arc::new(Semaphore::new(MAX_CALLS as usize));
-    let mut transport =
-        Transport { service, responses, writer, calls: calls.clone(), is_shut_down: false };
+    let mut handler = Handler::new(service, socket, writer);
+    let calls = handler.calls.clone();
     let reason = tokio::select! {
         // A client may send `exit` and close its pipes at once.
         biased;
-        reason = transport.read(input) => reason,
+        reason = handler.read(input) => reason,
         Some(reason) = exits.recv() => reason,
     };
     if reason.client_reads() {
@@ -86,49 +85,77 @@ async fn send_requests(mut requests: impl Stream<Item = Request> + Unpin, writer
     }
 }
 
-struct Transport<S, R> {
+/// Handles the messages of the client.
+pub(super) struct Handler<S = Backend> {
     service: LspService<S>,
     /// Takes the client's responses to requests of the server.
-    responses: R,
+    responses: ResponseSink,
     writer: StdoutWriter,
     /// A permit for each call that may still start.
     calls: Arc<Semaphore>,
     is_shut_down: bool,
 }
 
-impl<S: LanguageServer, R: Sink<Response> + Unpin> Transport<S, R> {
+/// The sink of [`ClientSocket::split`], whose name `tower-lsp` does not export.
+type ResponseSink = Box<dyn Sink<Response, Error = ExitedError> + Send + Unpin>;
+
+impl<S: LanguageServer> Handler<S> {
+    /// Starts the task that writes the requests of the server.
+    pub(super) fn new(service: LspService<S>, socket: ClientSocket, writer: StdoutWriter) -> Self {
+        let (requests, responses) = socket.split();
+        tasks::spawn(send_requests(requests, writer.clone()));
+        let calls = Arc::new(Semaphore::new(MAX_CALLS as usize));
+        Handler { service, responses: Box::new(responses), writer, calls, is_shut_down: false }
+    }
+
     /// Reads and handles messages up to `exit` or the end of the input.
     async fn read(&mut self, input: impl AsyncBufRead + Unpin) -> ExitReason {
         let mut frames = FrameReader::new(input);
         loop {
-            let message = match frames.next().await {
-                Ok(Frame::Body(body)) => decode(body),
-                Ok(Frame::Malformed(reason)) => Err(undecodable(ErrorCode::ParseError, &reason)),
+            match frames.next().await {
+                Ok(Frame::Body(body)) => {
+                    if let Some(reason) = self.handle(body).await {
+                        return reason;
+                    }
+                }
+                Ok(Frame::Malformed(reason)) => {
+                    self.refuse(undecodable(ErrorCode::ParseError, &reason));
+                }
                 Ok(Frame::Oversized) => return ExitReason::Oversized,
                 Ok(Frame::End) | Err(_) => {
                     // All messages that were read are answered.
                     let _ = self.calls.acquire_many(MAX_CALLS).await;
                     return ExitReason::InputClosed;
                 }
-            };
-            match message {
-                Ok(Message::Request(request)) => {
-                    let exits = request.method() == "exit";
-                    self.is_shut_down |= request.method() == "shutdown";
-                    self.call(request).await;
-                    if exits && self.is_shut_down {
-                        return ExitReason::AfterShutdown;
-                    } else if exits {
-                        return ExitReason::WithoutShutdown;
-                    }
-                }
-                // Fails after `exit` only.
-                Ok(Message::Response(response)) => {
-                    let _ = self.responses.send(response).await;
-                }
-                Err(error) => self.writer.write(&Response::from_error(Id::Null, error)),
             }
         }
+    }
+
+    /// Handles a message. Returns the reason if it ends the session.
+    pub(super) async fn handle(&mut self, body: &[u8]) -> Option<ExitReason> {
+        match decode(body) {
+            Ok(Message::Request(request)) => {
+                let exits = request.method() == "exit";
+                self.is_shut_down |= request.method() == "shutdown";
+                self.call(request).await;
+                let reason = match self.is_shut_down {
+                    true => ExitReason::AfterShutdown,
+                    false => ExitReason::WithoutShutdown,
+                };
+                return exits.then_some(reason);
+            }
+            // Fails after `exit` only.
+            Ok(Message::Response(response)) => {
+                let _ = self.responses.send(response).await;
+            }
+            Err(error) => self.refuse(error),
+        }
+        None
+    }
+
+    /// Answers a message that cannot be decoded.
+    fn refuse(&self, error: Error) {
+        self.writer.write(&Response::from_error(Id::Null, error));
     }
 
     /// Calls the service. The handler runs up to its first `await` before this returns, so that
@@ -159,7 +186,7 @@ impl<S: LanguageServer, R: Sink<Response> + Unpin> Transport<S, R> {
             drop(permit);
         }));
         if (&mut call).now_or_never().is_none() {
-            tokio::spawn(call);
+            tasks::spawn(call);
         }
     }
 }
@@ -170,7 +197,7 @@ fn respond(writer: &StdoutWriter, response: &Response) {
     match (raw, serde_json::to_string(response.id())) {
         (Some(RawResponse(result)), Ok(id)) if response.is_ok() => {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-            writer.write_body(body.as_bytes());
+            writer.write_body(body.into_bytes());
         }
         _ => writer.write(response),
     }
@@ -276,10 +303,7 @@ mod tests {
                 .finish();
             serve(input.as_bytes(), service, writer, exited).await
         });
-        let body = |message: Vec<u8>| {
-            let message = String::from_utf8(message).expect("UTF-8");
-            message.split_once("\r\n\r\n").expect("a header").1.to_owned()
-        };
+        let body = |message: Vec<u8>| String::from_utf8(message).expect("UTF-8");
         (reason, written.into_iter().flatten().map(body).skip(1).collect())
     }
 

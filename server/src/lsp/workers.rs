@@ -21,8 +21,15 @@ pub(super) type Job = Box<dyn FnOnce(&Snapshot) -> Finished + Send>;
 
 /// The workers.
 pub(super) struct Workers {
-    threads: Vec<Sender<(Snapshot, Job)>>,
+    kind: Kind,
     idle: Vec<usize>,
+}
+
+enum Kind {
+    /// A thread for each worker.
+    Threads(Vec<Sender<(Snapshot, Job)>>),
+    /// One worker, which does a job when it is given one.
+    Inline(Mailbox),
 }
 
 impl Workers {
@@ -36,18 +43,32 @@ impl Workers {
                 thread::Builder::new()
                     .name(format!("worker-{number}"))
                     .stack_size(STACK)
-                    .spawn(move || work(number, &jobs, &mailbox))
+                    .spawn(move || serve(number, &jobs, &mailbox))
                     .ok()
                     .map(|_| sender)
             })
             .collect();
         let idle = (0..threads.len()).collect();
-        Workers { threads, idle }
+        Workers { kind: Kind::Threads(threads), idle }
+    }
+
+    /// Returns a worker without a thread.
+    pub(super) fn inline(mailbox: &Mailbox) -> Workers {
+        Workers { kind: Kind::Inline(mailbox.clone()), idle: vec![0] }
+    }
+
+    /// Returns true if the worker has no thread.
+    pub(super) fn are_inline(&self) -> bool {
+        matches!(self.kind, Kind::Inline(_))
     }
 
     /// Returns the number of busy workers.
     pub(super) fn busy(&self) -> usize {
-        self.threads.len() - self.idle.len()
+        let all = match &self.kind {
+            Kind::Threads(threads) => threads.len(),
+            Kind::Inline(_) => 1,
+        };
+        all - self.idle.len()
     }
 
     /// Returns true if a worker is idle.
@@ -57,9 +78,11 @@ impl Workers {
 
     /// Gives a job to an idle worker.
     pub(super) fn run(&mut self, snapshot: Snapshot, job: Job) {
-        if let Some(worker) = self.idle.pop() {
+        let Some(worker) = self.idle.pop() else { return };
+        match &self.kind {
             // Workers receive until the process ends.
-            let _ = self.threads[worker].send((snapshot, job));
+            Kind::Threads(threads) => drop(threads[worker].send((snapshot, job))),
+            Kind::Inline(mailbox) => work(worker, (snapshot, job), mailbox),
         }
     }
 
@@ -69,11 +92,15 @@ impl Workers {
     }
 }
 
-fn work(number: usize, jobs: &Receiver<(Snapshot, Job)>, mailbox: &Mailbox) {
-    while let Ok((snapshot, job)) = jobs.recv() {
-        let finished = job(&snapshot);
-        // A change in the owner waits for the snapshot: it is dropped before the message is sent.
-        drop(snapshot);
-        mailbox.send(Event::Finished(number, finished));
+fn serve(number: usize, jobs: &Receiver<(Snapshot, Job)>, mailbox: &Mailbox) {
+    while let Ok(job) = jobs.recv() {
+        work(number, job, mailbox);
     }
+}
+
+fn work(number: usize, (snapshot, job): (Snapshot, Job), mailbox: &Mailbox) {
+    let finished = job(&snapshot);
+    // A change in the owner waits for the snapshot: it is dropped before the message is sent.
+    drop(snapshot);
+    mailbox.send(Event::Finished(number, finished));
 }

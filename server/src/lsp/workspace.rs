@@ -8,16 +8,17 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
+use clock::Instant;
 use ide::symbols::{SymbolKind, listed};
 use semantics::{Database, test_panic::panic_if_requested};
 use syntax::{Encoding, LineIndex};
 use tower_lsp::lsp_types::{Range, Url};
 
 use super::convert;
-use crate::panics;
+use crate::{panics, paths};
 
 /// The age from which a scan is stale.
 const STALE: Duration = Duration::from_secs(2);
@@ -78,7 +79,7 @@ impl Workspace {
 
     /// Returns the innermost workspace folder of a file, or the file's own folder if there is none.
     pub(super) fn folder_of(&self, uri: &Url) -> Option<PathBuf> {
-        let path = uri.to_file_path().ok()?;
+        let path = paths::of_uri(uri)?;
         let folders = self.folders().into_iter().filter(|folder| path.starts_with(folder));
         let folder = folders.max_by_key(|folder| folder.components().count());
         folder.or_else(|| Some(path.parent()?.to_owned()))
@@ -95,9 +96,8 @@ impl Workspace {
 
     /// Adds and removes folders.
     pub(super) fn change_folders(&self, added: &[Url], removed: &[Url]) {
-        let paths = |uris: &[Url]| -> Vec<PathBuf> {
-            uris.iter().filter_map(|uri| uri.to_file_path().ok()).collect()
-        };
+        let paths =
+            |uris: &[Url]| -> Vec<PathBuf> { uris.iter().filter_map(paths::of_uri).collect() };
         let (added, removed) = (paths(added), paths(removed));
         let mut state = lock(&self.state.0);
         state.folders.retain(|folder| !removed.contains(folder) && !added.contains(folder));
@@ -176,7 +176,7 @@ fn read(folders: &[PathBuf], known: &Files, encoding: Encoding) -> Files {
             let Ok(input) = crate::input::read_found(&path, crate::input::MAX_CODE) else {
                 continue;
             };
-            let Ok(uri) = Url::from_file_path(&path) else { continue };
+            let Some(uri) = paths::uri_of(&path) else { continue };
             // A panic omits the file.
             let Ok(symbols) = panics::caught(|| symbols(&input.text, encoding)) else { continue };
             files.insert(path, Arc::new(WorkspaceFile { uri, symbols, stamp }));

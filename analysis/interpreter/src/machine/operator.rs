@@ -1,7 +1,6 @@
 //! Calls of operators, and other instructions that create tensors.
 
-use std::time::Instant;
-
+use clock::Instant;
 use smallvec::SmallVec;
 use types::{Attrs, Type};
 

@@ -23,6 +23,7 @@ use crate::{
     },
     input::{self, Log},
     lsp::{bases::Borrowed, convert, snapshot::Snapshot},
+    paths,
     report::diff::{Shown, Totals, change_text, cost_json, headline, human},
 };
 
@@ -236,14 +237,14 @@ impl Module {
 }
 
 fn last_part(uri: &Url) -> String {
-    let path = uri.to_file_path().ok();
+    let path = paths::of_uri(uri);
     let name = path.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
     name.map_or_else(|| uri.to_string(), |name| name.into_owned())
 }
 
 fn path_of(uri: &Url) -> Result<PathBuf> {
-    uri.to_file_path()
-        .map_err(|()| Error::invalid_params(format!("{uri} is neither open nor a local file")))
+    paths::of_uri(uri)
+        .ok_or_else(|| Error::invalid_params(format!("{uri} is neither open nor a local file")))
 }
 
 /// Reads the text of a file.

@@ -4,9 +4,10 @@ use std::{
     hash::{Hash, Hasher},
     panic::resume_unwind,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use clock::Instant;
 use semantics::{Cancelled, apply_levels};
 use tower_lsp::{
     jsonrpc,

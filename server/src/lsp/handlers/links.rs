@@ -11,7 +11,7 @@ use tower_lsp::{
     lsp_types::{DocumentLink, DocumentLinkParams, Url},
 };
 
-use crate::lsp::snapshot::Snapshot;
+use crate::{lsp::snapshot::Snapshot, paths};
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -20,7 +20,7 @@ pub(in crate::lsp) fn handle(
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
     // A path is relative to the document's folder, or to a workspace folder.
-    let own = uri.to_file_path().ok();
+    let own = paths::of_uri(uri);
     let mut folders: Vec<PathBuf> =
         own.as_deref().and_then(Path::parent).map(Path::to_owned).into_iter().collect();
     folders.extend(snapshot.session.workspace.folders());
@@ -66,5 +66,5 @@ fn find(path: &str, folders: &[PathBuf]) -> Option<Url> {
         places.push(path.to_owned());
     }
     let there = places.into_iter().find(|place| place.is_file())?;
-    Url::from_file_path(there).ok()
+    paths::uri_of(there)
 }

@@ -7,7 +7,7 @@ use tower_lsp::{
     lsp_types::Url,
 };
 
-use crate::{input, lsp::snapshot::Snapshot};
+use crate::{input, lsp::snapshot::Snapshot, paths};
 
 /// The parameters of `relay/convertFile`.
 #[derive(Clone, Deserialize)]
@@ -25,10 +25,8 @@ pub(in crate::lsp) struct Converted {
 /// request; editors show the text read-only.
 pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Result<Converted> {
     let refused = |message: String| Error::invalid_params(message);
-    let path = params
-        .uri
-        .to_file_path()
-        .map_err(|()| refused(format!("{} is not a file of this machine", params.uri)))?;
+    let path = paths::of_uri(&params.uri)
+        .ok_or_else(|| refused(format!("{} is not a file of this machine", params.uri)))?;
     let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
     match input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         Some(problem) => Err(refused(problem.message)),

@@ -22,6 +22,7 @@ use crate::{
         runs::{CLEAR, RUN},
         snapshot::Snapshot,
     },
+    paths,
     report::shapes::JsonFunction,
 };
 
@@ -72,10 +73,8 @@ pub(in crate::lsp) struct FileParams {
 /// Returns the shape report of a file that the editor does not open: VS Code hides files over 50 MB
 /// from its extensions. The file is read and analysed for each request.
 pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<Report> {
-    let path = params
-        .uri
-        .to_file_path()
-        .map_err(|()| Error::invalid_params(format!("{} is not a local file", params.uri)))?;
+    let path = paths::of_uri(&params.uri)
+        .ok_or_else(|| Error::invalid_params(format!("{} is not a local file", params.uri)))?;
     let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
     if let Some(problem) = input.problem {
         return Err(refused(problem.message));

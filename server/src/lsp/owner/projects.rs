@@ -4,18 +4,16 @@
 //! document. The other settings hold for the whole session: they are those of the first workspace
 //! folder that has the file.
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use clock::Instant;
 use syntax::LineIndex;
 use tower_lsp::lsp_types::{Diagnostic, DiagnosticSeverity, MessageType, NumberOrString, Url};
 
 use super::Owner;
 use crate::{
     lsp::{convert, outgoing::Message},
+    paths,
     project::{FILE_NAME, Loaded, Project, Projects},
 };
 
@@ -63,7 +61,7 @@ impl Owner {
 
     /// Returns the settings of a document. A document without a file has those of the workspace.
     fn project_of(&mut self, uri: &Url) -> Arc<Project> {
-        let path = uri.to_file_path().ok();
+        let path = paths::of_uri(uri);
         let Some(folder) = path.as_deref().and_then(|path| path.parent()) else {
             return self.folder_project().unwrap_or_default();
         };
@@ -130,7 +128,7 @@ impl Owner {
         }
         let mut published = BTreeMap::new();
         for loaded in self.projects.projects.files() {
-            let Ok(uri) = Url::from_file_path(&loaded.path) else { continue };
+            let Some(uri) = paths::uri_of(&loaded.path) else { continue };
             if loaded.problems.is_empty() {
                 continue;
             }

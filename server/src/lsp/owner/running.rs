@@ -26,6 +26,7 @@ impl Owner {
             config: self.config.clone(),
             encoding: self.client.encoding,
             folder: self.session.workspace.folder_of(request.uri()),
+            inline: self.workers.are_inline(),
             progress: self.client.progress,
             shows_result: self.session.runs(runs::RUN),
             outgoing: self.outgoing.clone(),

@@ -22,6 +22,7 @@ use serde_json::{Map, Value as Json};
 use tower_lsp::lsp_types::Url;
 
 use super::folder::Folder;
+use crate::paths;
 use crate::run::{
     arguments::{Given, Inputs},
     files::Named,
@@ -131,7 +132,7 @@ type Functions = Map<String, Json>;
 impl Entry {
     /// Returns the entry of a function of a document. Without a folder, nothing is remembered.
     pub(super) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Entry {
-        let path = uri.to_file_path().ok();
+        let path = paths::of_uri(uri);
         let below =
             folder.and_then(|folder| Some(path.as_ref()?.strip_prefix(folder).ok()?.to_owned()));
         let parts = below.iter().flat_map(|path| path.iter());

@@ -1,0 +1,28 @@
+// The extension beside a program: VS Code on a desktop, or on another machine.
+
+import type * as vscode from "vscode";
+import { type Executable, LanguageClient, type LanguageClientOptions, TransportKind } from "vscode-languageclient/node";
+
+import { activate as activateWith, type Launched } from "./extension.js";
+import { findServer, serverSettings } from "./server.js";
+
+export { deactivate } from "./extension.js";
+
+export function activate(context: vscode.ExtensionContext): Promise<void> {
+  return activateWith(context, launch);
+}
+
+async function launch(context: vscode.ExtensionContext, options: LanguageClientOptions): Promise<Launched> {
+  const settings = serverSettings();
+  const server = await findServer(context.extensionUri, settings);
+  if ("problem" in server) {
+    return server;
+  }
+  const executable: Executable = {
+    command: server.program,
+    args: ["lsp", ...settings.args],
+    transport: TransportKind.stdio,
+    options: { env: { ...process.env, ...settings.env } },
+  };
+  return { ...server, client: new LanguageClient("relay", "relay-analyzer", executable, options) };
+}

@@ -1,0 +1,60 @@
+// The pages of shapes and results: the playground on the site has the same.
+
+/** A page; its styles and scripts are files in `media`. */
+export interface Page {
+  readonly title: string;
+  readonly styles: readonly string[];
+  /** In this order: each uses those before it. */
+  readonly scripts: readonly string[];
+  readonly body: string;
+}
+
+export const SHAPES: Page = {
+  title: "Shapes",
+  styles: ["table.css", "shapes.css"],
+  scripts: ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"],
+  body: `  <header>
+    <select id="function" aria-label="Function"></select>
+    <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
+    <span id="matches" role="status"></span>
+    <span id="tabs" role="tablist">
+      <button id="show-table" role="tab" aria-selected="true">Table</button>
+      <button id="show-graph" role="tab" aria-selected="false">Graph</button>
+      <button id="show-sums" role="tab" aria-selected="false">Sums</button>
+    </span>
+    <label>Cost <select id="cost"></select></label>
+  </header>
+  <p id="total" role="status"></p>
+  <main id="table"><div id="scroll"></div></main>
+  <main id="graph" hidden>
+    <div id="tools" role="toolbar" aria-label="Graph">
+      <button id="fit" title="All of the graph (F)">Fit</button>
+      <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
+      <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
+      <label>Colour <select id="colour">
+        <option value="kind">by kind</option>
+        <option value="cost">by cost</option>
+      </select></label>
+      <span class="gap"></span>
+      <button id="svg" title="Save the graph as SVG">SVG</button>
+      <button id="png" title="Save the graph as PNG">PNG</button>
+    </div>
+    <div id="legend" aria-label="Colours"></div>
+    <div id="stage">
+      <div id="picture">
+        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
+        <canvas id="minimap" aria-hidden="true" hidden></canvas>
+        <div id="tip" hidden></div>
+      </div>
+      <aside id="details" aria-label="Selected call" hidden></aside>
+    </div>
+  </main>
+  <main id="sums" hidden></main>`,
+};
+
+export const RESULTS: Page = {
+  title: "Relay Results",
+  styles: ["results.css"],
+  scripts: ["elements.js", "results.js"],
+  body: `  <main id="result" aria-live="polite"></main>`,
+};

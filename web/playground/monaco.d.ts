@@ -1,0 +1,10 @@
+// The client of Monaco for language servers: `monaco-editor` exports it only together with all its languages.
+declare module "*/monaco-lsp-client/out/index.js" {
+  export interface Transport {
+    dispose(): void;
+  }
+  export function createTransportToWorker(worker: Worker): Transport;
+  export class MonacoLspClient {
+    constructor(transport: Transport);
+  }
+}

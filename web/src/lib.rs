@@ -1,0 +1,108 @@
+//! The language server as a module of WebAssembly, for a web worker.
+//!
+//! Messages of the protocol pass through a buffer in the module's memory, and nothing else crosses the
+//! border: six functions and a clock. `wasm-bindgen` would generate the border, but its tool, which is
+//! built for minutes, would have to rewrite the module, and the script that it writes would be larger than
+//! the one that calls these functions.
+//!
+//! A host calls `start` once, then for each message of the client `room` with its length, writes it there,
+//! and calls `receive`. It calls `work` until that says there is nothing to do at the moment, and after
+//! each call takes the messages for the client with `take` and `message`. If a call traps, the instance is
+//! lost: `fault` says why, and the host makes another.
+
+#![expect(unsafe_code, reason = "names that the host calls, and its clock; no unsafe block")]
+
+use std::{
+    cell::RefCell,
+    sync::{Mutex, PoisonError},
+};
+
+use relay_analyzer::Embedded;
+
+/// The session and the buffers of messages.
+#[derive(Default)]
+struct State {
+    session: Option<Embedded>,
+    incoming: Vec<u8>,
+    outgoing: Vec<u8>,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+/// The message of the panic that ended the instance. Apart from the state, which stays borrowed.
+static FAULT: Mutex<String> = Mutex::new(String::new());
+
+#[cfg(target_arch = "wasm32")]
+mod host {
+    #[link(wasm_import_module = "host")]
+    unsafe extern "C" {
+        /// Returns milliseconds from any beginning.
+        pub(crate) safe fn now() -> f64;
+    }
+}
+
+/// Starts the session.
+#[unsafe(no_mangle)]
+pub extern "C" fn start() {
+    #[cfg(target_arch = "wasm32")]
+    clock::host::install(|| host::now());
+    relay_analyzer::on_panic(|message| {
+        *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = message;
+    });
+    STATE.with_borrow_mut(|state| state.session = Some(Embedded::new()));
+}
+
+/// Makes room for a message of the client, and returns where it goes.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(length: usize) -> *mut u8 {
+    STATE.with_borrow_mut(|state| {
+        state.incoming.clear();
+        state.incoming.resize(length, 0);
+        state.incoming.as_mut_ptr()
+    })
+}
+
+/// Takes the message that was written to [`room`].
+#[unsafe(no_mangle)]
+pub extern "C" fn receive() {
+    STATE.with_borrow_mut(|state| {
+        let body = std::mem::take(&mut state.incoming);
+        if let Some(session) = &mut state.session {
+            session.receive(&body);
+        }
+    });
+}
+
+/// Does a piece of work. Returns the milliseconds until there is more, zero if there is now; a negative
+/// number if there is none before the next message.
+#[unsafe(no_mangle)]
+pub extern "C" fn work() -> f64 {
+    let next = STATE.with_borrow_mut(|state| state.session.as_mut().and_then(Embedded::work));
+    next.map_or(-1.0, |time| time.as_secs_f64() * 1000.0)
+}
+
+/// Takes the next message for the client. Returns its length, zero if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn take() -> usize {
+    STATE.with_borrow_mut(|state| {
+        state.outgoing = state.session.as_mut().and_then(Embedded::take).unwrap_or_default();
+        state.outgoing.len()
+    })
+}
+
+/// Returns the place of the message that [`take`] or [`fault`] has taken.
+#[unsafe(no_mangle)]
+pub extern "C" fn message() -> *const u8 {
+    match FAULT.lock() {
+        Ok(fault) if !fault.is_empty() => fault.as_ptr(),
+        _ => STATE.with_borrow(|state| state.outgoing.as_ptr()),
+    }
+}
+
+/// Takes the message of the panic that ended the instance. Returns its length, zero if none did.
+#[unsafe(no_mangle)]
+pub extern "C" fn fault() -> usize {
+    FAULT.lock().map_or(0, |fault| fault.len())
+}
