@@ -165,9 +165,8 @@ pub(crate) struct Tokens {
     pub(crate) kinds: Vec<SyntaxKind>,
     pub(crate) ends: Vec<u32>,
     pub(crate) errors: Vec<SyntaxError>,
-    /// The indices of the tensor types that are one token, in order, each with the number of its tree
-    /// once [`crate::tensors`] has made it.
-    pub(crate) tensors: Vec<(u32, u32)>,
+    /// The tensor types that are one token, in order.
+    pub(crate) tensors: Vec<TensorToken>,
     /// The start of the first token whose end depends on the whole rest of the text: an unclosed
     /// comment or string, or a metadata section.
     pub(crate) open_ended: Option<u32>,
@@ -190,6 +189,15 @@ impl Tokens {
     fn error(&mut self, range: TextRange, kind: SyntaxErrorKind) {
         self.errors.push(SyntaxError { range, kind });
     }
+}
+
+/// A tensor type that is one token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TensorToken {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// The number of its tree, once [`crate::tensors`] has made it.
+    pub(crate) tree: u32,
 }
 
 /// The tokenization of tensor types.
@@ -296,7 +304,8 @@ fn step<'t>(
         Token::QuotedName => QUOTED_NAME,
         Token::MetaRef => META_REF,
         Token::TensorText if tensor_types == TensorTypes::Whole => {
-            out.tensors.push((out.kinds.len() as u32, 0));
+            let (start, end) = (span.start as u32, span.end as u32);
+            out.tensors.push(TensorToken { start, end, tree: 0 });
             TENSOR_TEXT
         }
         Token::TensorText => {

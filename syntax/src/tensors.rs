@@ -17,11 +17,10 @@ pub(crate) fn intern<'t>(
     tokens: &mut Tokens,
     mut interner: Interner<'t>,
 ) -> Interner<'t> {
-    for at in 0..tokens.tensors.len() {
-        let token = tokens.tensors[at].0 as usize;
-        let text = &text[tokens.start(token) as usize..tokens.ends[token] as usize];
-        tokens.tensors[at].1 = match interner.find_tensor(text) {
-            Some(number) => number,
+    for token in &mut tokens.tensors {
+        let text = &text[token.start as usize..token.end as usize];
+        token.tree = match interner.find_tensor(text) {
+            Some(tree) => tree,
             None => {
                 let input = Input::new(text, lex(text, TensorTypes::Spelled));
                 let mut parser = Parser::new(input, ParseLimits::default(), interner);

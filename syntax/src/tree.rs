@@ -105,12 +105,12 @@ impl<'t> Tree<'t> {
 
     /// Returns the tree of the tensor type that is the next raw token.
     fn tensor(&mut self, tokens: &Tokens) -> Option<GreenNode> {
-        while let Some(&(token, number)) = tokens.tensors.get(self.tensors)
-            && token as usize <= self.raw
+        while let Some(token) = tokens.tensors.get(self.tensors)
+            && token.start as usize <= self.at
         {
             self.tensors += 1;
-            if token as usize == self.raw {
-                return self.interner.tensor(number);
+            if token.start as usize == self.at {
+                return self.interner.tensor(token.tree);
             }
         }
         // Unreachable, because the trees are made before the text is parsed; keeps every byte.

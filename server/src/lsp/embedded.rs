@@ -10,14 +10,14 @@ use futures_util::FutureExt;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{
-    event, exit::ExitReason, outgoing, owner::Owner, runs::Runs, service, stdout::StdoutWriter,
-    tasks::Pool, transport::Handler, workers::Workers,
+    backend::Backend, event, exit::ExitReason, outgoing, owner::Owner, runs::Runs, service,
+    stdout::StdoutWriter, tasks::Pool, transport::Handler, workers::Workers,
 };
 
 /// A language server that the embedding program drives.
 pub struct Embedded {
     tasks: Pool,
-    handler: Handler,
+    handler: Handler<Backend>,
     owner: Owner,
     messages: Receiver<Option<Vec<u8>>>,
     /// Kept for those that announce the end of the session.

@@ -9,7 +9,7 @@ use types::AttrValue;
 
 use super::{
     Cost, Shown, Totals,
-    replaces::{self, Listed, Replaced, Sides},
+    replaces::{self, Listed, Replaced, Sides, is_operator},
 };
 use crate::report::escape;
 
@@ -135,15 +135,6 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
 
 pub(super) fn count(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
-}
-
-pub(super) fn is_operator(name: &str) -> bool {
-    !name.is_empty() && !is_call_of_function(name)
-}
-
-/// Returns true for the name of a global or of a function expression, which reports call `fn`.
-pub(super) fn is_call_of_function(name: &str) -> bool {
-    name.starts_with('@') || name == "fn"
 }
 
 fn is_part(function: &FunctionDiff) -> bool {

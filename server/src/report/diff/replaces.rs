@@ -8,7 +8,6 @@ use diff::{Pair, PairKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 
-use super::human::{is_call_of_function, is_operator};
 use crate::report::escape;
 
 /// The largest number of operators in a title.
@@ -68,6 +67,16 @@ pub(super) enum Listed<'p> {
     As(Replaced<'p>),
     /// Another pair stands for its group.
     Elsewhere,
+}
+
+/// Returns true for the name of an operator.
+pub(super) fn is_operator(name: &str) -> bool {
+    !name.is_empty() && !is_call_of_function(name)
+}
+
+/// Returns true for the name of a global or of a function expression, which reports call `fn`.
+fn is_call_of_function(name: &str) -> bool {
+    name.starts_with('@') || name == "fn"
 }
 
 /// Returns true if the expression on `side` of a pair is the call of a fused function that replaces the
