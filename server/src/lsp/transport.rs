@@ -23,7 +23,6 @@ use tower_service::Service;
 use tracing::Instrument;
 
 use super::{
-    backend::Backend,
     exit::ExitReason,
     framing::{Frame, FrameReader},
     stdout::StdoutWriter,
@@ -86,7 +85,7 @@ async fn send_requests(mut requests: impl Stream<Item = Request> + Unpin, writer
 }
 
 /// Handles the messages of the client.
-pub(super) struct Handler<S = Backend> {
+pub(super) struct Handler<S> {
     service: LspService<S>,
     /// Takes the client's responses to requests of the server.
     responses: ResponseSink,
