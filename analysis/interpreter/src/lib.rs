@@ -13,6 +13,7 @@
 //! Absent on purpose: files, formats of files, LSP, the terminal.
 
 mod allocate;
+mod chain;
 mod code;
 #[expect(clippy::disallowed_methods, reason = "code is as long as the text")]
 mod compile;
@@ -25,6 +26,7 @@ mod kernel;
 mod limits;
 mod machine;
 mod shared;
+mod spare;
 mod tensor;
 mod value;
 mod wide;

@@ -11,6 +11,7 @@ use std::{
 use crate::{
     fault::{Fault, FaultKind},
     interrupt,
+    spare::Spare,
 };
 
 /// Limits of an evaluation; what is `None` is not limited.
@@ -60,13 +61,16 @@ pub struct Watch {
     memory: Option<u64>,
     /// Bytes of what is alive beside the work, where they are known.
     held: u64,
+    /// Buffers of what the run has dropped.
+    spare: Arc<Spare>,
 }
 
 impl Watch {
     /// Begins: time counts from now on. The flag ends the work soon after it is set.
     pub fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        Watch { cancelled, deadline, memory: limits.memory, held: 0 }
+        let spare = Arc::new(Spare::new(limits.memory));
+        Watch { cancelled, deadline, memory: limits.memory, held: 0, spare }
     }
 
     /// Does work within the limits: it ends where it calls [`poll`](crate::poll), and where tensors
@@ -119,6 +123,11 @@ impl Watch {
     /// Together they are more than the memory limit.
     pub(crate) fn allow(&self, bytes: u64) -> Result<(), Fault> {
         self.fits(self.held.saturating_add(bytes))
+    }
+
+    /// Buffers of what the run has dropped.
+    pub(crate) fn spare(&self) -> &Spare {
+        &self.spare
     }
 
     /// Counts bytes that stay.

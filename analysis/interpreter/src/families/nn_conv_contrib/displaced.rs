@@ -10,7 +10,10 @@ use super::{
     },
     *,
 };
-use crate::{convert::converted, gemm::Gemm};
+use crate::{
+    convert::converted,
+    gemm::{After, Gemm},
+};
 
 /// Between the four elements around a place that lies within the plane; those outside its borders
 /// are 0.
@@ -110,7 +113,7 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
                 ArrayView2::from_shape((depth, places), part),
                 ArrayViewMut2::from_shape((per_group, places), to),
             ) {
-                f32::multiply(weight, part, to);
+                f32::multiply(weight, part, to, After::default());
             }
         }
     }
