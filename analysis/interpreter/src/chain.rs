@@ -248,8 +248,7 @@ impl Builder {
             (Kind::Reshape, [Arg::Before]) => {
                 let shape = shape_of(&site.result)?;
                 let count = |shape: &[usize]| shape.iter().product::<usize>();
-                (count(&shape) == count(&self.chain.shape))
-                    .then(|| self.chain.shape = shape)
+                (count(&shape) == count(&self.chain.shape)).then(|| self.chain.shape = shape)
             }
             _ => None,
         }

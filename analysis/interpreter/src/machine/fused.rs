@@ -14,6 +14,17 @@ use crate::{
     value::Value,
 };
 
+#[cfg(test)]
+thread_local! {
+    /// The number of rows that this thread has done as a whole.
+    static DONE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+fn done() -> usize {
+    DONE.with(std::cell::Cell::get)
+}
+
 impl Run<'_, '_, '_> {
     /// Does calls in a row, or the first of them; returns the number of instructions that it did.
     pub(super) fn fused(
@@ -46,6 +57,8 @@ impl Run<'_, '_, '_> {
             return Ok(1);
         }
         self.fuel -= calls;
+        #[cfg(test)]
+        DONE.with(|done| done.set(done.get() + 1));
         let shape = chain.shape();
         let value = match value {
             Value::Tensor(tensor) if tensor.shape() != shape => {
@@ -113,5 +126,68 @@ impl Run<'_, '_, '_> {
             keep(&mut builder, number)?;
         }
         Some((builder.build(), kernel, first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use semantics::{Database, all_defs};
+
+    use crate::{
+        Machine, Tensor, Value,
+        code::{Op, Proc},
+        machine::program::Program,
+    };
+
+    const TEXT: &str = "
+        def @main(%x: Tensor[(1, 4, 40, 40), float32], %w: Tensor[(4, 4, 3, 3), float32],
+                  %c: Tensor[(4), float32]) {
+          %0 = nn.conv2d(%x, %w, padding=[1, 1], channels=4, kernel_size=[3, 3]);
+          %1 = nn.batch_norm(%0, %c, %c, %c, %c);
+          %2 = %1.0;
+          %3 = add(%2, %x);
+          %4 = nn.relu(%3);
+          %5 = nn.softmax(%4);
+          %6 = multiply(%5, 0.5f);
+          %7 = erf(%6);
+          %8 = multiply(%5, %7);
+          nn.global_avg_pool2d(%8)
+        }";
+
+    #[test]
+    fn calls_in_a_row_are_one_instruction() {
+        let db = Database::new();
+        let file = db.add_file(TEXT, syntax::ParseLimits::default());
+        let def = all_defs(&db, file).next().expect("it is there");
+        let lengths = |proc: &Arc<Proc>| -> Vec<usize> {
+            let length = |op: &Op| match op {
+                Op::Fused(fused) => Some(fused.length),
+                _ => None,
+            };
+            proc.code.iter().filter_map(|instr| length(&instr.op)).collect()
+        };
+        let mut program = Program::new(&db);
+        // The softmax is used twice, and what is after it is not its only use.
+        assert_eq!(lengths(&program.compile(def).expect("code")), [5, 2]);
+        program.observe(Some(file));
+        assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
+    }
+
+    #[test]
+    fn the_whole_row_is_done() {
+        let db = Database::new();
+        let file = db.add_file(TEXT, syntax::ParseLimits::default());
+        let def = all_defs(&db, file).next().expect("it is there");
+        let tensor = |shape: &[usize]| {
+            let numbers = (0..shape.iter().product()).map(|k: usize| (k % 7) as f64 * 0.1 + 0.1);
+            let tensor = Tensor::from_f64s(types::DataType::FLOAT32, shape, numbers.collect());
+            Value::from(tensor.expect("a tensor"))
+        };
+        let args = vec![tensor(&[1, 4, 40, 40]), tensor(&[4, 4, 3, 3]), tensor(&[4])];
+        let before = super::done();
+        Machine::new(&db).run(def, args, None).expect("it runs");
+        assert_eq!(super::done() - before, 2);
     }
 }

@@ -26,7 +26,7 @@ use crate::{
 
 /// Tensors together of more elements than this make a call a large one: a millisecond or so for the
 /// pages.
-pub(super) const LARGE: usize = 1 << 18;
+pub(super) const LARGE: usize = 1 << 20;
 /// Time between two looks of the machine.
 const LOOK: Duration = Duration::from_millis(2);
 /// Room for what a kernel keeps on the stack.
