@@ -169,8 +169,8 @@ mod tests {
             proc.code.iter().filter_map(|instr| length(&instr.op)).collect()
         };
         let mut program = Program::new(&db);
-        // The softmax is used twice, and what is after it is not its only use.
-        assert_eq!(lengths(&program.compile(def).expect("code")), [5, 2]);
+        // The convolution to the activation, with the field of the tuple; then what comes after the softmax.
+        assert_eq!(lengths(&program.compile(def).expect("code")), [5, 3]);
         program.observe(Some(file));
         assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
     }
