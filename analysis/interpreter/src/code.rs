@@ -75,6 +75,8 @@ pub(crate) enum Op {
     Proj(u32),
     /// Calls an operator.
     Operator(Arc<Site>),
+    /// Calls an operator, and does what follows together with it.
+    Fused(Arc<Fused>),
     /// Makes a value of an algebraic data type.
     Construct(SmolStr),
     /// Calls the function that is the first operand.
@@ -139,6 +141,46 @@ pub(crate) struct Site {
     pub(crate) attrs: Attrs,
     /// The inferred type of the result.
     pub(crate) result: Type,
+}
+
+/// Calls of operators in a row, each of which takes the result of the one before. The instructions of all but
+/// the first come after it, and are skipped.
+#[derive(Debug)]
+pub(crate) struct Fused {
+    /// The first call.
+    pub(crate) site: Arc<Site>,
+    /// Its kernel does the operations of the others with its own.
+    pub(crate) leads: bool,
+    /// The other calls.
+    pub(crate) links: Vec<Link>,
+    /// Results, by their numbers, that are used again later than by the next call; that of the first call is 0.
+    pub(crate) kept: Vec<usize>,
+    /// The number of instructions, with the first.
+    pub(crate) length: usize,
+    /// The slot of the result.
+    pub(crate) dst: u32,
+}
+
+/// A call that takes the result of the one before.
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// The call.
+    pub(crate) site: Arc<Site>,
+    /// Its arguments.
+    pub(crate) args: SmallVec<[Source; 2]>,
+}
+
+/// An argument of a call in a row of calls.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// The result of the call before.
+    Before,
+    /// A result that is kept, by its place among those.
+    Kept(usize),
+    /// A slot of the frame.
+    Slot(Use),
+    /// A constant that an instruction of the row gives.
+    Const(Value),
 }
 
 /// The arms of a `match`.

@@ -15,6 +15,7 @@
 
 mod call;
 mod frame;
+mod fuse;
 mod lazy;
 mod literal;
 mod numeric;

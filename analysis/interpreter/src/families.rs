@@ -23,6 +23,8 @@ mod sort;
 mod sparse;
 mod vision;
 
+pub(crate) use broadcast::Broadcast;
+pub(crate) use nn_norm::channel_factors;
 pub(crate) use shape::permuted;
 
 use crate::kernel::Kernel;
@@ -33,7 +35,8 @@ mod prelude {
         allocate::{collected, push, room, try_collected},
         fault::Fault,
         interrupt::{
-            Here, PIECE, each_chunk, mapped, pieces, pieces_mut, ranges, repeated, spend, watched,
+            Here, PIECE, each_chunk, mapped, pieces, pieces_mut, ranges, repeated, spend, unset,
+            watched,
         },
         kernel::{Call, Kernel, Outcome, absent, kernel, light},
         tensor::{Array, Element, Tensor, count_of, each_dtype, own},

@@ -3,9 +3,10 @@
 mod float;
 mod tile;
 
-use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, RemoveAxis, Slice};
 
 use crate::{
+    chain::{Chain, Scratch},
     convert::converted,
     interrupt::{each_item, poll, repeated, spend},
     tensor::{Array, Element, Tensor},
@@ -15,13 +16,54 @@ use types::DataType;
 pub(crate) use float::Aligned;
 pub(crate) use tile::Windows;
 
+/// A chain that is done on the rows of a product, and the number of its element that the product begins at.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct After<'a> {
+    chain: Option<&'a Chain>,
+    begin: usize,
+}
+
+impl<'a> After<'a> {
+    pub(crate) fn new(chain: Option<&'a Chain>, begin: usize) -> After<'a> {
+        After { chain, begin }
+    }
+
+    /// The same for a part that begins so many elements later.
+    pub(crate) fn from(self, more: usize) -> After<'a> {
+        After { begin: self.begin + more, ..self }
+    }
+
+    /// Does the operations on rows that are `apart` elements from one another.
+    pub(crate) fn rows<T: Gemm, D: RemoveAxis>(
+        self,
+        apart: usize,
+        mut rows: ArrayViewMut<'_, T, D>,
+    ) {
+        let Some(chain) = self.chain else { return };
+        let mut scratch = Scratch::default();
+        for (at, mut row) in rows.outer_iter_mut().enumerate() {
+            if let Some(row) = row.as_slice_mut() {
+                T::followed(chain, self.begin + at * apart, row, &mut scratch);
+            }
+        }
+    }
+}
+
 /// Elements that matrices are multiplied in.
 pub(crate) trait Gemm: Element {
     /// `c = a · b`, on this thread. Between blocks it looks whether it is to go on.
     fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, c: ArrayViewMut2<'_, Self>);
 
-    /// `c = a · b`, on several threads where it is worth it.
-    fn multiply(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, c: ArrayViewMut2<'_, Self>);
+    /// `c = a · b`, on several threads where it is worth it, and then `after`.
+    fn multiply(
+        a: ArrayView2<'_, Self>,
+        b: ArrayView2<'_, Self>,
+        c: ArrayViewMut2<'_, Self>,
+        after: After<'_>,
+    );
+
+    /// Does the operations of a chain on elements from `at` on: numbers in single precision alone have any.
+    fn followed(_: &Chain, _at: usize, _: &mut [Self], _: &mut Scratch) {}
 
     /// True if [`windows`](Gemm::windows) computes anything.
     const WINDOWS: bool = false;
@@ -39,15 +81,22 @@ pub(crate) trait Gemm: Element {
 }
 
 macro_rules! reals {
-    ($($ty:ty)*) => {
+    ($($ty:ty $({ $($followed:tt)* })?)*) => {
         $(impl Gemm for $ty {
             fn product(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
                 float::product(a, b, c);
             }
 
-            fn multiply(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
-                float::multiply(a, b, c);
+            fn multiply(
+                a: ArrayView2<'_, $ty>,
+                b: ArrayView2<'_, $ty>,
+                c: ArrayViewMut2<'_, $ty>,
+                after: After<'_>,
+            ) {
+                float::multiply(a, b, c, after);
             }
+
+            $($($followed)*)?
 
             const WINDOWS: bool = true;
 
@@ -71,7 +120,14 @@ macro_rules! reals {
     };
 }
 
-reals! { f32 f64 }
+reals! {
+    f32 {
+        fn followed(chain: &Chain, at: usize, elements: &mut [f32], scratch: &mut Scratch) {
+            chain.apply(at, elements, scratch);
+        }
+    }
+    f64
+}
 
 /// Elements whose products are added up row by row.
 trait Whole: Element {
@@ -121,7 +177,12 @@ macro_rules! integers {
                 in_blocks(a, b, c);
             }
 
-            fn multiply(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
+            fn multiply(
+                a: ArrayView2<'_, $ty>,
+                b: ArrayView2<'_, $ty>,
+                c: ArrayViewMut2<'_, $ty>,
+                _: After<'_>,
+            ) {
                 on_threads(a, b, c);
             }
 
@@ -271,11 +332,11 @@ mod tests {
         let a = ndarray::arr2(&[[1, 2], [3, 4]]);
         let b = ndarray::arr2(&[[5, 6, 7], [8, 9, 10]]);
         let mut c = ndarray::Array2::zeros((2, 3));
-        i32::multiply(a.view(), b.view(), c.view_mut());
+        i32::multiply(a.view(), b.view(), c.view_mut(), After::default());
         assert_eq!(c, ndarray::arr2(&[[21, 24, 27], [47, 54, 61]]));
         let (x, y) = (a.mapv(f64::from), b.mapv(f64::from));
         let mut z = ndarray::Array2::zeros((2, 3));
-        f64::multiply(x.view(), y.view(), z.view_mut());
+        f64::multiply(x.view(), y.view(), z.view_mut(), After::default());
         assert_eq!(z, c.mapv(f64::from));
     }
 
@@ -308,10 +369,10 @@ mod tests {
             let a = ndarray::Array2::from_shape_fn((m, k), number);
             let b = ndarray::Array2::from_shape_fn((k, n), number);
             let mut c = ndarray::Array2::zeros((m, n));
-            i64::multiply(a.view(), b.view(), c.view_mut());
+            i64::multiply(a.view(), b.view(), c.view_mut(), After::default());
             let (x, y) = (a.mapv(|x| x as f32), b.mapv(|x| x as f32));
             let mut z = ndarray::Array2::zeros((m, n));
-            f32::multiply(x.view(), y.view(), z.view_mut());
+            f32::multiply(x.view(), y.view(), z.view_mut(), After::default());
             assert_eq!(z, c.mapv(|x| x as f32));
         }
     }

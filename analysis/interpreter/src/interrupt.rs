@@ -27,6 +27,7 @@ use crate::{
     allocate::room,
     fault::Fault,
     limits::{Limits, Watch},
+    tensor::Element,
 };
 
 /// The number of elements between checks of the clock: less than half a millisecond for nearly all
@@ -214,6 +215,34 @@ pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
         all.extend(std::iter::repeat_n(value, piece));
     }
     all
+}
+
+/// `count` elements of any value, each of which is to be written: those of a buffer that the run has dropped,
+/// if there is one of this size. Under the conditions of [`room`](crate::room).
+pub(crate) fn unset<T: Element>(count: usize) -> Vec<T> {
+    let spare = WATCH.with_borrow(|watch| watch.as_ref()?.spare().take::<T>(count));
+    let mut all = match spare {
+        // Within the memory limit, as a new one would be.
+        Some(all) => match allow((count * size_of::<T>()) as u64) {
+            Ok(()) => all,
+            Err(fault) => end(fault),
+        },
+        None => repeated(T::default(), count),
+    };
+    if cfg!(debug_assertions) {
+        // What is not written shows.
+        all.fill(T::from_f64(f64::NAN));
+    }
+    all
+}
+
+/// Keeps a buffer for the run that this thread works for.
+pub(crate) fn give_back<T: Element>(elements: Vec<T>) {
+    WATCH.with_borrow(|watch| {
+        if let Some(watch) = watch {
+            watch.spare().give(elements);
+        }
+    });
 }
 
 /// The number of elements from which a loop is worth several threads: some tens of microseconds, in which another

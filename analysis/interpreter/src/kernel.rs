@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use types::{AttrValue, Attrs, DataType, State, Type};
 
 use crate::{
+    chain::Chain,
     families::FAMILIES,
     fault::{Fault, FaultKind},
     limits::Watch,
@@ -106,6 +107,7 @@ pub(crate) struct Call<'a> {
     args: &'a mut [Value],
     inferred: &'a Type,
     watch: &'a Watch,
+    chain: Option<&'a Chain>,
 }
 
 impl<'a> Call<'a> {
@@ -116,7 +118,18 @@ impl<'a> Call<'a> {
         inferred: &'a Type,
         watch: &'a Watch,
     ) -> Call<'a> {
-        Call { operator, attrs, args, inferred, watch }
+        Call { operator, attrs, args, inferred, watch, chain: None }
+    }
+
+    /// The same call, whose kernel may do the operations of a chain with its own.
+    pub(crate) fn followed_by(self, chain: Option<&'a Chain>) -> Call<'a> {
+        Call { chain, ..self }
+    }
+
+    /// The operations to be done on the result with those of the kernel, in single precision, if it is of
+    /// this shape. A kernel that asks for them does them.
+    pub(crate) fn chain(&self, shape: &[usize]) -> Option<&'a Chain> {
+        self.chain.filter(|chain| chain.take(shape))
     }
 
     /// The attributes.

@@ -13,6 +13,7 @@
 //! The crate deliberately knows no files, file formats, LSP or terminals.
 
 mod allocate;
+mod chain;
 mod code;
 #[expect(clippy::disallowed_methods, reason = "code is as long as the text")]
 mod compile;
@@ -25,6 +26,7 @@ mod kernel;
 mod limits;
 mod machine;
 mod shared;
+mod spare;
 mod tensor;
 mod value;
 mod wide;

@@ -13,6 +13,7 @@ use clock::Instant;
 use crate::{
     fault::{Fault, FaultKind},
     interrupt,
+    spare::Spare,
 };
 
 /// Limits of an evaluation; `None` means unlimited.
@@ -62,13 +63,16 @@ pub struct Watch {
     memory: Option<u64>,
     /// The size of values that are alive outside of the work, as far as known, in bytes.
     held: u64,
+    /// Buffers of what the run has dropped.
+    spare: Arc<Spare>,
 }
 
 impl Watch {
     /// Starts the time. The work ends soon after the flag is set.
     pub fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        Watch { cancelled, deadline, memory: limits.memory, held: 0 }
+        let spare = Arc::new(Spare::new(limits.memory));
+        Watch { cancelled, deadline, memory: limits.memory, held: 0, spare }
     }
 
     /// Does work within the limits: it ends at calls of [`poll`](crate::poll) and allocations of
@@ -121,6 +125,11 @@ impl Watch {
     /// The sum exceeds the memory limit.
     pub(crate) fn allow(&self, bytes: u64) -> Result<(), Fault> {
         self.fits(self.held.saturating_add(bytes))
+    }
+
+    /// Buffers of what the run has dropped.
+    pub(crate) fn spare(&self) -> &Spare {
+        &self.spare
     }
 
     /// Counts bytes that stay.

@@ -1,6 +1,7 @@
 //! The machine, which runs code over a stack of frames.
 
 mod choice;
+mod fused;
 mod hand;
 mod memory;
 mod observer;
@@ -303,23 +304,11 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Operator(site) => {
                     self.step()?;
-                    let mut args = self.operands(base, &instr.args);
-                    // What is measured goes the way of all calls.
-                    let quick = site.quick.filter(|_| !self.measures);
-                    let value = match quick.and_then(|quick| quick.run(&mut args)) {
-                        Some(value) => value,
-                        None => {
-                            self.operator(site.operator, &site.attrs, &mut args, &site.result)?
-                        }
-                    };
-                    if self.has_large {
-                        self.forget(args);
-                    } else {
-                        drop(args);
-                    }
-                    let bytes = self.bytes(&value);
-                    self.put(base, instr.dst, value);
-                    self.made(bytes)?;
+                    self.site(base, instr, site)?;
+                }
+                Op::Fused(fused) => {
+                    self.step()?;
+                    pc += self.fused(base, instr, fused)? - 1;
                 }
                 Op::Construct(name) => {
                     let fields: Args = self.operands(base, &instr.args);

@@ -12,7 +12,7 @@ use std::{
 use smallvec::SmallVec;
 use types::{DataType, Dim, Type};
 
-use crate::tensor::{Array, Element, Tensor};
+use crate::tensor::{Array, Element, Tensor, each_dtype};
 
 /// A tensor that several values may share.
 #[derive(Clone, Debug)]
@@ -89,6 +89,21 @@ impl SharedTensor {
     /// The tensor for writing, if it is not shared.
     pub(crate) fn get_mut(&mut self) -> Option<&mut Tensor> {
         Arc::get_mut(&mut self.0)?.tensor.get_mut()
+    }
+
+    /// The tensor, if nothing else holds it or its elements.
+    pub(crate) fn into_unique(self) -> Result<Tensor, SharedTensor> {
+        if self.0.transposed.is_some() {
+            return Err(self);
+        }
+        let mut tensor = match Arc::try_unwrap(self.0) {
+            Ok(inner) => inner.tensor.into_inner().unwrap_or_else(|| Tensor::scalar(0f32)),
+            Err(inner) => return Err(SharedTensor(inner)),
+        };
+        match each_dtype!(&mut tensor, array => array.is_unique()) {
+            true => Ok(tensor),
+            false => Err(tensor.into()),
+        }
     }
 
     /// The tensor; a copy of the handle where others share it.

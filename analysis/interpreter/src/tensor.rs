@@ -7,7 +7,7 @@ use types::{DataType, Dim, Type};
 use crate::{
     allocate::room,
     convert,
-    interrupt::{self, mapped, repeated},
+    interrupt::{self, PIECE, each_chunk, mapped, repeated, spend, unset},
 };
 
 /// An array that is shared until it is written to. Its elements are contiguous in row-major order:
@@ -258,8 +258,15 @@ pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
     if array.is_unique() {
         return array;
     }
-    let copy = Array::from_shape_vec(array.raw_dim(), mapped(elements(&array), |x| x));
-    copy.unwrap_or(array)
+    let source = elements(&array);
+    let mut copy = unset(source.len());
+    each_chunk(&mut copy, PIECE, 1, &|at, piece| {
+        spend(piece.len());
+        if let Some(source) = source.get(at * PIECE..at * PIECE + piece.len()) {
+            piece.copy_from_slice(source);
+        }
+    });
+    Array::from_shape_vec(array.raw_dim(), copy).unwrap_or(array)
 }
 
 impl Tensor {

@@ -8,13 +8,18 @@
     reason = "adapters of iterators are not always inlined into functions with more instructions"
 )]
 
+use std::sync::LazyLock;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::interrupt::{pieces_mut, spend};
 
+/// The instructions of this processor.
+pub(crate) static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+
 /// Replaces each number by its error function.
 pub(crate) fn erf(numbers: &mut [f32]) {
-    Arch::new().dispatch(Erf(numbers));
+    ARCH.dispatch(Erf(numbers));
 }
 
 /// Replaces each number by the exponential of its difference to `from`; returns their sum.
@@ -22,9 +27,16 @@ pub(crate) fn exp_less(numbers: &mut [f32], from: f32) -> f32 {
     let mut total = 0.0;
     for numbers in pieces_mut(numbers) {
         spend(numbers.len());
-        total += Arch::new().dispatch(Exp { numbers, from });
+        total += ARCH.dispatch(Exp { numbers, from });
     }
     total
+}
+
+/// Brings the numbers of a row to mean 0 and variance 1, times `gamma` plus `beta`; in double precision. In one
+/// go, so that the row should not be long.
+pub(crate) fn standardise(row: &mut [f32], gamma: &[f64], beta: &[f64], epsilon: f64) {
+    spend(4 * row.len());
+    ARCH.dispatch(Standardise { row, gamma, beta, epsilon });
 }
 
 /// Returns the largest number; negative infinity if there is none, or none but NaN.
@@ -87,6 +99,54 @@ impl WithSimd for Exp<'_> {
     }
 }
 
+struct Standardise<'a> {
+    row: &'a mut [f32],
+    gamma: &'a [f64],
+    beta: &'a [f64],
+    epsilon: f64,
+}
+
+impl WithSimd for Standardise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Standardise { row, gamma, beta, epsilon } = self;
+        let (Some(gamma), Some(beta)) = (gamma.get(..row.len()), beta.get(..row.len())) else {
+            return;
+        };
+        let count = row.len() as f64;
+        let mean = eight_sums(row, |x| x) / count;
+        let variance = eight_sums(row, |x| (x - mean) * (x - mean)) / count;
+        let factor = 1.0 / (variance + epsilon).sqrt();
+        for at in 0..row.len() {
+            let x = (f64::from(row[at]) - mean) * factor;
+            row[at] = (x * gamma[at] + beta[at]) as f32;
+        }
+    }
+}
+
+/// The sum of `f` of all numbers: of eight sums, which do not wait for each other.
+#[inline(always)]
+fn eight_sums(numbers: &[f32], f: impl Fn(f64) -> f64) -> f64 {
+    let (chunks, rest) = numbers.as_chunks::<8>();
+    let mut sums = [0f64; 8];
+    for at in 0..chunks.len() {
+        let chunk = &chunks[at];
+        for lane in 0..8 {
+            sums[lane] += f(f64::from(chunk[lane]));
+        }
+    }
+    for at in 0..rest.len() {
+        sums[at] += f(f64::from(rest[at]));
+    }
+    let mut total = 0.0;
+    for lane in 0..8 {
+        total += sums[lane];
+    }
+    total
+}
+
 /// `a · b + c`; rounded once where the processor does it in one step.
 #[inline(always)]
 fn mul_add(fused: bool, a: f32, b: f32, c: f32) -> f32 {
@@ -126,8 +186,9 @@ fn exp_of(x: f32, fused: bool) -> f32 {
     value * two_to(half) * two_to(power.wrapping_sub(half))
 }
 
+/// The error function; `fused` where the processor multiplies and adds in one step.
 #[inline(always)]
-fn erf_of(x: f32, fused: bool) -> f32 {
+pub(crate) fn erf_of(x: f32, fused: bool) -> f32 {
     const NEAR: [f32; 6] = [
         -5.967_617e-4,
         4.991_194_2e-3,

@@ -10,7 +10,7 @@ use semantics::{SourceFile, body::Name};
 use smallvec::SmallVec;
 use syntax::TextRange;
 
-use super::{Context, Draft, Reg, What};
+use super::{Context, Draft, Reg, What, fuse};
 use crate::code::{Arms, Instr, NOWHERE, Op, Proc, Test, Use};
 
 /// Assigns the slots of a function.
@@ -71,6 +71,7 @@ pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Pro
         }
     }
     mark_tails(&mut frame.code);
+    fuse::fuse(&mut frame.code);
     Proc {
         name,
         params: context.params.len(),

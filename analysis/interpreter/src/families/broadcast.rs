@@ -6,7 +6,7 @@ mod walk;
 use super::prelude::*;
 use crate::convert::{converted, each_wide, widened};
 
-pub(super) use walk::Broadcast;
+pub(crate) use walk::Broadcast;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),

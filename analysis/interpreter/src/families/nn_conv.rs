@@ -11,10 +11,10 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
 use super::{
     layouts,
-    nn_dense::{finish, out_dtype},
+    nn_dense::{finish, followed, out_dtype},
     prelude::*,
 };
-use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
+use crate::gemm::{After, Gemm, each_sum_type, operand, sum_type};
 use crate::interrupt::each_item;
 
 pub(super) static KERNELS: &[Kernel] = &[
@@ -182,7 +182,12 @@ pub(super) fn convolve(
         let places: usize = walks.iter().map(|walk| walk.count).product();
         let area: usize = walks.iter().map(|walk| walk.size).product();
         let window: usize = walks.iter().map(|walk| walk.window).product();
-        let mut out = repeated(T::default(), batches * outputs * places);
+        // Only convolutions whose result stays in this layout are followed by one.
+        let chain = followed::<T>(call, &shape, dtype);
+        // Those of a depthwise convolution are added to.
+        let count = batches * outputs * places;
+        let is_set = each > 1 && window > 0;
+        let mut out = if is_set { unset(count) } else { repeated(T::default(), count) };
         if !out.is_empty() && each * window > 0 {
             if each == 1 {
                 let size = channels * area;
@@ -193,6 +198,9 @@ pub(super) fn convolve(
                     let filter = w.get(output * window..(output + 1) * window).unwrap_or_default();
                     let plane = x.get(start..start + area).unwrap_or_default();
                     depthwise(plane, filter, &walks, to);
+                    if let Ok(row) = ArrayViewMut2::from_shape((1, places), to) {
+                        After::new(chain, at * places).rows(places, row);
+                    }
                 });
             } else {
                 let per_group = outputs / groups;
@@ -204,7 +212,8 @@ pub(super) fn convolve(
                     let filter = w
                         .get(group * per_group * depth..(group + 1) * per_group * depth)
                         .unwrap_or_default();
-                    by_columns(planes, filter, &walks, each, per_group, to);
+                    let after = After::new(chain, at * per_group * places);
+                    by_columns(planes, filter, &walks, (each, per_group), to, after);
                 }
             }
         }
@@ -272,9 +281,9 @@ fn by_columns<T: Gemm>(
     planes: &[T],
     filter: &[T],
     walks: &[Walk],
-    channels: usize,
-    outputs: usize,
+    (channels, outputs): (usize, usize),
     to: &mut [T],
+    after: After<'_>,
 ) {
     let places: usize = walks.iter().map(|walk| walk.count).product();
     let area: usize = walks.iter().map(|walk| walk.size).product();
@@ -283,7 +292,7 @@ fn by_columns<T: Gemm>(
     let direct = window == 1
         && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
         && places == area;
-    if !direct && windows::by_windows(planes, filter, walks, channels, outputs, to) {
+    if !direct && windows::by_windows(planes, filter, walks, (channels, outputs), to, after) {
         return;
     }
     let (Ok(filter), Ok(mut to)) = (
@@ -294,14 +303,14 @@ fn by_columns<T: Gemm>(
     };
     if direct {
         if let Ok(columns) = ArrayView2::from_shape((depth, places), planes) {
-            T::multiply(filter, columns, to);
+            T::multiply(filter, columns, to, after);
         }
         return;
     }
     let threads = rayon::current_num_threads();
     let block = (BLOCK / depth.max(1)).max(64).min(places.div_ceil(threads)).max(1);
     let blocks = to.axis_chunks_iter_mut(Axis(1), block).enumerate();
-    each_item(blocks, places.div_ceil(block), &|(at, to)| {
+    each_item(blocks, places.div_ceil(block), &|(at, mut to)| {
         let start = at * block;
         let width = to.ncols();
         let mut columns = repeated(T::default(), depth * width);
@@ -311,7 +320,8 @@ fn by_columns<T: Gemm>(
             unfold(plane, walks, tap, start, columns);
         }
         if let Ok(columns) = ArrayView2::from_shape((depth, width), &columns) {
-            T::product(filter, columns, to);
+            T::product(filter, columns, to.view_mut());
+            after.from(start).rows(places, to);
         }
     });
 }

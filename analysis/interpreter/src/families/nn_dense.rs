@@ -5,8 +5,9 @@ mod einsum;
 use ndarray::{ArrayView2, ArrayView3, Axis, Ix2, Ix3};
 
 use super::{layouts, prelude::*};
+use crate::chain::Chain;
 use crate::convert::converted;
-use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
+use crate::gemm::{After, Gemm, each_sum_type, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.dense", |c| matmul(c, false, true)),
@@ -23,6 +24,16 @@ pub(super) static KERNELS: &[Kernel] = &[
 pub(super) fn out_dtype(call: &Call<'_>) -> Result<DataType, Fault> {
     let dtype = call.attrs().dtype("out_dtype");
     if dtype.is_void() { call.dtype(0) } else { Ok(dtype) }
+}
+
+/// The operations that are done on sums, where those are the result.
+pub(super) fn followed<'c, T: Gemm>(
+    call: &Call<'c>,
+    shape: &[usize],
+    dtype: DataType,
+) -> Option<&'c Chain> {
+    let single = DataType::FLOAT32;
+    if (dtype, T::DTYPE) == (single, single) { call.chain(shape) } else { None }
 }
 
 /// Sums in the data type of the result.
@@ -88,8 +99,9 @@ pub(super) fn product(
         };
         let y = if transpose_b { y.reversed_axes() } else { y };
         let columns = from[rank - 1];
+        let chain = followed::<T>(call, &shape, dtype);
         let elements = x.as_slice().unwrap_or_default();
-        let mut out = repeated(T::default(), shape.iter().product());
+        let mut out = unset(shape.iter().product());
         let (batches, rows) = if transpose_a {
             (from[..front].iter().product(), columns)
         } else {
@@ -105,7 +117,7 @@ pub(super) fn product(
             let x = if transpose_a { x.reversed_axes() } else { x };
             let to = &mut out[batch * rows * units..(batch + 1) * rows * units];
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, units), to) {
-                T::multiply(x, y, to);
+                T::multiply(x, y, to, After::new(chain, batch * rows * units));
             }
         }
         finish::<T>(call, &shape, out, dtype)
@@ -166,12 +178,20 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         let batches = if m == 1 { n } else { m };
         let shape = [batches, rows, columns];
         call.allow(&shape, dtype)?;
-        let mut out = repeated(T::default(), batches * rows * columns);
+        let chain = followed::<T>(call, &shape, dtype);
+        let mut out = unset(batches * rows * columns);
         let one = |batch: usize, to: &mut [T], alone: bool| {
             let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
             let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, columns), to) {
-                if alone { T::multiply(x, y, to) } else { T::product(x, y, to) }
+                let mut to = to;
+                let after = After::new(chain, batch * rows * columns);
+                if alone {
+                    T::multiply(x, y, to, after);
+                } else {
+                    T::product(x, y, to.view_mut());
+                    after.rows(columns, to);
+                }
             }
         };
         let size = (rows * columns).max(1);

@@ -215,6 +215,20 @@ fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f
     Ok((gamma, beta))
 }
 
+/// The factor and the summand of each channel that normalise it.
+pub(crate) fn channel_factors(
+    gamma: &[f64],
+    beta: &[f64],
+    mean: &[f64],
+    variance: &[f64],
+    epsilon: f64,
+) -> (Vec<f64>, Vec<f64>) {
+    let factors: Vec<f64> =
+        collected(gamma.iter().zip(variance).map(|(g, v)| g / (v + epsilon).sqrt()));
+    let offsets = collected(beta.iter().zip(mean).zip(&factors).map(|((b, m), f)| b - m * f));
+    (factors, offsets)
+}
+
 fn batch_norm(call: &mut Call<'_>) -> Outcome {
     let rank = call.tensor(0)?.rank();
     let axis = call.axis(call.int("axis")?, rank)?;
@@ -223,10 +237,7 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     let (_, count, inner) = around(&shape, axis);
     let (gamma, beta) = scale(call, 1, count)?;
     let (mean, variance) = (channels(call, 3, count)?, channels(call, 4, count)?);
-    let factors: Vec<f64> =
-        collected(gamma.iter().zip(&variance).map(|(g, v)| g / (v + epsilon).sqrt()));
-    let offsets: Vec<f64> =
-        collected(beta.iter().zip(&mean).zip(&factors).map(|((b, m), f)| b - m * f));
+    let (factors, offsets) = channel_factors(&gamma, &beta, &mean, &variance, epsilon);
     let data = call.take_tensor(0)?;
     let out: Outcome = in_floats!(call, data, array => {
         let mut array = own(array);
@@ -277,6 +288,15 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
     let (_, count, inner) = around(&shape, axis);
     let (gamma, beta) = scale(call, 1, count)?;
     let data = call.take_tensor(0)?;
+    if let (Tensor::F32(_), 1, true) = (&data, inner, count <= PIECE) {
+        let Tensor::F32(array) = data else { return call.unsupported(data.dtype()) };
+        let mut array = own(array);
+        if let Some(elements) = array.as_slice_mut() {
+            let one = |_: usize, row: &mut [f32]| wide::standardise(row, &gamma, &beta, epsilon);
+            each_chunk(elements, count, 4, &one);
+        }
+        return Ok(f32::wrap(array).into());
+    }
     in_floats!(call, data, array => {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {

@@ -8,8 +8,14 @@ use std::ops::Range;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
 
-use super::tile::{Block, Real, lanes, panels};
-use crate::interrupt::{each_chunk, each_item, poll, repeated, spend};
+use super::{
+    After, Gemm,
+    tile::{Block, Real, lanes, panels},
+};
+use crate::{
+    interrupt::{each_chunk, each_item, give_back, poll, repeated, spend, unset},
+    tensor::Element,
+};
 
 /// The most rows of a block of the right matrix.
 const DEPTH: usize = 1024;
@@ -29,16 +35,22 @@ const ROWS: usize = 8;
 const LINE: usize = 64;
 
 /// Elements that begin at a cache line.
-pub(crate) struct Aligned<T> {
+pub(crate) struct Aligned<T: Element> {
     elements: Vec<T>,
     start: usize,
 }
 
-impl<T: Copy + Default> Aligned<T> {
-    /// So many zeros.
+impl<T: Element> Drop for Aligned<T> {
+    fn drop(&mut self) {
+        give_back(std::mem::take(&mut self.elements));
+    }
+}
+
+impl<T: Element> Aligned<T> {
+    /// So many elements of any value.
     pub(crate) fn new(count: usize) -> Aligned<T> {
         let more = LINE / size_of::<T>();
-        let elements = repeated(T::default(), count.saturating_add(more));
+        let elements: Vec<T> = unset(count.saturating_add(more));
         let start = elements.as_ptr().align_offset(LINE).min(more);
         Aligned { elements, start }
     }
@@ -68,6 +80,8 @@ struct Oriented<'a, 'c, T> {
     a: ArrayView2<'a, T>,
     b: ArrayView2<'a, T>,
     c: ArrayViewMut2<'c, T>,
+    /// The result is transposed.
+    turned: bool,
 }
 
 /// Returns true if the rows of the matrix lie in one piece each.
@@ -92,9 +106,9 @@ impl<'a, 'c, T: Real> Oriented<'a, 'c, T> {
     ) -> Oriented<'a, 'c, T> {
         let turned = (b.reversed_axes(), a.reversed_axes());
         if cost(&turned.0, &turned.1) < cost(&a, &b) {
-            Oriented { a: turned.0, b: turned.1, c: c.reversed_axes() }
+            Oriented { a: turned.0, b: turned.1, c: c.reversed_axes(), turned: true }
         } else {
-            Oriented { a, b, c }
+            Oriented { a, b, c, turned: false }
         }
     }
 }
@@ -105,39 +119,54 @@ pub(super) fn product<T: Real>(
     b: ArrayView2<'_, T>,
     c: ArrayViewMut2<'_, T>,
 ) {
-    let Oriented { a, b, mut c } = Oriented::new(a, b, c);
+    let Oriented { a, b, mut c, .. } = Oriented::new(a, b, c);
     by_blocks(&a, &b, &mut c);
 }
 
-/// `c = a · b`, on several threads where it is worth it.
-pub(super) fn multiply<T: Real>(
+/// `c = a · b`, on several threads where it is worth it, and `after` for what is done.
+pub(super) fn multiply<T: Real + Gemm>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     c: ArrayViewMut2<'_, T>,
+    after: After<'_>,
 ) {
-    let Oriented { a, b, mut c } = Oriented::new(a, b, c);
+    let apart = c.ncols();
+    let Oriented { a, b, mut c, turned } = Oriented::new(a, b, c);
+    // A part of the product whose first row and column are these.
+    let done = |part: ArrayViewMut2<'_, T>, row: usize, column: usize| match turned {
+        false => after.from(row * apart + column).rows(apart, part),
+        true => after.from(column * apart + row).rows(apart, part.reversed_axes()),
+    };
     let ((rows, inner), columns) = (a.dim(), b.ncols());
     let threads = rayon::current_num_threads();
     let work = rows.saturating_mul(inner).saturating_mul(columns);
     if work < PARALLEL || threads < 2 {
-        return by_blocks(&a, &b, &mut c);
+        by_blocks(&a, &b, &mut c);
+        return done(c, 0, 0);
     }
     let parts = threads * TURNS;
     if rows / ROWS >= parts && inner.saturating_mul(columns) <= SHARED {
         let packed = Packed::new(&b);
         let size = rows.div_ceil(parts).next_multiple_of(ROWS);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
-        each_item(parts, rows.div_ceil(size), &|(mut c, a)| {
+        each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
             with_rows(&a, |a, apart| packed.multiply(a, apart, &mut c));
+            done(c, at * size, 0);
         });
     } else if columns >= rows {
         let size = columns.div_ceil(parts).next_multiple_of(3 * lanes::<T>());
         let parts = c.axis_chunks_iter_mut(Axis(1), size).zip(b.axis_chunks_iter(Axis(1), size));
-        each_item(parts, columns.div_ceil(size), &|(mut c, b)| by_blocks(&a, &b, &mut c));
+        each_item(parts.enumerate(), columns.div_ceil(size), &|(at, (mut c, b))| {
+            by_blocks(&a, &b, &mut c);
+            done(c, 0, at * size);
+        });
     } else {
         let size = rows.div_ceil(threads).next_multiple_of(ROWS);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
-        each_item(parts, rows.div_ceil(size), &|(mut c, a)| by_blocks(&a, &b, &mut c));
+        each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
+            by_blocks(&a, &b, &mut c);
+            done(c, at * size, 0);
+        });
     }
 }
 
@@ -213,7 +242,7 @@ fn rows<T: Real>(
 }
 
 /// A whole matrix in panels: blocks of rows, one after the other, of all columns.
-struct Packed<T> {
+struct Packed<T: Element> {
     elements: Aligned<T>,
     /// The rows of the matrix, and of a block.
     inner: usize,

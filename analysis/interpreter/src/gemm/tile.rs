@@ -9,13 +9,12 @@
     reason = "adapters of iterators are not always inlined into functions with more instructions"
 )]
 
-use std::{marker::PhantomData, ops::AddAssign, sync::LazyLock};
+use std::{marker::PhantomData, ops::AddAssign};
 
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis, Slice};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
-/// The instructions of this processor.
-static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+use crate::{tensor::Element, wide::ARCH};
 
 /// Vectors side by side in a tile.
 const ACROSS: usize = 3;
@@ -24,7 +23,7 @@ const MOST_ROWS: usize = 8;
 const MOST_COLUMNS: usize = 16 * ACROSS;
 
 /// Floating point numbers, several of which are multiplied at once.
-pub(crate) trait Real: Copy + Default + AddAssign + Send + Sync + 'static {
+pub(crate) trait Real: Element + AddAssign {
     /// A vector of them.
     type Vector<S: Simd>: Copy;
 

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Calls on more elements than this are large: allocating the pages takes about a millisecond.
-pub(super) const LARGE: usize = 1 << 18;
+pub(super) const LARGE: usize = 1 << 20;
 /// The interval at which the machine polls for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// The stack size for kernels.

@@ -33,6 +33,7 @@ impl Run<'_, '_, '_> {
     #[cold]
     pub(super) fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
         for value in values {
+            let Some(value) = self.watch.spare().give_value(value) else { continue };
             if self.has_large
                 && is_large_value(&value)
                 && let Some(hand) = self.hand.get()

@@ -1,5 +1,7 @@
 //! Calls of operators, and other instructions that create tensors.
 
+use std::sync::Arc;
+
 use clock::Instant;
 use smallvec::SmallVec;
 use types::{Attrs, Type};
@@ -11,15 +13,47 @@ use super::{
     observer::{Given, Measured},
 };
 use crate::{
-    code::Fill,
+    chain::Chain,
+    code::{Fill, Instr, Site},
     fault::{Fault, FaultKind},
     interrupt,
-    kernel::{self, Call},
+    kernel::{self, Call, Kernel},
+    spare,
     tensor::count_of,
     value::Value,
 };
 
 impl Run<'_, '_, '_> {
+    /// The call of an operator in the code.
+    pub(super) fn site(&mut self, base: usize, instr: &Instr, site: &Site) -> Result<(), Fault> {
+        let mut args = self.operands(base, &instr.args);
+        // What is measured goes the way of all calls.
+        let quick = site.quick.filter(|_| !self.measures);
+        let value = match quick.and_then(|quick| quick.run(&mut args)) {
+            Some(value) => value,
+            None => self.operator(site.operator, &site.attrs, &mut args, &site.result)?,
+        };
+        self.give(base, instr.dst, args, value)
+    }
+
+    /// Drops the arguments of a call, and puts its value into a slot.
+    pub(super) fn give(
+        &mut self,
+        base: usize,
+        dst: u32,
+        args: Args,
+        value: Value,
+    ) -> Result<(), Fault> {
+        if self.has_large {
+            self.forget(args);
+        } else {
+            drop(args);
+        }
+        let bytes = self.bytes(&value);
+        self.put(base, dst, value);
+        self.made(bytes)
+    }
+
     pub(super) fn operator(
         &mut self,
         operator: &'static operators::Operator,
@@ -31,6 +65,18 @@ impl Run<'_, '_, '_> {
             let message = format!("`{}` is not supported by the interpreter", operator.name);
             return Err(Fault::new(FaultKind::NoKernel, message));
         };
+        self.kernel(kernel, operator, (attrs, result), args, None)
+    }
+
+    /// The call of a kernel, which may do the operations of a chain as well.
+    pub(super) fn kernel(
+        &mut self,
+        kernel: &'static Kernel,
+        operator: &'static operators::Operator,
+        (attrs, result): (&Attrs, &Type),
+        args: &mut [Value],
+        chain: Option<&Arc<Chain>>,
+    ) -> Result<Value, Fault> {
         let large = args.iter().filter_map(Value::shared).any(|tensor| tensor.len() > LARGE);
         if large {
             self.watch.poll()?;
@@ -63,17 +109,25 @@ impl Run<'_, '_, '_> {
                 let take = |arg: &mut Value| std::mem::replace(arg, Value::Empty);
                 let mut args: Args = args.iter_mut().map(take).collect();
                 let (attrs, result, watch) = (attrs.clone(), result.clone(), watch.clone());
+                let chain = chain.cloned();
                 hand.call(&self.watch, move || {
-                    let mut call = Call::new(operator, &attrs, &mut args, &result, &watch);
-                    interrupt::scope(&watch, || (kernel.run)(&mut call))
+                    let call = Call::new(operator, &attrs, &mut args, &result, &watch);
+                    let mut call = call.followed_by(chain.as_deref());
+                    let done = interrupt::scope(&watch, || (kernel.run)(&mut call));
+                    for arg in args {
+                        watch.spare().give_value(arg);
+                    }
+                    done
                 })
                 .and_then(|done| done)
             }
             (None, None) => {
-                let mut call = Call::new(operator, attrs, args, result, watch);
+                let call = Call::new(operator, attrs, args, result, watch);
+                let mut call = call.followed_by(chain.map(|chain| &**chain));
                 interrupt::scope(watch, || (kernel.run)(&mut call))
             }
         };
+        self.has_large |= bytes_of(result).is_some_and(|bytes| bytes > spare::LEAST as u64);
         let value = match made.and_then(|done| done) {
             Ok(value) => value,
             Err(mut fault) => {

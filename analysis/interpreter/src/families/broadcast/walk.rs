@@ -4,16 +4,16 @@ use crate::families::prelude::*;
 
 /// Several shapes broadcast together, with neighbouring axes merged where every operand walks
 /// over them in one go.
-pub(in crate::families) struct Broadcast<const N: usize> {
+pub(crate) struct Broadcast<const N: usize> {
     /// The common shape.
-    pub(in crate::families) shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     sizes: Vec<usize>,
     strides: [Vec<usize>; N],
 }
 
 impl<const N: usize> Broadcast<N> {
     /// `None` where the shapes do not fit together.
-    pub(in crate::families) fn of(shapes: [&[usize]; N]) -> Option<Broadcast<N>> {
+    pub(crate) fn of(shapes: [&[usize]; N]) -> Option<Broadcast<N>> {
         let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
         let mut shape = repeated(1, rank);
         for operand in shapes {

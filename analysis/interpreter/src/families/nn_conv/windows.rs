@@ -10,7 +10,7 @@ use ndarray::{ArrayViewMut3, Axis};
 use super::Walk;
 use crate::{
     families::prelude::*,
-    gemm::{Aligned, Gemm, Windows},
+    gemm::{After, Aligned, Gemm, Windows},
     interrupt::each_item,
 };
 
@@ -66,9 +66,9 @@ pub(super) fn by_windows<T: Gemm>(
     planes: &[T],
     filter: &[T],
     walks: &[Walk],
-    channels: usize,
-    outputs: usize,
+    (channels, outputs): (usize, usize),
     to: &mut [T],
+    after: After<'_>,
 ) -> bool {
     let (rows, columns) = match walks {
         [rows, columns] => (Copied::new(*rows), Copied::new(*columns)),
@@ -89,10 +89,13 @@ pub(super) fn by_windows<T: Gemm>(
     }
     let mut elements = Aligned::new(channels * copy + T::slack());
     let all = elements.get_mut().get_mut(..channels * copy).unwrap_or_default();
-    each_chunk(all, copy, 1, &|channel, to| {
+    each_chunk(all, copy, 2, &|channel, to| {
         let from = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
         copied(from, &rows, &columns, to);
     });
+    // Read in the last tile, and thrown away.
+    let rest = elements.get_mut().get_mut(channels * copy..).unwrap_or_default();
+    rest.fill(T::default());
     let (elements, line) = (elements.get(), columns.size);
     let mut offsets = room(channels * rows.walk.window * columns.walk.window);
     for channel in 0..channels {
@@ -127,13 +130,15 @@ pub(super) fn by_windows<T: Gemm>(
             let rows = filter.get((top + at * step) * depth..).unwrap_or_default();
             let offsets = &offsets;
             T::windows(Windows { rows, elements, offsets, line, count, from, out: &mut out });
+            let plane = lines * count;
+            after.from((top + at * step) * plane + from * count).rows(plane, out);
         }
     });
     true
 }
 
-/// Copies a plane, phase by phase; what is outside of the data is left as it is.
-fn copied<T: Copy>(from: &[T], rows: &Copied, columns: &Copied, to: &mut [T]) {
+/// Copies a plane, phase by phase, with zeros for what is outside of the data.
+fn copied<T: Copy + Default>(from: &[T], rows: &Copied, columns: &Copied, to: &mut [T]) {
     let mut lines = to.chunks_exact_mut(columns.size);
     let (width, stride) = (columns.walk.size, columns.walk.stride);
     for phase in 0..rows.phases.len() {
@@ -143,8 +148,11 @@ fn copied<T: Copy>(from: &[T], rows: &Copied, columns: &Copied, to: &mut [T]) {
             for at in 0..rows.size {
                 let Some(line) = lines.next() else { return };
                 if at < top || at >= bottom {
+                    line.fill(T::default());
                     continue;
                 }
+                line.get_mut(..left).unwrap_or_default().fill(T::default());
+                line.get_mut(right..).unwrap_or_default().fill(T::default());
                 spend(line.len());
                 let row = (first + (at - top) * rows.walk.stride) * width;
                 let from = from.get(row + start..row + width).unwrap_or_default();

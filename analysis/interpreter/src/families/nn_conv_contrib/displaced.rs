@@ -10,7 +10,10 @@ use super::{
     },
     *,
 };
-use crate::{convert::converted, gemm::Gemm};
+use crate::{
+    convert::converted,
+    gemm::{After, Gemm},
+};
 
 /// Interpolates between the four elements around a position; those outside of the plane are 0.
 pub(in crate::families) fn bilinear(
@@ -109,7 +112,7 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
                 ArrayView2::from_shape((depth, places), part),
                 ArrayViewMut2::from_shape((per_group, places), to),
             ) {
-                f32::multiply(weight, part, to);
+                f32::multiply(weight, part, to, After::default());
             }
         }
     }
