@@ -5,6 +5,11 @@
 //! Each operation is the one of the operator's own kernel, in the same order, so that the result is the same
 //! to the last bit.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "adapters of iterators are not always inlined into functions with more instructions"
+)]
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pulp::{Simd, WithSimd};
@@ -492,7 +497,6 @@ fn pairs(now: &mut [f32], other: &[f32], f: impl Fn(f32, f32) -> f32) {
 }
 
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "iterators are not always inlined here")]
 fn each(now: &mut [f32], f: impl Fn(f32) -> f32) {
     for k in 0..now.len() {
         now[k] = f(now[k]);

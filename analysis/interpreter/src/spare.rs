@@ -99,6 +99,7 @@ impl Spare {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests choose their sizes")]
 mod tests {
     use super::*;
 
