@@ -4,10 +4,10 @@
 //! bodies as the analyses.
 //!
 //! - The machine has its own stack: neither deep recursion nor a long list uses that of the thread.
-//! Tail calls take no space.
+//!   Tail calls take no space.
 //! - Every evaluation stays within its [`Limits`] and ends soon after it is cancelled.
 //! - Sizes that a program determines are checked against the limits before memory is allocated, and
-//! no size aborts the process.
+//!   no size aborts the process.
 //! - A failure is a [`Fault`] with a back trace. No input makes the interpreter panic.
 //!
 //! The crate deliberately knows no files, file formats, LSP or terminals.

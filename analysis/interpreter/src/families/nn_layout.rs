@@ -82,6 +82,17 @@ fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     Ok(permuted(&call.reshaped(data.clone(), &apart)?, &order).into())
 }
 
+/// The pairs of an attribute that holds a list of them.
+fn pairs(call: &Call<'_>, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
+    let lists = call.attrs().get(name).as_list().unwrap_or_default();
+    let pair = |list: &types::AttrValue| match list.as_list() {
+        Some([before, after, ..]) => before.as_int().zip(after.as_int()),
+        _ => None,
+    };
+    let pairs: Option<Vec<(i64, i64)>> = lists.iter().map(pair).collect();
+    pairs.ok_or_else(|| call.fault(format_args!("`{name}` has no value that could be used")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,15 +103,4 @@ mod tests {
         assert_eq!(axes("8O64I8o"), [("O".into(), 8), ("I".into(), 64), ("o".into(), 8)]);
         assert_eq!(axes(""), []);
     }
-}
-
-/// The pairs of an attribute that holds a list of them.
-fn pairs(call: &Call<'_>, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
-    let lists = call.attrs().get(name).as_list().unwrap_or_default();
-    let pair = |list: &types::AttrValue| match list.as_list() {
-        Some([before, after, ..]) => before.as_int().zip(after.as_int()),
-        _ => None,
-    };
-    let pairs: Option<Vec<(i64, i64)>> = lists.iter().map(pair).collect();
-    pairs.ok_or_else(|| call.fault(format_args!("`{name}` has no value that could be used")))
 }
