@@ -132,7 +132,7 @@ def shape_table(function: Function) -> str:
     """The calls of a function with their costs."""
     rows = [
         (
-            f"<code>{escape(call.binding or '')}</code>",
+            f"<code>{escape(call.binding)}</code>" if call.binding else "",
             f"<code>{escape(call.operator)}</code>",
             f"<code>{escape(call.type)}</code>",
             count(call.parameters),
@@ -144,7 +144,7 @@ def shape_table(function: Function) -> str:
     more = _more(len(function.calls), "calls")
     total = function.total
     foot = (
-        f"{count(total.calls)} calls",
+        "1 call" if total.calls == 1 else f"{count(total.calls)} calls",
         "",
         "",
         count(total.parameters),

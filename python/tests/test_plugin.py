@@ -13,7 +13,7 @@ def plugin(pytester: pytest.Pytester) -> "list[str]":
     from importlib.metadata import entry_points
 
     points = entry_points()
-    found = points.select(group="pytest11") if hasattr(points, "select") else points["pytest11"]
+    found = points.select(group="pytest11") if hasattr(points, "select") else points.get("pytest11", ())
     is_registered = any(point.name == "relay-analyzer" for point in found)
     return [] if is_registered else ["-p", "relay_analyzer.pytest_plugin"]
 

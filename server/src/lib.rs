@@ -19,6 +19,7 @@ mod binding;
 #[cfg(not(target_arch = "wasm32"))]
 mod cli;
 mod code_view;
+mod embedded;
 mod files;
 mod input;
 #[cfg(not(target_arch = "wasm32"))]

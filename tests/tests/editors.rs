@@ -193,6 +193,9 @@ fn drive_neovim_with_the_grammar(name: &str) {
     let mut command = neovim(&program, &scratch(&format!("{name}-grammar")));
     command.args(["-c", "luafile tests/editors/neovim/grammar.lua"]);
     command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
+    if let Some(python) = installed("python-grammar/python.so", "neovim") {
+        command.env("RELAY_TEST_PYTHON_PARSER", python);
+    }
     let printed = run(&mut command);
     assert!(printed.contains("coloured"), "{printed}");
 }
@@ -430,6 +433,19 @@ fn vscode_extension_host() {
     command.env("RELAY_TEST_SERVER", &server);
     run(&mut command);
     assert_servers_ended(&folder, 2);
+}
+
+/// Relay in the strings of Python, with the grammar of Python that VS Code has.
+#[test]
+fn vscode_colours_relay_in_python() {
+    let _alone = VSCODE.lock();
+    let Some((mut command, extension)) = vscode() else { return };
+    let extensions = editors().join("vscode/node_modules/code-server/lib/vscode/extensions");
+    let python = extensions.join("python/syntaxes/MagicPython.tmLanguage.json");
+    command.args(["--test", "--test-reporter=tap", "test/python.test.mjs"]).current_dir(extension);
+    let output = command.env("RELAY_PYTHON_GRAMMAR", python).output().expect("node runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("# pass 5"), "{printed}");
 }
 
 /// The tests of the manifest and of the grammar, which need npm and no editor.

@@ -20,11 +20,43 @@ vim.api.nvim_create_autocmd('FileType', {
   end,
 })
 
+-- Relay within other languages.
+vim.api.nvim_create_autocmd('FileType', {
+  group = group,
+  pattern = { 'python', 'markdown' },
+  callback = function(event)
+    -- Their grammars then find that of Relay.
+    require('relay-analyzer.grammar').is_installed()
+    if require('relay-analyzer.embedded').has_relay(event.buf) then
+      require('relay-analyzer').attach(event.buf)
+    end
+  end,
+})
+
+-- It may be written into a file that had none.
+vim.api.nvim_create_autocmd({ 'InsertLeave', 'BufWritePost' }, {
+  group = group,
+  callback = function(event)
+    local relay = require('relay-analyzer')
+    if
+      require('relay-analyzer.embedded').has_relay(event.buf)
+      and relay.is_installed()
+      and #vim.lsp.get_clients({ bufnr = event.buf, name = relay.name }) == 0
+    then
+      relay.start(event.buf)
+    end
+  end,
+})
+
 vim.api.nvim_create_autocmd('LspAttach', {
   group = group,
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
     if client and client.name == require('relay-analyzer').name then
+      if require('relay-analyzer.embedded').is_host(event.buf) then
+        require('relay-analyzer.embedded').attached(event.buf)
+        return
+      end
       require('relay-analyzer.lens').follow(event.buf)
       require('relay-analyzer.values').follow(event.buf)
     end

@@ -16,6 +16,7 @@ import { Comparisons } from "./compare.js";
 import { READING_SCHEME, WrappedHeaders } from "./header.js";
 import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
 import { Status } from "./status.js";
+import { hasEmbedded, onlyInRelay, selector } from "./embedded.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
 import { registerHistory } from "./history.js";
@@ -36,7 +37,7 @@ const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/edit
 const SILENT = new Set([READING_SCHEME, TEXT_SCHEME]);
 
 /** Other languages that activate the extension. */
-const WAKING = new Set(["log", "json"]);
+const WAKING = new Set(["log", "json", "python", "markdown"]);
 
 /** A client whose server can be started, or the reason why there is none. */
 export type Launched =
@@ -55,23 +56,29 @@ export async function activate(context: vscode.ExtensionContext, launch: Launch)
     await started.restart();
     return;
   }
-  const waiting = vscode.workspace.onDidOpenTextDocument(() => {
+  const wake = () => {
     if (hasOurs()) {
       waiting.dispose();
       void started.awake();
     }
-  });
+  };
+  // Relay may also be written into a file of Python that is open.
+  const waiting = vscode.Disposable.from(
+    vscode.workspace.onDidOpenTextDocument(wake),
+    vscode.workspace.onDidSaveTextDocument(wake),
+  );
   context.subscriptions.push(waiting);
 }
 
-/** Logs and JSON activate the extension, but most of them are not Relay: the server does not start for them. */
+/** Logs, JSON, Python and Markdown activate the extension, but most of them are not Relay: the server does not start for them. */
 function isIdle(): boolean {
   return vscode.workspace.textDocuments.some(({ languageId }) => WAKING.has(languageId)) && !hasOurs();
 }
 
 function hasOurs(): boolean {
   return vscode.workspace.textDocuments.some(
-    (document) => document.languageId === "relay" || isLog(document) || isSavedModule(document),
+    (document) =>
+      document.languageId === "relay" || isLog(document) || isSavedModule(document) || hasEmbedded(document),
   );
 }
 
@@ -136,7 +143,7 @@ class Relay {
       command("cancelRun", () => this.runner.cancel()),
       vscode.workspace.onDidChangeConfiguration((change) => {
         // The running server is notified of all other settings.
-        if (change.affectsConfiguration("relay.server")) {
+        if (change.affectsConfiguration("relay.server") || change.affectsConfiguration("relay.embedded")) {
           void this.restart();
         }
       }),
@@ -168,9 +175,8 @@ class Relay {
 
   private async startClient(): Promise<void> {
     this.status.starting();
-    // No scheme: dumps live in untitled documents, in diffs and in the history of git as well.
     const launched = await this.launch(this.context, {
-      documentSelector: [{ language: "relay" }],
+      documentSelector: selector(),
       outputChannel: this.log,
       traceOutputChannel: this.trace,
       markdown: { isTrusted: { enabledCommands: ["relay.whyShape"] } },
@@ -213,6 +219,7 @@ class Relay {
     const { client, program, version } = launched;
     this.log.info(`relay-analyzer ${version}: ${program}`);
     client.registerFeature(showsRuns);
+    client.registerFeature(onlyInRelay(client));
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.status.running(version);

@@ -8,7 +8,9 @@ const textmate = require("vscode-textmate");
 
 const GRAMMAR = new URL("../syntaxes/relay.tmLanguage.json", import.meta.url);
 
-export async function load() {
+/** A grammar, with that of Relay and the files of others by their scopes; those that are not the grammar's are injected. */
+export async function load(scope = "source.relay", others = {}) {
+  const files = { "source.relay": GRAMMAR, ...others };
   const wasm = await readFile(require.resolve("vscode-oniguruma/release/onig.wasm"));
   await oniguruma.loadWASM(wasm);
   const registry = new textmate.Registry({
@@ -16,9 +18,11 @@ export async function load() {
       createOnigScanner: (patterns) => new oniguruma.OnigScanner(patterns),
       createOnigString: (text) => new oniguruma.OnigString(text),
     }),
-    loadGrammar: async () => textmate.parseRawGrammar(await readFile(GRAMMAR, "utf8"), GRAMMAR.pathname),
+    // A grammar may include others that are not here.
+    loadGrammar: async (name) => files[name] && textmate.parseRawGrammar(await readFile(files[name], "utf8"), "grammar.json"),
+    getInjections: (name) => (name === scope ? Object.keys(others).filter((other) => other !== scope) : undefined),
   });
-  return registry.loadGrammar("source.relay");
+  return registry.loadGrammar(scope);
 }
 
 /** Tokenizes a text. Returns the time of the slowest line in milliseconds, and the lines that timed out. */

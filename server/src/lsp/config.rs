@@ -35,6 +35,8 @@ pub(super) struct Config {
     pub(super) hints: ide::inlay::HintOptions,
     /// True if inlay hints show the values of the last run.
     pub(super) values: bool,
+    /// True if Relay in documents of Python and Markdown is analysed.
+    pub(super) embedded: bool,
     /// The limits of runs.
     pub(super) run: interpreter::Limits,
     /// True if `.relay/run.json` of the workspace may name files outside the workspace.
@@ -56,6 +58,7 @@ impl Default for Config {
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
             hints: ide::inlay::HintOptions { types: true, parameters: true, block_ends: true },
             values: true,
+            embedded: true,
             run: interpreter::Limits::generous(),
             outside_files: false,
             weights: Vec::new(),
@@ -144,6 +147,11 @@ const SETTINGS: &[Setting] = &[
         path: "inlayHints.values",
         takes: "true or false",
         set: |config, value| value.as_bool().map(|on| config.values = on),
+    },
+    Setting {
+        path: "embedded.enabled",
+        takes: "true or false",
+        set: |config, value| value.as_bool().map(|on| config.embedded = on),
     },
     Setting {
         path: "run.fuel",
@@ -345,6 +353,7 @@ mod tests {
             ("inlayHints.parameters", json!(config.hints.parameters)),
             ("inlayHints.blockEnds", json!(config.hints.block_ends)),
             ("inlayHints.values", json!(config.values)),
+            ("embedded.enabled", json!(config.embedded)),
             ("run.fuel", json!(config.run.fuel)),
             ("run.memory", json!(config.run.memory.map(|bytes| bytes >> 20))),
             ("run.time", json!(config.run.time.map(|time| time.as_secs()))),

@@ -66,12 +66,13 @@ pub(super) fn range(lines: &LineIndex, range: TextRange, encoding: Encoding) -> 
 impl Document {
     /// Converts an offset.
     pub(super) fn position(&self, offset: TextSize, encoding: Encoding) -> Position {
-        position(&self.lines, offset, encoding)
+        self.range(TextRange::empty(offset), encoding).start
     }
 
     /// Converts a range.
     pub(super) fn range(&self, range: TextRange, encoding: Encoding) -> Range {
-        self::range(&self.lines, range, encoding)
+        let (lines, range) = self.placed(range);
+        self::range(lines, range, encoding)
     }
 
     /// Converts a diagnostic.
@@ -110,7 +111,7 @@ impl Document {
         }
     }
 
-    /// Converts a quick fix of the diagnostic `of`.
+    /// Converts a quick fix of the diagnostic `of`. Returns `None` if the document cannot have it.
     pub(super) fn fix(
         &self,
         uri: &Url,
@@ -118,22 +119,20 @@ impl Document {
         of: Diagnostic,
         preferred: bool,
         encoding: Encoding,
-    ) -> CodeAction {
-        let edits = fix.edits.iter().map(|(range, text)| TextEdit {
-            range: self.range(*range, encoding),
-            new_text: text.clone(),
-        });
-        CodeAction {
+    ) -> Option<CodeAction> {
+        let edits = fix.edits.iter().map(|(range, text)| self.text_edit(*range, text, encoding));
+        let edits: Vec<TextEdit> = edits.collect::<Option<_>>()?;
+        Some(CodeAction {
             title: fix.title.clone(),
             kind: Some(CodeActionKind::QUICKFIX),
             diagnostics: Some(vec![of]),
             edit: Some(WorkspaceEdit {
-                changes: Some([(uri.clone(), edits.collect())].into()),
+                changes: Some([(uri.clone(), edits)].into()),
                 ..WorkspaceEdit::default()
             }),
             is_preferred: Some(preferred),
             ..CodeAction::default()
-        }
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Open documents: their text as the client sent it, and how edits change it.
 
+mod hosts;
+
 use std::{collections::HashMap, sync::Arc};
 
 use semantics::{Code, Diagnostic, SourceFile, test_panic::panic_if_requested};
@@ -7,6 +9,7 @@ use syntax::{Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, TextRang
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
 use crate::{panics, project::Project};
+pub(super) use hosts::{Host, Origin};
 
 /// An open document.
 #[derive(Clone)]
@@ -32,6 +35,10 @@ pub(super) struct Document {
     pub(super) project: Arc<Project>,
     /// The reason that the text is not analysed, as a diagnostic.
     pub(super) problem: Option<Arc<Diagnostic>>,
+    /// The blocks, if the document is of another language. Its own tree is empty then.
+    pub(super) host: Option<Arc<Host>>,
+    /// The place of a block in the document that it is embedded in.
+    pub(super) origin: Option<Arc<Origin>>,
 }
 
 /// The open documents, by the URI that the client uses.
@@ -61,9 +68,12 @@ impl Documents {
         self.open.iter()
     }
 
-    /// Returns the open document of a file in the database.
+    /// Returns the open document, or the block of one, of a file in the database.
     pub(super) fn of_file(&self, file: SourceFile) -> Option<(&Url, &Document)> {
-        self.open.iter().find(|(_, document)| document.file == file)
+        self.open.iter().find_map(|(uri, document)| {
+            let part = document.parts().iter().find(|part| part.file == file)?;
+            Some((uri, part))
+        })
     }
 }
 
@@ -169,7 +179,10 @@ fn offset(
 impl Document {
     /// Converts a position; see [`offset`].
     pub(super) fn offset(&self, position: Position, encoding: Encoding) -> Option<TextSize> {
-        offset(&self.text, &self.lines, position, encoding)
+        match &self.origin {
+            None => offset(&self.text, &self.lines, position, encoding),
+            Some(origin) => origin.offset(position, encoding),
+        }
     }
 
     /// Applies changes in order. Changes close to one another are reparsed once, not one by one: some
@@ -214,15 +227,36 @@ impl Document {
         if text == *self.text {
             return;
         }
-        let (parse, problem) = parse(&text, limits);
-        let installed = panics::caught(|| self.install((*parse).clone().reusing(&self.parse)));
-        if installed.is_err() {
-            // Sharing is an optimisation only.
-            (self.parse, self.last_good) = (parse, None);
+        if self.host.is_none() {
+            let (parse, problem) = parse(&text, limits);
+            let installed = panics::caught(|| self.install((*parse).clone().reusing(&self.parse)));
+            if installed.is_err() {
+                // Sharing is an optimisation only.
+                (self.parse, self.last_good) = (parse, None);
+            }
+            self.problem = problem;
         }
-        self.problem = problem;
         self.lines = Arc::new(LineIndex::new(&text));
         self.text = Arc::new(text);
+    }
+
+    /// Changes the text to another one of which most is the same.
+    pub(super) fn set_text(&mut self, text: &str, limits: Limits) {
+        let old = self.text.as_str();
+        if old == text {
+            return;
+        }
+        let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
+            pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>()
+        };
+        let start = common(&mut old.chars().zip(text.chars()));
+        let end = common(&mut old[start..].chars().rev().zip(text[start..].chars().rev()));
+        let range = TextRange::new((start as u32).into(), ((old.len() - end) as u32).into());
+        let edit = Edit { range, insert: text[start..text.len() - end].to_owned() };
+        let mut span = Span::at(range.start());
+        span.add(&edit);
+        self.splice(&edit);
+        self.reparse(span, limits);
     }
 
     /// Edits the text and its line index. The tree remains that of the previous text.
@@ -240,6 +274,9 @@ impl Document {
 
     /// Updates the tree for the text, which differs from it in `span`.
     fn reparse(&mut self, span: Span, limits: Limits) {
+        if self.host.is_some() {
+            return;
+        }
         let _reparse = tracing::debug_span!("reparse").entered();
         let text = self.text.clone();
         if self.problem.is_none() && text.len() <= limits.code {
@@ -313,6 +350,8 @@ mod tests {
             last_good: None,
             project: Arc::default(),
             problem,
+            host: None,
+            origin: None,
         }
     }
 

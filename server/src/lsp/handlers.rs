@@ -121,7 +121,8 @@ impl Snapshot {
             .ok_or_else(|| Error::invalid_params(format!("the document {uri} is not open")))
     }
 
-    /// Returns an open document and the offset of a position in it.
+    /// Returns an open document and the offset of a position in it. Of a document of another language,
+    /// it is the block at the position; outside of its blocks, the document, whose own tree is empty.
     pub(super) fn place(
         &self,
         params: &TextDocumentPositionParams,
@@ -135,7 +136,7 @@ impl Snapshot {
                 document.lines.line_count()
             ))
         })?;
-        Ok((document, offset))
+        Ok(document.block_at(offset).unwrap_or((document, offset)))
     }
 
     /// Converts a range in an open document or in the prelude to a location.

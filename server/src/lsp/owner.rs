@@ -3,6 +3,7 @@
 //! It receives events in order. A change is applied at once to the text, the tree and the database;
 //! requests and diagnostics are given to idle workers, each with a snapshot of the current state.
 
+mod opening;
 mod projects;
 mod running;
 mod turns;
@@ -16,20 +17,18 @@ use std::{
 
 use clock::Instant;
 use semantics::{Database, SourceFile};
-use syntax::{LineIndex, ParseLimits};
-use tokio::sync::mpsc::unbounded_channel;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, MessageType, NumberOrString, TextDocumentContentChangeEvent,
-    TextDocumentItem, Url, VersionedTextDocumentIdentifier,
+    ClientCapabilities, MessageType, TextDocumentContentChangeEvent, Url,
+    VersionedTextDocumentIdentifier,
 };
 
 use super::{
     abilities::{ClientAbilities, Refreshes},
     config::{self, Config, Delivery},
-    documents::{Document, Documents, parse},
+    documents::{Documents, parse},
     event::{Event, Finished, Mailbox},
     handlers::diagnostics::{self, Checked},
-    outgoing::{Message, Outgoing, Progress},
+    outgoing::{Message, Outgoing},
     published::Published,
     request::{Ran, Request, Retry, content_modified},
     runs::Runs,
@@ -60,6 +59,8 @@ pub(super) struct Owner {
     client: ClientAbilities,
     /// The file of each URI that was ever open: the database never frees files.
     files: HashMap<Url, SourceFile>,
+    /// The files of the blocks of each document of another language that was ever open.
+    block_files: HashMap<Url, Vec<SourceFile>>,
     published: HashMap<Url, Published>,
     /// The number of documents opened so far.
     opened: u64,
@@ -108,6 +109,7 @@ impl Owner {
             projects: ProjectState::default(),
             client: ClientAbilities::of(&ClientCapabilities::default()),
             files: HashMap::new(),
+            block_files: HashMap::new(),
             published: HashMap::new(),
             opened: 0,
             pulls: 0,
@@ -203,54 +205,6 @@ impl Owner {
 
     // Documents.
 
-    fn open(&mut self, item: TextDocumentItem) {
-        self.finish_requests();
-        let uri = item.uri;
-        if self.documents.get(&uri).is_some() {
-            self.log(format!("{uri} was opened twice; the newer text replaces the older one"));
-        }
-        let (parse, problem) = parse(&item.text, self.config.limits);
-        let file = match self.files.get(&uri) {
-            Some(&file) => file,
-            None => {
-                let file = self.db.add_file("", ParseLimits::default());
-                self.files.insert(uri.clone(), file);
-                file
-            }
-        };
-        self.db.set_parse(file, parse.clone());
-        self.db.set_section(file, self.session.code_views.section(&uri));
-        let state = self.published.entry(uri.clone()).or_default();
-        state.dirty = true;
-        if self.client.progress && item.text.len() >= LARGE {
-            let (done, messages) = unbounded_channel();
-            state.progress = Some(done);
-            let name = uri.path().rsplit('/').next().unwrap_or_default().to_owned();
-            self.outgoing.send(Message::Progress(Progress {
-                token: NumberOrString::String(format!("relay/load/{uri}/{}", item.version)),
-                title: format!("Reading {name}"),
-                cancellable: false,
-                create: true,
-                delay: Duration::ZERO,
-                messages,
-            }));
-        }
-        self.opened += 1;
-        let document = Document {
-            file,
-            opened: self.opened,
-            version: item.version,
-            lines: Arc::new(LineIndex::new(&item.text)),
-            text: Arc::new(item.text),
-            parse,
-            last_good: None,
-            project: Arc::default(),
-            problem,
-        };
-        Arc::make_mut(&mut self.documents).insert(uri.clone(), document);
-        self.project_opened(&uri);
-    }
-
     /// Joins a change with the changes of the same document that directly follow it in the mailbox,
     /// so that they are reparsed together.
     fn with_following(
@@ -314,31 +268,11 @@ impl Owner {
         if let Some(section) = self.session.code_views.known(uri) {
             self.db.set_section(file, Some(section));
         }
+        self.embed(uri, false);
         let state = self.published.entry(uri.clone()).or_default();
         state.text_changed();
         for edit in invalid {
             self.log(format!("{uri}: {}", edit.0));
-        }
-    }
-
-    fn close(&mut self, uri: &Url) {
-        if self.documents.get(uri).is_none() {
-            self.log(format!("{uri} was closed but is not open"));
-            return;
-        }
-        self.finish_requests();
-        self.session.tokens.forget(uri);
-        self.session.live.forget(uri);
-        self.session.code_views.forget(uri);
-        let removed = Arc::make_mut(&mut self.documents).remove(uri);
-        if let Some(document) = removed {
-            self.db.set_parse(document.file, Arc::new(syntax::parse("")));
-            self.db.set_section(document.file, None);
-            semantics::Db::cache(&self.db).forget(document.file);
-        }
-        let published = self.published.remove(uri).and_then(|state| state.items);
-        if published.is_some_and(|items| !items.is_empty()) {
-            self.outgoing.diagnostics(uri, &[], None);
         }
     }
 
@@ -370,14 +304,17 @@ impl Owner {
         self.config = Arc::new(config);
         let documents = Arc::make_mut(&mut self.documents);
         let uris: Vec<Url> = documents.iter().map(|(uri, _)| uri.clone()).collect();
-        for uri in uris {
-            if let Some(document) = documents.get_mut(&uri) {
+        for uri in &uris {
+            if let Some(document) = documents.get_mut(uri) {
                 self.db.set_levels(document.file, &self.config.levels(&document.project));
-                if reparse {
+                if reparse && document.host.is_none() {
                     (document.parse, document.problem) = parse(&document.text, limits);
                     self.db.set_parse(document.file, document.parse.clone());
                 }
             }
+        }
+        for uri in uris {
+            self.embed(&uri, reparse);
             self.published.entry(uri).or_default().dirty = true;
         }
         self.retract();

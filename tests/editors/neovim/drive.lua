@@ -279,6 +279,7 @@ local function more(file)
 end
 
 steps.follows_relay_toml = more('settings.lua')
+steps.reads_other_languages = more('embedded.lua')
 steps.shows_shapes = more('shapes.lua')
 steps.follows_types = more('type.lua')
 steps.explains = more('explain.lua')
@@ -295,6 +296,7 @@ local order = {
   'sees_changes',
   'takes_settings',
   'follows_relay_toml',
+  'reads_other_languages',
   'shows_shapes',
   'follows_types',
   'explains',

@@ -86,6 +86,40 @@ local function check()
   vim.cmd.enew({ bang = true })
   vim.cmd.setfiletype('relay')
   same(is_coloured(), false, 'colours that are not wanted')
+  vim.g.relay_treesitter = nil
+
+  -- In the strings of Python, and in the fences of Markdown.
+  local function trees_in(language, lines)
+    vim.cmd.enew({ bang = true })
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+    vim.cmd.setfiletype(language)
+    vim.treesitter.start(0, language)
+    local parser = vim.treesitter.get_parser(0, language)
+    parser:parse(true)
+    local child = parser:children().relay
+    return child and vim.tbl_count(child:trees()) or 0
+  end
+  same(trees_in('markdown', { '# Page', '```relay', 'def @fenced() { 1 }', '```' }), 1, 'trees in Markdown')
+  same(vim.tbl_contains(captures('@fenced'), 'function'), true, 'a name in Markdown')
+  local python = vim.env.RELAY_TEST_PYTHON_PARSER
+  if python then
+    vim.treesitter.language.add('python', { path = python })
+    local lines = {
+      'mod = relay.fromtext("""',
+      'def @quoted(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }',
+      '""")',
+      "e = tvm.relay.parse('let %a = 1; %a')",
+      'M = """#[version = "0.0.5"]',
+      'def @other() { 1 }"""',
+      'f = relay.fromtext(SEMVER + "def @third() { 1 }")',
+      's = "%nothing"',
+    }
+    same(trees_in('python', lines), 4, 'trees in Python')
+    for text, wanted in pairs({ ['@quoted'] = 'function', ['let'] = 'keyword', ['@other'] = 'function', ['@third'] = 'function' }) do
+      same(vim.tbl_contains(captures(text), wanted), true, text)
+    end
+    same(captures('%nothing'), {}, 'another string')
+  end
   io.stdout:write('OK\n')
 end
 

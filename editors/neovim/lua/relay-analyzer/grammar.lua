@@ -54,9 +54,14 @@ end
 --- Compiles the parser with the C compiler `$CC` or `cc`.
 ---@return boolean installed, string message
 function M.install()
-  local source = vim.fs.normalize(plugin() .. '/../tree-sitter/src')
-  if not vim.uv.fs_stat(source .. '/parser.c') then
-    return false, ('there is no grammar at `%s`: the plugin is not in a clone of the repository'):format(source)
+  -- In the package of a release, the grammar is in the plugin; in a clone, beside it.
+  local places = { plugin() .. '/tree-sitter/src', vim.fs.normalize(plugin() .. '/../tree-sitter/src') }
+  local source = vim.iter(places):find(function(place)
+    return vim.uv.fs_stat(place .. '/parser.c') ~= nil
+  end)
+  if not source then
+    local text = 'there is no grammar at `%s`: take the plugin from a release or from a clone'
+    return false, text:format(table.concat(places, '` or `'))
   end
   local compiler = vim.env.CC or 'cc'
   if vim.fn.executable(compiler) == 0 then

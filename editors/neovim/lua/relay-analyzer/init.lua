@@ -12,6 +12,7 @@ local M = {}
 ---@field tvm? boolean report what TVM 0.14 rejects as errors
 ---@field prelude? boolean make TVM's prelude available
 ---@field diagnostics? { delivery?: 'auto'|'push'|'pull', disabled?: string[] }
+---@field embedded? { enabled?: boolean }
 ---@field inlayHints? { types?: boolean, parameters?: boolean, blockEnds?: boolean, values?: boolean }
 ---@field run? { time?: number, memory?: integer, fuel?: integer, depth?: integer, outsideFiles?: boolean }
 ---@field weights? { files?: string[] }
@@ -54,6 +55,12 @@ function M.wants_values()
   return options.values
 end
 
+--- Whether Relay in Python and Markdown is analysed.
+---@return boolean
+function M.wants_embedded()
+  return vim.tbl_get(options.settings, 'embedded', 'enabled') ~= false
+end
+
 --- The status of the current buffer for 'statusline'; see `:help relay-analyzer.statusline()`.
 ---@return string
 function M.statusline()
@@ -65,7 +72,7 @@ end
 function M.client_config()
   return {
     cmd = options.cmd,
-    filetypes = { 'relay' },
+    filetypes = vim.list_extend({ 'relay' }, require('relay-analyzer.embedded').filetypes),
     -- The plugin shows the results of these commands.
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
       -- Neovim 0.10 supports UTF-8, but does not announce it. With UTF-16 it converts the whole line for each
@@ -122,6 +129,8 @@ end
 ---@param buffer integer
 function M.attach(buffer)
   if has_config and vim.lsp.is_enabled and not vim.lsp.is_enabled(M.name) then
+    return
+  elseif not require('relay-analyzer.embedded').wants_server(buffer) then
     return
   elseif not M.is_installed() then
     M.tell_missing()
@@ -180,6 +189,16 @@ function M.clients()
   return vim.lsp.get_clients({ name = M.name })
 end
 
+--- Starts the server for a buffer that it has not been started for, if it is to know of it.
+---@param buffer integer
+function M.start(buffer)
+  if has_config then
+    vim.api.nvim_exec_autocmds('FileType', { group = 'nvim.lsp.enable', buffer = buffer })
+  else
+    M.attach(buffer)
+  end
+end
+
 --- Notifies the servers of changes in files that they read themselves.
 ---@param changes lsp.FileEvent[]
 function M.tell_files_changed(changes)
@@ -216,12 +235,12 @@ function M.restart()
     return #M.clients() == 0
   end, 20)
   for _, buffer in ipairs(buffers) do
-    if vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].filetype == 'relay' then
-      if has_config then
-        vim.api.nvim_exec_autocmds('FileType', { group = 'nvim.lsp.enable', buffer = buffer })
-      else
-        M.attach(buffer)
-      end
+    local embedded = require('relay-analyzer.embedded')
+    if
+      vim.api.nvim_buf_is_loaded(buffer)
+      and (vim.bo[buffer].filetype == 'relay' or embedded.has_relay(buffer))
+    then
+      M.start(buffer)
     end
   end
 end

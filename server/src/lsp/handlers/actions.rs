@@ -6,8 +6,8 @@ use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
-        CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
-        TextEdit, Url, WorkspaceEdit,
+        CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse, Url,
+        WorkspaceEdit,
     },
 };
 
@@ -52,13 +52,28 @@ pub(in crate::lsp) fn handle(
     params: CodeActionParams,
 ) -> Result<Option<CodeActionResponse>> {
     let uri = &params.text_document.uri;
-    let document = snapshot.document(uri)?;
+    let host = snapshot.document(uri)?;
     let only = params.context.only.as_deref();
-    let (Some(start), Some(end)) = (
-        document.offset(params.range.start, snapshot.encoding),
-        document.offset(params.range.end, snapshot.encoding),
-    ) else {
+    let encoding = snapshot.encoding;
+    let (Some(start), Some(end)) =
+        (host.offset(params.range.start, encoding), host.offset(params.range.end, encoding))
+    else {
         return Ok(Some(Vec::new()));
+    };
+    let (document, start, end) = match &host.host {
+        None => (host, start, end),
+        Some(_) => {
+            // In a document of another language there are actions for what lies within one block.
+            let (Some((block, start)), Some((last, end))) =
+                (host.block_at(start), host.block_at(end))
+            else {
+                return Ok(None);
+            };
+            if block.file != last.file {
+                return Ok(None);
+            }
+            (block, start, end)
+        }
     };
     let range = TextRange::new(start.min(end), end.max(start));
     let mut actions = Vec::new();
@@ -70,9 +85,9 @@ pub(in crate::lsp) fn handle(
                 continue;
             }
             for (at, fix) in diagnostic.fixes.iter().enumerate() {
-                let of = document.diagnostic(uri, &diagnostic, snapshot.encoding);
-                let action = document.fix(uri, fix, of, at == 0, snapshot.encoding);
-                actions.push(CodeActionOrCommand::CodeAction(action));
+                let of = document.diagnostic(uri, &diagnostic, encoding);
+                let action = document.fix(uri, fix, of, at == 0, encoding);
+                actions.extend(action.map(CodeActionOrCommand::CodeAction));
             }
         }
     }
@@ -84,12 +99,13 @@ pub(in crate::lsp) fn handle(
             continue;
         }
         let mut action = offer(uri, document, range, &offered);
-        if !snapshot.features.lazy_actions {
-            // The client never resolves the action: it is offered only if it can be applied.
-            match ide::actions::resolve(&snapshot.db, document.file, range, offered.id) {
-                Ok(edits) => action.edit = Some(edit(snapshot, uri, document, &edits)),
-                Err(_) => continue,
-            }
+        if !snapshot.features.lazy_actions || document.origin.is_some() {
+            // The client never resolves the action: it is offered only if it can be applied. Nor does it
+            // in a block, which may be unable to hold the result.
+            let edits = ide::actions::resolve(&snapshot.db, document.file, range, offered.id);
+            let edits = edits.ok().and_then(|edits| edit(snapshot, uri, document, &edits));
+            let Some(edits) = edits else { continue };
+            (action.edit, action.data) = (Some(edits), None);
         }
         actions.push(CodeActionOrCommand::CodeAction(action));
     }
@@ -120,14 +136,13 @@ fn edit(
     uri: &Url,
     document: &Document,
     edits: &[(TextRange, String)],
-) -> WorkspaceEdit {
-    let edits = edits.iter().map(|(range, text)| {
-        TextEdit::new(document.range(*range, snapshot.encoding), text.clone())
-    });
-    WorkspaceEdit {
-        changes: Some([(uri.clone(), edits.collect())].into()),
+) -> Option<WorkspaceEdit> {
+    let edits =
+        edits.iter().map(|(range, text)| document.text_edit(*range, text, snapshot.encoding));
+    Some(WorkspaceEdit {
+        changes: Some([(uri.clone(), edits.collect::<Option<_>>()?)].into()),
         ..WorkspaceEdit::default()
-    }
+    })
 }
 
 /// Computes the edits of a chosen action.
@@ -150,6 +165,6 @@ pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Re
     let range =
         TextRange::new(start.min(end).min(length).into(), end.max(start).min(length).into());
     let edits = ide::actions::resolve(&snapshot.db, document.file, range, id).map_err(refused)?;
-    action.edit = Some(edit(snapshot, &uri, document, &edits));
+    action.edit = edit(snapshot, &uri, document, &edits);
     Ok(action)
 }

@@ -18,6 +18,9 @@ pub(in crate::lsp) fn handle(
     params: CompletionParams,
 ) -> Result<Option<CompletionResponse>> {
     let (document, offset) = snapshot.place(&params.text_document_position)?;
+    if document.host.is_some() {
+        return Ok(None);
+    }
     let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
     if trigger == Some("=")
         && !completion::completes_after_equals(&snapshot.db, document.file, offset)
@@ -30,7 +33,12 @@ pub(in crate::lsp) fn handle(
     let uri = &params.text_document_position.text_document.uri;
     let items = found.items.into_iter().enumerate();
     let details = snapshot.features.label_details;
-    let items = items.map(|(order, item)| convert(order, item, replace, details, uri)).collect();
+    let items = items.filter_map(|(order, mut item)| {
+        // A string literal may need escapes, or be unable to hold the text.
+        item.insert = document.written(&item.insert)?;
+        Some(convert(order, item, replace, details, uri))
+    });
+    let items = items.collect();
     Ok(Some(CompletionResponse::List(CompletionList { is_incomplete: found.incomplete, items })))
 }
 
@@ -102,6 +110,7 @@ pub(in crate::lsp) fn resolve(
     // The item of a closed document is returned unresolved.
     if let Some((uri, lookup)) = item.data.as_ref().and_then(lookup)
         && let Ok(document) = snapshot.document(&uri)
+        && let Some(document) = document.parts().first()
         && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
         item.documentation = Some(snapshot.features.markup.completion.documentation(markdown));

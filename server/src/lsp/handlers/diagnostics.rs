@@ -62,22 +62,26 @@ pub(in crate::lsp) fn found(
     found
 }
 
-/// Returns the diagnostics of a document. If the check panics, the panic is the only diagnostic until
-/// the text changes.
+/// Returns the diagnostics of a document. If the check of it, or of a block of it, panics, the panic is
+/// the only diagnostic until the text changes.
 fn items(
     snapshot: &Snapshot,
     uri: &Url,
     document: &Document,
 ) -> Result<(Vec<Diagnostic>, Option<Panicked>), Cancelled> {
-    match guarded(|| unguarded_items(snapshot, uri, document)) {
-        Ok(items) => Ok((items, None)),
-        Err(Interrupt::Cancelled(cancelled)) => Err(cancelled),
-        Err(Interrupt::Panicked(panicked)) => {
-            let at = panics::locate(&snapshot.db, document.file)?;
-            let item = document.diagnostic(uri, &panicked.diagnostic(at), snapshot.encoding);
-            Ok((vec![item], Some(panicked)))
+    let (mut all, mut first) = (Vec::new(), None);
+    for part in document.parts() {
+        match guarded(|| unguarded_items(snapshot, uri, part)) {
+            Ok(items) => all.extend(items),
+            Err(Interrupt::Cancelled(cancelled)) => return Err(cancelled),
+            Err(Interrupt::Panicked(panicked)) => {
+                let at = panics::locate(&snapshot.db, part.file)?;
+                all.push(part.diagnostic(uri, &panicked.diagnostic(at), snapshot.encoding));
+                first.get_or_insert(panicked);
+            }
         }
     }
+    Ok((all, first))
 }
 
 fn unguarded_items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {

@@ -32,7 +32,7 @@ pub(in crate::lsp) fn handle(
     params: DocumentFormattingParams,
 ) -> Result<Option<Vec<TextEdit>>> {
     let document = snapshot.document(&params.text_document.uri)?;
-    if document.problem.is_some() {
+    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
         return Ok(None);
     }
     let style = style(snapshot, document);
@@ -51,7 +51,7 @@ pub(in crate::lsp) fn handle_range(
     ) else {
         return Ok(None);
     };
-    if document.problem.is_some() {
+    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
         return Ok(None);
     }
     let range = syntax::TextRange::new(start.min(end), end.max(start));
@@ -65,7 +65,7 @@ pub(in crate::lsp) fn handle_on_type(
     params: DocumentOnTypeFormattingParams,
 ) -> Result<Option<Vec<TextEdit>>> {
     let (document, offset) = snapshot.place(&params.text_document_position)?;
-    if document.problem.is_some() {
+    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
         return Ok(None);
     }
     let (text, parse, style) = (&document.text, &document.parse, style(snapshot, document));

@@ -16,11 +16,22 @@ pub(in crate::lsp) fn handle(
     params: InlayHintParams,
 ) -> Result<Option<Vec<InlayHint>>> {
     let document = snapshot.document(&params.text_document.uri)?;
+    let uri = &params.text_document.uri;
+    let hints = document.parts().iter().filter_map(|part| {
+        let range = part.part_in(params.range, snapshot.encoding)?;
+        Some(part_hints(snapshot, uri, part, range))
+    });
+    let hints: Vec<Vec<InlayHint>> = hints.collect();
+    Ok((!hints.is_empty()).then(|| hints.into_iter().flatten().collect()))
+}
+
+fn part_hints(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+    range: TextRange,
+) -> Vec<InlayHint> {
     let encoding = snapshot.encoding;
-    let Some(start) = document.offset(params.range.start, encoding) else { return Ok(None) };
-    // Editors request ranges up to the line after the last.
-    let end = document.offset(params.range.end, encoding).unwrap_or(document.lines.text_len());
-    let range = TextRange::new(start, end.max(start));
     let enabled = snapshot.config.hints;
     let found = hints(&snapshot.db, document.file, &document.lines, range, enabled);
     let found = found.into_iter().map(|hint| InlayHint {
@@ -39,9 +50,9 @@ pub(in crate::lsp) fn handle(
     });
     let mut found: Vec<InlayHint> = found.collect();
     if snapshot.config.values {
-        values(snapshot, &params.text_document.uri, document, range, &mut found);
+        values(snapshot, uri, document, range, &mut found);
     }
-    Ok(Some(found))
+    found
 }
 
 /// Returns the hints with the values of the last run: at the end of the line of a binding, so that

@@ -68,6 +68,9 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
 /// Returns the text of a document with one parameter per line, and long calls wrapped.
 pub(in crate::lsp) fn format(snapshot: &Snapshot, params: ReadingParams) -> Result<String> {
     let document = snapshot.document(&params.text_document.uri)?;
+    if document.host.is_some() {
+        return Err(refused("only files of Relay have a reading view".to_owned()));
+    }
     if let Some(problem) = &document.problem {
         return Err(refused(problem.message.clone()));
     }

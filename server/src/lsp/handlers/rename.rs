@@ -2,9 +2,7 @@
 
 use tower_lsp::{
     jsonrpc::{Error, ErrorCode, Result},
-    lsp_types::{
-        PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
-    },
+    lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams, WorkspaceEdit},
 };
 
 use crate::lsp::snapshot::Snapshot;
@@ -20,6 +18,9 @@ pub(in crate::lsp) fn prepare(
     params: TextDocumentPositionParams,
 ) -> Result<Option<PrepareRenameResponse>> {
     let (document, offset) = snapshot.place(&params)?;
+    if document.host.is_some() {
+        return Ok(None);
+    }
     let found = ide::rename::prepare(&snapshot.db, document.file, offset).map_err(refused)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: document.range(found.range, snapshot.encoding),
@@ -35,11 +36,12 @@ pub(in crate::lsp) fn handle(
     let uri = params.text_document_position.text_document.uri;
     let edits = ide::rename::rename(&snapshot.db, document.file, offset, &params.new_name)
         .map_err(refused)?;
-    let edits = edits
-        .into_iter()
-        .map(|(range, text)| TextEdit::new(document.range(range, snapshot.encoding), text));
+    let edits = edits.iter().map(|(range, text)| {
+        let edit = document.text_edit(*range, text, snapshot.encoding);
+        edit.ok_or_else(|| refused(format!("this string literal cannot contain `{text}`")))
+    });
     Ok(Some(WorkspaceEdit {
-        changes: Some([(uri, edits.collect())].into()),
+        changes: Some([(uri, edits.collect::<Result<_>>()?)].into()),
         ..WorkspaceEdit::default()
     }))
 }

@@ -1,0 +1,37 @@
+// Looks at a notebook that a kernel has run: each kind of result is drawn.
+//
+//   node notebook.mjs NOTEBOOK.html OUT.png
+//
+// RELAY_EDITORS: where `.ci/install-editors vscode` has put the browser
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { launch } from "./browser.mjs";
+
+const [notebook, out] = process.argv.slice(2).map((name) => path.resolve(name));
+mkdirSync(path.dirname(out), { recursive: true });
+const browser = await launch();
+try {
+  const page = await browser.newPage({ viewport: { width: 1100, height: 1700 } });
+  await page.goto(pathToFileURL(notebook).href, { waitUntil: "load" });
+  const size = async (selector) => {
+    const box = await page.locator(selector).first().boundingBox();
+    assert.ok(box && box.width > 50 && box.height > 20, `${selector}: ${JSON.stringify(box)}`);
+  };
+  // The module with colours, its shapes and picture, a finding, two modules side by side.
+  for (const selector of ["pre.ra-code", "pre.ra-code .ra-operator", "table.ra-table", ".relay-analyzer svg", "pre.ra-s-error", ".relay-analyzer iframe"]) {
+    await (selector.endsWith("ra-operator") ? page.locator(selector).first().waitFor() : size(selector));
+  }
+  const hover = await page.locator("pre.ra-code [title]").first().getAttribute("title");
+  assert.match(hover, /Tensor|fn/);
+  const colour = await page.locator("pre.ra-code .ra-operator").first().evaluate((element) => getComputedStyle(element).color);
+  assert.equal(colour, "rgb(11, 114, 133)");
+  const compared = page.frameLocator(".relay-analyzer iframe").first();
+  await compared.getByText("Next change").waitFor();
+  await page.screenshot({ path: out });
+} finally {
+  await browser.close();
+}
+console.log(`notebook: looked at, see ${out}`);

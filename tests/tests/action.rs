@@ -1,0 +1,172 @@
+//! The action of GitHub in a repository and with an API of its own: annotations, outputs, the comment.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    path::Path,
+    process::{Command, Output},
+    sync::mpsc::{Receiver, channel},
+    thread,
+};
+
+use relay_tests::{client::binary, command::Folder, corpus::here};
+use serde_json::{Value, json};
+
+/// A request to the API: its method, path and body.
+type Asked = (String, String, Value);
+
+/// Serves an API with these comments, and tells what it was asked.
+fn api(comments: Value) -> (String, Receiver<Asked>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let (sender, asked) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.expect("a connection"));
+            let mut first = String::new();
+            stream.read_line(&mut first).expect("a request");
+            let mut length = 0;
+            loop {
+                let mut header = String::new();
+                stream.read_line(&mut header).expect("a header");
+                if header.trim().is_empty() {
+                    break;
+                }
+                if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().expect("a number");
+                }
+            }
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).expect("a body");
+            let mut words = first.split_whitespace().map(str::to_owned);
+            let (method, path) =
+                (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let answer = if method == "GET" { comments.to_string() } else { "{}".to_owned() };
+            let body = serde_json::from_slice(&body).unwrap_or_default();
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length:";
+            let written = write!(stream.get_mut(), "{head} {}\r\n\r\n{answer}", answer.len());
+            written.expect("an answer");
+            if sender.send((method, path, body)).is_err() {
+                return;
+            }
+        }
+    });
+    (address, asked)
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args([
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.org",
+        "-c",
+        "init.defaultBranch=main",
+    ]);
+    let output = command.args(arguments).current_dir(folder).output().expect("git runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+const NET: &str =
+    "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%x)\n}\n";
+
+/// A repository in which a branch changes one module, lays one out anew, adds one and removes one.
+fn repository(name: &str) -> (Folder, String) {
+    // Unlike the module that is added, which git would take for the removed one under another name.
+    let gone = "def @gone() -> int32 {\n  let %a = 1;\n  let %b = 2;\n  add(%a, %b)\n}\n";
+    let files = [("net.relay", NET), ("same.relay", NET), ("gone.relay", gone)];
+    let folder = Folder::new(name, &files.map(|(file, text)| (file, text.as_bytes())));
+    git(folder.path(), &["init", "--quiet"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "--message", "base"]);
+    let base = git(folder.path(), &["rev-parse", "HEAD"]);
+    let write =
+        |file: &str, text: &str| std::fs::write(folder.path().join(file), text).expect("a file");
+    write("net.relay", &NET.replace("nn.relu", "tanh"));
+    write("same.relay", &NET.replace("\n  ", "\n      "));
+    write("new.relay", &NET.replace("%x)", "%y)"));
+    git(folder.path(), &["rm", "--quiet", "gone.relay"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "--message", "change"]);
+    (folder, base)
+}
+
+fn review(folder: &Folder, base: Option<&str>, api: &str) -> Output {
+    let event = match base {
+        Some(base) => json!({ "pull_request": { "number": 7, "base": { "sha": base } } }),
+        None => json!({ "ref": "refs/heads/main" }),
+    };
+    // Outside of what is checked and committed.
+    let aside = folder.path().join(".git");
+    std::fs::write(aside.join("event.json"), event.to_string()).expect("a file");
+    let mut command = Command::new("python3");
+    command.arg(here().join("../action/review.py")).current_dir(folder.path());
+    command.env("RELAY_ANALYZER", binary()).env("GITHUB_EVENT_PATH", aside.join("event.json"));
+    command
+        .env("GITHUB_OUTPUT", aside.join("output"))
+        .env("GITHUB_STEP_SUMMARY", aside.join("summary"));
+    command.env("GITHUB_API_URL", api).env("GITHUB_REPOSITORY", "a/b").env("GITHUB_TOKEN", "t");
+    command.env_remove("http_proxy").env_remove("HTTP_PROXY").output().expect("python3 runs")
+}
+
+#[test]
+fn a_pull_request_is_annotated_and_commented() {
+    let (folder, base) = repository("action");
+    let (address, asked) = api(json!([{ "id": 1, "body": "another" }]));
+    let output = review(&folder, Some(&base), &address);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("::error file=new.relay,line=3,"), "{out}");
+    let (method, path, _) = asked.recv().expect("the comments are read");
+    assert_eq!(
+        (method.as_str(), path.as_str()),
+        ("GET", "/repos/a/b/issues/7/comments?per_page=100&page=1")
+    );
+    let (method, path, body) = asked.recv().expect("a comment is written");
+    assert_eq!((method.as_str(), path.as_str()), ("POST", "/repos/a/b/issues/7/comments"));
+    let comment = body["body"].as_str().expect("a text");
+    for part in [
+        "found 1 error",
+        "| `gone.relay` | removed |",
+        "| `new.relay` | new |",
+        "| `same.relay` | the same structure |",
+        "<summary><code>net.relay</code></summary>",
+        "net.relay (before)",
+        "tanh",
+    ] {
+        assert!(comment.contains(part), "{part}: {comment}");
+    }
+    let read =
+        |name: &str| std::fs::read_to_string(folder.path().join(".git").join(name)).expect(name);
+    assert_eq!(read("output"), "errors=1\nchanged=3\n");
+    assert_eq!(read("summary"), comment);
+}
+
+#[test]
+fn an_earlier_comment_is_written_anew() {
+    let (folder, base) = repository("action-again");
+    let (address, asked) = api(json!([{ "id": 5, "body": "<!-- relay-analyzer -->\nold" }]));
+    review(&folder, Some(&base), &address);
+    asked.recv().expect("the comments are read");
+    let (method, path, _) = asked.recv().expect("a comment is written");
+    assert_eq!((method.as_str(), path.as_str()), ("PATCH", "/repos/a/b/issues/comments/5"));
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let (folder, base) = repository("action-bad");
+    // Nobody listens: the review itself counts.
+    let output = review(&folder, Some(&base), "http://127.0.0.1:9");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("::warning::relay-analyzer: the comment was not written"), "{out}");
+    assert_eq!(output.status.code(), Some(1), "{out}");
+    // A base that is not there, and a push, which has none.
+    let missing = "1".repeat(40);
+    let out = review(&folder, Some(&missing), "http://127.0.0.1:9").stdout;
+    assert!(String::from_utf8_lossy(&out).contains("cannot be fetched"));
+    let out = review(&folder, None, "http://127.0.0.1:9").stdout;
+    let out = String::from_utf8_lossy(&out);
+    assert!(out.contains("::error file=new.relay") && !out.contains("::warning::"), "{out}");
+}

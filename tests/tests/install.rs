@@ -1,0 +1,131 @@
+//! `docs/install.md` and `docs/tour.md`: each line that can run here is run.
+
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+
+use relay_tests::{client::binary, command::Folder, corpus::here};
+
+/// Lines that other tests run, or that build the program anew: where they are run.
+const ELSEWHERE: [(&str, &str); 4] = [
+    // The same package with the program that was built, by `.ci/package`.
+    ("cargo install --path server", ".ci/run"),
+    ("pip install ./python", ".ci/first-minute"),
+    ("cd editors/vscode && npm ci && npm run package &&", "tests/tests/editors.rs"),
+    ("mkdir -p ~/.local/share/nvim/", "tests/tests/editors/readmes.rs"),
+];
+
+fn page(name: &str) -> String {
+    fs::read_to_string(here().join("../docs").join(name)).expect("a page")
+}
+
+/// Returns the blocks of a language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("\n```{language}\n");
+    page.split(&fence).skip(1).map(|rest| rest.split("\n```").next().unwrap_or_default()).collect()
+}
+
+/// Runs lines of a shell in a folder, with the program on the path and a home of its own.
+fn sh(folder: &Folder, lines: &str) -> (Option<i32>, String) {
+    let bin = folder.path().join(".bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    // It may be there from the line before.
+    let _ = symlink(binary(), bin.join("relay-analyzer"));
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("sh");
+    command.args(["-ec", lines]).current_dir(folder.path());
+    let output = command.env("PATH", path).env("HOME", folder.path()).output().expect("sh runs");
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&printed).into_owned())
+}
+
+#[test]
+fn each_line_of_the_installation_is_run() {
+    let page = page("install.md");
+    let folder = Folder::new("install", &[]);
+    for file in
+        [".local/share/bash-completion/completions/x", ".zfunc/x", ".config/fish/completions/x"]
+    {
+        let file = folder.path().join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    }
+    let mut count = 0;
+    for line in blocks(&page, "sh").iter().flat_map(|block| block.lines()) {
+        if let Some((_, place)) = ELSEWHERE.iter().find(|(start, _)| line.starts_with(start)) {
+            assert!(here().join("..").join(place).exists(), "{line}");
+            continue;
+        }
+        assert!(line.starts_with("relay-analyzer "), "nothing runs `{line}`");
+        let (code, printed) = sh(&folder, line);
+        assert_eq!(code, Some(0), "{line}: {printed}");
+        count += 1;
+    }
+    assert_eq!(count, 5);
+    let written = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+    assert!(written(".local/share/man/man1/relay-analyzer-check.1").contains(".TH"));
+    assert!(written(".zfunc/_relay-analyzer").starts_with("#compdef relay-analyzer"));
+}
+
+#[test]
+fn hooks_and_action_of_the_installation_exist() {
+    let page = page("install.md");
+    let read = |name: &str| fs::read_to_string(here().join("..").join(name)).expect(name);
+    let hooks = read(".pre-commit-hooks.yaml");
+    let yaml = blocks(&page, "yaml").join("\n");
+    let ids: Vec<&str> = yaml.lines().filter_map(|l| l.trim().strip_prefix("- id: ")).collect();
+    assert_eq!(ids, ["relay-check", "relay-fmt"]);
+    for id in ids {
+        assert!(hooks.contains(&format!("- id: {id}\n")), "{id}");
+    }
+    assert!(yaml.contains("uses: relay-analyzer/relay-analyzer@v"));
+    assert!(read("action.yml").contains("using: composite"));
+    // What pre-commit installs is the version of the workspace.
+    let version = format!("relay-analyzer=={}", env!("CARGO_PKG_VERSION"));
+    assert!(read("pyproject.toml").contains(&version));
+}
+
+#[test]
+fn every_package_has_one_version() {
+    let run = |version: &str| {
+        let mut command = Command::new("python3");
+        command.arg(here().join("../.ci/versions")).arg(version).output().expect("python3 runs")
+    };
+    let output = run(env!("CARGO_PKG_VERSION"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!run("99.0.0").status.success());
+}
+
+#[test]
+fn the_tour_is_walked() {
+    let page = page("tour.md");
+    let module = blocks(&page, "relay")[0].to_owned() + "\n";
+    let folder = Folder::new("tour", &[("attention.relay", module.as_bytes())]);
+    let lines: Vec<&str> = blocks(&page, "sh").iter().flat_map(|block| block.lines()).collect();
+    let wanted = [
+        "relay-analyzer check attention.relay",
+        "relay-analyzer explain shape-mismatch",
+        "relay-analyzer shapes attention.relay",
+        "relay-analyzer run attention.relay --random 0",
+        "relay-analyzer passes run.log",
+        "relay-analyzer diff before.relay after.relay",
+    ];
+    assert_eq!(lines, wanted);
+    let (code, printed) = sh(&folder, lines[0]);
+    assert!(code == Some(1) && printed.contains("error[shape-mismatch]"), "{printed}");
+    let mended = module.replace("transpose_b=True", "transpose_b=False");
+    assert_ne!(mended, module);
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    write("attention.relay", &mended);
+    write("before.relay", &module);
+    write("after.relay", &mended);
+    write("run.log", &format!("PrintIR(after A):\n{module}\nPrintIR(after B):\n{mended}"));
+    for (line, (code, part)) in lines[1..].iter().zip([
+        (0, "shape-mismatch"),
+        (0, "nn.batch_matmul"),
+        (0, "(12, 128, 128)"),
+        (0, "B"),
+        (1, "transpose_b"),
+    ]) {
+        let (found, printed) = sh(&folder, line);
+        assert!(found == Some(code) && printed.contains(part), "{line}: {found:?}\n{printed}");
+    }
+    assert!(Path::new(&here().join("../docs/media/neovim.png")).exists());
+}
