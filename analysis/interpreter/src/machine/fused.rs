@@ -69,7 +69,7 @@ impl Run<'_, '_, '_> {
         };
         // With it goes what it holds of arguments.
         drop(chain);
-        let first = first.is_some().then_some(&instr.args[..]).unwrap_or_default();
+        let first = if first.is_some() { &instr.args[..] } else { &[] };
         let others = fused.links.iter().flat_map(|link| &link.args);
         let others = others.filter_map(|source| match source {
             Source::Slot(arg) => Some(arg),
