@@ -10,11 +10,16 @@
 //! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
 //! decide the types of the others.
 
-use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
 use types::{Dim, NodeId, RelationId, State, Type, probe};
 
-use super::{Finding, Infer, Mismatch, OpenUnit, UnitRef, UnitTypes};
-use crate::{body::*, lower::printed_type, scope::LocalRef};
+use super::{Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes};
+use crate::{
+    body::*,
+    lower::printed_type,
+    scope::{LocalRef, Scopes},
+};
 
 /// The maximum number of arguments with which a rule is retried, and the maximum number of their
 /// nodes. Each retry solves the rule with all arguments.
@@ -23,39 +28,116 @@ const MAX_RELAXED: usize = 8;
 const MAX_RELAXED_SIZES: usize = 16;
 const MAX_RELAXED_WEIGHT: u32 = 1_000;
 
-/// The expressions and variables of a unit with types that depend on assumed types.
+/// The assumptions of a body, and what depends on them.
+///
+/// Inference does not know them: what depends on an assumed type has the same type, so that a
+/// statement that is broken for a while does not change those after it. The findings that depend on
+/// assumptions are removed at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Assumed {
-    /// The expressions, sorted.
-    exprs: Box<[ExprId]>,
-    /// The variables, sorted.
-    binders: Box<[BinderId]>,
+pub(super) struct Assumptions {
+    /// The variables whose types depend on assumed types, in order.
+    variables: Vec<LocalRef>,
+    /// The units with findings that depend on assumed types, before those were removed.
+    unfiltered: Vec<(u32, Arc<UnitTypes>)>,
+    /// True if any type is assumed.
+    any: bool,
 }
 
-impl Assumed {
-    /// Returns true if the type of `subject` depends on an assumed type.
-    pub(super) fn holds(&self, subject: Subject) -> bool {
-        match subject {
-            Subject::Expr(expr) => self.exprs.binary_search(&expr).is_ok(),
-            Subject::Binder(binder) => self.binders.binary_search(&binder).is_ok(),
+impl Assumptions {
+    /// Finds what depends on the assumptions of a body, and removes such findings. `remarkable` are
+    /// the numbers of the units that may have any.
+    pub(super) fn spread(
+        body: &Body,
+        scopes: &Scopes,
+        units: &mut [Arc<UnitTypes>],
+        remarkable: &[u32],
+    ) -> Assumptions {
+        let mut found = Assumptions::default();
+        let has_own = |&&unit: &&u32| !units[unit as usize].assumed.is_empty();
+        let Some(&first) = remarkable.iter().find(has_own) else { return found };
+        found.any = true;
+        let mut spread = Spread::default();
+        let mut remarkable = remarkable.iter().copied().skip_while(|&unit| unit < first).peekable();
+        // The units with such variables.
+        let mut marked = vec![false; body.units.len()];
+        for number in first..body.units.len() as u32 {
+            let is_remarkable = remarkable.next_if_eq(&number).is_some();
+            let bindings = scopes.unit(number as usize);
+            let depends = bindings.iter().flatten().any(|binding| marked[binding.unit as usize]);
+            if !depends && !is_remarkable {
+                continue;
+            }
+            let types = &units[number as usize];
+            let unit = &body.units[number as usize];
+            spread.run(unit, &types.assumed, |free| found.reads_marked(bindings, free));
+            for binder in spread.variables() {
+                marked[number as usize] = true;
+                found.variables.push(LocalRef { unit: number, binder });
+            }
+            if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
+                let all = std::mem::replace(&mut units[number as usize], Arc::new(filtered));
+                found.unfiltered.push((number, all));
+            }
         }
+        found
     }
-}
 
-impl UnitTypes {
-    /// Returns true if the type of an expression is assumed, or depends on an assumed type.
-    pub fn is_assumed(&self, expr: ExprId) -> bool {
-        self.assumed.as_ref().is_some_and(|assumed| assumed.holds(Subject::Expr(expr)))
+    /// Returns true if nothing is assumed.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.any
+    }
+
+    /// Returns a unit with all its findings, if those that depend on assumptions were removed.
+    pub(super) fn unfiltered(&self, unit: usize) -> Option<&Arc<UnitTypes>> {
+        let at = self.unfiltered.binary_search_by_key(&unit, |(unit, _)| *unit as usize).ok()?;
+        Some(&self.unfiltered[at].1)
     }
 
     /// Returns true if the type of a variable depends on an assumed type.
-    pub fn is_assumed_binder(&self, binder: BinderId) -> bool {
-        self.assumed.as_ref().is_some_and(|assumed| assumed.holds(Subject::Binder(binder)))
+    pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
+        let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
+        self.variables.binary_search_by_key(&key(&binding), key).is_ok()
     }
 
-    /// Returns the variables whose types depend on assumed types.
-    pub(super) fn assumed_binders(&self) -> &[BinderId] {
-        self.assumed.as_ref().map_or(&[], |assumed| &assumed.binders)
+    fn reads_marked(&self, bindings: &[Option<LocalRef>], free: FreeId) -> bool {
+        let binding = bindings.get(free.index()).copied().flatten();
+        binding.is_some_and(|binding| self.hold_for(binding))
+    }
+
+    /// Returns true if the type of an expression of a unit is assumed, or depends on an assumed type.
+    pub(super) fn hold(
+        &self,
+        body: &Body,
+        scopes: &Scopes,
+        types: &UnitTypes,
+        (unit, expr): (usize, ExprId),
+    ) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let bindings = scopes.unit(unit);
+        let mut spread = Spread::default();
+        spread.run(&body.units[unit], &types.assumed, |free| self.reads_marked(bindings, free));
+        spread.is(expr)
+    }
+}
+
+impl Inference {
+    /// Returns true if the type of an expression is assumed, or depends on an assumed type. `body` and
+    /// `scopes` are those of this inference.
+    pub(crate) fn is_assumed(
+        &self,
+        body: &Body,
+        scopes: &Scopes,
+        unit: usize,
+        expr: ExprId,
+    ) -> bool {
+        self.assumptions.hold(body, scopes, &self.units[unit], (unit, expr))
+    }
+
+    /// Returns true if the type of a variable depends on an assumed type.
+    pub(crate) fn is_assumed_variable(&self, binding: LocalRef) -> bool {
+        self.assumptions.hold_for(binding)
     }
 }
 
@@ -172,134 +254,115 @@ impl Infer<'_> {
         }
         best.map(|(_, result)| result)
     }
-
-    /// Marks the types of the open solver batch that depend on assumed types, and removes the
-    /// findings that do.
-    pub(super) fn spread_assumptions(
-        &mut self,
-        open: &mut [OpenUnit],
-    ) -> Vec<Option<Box<Assumed>>> {
-        let mut found: Vec<Option<Box<Assumed>>> = vec![None; open.len()];
-        self.assumed |= open.iter().any(|unit| !unit.assumed.is_empty());
-        if !self.assumed {
-            return found;
-        }
-        for (index, unit) in open.iter_mut().enumerate() {
-            let is_free = |free: FreeId| {
-                let binding = self.bodies[unit.at.body as usize].1.unit(unit.at.unit as usize);
-                let Some(&Some(binding)) = binding.get(free.index()) else { return false };
-                let at = UnitRef { body: unit.at.body, unit: binding.unit };
-                match self.open_at.get(&at) {
-                    Some(&earlier) => found[earlier]
-                        .as_ref()
-                        .is_some_and(|own| own.binders.binary_search(&binding.binder).is_ok()),
-                    None => self.is_assumed_outside(unit.at.body, binding),
-                }
-            };
-            let mut spread = Spread {
-                unit: self.unit(unit.at),
-                is_free: &is_free,
-                exprs: unit.assumed.iter().copied().collect(),
-                binders: FxHashSet::default(),
-            };
-            spread.run();
-            unit.findings.retain(|finding| !spread.is_unreliable(finding));
-            if spread.exprs.is_empty() && spread.binders.is_empty() {
-                continue;
-            }
-            let mut exprs: Vec<ExprId> = spread.exprs.into_iter().collect();
-            let mut binders: Vec<BinderId> = spread.binders.into_iter().collect();
-            exprs.sort_unstable();
-            binders.sort_unstable();
-            found[index] = Some(Box::new(Assumed { exprs: exprs.into(), binders: binders.into() }));
-        }
-        found
-    }
-
-    /// Returns true if the type of a variable of a frozen unit depends on an assumed type.
-    pub(super) fn is_assumed_outside(&self, body: u32, binding: LocalRef) -> bool {
-        let types = self.done[body as usize].get(binding.unit as usize);
-        types.and_then(Option::as_ref).is_some_and(|types| types.is_assumed_binder(binding.binder))
-    }
 }
 
-/// The propagation of assumed types through a unit, in the order of evaluation.
-struct Spread<'u> {
-    unit: &'u Unit,
-    is_free: &'u dyn Fn(FreeId) -> bool,
-    exprs: FxHashSet<ExprId>,
-    binders: FxHashSet<BinderId>,
+/// The propagation of assumed types through a unit, in the order of evaluation. Its lists are kept
+/// for the next unit.
+#[derive(Default)]
+struct Spread {
+    exprs: Vec<bool>,
+    binders: Vec<bool>,
 }
 
-impl Spread<'_> {
-    fn run(&mut self) {
-        for (index, expr) in (0..).zip(&self.unit.exprs) {
+impl Spread {
+    /// Propagates through a unit: the expressions `own` are assumed, and `is_free` returns true for
+    /// free names that depend on assumed types.
+    fn run(&mut self, unit: &Unit, own: &[ExprId], is_free: impl Fn(FreeId) -> bool) {
+        self.exprs.clear();
+        self.exprs.resize(unit.exprs.len(), false);
+        self.binders.clear();
+        self.binders.resize(unit.binders.len(), false);
+        own.iter().for_each(|expr| self.exprs[expr.index()] = true);
+        for (index, expr) in (0..).zip(&unit.exprs) {
             let id = ExprId(index);
             match expr {
-                Expr::Bind { binder, value, .. } => self.bind(*binder, *value),
+                Expr::Bind { binder, value, .. } => self.bind(unit, *binder, *value),
                 Expr::EnterMatch(found) => {
-                    let found = self.unit.matches.get(found.index());
+                    let found = unit.matches.get(found.index());
                     if let Some(found) = found.filter(|found| self.is(found.scrutinee)) {
-                        found.arms.iter().for_each(|arm| self.bind_pattern(&arm.pattern));
+                        found.arms.iter().for_each(|arm| self.bind_pattern(unit, &arm.pattern));
                     }
                 }
-                _ if self.reads(id) => {
-                    self.exprs.insert(id);
-                }
+                Expr::Free(free) => self.exprs[id.index()] |= is_free(*free),
+                Expr::Dotted { whole, .. } if is_free(*whole) => self.exprs[id.index()] = true,
+                _ if self.reads(unit, id) => self.exprs[id.index()] = true,
                 _ => {}
             }
         }
-        if let (Some(binder), Some(root)) = (self.unit.binds, self.unit.root) {
-            self.bind(binder, root);
+        if let (Some(binder), Some(root)) = (unit.binds, unit.root) {
+            self.bind(unit, binder, root);
         }
     }
 
+    /// Returns the variables that depend on assumed types.
+    fn variables(&self) -> impl Iterator<Item = BinderId> {
+        (0..).zip(&self.binders).filter(|(_, marked)| **marked).map(|(binder, _)| BinderId(binder))
+    }
+
+    /// Returns the types of a unit without the findings and stale comments that depend on assumed
+    /// types, if it has any.
+    fn filter(&self, unit: &Unit, types: &UnitTypes) -> Option<UnitTypes> {
+        let holds = |number: u32| match unit.type_comments[number as usize].subject {
+            Subject::Expr(expr) => self.is(expr),
+            Subject::Binder(binder) => self.binders[binder.index()],
+        };
+        let is_unreliable = |finding: &Finding| self.is_unreliable(unit, finding);
+        if !types.findings.iter().any(is_unreliable) && !types.stale.iter().copied().any(holds) {
+            return None;
+        }
+        let mut filtered = types.clone();
+        filtered.findings.retain(|finding| !is_unreliable(finding));
+        filtered.stale.retain(|&number| !holds(number));
+        Some(filtered)
+    }
+
     fn is(&self, expr: ExprId) -> bool {
-        self.exprs.contains(&expr)
+        self.exprs[expr.index()]
     }
 
     /// A variable without an annotation has the type of its value.
-    fn bind(&mut self, binder: BinderId, value: ExprId) {
-        if self.is(value) && self.unit.binder(binder).annotation.is_none() {
-            self.binders.insert(binder);
+    fn bind(&mut self, unit: &Unit, binder: BinderId, value: ExprId) {
+        if self.is(value) && unit.binder(binder).annotation.is_none() {
+            self.binders[binder.index()] = true;
         }
     }
 
     /// The recursion is as deep as the pattern, which the parser bounds.
-    fn bind_pattern(&mut self, pattern: &Pattern) {
+    fn bind_pattern(&mut self, unit: &Unit, pattern: &Pattern) {
         match &pattern.kind {
             PatternKind::Wildcard => {}
             PatternKind::Var(binder) => {
-                if self.unit.binder(*binder).annotation.is_none() {
-                    self.binders.insert(*binder);
+                if unit.binder(*binder).annotation.is_none() {
+                    self.binders[binder.index()] = true;
                 }
             }
             PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
-                fields.iter().for_each(|field| self.bind_pattern(field));
+                fields.iter().for_each(|field| self.bind_pattern(unit, field));
             }
         }
     }
 
     /// Returns true if the type of an expression depends on the assumed type of an operand.
-    fn reads(&self, expr: ExprId) -> bool {
-        match self.unit.expr(expr) {
-            Expr::Bound(binder) => self.binders.contains(binder),
-            Expr::Free(free) => (self.is_free)(*free),
-            Expr::Dotted { whole, tuple, .. } => self.is(*tuple) || (self.is_free)(*whole),
+    fn reads(&self, unit: &Unit, expr: ExprId) -> bool {
+        match unit.expr(expr) {
+            Expr::Bound(binder) => self.binders[binder.index()],
+            // The result of the propagation.
+            Expr::Free(_) => self.is(expr),
+            Expr::Dotted { tuple, .. } => self.is(*tuple) || self.is(expr),
             Expr::Tuple(fields) => fields.iter().any(|&field| self.is(field)),
             Expr::Proj { tuple, .. } => self.is(*tuple),
             Expr::Call(call) => {
-                let call = self.unit.call(*call);
+                let call = unit.call(*call);
                 let callee = matches!(call.callee, Callee::Expr(callee) if self.is(callee));
                 callee || call.args.iter().any(|&arg| self.is(arg))
             }
             Expr::If { then, otherwise, .. } => self.is(then.result) || self.is(otherwise.result),
             Expr::Match(found) => {
-                let arms = self.unit.matches.get(found.index()).map(|found| &found.arms);
+                let arms = unit.matches.get(found.index()).map(|found| &found.arms);
                 arms.into_iter().flatten().any(|arm| self.is(arm.body.result))
             }
             Expr::Fn(function) => {
-                let function = self.unit.fns.get(function.index());
+                let function = unit.fns.get(function.index());
                 let body = function.filter(|function| function.ret.is_none());
                 body.and_then(|body| body.body).is_some_and(|body| self.is(body.result))
             }
@@ -310,7 +373,7 @@ impl Spread<'_> {
     }
 
     /// Returns true if a finding depends on an assumed type, which may be wrong.
-    fn is_unreliable(&self, finding: &Finding) -> bool {
+    fn is_unreliable(&self, unit: &Unit, finding: &Finding) -> bool {
         match finding {
             Finding::Relation { expr, .. }
             | Finding::Undecided { expr, .. }
@@ -319,15 +382,15 @@ impl Spread<'_> {
             | Finding::Unproven { expr, .. }
             | Finding::HigherRank { expr, .. }
             | Finding::TypeTooLarge { expr }
-            | Finding::Projection { expr, .. } => self.reads(*expr),
+            | Finding::Projection { expr, .. } => self.reads(unit, *expr),
             Finding::NotCallable { call, .. }
             | Finding::SelfApplication { call }
             | Finding::TypeArgs { call, .. }
-            | Finding::TypeArgKind { call, .. } => self.reads(*call),
+            | Finding::TypeArgKind { call, .. } => self.reads(unit, *call),
             // The number of arguments of an operator does not depend on types.
-            Finding::Arity { call, .. } => match self.unit.expr(*call) {
+            Finding::Arity { call, .. } => match unit.expr(*call) {
                 Expr::Call(call) => {
-                    let callee = &self.unit.call(*call).callee;
+                    let callee = &unit.call(*call).callee;
                     matches!(callee, Callee::Expr(callee) if self.is(*callee))
                 }
                 _ => false,
@@ -337,25 +400,25 @@ impl Spread<'_> {
                 Mismatch::Annotation { value, .. } | Mismatch::Result { value, .. } => {
                     self.is(*value)
                 }
-                Mismatch::Argument { call, .. } => self.reads(*call),
+                Mismatch::Argument { call, .. } => self.reads(unit, *call),
                 Mismatch::Branches { then, otherwise } => self.is(*then) || self.is(*otherwise),
-                Mismatch::Arm { expr, .. } => self.reads(*expr),
-                Mismatch::Pattern { .. } => self.matches_assumed(),
+                Mismatch::Arm { expr, .. } => self.reads(unit, *expr),
+                Mismatch::Pattern { .. } => self.matches_assumed(unit),
                 Mismatch::Reference { reference } => self.is(*reference),
                 Mismatch::Write { value } => self.is(*value),
             },
-            Finding::PatternArity { .. } | Finding::PatternType { .. } => self.matches_assumed(),
+            Finding::PatternArity { .. } | Finding::PatternType { .. } => self.matches_assumed(unit),
             Finding::NotExhaustive { expr, .. } | Finding::Unreachable { expr, .. } => {
-                let Expr::Match(found) = self.unit.expr(*expr) else { return false };
-                let found = self.unit.matches.get(found.index());
+                let Expr::Match(found) = unit.expr(*expr) else { return false };
+                let found = unit.matches.get(found.index());
                 found.is_some_and(|found| self.is(found.scrutinee))
             }
             _ => false,
         }
     }
 
-    fn matches_assumed(&self) -> bool {
-        self.unit.matches.iter().any(|found| self.is(found.scrutinee))
+    fn matches_assumed(&self, unit: &Unit) -> bool {
+        unit.matches.iter().any(|found| self.is(found.scrutinee))
     }
 }
 

@@ -1,9 +1,13 @@
 //! Reuse of the types of the previous inference for units whose inputs did not change.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use super::{Memo, UnitTypes};
-use crate::{body::*, features::UnitFeatures, scope::Scopes};
+use crate::{
+    body::*,
+    features::UnitFeatures,
+    scope::{LocalRef, Scopes},
+};
 
 /// What is known about the inputs of a unit without comparing types.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub(super) struct Known<'m> {
     changed: Vec<bool>,
     /// True if all names refer to the same variables.
     same_names: bool,
-    /// True if any unit so far has changed.
+    /// True if any unit so far has other types than the one that it corresponds to.
     has_changes: bool,
     /// Units that use globals, in descending order.
     globals: Vec<usize>,
@@ -62,20 +66,53 @@ impl<'m> Known<'m> {
         }
     }
 
-    /// Returns the end of the run of units from `unit` on whose variables have the same types as
-    /// before, because no unit has changed yet. Units with other inputs end it.
-    pub(super) fn unchanged_until(&mut self, unit: usize) -> usize {
+    /// Returns the types of the units from `unit` on that have the same types as before because they
+    /// have the same inputs, without looking at types. What depends on more than variables ends the
+    /// run, and so does a unit whose types are not plain.
+    pub(super) fn unchanged_from(&mut self, unit: usize) -> &'m [Arc<UnitTypes>] {
+        let in_prefix = unit < self.prefix;
         // A tail expression from error recovery takes the result from the header.
-        let has_header = self.prefix > 0;
-        let is_after = has_header && self.same_names && self.count - unit <= self.suffix;
-        if self.has_changes || unit >= self.prefix && !is_after {
-            return unit;
+        let in_suffix = self.prefix > 0 && self.count - unit <= self.suffix;
+        if !in_prefix && !in_suffix {
+            return &[];
         }
         self.skip_globals(unit);
         let globals = self.globals.last().map_or(self.count, |global| *global);
-        let end = if unit < self.prefix { self.prefix } else { self.count };
-        // The last unit may be the tail expression.
-        globals.min(end).min(self.count - 1)
+        let end = if in_prefix { self.prefix } else { self.count };
+        // The last unit may be the tail expression, which takes the result from the header.
+        let end = globals.min(end).min(self.count - 1);
+        let Some(before) = self.previous(unit).filter(|_| unit < end) else { return &[] };
+        let inference = self.memo.inference;
+        let remarkable = &inference.remarkable;
+        let next = remarkable.partition_point(|&old| (old as usize) < before);
+        let plain = remarkable.get(next).map_or(usize::MAX, |&old| old as usize - before);
+        let end = end.min(unit.saturating_add(plain));
+        let end = match self.has_changes || !in_prefix && !self.same_names {
+            true => unit + self.same_inputs(unit..end, before),
+            false => end,
+        };
+        inference.units.get(before..before + (end - unit)).unwrap_or_default()
+    }
+
+    /// Returns the number of units at the beginning of `units` whose names refer to variables that
+    /// correspond to those before and have the same types. `before` corresponds to the first unit.
+    fn same_inputs(&self, units: Range<usize>, before: usize) -> usize {
+        let (new, old) = (self.scopes, self.memo.scopes);
+        let is_same = |(new, old): (&Option<LocalRef>, &Option<LocalRef>)| match (new, old) {
+            (Some(new), Some(old)) => {
+                new.binder == old.binder
+                    && !self.changed[new.unit as usize]
+                    && self.previous(new.unit as usize) == Some(old.unit as usize)
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        let first = units.start;
+        let differs = |unit: &usize| {
+            let (new, old) = (new.unit(*unit), old.unit(*unit - first + before));
+            new.len() != old.len() || !new.iter().zip(old).all(is_same)
+        };
+        units.clone().find(differs).map_or(units.len(), |unit| unit - first)
     }
 
     fn skip_globals(&mut self, unit: usize) {
@@ -125,28 +162,22 @@ impl<'m> Known<'m> {
         for (unit, types) in (first..).zip(done) {
             let before = self.previous(unit).and_then(|old| self.memo.inference.units.get(old));
             let same = before.zip(types.as_ref()).is_some_and(|(a, b)| {
-                Arc::ptr_eq(a, b)
-                    || a.binders == b.binders
-                        && a.numeric == b.numeric
-                        && a.assumed_binders() == b.assumed_binders()
+                Arc::ptr_eq(a, b) || a.binders == b.binders && a.numeric == b.numeric
             });
             self.changed[unit] = !same;
-            self.has_changes |= !same;
+            // The uses of a variable of no previous unit refer to no previous variable.
+            self.has_changes |= !same && before.is_some();
         }
     }
 
+    /// Returns the previous types of a unit, if they can be reused without those around it.
     pub(super) fn get(&self, unit: usize) -> Option<&'m Arc<UnitTypes>> {
-        let old = &self.memo.inference.units;
-        let index = if unit < self.prefix {
-            unit
-        } else if self.count - unit <= self.suffix {
-            old.len().checked_sub(self.count - unit)?
-        } else {
-            return None;
-        };
+        let in_common = unit < self.prefix || self.count - unit <= self.suffix;
+        let index = self.previous(unit).filter(|_| in_common)?;
+        let inference = self.memo.inference;
         // The last unit decides which types are generalised.
         let is_end = |unit: usize, count: usize| unit + 1 == count;
-        if is_end(unit, self.count) != is_end(index, old.len()) {
+        if is_end(unit, self.count) != is_end(index, inference.units.len()) {
             return None;
         }
         // Units of a larger batch cannot be reused one by one. Nor can a last unit with a
@@ -154,6 +185,10 @@ impl<'m> Known<'m> {
         // information than the frozen types.
         let is_generalised =
             |types: &UnitTypes| is_end(unit, self.count) && (types.generalised || types.open);
-        old.get(index).filter(|types| types.alone && !is_generalised(types))
+        let types = match inference.assumptions.unfiltered(index) {
+            Some(types) => types,
+            None => inference.units.get(index)?,
+        };
+        (types.alone && !is_generalised(types)).then_some(types)
     }
 }
