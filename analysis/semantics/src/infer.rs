@@ -160,7 +160,7 @@ struct Infer<'a> {
     bodies: &'a [(&'a Body, &'a Scopes)],
     env: &'a dyn Env,
     solver: Solver,
-    /// Frozen units, by body.
+    /// Frozen units, by body, up to the last one that was begun.
     done: Vec<Vec<Option<Arc<UnitTypes>>>>,
     /// The units of the open batch.
     open: Vec<OpenUnit>,
@@ -217,6 +217,8 @@ struct Infer<'a> {
     entangled: bool,
     /// True if an inferred type is more general than the written one.
     generalised: bool,
+    /// The operators that are suggested for unknown names.
+    similar: FxHashMap<Name, Option<&'static operators::Operator>>,
     /// The numbers of the frozen units that are not plain, by body, in order.
     remarkable: Vec<Vec<u32>>,
     printer: comments::Printer,
@@ -265,7 +267,7 @@ impl<'a> Infer<'a> {
             bodies,
             env,
             solver: Solver::new(),
-            done: bodies.iter().map(|(body, _)| vec![None; body.units.len()]).collect(),
+            done: bodies.iter().map(|(body, _)| Vec::with_capacity(body.units.len())).collect(),
             open: Vec::new(),
             levels: Vec::new(),
             effects: Vec::new(),
@@ -291,6 +293,7 @@ impl<'a> Infer<'a> {
             exhausted: false,
             entangled: false,
             generalised: false,
+            similar: FxHashMap::default(),
             remarkable: vec![Vec::new(); bodies.len()],
             printer: comments::Printer::default(),
         }
@@ -317,17 +320,15 @@ impl<'a> Infer<'a> {
             self.env.poll();
             if let Some(known) = known.as_mut().filter(|_| self.open.is_empty()) {
                 let types = known.unchanged_from(next);
-                let until = next + types.len();
-                for (slot, types) in self.done[0][next..until].iter_mut().zip(types) {
-                    *slot = Some(types.clone());
-                }
-                next = until;
+                self.done[0].extend(types.iter().cloned().map(Some));
+                next += types.len();
                 if next == count {
                     break;
                 }
             }
             let unit = next;
             next += 1;
+            self.done[0].push(None);
             let at = UnitRef { body: 0, unit: unit as u32 };
             if self.open.is_empty() {
                 if let Some(known) = &mut known
@@ -362,6 +363,13 @@ impl<'a> Infer<'a> {
                 if self.entangled {
                     return;
                 }
+                if let Some(known) = &mut known {
+                    for number in first_open..=unit {
+                        if let Some(types) = &mut self.done[0][number] {
+                            known.share(number, types);
+                        }
+                    }
+                }
                 if let Some(types) = self.done[0][unit].as_ref().filter(|_| is_keyed) {
                     repeated.insert(of_unit, types);
                 }
@@ -389,6 +397,9 @@ impl<'a> Infer<'a> {
     /// Infers one group after the other, in one table.
     fn whole_groups(&mut self, groups: &[Vec<usize>]) {
         self.whole = true;
+        for (done, (body, _)) in self.done.iter_mut().zip(self.bodies) {
+            done.resize(body.units.len(), None);
+        }
         for group in groups {
             let level = self.solver.table.level();
             for &number in group {

@@ -3,8 +3,9 @@
 //! `%2 = nn.conv2d(%1, %w, …) /* ty=Tensor[(1, 64, 56, 56), float32] */;` with a weight of the
 //! wrong shape is one error. Inference continues with the type in the comment, or if there is none,
 //! with the result of the rule when one size, or the sizes of one argument, are unknown: the product
-//! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. Types that depend on an
-//! assumed type are marked, and cause neither errors nor stale comments, because the assumption may
+//! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. A call of an unknown name,
+//! such as `ad(%x, %y)` while it is typed, has the type of a call of the operator that is suggested
+//! for it. Types that depend on an assumed type are marked, and cause neither errors nor stale comments, because the assumption may
 //! be wrong.
 //!
 //! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
@@ -12,7 +13,8 @@
 
 use std::sync::Arc;
 
-use types::{Dim, NodeId, RelationId, State, Type, probe};
+use operators::Operator;
+use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
 
 use super::{Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes};
 use crate::{
@@ -58,22 +60,32 @@ impl Assumptions {
         found.any = true;
         let mut spread = Spread::default();
         let mut remarkable = remarkable.iter().copied().skip_while(|&unit| unit < first).peekable();
-        // The units with such variables.
-        let mut marked = vec![false; body.units.len()];
+        // The units with such variables, and the units with no others.
+        let mut marked = vec![Marked::None; body.units.len()];
         for number in first..body.units.len() as u32 {
             let is_remarkable = remarkable.next_if_eq(&number).is_some();
-            let bindings = scopes.unit(number as usize);
-            let depends = bindings.iter().flatten().any(|binding| marked[binding.unit as usize]);
-            if !depends && !is_remarkable {
+            let is_marked = |binding: LocalRef| match marked[binding.unit as usize] {
+                Marked::None => false,
+                Marked::All => true,
+                Marked::Some => found.hold_for(binding),
+            };
+            if !is_remarkable && !scopes.unit(number as usize).flatten().any(is_marked) {
                 continue;
             }
             let types = &units[number as usize];
             let unit = &body.units[number as usize];
-            spread.run(unit, &types.assumed, |free| found.reads_marked(bindings, free));
-            for binder in spread.variables() {
-                marked[number as usize] = true;
-                found.variables.push(LocalRef { unit: number, binder });
-            }
+            spread.run(unit, &types.assumed, |free| {
+                scopes.get(number as usize, free).is_some_and(is_marked)
+            });
+            let before = found.variables.len();
+            let variables = (0..).take(unit.binders.len()).map(BinderId);
+            let variables = variables.filter(|binder| spread.binders.get(binder.index()));
+            found.variables.extend(variables.map(|binder| LocalRef { unit: number, binder }));
+            marked[number as usize] = match found.variables.len() - before {
+                0 => Marked::None,
+                count if count == unit.binders.len() => Marked::All,
+                _ => Marked::Some,
+            };
             if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
                 let all = std::mem::replace(&mut units[number as usize], Arc::new(filtered));
                 found.unfiltered.push((number, all));
@@ -99,11 +111,6 @@ impl Assumptions {
         self.variables.binary_search_by_key(&key(&binding), key).is_ok()
     }
 
-    fn reads_marked(&self, bindings: &[Option<LocalRef>], free: FreeId) -> bool {
-        let binding = bindings.get(free.index()).copied().flatten();
-        binding.is_some_and(|binding| self.hold_for(binding))
-    }
-
     /// Returns true if the type of an expression of a unit is assumed, or depends on an assumed type.
     pub(super) fn hold(
         &self,
@@ -115,9 +122,10 @@ impl Assumptions {
         if self.is_empty() {
             return false;
         }
-        let bindings = scopes.unit(unit);
         let mut spread = Spread::default();
-        spread.run(&body.units[unit], &types.assumed, |free| self.reads_marked(bindings, free));
+        spread.run(&body.units[unit], &types.assumed, |free| {
+            scopes.get(unit, free).is_some_and(|binding| self.hold_for(binding))
+        });
         spread.is(expr)
     }
 }
@@ -191,7 +199,8 @@ impl Infer<'_> {
         if !matches!(self.solver.table.leaf(node), Some(Type::Error)) || !self.assumes() {
             return node;
         }
-        let Some(ty) = self.printed(at, expr) else { return node };
+        let assumed = self.printed(at, expr).or_else(|| self.of_similar(at, expr));
+        let Some(ty) = assumed else { return node };
         self.current().assumed.push(expr);
         self.solver.table.import(&ty)
     }
@@ -203,6 +212,42 @@ impl Infer<'_> {
         // Most statements have few comments.
         let comment = type_comments.iter().take(1_000).find(|comment| comment.subject == about)?;
         printed_type(&comment.text).filter(Type::is_closed)
+    }
+
+    /// Returns the type of a call of an unknown name if it were one of the most similar operator.
+    fn of_similar(&mut self, at: UnitRef, expr: ExprId) -> Option<Type> {
+        let unit = self.unit(at);
+        let Expr::Call(call) = unit.expr(expr) else { return None };
+        let data = unit.call(*call);
+        let Callee::Name(name) = &data.callee else { return None };
+        // The attributes of an unknown operator are not checked.
+        let is_plain = data.whole && data.written.is_empty() && data.meta_attrs.is_none();
+        if !is_plain || self.env.types().constructor(name).is_some() {
+            return None;
+        }
+        let operator = self.similar(name)?;
+        let (name, solve) = operator.rule.filter(|_| operator.args.len() == data.args.len())?;
+        let args = data.args.iter().map(|&arg| self.solver.table.resolve(self.node(arg)));
+        let args: Vec<Type> = args.collect();
+        let weight = args.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
+        if weight > MAX_RELAXED_WEIGHT || args.iter().any(|ty| !ty.is_closed() || ty.has_error()) {
+            return None;
+        }
+        let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
+        let relation = Relation { name, operator: operator.name, solve, attrs };
+        let (state, types) = probe(&relation, operator.args, &args);
+        let result = types.last().filter(|ty| ty.is_closed() && !ty.has_error())?;
+        (state == State::Solved).then(|| result.clone())
+    }
+
+    /// Returns the operator that is suggested for an unknown name.
+    fn similar(&mut self, name: &Name) -> Option<&'static Operator> {
+        if let Some(known) = self.similar.get(name) {
+            return *known;
+        }
+        let operator = operators::nearest(name).and_then(operators::find);
+        self.similar.insert(name.clone(), operator);
+        operator
     }
 
     /// Returns the result of a relation with one size unknown, or the sizes of one argument, or all:
@@ -260,8 +305,49 @@ impl Infer<'_> {
 /// for the next unit.
 #[derive(Default)]
 struct Spread {
-    exprs: Vec<bool>,
-    binders: Vec<bool>,
+    exprs: Bits,
+    binders: Bits,
+}
+
+/// How many of the variables of a unit depend on assumed types.
+#[derive(Clone, Copy)]
+enum Marked {
+    None,
+    Some,
+    All,
+}
+
+/// A set of small numbers. Most units have a few expressions.
+#[derive(Default)]
+struct Bits {
+    first: u64,
+    rest: Vec<u64>,
+}
+
+impl Bits {
+    fn clear(&mut self) {
+        self.first = 0;
+        self.rest.clear();
+    }
+
+    fn get(&self, number: usize) -> bool {
+        let word = match number / 64 {
+            0 => self.first,
+            word => self.rest.get(word - 1).copied().unwrap_or_default(),
+        };
+        word >> (number % 64) & 1 != 0
+    }
+
+    fn set(&mut self, number: usize) {
+        let word = match number / 64 {
+            0 => &mut self.first,
+            word => {
+                self.rest.resize(self.rest.len().max(word), 0);
+                &mut self.rest[word - 1]
+            }
+        };
+        *word |= 1 << (number % 64);
+    }
 }
 
 impl Spread {
@@ -269,10 +355,8 @@ impl Spread {
     /// free names that depend on assumed types.
     fn run(&mut self, unit: &Unit, own: &[ExprId], is_free: impl Fn(FreeId) -> bool) {
         self.exprs.clear();
-        self.exprs.resize(unit.exprs.len(), false);
         self.binders.clear();
-        self.binders.resize(unit.binders.len(), false);
-        own.iter().for_each(|expr| self.exprs[expr.index()] = true);
+        own.iter().for_each(|expr| self.exprs.set(expr.index()));
         for (index, expr) in (0..).zip(&unit.exprs) {
             let id = ExprId(index);
             match expr {
@@ -283,9 +367,9 @@ impl Spread {
                         found.arms.iter().for_each(|arm| self.bind_pattern(unit, &arm.pattern));
                     }
                 }
-                Expr::Free(free) => self.exprs[id.index()] |= is_free(*free),
-                Expr::Dotted { whole, .. } if is_free(*whole) => self.exprs[id.index()] = true,
-                _ if self.reads(unit, id) => self.exprs[id.index()] = true,
+                Expr::Free(free) if is_free(*free) => self.exprs.set(id.index()),
+                Expr::Dotted { whole, .. } if is_free(*whole) => self.exprs.set(id.index()),
+                _ if self.reads(unit, id) => self.exprs.set(id.index()),
                 _ => {}
             }
         }
@@ -294,17 +378,12 @@ impl Spread {
         }
     }
 
-    /// Returns the variables that depend on assumed types.
-    fn variables(&self) -> impl Iterator<Item = BinderId> {
-        (0..).zip(&self.binders).filter(|(_, marked)| **marked).map(|(binder, _)| BinderId(binder))
-    }
-
     /// Returns the types of a unit without the findings and stale comments that depend on assumed
     /// types, if it has any.
     fn filter(&self, unit: &Unit, types: &UnitTypes) -> Option<UnitTypes> {
         let holds = |number: u32| match unit.type_comments[number as usize].subject {
             Subject::Expr(expr) => self.is(expr),
-            Subject::Binder(binder) => self.binders[binder.index()],
+            Subject::Binder(binder) => self.binders.get(binder.index()),
         };
         let is_unreliable = |finding: &Finding| self.is_unreliable(unit, finding);
         if !types.findings.iter().any(is_unreliable) && !types.stale.iter().copied().any(holds) {
@@ -317,13 +396,13 @@ impl Spread {
     }
 
     fn is(&self, expr: ExprId) -> bool {
-        self.exprs[expr.index()]
+        self.exprs.get(expr.index())
     }
 
     /// A variable without an annotation has the type of its value.
     fn bind(&mut self, unit: &Unit, binder: BinderId, value: ExprId) {
         if self.is(value) && unit.binder(binder).annotation.is_none() {
-            self.binders[binder.index()] = true;
+            self.binders.set(binder.index());
         }
     }
 
@@ -333,7 +412,7 @@ impl Spread {
             PatternKind::Wildcard => {}
             PatternKind::Var(binder) => {
                 if unit.binder(*binder).annotation.is_none() {
-                    self.binders[binder.index()] = true;
+                    self.binders.set(binder.index());
                 }
             }
             PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
@@ -345,7 +424,7 @@ impl Spread {
     /// Returns true if the type of an expression depends on the assumed type of an operand.
     fn reads(&self, unit: &Unit, expr: ExprId) -> bool {
         match unit.expr(expr) {
-            Expr::Bound(binder) => self.binders[binder.index()],
+            Expr::Bound(binder) => self.binders.get(binder.index()),
             // The result of the propagation.
             Expr::Free(_) => self.is(expr),
             Expr::Dotted { tuple, .. } => self.is(*tuple) || self.is(expr),
@@ -407,7 +486,9 @@ impl Spread {
                 Mismatch::Reference { reference } => self.is(*reference),
                 Mismatch::Write { value } => self.is(*value),
             },
-            Finding::PatternArity { .. } | Finding::PatternType { .. } => self.matches_assumed(unit),
+            Finding::PatternArity { .. } | Finding::PatternType { .. } => {
+                self.matches_assumed(unit)
+            }
             Finding::NotExhaustive { expr, .. } | Finding::Unreachable { expr, .. } => {
                 let Expr::Match(found) = unit.expr(*expr) else { return false };
                 let found = unit.matches.get(found.index());

@@ -9,12 +9,13 @@ use types::{
 };
 
 use super::{
-    Finding, Infer, Instance, Memo, OpenUnit, UnitRef, assume::Assumptions, constants::ConstantBinding,
+    Finding, Infer, Instance, Memo, OpenUnit, UnitRef, assume::Assumptions,
+    constants::ConstantBinding,
 };
 use crate::{body::*, scope::Scopes};
 
 /// The types of a body.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Eq)]
 pub struct Inference {
     /// Types of each unit.
     pub units: Vec<Arc<UnitTypes>>,
@@ -32,7 +33,7 @@ pub struct Inference {
     /// What depends on types that are assumed because of an error.
     pub(super) assumptions: Assumptions,
     /// The numbers of the units with anything besides types, in order; see [`UnitTypes::is_plain`].
-    pub(crate) remarkable: Vec<u32>,
+    pub(super) remarkable: Vec<u32>,
     /// The names of the type parameters of the signature. They take no part in the equality of
     /// types, but messages show them.
     names: Box<[SmolStr]>,
@@ -75,6 +76,35 @@ pub struct Numeric {
     pub literals: Vec<(ExprId, Param)>,
     /// Variables bound to constants, with the types that their uses have instances of.
     pub schemes: Vec<(BinderId, Type)>,
+}
+
+impl PartialEq for Inference {
+    fn eq(&self, other: &Inference) -> bool {
+        let Inference { units, signature, generalised, strict, numeric, weak, .. } = self;
+        let same = |(a, b): (&Arc<UnitTypes>, &Arc<UnitTypes>)| Arc::ptr_eq(a, b) || a == b;
+        // What is most likely to differ, and costs least, comes first.
+        *signature == other.signature
+            && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
+            && self.remarkable == other.remarkable
+            && self.assumptions == other.assumptions
+            && *numeric == other.numeric
+            && self.names == other.names
+            && units.len() == other.units.len()
+            && units.iter().zip(&other.units).all(same)
+    }
+}
+
+impl Inference {
+    /// Returns the units with anything besides plain types, among them all with findings, stale
+    /// comments or open types, in order.
+    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (usize, &UnitTypes)> {
+        self.remarkable.iter().map(|&unit| (unit as usize, &*self.units[unit as usize]))
+    }
+
+    /// Returns the findings of all units, in order.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.remarkable_units().flat_map(|(_, types)| &types.findings)
+    }
 }
 
 impl UnitTypes {
@@ -465,7 +495,7 @@ impl Infer<'_> {
 }
 
 /// Returns the number of the tail expression of a body.
-fn tail_of(body: &Body) -> Option<usize> {
+pub(super) fn tail_of(body: &Body) -> Option<usize> {
     // It is the last unit, but for syntax errors.
     body.units.iter().rposition(|unit| unit.kind == UnitKind::Tail)
 }
@@ -488,28 +518,6 @@ fn signature_of(
     let ret = header.ret.clone().filter(|ty| ty.is_closed()).or(result).unwrap_or(Type::Error);
     let func = Type::func(params, ret);
     Some(PolyType::close(&header.type_params, Vec::new(), &func))
-}
-
-impl Memo<'_> {
-    /// Returns the previous signature if it was built from the same header and result.
-    fn signature(
-        &self,
-        body: &Body,
-        units: &[Arc<UnitTypes>],
-        assumptions: &Assumptions,
-    ) -> Option<Option<Type>> {
-        let same = |(unit, old): (usize, usize)| {
-            Arc::ptr_eq(&body.units[unit], &self.body.units[old])
-                && Arc::ptr_eq(&units[unit], &self.inference.units[old])
-        };
-        let tails = tail_of(body).zip(tail_of(self.body));
-        let is_known = assumptions.is_empty()
-            && self.inference.assumptions.is_empty()
-            && tails.is_some_and(|(unit, old)| old < self.inference.units.len() && same((unit, old)))
-            && !self.inference.units.is_empty()
-            && same((0, 0));
-        is_known.then(|| self.inference.signature.clone())
-    }
 }
 
 /// Returns the data types of the literals of a unit that uses choose, for evaluation.

@@ -50,7 +50,11 @@ type Solved = (Arc<Unit>, Arc<UnitTypes>);
 /// Not those of a unit that takes its meaning from definitions elsewhere, or has literals of open
 /// data types. `inputs` begin with those of the free names, whose variables are `bindings`. A `?` in
 /// an input may change in the solver when it meets a size; the body is then inferred as a whole.
-pub(super) fn has_key(unit: &Unit, inputs: &[Type], bindings: &[Option<LocalRef>]) -> bool {
+pub(super) fn has_key(
+    unit: &Unit,
+    inputs: &[Type],
+    bindings: impl Iterator<Item = Option<LocalRef>>,
+) -> bool {
     let is_binding = matches!(unit.kind, UnitKind::Let | UnitKind::Graph);
     let is_plain = !unit.features.has(DEPENDENT)
         && unit.problems.is_empty()

@@ -1,13 +1,11 @@
 //! Reuse of the types of the previous inference for units whose inputs did not change.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
-use super::{Memo, UnitTypes};
-use crate::{
-    body::*,
-    features::UnitFeatures,
-    scope::{LocalRef, Scopes},
-};
+use types::Type;
+
+use super::{Memo, UnitTypes, assume::Assumptions, freeze::tail_of};
+use crate::{body::*, features::UnitFeatures, lower::is_shareable, scope::Scopes};
 
 /// What is known about the inputs of a unit without comparing types.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +34,15 @@ pub(super) struct Known<'m> {
     has_changes: bool,
     /// Units that use globals, in descending order.
     globals: Vec<usize>,
+    /// The number of searches for units that compute the same.
+    searches: usize,
 }
+
+/// The number of expressions from which a unit is worth a search for one with the same types.
+const MIN_SHARED: usize = 16;
+/// The maximum number of such searches: an edit changes few units, and after one that changes all of
+/// them nothing is left to share with.
+const MAX_SEARCHES: usize = 8;
 
 impl<'m> Known<'m> {
     pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> Known<'m> {
@@ -50,8 +56,18 @@ impl<'m> Known<'m> {
         let count = new.len();
         let changed = vec![false; count];
         let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
-        let has_changes = false;
-        Known { memo, scopes, prefix, suffix, count, changed, same_names, has_changes, globals }
+        Known {
+            memo,
+            scopes,
+            prefix,
+            suffix,
+            count,
+            changed,
+            same_names,
+            has_changes: false,
+            globals,
+            searches: 0,
+        }
     }
 
     /// Returns the unit of the previous version that corresponds to `unit`.
@@ -83,36 +99,23 @@ impl<'m> Known<'m> {
         let end = globals.min(end).min(self.count - 1);
         let Some(before) = self.previous(unit).filter(|_| unit < end) else { return &[] };
         let inference = self.memo.inference;
+        let last = inference.units.len().saturating_sub(1);
+        let end = end.min(unit + last.saturating_sub(before));
         let remarkable = &inference.remarkable;
         let next = remarkable.partition_point(|&old| (old as usize) < before);
         let plain = remarkable.get(next).map_or(usize::MAX, |&old| old as usize - before);
         let end = end.min(unit.saturating_add(plain));
         let end = match self.has_changes || !in_prefix && !self.same_names {
-            true => unit + self.same_inputs(unit..end, before),
+            true => {
+                self.scopes.first_difference(unit..end, self.memo.scopes, before, |new, old| {
+                    new.binder == old.binder
+                        && !self.changed[new.unit as usize]
+                        && self.previous(new.unit as usize) == Some(old.unit as usize)
+                })
+            }
             false => end,
         };
         inference.units.get(before..before + (end - unit)).unwrap_or_default()
-    }
-
-    /// Returns the number of units at the beginning of `units` whose names refer to variables that
-    /// correspond to those before and have the same types. `before` corresponds to the first unit.
-    fn same_inputs(&self, units: Range<usize>, before: usize) -> usize {
-        let (new, old) = (self.scopes, self.memo.scopes);
-        let is_same = |(new, old): (&Option<LocalRef>, &Option<LocalRef>)| match (new, old) {
-            (Some(new), Some(old)) => {
-                new.binder == old.binder
-                    && !self.changed[new.unit as usize]
-                    && self.previous(new.unit as usize) == Some(old.unit as usize)
-            }
-            (None, None) => true,
-            _ => false,
-        };
-        let first = units.start;
-        let differs = |unit: &usize| {
-            let (new, old) = (new.unit(*unit), old.unit(*unit - first + before));
-            new.len() != old.len() || !new.iter().zip(old).all(is_same)
-        };
-        units.clone().find(differs).map_or(units.len(), |unit| unit - first)
     }
 
     fn skip_globals(&mut self, unit: usize) {
@@ -134,7 +137,7 @@ impl<'m> Known<'m> {
             return Inputs::Unknown;
         }
         let mut inputs = Inputs::Same;
-        for pair in new.iter().zip(old) {
+        for pair in new.zip(old) {
             match pair {
                 (Some(new), Some(old)) => {
                     let (at, was) = (new.unit as usize, old.unit as usize);
@@ -155,6 +158,37 @@ impl<'m> Known<'m> {
             }
         }
         inputs
+    }
+
+    /// Takes the types of a unit that was solved again from a unit that was not, where they are equal:
+    /// all of them from one with the same types, or else each from the unit before. Without it,
+    /// every statement that was ever edited would hold its own.
+    pub(super) fn share(&mut self, unit: usize, types: &mut Arc<UnitTypes>) {
+        let inference = self.memo.inference;
+        if types.exprs.len() >= MIN_SHARED && self.searches < MAX_SEARCHES && types.is_plain() {
+            self.searches += 1;
+            let is_same = |other: &&Arc<UnitTypes>| other.is_plain() && ***other == **types;
+            let all_types = types.exprs.iter().chain(&types.binders).chain(&types.inputs);
+            if all_types.into_iter().all(is_shareable)
+                && let Some(other) = inference.units.iter().find(is_same)
+            {
+                *types = other.clone();
+                return;
+            }
+        }
+        let before = self.previous(unit).and_then(|old| inference.units.get(old));
+        if let (Some(before), Some(types)) = (before, Arc::get_mut(types)) {
+            let share = |own: &mut [Type], other: &[Type]| {
+                for (own, other) in own.iter_mut().zip(other) {
+                    if own == other && is_shareable(own) {
+                        own.clone_from(other);
+                    }
+                }
+            };
+            share(&mut types.exprs, &before.exprs);
+            share(&mut types.binders, &before.binders);
+            share(&mut types.inputs, &before.inputs);
+        }
     }
 
     /// Records which of the units from `first` on have changed their types.
@@ -190,5 +224,28 @@ impl<'m> Known<'m> {
             None => inference.units.get(index)?,
         };
         (types.alone && !is_generalised(types)).then_some(types)
+    }
+}
+
+impl Memo<'_> {
+    /// Returns the previous signature if it was built from the same header and result.
+    pub(super) fn signature(
+        &self,
+        body: &Body,
+        units: &[Arc<UnitTypes>],
+        assumptions: &Assumptions,
+    ) -> Option<Option<Type>> {
+        let same = |(unit, old): (usize, usize)| {
+            Arc::ptr_eq(&body.units[unit], &self.body.units[old])
+                && Arc::ptr_eq(&units[unit], &self.inference.units[old])
+        };
+        let tails = tail_of(body).zip(tail_of(self.body));
+        let is_known = assumptions.is_empty()
+            && self.inference.assumptions.is_empty()
+            && tails
+                .is_some_and(|(unit, old)| old < self.inference.units.len() && same((unit, old)))
+            && !self.inference.units.is_empty()
+            && same((0, 0));
+        is_known.then(|| self.inference.signature.clone())
     }
 }
