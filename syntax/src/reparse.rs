@@ -17,15 +17,15 @@
 //! that continues after the run, errors of an enclosing statement), the unit is widened to the
 //! enclosing block and finally to the file.
 
-use rowan::{NodeOrToken, TextRange, TextSize};
+use rowan::{GreenNode, GreenNodeData, NodeOrToken, TextRange, TextSize};
 
 use crate::{
     Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken,
     directives, grammar,
-    interner::Interner,
+    interner::{Element, Interner},
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
-    reuse::reuse_each,
+    reuse::{owned, reuse_each},
     tensors,
 };
 
@@ -312,7 +312,7 @@ impl Parse {
         let old = parent.children().skip(run.children.start).take(run.children.len());
         // The run may be a definition of thousands of statements of which one has changed.
         let new: Vec<_> = reuse_each(old, fragment.children()).collect();
-        let green = parent.splice_children(run.children.clone(), new);
+        let green = GreenNode::new(parent.kind(), Spliced::new(&parent, run.children.clone(), new));
         Some(Parse {
             green: run.parent.replace_with(green),
             errors: self.merged_errors(run.range, delta, errors),
@@ -366,6 +366,48 @@ impl Parse {
         errors
     }
 }
+
+/// The children of a node with some of them replaced. `splice_children` of rowan collects them first,
+/// which costs as much again in a block of thousands of statements.
+struct Spliced<'t> {
+    before: std::iter::Take<rowan::Children<'t>>,
+    new: std::vec::IntoIter<Element>,
+    after: std::iter::Skip<rowan::Children<'t>>,
+}
+
+impl<'t> Spliced<'t> {
+    fn new(
+        parent: &'t GreenNodeData,
+        replaced: std::ops::Range<usize>,
+        new: Vec<Element>,
+    ) -> Spliced<'t> {
+        let children = parent.children();
+        Spliced {
+            before: children.clone().take(replaced.start),
+            new: new.into_iter(),
+            after: children.skip(replaced.end),
+        }
+    }
+}
+
+impl Iterator for Spliced<'_> {
+    type Item = Element;
+
+    #[inline]
+    fn next(&mut self) -> Option<Element> {
+        if let Some(child) = self.before.next() {
+            return Some(owned(child));
+        }
+        self.new.next().or_else(|| self.after.next().map(owned))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let length = self.before.len() + self.new.len() + self.after.len();
+        (length, Some(length))
+    }
+}
+
+impl ExactSizeIterator for Spliced<'_> {}
 
 /// Returns the children of `parent` touched by the edit, extended to the left up to a `clean` child
 /// and by the adjacent white space.

@@ -61,7 +61,9 @@ fn is_divisible(kind: SyntaxKind) -> bool {
     matches!(kind, SyntaxKind::FN_DEF | SyntaxKind::EXPR_ITEM | SyntaxKind::BLOCK)
 }
 
-fn owned(child: Child<'_>) -> Element {
+/// Returns an owned child.
+#[inline]
+pub(crate) fn owned(child: Child<'_>) -> Element {
     match child {
         NodeOrToken::Node(node) => NodeOrToken::Node(node.to_owned()),
         NodeOrToken::Token(token) => NodeOrToken::Token(token.to_owned()),

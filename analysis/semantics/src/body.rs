@@ -26,6 +26,7 @@ use syntax::{TextRange, TextSize};
 use types::{AttrValue, Attrs, DataType, Dim, Kind, Param, Shape, Type};
 
 use crate::features::UnitFeatures;
+pub(crate) use index::{has_meta, name_bit};
 
 /// The name of a variable, global, constructor or type, with its sigil where it has one.
 pub type Name = SmolStr;
@@ -102,6 +103,8 @@ pub struct Unit {
     pub problems: Vec<Problem>,
     /// The kinds of constructs in the unit.
     pub features: UnitFeatures,
+    /// A bit for each name that is bound in the unit.
+    pub(crate) name_summary: u8,
     /// The length in bytes.
     pub len: u32,
     pub(crate) index: index::Lazy,
@@ -586,14 +589,5 @@ impl Body {
     /// Returns the range of a unit, relative to the definition.
     pub fn unit_range(&self, unit: usize) -> TextRange {
         TextRange::at(self.starts[unit], self.units[unit].len.into())
-    }
-}
-
-/// Returns true if a value or a part of it is in the metadata section.
-pub(crate) fn has_meta(value: &AttrValue) -> bool {
-    match value {
-        AttrValue::Meta { .. } => true,
-        AttrValue::List(values) => values.iter().any(has_meta),
-        _ => false,
     }
 }

@@ -31,6 +31,7 @@ use crate::{
     body::{Callee, Expr, ExprId, ProblemKind, Unit},
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Severity, apply_levels},
+    features::UnitFeatures,
     infer::{Finding, Mismatch},
     item::{DefKind, modules},
     queries, tvm,
@@ -159,7 +160,8 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
     let mut rejected_attrs: Vec<(TextRange, TextRange)> = Vec::new();
     // A type that exceeds the limit usually exceeds it in every later unit: one report is enough.
     let mut is_too_large = false;
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for number in units_with_findings(view) {
+        let unit = view.unit(number);
         for problem in &unit.problems {
             in_def.push(text::problem(view, number, problem));
             if let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind {
@@ -230,6 +232,15 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
         let lints = found.split_off(before);
         found.extend(lints.into_iter().filter(|lint| !lint.unnecessary));
     }
+}
+
+/// Returns the units that lowering or inference has findings about, in order.
+fn units_with_findings(view: &View<'_>) -> Vec<usize> {
+    let mut units: Vec<usize> = view.scopes.units_with(UnitFeatures::PROBLEM).collect();
+    units.extend(view.inference.remarkable_units().map(|(unit, _)| unit));
+    units.sort_unstable();
+    units.dedup();
+    units
 }
 
 /// Returns true for the codes of names that refer to nothing.

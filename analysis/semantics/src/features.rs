@@ -5,7 +5,7 @@
 
 /// A set of features of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct UnitFeatures(u8);
+pub struct UnitFeatures(u16);
 
 impl UnitFeatures {
     /// An integer without suffix: `1`.
@@ -24,6 +24,8 @@ impl UnitFeatures {
     pub const OTHER_NAME: UnitFeatures = UnitFeatures(1 << 6);
     /// A declared free variable.
     pub const FREE_VARIABLE: UnitFeatures = UnitFeatures(1 << 7);
+    /// A problem that lowering found.
+    pub const PROBLEM: UnitFeatures = UnitFeatures(1 << 8);
 
     /// Returns true if the sets have a feature in common.
     pub fn has(self, others: UnitFeatures) -> bool {

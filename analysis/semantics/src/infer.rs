@@ -118,7 +118,7 @@ pub fn infer_ordered(
     if infer.entangled {
         infer = printed::in_one_table(&bodies, env);
     }
-    infer.finish().pop().unwrap_or_default()
+    infer.finish(memo).pop().unwrap_or_default()
 }
 
 /// Infers definitions that depend on each other, or whose types are open, in one table. `groups`
@@ -134,7 +134,7 @@ pub fn infer_groups(
     let mut infer = Infer::new(bodies, env);
     infer.keeps_weak = keeps_weak;
     infer.whole_groups(groups);
-    infer.finish()
+    infer.finish(None)
 }
 
 /// The number of nodes that every definition may allocate.
@@ -160,7 +160,7 @@ struct Infer<'a> {
     bodies: &'a [(&'a Body, &'a Scopes)],
     env: &'a dyn Env,
     solver: Solver,
-    /// Frozen units, by body.
+    /// Frozen units, by body, up to the last one that was begun.
     done: Vec<Vec<Option<Arc<UnitTypes>>>>,
     /// The units of the open batch.
     open: Vec<OpenUnit>,
@@ -217,8 +217,10 @@ struct Infer<'a> {
     entangled: bool,
     /// True if an inferred type is more general than the written one.
     generalised: bool,
-    /// True if a type of the body depends on an assumed one.
-    assumed: bool,
+    /// The operators that are suggested for unknown names.
+    similar: FxHashMap<Name, Option<&'static operators::Operator>>,
+    /// The numbers of the frozen units that are not plain, by body, in order.
+    remarkable: Vec<Vec<u32>>,
     printer: comments::Printer,
 }
 
@@ -265,7 +267,7 @@ impl<'a> Infer<'a> {
             bodies,
             env,
             solver: Solver::new(),
-            done: bodies.iter().map(|(body, _)| vec![None; body.units.len()]).collect(),
+            done: bodies.iter().map(|(body, _)| Vec::with_capacity(body.units.len())).collect(),
             open: Vec::new(),
             levels: Vec::new(),
             effects: Vec::new(),
@@ -291,7 +293,8 @@ impl<'a> Infer<'a> {
             exhausted: false,
             entangled: false,
             generalised: false,
-            assumed: false,
+            similar: FxHashMap::default(),
+            remarkable: vec![Vec::new(); bodies.len()],
             printer: comments::Printer::default(),
         }
     }
@@ -311,26 +314,21 @@ impl<'a> Infer<'a> {
         let count = body.units.len();
         let mut repeated = Repeated::default();
         let mut first_open = 0;
-        let mut reused = 0;
+        let mut next = 0;
         let mut inputs = Vec::new();
-        for unit in 0..count {
-            if unit < reused {
-                continue;
-            }
+        while next < count {
             self.env.poll();
             if let Some(known) = known.as_mut().filter(|_| self.open.is_empty()) {
-                let run = unit..known.unchanged_until(unit);
-                let types = run.map_while(|unit| known.get(unit));
-                reused = unit;
-                for types in types {
-                    self.assumed |= types.assumed.is_some();
-                    self.done[0][reused] = Some(types.clone());
-                    reused += 1;
-                }
-                if unit < reused {
-                    continue;
+                let types = known.unchanged_from(next);
+                self.done[0].extend(types.iter().cloned().map(Some));
+                next += types.len();
+                if next == count {
+                    break;
                 }
             }
+            let unit = next;
+            next += 1;
+            self.done[0].push(None);
             let at = UnitRef { body: 0, unit: unit as u32 };
             if self.open.is_empty() {
                 if let Some(known) = &mut known
@@ -341,8 +339,7 @@ impl<'a> Infer<'a> {
                         Inputs::Unknown => self.inputs_hold(at, types),
                     }
                 {
-                    self.assumed |= types.assumed.is_some();
-                    self.done[0][unit] = Some(types.clone());
+                    self.reuse(unit, types.clone());
                     continue;
                 }
                 first_open = unit;
@@ -353,8 +350,7 @@ impl<'a> Infer<'a> {
             let is_keyed =
                 self.open.is_empty() && repeated::has_key(of_unit, &inputs, scopes.unit(unit));
             if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
-                self.assumed |= types.assumed.is_some();
-                self.done[0][unit] = Some(types);
+                self.reuse(unit, types);
                 if let Some(known) = &mut known {
                     known.note_changes(unit, &self.done[0][unit..=unit]);
                 }
@@ -367,6 +363,13 @@ impl<'a> Infer<'a> {
                 if self.entangled {
                     return;
                 }
+                if let Some(known) = &mut known {
+                    for number in first_open..=unit {
+                        if let Some(types) = &mut self.done[0][number] {
+                            known.share(number, types);
+                        }
+                    }
+                }
                 if let Some(types) = self.done[0][unit].as_ref().filter(|_| is_keyed) {
                     repeated.insert(of_unit, types);
                 }
@@ -378,6 +381,14 @@ impl<'a> Infer<'a> {
         self.close(true);
     }
 
+    /// Takes the types of a unit of the first body from elsewhere.
+    fn reuse(&mut self, unit: usize, types: Arc<UnitTypes>) {
+        if !types.is_plain() {
+            self.remarkable[0].push(unit as u32);
+        }
+        self.done[0][unit] = Some(types);
+    }
+
     /// Infers all bodies as one group, in one table.
     fn whole(&mut self) {
         self.whole_groups(&[(0..self.bodies.len()).collect()]);
@@ -386,6 +397,9 @@ impl<'a> Infer<'a> {
     /// Infers one group after the other, in one table.
     fn whole_groups(&mut self, groups: &[Vec<usize>]) {
         self.whole = true;
+        for (done, (body, _)) in self.done.iter_mut().zip(self.bodies) {
+            done.resize(body.units.len(), None);
+        }
         for group in groups {
             let level = self.solver.table.level();
             for &number in group {
@@ -438,8 +452,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the inputs of a unit: the types of its free names, of the globals that it uses, and
-    /// for the tail expression the written result. The order is fixed. A `Type::Hole` follows the
-    /// type of a variable if that is assumed.
+    /// for the tail expression the written result. The order is fixed.
     fn inputs_of(&self, at: UnitRef) -> Vec<Type> {
         let mut inputs = Vec::new();
         self.add_inputs(at, &mut inputs);
@@ -453,10 +466,6 @@ impl<'a> Infer<'a> {
         for binding in scopes.unit(at.unit as usize) {
             let ty = binding.and_then(|binding| self.frozen(at.body, binding));
             inputs.push(ty.cloned().unwrap_or(Type::Error));
-            // Findings about a type are suppressed if it is assumed.
-            if self.assumed && binding.is_some_and(|b| self.is_assumed_outside(at.body, b)) {
-                inputs.push(Type::Hole);
-            }
         }
         if unit.features.has(UnitFeatures::GLOBAL) {
             inputs.extend(unit.globals().map(|(name, _)| match self.env.global(name) {

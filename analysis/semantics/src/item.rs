@@ -39,7 +39,9 @@ fn is_same_tree(a: &GreenNodeData, b: &GreenNodeData) -> bool {
             && a.text_len() == b.text_len()
             && a.children().len() == b.children().len()
             && a.children().zip(b.children()).all(|pair| match pair {
-                (NodeOrToken::Node(a), NodeOrToken::Node(b)) => is_same_tree(a, b),
+                (NodeOrToken::Node(a), NodeOrToken::Node(b)) => {
+                    std::ptr::eq(a, b) || is_same_tree(a, b)
+                }
                 (NodeOrToken::Token(a), NodeOrToken::Token(b)) => std::ptr::eq(a, b) || a == b,
                 _ => false,
             })

@@ -4,6 +4,7 @@
 //! the module, so that the result stays valid when those change. Unedited statements keep their units.
 
 mod attr;
+mod common;
 mod expr;
 mod features;
 mod literal;
@@ -20,13 +21,14 @@ use operators::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
-    Element, GreenNode, GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, TextRange,
-    TextSize,
+    Element, GreenNode, GreenNodeData, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::{Kind, Param, ParamId, Type};
 
 use crate::body::*;
+pub(crate) use common::is_shareable;
+use common::{Common, Old};
 use features::features_of;
 use scope::{Names, Scope};
 pub(crate) use ty::meta_parts;
@@ -64,9 +66,8 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     lowering.def_params = lowering.type_params.len();
     let old = previous.and_then(|previous| Old::new(previous, &header));
     let block = block.map(|block| block.node());
-    let common = old.as_ref().zip(block).map(|(old, block)| Common::new(block, old.block));
-    // The previous units, if they correspond to the statements of the previous tree.
-    let old = old.zip(common).filter(|(old, common)| common.old_slots + 1 == old.body.units.len());
+    let common = old.as_ref().zip(block).and_then(|(old, block)| Common::new(block, old));
+    let old = old.zip(common);
     let (old_body, common) = match &old {
         Some((old, common)) => (Some(old.body), *common),
         None => (None, Common::default()),
@@ -85,14 +86,19 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     }
     for (i, slot) in (common.prefix..).zip(&slots) {
         starts.push(slot.node.start() - origin);
-        let unit = lowering.statement(slot);
+        let mut unit = lowering.statement(slot);
         // Another tree may lower to an equal unit, such as after white space was added. The old
         // unit keeps its types.
         let after_edit = old_units.len().checked_sub(count - i);
-        let mut known =
-            [Some(i), after_edit].into_iter().flatten().filter_map(|at| old_units.get(at));
-        let known = known.find(|known| ***known == unit).cloned();
-        units.push(known.unwrap_or_else(|| Arc::new(unit)));
+        let known = [Some(i), after_edit].into_iter().flatten();
+        let known = known.filter_map(|at| old_units.get(at));
+        units.push(match known.clone().find(|known| ***known == unit) {
+            Some(known) => known.clone(),
+            None => {
+                known.for_each(|known| common::share(&mut unit, known));
+                Arc::new(unit)
+            }
+        });
     }
     if let (Some((old, _)), Some(block)) = (&old, block) {
         let first = old_units.len() - common.suffix;
@@ -171,97 +177,6 @@ fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
         }
     }
     slots
-}
-
-/// The statements at both ends of a block that are the same nodes as in the previous block.
-#[derive(Clone, Copy, Default)]
-struct Common {
-    /// The number of elements before the statements that may differ, and the length of their text.
-    prefix_elements: usize,
-    prefix_len: TextSize,
-    /// The number of elements from the first equal statement after those on.
-    suffix_elements: usize,
-    /// The number of equal slots at the beginning.
-    prefix: usize,
-    /// The number of equal slots at the end.
-    suffix: usize,
-    /// The number of slots of the previous block.
-    old_slots: usize,
-}
-
-impl Common {
-    fn new(new: Node<'_>, old: Node<'_>) -> Common {
-        let mut common = Common::default();
-        let mut pairs = new.green().children().zip(old.green().children());
-        let shorter = pairs.len();
-        // The end of the elements up to the last slot but one: what follows the last one may be its
-        // comment.
-        let mut last = (0, 0, TextSize::new(0));
-        let (mut same, mut count, mut len) = (0, 0, TextSize::new(0));
-        for (a, b) in &mut pairs {
-            if !is_same_element(a, b) {
-                break;
-            }
-            if is_green_slot(a) {
-                last = (same, count, len);
-                count += 1;
-            }
-            same += 1;
-            len += a.text_len();
-        }
-        let is_all =
-            same == shorter && new.green().children().len() == old.green().children().len();
-        (common.prefix_elements, common.prefix, common.prefix_len) =
-            if is_all { (same, count, len) } else { last };
-        let pairs = new.green().children().rev().zip(old.green().children().rev());
-        let mut seen = 0;
-        for (a, b) in pairs.take(shorter - common.prefix_elements) {
-            if !is_same_element(a, b) {
-                break;
-            }
-            seen += 1;
-            if is_green_slot(a) {
-                common.suffix += 1;
-                common.suffix_elements = seen;
-            }
-        }
-        let length = old.green().children().len();
-        let between = old.green().children().skip(common.prefix_elements);
-        let between = between.take(length - common.prefix_elements - common.suffix_elements);
-        let differing = between.filter(|element| is_green_slot(*element)).count();
-        common.old_slots = common.prefix + differing + common.suffix;
-        common
-    }
-}
-
-type GreenElement<'t> = NodeOrToken<&'t GreenNodeData, &'t GreenTokenData>;
-
-fn is_same_element(a: GreenElement<'_>, b: GreenElement<'_>) -> bool {
-    match (a, b) {
-        (NodeOrToken::Node(a), NodeOrToken::Node(b)) => std::ptr::eq(a, b),
-        (NodeOrToken::Token(a), NodeOrToken::Token(b)) => std::ptr::eq(a, b),
-        _ => false,
-    }
-}
-
-fn is_green_slot(element: GreenElement<'_>) -> bool {
-    matches!(element, NodeOrToken::Node(node) if SyntaxKind::of(node.kind()) != SyntaxKind::ERROR)
-}
-
-/// The previous block and the previous body.
-struct Old<'p> {
-    block: Node<'p>,
-    body: &'p Body,
-}
-
-impl<'p> Old<'p> {
-    /// Returns the previous version, if it was lowered with the same type parameters.
-    fn new(previous: &'p Previous, header: &Unit) -> Option<Old<'p>> {
-        let old = previous.body.header();
-        let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
-        let block = Node::root(&previous.green).child(SyntaxKind::BLOCK)?;
-        same.then_some(Old { block, body: &previous.body })
-    }
 }
 
 /// The sizes of the caches by address.
@@ -425,6 +340,7 @@ impl Lowering {
         Unit {
             kind: full.kind,
             features: features_of(full),
+            name_summary: full.binders.iter().fold(0, |all, binder| all | name_bit(&binder.name)),
             exprs: exact(&mut full.exprs),
             ranges: exact(&mut full.ranges),
             binders: exact(&mut full.binders),

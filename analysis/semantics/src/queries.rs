@@ -7,7 +7,7 @@ use types::{PolyType, Type};
 
 use crate::{
     adt::{Adt, TypeDef},
-    body::{Body, Name, UnitKind},
+    body::{Body, Name, Unit, UnitKind},
     db::{Db, Inferred, Settings, SourceFile},
     groups::{group_members, group_of, groups, infer_cluster, place_in_cluster},
     infer::{self, Env, Finding, Global, Inference, Memo, MetaEntry},
@@ -29,6 +29,12 @@ pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
     let lowered = Previous { green: def.green(db).clone(), body: body.clone() };
     db.cache().set_lowered(&key, lowered);
     body
+}
+
+/// The header of a definition. What depends on it alone is not computed again when the body changes.
+#[salsa::tracked(returns(clone))]
+fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
+    body(db, def).units[0].clone()
 }
 
 /// The names of a definition's units, resolved.
@@ -146,16 +152,14 @@ fn has_rules(header: &crate::body::Function) -> bool {
 /// The type that other definitions see, if it is independent of the body.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn closed_signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
-    let body = body(db, def);
-    signature(db, def).filter(|_| !body.header().is_some_and(has_rules))
+    signature(db, def).filter(|_| !header(db, def).header().is_some_and(has_rules))
 }
 
 /// The type of a definition by its header, if the header is complete.
 #[salsa::tracked(returns(clone))]
 pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
-    let body = body(db, def);
-    let header = body.header()?;
-    let unit = &body.units[0];
+    let unit = header(db, def);
+    let header = unit.header()?;
     let params: Option<Vec<Type>> = header
         .params
         .iter()
@@ -169,9 +173,8 @@ pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
 /// The result of `def @f<s : Shape>(%x: Tensor[s, float32])` may follow from its calls only.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
-    let body = body(db, def);
-    let unit = &body.units[0];
-    body.header().is_none_or(|header| {
+    let unit = header(db, def);
+    unit.header().is_none_or(|header| {
         !has_rules(header)
             && (header.ret.is_some() || header.type_params.is_empty())
             && header
@@ -289,13 +292,13 @@ pub(crate) fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inferenc
 #[salsa::tracked(returns(clone))]
 pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Inference>> {
     let is_open = || {
-        let body = body(db, def);
-        let header = body.header()?;
-        Some(header.params.iter().any(|&param| body.units[0].binder(param).annotation.is_none()))
+        let unit = header(db, def);
+        let header = unit.header()?;
+        Some(header.params.iter().any(|&param| unit.binder(param).annotation.is_none()))
     };
     let is_doubtful = || {
         let types = general_inference(db, def);
-        let sound = || !types.units.iter().flat_map(|unit| &unit.findings).any(Finding::is_error);
+        let sound = || !types.findings().any(Finding::is_error);
         (types.generalised || is_open() == Some(true)) && sound()
     };
     let wanted = Settings::get(db).tvm(db) || uses_open_globals(db, def) || is_doubtful();
@@ -326,9 +329,8 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
 /// The type of a global, as far as its header gives it.
 #[salsa::tracked(returns(clone))]
 fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
-    let body = body(db, def);
-    let header = body.header()?;
-    let unit = &body.units[0];
+    let unit = header(db, def);
+    let header = unit.header()?;
     let params = header.params.iter().map(|&binder| unit.binder(binder).annotation.clone());
     let params = params.map(|ty| ty.unwrap_or(Type::Hole));
     let func = Type::func(params, header.ret.clone().unwrap_or(Type::Hole));

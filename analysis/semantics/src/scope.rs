@@ -2,12 +2,18 @@
 
 mod update;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    ops::Range,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind},
+    body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind, name_bit},
     features::UnitFeatures,
 };
 
@@ -42,14 +48,15 @@ impl std::ops::Deref for Scopes {
 /// Most edits of a body change no name: then this is reused, including the memos in it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
-    /// The variable of each free name, unit by unit.
-    frees: Vec<Option<LocalRef>>,
-    /// The start of the names of each unit in `frees`.
-    starts: Vec<u32>,
+    // What most changes of names change is compared first.
     /// The unbound names of each unit.
     pub unknown: Vec<(u32, FreeId)>,
     /// The unused variables of statements and the header.
     pub unused: Vec<LocalRef>,
+    /// The start of the names of each unit in `frees`.
+    starts: Vec<u32>,
+    /// The variable of each free name, unit by unit.
+    frees: Vec<u64>,
     /// The unused variables that are bound inside of a statement.
     pub unused_inside: Vec<LocalRef>,
     /// The bindings that shadow another one, as pairs of the shadowing and the shadowed variable.
@@ -60,8 +67,21 @@ pub struct Resolved {
     pub globals: Vec<Name>,
     /// The numbers of the graph variables.
     pub graphs: GraphNumbers,
-    /// Lookup tables, built on first use.
-    tables: Lazy<Tables>,
+    /// Lookup tables, built when a few searches over all units have been made.
+    tables: Lazy,
+}
+
+/// No variable, in the list of a body's bindings.
+const UNBOUND: u64 = u64::MAX;
+
+/// Packs a binding: two thirds of the size, and lists of them are compared and searched as bytes.
+fn packed(binding: Option<LocalRef>) -> u64 {
+    binding.map_or(UNBOUND, |binding| u64::from(binding.unit) << 32 | u64::from(binding.binder.0))
+}
+
+fn unpacked(binding: u64) -> Option<LocalRef> {
+    let local = LocalRef { unit: (binding >> 32) as u32, binder: BinderId(binding as u32) };
+    (binding != UNBOUND).then_some(local)
 }
 
 /// The order of the numbers of the graph variables of a body.
@@ -99,24 +119,25 @@ struct Tables {
     names: FxHashSet<Name>,
 }
 
-/// A value that is computed on first use, and ignored in comparisons because the other fields
-/// determine it.
-#[derive(Debug)]
-struct Lazy<T>(OnceLock<T>);
+/// The number of searches over all units after which tables replace them. An edit that is checked
+/// makes a few, and building the tables costs a hundred times as much as one.
+const MAX_SEARCHES: u32 = 16;
 
-impl<T> Default for Lazy<T> {
-    fn default() -> Self {
-        Lazy(OnceLock::new())
-    }
+/// Tables that are built on demand, and ignored in comparisons because the other fields determine
+/// them.
+#[derive(Default, Debug)]
+struct Lazy {
+    tables: OnceLock<Tables>,
+    searches: AtomicU32,
 }
 
-impl<T> PartialEq for Lazy<T> {
+impl PartialEq for Lazy {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl<T> Eq for Lazy<T> {}
+impl Eq for Lazy {}
 
 impl Scopes {
     /// Returns the units that have any of `features`, in order.
@@ -132,10 +153,9 @@ impl Scopes {
             return None;
         }
         let mut other: Option<Vec<(u32, UnitFeatures)>> = None;
-        for (number, (old, new)) in (0u32..).zip(before.units.iter().zip(&body.units)) {
-            if Arc::ptr_eq(old, new) {
-                continue;
-            }
+        let pairs = before.units.iter().zip(&body.units).enumerate();
+        for (number, (old, new)) in pairs.filter(|(_, (old, new))| !Arc::ptr_eq(old, new)) {
+            let number = number as u32;
             if !same_names(old, new) {
                 return None;
             }
@@ -170,30 +190,49 @@ impl Resolved {
     /// Returns the last unit that uses `binding`, with its free name there. `body` is the body of
     /// these names.
     pub fn last_use(&self, body: &Body, binding: LocalRef) -> Option<(usize, FreeId)> {
-        let (unit, free) = *self.tables(body).uses.get(&binding)?.last()?;
-        Some((unit as usize, free))
+        self.uses(body, binding).next_back()
     }
 
     /// Returns the units of `body` that use a global, in order.
     pub fn units_naming(&self, body: &Body, name: &str) -> impl Iterator<Item = usize> {
-        let units = self.tables(body).globals.get(name);
-        units.into_iter().flatten().map(|&unit| unit as usize)
+        let units: Vec<u32> = match self.tables(body) {
+            Some(tables) => tables.globals.get(name).cloned().unwrap_or_default(),
+            None => (0..)
+                .zip(&body.units)
+                .filter(|(_, unit)| unit.features.has(UnitFeatures::GLOBAL))
+                .filter(|(_, unit)| unit.globals().any(|(global, _)| global == name))
+                .map(|(number, _)| number)
+                .collect(),
+        };
+        units.into_iter().map(|unit| unit as usize)
     }
 
     /// Returns true if a variable of this name is bound anywhere in `body`.
     pub fn binds_name(&self, body: &Body, name: &str) -> bool {
-        self.tables(body).names.contains(name)
+        match self.tables(body) {
+            Some(tables) => tables.names.contains(name),
+            None => {
+                let bit = name_bit(name);
+                let mut similar = body.units.iter().filter(|unit| unit.name_summary & bit != 0);
+                similar.any(|unit| unit.binders.iter().any(|binder| binder.name == name))
+            }
+        }
     }
 
-    fn tables(&self, body: &Body) -> &Tables {
-        self.tables.0.get_or_init(|| {
+    /// Returns the tables, or nothing if a search over all units is cheaper so far.
+    fn tables(&self, body: &Body) -> Option<&Tables> {
+        let Lazy { tables, searches } = &self.tables;
+        if tables.get().is_none() && searches.fetch_add(1, Ordering::Relaxed) < MAX_SEARCHES {
+            return None;
+        }
+        Some(tables.get_or_init(|| {
             let mut tables = Tables::default();
             for (number, unit) in body.units.iter().enumerate() {
                 let number = number as u32;
                 tables.names.extend(unit.binders.iter().map(|binder| binder.name.clone()));
-                for (free, binding) in self.unit(number as usize).iter().enumerate() {
+                for (free, binding) in self.unit(number as usize).enumerate() {
                     if let Some(binding) = binding {
-                        let uses = tables.uses.entry(*binding).or_default();
+                        let uses = tables.uses.entry(binding).or_default();
                         uses.push((number, FreeId(free as u32)));
                     }
                 }
@@ -207,19 +246,50 @@ impl Resolved {
                 }
             }
             tables
-        })
+        }))
     }
 
     /// Returns the variable that `free` of `unit` refers to.
     pub fn get(&self, unit: usize, free: FreeId) -> Option<LocalRef> {
-        self.unit(unit).get(free.index()).copied().flatten()
+        unpacked(*self.packed(unit..unit + 1).get(free.index())?)
     }
 
     /// Returns the variables that the free names of `unit` refer to.
-    pub fn unit(&self, unit: usize) -> &[Option<LocalRef>] {
-        let Some(&start) = self.starts.get(unit) else { return &[] };
-        let end = self.starts.get(unit + 1).map_or(self.frees.len(), |&end| end as usize);
-        &self.frees[start as usize..end]
+    pub fn unit(&self, unit: usize) -> impl ExactSizeIterator<Item = Option<LocalRef>> + Clone {
+        self.packed(unit..unit + 1).iter().map(|&binding| unpacked(binding))
+    }
+
+    /// Returns the packed bindings of the free names of some units.
+    fn packed(&self, units: Range<usize>) -> &[u64] {
+        let at = |unit: usize| self.starts.get(unit).map_or(self.frees.len(), |&at| at as usize);
+        &self.frees[at(units.start)..at(units.end)]
+    }
+
+    /// Returns the first of some units with a name that refers to another variable than in a unit of
+    /// `before`; or the end of `units`. `first` is the unit there that corresponds to the first one,
+    /// and `is_same` compares two variables.
+    pub(crate) fn first_difference(
+        &self,
+        units: Range<usize>,
+        before: &Resolved,
+        first: usize,
+        is_same: impl Fn(LocalRef, LocalRef) -> bool,
+    ) -> usize {
+        let new = self.packed(units.clone());
+        let old = before.packed(first..first + units.len());
+        let pairs = || new.iter().zip(old);
+        let same = |(&new, &old): (&u64, &u64)| match (unpacked(new), unpacked(old)) {
+            (Some(new), Some(old)) => is_same(new, old),
+            (None, None) => true,
+            _ => false,
+        };
+        let at = match pairs().position(|pair| !same(pair)) {
+            Some(at) => at,
+            None if new.len() == old.len() => return units.end,
+            None => new.len().min(old.len()),
+        };
+        let start = self.starts.get(units.start).map_or(0, |&start| start as usize);
+        unit_of(&self.starts, start + at).min(units.end)
     }
 
     /// Returns the units that use `binding`, in order, with its free name there. `body` is the body
@@ -229,8 +299,19 @@ impl Resolved {
         body: &Body,
         binding: LocalRef,
     ) -> impl DoubleEndedIterator<Item = (usize, FreeId)> {
-        let uses = self.tables(body).uses.get(&binding);
-        uses.into_iter().flatten().map(|&(unit, free)| (unit as usize, free))
+        let uses: Vec<(u32, FreeId)> = match self.tables(body) {
+            Some(tables) => tables.uses.get(&binding).cloned().unwrap_or_default(),
+            None => {
+                let packed = packed(Some(binding));
+                let at = self.frees.iter().enumerate().filter(|(_, free)| **free == packed);
+                let place = |(at, _): (usize, _)| {
+                    let unit = unit_of(&self.starts, at);
+                    (unit as u32, FreeId(at as u32 - self.starts[unit]))
+                };
+                at.map(place).collect()
+            }
+        };
+        uses.into_iter().map(|(unit, free)| (unit as usize, free))
     }
 
     /// Returns true if a free name is reported as unbound. The front of a longer name that is bound
@@ -253,6 +334,12 @@ impl Resolved {
         }
         true
     }
+}
+
+/// Returns the unit of a free name by the starts of the units: the last one that begins at or before
+/// it, as units without names begin there too.
+fn unit_of(starts: &[u32], at: usize) -> usize {
+    starts.partition_point(|&start| start as usize <= at) - 1
 }
 
 /// Returns true if two units have the same free names and bind the same names.
@@ -301,7 +388,7 @@ pub fn resolve(body: &Body) -> Scopes {
                 }
                 None => leaked.find(&body.units[..number], &free.name),
             };
-            scopes.frees.push(found);
+            scopes.frees.push(packed(found));
         }
         for (i, free) in unit.frees.iter().enumerate() {
             let id = FreeId(i as u32);

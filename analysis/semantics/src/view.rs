@@ -90,12 +90,12 @@ impl<'db> View<'db> {
     /// Returns true if the type of an expression is assumed because of an error, or depends on an
     /// assumed type.
     pub fn is_assumed(&self, expr_ref: ExprRef) -> bool {
-        self.unit_types(expr_ref.unit).is_assumed(expr_ref.expr)
+        self.inference.is_assumed(&self.body, &self.scopes, expr_ref.unit, expr_ref.expr)
     }
 
     /// Like [`View::is_assumed`], for a variable.
     pub fn is_assumed_binding(&self, binding: LocalRef) -> bool {
-        self.unit_types(binding.unit as usize).is_assumed_binder(binding.binder)
+        self.inference.is_assumed_variable(binding)
     }
 
     /// Returns the type of a variable.

@@ -264,12 +264,21 @@ impl<'a> Call<'a> {
     /// [`Call::require_tensor`], this does not wait for the data type: in `cast(96, "float32")` the
     /// one of the literal has no influence on the result.
     pub fn require_shape(&self, position: usize) -> Result<Shape, Halt> {
-        if let Type::OpenTensor(open) = self.ty(position)
-            && let ShapeTerm::Dims(shape) = &open.shape
-        {
-            return Ok(shape.clone());
+        match self.open_shape(position) {
+            Some(shape) => Ok(shape),
+            None => Ok(self.require_tensor(position)?.shape.clone()),
         }
-        Ok(self.require_tensor(position)?.shape.clone())
+    }
+
+    /// Returns the shape of the argument at `position` if its data type is unknown: of a literal.
+    pub fn open_shape(&self, position: usize) -> Option<Shape> {
+        match self.ty(position) {
+            Type::OpenTensor(open) => match &open.shape {
+                ShapeTerm::Dims(shape) => Some(shape.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn tensor_or(&self, position: usize, strict: bool) -> Result<std::sync::Arc<TensorType>, Halt> {

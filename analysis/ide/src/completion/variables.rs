@@ -27,7 +27,7 @@ impl Uses {
         let word = Some(cursor.word).filter(|word| !word.is_empty());
         let word = word.and_then(|word| list.root.token_at(word.start()));
         for number in 0..view.body.units.len() {
-            for &binding in view.scopes.unit(number).iter().flatten() {
+            for binding in view.scopes.unit(number).flatten() {
                 // The word at the cursor does not count as a use.
                 let is_word = |name: &str| word.is_some_and(|word| word.text() == name);
                 if number == here && is_word(&view.binder(binding).name) {

@@ -150,7 +150,7 @@ impl<'db> DefNames<'db> {
         self.hash.hash(&mut hasher);
         let Some(code) = &self.code else { return hasher.finish() };
         let Some(unit) = code.body.units.get(number) else { return hasher.finish() };
-        for &found in code.scopes.unit(number) {
+        for found in code.scopes.unit(number) {
             found.map(|binding| code.of(binding)).hash(&mut hasher);
         }
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();

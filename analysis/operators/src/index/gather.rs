@@ -282,14 +282,25 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
 }
 
 fn take(call: &mut Call<'_>) -> Outcome {
-    let (data, indices) = (call.tensor(0)?, call.tensor(1)?);
+    let data = call.tensor(0)?;
+    // Nothing but the data type of a literal may be unknown: it has no influence on the result.
+    if let Some(indices) = call.open_shape(1) {
+        take_at(call, &data, &indices)?;
+        return Err(Halt::NotYet);
+    }
+    let indices = call.tensor(1)?;
     if !indices.dtype.is_int() && !indices.dtype.is_uint() {
         return not_integers(call, 1, indices.dtype);
     }
+    take_at(call, &data, &indices.shape)
+}
+
+/// Assigns the result of `take` with indices of this shape.
+fn take_at(call: &mut Call<'_>, data: &TensorType, indices: &[Dim]) -> Outcome {
     let Some(written) = optional_int(call, "axis")? else {
-        return call.output_tensor(indices.shape.clone(), data.dtype);
+        return call.output_tensor(indices.iter().cloned(), data.dtype);
     };
-    let (rank, places) = (data.rank(), indices.rank());
+    let (rank, places) = (data.rank(), indices.len());
     let batch = int_attr(call, "batch_dims")?;
     // As in TVM, the position after the last axis is accepted, and replaces none.
     let axis = if written < 0 { written.saturating_add(rank as i64) } else { written };
@@ -325,12 +336,12 @@ fn take(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     call.lenient(names_axis(call, "axis", 0, rank))?;
-    for (i, (a, b)) in indices.shape.iter().zip(&data.shape).enumerate().take(batch) {
+    for (i, (a, b)) in indices.iter().zip(&data.shape).enumerate().take(batch) {
         let rule = text!("the first {batch} axes are those of the batch in both arguments");
         call.lenient(same_size(call, (1, i, a), (0, i, b), rule))?;
     }
     let mut shape: Shape = data.shape[..axis].iter().cloned().collect();
-    shape.extend(indices.shape.iter().skip(batch).cloned());
+    shape.extend(indices.iter().skip(batch).cloned());
     shape.extend(data.shape.iter().skip(axis + 1).cloned());
     call.output_tensor(shape, data.dtype)
 }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
+use types::AttrValue;
 
 use super::{
     Binder, BinderId, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name, Unit,
@@ -200,6 +201,21 @@ impl Unit {
                 self.exprs.iter().position(gives).map(|at| ExprId(at as u32))
             }
         }
+    }
+}
+
+/// Returns a bit that depends on a name: names with other bits are other names.
+pub(crate) fn name_bit(name: &str) -> u8 {
+    let last = name.as_bytes().iter().rev().take(2);
+    1 << (last.fold(0, |sum: u32, byte| sum * 7 + u32::from(*byte)) % 8)
+}
+
+/// Returns true if a value or a part of it is in the metadata section.
+pub(crate) fn has_meta(value: &AttrValue) -> bool {
+    match value {
+        AttrValue::Meta { .. } => true,
+        AttrValue::List(values) => values.iter().any(has_meta),
+        _ => false,
     }
 }
 

@@ -325,7 +325,7 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
 /// Returns true if a finding depends on a variable.
 fn uses(view: &View<'_>, found: &Found, binding: LocalRef) -> bool {
     if found.unit != binding.unit as usize {
-        return view.scopes.unit(found.unit).contains(&Some(binding));
+        return view.scopes.unit(found.unit).any(|used| used == Some(binding));
     }
     let mut expr_refs = found.operands.clone();
     let mut left = flow::MAX_FOLLOWED;
@@ -361,7 +361,7 @@ fn ancestors(view: &View<'_>, unit: usize) -> FxHashSet<u32> {
     let mut above = FxHashSet::default();
     let mut next = vec![unit];
     while let Some(unit) = next.pop() {
-        for binding in view.scopes.unit(unit).iter().flatten() {
+        for binding in view.scopes.unit(unit).flatten() {
             if above.insert(binding.unit) {
                 next.push(binding.unit as usize);
             }

@@ -16,7 +16,7 @@ const MIN_GENERATED: usize = 8;
 
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     check_unused(view, found);
-    for (number, types) in view.inference.units.iter().enumerate() {
+    for (number, types) in view.inference.remarkable_units() {
         for &index in &types.stale {
             stale(view, number, &view.unit(number).type_comments[index as usize], found);
         }
@@ -44,16 +44,17 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let name = &view.binder(**binding).name;
         !name.is_empty() && !is_marked_unused(name) && !is_effect(view, **binding)
     };
-    let all: Vec<LocalRef> =
-        outer.chain(&view.scopes.unused_inside).filter(reported).copied().collect();
+    let all = outer.chain(&view.scopes.unused_inside).filter(reported);
+    let all: Vec<(LocalRef, Option<&str>)> =
+        all.map(|&binding| (binding, generated_stem(view, binding))).collect();
     let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
-    for &binding in &all {
-        if let Some(stem) = generated_stem(view, binding) {
-            *counts.entry(stem).or_default() += 1;
+    // Names with the same stem follow one another.
+    for same in all.chunk_by(|(_, a), (_, b)| a == b) {
+        if let Some((_, Some(stem))) = same.first() {
+            *counts.entry(stem).or_default() += same.len();
         }
     }
-    for &binding in &all {
-        let stem = generated_stem(view, binding);
+    for &(binding, stem) in &all {
         match stem.and_then(|stem| Some((stem, counts.get_mut(stem)?))) {
             // Reported with the first binding of this stem.
             Some((_, 0)) => {}
@@ -78,7 +79,8 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Returns the name of a `let` or graph binding without its trailing digits; `None` if it has none.
 fn generated_stem<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<&'v str> {
     let binder = view.binder(binding);
-    let stem = binder.name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let last = binder.name.bytes().rposition(|byte| !byte.is_ascii_digit())?;
+    let stem = binder.name.get(..=last).unwrap_or(&binder.name);
     let is_binding = matches!(binder.kind, BinderKind::Let | BinderKind::Graph);
     (is_binding && stem.len() < binder.name.len()).then_some(stem)
 }

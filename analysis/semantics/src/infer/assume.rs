@@ -3,18 +3,25 @@
 //! `%2 = nn.conv2d(%1, %w, …) /* ty=Tensor[(1, 64, 56, 56), float32] */;` with a weight of the
 //! wrong shape is one error. Inference continues with the type in the comment, or if there is none,
 //! with the result of the rule when one size, or the sizes of one argument, are unknown: the product
-//! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. Types that depend on an
-//! assumed type are marked, and cause neither errors nor stale comments, because the assumption may
+//! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. A call of an unknown name,
+//! such as `ad(%x, %y)` while it is typed, has the type of a call of the operator that is suggested
+//! for it. Types that depend on an assumed type are marked, and cause neither errors nor stale comments, because the assumption may
 //! be wrong.
 //!
 //! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
 //! decide the types of the others.
 
-use rustc_hash::FxHashSet;
-use types::{Dim, NodeId, RelationId, State, Type, probe};
+use std::sync::Arc;
 
-use super::{Finding, Infer, Mismatch, OpenUnit, UnitRef, UnitTypes};
-use crate::{body::*, lower::printed_type, scope::LocalRef};
+use operators::Operator;
+use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
+
+use super::{Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes};
+use crate::{
+    body::*,
+    lower::printed_type,
+    scope::{LocalRef, Scopes},
+};
 
 /// The maximum number of arguments with which a rule is retried, and the maximum number of their
 /// nodes. Each retry solves the rule with all arguments.
@@ -23,39 +30,122 @@ const MAX_RELAXED: usize = 8;
 const MAX_RELAXED_SIZES: usize = 16;
 const MAX_RELAXED_WEIGHT: u32 = 1_000;
 
-/// The expressions and variables of a unit with types that depend on assumed types.
+/// The assumptions of a body, and what depends on them.
+///
+/// Inference does not know them: what depends on an assumed type has the same type, so that a
+/// statement that is broken for a while does not change those after it. The findings that depend on
+/// assumptions are removed at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Assumed {
-    /// The expressions, sorted.
-    exprs: Box<[ExprId]>,
-    /// The variables, sorted.
-    binders: Box<[BinderId]>,
+pub(super) struct Assumptions {
+    /// The variables whose types depend on assumed types, in order.
+    variables: Vec<LocalRef>,
+    /// The units with findings that depend on assumed types, before those were removed.
+    unfiltered: Vec<(u32, Arc<UnitTypes>)>,
+    /// True if any type is assumed.
+    any: bool,
 }
 
-impl Assumed {
-    /// Returns true if the type of `subject` depends on an assumed type.
-    pub(super) fn holds(&self, subject: Subject) -> bool {
-        match subject {
-            Subject::Expr(expr) => self.exprs.binary_search(&expr).is_ok(),
-            Subject::Binder(binder) => self.binders.binary_search(&binder).is_ok(),
+impl Assumptions {
+    /// Finds what depends on the assumptions of a body, and removes such findings. `remarkable` are
+    /// the numbers of the units that may have any.
+    pub(super) fn spread(
+        body: &Body,
+        scopes: &Scopes,
+        units: &mut [Arc<UnitTypes>],
+        remarkable: &[u32],
+    ) -> Assumptions {
+        let mut found = Assumptions::default();
+        let has_own = |&&unit: &&u32| !units[unit as usize].assumed.is_empty();
+        let Some(&first) = remarkable.iter().find(has_own) else { return found };
+        found.any = true;
+        let mut spread = Spread::default();
+        let mut remarkable = remarkable.iter().copied().skip_while(|&unit| unit < first).peekable();
+        // The units with such variables, and the units with no others.
+        let mut marked = vec![Marked::None; body.units.len()];
+        for number in first..body.units.len() as u32 {
+            let is_remarkable = remarkable.next_if_eq(&number).is_some();
+            let is_marked = |binding: LocalRef| match marked[binding.unit as usize] {
+                Marked::None => false,
+                Marked::All => true,
+                Marked::Some => found.hold_for(binding),
+            };
+            if !is_remarkable && !scopes.unit(number as usize).flatten().any(is_marked) {
+                continue;
+            }
+            let types = &units[number as usize];
+            let unit = &body.units[number as usize];
+            spread.run(unit, &types.assumed, |free| {
+                scopes.get(number as usize, free).is_some_and(is_marked)
+            });
+            let before = found.variables.len();
+            let variables = (0..).take(unit.binders.len()).map(BinderId);
+            let variables = variables.filter(|binder| spread.binders.get(binder.index()));
+            found.variables.extend(variables.map(|binder| LocalRef { unit: number, binder }));
+            marked[number as usize] = match found.variables.len() - before {
+                0 => Marked::None,
+                count if count == unit.binders.len() => Marked::All,
+                _ => Marked::Some,
+            };
+            if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
+                let all = std::mem::replace(&mut units[number as usize], Arc::new(filtered));
+                found.unfiltered.push((number, all));
+            }
         }
+        found
     }
-}
 
-impl UnitTypes {
-    /// Returns true if the type of an expression is assumed, or depends on an assumed type.
-    pub fn is_assumed(&self, expr: ExprId) -> bool {
-        self.assumed.as_ref().is_some_and(|assumed| assumed.holds(Subject::Expr(expr)))
+    /// Returns true if nothing is assumed.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.any
+    }
+
+    /// Returns a unit with all its findings, if those that depend on assumptions were removed.
+    pub(super) fn unfiltered(&self, unit: usize) -> Option<&Arc<UnitTypes>> {
+        let at = self.unfiltered.binary_search_by_key(&unit, |(unit, _)| *unit as usize).ok()?;
+        Some(&self.unfiltered[at].1)
     }
 
     /// Returns true if the type of a variable depends on an assumed type.
-    pub fn is_assumed_binder(&self, binder: BinderId) -> bool {
-        self.assumed.as_ref().is_some_and(|assumed| assumed.holds(Subject::Binder(binder)))
+    pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
+        let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
+        self.variables.binary_search_by_key(&key(&binding), key).is_ok()
     }
 
-    /// Returns the variables whose types depend on assumed types.
-    pub(super) fn assumed_binders(&self) -> &[BinderId] {
-        self.assumed.as_ref().map_or(&[], |assumed| &assumed.binders)
+    /// Returns true if the type of an expression of a unit is assumed, or depends on an assumed type.
+    pub(super) fn hold(
+        &self,
+        body: &Body,
+        scopes: &Scopes,
+        types: &UnitTypes,
+        (unit, expr): (usize, ExprId),
+    ) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let mut spread = Spread::default();
+        spread.run(&body.units[unit], &types.assumed, |free| {
+            scopes.get(unit, free).is_some_and(|binding| self.hold_for(binding))
+        });
+        spread.is(expr)
+    }
+}
+
+impl Inference {
+    /// Returns true if the type of an expression is assumed, or depends on an assumed type. `body` and
+    /// `scopes` are those of this inference.
+    pub(crate) fn is_assumed(
+        &self,
+        body: &Body,
+        scopes: &Scopes,
+        unit: usize,
+        expr: ExprId,
+    ) -> bool {
+        self.assumptions.hold(body, scopes, &self.units[unit], (unit, expr))
+    }
+
+    /// Returns true if the type of a variable depends on an assumed type.
+    pub(crate) fn is_assumed_variable(&self, binding: LocalRef) -> bool {
+        self.assumptions.hold_for(binding)
     }
 }
 
@@ -109,7 +199,8 @@ impl Infer<'_> {
         if !matches!(self.solver.table.leaf(node), Some(Type::Error)) || !self.assumes() {
             return node;
         }
-        let Some(ty) = self.printed(at, expr) else { return node };
+        let assumed = self.printed(at, expr).or_else(|| self.of_similar(at, expr));
+        let Some(ty) = assumed else { return node };
         self.current().assumed.push(expr);
         self.solver.table.import(&ty)
     }
@@ -121,6 +212,42 @@ impl Infer<'_> {
         // Most statements have few comments.
         let comment = type_comments.iter().take(1_000).find(|comment| comment.subject == about)?;
         printed_type(&comment.text).filter(Type::is_closed)
+    }
+
+    /// Returns the type of a call of an unknown name if it were one of the most similar operator.
+    fn of_similar(&mut self, at: UnitRef, expr: ExprId) -> Option<Type> {
+        let unit = self.unit(at);
+        let Expr::Call(call) = unit.expr(expr) else { return None };
+        let data = unit.call(*call);
+        let Callee::Name(name) = &data.callee else { return None };
+        // The attributes of an unknown operator are not checked.
+        let is_plain = data.whole && data.written.is_empty() && data.meta_attrs.is_none();
+        if !is_plain || self.env.types().constructor(name).is_some() {
+            return None;
+        }
+        let operator = self.similar(name)?;
+        let (name, solve) = operator.rule.filter(|_| operator.args.len() == data.args.len())?;
+        let args = data.args.iter().map(|&arg| self.solver.table.resolve(self.node(arg)));
+        let args: Vec<Type> = args.collect();
+        let weight = args.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
+        if weight > MAX_RELAXED_WEIGHT || args.iter().any(|ty| !ty.is_closed() || ty.has_error()) {
+            return None;
+        }
+        let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
+        let relation = Relation { name, operator: operator.name, solve, attrs };
+        let (state, types) = probe(&relation, operator.args, &args);
+        let result = types.last().filter(|ty| ty.is_closed() && !ty.has_error())?;
+        (state == State::Solved).then(|| result.clone())
+    }
+
+    /// Returns the operator that is suggested for an unknown name.
+    fn similar(&mut self, name: &Name) -> Option<&'static Operator> {
+        if let Some(known) = self.similar.get(name) {
+            return *known;
+        }
+        let operator = operators::nearest(name).and_then(operators::find);
+        self.similar.insert(name.clone(), operator);
+        operator
     }
 
     /// Returns the result of a relation with one size unknown, or the sizes of one argument, or all:
@@ -172,134 +299,149 @@ impl Infer<'_> {
         }
         best.map(|(_, result)| result)
     }
+}
 
-    /// Marks the types of the open solver batch that depend on assumed types, and removes the
-    /// findings that do.
-    pub(super) fn spread_assumptions(
-        &mut self,
-        open: &mut [OpenUnit],
-    ) -> Vec<Option<Box<Assumed>>> {
-        let mut found: Vec<Option<Box<Assumed>>> = vec![None; open.len()];
-        self.assumed |= open.iter().any(|unit| !unit.assumed.is_empty());
-        if !self.assumed {
-            return found;
-        }
-        for (index, unit) in open.iter_mut().enumerate() {
-            let is_free = |free: FreeId| {
-                let binding = self.bodies[unit.at.body as usize].1.unit(unit.at.unit as usize);
-                let Some(&Some(binding)) = binding.get(free.index()) else { return false };
-                let at = UnitRef { body: unit.at.body, unit: binding.unit };
-                match self.open_at.get(&at) {
-                    Some(&earlier) => found[earlier]
-                        .as_ref()
-                        .is_some_and(|own| own.binders.binary_search(&binding.binder).is_ok()),
-                    None => self.is_assumed_outside(unit.at.body, binding),
-                }
-            };
-            let mut spread = Spread {
-                unit: self.unit(unit.at),
-                is_free: &is_free,
-                exprs: unit.assumed.iter().copied().collect(),
-                binders: FxHashSet::default(),
-            };
-            spread.run();
-            unit.findings.retain(|finding| !spread.is_unreliable(finding));
-            if spread.exprs.is_empty() && spread.binders.is_empty() {
-                continue;
+/// The propagation of assumed types through a unit, in the order of evaluation. Its lists are kept
+/// for the next unit.
+#[derive(Default)]
+struct Spread {
+    exprs: Bits,
+    binders: Bits,
+}
+
+/// How many of the variables of a unit depend on assumed types.
+#[derive(Clone, Copy)]
+enum Marked {
+    None,
+    Some,
+    All,
+}
+
+/// A set of small numbers. Most units have a few expressions.
+#[derive(Default)]
+struct Bits {
+    first: u64,
+    rest: Vec<u64>,
+}
+
+impl Bits {
+    fn clear(&mut self) {
+        self.first = 0;
+        self.rest.clear();
+    }
+
+    fn get(&self, number: usize) -> bool {
+        let word = match number / 64 {
+            0 => self.first,
+            word => self.rest.get(word - 1).copied().unwrap_or_default(),
+        };
+        word >> (number % 64) & 1 != 0
+    }
+
+    fn set(&mut self, number: usize) {
+        let word = match number / 64 {
+            0 => &mut self.first,
+            word => {
+                self.rest.resize(self.rest.len().max(word), 0);
+                &mut self.rest[word - 1]
             }
-            let mut exprs: Vec<ExprId> = spread.exprs.into_iter().collect();
-            let mut binders: Vec<BinderId> = spread.binders.into_iter().collect();
-            exprs.sort_unstable();
-            binders.sort_unstable();
-            found[index] = Some(Box::new(Assumed { exprs: exprs.into(), binders: binders.into() }));
-        }
-        found
-    }
-
-    /// Returns true if the type of a variable of a frozen unit depends on an assumed type.
-    pub(super) fn is_assumed_outside(&self, body: u32, binding: LocalRef) -> bool {
-        let types = self.done[body as usize].get(binding.unit as usize);
-        types.and_then(Option::as_ref).is_some_and(|types| types.is_assumed_binder(binding.binder))
+        };
+        *word |= 1 << (number % 64);
     }
 }
 
-/// The propagation of assumed types through a unit, in the order of evaluation.
-struct Spread<'u> {
-    unit: &'u Unit,
-    is_free: &'u dyn Fn(FreeId) -> bool,
-    exprs: FxHashSet<ExprId>,
-    binders: FxHashSet<BinderId>,
-}
-
-impl Spread<'_> {
-    fn run(&mut self) {
-        for (index, expr) in (0..).zip(&self.unit.exprs) {
+impl Spread {
+    /// Propagates through a unit: the expressions `own` are assumed, and `is_free` returns true for
+    /// free names that depend on assumed types.
+    fn run(&mut self, unit: &Unit, own: &[ExprId], is_free: impl Fn(FreeId) -> bool) {
+        self.exprs.clear();
+        self.binders.clear();
+        own.iter().for_each(|expr| self.exprs.set(expr.index()));
+        for (index, expr) in (0..).zip(&unit.exprs) {
             let id = ExprId(index);
             match expr {
-                Expr::Bind { binder, value, .. } => self.bind(*binder, *value),
+                Expr::Bind { binder, value, .. } => self.bind(unit, *binder, *value),
                 Expr::EnterMatch(found) => {
-                    let found = self.unit.matches.get(found.index());
+                    let found = unit.matches.get(found.index());
                     if let Some(found) = found.filter(|found| self.is(found.scrutinee)) {
-                        found.arms.iter().for_each(|arm| self.bind_pattern(&arm.pattern));
+                        found.arms.iter().for_each(|arm| self.bind_pattern(unit, &arm.pattern));
                     }
                 }
-                _ if self.reads(id) => {
-                    self.exprs.insert(id);
-                }
+                Expr::Free(free) if is_free(*free) => self.exprs.set(id.index()),
+                Expr::Dotted { whole, .. } if is_free(*whole) => self.exprs.set(id.index()),
+                _ if self.reads(unit, id) => self.exprs.set(id.index()),
                 _ => {}
             }
         }
-        if let (Some(binder), Some(root)) = (self.unit.binds, self.unit.root) {
-            self.bind(binder, root);
+        if let (Some(binder), Some(root)) = (unit.binds, unit.root) {
+            self.bind(unit, binder, root);
         }
     }
 
+    /// Returns the types of a unit without the findings and stale comments that depend on assumed
+    /// types, if it has any.
+    fn filter(&self, unit: &Unit, types: &UnitTypes) -> Option<UnitTypes> {
+        let holds = |number: u32| match unit.type_comments[number as usize].subject {
+            Subject::Expr(expr) => self.is(expr),
+            Subject::Binder(binder) => self.binders.get(binder.index()),
+        };
+        let is_unreliable = |finding: &Finding| self.is_unreliable(unit, finding);
+        if !types.findings.iter().any(is_unreliable) && !types.stale.iter().copied().any(holds) {
+            return None;
+        }
+        let mut filtered = types.clone();
+        filtered.findings.retain(|finding| !is_unreliable(finding));
+        filtered.stale.retain(|&number| !holds(number));
+        Some(filtered)
+    }
+
     fn is(&self, expr: ExprId) -> bool {
-        self.exprs.contains(&expr)
+        self.exprs.get(expr.index())
     }
 
     /// A variable without an annotation has the type of its value.
-    fn bind(&mut self, binder: BinderId, value: ExprId) {
-        if self.is(value) && self.unit.binder(binder).annotation.is_none() {
-            self.binders.insert(binder);
+    fn bind(&mut self, unit: &Unit, binder: BinderId, value: ExprId) {
+        if self.is(value) && unit.binder(binder).annotation.is_none() {
+            self.binders.set(binder.index());
         }
     }
 
     /// The recursion is as deep as the pattern, which the parser bounds.
-    fn bind_pattern(&mut self, pattern: &Pattern) {
+    fn bind_pattern(&mut self, unit: &Unit, pattern: &Pattern) {
         match &pattern.kind {
             PatternKind::Wildcard => {}
             PatternKind::Var(binder) => {
-                if self.unit.binder(*binder).annotation.is_none() {
-                    self.binders.insert(*binder);
+                if unit.binder(*binder).annotation.is_none() {
+                    self.binders.set(binder.index());
                 }
             }
             PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
-                fields.iter().for_each(|field| self.bind_pattern(field));
+                fields.iter().for_each(|field| self.bind_pattern(unit, field));
             }
         }
     }
 
     /// Returns true if the type of an expression depends on the assumed type of an operand.
-    fn reads(&self, expr: ExprId) -> bool {
-        match self.unit.expr(expr) {
-            Expr::Bound(binder) => self.binders.contains(binder),
-            Expr::Free(free) => (self.is_free)(*free),
-            Expr::Dotted { whole, tuple, .. } => self.is(*tuple) || (self.is_free)(*whole),
+    fn reads(&self, unit: &Unit, expr: ExprId) -> bool {
+        match unit.expr(expr) {
+            Expr::Bound(binder) => self.binders.get(binder.index()),
+            // The result of the propagation.
+            Expr::Free(_) => self.is(expr),
+            Expr::Dotted { tuple, .. } => self.is(*tuple) || self.is(expr),
             Expr::Tuple(fields) => fields.iter().any(|&field| self.is(field)),
             Expr::Proj { tuple, .. } => self.is(*tuple),
             Expr::Call(call) => {
-                let call = self.unit.call(*call);
+                let call = unit.call(*call);
                 let callee = matches!(call.callee, Callee::Expr(callee) if self.is(callee));
                 callee || call.args.iter().any(|&arg| self.is(arg))
             }
             Expr::If { then, otherwise, .. } => self.is(then.result) || self.is(otherwise.result),
             Expr::Match(found) => {
-                let arms = self.unit.matches.get(found.index()).map(|found| &found.arms);
+                let arms = unit.matches.get(found.index()).map(|found| &found.arms);
                 arms.into_iter().flatten().any(|arm| self.is(arm.body.result))
             }
             Expr::Fn(function) => {
-                let function = self.unit.fns.get(function.index());
+                let function = unit.fns.get(function.index());
                 let body = function.filter(|function| function.ret.is_none());
                 body.and_then(|body| body.body).is_some_and(|body| self.is(body.result))
             }
@@ -310,7 +452,7 @@ impl Spread<'_> {
     }
 
     /// Returns true if a finding depends on an assumed type, which may be wrong.
-    fn is_unreliable(&self, finding: &Finding) -> bool {
+    fn is_unreliable(&self, unit: &Unit, finding: &Finding) -> bool {
         match finding {
             Finding::Relation { expr, .. }
             | Finding::Undecided { expr, .. }
@@ -319,15 +461,15 @@ impl Spread<'_> {
             | Finding::Unproven { expr, .. }
             | Finding::HigherRank { expr, .. }
             | Finding::TypeTooLarge { expr }
-            | Finding::Projection { expr, .. } => self.reads(*expr),
+            | Finding::Projection { expr, .. } => self.reads(unit, *expr),
             Finding::NotCallable { call, .. }
             | Finding::SelfApplication { call }
             | Finding::TypeArgs { call, .. }
-            | Finding::TypeArgKind { call, .. } => self.reads(*call),
+            | Finding::TypeArgKind { call, .. } => self.reads(unit, *call),
             // The number of arguments of an operator does not depend on types.
-            Finding::Arity { call, .. } => match self.unit.expr(*call) {
+            Finding::Arity { call, .. } => match unit.expr(*call) {
                 Expr::Call(call) => {
-                    let callee = &self.unit.call(*call).callee;
+                    let callee = &unit.call(*call).callee;
                     matches!(callee, Callee::Expr(callee) if self.is(*callee))
                 }
                 _ => false,
@@ -337,25 +479,27 @@ impl Spread<'_> {
                 Mismatch::Annotation { value, .. } | Mismatch::Result { value, .. } => {
                     self.is(*value)
                 }
-                Mismatch::Argument { call, .. } => self.reads(*call),
+                Mismatch::Argument { call, .. } => self.reads(unit, *call),
                 Mismatch::Branches { then, otherwise } => self.is(*then) || self.is(*otherwise),
-                Mismatch::Arm { expr, .. } => self.reads(*expr),
-                Mismatch::Pattern { .. } => self.matches_assumed(),
+                Mismatch::Arm { expr, .. } => self.reads(unit, *expr),
+                Mismatch::Pattern { .. } => self.matches_assumed(unit),
                 Mismatch::Reference { reference } => self.is(*reference),
                 Mismatch::Write { value } => self.is(*value),
             },
-            Finding::PatternArity { .. } | Finding::PatternType { .. } => self.matches_assumed(),
+            Finding::PatternArity { .. } | Finding::PatternType { .. } => {
+                self.matches_assumed(unit)
+            }
             Finding::NotExhaustive { expr, .. } | Finding::Unreachable { expr, .. } => {
-                let Expr::Match(found) = self.unit.expr(*expr) else { return false };
-                let found = self.unit.matches.get(found.index());
+                let Expr::Match(found) = unit.expr(*expr) else { return false };
+                let found = unit.matches.get(found.index());
                 found.is_some_and(|found| self.is(found.scrutinee))
             }
             _ => false,
         }
     }
 
-    fn matches_assumed(&self) -> bool {
-        self.unit.matches.iter().any(|found| self.is(found.scrutinee))
+    fn matches_assumed(&self, unit: &Unit) -> bool {
+        unit.matches.iter().any(|found| self.is(found.scrutinee))
     }
 }
 

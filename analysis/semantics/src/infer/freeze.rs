@@ -9,12 +9,13 @@ use types::{
 };
 
 use super::{
-    Finding, Infer, Instance, OpenUnit, UnitRef, assume::Assumed, constants::ConstantBinding,
+    Finding, Infer, Instance, Memo, OpenUnit, UnitRef, assume::Assumptions,
+    constants::ConstantBinding,
 };
-use crate::body::*;
+use crate::{body::*, scope::Scopes};
 
 /// The types of a body.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Eq)]
 pub struct Inference {
     /// Types of each unit.
     pub units: Vec<Arc<UnitTypes>>,
@@ -29,6 +30,10 @@ pub struct Inference {
     pub numeric: Vec<Param>,
     /// True if a reference of the definition holds one type for all its users.
     pub(crate) weak: bool,
+    /// What depends on types that are assumed because of an error.
+    pub(super) assumptions: Assumptions,
+    /// The numbers of the units with anything besides types, in order; see [`UnitTypes::is_plain`].
+    pub(super) remarkable: Vec<u32>,
     /// The names of the type parameters of the signature. They take no part in the equality of
     /// types, but messages show them.
     names: Box<[SmolStr]>,
@@ -55,8 +60,8 @@ pub struct UnitTypes {
     pub(super) generalised: bool,
     /// Data types of literals that are chosen by uses.
     pub numeric: Option<Box<Numeric>>,
-    /// The expressions and variables that depend on types assumed because of an error.
-    pub(super) assumed: Option<Box<Assumed>>,
+    /// The expressions whose types are assumed because of an error, not those that depend on them.
+    pub(super) assumed: Box<[ExprId]>,
 }
 
 /// Literals whose data types are chosen where a function or constant is used, for evaluation: in
@@ -73,7 +78,48 @@ pub struct Numeric {
     pub schemes: Vec<(BinderId, Type)>,
 }
 
+impl PartialEq for Inference {
+    fn eq(&self, other: &Inference) -> bool {
+        let Inference { units, signature, generalised, strict, numeric, weak, .. } = self;
+        let same = |(a, b): (&Arc<UnitTypes>, &Arc<UnitTypes>)| Arc::ptr_eq(a, b) || a == b;
+        // What is most likely to differ, and costs least, comes first.
+        *signature == other.signature
+            && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
+            && self.remarkable == other.remarkable
+            && self.assumptions == other.assumptions
+            && *numeric == other.numeric
+            && self.names == other.names
+            && units.len() == other.units.len()
+            && units.iter().zip(&other.units).all(same)
+    }
+}
+
+impl Inference {
+    /// Returns the units with anything besides plain types, among them all with findings, stale
+    /// comments or open types, in order.
+    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (usize, &UnitTypes)> {
+        self.remarkable.iter().map(|&unit| (unit as usize, &*self.units[unit as usize]))
+    }
+
+    /// Returns the findings of all units, in order.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.remarkable_units().flat_map(|(_, types)| &types.findings)
+    }
+}
+
 impl UnitTypes {
+    /// Returns true if there are only closed types: no findings, no stale comments, no assumptions,
+    /// and the unit was a batch of its own. That is so for nearly all units, and what looks for the
+    /// others would read all of them at every keystroke.
+    pub(super) fn is_plain(&self) -> bool {
+        self.alone
+            && !self.open
+            && !self.generalised
+            && self.findings.is_empty()
+            && self.stale.is_empty()
+            && self.assumed.is_empty()
+    }
+
     /// The type of an expression.
     pub fn expr(&self, expr: ExprId) -> &Type {
         self.exprs.get(expr.index()).unwrap_or(&Type::Error)
@@ -121,10 +167,9 @@ impl Infer<'_> {
         let alone = self.open.len() == 1;
         let generalised = std::mem::take(&mut self.generalised);
         let mut open = std::mem::take(&mut self.open);
-        let mut assumed = self.spread_assumptions(&mut open);
         let table = &self.solver.table;
         let mut resolver = Resolver::new(table);
-        for (open, assumed) in open.iter_mut().zip(&mut assumed) {
+        for open in &mut open {
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
             let mut is_open = false;
             let mut too_large = None;
@@ -165,10 +210,7 @@ impl Infer<'_> {
             findings.extend(too_large.map(|expr| Finding::TypeTooLarge { expr }));
             findings.iter_mut().for_each(|finding| finding.freeze(table));
             numbers_out_of_range(unit, &exprs, &mut findings);
-            let mut stale = self.printer.stale(unit, &exprs, &binders);
-            if let Some(assumed) = assumed {
-                stale.retain(|&number| !assumed.holds(unit.type_comments[number as usize].subject));
-            }
+            let stale = self.printer.stale(unit, &exprs, &binders);
             let types = UnitTypes {
                 exprs,
                 binders,
@@ -178,10 +220,14 @@ impl Infer<'_> {
                 alone,
                 open: is_open,
                 generalised,
-                assumed: assumed.take(),
+                assumed: std::mem::take(&mut open.assumed).into(),
                 numeric: freeze_numeric(open, schemes, &own, table, &self.numeric),
             };
-            self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(types));
+            let (body, number) = (open.at.body as usize, open.at.unit);
+            if !types.is_plain() {
+                self.remarkable[body].push(number);
+            }
+            self.done[body][number as usize] = Some(Arc::new(types));
         }
         self.open_at.clear();
         self.imported.clear();
@@ -225,26 +271,53 @@ impl Infer<'_> {
     }
 
     /// The types of all units, body by body.
-    pub(super) fn finish(self) -> Vec<super::Inference> {
+    pub(super) fn finish(self, memo: Option<&Memo<'_>>) -> Vec<Inference> {
         let strict = self.env.strict();
+        let is_alone = self.bodies.len() == 1;
         let units = self.done.into_iter().map(|units| {
             units.into_iter().map(Option::unwrap_or_default).collect::<Vec<Arc<UnitTypes>>>()
         });
         let found = self.signatures.into_iter().zip(self.numeric).zip(self.weak);
         units
+            .zip(self.remarkable)
             .zip(self.bodies)
             .zip(found)
-            .map(|((units, (body, _)), ((signature, numeric), weak))| {
-                let signature = signature.or_else(|| signature_of(body, &units));
-                let signature = signature.map(|ty| ty.without_variables());
-                let generalised = units.iter().any(|types| types.generalised || types.open);
+            .map(|(((mut units, remarkable), (body, scopes)), found)| {
+                let ((signature, numeric), weak) = found;
+                let mut assumptions = Assumptions::default();
+                if is_alone {
+                    assumptions = Assumptions::spread(body, scopes, &mut units, &remarkable);
+                }
+                let signature = signature.or_else(|| {
+                    let known = memo.and_then(|memo| memo.signature(body, &units, &assumptions));
+                    known.unwrap_or_else(|| signature_of(body, scopes, &units, &assumptions))
+                });
+                let signature = signature.map(|ty| match ty.is_closed() {
+                    true => ty,
+                    false => ty.without_variables(),
+                });
+                let is_general = |&unit: &u32| {
+                    let types = &units[unit as usize];
+                    types.generalised || types.open
+                };
+                let generalised = remarkable.iter().any(is_general);
                 let names = match &signature {
                     Some(Type::Poly(poly)) => {
                         poly.params().iter().map(|p| p.name.clone()).collect()
                     }
                     _ => Box::default(),
                 };
-                Inference { units, signature, generalised, strict, numeric, weak, names }
+                Inference {
+                    units,
+                    signature,
+                    generalised,
+                    strict,
+                    numeric,
+                    weak,
+                    assumptions,
+                    remarkable,
+                    names,
+                }
             })
             .collect()
     }
@@ -421,14 +494,25 @@ impl Infer<'_> {
     }
 }
 
+/// Returns the number of the tail expression of a body.
+pub(super) fn tail_of(body: &Body) -> Option<usize> {
+    // It is the last unit, but for syntax errors.
+    body.units.iter().rposition(|unit| unit.kind == UnitKind::Tail)
+}
+
 /// The type of a definition from the types of its units.
-fn signature_of(body: &Body, units: &[Arc<UnitTypes>]) -> Option<Type> {
-    let tail = body.units.iter().zip(units).rfind(|(unit, _)| unit.kind == UnitKind::Tail);
+fn signature_of(
+    body: &Body,
+    scopes: &Scopes,
+    units: &[Arc<UnitTypes>],
+    assumptions: &Assumptions,
+) -> Option<Type> {
     // Other definitions do not depend on assumed types.
-    let known =
-        |types: &UnitTypes, root| (!types.is_assumed(root)).then(|| types.expr(root).clone());
-    let result = tail.map(|(unit, types)| Some(known(types, unit.root?).unwrap_or(Type::Error)));
-    let result = result.flatten();
+    let known = |tail: usize, root| {
+        let is_assumed = assumptions.hold(body, scopes, &units[tail], (tail, root));
+        if is_assumed { Type::Error } else { units[tail].expr(root).clone() }
+    };
+    let result = tail_of(body).and_then(|tail| Some(known(tail, body.units[tail].root?)));
     let Some(header) = body.header() else { return result };
     let params = header.params.iter().map(|&binder| units[0].binder(binder).clone());
     let ret = header.ret.clone().filter(|ty| ty.is_closed()).or(result).unwrap_or(Type::Error);

@@ -50,7 +50,11 @@ type Solved = (Arc<Unit>, Arc<UnitTypes>);
 /// Not those of a unit that takes its meaning from definitions elsewhere, or has literals of open
 /// data types. `inputs` begin with those of the free names, whose variables are `bindings`. A `?` in
 /// an input may change in the solver when it meets a size; the body is then inferred as a whole.
-pub(super) fn has_key(unit: &Unit, inputs: &[Type], bindings: &[Option<LocalRef>]) -> bool {
+pub(super) fn has_key(
+    unit: &Unit,
+    inputs: &[Type],
+    bindings: impl Iterator<Item = Option<LocalRef>>,
+) -> bool {
     let is_binding = matches!(unit.kind, UnitKind::Let | UnitKind::Graph);
     let is_plain = !unit.features.has(DEPENDENT)
         && unit.problems.is_empty()
@@ -58,18 +62,12 @@ pub(super) fn has_key(unit: &Unit, inputs: &[Type], bindings: &[Option<LocalRef>
     if !is_binding || !is_plain {
         return false;
     }
-    let mut inputs = inputs.iter().peekable();
-    unit.frees.iter().zip(bindings).all(|(free, binding)| {
-        let is_usable = match inputs.next() {
+    unit.frees.len() <= inputs.len()
+        && unit.frees.iter().zip(bindings).zip(inputs).all(|((free, binding), ty)| match ty {
             // `%t.0` is a projection, unless a variable of that name has a type.
-            Some(Type::Error) => !free.whole || binding.is_none(),
-            Some(ty) => !ty.flags().has(Flags::POLY.or(Flags::HOLE)),
-            None => false,
-        };
-        // The mark of an assumed type.
-        inputs.next_if(|ty| matches!(ty, Type::Hole));
-        is_usable
-    })
+            Type::Error => !free.whole || binding.is_none(),
+            ty => !ty.flags().has(Flags::POLY.or(Flags::HOLE)),
+        })
 }
 
 /// Returns the hash of a statement's content and of the types that it takes from outside.
@@ -92,7 +90,7 @@ fn hash(unit: &Unit, inputs: &[Type]) -> u64 {
 impl Repeated {
     /// Returns the types of a statement that was solved before with the same content and inputs.
     pub(super) fn get(&mut self, unit: &Unit, inputs: &[Type]) -> Option<Arc<UnitTypes>> {
-        let is_same = |(a, b): (&Type, &Type)| a.is_same(b) || *a == Type::Hole && a == b;
+        let is_same = |(a, b): (&Type, &Type)| a.is_same(b);
         let recent = self.recent.iter().flatten().find(|((known, _), found_with)| {
             found_with.len() == inputs.len()
                 && found_with.iter().zip(inputs).all(is_same)

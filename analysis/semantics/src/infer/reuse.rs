@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Memo, UnitTypes};
-use crate::{body::*, features::UnitFeatures, scope::Scopes};
+use types::Type;
+
+use super::{Memo, UnitTypes, assume::Assumptions, freeze::tail_of};
+use crate::{body::*, features::UnitFeatures, lower::is_shareable, scope::Scopes};
 
 /// What is known about the inputs of a unit without comparing types.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,11 +30,19 @@ pub(super) struct Known<'m> {
     changed: Vec<bool>,
     /// True if all names refer to the same variables.
     same_names: bool,
-    /// True if any unit so far has changed.
+    /// True if any unit so far has other types than the one that it corresponds to.
     has_changes: bool,
     /// Units that use globals, in descending order.
     globals: Vec<usize>,
+    /// The number of searches for units that compute the same.
+    searches: usize,
 }
+
+/// The number of expressions from which a unit is worth a search for one with the same types.
+const MIN_SHARED: usize = 16;
+/// The maximum number of such searches: an edit changes few units, and after one that changes all of
+/// them nothing is left to share with.
+const MAX_SEARCHES: usize = 8;
 
 impl<'m> Known<'m> {
     pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> Known<'m> {
@@ -46,8 +56,18 @@ impl<'m> Known<'m> {
         let count = new.len();
         let changed = vec![false; count];
         let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
-        let has_changes = false;
-        Known { memo, scopes, prefix, suffix, count, changed, same_names, has_changes, globals }
+        Known {
+            memo,
+            scopes,
+            prefix,
+            suffix,
+            count,
+            changed,
+            same_names,
+            has_changes: false,
+            globals,
+            searches: 0,
+        }
     }
 
     /// Returns the unit of the previous version that corresponds to `unit`.
@@ -62,20 +82,40 @@ impl<'m> Known<'m> {
         }
     }
 
-    /// Returns the end of the run of units from `unit` on whose variables have the same types as
-    /// before, because no unit has changed yet. Units with other inputs end it.
-    pub(super) fn unchanged_until(&mut self, unit: usize) -> usize {
+    /// Returns the types of the units from `unit` on that have the same types as before because they
+    /// have the same inputs, without looking at types. What depends on more than variables ends the
+    /// run, and so does a unit whose types are not plain.
+    pub(super) fn unchanged_from(&mut self, unit: usize) -> &'m [Arc<UnitTypes>] {
+        let in_prefix = unit < self.prefix;
         // A tail expression from error recovery takes the result from the header.
-        let has_header = self.prefix > 0;
-        let is_after = has_header && self.same_names && self.count - unit <= self.suffix;
-        if self.has_changes || unit >= self.prefix && !is_after {
-            return unit;
+        let in_suffix = self.prefix > 0 && self.count - unit <= self.suffix;
+        if !in_prefix && !in_suffix {
+            return &[];
         }
         self.skip_globals(unit);
         let globals = self.globals.last().map_or(self.count, |global| *global);
-        let end = if unit < self.prefix { self.prefix } else { self.count };
-        // The last unit may be the tail expression.
-        globals.min(end).min(self.count - 1)
+        let end = if in_prefix { self.prefix } else { self.count };
+        // The last unit may be the tail expression, which takes the result from the header.
+        let end = globals.min(end).min(self.count - 1);
+        let Some(before) = self.previous(unit).filter(|_| unit < end) else { return &[] };
+        let inference = self.memo.inference;
+        let last = inference.units.len().saturating_sub(1);
+        let end = end.min(unit + last.saturating_sub(before));
+        let remarkable = &inference.remarkable;
+        let next = remarkable.partition_point(|&old| (old as usize) < before);
+        let plain = remarkable.get(next).map_or(usize::MAX, |&old| old as usize - before);
+        let end = end.min(unit.saturating_add(plain));
+        let end = match self.has_changes || !in_prefix && !self.same_names {
+            true => {
+                self.scopes.first_difference(unit..end, self.memo.scopes, before, |new, old| {
+                    new.binder == old.binder
+                        && !self.changed[new.unit as usize]
+                        && self.previous(new.unit as usize) == Some(old.unit as usize)
+                })
+            }
+            false => end,
+        };
+        inference.units.get(before..before + (end - unit)).unwrap_or_default()
     }
 
     fn skip_globals(&mut self, unit: usize) {
@@ -97,7 +137,7 @@ impl<'m> Known<'m> {
             return Inputs::Unknown;
         }
         let mut inputs = Inputs::Same;
-        for pair in new.iter().zip(old) {
+        for pair in new.zip(old) {
             match pair {
                 (Some(new), Some(old)) => {
                     let (at, was) = (new.unit as usize, old.unit as usize);
@@ -120,33 +160,58 @@ impl<'m> Known<'m> {
         inputs
     }
 
+    /// Takes the types of a unit that was solved again from a unit that was not, where they are equal:
+    /// all of them from one with the same types, or else each from the unit before. Without it,
+    /// every statement that was ever edited would hold its own.
+    pub(super) fn share(&mut self, unit: usize, types: &mut Arc<UnitTypes>) {
+        let inference = self.memo.inference;
+        if types.exprs.len() >= MIN_SHARED && self.searches < MAX_SEARCHES && types.is_plain() {
+            self.searches += 1;
+            let is_same = |other: &&Arc<UnitTypes>| other.is_plain() && ***other == **types;
+            let all_types = types.exprs.iter().chain(&types.binders).chain(&types.inputs);
+            if all_types.into_iter().all(is_shareable)
+                && let Some(other) = inference.units.iter().find(is_same)
+            {
+                *types = other.clone();
+                return;
+            }
+        }
+        let before = self.previous(unit).and_then(|old| inference.units.get(old));
+        if let (Some(before), Some(types)) = (before, Arc::get_mut(types)) {
+            let share = |own: &mut [Type], other: &[Type]| {
+                for (own, other) in own.iter_mut().zip(other) {
+                    if own == other && is_shareable(own) {
+                        own.clone_from(other);
+                    }
+                }
+            };
+            share(&mut types.exprs, &before.exprs);
+            share(&mut types.binders, &before.binders);
+            share(&mut types.inputs, &before.inputs);
+        }
+    }
+
     /// Records which of the units from `first` on have changed their types.
     pub(super) fn note_changes(&mut self, first: usize, done: &[Option<Arc<UnitTypes>>]) {
         for (unit, types) in (first..).zip(done) {
             let before = self.previous(unit).and_then(|old| self.memo.inference.units.get(old));
             let same = before.zip(types.as_ref()).is_some_and(|(a, b)| {
-                Arc::ptr_eq(a, b)
-                    || a.binders == b.binders
-                        && a.numeric == b.numeric
-                        && a.assumed_binders() == b.assumed_binders()
+                Arc::ptr_eq(a, b) || a.binders == b.binders && a.numeric == b.numeric
             });
             self.changed[unit] = !same;
-            self.has_changes |= !same;
+            // The uses of a variable of no previous unit refer to no previous variable.
+            self.has_changes |= !same && before.is_some();
         }
     }
 
+    /// Returns the previous types of a unit, if they can be reused without those around it.
     pub(super) fn get(&self, unit: usize) -> Option<&'m Arc<UnitTypes>> {
-        let old = &self.memo.inference.units;
-        let index = if unit < self.prefix {
-            unit
-        } else if self.count - unit <= self.suffix {
-            old.len().checked_sub(self.count - unit)?
-        } else {
-            return None;
-        };
+        let in_common = unit < self.prefix || self.count - unit <= self.suffix;
+        let index = self.previous(unit).filter(|_| in_common)?;
+        let inference = self.memo.inference;
         // The last unit decides which types are generalised.
         let is_end = |unit: usize, count: usize| unit + 1 == count;
-        if is_end(unit, self.count) != is_end(index, old.len()) {
+        if is_end(unit, self.count) != is_end(index, inference.units.len()) {
             return None;
         }
         // Units of a larger batch cannot be reused one by one. Nor can a last unit with a
@@ -154,6 +219,33 @@ impl<'m> Known<'m> {
         // information than the frozen types.
         let is_generalised =
             |types: &UnitTypes| is_end(unit, self.count) && (types.generalised || types.open);
-        old.get(index).filter(|types| types.alone && !is_generalised(types))
+        let types = match inference.assumptions.unfiltered(index) {
+            Some(types) => types,
+            None => inference.units.get(index)?,
+        };
+        (types.alone && !is_generalised(types)).then_some(types)
+    }
+}
+
+impl Memo<'_> {
+    /// Returns the previous signature if it was built from the same header and result.
+    pub(super) fn signature(
+        &self,
+        body: &Body,
+        units: &[Arc<UnitTypes>],
+        assumptions: &Assumptions,
+    ) -> Option<Option<Type>> {
+        let same = |(unit, old): (usize, usize)| {
+            Arc::ptr_eq(&body.units[unit], &self.body.units[old])
+                && Arc::ptr_eq(&units[unit], &self.inference.units[old])
+        };
+        let tails = tail_of(body).zip(tail_of(self.body));
+        let is_known = assumptions.is_empty()
+            && self.inference.assumptions.is_empty()
+            && tails
+                .is_some_and(|(unit, old)| old < self.inference.units.len() && same((unit, old)))
+            && !self.inference.units.is_empty()
+            && same((0, 0));
+        is_known.then(|| self.inference.signature.clone())
     }
 }

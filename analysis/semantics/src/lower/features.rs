@@ -38,5 +38,6 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
     features.add(UnitFeatures::FUNCTION, !unit.fns.is_empty());
     let free = unit.binders.iter().any(|binder| binder.kind == BinderKind::Free);
     features.add(UnitFeatures::FREE_VARIABLE, free);
+    features.add(UnitFeatures::PROBLEM, !unit.problems.is_empty());
     features
 }

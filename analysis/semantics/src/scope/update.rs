@@ -4,7 +4,9 @@ use std::{ops::Range, sync::Arc};
 
 use rustc_hash::FxHashSet;
 
-use super::{GraphNumbers, LocalRef, Resolved, Scopes, graph_number, unused_inside};
+use super::{
+    GraphNumbers, LocalRef, Resolved, Scopes, UNBOUND, graph_number, packed, unit_of, unused_inside,
+};
 use crate::{
     body::{BinderId, BinderKind, Body, FreeId, Name, Unit, UnitKind},
     features::UnitFeatures,
@@ -41,9 +43,12 @@ impl Scopes {
             },
             ..Resolved::default()
         };
-        changed.resolve(names, &mut scopes);
-        scopes.unknown = unknown(body, &scopes);
-        scopes.unused = unused(body, &scopes);
+        let is_all_known = changed.resolve(names, &mut scopes);
+        // Nearly every body has bindings for all its names.
+        if !is_all_known || !names.unknown.is_empty() {
+            scopes.unknown = unknown(body, &scopes);
+        }
+        scopes.unused = changed.unused(names, &scopes);
         let globals = |body: &'_ Body, units: &Range<usize>| -> Vec<Name> {
             let units = body.units[units.clone()].iter();
             units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect()
@@ -104,28 +109,26 @@ impl<'b> Changed<'b> {
     /// statement, have the same name.
     fn binds_unique_names(&self) -> bool {
         let mut names: FxHashSet<&str> = FxHashSet::default();
-        // A summary of the names that rejects most others without hashing them.
-        let mut summary = 0u64;
-        let bit = |name: &str| {
-            let last = name.as_bytes().last().copied().unwrap_or_default();
-            1u64 << ((name.len() * 10 + usize::from(last)) % 64)
-        };
+        let mut summary = 0;
         for units in [&self.before.units[self.old.clone()], &self.body.units[self.new.clone()]] {
             let mut own: FxHashSet<&str> = FxHashSet::default();
-            for binder in units.iter().flat_map(|unit| &unit.binders) {
-                if !own.insert(&binder.name) {
-                    return false;
+            for unit in units {
+                summary |= unit.name_summary;
+                for binder in &unit.binders {
+                    if !own.insert(&binder.name) {
+                        return false;
+                    }
                 }
-                summary |= bit(&binder.name);
             }
             names.extend(own);
         }
-        let others = self.body.units[..self.new.start].iter();
-        let others = others.chain(&self.body.units[self.new.end..]);
-        !others.flat_map(|unit| &unit.binders).any(|binder| {
-            let name = binder.name.as_str();
-            summary & bit(name) != 0 && names.contains(name)
-        })
+        let is_other = |unit: &Arc<Unit>| {
+            let binds = || unit.binders.iter().any(|binder| names.contains(binder.name.as_str()));
+            unit.name_summary & summary == 0 || !binds()
+        };
+        // Not one chained iterator, which takes several times as long.
+        self.body.units[..self.new.start].iter().all(is_other)
+            && self.body.units[self.new.end..].iter().all(is_other)
     }
 
     /// Returns the number after the edit of a statement after the changed ones.
@@ -167,10 +170,11 @@ impl<'b> Changed<'b> {
             .eq(graph_numbers(&self.body.units[self.new.clone()]))
     }
 
-    /// Resolves the free names.
-    fn resolve(&self, before: &Resolved, scopes: &mut Resolved) {
+    /// Resolves the free names. Returns true if the changes leave no name unknown that was not before.
+    fn resolve(&self, before: &Resolved, scopes: &mut Resolved) -> bool {
         let end =
             |unit: usize| before.starts.get(unit).map_or(before.frees.len(), |&at| at as usize);
+        let mut is_all_known = true;
         scopes.frees.reserve(before.frees.len() + 16);
         scopes.starts.reserve(self.body.units.len());
         scopes.frees.extend_from_slice(&before.frees[..end(self.old.start)]);
@@ -180,36 +184,81 @@ impl<'b> Changed<'b> {
             for free in &unit.frees {
                 let found = self.known(before, &free.name);
                 let found = found.or_else(|| find(self.body, number as usize, &free.name));
-                scopes.frees.push(found);
+                is_all_known &= found.is_some();
+                scopes.frees.push(packed(found));
             }
         }
         let (first, length) = (end(self.old.end), scopes.frees.len());
         let after = before.starts.get(self.old.end..).unwrap_or_default();
         scopes.starts.extend(after.iter().map(|&at| at - first as u32 + length as u32));
-        scopes.frees.extend(
-            before.frees[first..]
-                .iter()
-                .map(|binding| binding.map(|binding| self.moved_ref(binding))),
-        );
+        let frees_after = &before.frees[first..];
+        if self.old.len() == self.new.len() {
+            scopes.frees.extend_from_slice(frees_after);
+        } else {
+            // Packed bindings are ordered by unit.
+            let end = (self.old.end as u64) << 32;
+            let shift = ((self.new.end as u64) << 32).wrapping_sub(end);
+            scopes.frees.extend(frees_after.iter().map(|&free| {
+                match free >= end && free != UNBOUND {
+                    true => free.wrapping_add(shift),
+                    false => free,
+                }
+            }));
+        }
         if self.same_binders {
-            return;
+            return is_all_known;
         }
         // What the changed statements bind, and bound, is used by name.
-        for (number, unit) in (self.new.end..).zip(&self.body.units[self.new.end..]) {
-            let was = before.unit(number - self.new.end + self.old.end);
-            let start = scopes.starts[number] as usize;
-            for (at, (free, was)) in unit.frees.iter().zip(was).enumerate() {
-                let may_differ =
-                    was.is_none_or(|binding| self.old.contains(&(binding.unit as usize)));
-                if may_differ {
-                    let found = self.new.clone().rev().find_map(|at| {
-                        exported(self.body, at, &free.name)
-                            .or_else(|| leaked(self.body, at, &free.name))
-                    });
-                    scopes.frees[start + at] = found;
-                }
-            }
+        let changed = (self.old.start as u64) << 32..(self.old.end as u64) << 32;
+        let may_differ = |free: u64| free == UNBOUND || changed.contains(&free);
+        for at in (0..frees_after.len()).filter(|&at| may_differ(frees_after[at])) {
+            let at = length + at;
+            let number = unit_of(&scopes.starts, at);
+            let unit = &self.body.units[number];
+            let name = &unit.frees[at - scopes.starts[number] as usize].name;
+            let found = self.new.clone().rev().find_map(|unit| {
+                exported(self.body, unit, name).or_else(|| leaked(self.body, unit, name))
+            });
+            is_all_known &= found.is_some();
+            scopes.frees[at] = packed(found);
         }
+        is_all_known
+    }
+
+    /// Returns the unused variables of statements and the header, in the order of
+    /// [`super::resolve`]. Only what the changed statements bind, use or used can differ from before.
+    fn unused(&self, before: &Resolved, scopes: &Resolved) -> Vec<LocalRef> {
+        let in_old = |binding: &LocalRef| self.old.contains(&(binding.unit as usize));
+        let was_unused = before.unused.iter().filter(|binding| !in_old(binding));
+        let first = |units: &Range<usize>, scopes: &Resolved| {
+            units.clone().flat_map(|unit| scopes.unit(unit)).flatten().collect::<Vec<_>>()
+        };
+        let (lost, used) = (first(&self.old, before), first(&self.new, scopes));
+        let mut candidates: Vec<LocalRef> =
+            was_unused.map(|binding| self.moved_ref(*binding)).collect();
+        candidates.retain(|binding| !used.contains(binding));
+        let lost = lost.iter().filter(|binding| !in_old(binding));
+        let mut doubtful: Vec<LocalRef> = lost.map(|binding| self.moved_ref(*binding)).collect();
+        doubtful.extend(
+            self.units()
+                .filter_map(|(unit, data)| data.binds.map(|binder| LocalRef { unit, binder })),
+        );
+        doubtful.retain(|&binding| {
+            let unit = &self.body.units[binding.unit as usize];
+            let is_bound = match unit.header() {
+                Some(header) => header.params.contains(&binding.binder),
+                None => unit.binds == Some(binding.binder),
+            };
+            is_bound && !is_used(scopes, binding)
+        });
+        candidates.extend(doubtful);
+        // The parameters come last to first, then the statements in order.
+        candidates.sort_unstable_by_key(|binding| match binding.unit {
+            0 => (0, u32::MAX - binding.binder.0),
+            unit => (unit, binding.binder.0),
+        });
+        candidates.dedup();
+        candidates
     }
 
     /// Returns the variable of a name that the changed statements used before, where it is bound
@@ -238,14 +287,21 @@ fn binds_the_same(a: &Unit, b: &Unit) -> bool {
         && a.binders.iter().zip(&b.binders).all(|(a, b)| a.name == b.name && a.kind == b.kind)
 }
 
-fn graph_numbers(units: &[Arc<Unit>]) -> impl Iterator<Item = Option<u64>> {
+/// Returns true if any statement uses a variable. Most variables are used soon after they are bound.
+fn is_used(scopes: &Resolved, binding: LocalRef) -> bool {
+    let from =
+        scopes.starts.get(binding.unit as usize + 1).map_or(scopes.frees.len(), |&at| at as usize);
+    scopes.frees[from..].contains(&packed(Some(binding)))
+}
+
+fn graph_numbers(units: &[Arc<Unit>]) -> impl Iterator<Item = u64> {
     let binders = units.iter().flat_map(|unit| &unit.binders);
-    binders.filter(|b| b.kind == BinderKind::Graph).map(|b| graph_number(&b.name))
+    binders.filter(|b| b.kind == BinderKind::Graph).filter_map(|b| graph_number(&b.name))
 }
 
 fn numbers_of_graphs(body: &Body) -> GraphNumbers {
     let mut numbers = GraphNumbers::None;
-    graph_numbers(&body.units).flatten().for_each(|number| numbers.add(number));
+    graph_numbers(&body.units).for_each(|number| numbers.add(number));
     numbers
 }
 
@@ -279,40 +335,13 @@ fn unknown(body: &Body, scopes: &Resolved) -> Vec<(u32, FreeId)> {
     let mut found = Vec::new();
     let mut seen: FxHashSet<&Name> = FxHashSet::default();
     let mut number = 0;
-    for (at, _) in scopes.frees.iter().enumerate().filter(|(_, binding)| binding.is_none()) {
-        // The last unit that begins at or before the name; units without names begin there too.
-        let rest = &scopes.starts[number..];
-        number += rest.partition_point(|&start| start as usize <= at) - 1;
+    for (at, _) in scopes.frees.iter().enumerate().filter(|(_, binding)| **binding == UNBOUND) {
+        number += unit_of(&scopes.starts[number..], at);
         let free = FreeId((at - scopes.starts[number] as usize) as u32);
         let unit = &body.units[number];
         if scopes.is_unknown(unit, number, free) && seen.insert(&unit.frees[free.index()].name) {
             found.push((number as u32, free));
         }
     }
-    found
-}
-
-/// Returns the unused variables of statements and the header.
-fn unused(body: &Body, scopes: &Resolved) -> Vec<LocalRef> {
-    let mut used = vec![false; body.units.len()];
-    let header = &body.units[0];
-    let mut used_params = vec![false; header.binders.len()];
-    for binding in scopes.frees.iter().flatten() {
-        let unit = binding.unit as usize;
-        if unit == 0 {
-            used_params[binding.binder.index()] = true;
-        } else if body.units[unit].binds == Some(binding.binder) {
-            used[unit] = true;
-        }
-    }
-    let params = header.header().map_or(&[][..], |header| header.params.as_slice());
-    let params = params.iter().rev().chain(&header.binds);
-    let unused_params = params.filter(|binder| !used_params[binder.index()]);
-    let mut found: Vec<LocalRef> =
-        unused_params.map(|&binder| LocalRef { unit: 0, binder }).collect();
-    let numbered = (0u32..).zip(body.units.iter().zip(used)).skip(1).filter(|(_, (_, used))| !used);
-    found.extend(
-        numbered.filter_map(|(unit, (data, _))| data.binds.map(|binder| LocalRef { unit, binder })),
-    );
     found
 }

@@ -36,7 +36,8 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
     let param_names = TypeParamNames::default();
     for number in view.scopes.units_with(UnitFeatures::FUNCTION) {
         let unit = view.unit(number);
-        if unit.kind == UnitKind::Header {
+        let is_poly = |ty: &Type| matches!(ty, Type::Poly(_));
+        if unit.kind == UnitKind::Header || !view.unit_types(number).binders.iter().any(is_poly) {
             continue;
         }
         for expr in &unit.exprs {
