@@ -168,7 +168,7 @@ fn pipes_and_devices_are_rejected_immediately() {
         let why = if name == "/proc/self/mem" { "not an archive of arrays" } else { why };
         refused(&run(&folder.0, &["--inputs", name]), why);
     }
-    for (name, why) in [("p.npz", "it is a pipe"), ("/proc/self/mem", "does not begin as")] {
+    for (name, why) in [("p.npz", "it is a pipe"), ("/proc/self/mem", "does not begin like")] {
         refused(&run(&folder.0, &["--params", name]), why);
     }
     link("p.npz", "x.npy");

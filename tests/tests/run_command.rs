@@ -137,7 +137,7 @@ fn run_reports_missing_and_invalid_arguments() {
     said(&[], "the parameter `%x` of type Tensor[(1, 2), float32] has no value");
     said(&["--input", "x=x.npy"], "the array given is Tensor[(2), float32]");
     said(&["--input", "y=1"], "there is no parameter `y`; the parameters are: x, w, n");
-    said(&["--params", "w.params"], "holds no parameters of TVM");
+    said(&["--params", "w.params"], "contains no parameters of TVM");
     said(&["--input", "x"], "is not of the form `NAME=VALUE`");
     said(&["--function", "@f"], "there is no function `@f`");
 }

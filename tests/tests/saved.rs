@@ -185,7 +185,7 @@ fn shapes_shows_the_plan_of_a_compiled_package() {
         let json = &folder.run(&["shapes", "--format", "json", file]).lines()[0];
         assert_eq!(json["plan"]["argument_bytes"], 24);
         let run = folder.run(&["check", file]);
-        assert!(run.out.contains("memory plan of a compiled module"), "{}", run.out);
+        assert!(run.out.contains("memory plan of a compiled one"), "{}", run.out);
     }
 }
 

@@ -6,11 +6,11 @@ use tower_lsp::{
     lsp_types::{
         CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
         CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams,
-        Range, SymbolKind,
+        SymbolKind,
     },
 };
 
-use crate::lsp::snapshot::Snapshot;
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 pub(in crate::lsp) fn prepare(
     snapshot: &Snapshot,
@@ -37,37 +37,46 @@ fn item(snapshot: &Snapshot, callable: &Callable) -> Option<CallHierarchyItem> {
     })
 }
 
-/// Returns the callers or callees of an item that the client returns, with the ranges of the calls.
-/// A file of the prelude that is not open has none.
-fn calls_of(
-    snapshot: &Snapshot,
-    called: &CallHierarchyItem,
-    query: fn(&dyn semantics::Db, semantics::SourceFile, syntax::TextSize) -> Vec<Calls>,
-) -> Option<Vec<(CallHierarchyItem, Vec<Range>)>> {
-    let document = snapshot.documents.get(&called.uri)?;
-    let offset = document.offset(called.selection_range.start, snapshot.encoding)?;
-    let calls = query(&snapshot.db, document.file, offset);
-    let calls = calls.iter().filter_map(|call| {
-        let ranges = call.places.iter().map(|range| document.range(*range, snapshot.encoding));
-        Some((item(snapshot, &call.other)?, ranges.collect()))
-    });
-    Some(calls.collect())
+/// Returns the calls of an item that the client returns. A file of the prelude that is not open has
+/// none.
+fn calls_of<'s>(
+    snapshot: &'s Snapshot,
+    item: &CallHierarchyItem,
+    ask: fn(&dyn semantics::Db, semantics::SourceFile, syntax::TextSize) -> Vec<Calls>,
+) -> Option<(&'s Document, Vec<Calls>)> {
+    let document = snapshot.documents.get(&item.uri)?;
+    let offset = document.offset(item.selection_range.start, snapshot.encoding)?;
+    Some((document, ask(&snapshot.db, document.file, offset)))
 }
 
 pub(in crate::lsp) fn handle_incoming(
     snapshot: &Snapshot,
     params: CallHierarchyIncomingCallsParams,
 ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
-    let call = |(from, from_ranges)| CallHierarchyIncomingCall { from, from_ranges };
-    let calls = calls_of(snapshot, &params.item, incoming);
-    Ok(calls.map(|calls| calls.into_iter().map(call).collect()))
+    let Some((document, calls)) = calls_of(snapshot, &params.item, incoming) else {
+        return Ok(None);
+    };
+    let calls = calls.iter().filter_map(|call| {
+        let from_ranges = call.places.iter();
+        let from_ranges = from_ranges.map(|range| document.range(*range, snapshot.encoding));
+        let from_ranges = from_ranges.collect();
+        Some(CallHierarchyIncomingCall { from: item(snapshot, &call.other)?, from_ranges })
+    });
+    Ok(Some(calls.collect()))
 }
 
 pub(in crate::lsp) fn handle_outgoing(
     snapshot: &Snapshot,
     params: CallHierarchyOutgoingCallsParams,
 ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
-    let call = |(to, from_ranges)| CallHierarchyOutgoingCall { to, from_ranges };
-    let calls = calls_of(snapshot, &params.item, outgoing);
-    Ok(calls.map(|calls| calls.into_iter().map(call).collect()))
+    let Some((document, calls)) = calls_of(snapshot, &params.item, outgoing) else {
+        return Ok(None);
+    };
+    let calls = calls.iter().filter_map(|call| {
+        let from_ranges = call.places.iter();
+        let from_ranges = from_ranges.map(|range| document.range(*range, snapshot.encoding));
+        let from_ranges = from_ranges.collect();
+        Some(CallHierarchyOutgoingCall { to: item(snapshot, &call.other)?, from_ranges })
+    });
+    Ok(Some(calls.collect()))
 }
