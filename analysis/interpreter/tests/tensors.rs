@@ -180,8 +180,8 @@ fn creating_tensors() {
     let three = |x: i32, y: i32, z: i32| [x, y, z].map(Tensor::scalar);
     assert_eq!(numbers(range, &three(5, -2, -3)), [5., 2., -1.]);
     assert_eq!(shapes(range, &three(5, 5, 1)), [[0]]);
-    assert!(fault(range, &three(0, 5, -1)).message.contains("no value from 0 to 5"));
-    assert!(fault(range, &three(0, 5, 0)).message.contains("steps of 0"));
+    assert!(fault(range, &three(0, 5, -1)).message.contains("no values from 0 to 5"));
+    assert!(fault(range, &three(0, 5, 0)).message.contains("step 0"));
     let grid =
         numbers("meshgrid((%x, %y), indexing=\"xy\")", &[ints(&[1., 2., 3.]), ints(&[7., 8.])]);
     assert_eq!(grid, [1., 2., 3., 1., 2., 3., 7., 7., 7., 8., 8., 8.]);
@@ -326,7 +326,7 @@ fn dynamic_shapes() {
     assert!(slice("end", &[5.], &[9.], &[1.]).is_empty());
     assert_eq!(shapes("dyn.zeros(%x, shape=None, dtype=\"bool\")", &[ints(&[2., 0.])]), [[2, 0]]);
     let found = fault("dyn.zeros(%x, shape=None, dtype=\"bool\")", &[ints(&[-1.])]);
-    assert!(found.message.contains("no size -1"), "{}", found.message);
+    assert!(found.message.contains("-1 is not a valid size"), "{}", found.message);
     let width = tensor(DataType::INT64, &[2, 2], &[0., -1., 1., 0.]);
     let pad = "dyn.nn.pad(%x, %y, %z, pad_width=[])";
     assert_eq!(numbers(pad, &[x, width, Tensor::scalar(7f32)]), [7., 1., 2., 3.]);
@@ -426,5 +426,5 @@ fn scatter_reads_updates_in_the_order_of_the_indices() {
     assert_eq!(numbers("scatter(%x, %y, %z, axis=0)", &all), [0., 2., 1., 0.]);
     assert_eq!(numbers("scatter_add(%x, %y, %z, axis=1)", &all), [2., 1., 0., 0.]);
     let few = [all[0].clone(), all[1].clone(), floats(&[1, 1], &[1.])];
-    assert!(fault("scatter(%x, %y, %z)", &few).message.contains("an element for each"));
+    assert!(fault("scatter(%x, %y, %z)", &few).message.contains("as many elements as `indices`"));
 }

@@ -428,7 +428,7 @@ mod tests {
             Ok(elements(&numbers, &shape, dtype)?.to_i64s())
         };
         assert_eq!(of(DataType::INT8, "[-128, 127, 1e1]"), Ok(vec![-128, 127, 10]));
-        assert!(of(DataType::INT8, "[128]").is_err_and(|e| e.contains("from -128 to 127")));
+        assert!(of(DataType::INT8, "[128]").is_err_and(|e| e.contains("-128 to 127")));
         assert!(of(DataType::INT32, "2.5").is_err());
         assert!(of(DataType::INT32, "nan").is_err());
         assert!(of(DataType::UINT8, "-1").is_err());
