@@ -373,7 +373,7 @@ return function(tools)
     vim.api.nvim_set_current_win(window)
     vim.api.nvim_win_set_cursor(window, { 2, 0 })
     keys('d')
-    message('there is no module before it')
+    message('there is no previous module')
 
     -- The view follows the log when a compiler overwrites it.
     write_log({ { 'Cast', CAST }, { 'Nothing', CAST }, { 'Fold', MODULE } }, path)

@@ -60,9 +60,16 @@ impl Home {
         let home = Home { folder, programs };
         let clone = home.clone();
         fs::create_dir_all(&clone).expect("a folder in target");
-        for name in
-            ["Cargo.toml", "LICENSE", "README.md", "editors", "server", ".ci", "tests/examples"]
-        {
+        for name in [
+            "Cargo.toml",
+            "LICENSE",
+            "README.md",
+            "editors",
+            "server",
+            ".ci",
+            "tests/examples",
+            "web/worker",
+        ] {
             copy(&root().join(name), &clone.join(name));
         }
         script(
