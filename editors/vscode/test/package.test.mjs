@@ -93,11 +93,15 @@ test("the implemented commands are those of the manifest", async () => {
   const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "code", "history"];
   const source = (await Promise.all(files.map((name) => read(`src/${name}.ts`)))).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
-  // The client forwards these to the server.
-  const run = await read("src/run.ts");
-  for (const [name, command] of [["RUN", "relay.run"], ["CLEAR", "relay.clearValues"]]) {
-    assert.ok(run.includes(`${name} = "${command}"`), command);
-    implemented.push(command);
+  // Their names are constants, with which the registered commands are compared in order.
+  for (const [file, name, command, after] of [
+    ["bind", "BIND", "relay.bindParameters", "relay.openCode"],
+    ["bind", "LIFT", "relay.liftConstants", "relay.bindParameters"],
+    ["run", "RUN", "relay.run", "relay.history"],
+    ["run", "CLEAR", "relay.clearValues", "relay.run"],
+  ]) {
+    assert.ok((await read(`src/${file}.ts`)).includes(`${name} = "${command}"`), command);
+    implemented.splice(implemented.indexOf(after) + 1, 0, command);
   }
   assert.deepEqual(implemented, manifest.contributes.commands.map((command) => command.command));
 });
