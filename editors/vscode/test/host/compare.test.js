@@ -137,9 +137,9 @@ describe("comparison", () => {
     // The saved text becomes the base.
     await document.save();
     await until("the new base", () => before.document.getText() === document.getText());
-    await until("no change", async () => (await told(() => run("relay.nextChange")))[1][0] === "There is no change.");
+    await until("no change", async () => (await told(() => run("relay.nextChange")))[1][0] === "There are no changes.");
     await run("workbench.action.closeActiveEditor");
-    await until("the end", async () => (await told(() => run("relay.nextChange")))[1][0]?.startsWith("Nothing is compared"));
+    await until("the end", async () => (await told(() => run("relay.nextChange")))[1][0]?.startsWith("There is no comparison"));
   });
 
   it("compares the valid parts of files with syntax errors", async () => {
