@@ -96,7 +96,7 @@ pub(crate) enum Arg<'v> {
     Value(&'v Value),
 }
 
-/// What an operator does to elements, as far as chains can.
+/// The operation of an operator on elements, of those that a chain can contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Pair(Pair),

@@ -124,7 +124,7 @@ pub fn poll() {
 /// Unwinds to where the run of this thread called the work.
 ///
 /// # Panics
-/// There is no run.
+/// If this thread is not in a run.
 pub(crate) fn end(fault: Fault) -> ! {
     if WATCH.with_borrow(Option::is_none) {
         panic!("{fault}");
@@ -230,7 +230,7 @@ pub(crate) fn unset<T: Element>(count: usize) -> Vec<T> {
         None => repeated(T::default(), count),
     };
     if cfg!(debug_assertions) {
-        // What is not written shows.
+        // Elements that a kernel does not write become visible.
         all.fill(T::from_f64(f64::NAN));
     }
     all

@@ -28,14 +28,14 @@ pub(super) fn fuse(code: &mut [Instr]) {
     }
 }
 
-/// What an instruction of the chain left in a slot.
+/// The content of a slot after an instruction of the chain.
 enum Held {
     /// The result of a call, by its number.
     Result(usize),
     Const(Value),
 }
 
-/// Where the result of a call is.
+/// The place of the result of a call.
 fn result_of(code: &[Instr], at: usize, site: &Site) -> Option<(u32, usize)> {
     let dst = code[at].dst;
     if !chain::gives_tuple(site) {

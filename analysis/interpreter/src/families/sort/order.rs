@@ -130,7 +130,7 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
     is_nan: fn(K) -> bool,
 ) {
     if pieces(lane).flatten().any(|&(_, key)| is_nan(key)) {
-        // Comparisons with NaN are always false, so there is no order: the algorithm decides.
+        // Comparisons with NaN are always false, so its position depends on the algorithm.
         let less = |x: &(usize, K), y: &(usize, K)| {
             spend(2);
             if ascending { x.1 < y.1 } else { x.1 > y.1 }
