@@ -7,7 +7,7 @@ use relay_tests::{client::binary, command::Folder, corpus::here};
 /// Lines that other tests run, or that build the program anew: where they are run.
 const ELSEWHERE: [(&str, &str); 4] = [
     // The same package with the program that was built, by `.ci/package`.
-    ("cargo install --path server", ".ci/run"),
+    ("cargo install --path server/program", ".ci/run"),
     ("pip install ./python", ".ci/first-minute"),
     ("cd editors/vscode && npm ci && npm run package &&", "tests/tests/editors.rs"),
     ("mkdir -p ~/.local/share/nvim/", "tests/tests/editors/readmes.rs"),

@@ -17,7 +17,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use relay_analyzer::Embedded;
+use server::Embedded;
 
 /// The session and the buffers of messages.
 #[derive(Default)]
@@ -48,7 +48,7 @@ mod host {
 pub extern "C" fn start() {
     #[cfg(target_arch = "wasm32")]
     clock::host::install(|| host::now());
-    relay_analyzer::on_panic(|message| {
+    server::on_panic(|message| {
         *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = message;
     });
     STATE.with_borrow_mut(|state| state.session = Some(Embedded::new()));

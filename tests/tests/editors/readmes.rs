@@ -76,7 +76,7 @@ impl Home {
             &home.programs.join("cargo"),
             &format!(
                 "case \"$*\" in\n\
-                 'install --path server') [ -f server/Cargo.toml ] && mkdir -p ~/.cargo/bin && ln -sf '{0}' ~/.cargo/bin/relay-analyzer ;;\n\
+                 'install --path server/program') [ -f server/program/Cargo.toml ] && mkdir -p ~/.cargo/bin && ln -sf '{0}' ~/.cargo/bin/relay-analyzer ;;\n\
                  'build --profile dist -p relay-analyzer') grep -qF '[profile.dist]' Cargo.toml && mkdir -p target/dist && ln -sf '{0}' target/dist/relay-analyzer ;;\n\
                  *) echo \"cargo is not known to do: $*\" >&2; exit 1 ;;\n\
                  esac",
@@ -117,7 +117,7 @@ impl Home {
     }
 
     fn has_server(&self) {
-        self.follow("cargo install --path server");
+        self.follow("cargo install --path server/program");
     }
 }
 
