@@ -13,10 +13,10 @@ import urllib.request
 
 MARK = "<!-- relay-analyzer -->"
 #: GitHub takes 65,536 characters.
-MOST_COMMENT = 60_000
-MOST_DIFF = 6_000
-MOST_MODULES = 50
-MOST_CHANGED_FILES = 500
+MAX_COMMENT = 60_000
+MAX_DIFF = 6_000
+MAX_MODULES = 50
+MAX_CHANGED_FILES = 500
 SUFFIXES = (".relay", ".rly")
 
 
@@ -82,7 +82,7 @@ def changed_files(base):
     fields = out.decode("utf-8", "surrogateescape").split("\0")
     found = []
     at = 0
-    while at + 1 < len(fields) and len(found) < MOST_CHANGED_FILES:
+    while at + 1 < len(fields) and len(found) < MAX_CHANGED_FILES:
         state = fields[at][:1]
         count = 2 if state in "RC" else 1
         names = fields[at + 1 : at + 1 + count]
@@ -100,8 +100,8 @@ def fenced(text):
     fence = "```"
     while fence in text:
         fence += "`"
-    if len(text) > MOST_DIFF:
-        text = text[:MOST_DIFF].rsplit("\n", 1)[0] + "\n… (cut)"
+    if len(text) > MAX_DIFF:
+        text = text[:MAX_DIFF].rsplit("\n", 1)[0] + "\n… (cut)"
     return f"{fence}text\n{text.rstrip()}\n{fence}"
 
 
@@ -139,12 +139,12 @@ def diff_of(base, files):
 def comment_of(errors, rows, details):
     found = "no errors" if errors == 0 else "1 error" if errors == 1 else f"{errors} errors"
     lines = [MARK, "### Relay modules", "", f"`relay-analyzer check` found {found}.", ""]
-    lines += ["| module | structure |", "|---|---|", *rows[:MOST_MODULES]]
-    if len(rows) > MOST_MODULES:
-        lines.append(f"| … | {len(rows) - MOST_MODULES} more |")
+    lines += ["| module | structure |", "|---|---|", *rows[:MAX_MODULES]]
+    if len(rows) > MAX_MODULES:
+        lines.append(f"| … | {len(rows) - MAX_MODULES} more |")
     text = "\n".join(lines) + "\n"
     for number, detail in enumerate(details):
-        if len(text) + len(detail) > MOST_COMMENT:
+        if len(text) + len(detail) > MAX_COMMENT:
             return text + f"\n{len(details) - number} more diffs are left out.\n"
         text += f"\n{detail}\n"
     return text

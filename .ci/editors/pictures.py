@@ -13,8 +13,8 @@ from pathlib import Path
 from PIL import Image
 
 # Bytes.
-MOST_PICTURE = 200_000
-MOST_RECORDING = 1_500_000
+MAX_PICTURE = 200_000
+MAX_RECORDING = 1_500_000
 
 
 def few_colours(picture):
@@ -48,10 +48,10 @@ def main():
     for picture in sorted(folder.glob("*.png")):
         file = media / "walkthrough" / picture.name
         few_colours(Image.open(picture)).save(file, optimize=True)
-        refuse_above(file, MOST_PICTURE)
+        refuse_above(file, MAX_PICTURE)
     file = media / "recording.gif"
     recording(folder / "frames", file)
-    refuse_above(file, MOST_RECORDING)
+    refuse_above(file, MAX_RECORDING)
 
 
 main()

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["page", "picture"]
 
 #: The longest text that is shown, in characters, and the largest numbers of rows.
-MOST_TEXT = 200_000
-MOST_LINES = 5_000
-MOST_ROWS = 500
-MOST_FINDINGS = 100
+MAX_TEXT = 200_000
+MAX_LINES = 5_000
+MAX_ROWS = 500
+MAX_FINDINGS = 100
 
 # The variables are those of Jupyter's themes; without them, the browser's colours apply.
 STYLE = """<style>
@@ -78,9 +78,9 @@ def finding(found: Finding) -> str:
 def findings(found: Findings) -> str:
     """The findings except hints, and the counts."""
     shown = [one for one in found if one.severity != "hint"]
-    parts = [finding(one) for one in shown[:MOST_FINDINGS]]
-    if len(shown) > MOST_FINDINGS:
-        parts.append(f'<p class="ra-dim">… and {len(shown) - MOST_FINDINGS} more</p>')
+    parts = [finding(one) for one in shown[:MAX_FINDINGS]]
+    if len(shown) > MAX_FINDINGS:
+        parts.append(f'<p class="ra-dim">… and {len(shown) - MAX_FINDINGS} more</p>')
     parts.append(f"<p>{escape(found.path)}: {escape(found.summary())}</p>")
     return "".join(parts)
 
@@ -124,7 +124,7 @@ def table(
 
 def _more(count: int, what: str) -> str:
     """A note on the rows that a table omits."""
-    hidden = count - MOST_ROWS
+    hidden = count - MAX_ROWS
     return f'<p class="ra-dim">… and {hidden} more {what}</p>' if hidden > 0 else ""
 
 
@@ -139,7 +139,7 @@ def shape_table(function: Function) -> str:
             count(call.macs),
             size(call.bytes),
         )
-        for call in function.calls[:MOST_ROWS]
+        for call in function.calls[:MAX_ROWS]
     ]
     more = _more(len(function.calls), "calls")
     total = function.total
@@ -166,7 +166,7 @@ def types(found: Types) -> str:
             f"<code>{escape(_short(one.text))}</code>",
             f"<code>{escape(one.type)}</code>",
         )
-        for one in found[:MOST_ROWS]
+        for one in found[:MAX_ROWS]
     ]
     return table(("", "expression", "type"), rows, (), (0,)) + _more(len(found), "types")
 
@@ -179,7 +179,7 @@ def _short(text: str) -> str:
 def passes(log: Passes) -> str:
     """The modules of a log, dimmed if nothing changed."""
     rows = []
-    for entry in log[:MOST_ROWS]:
+    for entry in log[:MAX_ROWS]:
         name = escape(entry.name or "-")
         changed = ", ".join(escape(one) for one in entry.changed[:4])
         if len(entry.changed) > 4:
@@ -189,7 +189,7 @@ def passes(log: Passes) -> str:
         notes = " (printed before the pass)" if entry.is_before else ""
         notes += " (cut off)" if entry.is_cut else ""
         rows.append((str(entry.index), name, str(entry.functions), changed + notes))
-    more = f'<p class="ra-dim">… and {len(log) - MOST_ROWS} more</p>' if len(log) > MOST_ROWS else ""
+    more = f'<p class="ra-dim">… and {len(log) - MAX_ROWS} more</p>' if len(log) > MAX_ROWS else ""
     return table(("#", "pass", "functions", "changed"), rows, (), (0, 2)) + more
 
 
@@ -218,10 +218,10 @@ def code(
     """
     end = len(text)
     cut = ""
-    if end > MOST_TEXT:
-        end = text.rfind("\n", 0, MOST_TEXT) + 1 or MOST_TEXT
-    if text.count("\n", 0, end) > MOST_LINES:
-        end = sum(len(row) + 1 for row in text.split("\n", MOST_LINES)[:MOST_LINES])
+    if end > MAX_TEXT:
+        end = text.rfind("\n", 0, MAX_TEXT) + 1 or MAX_TEXT
+    if text.count("\n", 0, end) > MAX_LINES:
+        end = sum(len(row) + 1 for row in text.split("\n", MAX_LINES)[:MAX_LINES])
     if end < len(text):
         cut = f'<p class="ra-dim">… and {text.count(chr(10), end) + 1:,} more lines</p>'
     spans: List[Tuple[int, int, int, str]] = []

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ._shapes import Function
 
 #: The largest number of calls that are drawn.
-MOST_CALLS = 200
+MAX_CALLS = 200
 
 _HEIGHT, _GAP_X, _GAP_Y, _LETTER = 34, 16, 30, 6.7
 _KINDS = (
@@ -36,7 +36,7 @@ def picture(function: Function) -> str:
     calls = function.calls
     if not calls:
         return ""
-    if len(calls) > MOST_CALLS:
+    if len(calls) > MAX_CALLS:
         return (
             f'<p class="ra-dim">{len(calls):,} calls are too many for a picture: the editors draw '
             "them all, and <code>relay-analyzer shapes --format dot</code> writes them for Graphviz</p>"

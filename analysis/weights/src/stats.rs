@@ -43,7 +43,7 @@ const BLOCK: usize = 512;
 /// The number of accumulators side by side, so that the compiler uses vectors.
 const LANES: usize = 8;
 /// A tensor of no more bytes is decoded once and kept meanwhile; a larger one is decoded twice.
-const MOST_KEPT: u64 = 16 << 20;
+const MAX_KEPT: u64 = 16 << 20;
 
 /// Calls `f` with the elements in blocks. `None` for elements that are no single numbers.
 fn blocks(dtype: DataType, bytes: &[u8], mut f: impl FnMut(&[f64])) -> Option<()> {
@@ -157,7 +157,7 @@ impl Stats {
             return Ok(None);
         }
         let bytes = match header.bytes() {
-            Some(0..=MOST_KEPT) => Bytes::Kept(payload.decode(header)?),
+            Some(0..=MAX_KEPT) => Bytes::Kept(payload.decode(header)?),
             _ => Bytes::Coded(payload, header),
         };
         let (mut count, mut first, mut sums) = (0, Vec::new(), Sums::EMPTY);

@@ -30,9 +30,9 @@ enum TokenType {
 // The longest metadata section, in characters, that another grammar is asked to read.
 #define LONGEST_JSON 65536
 // How many tokens type arguments may have.
-#define MOST_TYPE_ARGUMENT_TOKENS 256
+#define MAX_TYPE_ARGUMENT_TOKENS 256
 // How many comments a line break is looked for after: past them it is one, whatever follows.
-#define MOST_COMMENTS 64
+#define MAX_COMMENTS 64
 // How much of a line is looked at to see what begins there.
 #define LINE_START 16
 
@@ -277,7 +277,7 @@ static bool scan_type_arguments(TSLexer *lexer) {
   advance(lexer);
   lexer->mark_end(lexer);
   lexer->result_symbol = TYPE_ARGUMENTS_OPEN;
-  for (unsigned tokens = 1; tokens < MOST_TYPE_ARGUMENT_TOKENS; tokens++) {
+  for (unsigned tokens = 1; tokens < MAX_TYPE_ARGUMENT_TOKENS; tokens++) {
     skip_spaces(lexer);
     int32_t c = lexer->lookahead;
     if (is_letter(c)) {
@@ -428,7 +428,7 @@ static bool goes_on_with(int32_t c) {
 // comments between stay where they are. Called at the first character of the next line.
 static bool scan_line_break(TSLexer *lexer) {
   lexer->result_symbol = LINE_BREAK;
-  for (unsigned comments = 0; comments < MOST_COMMENTS; comments++) {
+  for (unsigned comments = 0; comments < MAX_COMMENTS; comments++) {
     skip_spaces(lexer);
     int32_t c = lexer->lookahead;
     if (c == '#') {

@@ -5,7 +5,7 @@ local M = {}
 M.filetypes = { 'python', 'markdown' }
 
 --- Files of other languages with more lines are not searched.
-local MOST_LINES = 50000
+local MAX_LINES = 50000
 
 --- What takes a text of Relay, as patterns. The server looks closer.
 local PYTHON = { 'fromtext%s*%(', 'parse_expr%s*%(', 'relay%.parse%s*%(', 'parser%.parse%s*%(', '#%[version', '^%%%%relay' }
@@ -25,7 +25,7 @@ function M.has_relay(buffer)
     return false
   end
   local patterns = vim.bo[buffer].filetype == 'python' and PYTHON or MARKDOWN
-  return vim.iter(vim.api.nvim_buf_get_lines(buffer, 0, MOST_LINES, false)):any(function(line)
+  return vim.iter(vim.api.nvim_buf_get_lines(buffer, 0, MAX_LINES, false)):any(function(line)
     return vim.iter(patterns):any(function(pattern)
       return line:find(pattern) ~= nil
     end)
