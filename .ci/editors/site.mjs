@@ -4,14 +4,15 @@
 //
 // RELAY_EDITORS: where `.ci/install-editors vscode` has put the browser. Screenshots go to FOLDER.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 
 import { launch } from "./browser.mjs";
+import { serve } from "./serve.mjs";
 
 const [site, folder] = process.argv.slice(2).map((name) => path.resolve(name));
 mkdirSync(folder, { recursive: true });
+const { server, origin } = await serve(site);
 const browser = await launch();
 try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -20,7 +21,7 @@ try {
     const failures = [];
     page.on("pageerror", (error) => failures.push(String(error)));
     page.on("requestfailed", (request) => failures.push(request.url()));
-    await page.goto(pathToFileURL(path.join(site, `${name}.html`)).href);
+    await page.goto(`${origin}/${name}.html`);
     await page.waitForLoadState("load");
     const seen = await page.evaluate(() => ({
       text: document.querySelector("main").innerText.length,
@@ -40,7 +41,18 @@ try {
     assert.deepEqual(failures, [], name);
     await page.close();
   }
+  // From the page about it to the playground itself, whose example has an error.
+  if (existsSync(path.join(site, "playground"))) {
+    const page = await context.newPage();
+    await page.goto(`${origin}/playground.html`);
+    await page.locator('main a[href="playground/index.html"]').first().click();
+    await page.locator("#status", { hasText: /1 error/ }).waitFor({ timeout: 60_000 });
+    await page.screenshot({ path: path.join(folder, "playground-itself.png") });
+  } else {
+    console.log("SKIPPED: the playground is not built; .ci/site --playground");
+  }
 } finally {
   await browser.close();
+  server.close();
 }
 console.log(`site: looked at, see ${folder}`);

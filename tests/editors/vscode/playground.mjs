@@ -6,10 +6,9 @@
 // skipped. Screenshots go to FOLDER.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import path from "node:path";
-import { gzipSync } from "node:zlib";
 
+import { serve } from "../../../.ci/editors/serve.mjs";
 import { PATIENCE, hovered, launchBrowser, pageInside, say } from "./workbench.mjs";
 
 const [playground, folder] = process.argv.slice(2);
@@ -19,26 +18,6 @@ mkdirSync(folder, { recursive: true });
 const MAX_START = 1500;
 /** From a change to its diagnostics, in milliseconds. */
 const MAX_KEYSTROKE = 16;
-
-/** A server of files as sites have them: what is text is compressed, and all files below one folder. */
-function serve(root) {
-  const types = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", ttf: "font/ttf", wasm: "application/wasm" };
-  const cache = new Map();
-  const server = createServer((request, response) => {
-    const name = decodeURIComponent(new URL(request.url, "http://localhost").pathname).replace(/\/$/, "/index.html");
-    const file = path.join(root, path.normalize(name));
-    try {
-      if (!cache.has(file)) {
-        cache.set(file, gzipSync(readFileSync(file)));
-      }
-      const type = types[path.extname(file).slice(1)] ?? "application/octet-stream";
-      response.writeHead(200, { "content-type": type, "content-encoding": "gzip" }).end(cache.get(file));
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve({ server, origin: `http://127.0.0.1:${server.address().port}` })));
-}
 
 const { server, origin } = await serve(playground);
 const browser = await launchBrowser();
