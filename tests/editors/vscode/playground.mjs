@@ -1,4 +1,4 @@
-// The playground in a browser that nobody sees.
+// The playground in a headless browser.
 //
 //   node playground.mjs PLAYGROUND FOLDER
 //

@@ -174,7 +174,7 @@ function browserEnvironment(program) {
   return env;
 }
 
-/** Starts the browser that nobody sees. */
+/** Starts the headless browser. */
 export function launchBrowser() {
   const program = process.env.CHROMIUM ?? path.join(editors, "chromium/chromium");
   return chromium.launch({
