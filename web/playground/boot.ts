@@ -1,4 +1,4 @@
-// The start of the language server: its worker loads while the editor does.
+// Starts the language server, whose worker loads in parallel with the editor.
 
 import { Session } from "../worker/session.js";
 
@@ -8,10 +8,10 @@ declare global {
   }
 }
 
-/** The client's end of the session. This file is run once by itself, and is part of the page's script besides. */
+/** The client's port of the session. This file runs once on its own, and is also part of the script of the page. */
 export const started = (window.relaySession ??= start());
 
-// What is wrong is said by the page, once it is there.
+// The page shows errors after it has loaded.
 started.catch(() => {});
 
 async function start(): Promise<MessagePort> {
@@ -30,7 +30,7 @@ async function compile(): Promise<WebAssembly.Module> {
   if (!response.ok) {
     throw new Error(`The language server cannot be loaded: ${response.status} ${response.statusText}.`);
   }
-  // Some servers do not know the type of the file.
+  // Some servers do not know the MIME type of the file.
   return response.headers.get("content-type")?.startsWith("application/wasm")
     ? WebAssembly.compileStreaming(response)
     : WebAssembly.compile(await response.arrayBuffer());

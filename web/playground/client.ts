@@ -1,4 +1,4 @@
-// The client of the session: Monaco's, and the requests of the page beside it.
+// The client of the session: that of Monaco, and the requests of the page.
 
 import { createTransportToWorker, MonacoLspClient } from "../node_modules/monaco-editor/esm/external/monaco-lsp-client/out/index.js";
 
@@ -7,7 +7,7 @@ import type { Message } from "../worker/messages.js";
 /** The commands of lenses and links that the page runs. */
 const COMMANDS = ["relay.run"];
 
-/** Something that Monaco takes for a worker. */
+/** An object with the interface of a worker, for Monaco. */
 class Wire extends EventTarget {
   constructor(private readonly send: (message: Message) => void) {
     super();
@@ -30,7 +30,7 @@ export interface Listener {
 export class Client {
   private readonly waiting = new Map<string, { resolve: (result: any) => void; reject: (error: Error) => void }>();
   private requests = 0;
-  /** The identifier of `initialize`, whose answer is changed. */
+  /** The identifier of `initialize`, whose response is modified. */
   private initialize: Message["id"];
 
   constructor(
@@ -81,7 +81,7 @@ export class Client {
     }
   }
 
-  /** Monaco pulls diagnostics half a second after a change: they are published instead, at once. */
+  /** Disables pulled diagnostics, which Monaco requests half a second after a change; published ones arrive at once. */
   private adapted(message: Message): Message {
     if (message.method !== "initialize") {
       return message;

@@ -1,4 +1,4 @@
-// Relay in Monaco: the colours before those of the server arrive, brackets, and the theme.
+// Relay in Monaco: a tokeniser for the time before the semantic tokens arrive, brackets, and the theme.
 
 import { editor, languages } from "monaco-editor/editor";
 
@@ -45,7 +45,7 @@ export function register(): void {
     ["relay-dark", "vs-dark", { variable: "9cdcfe", function: "dcdcaa", type: "4ec9b0", keyword: "c586c0", number: "b5cea8", string: "ce9178", comment: "8b949e", property: "4fc1ff" }],
   ] as const) {
     const { variable, property, ...others } = colours;
-    // The names of the server's tokens, beside those of the tokeniser.
+    // The semantic token types of the server, and the token types of the tokeniser.
     const same = { parameter: variable, variable, operator: colours.function, method: colours.function, property, typeParameter: colours.type, struct: colours.type, enum: colours.type, enumMember: property, annotation: colours.keyword, ...others };
     editor.defineTheme(name, {
       base,

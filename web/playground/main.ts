@@ -1,4 +1,4 @@
-// The playground: an editor, the language server in a worker, and the pages of shapes and results.
+// The playground: an editor, the language server in a worker, and the views of shapes and results.
 
 import { editor, MarkerSeverity, Uri } from "monaco-editor/editor";
 
@@ -9,18 +9,18 @@ import { fragment, shared } from "./share.js";
 
 declare const SAMPLES: Readonly<Record<string, string>>;
 
-/** How long the text must rest before shapes are reported anew, in milliseconds. */
+/** The debounce of shape reports, in milliseconds. */
 const REST = 300;
-/** The time after which a run can be stopped, in milliseconds. */
+/** The delay before a run shows its stop button, in milliseconds. */
 const LONG = 300;
-/** The largest file that is opened: the server has a smaller limit, and says so. */
+/** The maximum size of an opened file. The server has a smaller limit, with a diagnostic. */
 const LARGEST = 256 << 20;
 
 const byId = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
 const TABS = ["shapes", "results"] as const;
 
 register();
-// The worker in which Monaco finds links and words.
+// The worker for links and words in Monaco.
 (globalThis as { MonacoEnvironment?: unknown }).MonacoEnvironment = {
   getWorker: () => new Worker(new URL("editor.js", document.baseURI), { type: "module" }),
 };
@@ -38,7 +38,7 @@ const view = editor.create(byId("editor"), {
   automaticLayout: true,
   minimap: { enabled: false },
   fontSize: 13,
-  // Headers of TVM are lines of thousands of letters.
+  // Headers that TVM prints are lines of thousands of characters.
   wordWrap: "on",
   wordWrapColumn: 120,
   inlayHints: { maximumLength: 64 },
@@ -64,13 +64,13 @@ function failed(error: unknown): void {
   toast(error instanceof Error ? error.message : String(error), true);
 }
 
-/** Shows a text in place of that of the editor. */
+/** Replaces the text in the editor. */
 function show(text: string): void {
   model.setValue(text);
   view.setScrollPosition({ scrollTop: 0, scrollLeft: 0 });
   view.setPosition({ lineNumber: 1, column: 1 });
   view.focus();
-  // The result is of the text before.
+  // The result belongs to the previous text.
   tab("shapes");
 }
 
@@ -82,7 +82,7 @@ async function open(file: File): Promise<void> {
   history.replaceState(null, "", location.pathname);
 }
 
-// Pages.
+// Views.
 
 function tab(name: (typeof TABS)[number]): void {
   for (const one of TABS) {
@@ -95,7 +95,7 @@ function post(page: (typeof TABS)[number], message: unknown): void {
   byId<HTMLIFrameElement>(page).contentWindow?.postMessage(message, location.origin);
 }
 
-/** What the page of shapes is told of a function; its other parts pass through. */
+/** The used fields of a function in a shape report; the others are passed on unchanged. */
 interface FunctionShapes {
   readonly functions: readonly FunctionShapes[];
 }
@@ -184,7 +184,7 @@ async function run(argument: object): Promise<void> {
   }
 }
 
-/** Runs the definition at the cursor; the main function if there is none. */
+/** Runs the definition at the cursor, or the main function. */
 async function runHere(): Promise<void> {
   const { lineNumber = 1, column = 1 } = view.getPosition() ?? {};
   const line = lineNumber - 1;
@@ -201,7 +201,7 @@ async function runHere(): Promise<void> {
 editor.registerCommand("relay.run", (_, argument) => void run(argument ?? { uri }));
 view.addAction({ id: "relay.runHere", label: "Relay: Run Function", contextMenuGroupId: "navigation", run: () => runHere() });
 
-// The bar.
+// The toolbar.
 
 const samples = byId<HTMLSelectElement>("samples");
 samples.append(new Option("Example…", ""), ...Object.keys(SAMPLES).map((name) => new Option(name, name)));
@@ -293,7 +293,7 @@ async function start(): Promise<void> {
       diagnostics: ({ version }) => {
         performance.mark("diagnostics");
         checked?.(version);
-        // Those that Monaco has shown already do not change its markers.
+        // Diagnostics that Monaco already shows do not change its markers.
         queueMicrotask(counted);
       },
     });
@@ -304,12 +304,12 @@ async function start(): Promise<void> {
   }
 }
 
-/** Told of the diagnostics of each version. */
+/** Listeners for the diagnostics of each version. */
 let checked: ((version: number | undefined) => void) | undefined;
 
 /**
- * For tests: the time from a change in the middle of the text to its diagnostics, in milliseconds. The change
- * makes the name of an argument wrong, or right again: diagnostics that are the same are not sent.
+ * For tests: measures the time from a change in the middle of the text to its diagnostics, in milliseconds. The
+ * change alternately breaks and restores the name of an argument, since unchanged diagnostics are not sent.
  */
 function keystroke(): Promise<number> {
   const from = Math.ceil(model.getLineCount() * 0.6);

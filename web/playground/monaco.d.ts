@@ -1,4 +1,4 @@
-// The client of Monaco for language servers: `monaco-editor` exports it only together with all its languages.
+// Monaco's client for language servers, which `monaco-editor` exports only together with all its languages.
 declare module "*/monaco-lsp-client/out/index.js" {
   export interface Transport {
     dispose(): void;

@@ -1,6 +1,6 @@
-// Texts in the fragment of the page's address, which browsers send to no server.
+// Texts in the fragment of the page's address, which browsers do not send to servers.
 
-/** The longest text that is shared, and read: browsers cut addresses of some megabytes. */
+/** The maximum length of a shared text: browsers truncate addresses of several megabytes. */
 export const MOST = 1 << 20;
 
 const KEY = "text=";
@@ -26,7 +26,7 @@ async function through(bytes: Uint8Array<ArrayBuffer>, stream: ReadableWritableP
   return all;
 }
 
-/** The fragment that contains a text. */
+/** Returns the fragment for a text. */
 export async function fragment(text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > MOST) {
@@ -40,7 +40,7 @@ export async function fragment(text: string): Promise<string> {
   return `#${KEY}${btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
-/** The text of a fragment; nothing if it has none. */
+/** Returns the text in a fragment, if it has one. */
 export async function shared(hash: string): Promise<string | undefined> {
   if (!hash.startsWith(`#${KEY}`)) {
     return undefined;

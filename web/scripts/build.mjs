@@ -2,9 +2,9 @@
 //
 //   node scripts/build.mjs [--wasm MODULE] [--out FOLDER]
 //
-// MODULE is what `cargo build --profile web -p relay-web --target wasm32-unknown-unknown` has built; without
-// it, that of this repository's `target`. FOLDER is `target/playground`, if nothing else is said: it is
-// self-contained, and any server of files serves it.
+// MODULE is the output of `cargo build --profile web -p relay-web --target wasm32-unknown-unknown`; the default
+// is the one in `target`. FOLDER, by default `target/playground`, is self-contained: any static file server can
+// serve it.
 import { cpSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,7 +27,7 @@ if (!existsSync(wasm)) {
   process.exit(1);
 }
 
-/** The texts that the playground offers: the first one is there when it opens. */
+/** The examples in the playground. The first one is open at the start. */
 const SAMPLES = {
   "A small network, with an error": "editors/vscode/media/example.relay",
   "A block of ResNet": "tests/examples/resnet-block.relay",
@@ -50,7 +50,7 @@ await build({
   loader: { ".ttf": "file" },
   legalComments: "linked",
 });
-// The styles of Monaco are those that its modules import.
+// The styles that the modules of Monaco import.
 writeFileSync(path.join(out, "editor.css"), readFileSync(path.join(out, "main.css")));
 await build({ ...common, entryPoints: { main: "playground/main.css", theme: "playground/theme.css" }, outdir: out, allowOverwrite: true });
 copyFileSync(path.join(web, "playground/index.html"), path.join(out, "index.html"));
@@ -58,7 +58,7 @@ copyFileSync(path.join(web, "playground/host.js"), path.join(out, "host.js"));
 copyFileSync(wasm, path.join(out, "relay.wasm"));
 copyFileSync(path.join(extension, "media/relay.svg"), path.join(out, "relay.svg"));
 
-// The pages are those of the extension.
+// The views are shared with the extension.
 const pages = await build({ ...common, entryPoints: [path.join(extension, "src/pages.ts")], format: "esm", write: false });
 const { SHAPES, RESULTS } = await import(`data:text/javascript;base64,${Buffer.from(pages.outputFiles[0].text).toString("base64")}`);
 for (const [id, page] of Object.entries({ shapes: SHAPES, results: RESULTS })) {

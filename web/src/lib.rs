@@ -1,14 +1,13 @@
 //! The language server as a module of WebAssembly, for a web worker.
 //!
-//! Messages of the protocol pass through a buffer in the module's memory, and nothing else crosses the
-//! border: six functions and a clock. `wasm-bindgen` would generate the border, but its tool, which is
-//! built for minutes, would have to rewrite the module, and the script that it writes would be larger than
-//! the one that calls these functions.
+//! Messages of the protocol pass through a buffer in the memory of the module. The interface is six exported
+//! functions and an imported clock. `wasm-bindgen` is not used: its tool takes minutes to build, and its
+//! generated script would be larger than the one that calls these functions.
 //!
-//! A host calls `start` once, then for each message of the client `room` with its length, writes it there,
-//! and calls `receive`. It calls `work` until that says there is nothing to do at the moment, and after
-//! each call takes the messages for the client with `take` and `message`. If a call traps, the instance is
-//! lost: `fault` says why, and the host makes another.
+//! A host calls `start` once. For each message of the client it calls `room` with the length, writes the
+//! message there, and calls `receive`. It calls `work` until there is nothing to do at the moment, and after
+//! each call reads the messages for the client with `take` and `message`. If a call traps, the instance
+//! cannot be used any more: `fault` returns the reason, and the host creates a new instance.
 
 #![expect(unsafe_code, reason = "names that the host calls, and its clock; no unsafe block")]
 
@@ -31,14 +30,14 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// The message of the panic that ended the instance. Apart from the state, which stays borrowed.
+/// The message of the panic that ended the instance. Separate from the state, which stays borrowed.
 static FAULT: Mutex<String> = Mutex::new(String::new());
 
 #[cfg(target_arch = "wasm32")]
 mod host {
     #[link(wasm_import_module = "host")]
     unsafe extern "C" {
-        /// Returns milliseconds from any beginning.
+        /// Returns the milliseconds since an arbitrary time.
         pub(crate) safe fn now() -> f64;
     }
 }
@@ -54,7 +53,7 @@ pub extern "C" fn start() {
     STATE.with_borrow_mut(|state| state.session = Some(Embedded::new()));
 }
 
-/// Makes room for a message of the client, and returns where it goes.
+/// Allocates the buffer for a message of the client, and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(length: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
@@ -64,7 +63,7 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
     })
 }
 
-/// Takes the message that was written to [`room`].
+/// Receives the message that was written to [`room`].
 #[unsafe(no_mangle)]
 pub extern "C" fn receive() {
     STATE.with_borrow_mut(|state| {
@@ -75,15 +74,15 @@ pub extern "C" fn receive() {
     });
 }
 
-/// Does a piece of work. Returns the milliseconds until there is more, zero if there is now; a negative
-/// number if there is none before the next message.
+/// Does a unit of work. Returns the milliseconds until there is more, which is zero for more work now, and
+/// negative if there is none before the next message.
 #[unsafe(no_mangle)]
 pub extern "C" fn work() -> f64 {
     let next = STATE.with_borrow_mut(|state| state.session.as_mut().and_then(Embedded::work));
     next.map_or(-1.0, |time| time.as_secs_f64() * 1000.0)
 }
 
-/// Takes the next message for the client. Returns its length, zero if there is none.
+/// Moves the next message for the client to the buffer. Returns its length, or zero if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn take() -> usize {
     STATE.with_borrow_mut(|state| {
@@ -92,7 +91,7 @@ pub extern "C" fn take() -> usize {
     })
 }
 
-/// Returns the place of the message that [`take`] or [`fault`] has taken.
+/// Returns the address of the message that [`take`] or [`fault`] moved to the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn message() -> *const u8 {
     match FAULT.lock() {
@@ -101,7 +100,8 @@ pub extern "C" fn message() -> *const u8 {
     }
 }
 
-/// Takes the message of the panic that ended the instance. Returns its length, zero if none did.
+/// Moves the message of the panic that ended the instance to the buffer. Returns its length, or zero if
+/// there was no panic.
 #[unsafe(no_mangle)]
 pub extern "C" fn fault() -> usize {
     FAULT.lock().map_or(0, |fault| fault.len())

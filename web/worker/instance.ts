@@ -1,6 +1,6 @@
-// One instance of the language server: the module of WebAssembly, and how messages get in and out.
+// An instance of the WebAssembly module of the language server, and its message buffers.
 
-/** The functions of the module; `web/src/lib.rs` says what each does. */
+/** The exports of the module, documented in `web/src/lib.rs`. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   __wasm_call_ctors(): void;
@@ -16,7 +16,7 @@ interface Exports {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The instance is lost: a call into it trapped. */
+/** Thrown if a call into the instance trapped, so that it cannot be used any more. */
 export class Lost extends Error {}
 
 export class Instance {
@@ -32,7 +32,7 @@ export class Instance {
     });
   }
 
-  /** Gives it a message of the client. */
+  /** Delivers a message from the client. */
   receive(message: string): void {
     this.call(() => {
       const body = encoder.encode(message);
@@ -42,12 +42,12 @@ export class Instance {
     });
   }
 
-  /** Lets it work: gives the milliseconds until there is more to do, negative if that is after a message. */
+  /** Does pending work. Returns the milliseconds until there is more, or a negative number if only a message brings more. */
   work(): number {
     return this.call(() => this.exports.work());
   }
 
-  /** Takes the next message for the client. */
+  /** Returns the next message for the client, and removes it from the queue. */
   take(): string | undefined {
     return this.call(() => {
       const length = this.exports.take() >>> 0;
@@ -72,7 +72,7 @@ export class Instance {
     }
   }
 
-  /** The message of the panic; that of the engine where there was none, as when the stack is full. */
+  /** The message of the panic, or of the engine if there was no panic, such as after a stack overflow. */
   private reason(error: unknown): string {
     try {
       const length = this.exports.fault() >>> 0;
@@ -80,7 +80,7 @@ export class Instance {
         return this.read(length);
       }
     } catch {
-      // Nothing can be called any more.
+      // The instance cannot be called any more.
     }
     return `an internal error ended the session (${error instanceof Error ? error.message : String(error)})`;
   }

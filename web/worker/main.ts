@@ -1,15 +1,15 @@
-// The worker: an instance of the server, and the turns in which it works.
+// The worker: an instance of the server, and the tasks in which it works.
 
 import { Instance, Lost } from "./instance.js";
 import type { Ended, Message, Restored, Start } from "./messages.js";
 
-/** The part of a worker's global scope that is used: the types of the DOM have that of a page. */
+/** The used part of a worker's global scope; the DOM types describe that of a page. */
 const scope = globalThis as unknown as {
   onmessage: ((event: MessageEvent) => void) | null;
   postMessage(message: Message | Ended): void;
 };
 
-// A task after the messages that have arrived. A timer would wait for four milliseconds after a few turns.
+// A task after the messages that have arrived. Nested timers would be delayed by four milliseconds.
 const { port1, port2 } = new MessageChannel();
 port1.onmessage = turn;
 

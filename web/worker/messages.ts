@@ -1,4 +1,4 @@
-// What a session and its worker say to each other.
+// The messages between a session and its worker.
 
 /** A message of the protocol. */
 export interface Message {
@@ -15,14 +15,14 @@ export interface Start {
   readonly module: WebAssembly.Module;
 }
 
-/** Follows what a worker is told about the state of the session. All other messages are of the protocol. */
+/** Marks the end of the messages that restore the state of the session. All other messages are of the protocol. */
 export interface Restored {
   readonly restored: true;
 }
 
-/** What a worker sends when it has ended: a call into the server trapped. Else it sends messages of the protocol. */
+/** Sent by a worker whose server trapped. All other messages of a worker are of the protocol. */
 export interface Ended {
   readonly ended: string;
-  /** The server had done all that was to be done, at some time after the state was restored. */
+  /** True if the server was idle at some time after the state had been restored. */
   readonly wasIdle: boolean;
 }

@@ -1,11 +1,11 @@
-// A session of the protocol over workers. Nothing ends it: a worker that is lost, by a panic, because a run
-// has reached a limit, or because the user has stopped it, is followed by another with the same documents.
+// A session of the protocol that survives its workers: after a panic, a run that reached a limit, or a run that
+// the user stopped, a new worker gets the same documents.
 
 import { TextDocument } from "vscode-languageserver-textdocument";
 
 import type { Ended, Message, Restored, Start } from "./messages.js";
 
-/** What is used of a worker. */
+/** The used part of a worker. */
 export interface WorkerLike {
   onmessage: ((event: MessageEvent) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
@@ -15,14 +15,14 @@ export interface WorkerLike {
 
 type Id = number | string;
 
-/** How long a cancelled run has to answer, in milliseconds. */
+/** The time for a cancelled run to respond, in milliseconds. */
 const GRACE = 200;
 
 const REQUEST_CANCELLED = -32800;
 const REQUEST_FAILED = -32803;
 const CONTENT_MODIFIED = -32801;
 
-/** Requests after which a user waits for an answer. An editor repeats the others by itself, and is told nothing. */
+/** Requests whose failure is shown to the user. Editors repeat the others themselves. */
 const AWAITED = new Set([
   "workspace/executeCommand",
   "relay/shapes",
@@ -33,26 +33,26 @@ const AWAITED = new Set([
 
 export class Session {
   private worker: WorkerLike;
-  /** How many workers there have been: identifiers of their requests are told apart by it. */
+  /** The number of workers so far, which makes the identifiers of their requests unique. */
   private generation = 0;
   private initialize: Message | undefined;
   private isInitialized = false;
   private settings: Message | undefined;
   private readonly documents = new Map<string, TextDocument>();
-  /** Documents that the server does not have: it was lost with them, and is given them when they change. */
+  /** Documents with which a worker was lost. The server gets them again when they change. */
   private readonly suspended = new Set<string>();
-  /** The client's requests that are not answered. */
+  /** The pending requests of the client. */
   private readonly pending = new Map<Id, Message>();
   private readonly told = new Set<string>();
-  /** The worker has been given no document. */
+  /** True if the worker has no documents. */
   private isBare = true;
-  /** Why there is no worker: one without documents was lost at once. The next change of a document tries again. */
+  /** The reason for having no worker: one without documents was lost. The next change of a document starts another. */
   private end: string | undefined;
 
   constructor(
     private readonly module: WebAssembly.Module,
     private readonly create: () => WorkerLike,
-    /** The end of the channel whose other end the client has. */
+    /** The port of the channel to the client. */
     private readonly client: MessagePort,
   ) {
     this.worker = this.begin();
@@ -84,7 +84,7 @@ export class Session {
       }
     } else if (method === undefined) {
       const [generation, own] = String(id).split(":");
-      // A request of another worker waits for no answer.
+      // The request came from a previous worker, which does not wait for the response.
       if (Number(generation) === this.generation) {
         this.worker.postMessage({ ...message, id: Number(own) });
       }
@@ -101,7 +101,7 @@ export class Session {
     }
   }
 
-  /** A server that runs a function hears nothing: one that does not answer soon is ended. */
+  /** Ends a worker that does not respond soon: a server that runs a function receives no messages. */
   private cancel(id: Id): void {
     if (this.pending.get(id)?.method === "workspace/executeCommand") {
       setTimeout(() => {
@@ -113,7 +113,7 @@ export class Session {
     }
   }
 
-  /** Remembers what another worker has to be told. */
+  /** Records the state that a new worker needs. */
   private note(message: Message): void {
     const { id, method, params } = message;
     if (id !== undefined && id !== null && method !== undefined) {
@@ -155,7 +155,7 @@ export class Session {
     this.worker.postMessage({ jsonrpc: "2.0", method: "textDocument/didOpen", params: { textDocument } });
   }
 
-  /** Makes a worker. `swallowed` is the request of which the client has the answer. */
+  /** Starts a worker. The response to `swallowed` is dropped, because the client has one already. */
   private begin(swallowed?: Id | null): WorkerLike {
     const generation = ++this.generation;
     const worker = this.create();
@@ -194,7 +194,7 @@ export class Session {
     this.tell(this.end);
   }
 
-  /** Goes on with another worker. With `suspend` the documents are left out: it is lost because of them. */
+  /** Replaces the worker. With `suspend`, the new one gets no documents, because they ended the previous one. */
   private restart(reason: string | undefined, suspend: boolean): void {
     const isAnswered = !this.pending.has(this.initialize?.id ?? "");
     const repeated: Message[] = [];
@@ -204,7 +204,7 @@ export class Session {
         continue;
       }
       const isAwaited = AWAITED.has(method);
-      // The run was ended, and nothing else went wrong.
+      // Only the run was cancelled.
       if (reason === undefined && !isAwaited) {
         repeated.push(message);
         continue;
