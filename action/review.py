@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 MARK = "<!-- relay-analyzer -->"
-#: GitHub takes 65,536 characters.
+#: The limit of GitHub is 65,536 characters.
 MAX_COMMENT = 60_000
 MAX_DIFF = 6_000
 MAX_MODULES = 50
@@ -25,13 +25,13 @@ def wanted(name, default):
 
 
 def command(name, text):
-    """Says something to GitHub in a line of its own."""
+    """Prints a workflow command."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     print(f"::{name}::{escaped}", flush=True)
 
 
 def program(*arguments):
-    """Runs relay-analyzer; its exit code, output and errors."""
+    """Runs relay-analyzer. Returns its exit code, output and errors."""
     name = os.environ.get("RELAY_ANALYZER") or "relay-analyzer"
     try:
         done = subprocess.run([name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -47,7 +47,7 @@ def git(*arguments):
 
 
 def check():
-    """Prints the annotations; the number of errors."""
+    """Prints the annotations. Returns the number of errors."""
     arguments = ["check", "--format", "github"]
     if wanted("RELAY_TVM", "false"):
         arguments.append("--tvm")
@@ -63,12 +63,12 @@ def check():
 
 
 def base_of(event):
-    """The commit that a pull request is compared with; none outside of pull requests."""
+    """Returns the base commit of a pull request, if the event is one."""
     base = event.get("pull_request", {}).get("base", {}).get("sha")
     if base is None:
         return None
     if git("cat-file", "-e", f"{base}^{{commit}}")[0] != 0:
-        # The checkout has one commit only.
+        # The checkout has only one commit.
         git("fetch", "--quiet", "--depth", "1", "origin", base)
     if git("cat-file", "-e", f"{base}^{{commit}}")[0] != 0:
         command("warning", f"relay-analyzer: the base commit {base} cannot be fetched, so no diff is made")
@@ -77,7 +77,7 @@ def base_of(event):
 
 
 def changed_files(base):
-    """The modules that differ from a commit: state, name before, name now."""
+    """Returns the modules that differ from a commit: state, name before, name after."""
     _, out = git("diff", "--name-status", "-z", "--find-renames", base, "--")
     fields = out.decode("utf-8", "surrogateescape").split("\0")
     found = []
@@ -106,7 +106,7 @@ def fenced(text):
 
 
 def diff_of(base, files):
-    """The rows and the details of a comment; the number of modules that changed."""
+    """Returns the rows and the details of a comment, and the number of changed modules."""
     rows, details, changed = [], [], 0
     with tempfile.TemporaryDirectory() as folder:
         for number, (state, before, now) in enumerate(files):
@@ -163,7 +163,7 @@ def request(method, url, token, body=None):
 
 
 def comment(event, text):
-    """Writes the comment, or writes the one of an earlier run anew."""
+    """Creates the comment, or updates that of an earlier run."""
     token = os.environ.get("GITHUB_TOKEN", "")
     number = event.get("pull_request", {}).get("number")
     if not token or number is None:
@@ -181,7 +181,7 @@ def comment(event, text):
                 break
         request("POST", f"{comments}/{number}/comments", token, {"body": text})
     except (urllib.error.URLError, ValueError, OSError) as error:
-        # Pull requests of forks have tokens that cannot write.
+        # Pull requests of forks have read-only tokens.
         command("warning", f"relay-analyzer: the comment was not written: {error}. It takes the permission `pull-requests: write`")
 
 

@@ -1,5 +1,4 @@
-// What the pages of mdBook need of its book.js, which Debian's package leaves out: colours of code, the sidebar
-// and the themes.
+// The required parts of mdBook's book.js, which Debian's package lacks: highlighting, the sidebar and the themes.
 (() => {
   "use strict";
   const root = document.documentElement;

@@ -1,4 +1,4 @@
-// The browser that `.ci/install-editors vscode` has put into RELAY_EDITORS.
+// The browser that `.ci/install-editors vscode` installed in RELAY_EDITORS.
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -8,7 +8,7 @@ export function launch() {
   const { chromium } = createRequire(path.join(editors, "node_modules/x"))("playwright-core");
   const executablePath = process.env.CHROMIUM ?? path.join(editors, "chromium/chromium");
   const env = { ...process.env };
-  // It brings the libraries that a bare machine lacks.
+  // The package includes the libraries that a minimal machine lacks.
   if (execFileSync("ldd", [executablePath], { encoding: "utf8" }).includes("not found")) {
     env.LD_LIBRARY_PATH = path.join(editors, "chromium/al2023/lib");
   }

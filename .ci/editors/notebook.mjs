@@ -1,8 +1,8 @@
-// Looks at a notebook that a kernel has run: each kind of result is drawn.
+// Checks an executed notebook in a browser: each kind of result is displayed.
 //
 //   node notebook.mjs NOTEBOOK.html OUT.png
 //
-// RELAY_EDITORS: where `.ci/install-editors vscode` has put the browser
+// RELAY_EDITORS: the folder of `.ci/install-editors vscode`, with the browser
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import path from "node:path";

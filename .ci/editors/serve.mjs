@@ -1,4 +1,4 @@
-// A static file server, for looking at a site as its readers do.
+// A static file server for tests in a browser.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Looks at the site as a reader does: pages have text, pictures and colours, and nothing fails.
+// Checks the site in a browser: pages have text, pictures and highlighting, and no request fails.
 //
 //   node site.mjs SITE FOLDER
 //
@@ -41,7 +41,7 @@ try {
     assert.deepEqual(failures, [], name);
     await page.close();
   }
-  // From the page about it to the playground itself, whose example has an error.
+  // Follow the link to the playground, whose example has an error.
   if (existsSync(path.join(site, "playground"))) {
     const page = await context.newPage();
     await page.goto(`${origin}/playground.html`);
