@@ -17,9 +17,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     // types.
     ("analysis/types", "ty", "relation"),
     ("analysis/types", "map", "relation"),
-    // The types of definitions outside weak clusters decide what is in one.
-    ("analysis/semantics", "queries", "groups"),
-    ("analysis/semantics", "infer::freeze", "infer::assume"),
     ("analysis/interpreter", "limits", "interrupt"),
     ("analysis/interpreter", "limits", "spare"),
     ("analysis/interpreter", "interrupt", "tensor"),

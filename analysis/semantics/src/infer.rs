@@ -26,6 +26,7 @@ mod generalise;
 mod pattern;
 mod printed;
 mod repeated;
+mod results;
 mod reuse;
 
 use std::sync::Arc;
@@ -41,8 +42,8 @@ use crate::{
     scope::{LocalRef, Scopes},
 };
 pub use finding::{Finding, Mismatch};
-pub use freeze::{Inference, Numeric, UnitTypes};
 use repeated::Repeated;
+pub use results::{Inference, Numeric, UnitTypes};
 use reuse::{Inputs, Known};
 
 /// The environment of a body: everything that inference needs from outside it.

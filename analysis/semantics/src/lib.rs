@@ -19,7 +19,6 @@ mod diagnostic;
 mod entries;
 mod exhaustive;
 pub mod features;
-mod groups;
 pub mod infer;
 mod item;
 mod key;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use operators::Operator;
 use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
 
-use super::{Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes};
+use super::{Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes, results::Assumptions};
 use crate::{
     body::*,
     lower::printed_type,
@@ -29,21 +29,6 @@ const MAX_RELAXED: usize = 8;
 /// The maximum number of single sizes with which a rule is retried.
 const MAX_RELAXED_SIZES: usize = 16;
 const MAX_RELAXED_WEIGHT: u32 = 1_000;
-
-/// The assumptions of a body, and what depends on them.
-///
-/// Inference does not know them: what depends on an assumed type has the same type, so that a
-/// statement that is broken for a while does not change those after it. The findings that depend on
-/// assumptions are removed at the end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Assumptions {
-    /// The variables whose types depend on assumed types, in order.
-    variables: Vec<LocalRef>,
-    /// The units with findings that depend on assumed types, before those were removed.
-    unfiltered: Vec<(u32, Arc<UnitTypes>)>,
-    /// True if any type is assumed.
-    any: bool,
-}
 
 impl Assumptions {
     /// Finds what depends on the assumptions of a body, and removes such findings. `remarkable` are
@@ -92,23 +77,6 @@ impl Assumptions {
             }
         }
         found
-    }
-
-    /// Returns true if nothing is assumed.
-    pub(super) fn is_empty(&self) -> bool {
-        !self.any
-    }
-
-    /// Returns a unit with all its findings, if those that depend on assumptions were removed.
-    pub(super) fn unfiltered(&self, unit: usize) -> Option<&Arc<UnitTypes>> {
-        let at = self.unfiltered.binary_search_by_key(&unit, |(unit, _)| *unit as usize).ok()?;
-        Some(&self.unfiltered[at].1)
-    }
-
-    /// Returns true if the type of a variable depends on an assumed type.
-    pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
-        let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
-        self.variables.binary_search_by_key(&key(&binding), key).is_ok()
     }
 
     /// Returns true if the type of an expression of a unit is assumed, or depends on an assumed type.

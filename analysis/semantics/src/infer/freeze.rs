@@ -3,140 +3,15 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smol_str::SmolStr;
 use types::{
     Constraint, DTypeTerm, Level, NodeId, Param, PolyType, RelationId, Resolver, State, Type,
 };
 
 use super::{
-    Finding, Infer, Instance, Memo, OpenUnit, UnitRef, assume::Assumptions,
-    constants::ConstantBinding,
+    Finding, Infer, Inference, Instance, Memo, Numeric, OpenUnit, UnitRef, UnitTypes,
+    constants::ConstantBinding, results::Assumptions,
 };
 use crate::{body::*, scope::Scopes};
-
-/// The types of a body.
-#[derive(Clone, Debug, Default, Eq)]
-pub struct Inference {
-    /// Types of each unit.
-    pub units: Vec<Arc<UnitTypes>>,
-    /// The type of the definition, or of the expression.
-    pub signature: Option<Type>,
-    /// True if some type is more general than the written one, or unknown: TVM may infer other
-    /// types.
-    pub generalised: bool,
-    /// True if the types are those that TVM infers.
-    pub(crate) strict: bool,
-    /// The type parameters of the definition that stand for data types of literals.
-    pub numeric: Vec<Param>,
-    /// True if a reference of the definition holds one type for all its users.
-    pub(crate) weak: bool,
-    /// What depends on types that are assumed because of an error.
-    pub(super) assumptions: Assumptions,
-    /// The numbers of the units with anything besides types, in order; see [`UnitTypes::is_plain`].
-    pub(super) remarkable: Vec<u32>,
-    /// The names of the type parameters of the signature. They take no part in the equality of
-    /// types, but messages show them.
-    names: Box<[SmolStr]>,
-}
-
-/// The types of a unit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnitTypes {
-    /// The type of each expression.
-    pub exprs: Box<[Type]>,
-    /// The type of each variable.
-    pub binders: Box<[Type]>,
-    /// The findings of inference, without places.
-    pub findings: Vec<Finding>,
-    /// The numbers of type comments that disagree with the inferred types.
-    pub stale: Vec<u32>,
-    /// The inputs of the unit; see `Infer::inputs_of`.
-    pub(super) inputs: Box<[Type]>,
-    /// True if the unit was a batch of its own.
-    pub(super) alone: bool,
-    /// True if some type is left open.
-    pub(super) open: bool,
-    /// True if a type of the batch is more general than the written one.
-    pub(super) generalised: bool,
-    /// Data types of literals that are chosen by uses.
-    pub numeric: Option<Box<Numeric>>,
-    /// The expressions whose types are assumed because of an error, not those that depend on them.
-    pub(super) assumed: Box<[ExprId]>,
-}
-
-/// Literals whose data types are chosen where a function or constant is used, for evaluation: in
-/// `let %inc = fn (%x) { add(%x, 1) };` the `1` has the data type of the argument.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Numeric {
-    /// Uses of polymorphic types, with the data types that they choose, in the order of expressions.
-    pub uses: Vec<(ExprId, Vec<DTypeTerm>)>,
-    /// Variables of polymorphic types, with the parameters that stand for such data types.
-    pub binders: Vec<(BinderId, Vec<Param>)>,
-    /// Literals of constants, with the parameters that stand for their data types.
-    pub literals: Vec<(ExprId, Param)>,
-    /// Variables bound to constants, with the types that their uses have instances of.
-    pub schemes: Vec<(BinderId, Type)>,
-}
-
-impl PartialEq for Inference {
-    fn eq(&self, other: &Inference) -> bool {
-        let Inference { units, signature, generalised, strict, numeric, weak, .. } = self;
-        let same = |(a, b): (&Arc<UnitTypes>, &Arc<UnitTypes>)| Arc::ptr_eq(a, b) || a == b;
-        // What is most likely to differ, and costs least, comes first.
-        *signature == other.signature
-            && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
-            && self.remarkable == other.remarkable
-            && self.assumptions == other.assumptions
-            && *numeric == other.numeric
-            && self.names == other.names
-            && units.len() == other.units.len()
-            && units.iter().zip(&other.units).all(same)
-    }
-}
-
-impl Inference {
-    /// Returns the units with anything besides plain types, among them all with findings, stale
-    /// comments or open types, in order.
-    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (usize, &UnitTypes)> {
-        self.remarkable.iter().map(|&unit| (unit as usize, &*self.units[unit as usize]))
-    }
-
-    /// Returns the findings of all units, in order.
-    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
-        self.remarkable_units().flat_map(|(_, types)| &types.findings)
-    }
-}
-
-impl UnitTypes {
-    /// Returns true if there are only closed types: no findings, no stale comments, no assumptions,
-    /// and the unit was a batch of its own. That is so for nearly all units, and what looks for the
-    /// others would read all of them at every keystroke.
-    pub(super) fn is_plain(&self) -> bool {
-        self.alone
-            && !self.open
-            && !self.generalised
-            && self.findings.is_empty()
-            && self.stale.is_empty()
-            && self.assumed.is_empty()
-    }
-
-    /// The type of an expression.
-    pub fn expr(&self, expr: ExprId) -> &Type {
-        self.exprs.get(expr.index()).unwrap_or(&Type::Error)
-    }
-
-    /// The type that uses of a variable have, or have instances of.
-    pub(super) fn use_of(&self, binder: BinderId) -> &Type {
-        let schemes = self.numeric.as_deref().map_or(&[][..], |numeric| &numeric.schemes);
-        let scheme = schemes.iter().find(|(own, _)| *own == binder);
-        scheme.map_or_else(|| self.binder(binder), |(_, ty)| ty)
-    }
-
-    /// The type of a variable.
-    pub fn binder(&self, binder: BinderId) -> &Type {
-        self.binders.get(binder.index()).unwrap_or(&Type::Error)
-    }
-}
 
 impl Infer<'_> {
     /// Closes the open batch: decides what is still open, and freezes the types.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use types::Type;
 
-use super::{Memo, UnitTypes, assume::Assumptions, freeze::tail_of};
+use super::{Memo, UnitTypes, freeze::tail_of, results::Assumptions};
 use crate::{body::*, features::UnitFeatures, lower::is_shareable, scope::Scopes};
 
 /// What is known about the inputs of a unit without comparing types.

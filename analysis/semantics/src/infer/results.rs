@@ -1,0 +1,167 @@
+//! The results of inference.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use types::{DTypeTerm, Param, Type};
+
+use super::Finding;
+use crate::{body::*, scope::LocalRef};
+
+/// The types of a body.
+#[derive(Clone, Debug, Default, Eq)]
+pub struct Inference {
+    /// Types of each unit.
+    pub units: Vec<Arc<UnitTypes>>,
+    /// The type of the definition, or of the expression.
+    pub signature: Option<Type>,
+    /// True if some type is more general than the written one, or unknown: TVM may infer other
+    /// types.
+    pub generalised: bool,
+    /// True if the types are those that TVM infers.
+    pub(crate) strict: bool,
+    /// The type parameters of the definition that stand for data types of literals.
+    pub numeric: Vec<Param>,
+    /// True if a reference of the definition holds one type for all its users.
+    pub(crate) weak: bool,
+    /// What depends on types that are assumed because of an error.
+    pub(super) assumptions: Assumptions,
+    /// The numbers of the units with anything besides types, in order; see [`UnitTypes::is_plain`].
+    pub(super) remarkable: Vec<u32>,
+    /// The names of the type parameters of the signature. They take no part in the equality of
+    /// types, but messages show them.
+    pub(super) names: Box<[SmolStr]>,
+}
+
+/// The types of a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnitTypes {
+    /// The type of each expression.
+    pub exprs: Box<[Type]>,
+    /// The type of each variable.
+    pub binders: Box<[Type]>,
+    /// The findings of inference, without places.
+    pub findings: Vec<Finding>,
+    /// The numbers of type comments that disagree with the inferred types.
+    pub stale: Vec<u32>,
+    /// The inputs of the unit; see `Infer::inputs_of`.
+    pub(super) inputs: Box<[Type]>,
+    /// True if the unit was a batch of its own.
+    pub(super) alone: bool,
+    /// True if some type is left open.
+    pub(super) open: bool,
+    /// True if a type of the batch is more general than the written one.
+    pub(super) generalised: bool,
+    /// Data types of literals that are chosen by uses.
+    pub numeric: Option<Box<Numeric>>,
+    /// The expressions whose types are assumed because of an error, not those that depend on them.
+    pub(super) assumed: Box<[ExprId]>,
+}
+
+/// Literals whose data types are chosen where a function or constant is used, for evaluation: in
+/// `let %inc = fn (%x) { add(%x, 1) };` the `1` has the data type of the argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numeric {
+    /// Uses of polymorphic types, with the data types that they choose, in the order of expressions.
+    pub uses: Vec<(ExprId, Vec<DTypeTerm>)>,
+    /// Variables of polymorphic types, with the parameters that stand for such data types.
+    pub binders: Vec<(BinderId, Vec<Param>)>,
+    /// Literals of constants, with the parameters that stand for their data types.
+    pub literals: Vec<(ExprId, Param)>,
+    /// Variables bound to constants, with the types that their uses have instances of.
+    pub schemes: Vec<(BinderId, Type)>,
+}
+
+impl PartialEq for Inference {
+    fn eq(&self, other: &Inference) -> bool {
+        let Inference { units, signature, generalised, strict, numeric, weak, .. } = self;
+        let same = |(a, b): (&Arc<UnitTypes>, &Arc<UnitTypes>)| Arc::ptr_eq(a, b) || a == b;
+        // What is most likely to differ, and costs least, comes first.
+        *signature == other.signature
+            && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
+            && self.remarkable == other.remarkable
+            && self.assumptions == other.assumptions
+            && *numeric == other.numeric
+            && self.names == other.names
+            && units.len() == other.units.len()
+            && units.iter().zip(&other.units).all(same)
+    }
+}
+
+impl Inference {
+    /// Returns the units with anything besides plain types, among them all with findings, stale
+    /// comments or open types, in order.
+    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (usize, &UnitTypes)> {
+        self.remarkable.iter().map(|&unit| (unit as usize, &*self.units[unit as usize]))
+    }
+
+    /// Returns the findings of all units, in order.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.remarkable_units().flat_map(|(_, types)| &types.findings)
+    }
+}
+
+impl UnitTypes {
+    /// Returns true if there are only closed types: no findings, no stale comments, no assumptions,
+    /// and the unit was a batch of its own. That is so for nearly all units, and what looks for the
+    /// others would read all of them at every keystroke.
+    pub(super) fn is_plain(&self) -> bool {
+        self.alone
+            && !self.open
+            && !self.generalised
+            && self.findings.is_empty()
+            && self.stale.is_empty()
+            && self.assumed.is_empty()
+    }
+
+    /// The type of an expression.
+    pub fn expr(&self, expr: ExprId) -> &Type {
+        self.exprs.get(expr.index()).unwrap_or(&Type::Error)
+    }
+
+    /// The type that uses of a variable have, or have instances of.
+    pub(super) fn use_of(&self, binder: BinderId) -> &Type {
+        let schemes = self.numeric.as_deref().map_or(&[][..], |numeric| &numeric.schemes);
+        let scheme = schemes.iter().find(|(own, _)| *own == binder);
+        scheme.map_or_else(|| self.binder(binder), |(_, ty)| ty)
+    }
+
+    /// The type of a variable.
+    pub fn binder(&self, binder: BinderId) -> &Type {
+        self.binders.get(binder.index()).unwrap_or(&Type::Error)
+    }
+}
+
+/// The assumptions of a body, and what depends on them.
+///
+/// Inference does not know them: what depends on an assumed type has the same type, so that a
+/// statement that is broken for a while does not change those after it. The findings that depend on
+/// assumptions are removed at the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Assumptions {
+    /// The variables whose types depend on assumed types, in order.
+    pub(super) variables: Vec<LocalRef>,
+    /// The units with findings that depend on assumed types, before those were removed.
+    pub(super) unfiltered: Vec<(u32, Arc<UnitTypes>)>,
+    /// True if any type is assumed.
+    pub(super) any: bool,
+}
+
+impl Assumptions {
+    /// Returns true if nothing is assumed.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.any
+    }
+
+    /// Returns a unit with all its findings, if those that depend on assumptions were removed.
+    pub(super) fn unfiltered(&self, unit: usize) -> Option<&Arc<UnitTypes>> {
+        let at = self.unfiltered.binary_search_by_key(&unit, |(unit, _)| *unit as usize).ok()?;
+        Some(&self.unfiltered[at].1)
+    }
+
+    /// Returns true if the type of a variable depends on an assumed type.
+    pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
+        let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
+        self.variables.binary_search_by_key(&key(&binding), key).is_ok()
+    }
+}

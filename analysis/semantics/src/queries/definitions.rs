@@ -1,0 +1,253 @@
+//! The queries before inference: bodies, names, headers, and the modules that they are in.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use types::{PolyType, Type};
+
+use crate::{
+    adt::{Adt, TypeDef},
+    body::{Body, Name, Unit},
+    db::{Db, Settings, SourceFile},
+    item::{Def, DefKind, Module, module, modules},
+    lower::{Previous, lower, lower_type_def},
+    metadata::Metadata,
+    module::ModuleTypes,
+    scope::{Scopes, resolve, resolve_after},
+};
+
+/// The body of a definition.
+#[salsa::tracked(returns(clone))]
+pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
+    let key = def.key(db);
+    let previous = db.cache().lowered(&key);
+    let body = lower(def.node(db), previous.as_ref());
+    let same = previous.map(|previous| previous.body).filter(|before| **before == body);
+    let body = same.unwrap_or_else(|| Arc::new(body));
+    let lowered = Previous { green: def.green(db).clone(), body: body.clone() };
+    db.cache().set_lowered(&key, lowered);
+    body
+}
+
+/// The header of a definition. What depends on it alone is not computed again when the body changes.
+#[salsa::tracked(returns(clone))]
+pub(super) fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
+    body(db, def).units[0].clone()
+}
+
+/// The names of a definition's units, resolved.
+#[salsa::tracked(returns(clone))]
+pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
+    let body = body(db, def);
+    let key = def.key(db);
+    let known = db.cache().scopes(&key);
+    let scopes = match known {
+        Some((before, scopes)) => resolve_after(&scopes, &before, &body),
+        None => Arc::new(resolve(&body)),
+    };
+    db.cache().set_scopes(&key, body, scopes.clone());
+    scopes
+}
+
+/// A type definition.
+#[salsa::tracked(returns(clone))]
+pub fn type_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<TypeDef>> {
+    lower_type_def(def.node(db)).map(Arc::new)
+}
+
+/// The prelude without its tensor arrays.
+pub fn prelude(db: &dyn Db) -> Option<Module<'_>> {
+    module(db, *Settings::get(db).prelude_files(db).first()?, 0)
+}
+
+/// Returns the module of the prelude that defines `name`, if it is not the module itself.
+fn prelude_of<'db>(db: &'db dyn Db, file: SourceFile, name: &str) -> Option<Module<'db>> {
+    let files = Settings::get(db).prelude_files(db);
+    let behind = *files.get(crate::prelude::file_of(name))?;
+    (behind != file).then(|| module(db, behind, 0)).flatten()
+}
+
+/// The data types that a module sees: its own, then the prelude's.
+#[salsa::tracked(returns(clone))]
+pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleTypes> {
+    let files = Settings::get(db).prelude_files(db);
+    let mut types = ModuleTypes::over_prelude(files.first().is_some_and(|f| *f != module.file(db)));
+    let from_prelude = module.file(db).is_prelude(db);
+    for &def in module.items(db) {
+        if def.kind(db) == DefKind::Type
+            && let Some(def) = type_def(db, def)
+        {
+            types.add(Adt { from_prelude, ..def.adt.clone() });
+        }
+    }
+    db.cache().share_types(module.file(db), module.number(db), types)
+}
+
+/// The functions that a module defines, by name: their positions among its items.
+#[salsa::tracked(returns(ref))]
+pub fn module_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32> {
+    let mut scope = FxHashMap::default();
+    for (position, &def) in module.items(db).iter().enumerate() {
+        if matches!(def.kind(db), DefKind::Fn | DefKind::Tir) {
+            scope.entry(def.name(db).clone()).or_insert(position as u32);
+        }
+    }
+    scope
+}
+
+/// Returns the function `name` of a module itself, without the prelude.
+fn own_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<Def<'db>> {
+    let position = *module_scope(db, module).get(name)?;
+    module.items(db).get(position as usize).copied()
+}
+
+/// Resolves a global. Returns its definition, and true if that is in the prelude.
+pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(Def<'db>, bool)> {
+    if let Some(def) = own_global(db, module, name) {
+        return Some((def, false));
+    }
+    let found = own_global(db, prelude_of(db, module.file(db), name)?, name)?;
+    // `@map` of the prelude takes a `List` of the prelude, not one of the module.
+    let fits =
+        signature(db, found).is_none_or(|ty| module_types(db, module).redefines_prelude(&ty));
+    fits.then_some((found, true))
+}
+
+/// Resolves a data type. Returns its definition, and true if that is in the prelude.
+pub fn data_type<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> Option<(Def<'db>, bool)> {
+    let own = |module: Module<'db>| {
+        let position = *type_scope(db, module).get(name)?;
+        module.items(db).get(position as usize).copied()
+    };
+    if let Some(def) = own(module) {
+        return Some((def, module.file(db).is_prelude(db)));
+    }
+    own(prelude_of(db, module.file(db), name)?).map(|def| (def, true))
+}
+
+/// The metadata section of a module: its own, or for a code view that of the file.
+#[salsa::tracked(returns(clone))]
+pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadata>> {
+    let def = module.items(db).iter().find(|def| def.kind(db) == DefKind::Metadata)?;
+    let token = def.node(db).token(syntax::SyntaxKind::METADATA)?;
+    if weights::is_folded(token.text()) {
+        return module.file(db).section(db).clone();
+    }
+    Some(Arc::new(Metadata::read(token.text())))
+}
+
+/// Returns true if the type of a definition may have constraints that its signature does not show:
+/// those of shape, size and data type parameters, and of a `where` clause.
+fn has_rules(header: &crate::body::Function) -> bool {
+    let is_part = |param: &types::Param| param.kind() != types::Kind::Type;
+    !header.relations.is_empty() || header.type_params.iter().any(is_part)
+}
+
+/// The type that other definitions see, if it is independent of the body.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn closed_signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    signature(db, def).filter(|_| !header(db, def).header().is_some_and(has_rules))
+}
+
+/// The type of a definition by its header, if the header is complete.
+#[salsa::tracked(returns(clone))]
+pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    let unit = header(db, def);
+    let header = unit.header()?;
+    let params: Option<Vec<Type>> = header
+        .params
+        .iter()
+        .map(|&binder| unit.binder(binder).annotation.clone().filter(Type::is_closed))
+        .collect();
+    let func = Type::func(params?, header.ret.clone().filter(Type::is_closed)?);
+    Some(PolyType::close(&header.type_params, Vec::new(), &func))
+}
+
+/// True if all parameters of a definition are annotated, so that its result follows from its body.
+/// The result of `def @f<s : Shape>(%x: Tensor[s, float32])` may follow from its calls only.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
+    let unit = header(db, def);
+    unit.header().is_none_or(|header| {
+        !has_rules(header)
+            && (header.ret.is_some() || header.type_params.is_empty())
+            && header
+                .params
+                .iter()
+                .all(|&binder| unit.binder(binder).annotation.as_ref().is_some_and(Type::is_closed))
+    })
+}
+
+/// The globals that a definition uses.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
+    scopes(db, def).globals.clone()
+}
+
+/// The users of each global in a module: their positions among its items, in order.
+#[salsa::tracked(returns(ref))]
+fn users<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, Vec<u32>> {
+    let mut users: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
+    for (position, &def) in module.items(db).iter().enumerate() {
+        if matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+            for name in global_uses(db, def) {
+                users.entry(name.clone()).or_default().push(position as u32);
+            }
+        }
+    }
+    users
+}
+
+/// Returns the users of a global in a module, in order.
+pub fn users_of<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> impl Iterator<Item = Def<'db>> {
+    let positions = users(db, module).get(name).into_iter().flatten();
+    positions.filter_map(move |&position| module.items(db).get(position as usize).copied())
+}
+
+/// The data types that a module defines, by name: their positions among its items.
+#[salsa::tracked(returns(ref))]
+fn type_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32> {
+    let mut scope = FxHashMap::default();
+    for (position, &def) in module.items(db).iter().enumerate() {
+        if def.kind(db) == DefKind::Type {
+            scope.entry(def.name(db).clone()).or_insert(position as u32);
+        }
+    }
+    scope
+}
+
+/// The type of a global, as far as its header gives it.
+#[salsa::tracked(returns(clone))]
+pub(super) fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    let unit = header(db, def);
+    let header = unit.header()?;
+    let params = header.params.iter().map(|&binder| unit.binder(binder).annotation.clone());
+    let params = params.map(|ty| ty.unwrap_or(Type::Hole));
+    let func = Type::func(params, header.ret.clone().unwrap_or(Type::Hole));
+    Some(PolyType::close(&header.type_params, Vec::new(), &func))
+}
+
+/// True if a definition uses globals with incomplete headers.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn uses_open_globals<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
+    let Some(module) = module(db, def.file(db), def.module(db)) else { return false };
+    global_uses(db, def).iter().any(|name| is_open_global(db, module, name))
+}
+
+/// Returns true if a module's own definition of `name` has an incomplete header.
+pub(crate) fn is_open_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> bool {
+    own_global(db, module, name).is_some_and(|def| signature(db, def).is_none())
+}
+
+/// Returns the definitions of a file, module by module.
+pub fn all_defs<'db>(db: &'db dyn Db, file: SourceFile) -> impl Iterator<Item = Def<'db>> {
+    modules(db, file).iter().flat_map(move |module| module.items(db).iter().copied())
+}
