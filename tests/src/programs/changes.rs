@@ -11,8 +11,6 @@ use std::collections::HashMap;
 use ide::edit::Edits;
 use syntax::{TextRange, TextSize};
 
-use super::meaning::index;
-
 /// A changed text, and a mapping of positions from the old text.
 pub struct Change {
     /// The new text.
@@ -71,7 +69,7 @@ impl Change {
                 Piece::New(with) => out += with,
                 Piece::Old(range) => {
                     moved.push((*range, TextSize::of(out.as_str())));
-                    out += &text[index(range.start())..index(range.end())];
+                    out += &text[*range];
                 }
             }
         }

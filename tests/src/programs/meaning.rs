@@ -14,7 +14,7 @@ use semantics::{
     check_file, modules,
 };
 use syntax::{
-    ParseLimits, TextRange, TextSize,
+    ParseLimits, TextRange,
     ast::{self, AstNode},
 };
 use types::Type;
@@ -388,9 +388,4 @@ fn inhabits(value: &Value, ty: &Type) -> bool {
         (_, Type::Param(_) | Type::Hole | Type::OpenTensor(_) | Type::Poly(_)) => true,
         _ => false,
     }
-}
-
-/// Converts an offset to an index.
-pub(crate) fn index(at: TextSize) -> usize {
-    usize::from(at)
 }

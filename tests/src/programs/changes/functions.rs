@@ -13,7 +13,7 @@ use super::{
     Change, Piece,
     names::{bindings, of_globals, uses},
 };
-use crate::programs::meaning::{Program, index};
+use crate::programs::meaning::Program;
 
 /// A definition in the syntax tree.
 struct Definition<'t> {
@@ -214,5 +214,5 @@ pub fn to_definition(program: &Program, at: usize) -> Option<Change> {
 
 /// The text of a range.
 pub(super) fn slice(text: &str, range: TextRange) -> &str {
-    &text[index(range.start())..index(range.end())]
+    &text[range]
 }

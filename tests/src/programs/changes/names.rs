@@ -11,7 +11,7 @@ use semantics::{
 use syntax::{Node, SyntaxKind, TextRange};
 
 use super::{Change, Piece};
-use crate::programs::meaning::{Program, index};
+use crate::programs::meaning::Program;
 
 /// Returns every variable of a definition, in binding order.
 pub(super) fn bindings(view: &View<'_>) -> Vec<LocalRef> {
@@ -63,7 +63,7 @@ pub fn locals(program: &Program) -> Change {
             // wrong kind (`%x = 1;`) is an error that stays.
             let twice = is_bound_twice(&view, binding);
             let is_number = binder.name[1..].bytes().all(|b| b.is_ascii_digit());
-            if text[index(range.start())..index(range.end())] == *binder.name
+            if text[range] == *binder.name
                 && is_number == (binder.kind == BinderKind::Graph)
                 && !twice
             {
@@ -74,7 +74,7 @@ pub fn locals(program: &Program) -> Change {
         }
         for (binding, range) in uses(&view) {
             if let Some(name) = names.get(&binding)
-                && text[index(range.start())..index(range.end())] == *view.binder(binding).name
+                && text[range] == *view.binder(binding).name
             {
                 edits.push((range, name.clone()));
             }
@@ -105,8 +105,8 @@ fn is_bound_twice(view: &View<'_>, binding: LocalRef) -> bool {
 fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     syntax::tokens(text).map(move |(_, end)| {
-        let token = &text[at..index(end)];
-        at = index(end);
+        let token = &text[at..usize::from(end)];
+        at = usize::from(end);
         token
     })
 }
@@ -198,7 +198,7 @@ pub(super) fn of_globals(text: &str, names: &HashMap<String, String>) -> Edits {
     let mut start = syntax::TextSize::new(0);
     for (kind, end) in syntax::tokens(text) {
         if kind == SyntaxKind::GLOBAL
-            && let Some(new) = names.get(&text[index(start)..index(end)])
+            && let Some(new) = names.get(&text[TextRange::new(start, end)])
         {
             edits.push((TextRange::new(start, end), new.clone()));
         }
