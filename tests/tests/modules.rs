@@ -13,10 +13,6 @@ use std::{
 
 /// The remaining imports that close a cycle: crate, importing module, imported module.
 const KNOWN: &[(&str, &str, &str)] = &[
-    // A type may carry relations, and the rule of a relation is a function over a call, which holds
-    // types.
-    ("analysis/types", "ty", "relation"),
-    ("analysis/types", "map", "relation"),
     ("analysis/interpreter", "limits", "interrupt"),
     ("analysis/interpreter", "limits", "spare"),
     ("analysis/interpreter", "interrupt", "tensor"),
@@ -26,7 +22,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("analysis/interpreter", "tensor", "convert"),
     ("analysis/interpreter", "tensor", "families::shape"),
     ("analysis/interpreter", "kernel", "families"),
-    ("tests", "programs::meaning", "programs::changes"),
 ];
 
 /// The crates of the workspace, by the folder of their sources.

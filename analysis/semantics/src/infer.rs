@@ -28,6 +28,7 @@ mod printed;
 mod repeated;
 mod results;
 mod reuse;
+mod rules;
 
 use std::sync::Arc;
 
@@ -45,6 +46,7 @@ pub use finding::{Finding, Mismatch};
 use repeated::Repeated;
 pub use results::{Inference, Numeric, UnitTypes};
 use reuse::{Inputs, Known};
+pub use rules::typing_rule;
 
 /// The environment of a body: everything that inference needs from outside it.
 pub trait Env {

@@ -24,6 +24,7 @@ mod poly;
 mod relation;
 mod solver;
 mod table;
+mod tensor;
 mod ty;
 mod variable;
 
@@ -37,14 +38,13 @@ pub use info::{Flags, MAX_DEPTH, MAX_WEIGHT};
 pub use map::{for_each_part, map_leaves, open_tensor};
 pub use param::{Bound, DTypeClass, Kind, Param, ParamId, TypeParam};
 pub use poly::{Instance, Signature, TypeArg};
-pub use relation::{
-    AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn,
-};
+pub use relation::{AttrFix, Call, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn};
 pub use solver::{Entry, RelationId, Solver, State, infer_argument, probe};
 pub use table::{Assign, Level, Resolver, Table, Var, Vars};
+pub use tensor::{Shape, TensorType};
 pub use text_macro::text;
 pub use ty::{
-    AdtType, DTypeTerm, FuncType, OpenTensor, PolyType, RefType, Shape, ShapeTerm, TensorType,
-    TupleType, Type,
+    AdtType, Constraint, DTypeTerm, FuncType, OpenTensor, PolyType, RefType, RelationKey,
+    ShapeTerm, TupleType, Type,
 };
 pub use variable::{DTypeVar, DimVar, NodeId, ShapeVar, TypeVar};

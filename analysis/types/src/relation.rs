@@ -5,13 +5,13 @@
 //! the type of `%w` once the type of `%x` is known, and the type of the result. It returns
 //! [`Halt::NotYet`] if it needs a type that is unknown, and is run again when that changes.
 
-use std::{fmt, hash::Hash};
+use std::fmt;
 
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, Shape, ShapeTerm, Table,
-    TensorType, Text, TupleType, Type, text,
+    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, RelationKey, Shape, ShapeTerm,
+    Table, TensorType, Text, TupleType, Type, text,
 };
 
 /// The typing rule of an operator.
@@ -47,27 +47,11 @@ pub struct Relation {
     pub attrs: Attrs,
 }
 
-impl PartialEq for Relation {
-    fn eq(&self, other: &Relation) -> bool {
-        self.name == other.name && self.operator == other.operator && self.attrs == other.attrs
+impl Relation {
+    /// Returns the identity of the relation, which types refer to it by.
+    pub fn key(&self) -> RelationKey {
+        RelationKey { name: self.name, operator: self.operator, attrs: self.attrs.clone() }
     }
-}
-
-impl Eq for Relation {}
-
-impl Hash for Relation {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.name, self.operator, &self.attrs).hash(state);
-    }
-}
-
-/// A relation between types that must hold at every use of a function type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Constraint {
-    /// The rule and its attributes.
-    pub relation: Relation,
-    /// The types of the arguments, followed by the type of the result.
-    pub args: Box<[Type]>,
 }
 
 /// The reason for a failed relation, from which a diagnostic is made.

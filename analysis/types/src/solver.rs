@@ -8,7 +8,10 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use crate::{Call, Constraint, Halt, Level, NodeId, Reason, Relation, Table, Type, Var, Vars};
+use crate::{
+    Call, Constraint, Halt, Level, NodeId, Reason, Relation, RelationFn, RelationKey, Table, Type,
+    Var, Vars,
+};
 
 /// The index of a relation in a [`Solver`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,16 +96,19 @@ impl Solver {
         RelationId(id)
     }
 
-    /// Adds a constraint of a function type. `names` are the argument names of its operator.
+    /// Adds a constraint of a function type, whose relation has the typing rule `solve`. `names` are
+    /// the argument names of its operator.
     pub fn add_constraint(
         &mut self,
         constraint: &Constraint,
+        solve: RelationFn,
         names: &'static [&'static str],
         origin: u32,
     ) -> RelationId {
         let args: SmallVec<[NodeId; 4]> =
             constraint.args.iter().map(|ty| self.table.import(ty)).collect();
-        self.add(constraint.relation.clone(), args, names, origin)
+        let RelationKey { name, operator, attrs } = constraint.relation.clone();
+        self.add(Relation { name, operator, solve, attrs }, args, names, origin)
     }
 
     /// Returns all relations in the order in which they were added.

@@ -7,16 +7,12 @@ use std::{
 };
 
 use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
 use smol_str::SmolStr;
 
 use crate::{
-    Bound, Constraint, DTypeVar, DataType, Dim, Param, ShapeVar, TypeParam, TypeVar,
+    Attrs, Bound, DTypeVar, DataType, Dim, Param, Shape, ShapeVar, TensorType, TypeParam, TypeVar,
     info::{Flags, Info, MAX_DEPTH, MAX_WEIGHT, of_dims},
 };
-
-/// The sizes of a tensor, outermost axis first. Rank 0 is a scalar.
-pub type Shape = SmallVec<[Dim; 5]>;
 
 /// A Relay type.
 ///
@@ -48,17 +44,6 @@ pub enum Type {
     Hole,
     /// The type of an erroneous expression. It unifies with any type without a further error.
     Error,
-}
-
-/// A tensor of known rank and data type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct TensorType {
-    /// Sizes, outermost axis first.
-    pub shape: Shape,
-    /// Type of the elements.
-    pub dtype: DataType,
-    /// The flags of the sizes, and the number of enclosing binders that they refer to.
-    facts: (Flags, u8),
 }
 
 /// A tensor whose shape or data type is not known.
@@ -130,6 +115,27 @@ pub struct AdtType {
     info: Info,
 }
 
+/// A relation between types that must hold at every use of a function type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Constraint {
+    /// The relation.
+    pub relation: RelationKey,
+    /// The types of the arguments, followed by the type of the result.
+    pub args: Box<[Type]>,
+}
+
+/// The identity of a relation. Types contain it in place of the typing rule, which is a function over
+/// types.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RelationKey {
+    /// The relation's name: `Broadcast`.
+    pub name: &'static str,
+    /// The operator whose relation it is: `add`.
+    pub operator: &'static str,
+    /// The attributes of the call.
+    pub attrs: Attrs,
+}
+
 /// A type over parameters that are instantiated at each use, with relations that must hold there.
 ///
 /// [`PolyType::close`] creates one, and [`PolyType::open`] instantiates it.
@@ -139,36 +145,6 @@ pub struct PolyType {
     pub(crate) constraints: Box<[Constraint]>,
     pub(crate) body: Type,
     info: Info,
-}
-
-impl TensorType {
-    /// Creates a tensor type.
-    pub fn new(shape: impl IntoIterator<Item = Dim>, dtype: DataType) -> TensorType {
-        TensorType::of(shape.into_iter().collect(), dtype)
-    }
-
-    /// Creates a tensor type from an existing shape.
-    pub fn of(shape: Shape, dtype: DataType) -> TensorType {
-        let facts = of_dims(&shape);
-        TensorType { shape, dtype, facts }
-    }
-
-    /// Returns the number of axes.
-    pub fn rank(&self) -> usize {
-        self.shape.len()
-    }
-
-    /// Returns the number of elements, if every size is known and the product does not overflow.
-    pub fn elements(&self) -> Option<u64> {
-        self.shape
-            .iter()
-            .try_fold(1u64, |n, dim| n.checked_mul(u64::try_from(dim.as_known()?).ok()?))
-    }
-
-    /// Returns the size of the tensor in bytes, if the size of every axis is known.
-    pub fn bytes(&self) -> Option<u64> {
-        self.elements()?.checked_mul(self.dtype.bytes())
-    }
 }
 
 impl Deref for TupleType {
@@ -274,7 +250,7 @@ impl Type {
 
     /// Creates a tensor type of rank 0.
     pub fn scalar(dtype: DataType) -> Type {
-        TensorType { shape: Shape::new(), dtype, facts: (Flags::NONE, 0) }.into()
+        TensorType::scalar(dtype).into()
     }
 
     /// Creates a tuple type.

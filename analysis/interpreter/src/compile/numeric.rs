@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use semantics::{
     View,
     body::{BinderId, Expr, ExprId, Region, Unit},
-    infer::Inference,
+    infer::{Inference, typing_rule},
     scope::LocalRef,
 };
 use smallvec::SmallVec;
@@ -189,7 +189,9 @@ pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
         }
     }
     for constraint in &constraints {
-        solver.add_constraint(constraint, &[], 0);
+        if let Some(solve) = typing_rule(&constraint.relation) {
+            solver.add_constraint(constraint, solve, &[], 0);
+        }
     }
     solver.solve();
     let params = poly.params().iter().zip(&type_args);

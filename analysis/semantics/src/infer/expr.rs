@@ -2,12 +2,11 @@
 
 use smallvec::SmallVec;
 use types::{
-    AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Call, Constraint, DTypeClass,
-    DataType, Flags, Halt, Kind, NodeId, Outcome, Param, ParamId, PolyType, Relation, RelationId,
-    Type,
+    Constraint, DTypeClass, DataType, Flags, Kind, NodeId, Param, ParamId, PolyType, Relation,
+    RelationId, Type,
 };
 
-use super::{Finding, Global, Infer, Instance, MetaEntry, Mismatch, UnitRef};
+use super::{Finding, Global, Infer, Instance, MetaEntry, Mismatch, UnitRef, rules};
 use crate::body::*;
 
 /// The maximum number of type parameters and relations of an instance of a polymorphic type. An
@@ -367,7 +366,7 @@ impl Infer<'_> {
         let args: Vec<Type> = params.iter().cloned().map(Type::Param).collect();
         let func =
             Type::func(args[..operator.args.len()].to_vec(), args[operator.args.len()].clone());
-        let constraint = Constraint { relation, args: args.into() };
+        let constraint = Constraint { relation: relation.key(), args: args.into() };
         let func = PolyType::close(&params, vec![constraint], &func);
         self.solver.table.import(&func)
     }
@@ -416,10 +415,7 @@ impl Infer<'_> {
     /// Returns the type of a field by adding a relation, which is solved with the others.
     fn relate_field(&mut self, at: UnitRef, id: ExprId, tuple: NodeId, index: u32) -> NodeId {
         let result = self.solver.table.fresh();
-        let attrs = Attrs::new(&PROJECTION, vec![AttrValue::int(index.into())]);
-        let relation =
-            Relation { name: "TupleGetItem", operator: ".", solve: tuple_get_item, attrs };
-        self.relate(at, id, relation, [tuple, result], &[]);
+        self.relate(at, id, rules::projection(index), [tuple, result], &[]);
         result
     }
 
@@ -450,40 +446,12 @@ impl Infer<'_> {
 
     /// Adds a constraint with the origin `expr`.
     pub(super) fn constrain(&mut self, at: UnitRef, expr: ExprId, constraint: &Constraint) {
+        // The relation of an operator or a projection, both of which have a rule.
+        let Some(solve) = rules::typing_rule(&constraint.relation) else { return };
         let origin = self.origins.len() as u32;
         self.origins.push((at, expr));
         let operator = operators::named(constraint.relation.operator);
         let names = operator.map_or(&[][..], |operator| operator.args);
-        self.solver.add_constraint(constraint, names, origin);
-    }
-}
-
-static PROJECTION: AttrSchema = AttrSchema {
-    key: "relay.attrs.TupleGetItemAttrs",
-    fields: &[AttrField {
-        name: "index",
-        ty: AttrType::Int,
-        default: AttrDefault::Required,
-        boxed: false,
-        min: None,
-    }],
-};
-
-/// The relation between a tuple and its field.
-fn tuple_get_item(call: &mut Call<'_>) -> Outcome {
-    let index = call.attrs().int("index").unwrap_or_default();
-    match call.has_field(0, index as usize) {
-        None => return Err(Halt::NotYet),
-        Some(true) => return call.assign_field(1, 0, index as usize),
-        Some(false) => {}
-    }
-    match call.ty(0) {
-        Type::Param(_) => Err(Halt::NotYet),
-        Type::Error => Err(Halt::Silent),
-        other => types::Reason::new(
-            types::Code::Projection,
-            types::text!("{} has no field {index}", types::Fact::Described(other.clone())),
-        )
-        .fail(),
+        self.solver.add_constraint(constraint, solve, names, origin);
     }
 }

@@ -259,7 +259,7 @@ impl Infer<'_> {
     /// Reports a rule that does not hold for every type that a parameter may be.
     pub(super) fn report_unproven(&mut self, id: RelationId) {
         let entry = self.solver.entry(id);
-        let (origin, relation) = (entry.origin, entry.relation.clone());
+        let (origin, relation) = (entry.origin, entry.relation.key());
         let args: Box<[Type]> = self.solver.arg_types(id).into();
         let result = entry.args.last().copied();
         self.solver.release(id);

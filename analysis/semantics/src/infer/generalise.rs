@@ -462,7 +462,7 @@ impl Infer<'_> {
         let mut constraints: Vec<Constraint> = kept
             .iter()
             .map(|&id| Constraint {
-                relation: self.solver.entry(id).relation.clone(),
+                relation: self.solver.entry(id).relation.key(),
                 args: self.solver.arg_types(id).into(),
             })
             .collect();

@@ -84,7 +84,7 @@ impl Lowering {
             self.problem(name.range(), ProblemKind::UnknownRelation(name.text().into()));
             return None;
         };
-        Some(Constraint { relation: operator.plain_relation()?, args })
+        Some(Constraint { relation: operator.plain_relation()?.key(), args })
     }
 
     /// Lowers `float32`, `List[A]` or `A`.
