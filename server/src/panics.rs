@@ -119,7 +119,7 @@ pub(crate) fn install_hook() {
 /// unwind, neither can a run that reaches a limit.
 pub fn on_panic(report: fn(String)) {
     std::panic::set_hook(Box::new(move |info| {
-        report(match info.payload().downcast_ref::<interpreter::Ended>() {
+        report(match info.payload().downcast_ref::<interpreter::FatalFault>() {
             Some(ended) => format!("the run was ended: {ended}"),
             None => Panicked::new(&site(info), info.payload()).message("the session"),
         });

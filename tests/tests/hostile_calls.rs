@@ -60,7 +60,7 @@ fn run(
         let mut machine = Machine::new(&db).limited(limits);
         let kind = machine.run(def, args, None).err().map(|fault| fault.kind);
         // A cancelled call may still hold its memory.
-        machine.settle();
+        machine.wait_for_cleanup();
         kind
     }));
     let took = begin.elapsed();

@@ -1,7 +1,7 @@
 //! Allocations whose size the program determines.
 //!
-//! A shape, an attribute or the elements of an argument determine how long a vector must be, and
-//! any of them may ask for 2^62. Every such vector is therefore allocated here: its size is first
+//! A shape, an attribute or the elements of an argument determine the length of a vector, which may
+//! be 2^62. Every such vector is therefore allocated here: its size is first
 //! checked against the memory limit of the run, and a failed allocation never aborts the process.
 //! If there is not enough memory, the thread unwinds to where the machine called the kernel, as in
 //! [`interrupt`], and the call fails with [`FaultKind::Memory`].
@@ -13,7 +13,7 @@
 
 use crate::{
     fault::{Fault, FaultKind},
-    interrupt,
+    interrupt::{self, PIECE, pieces, spend, with_pool},
 };
 
 /// Smaller allocations are not checked against the memory limit: the lowest possible limit is a
@@ -22,30 +22,30 @@ const SMALL: u64 = 16 << 10;
 
 /// Returns an empty vector with room for `count` items.
 ///
-/// If the memory cannot be had, the work that the thread does [within](crate::Watch::within) a run
+/// If the memory is not available, the work that the thread does [within](crate::Watch::within) a run
 /// ends with [`FaultKind::Memory`]. Outside of a run, this panics.
-pub fn room<T>(count: usize) -> Vec<T> {
+pub fn with_capacity<T>(count: usize) -> Vec<T> {
     let mut all = Vec::new();
     if let Err(fault) = reserve(&mut all, count) {
-        interrupt::end(fault);
+        interrupt::raise(fault);
     }
     all
 }
 
-/// Appends an item. A full vector doubles its capacity, which fails as [`room`] does.
+/// Appends an item. A full vector doubles its capacity, which fails as that of [`with_capacity`] does.
 pub(crate) fn push<T>(all: &mut Vec<T>, item: T) {
     if all.len() == all.capacity()
         && let Err(fault) = reserve(all, all.len().max(4))
     {
-        interrupt::end(fault);
+        interrupt::raise(fault);
     }
     all.push(item);
 }
 
-/// Collects the items into a vector that is allocated as [`room`] does.
+/// Collects the items into a vector that is allocated as by [`with_capacity`].
 pub(crate) fn collected<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let (least, most) = items.size_hint();
-    let mut all = room(least);
+    let mut all = with_capacity(least);
     if most == Some(least) {
         all.extend(items);
     } else {
@@ -54,13 +54,51 @@ pub(crate) fn collected<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     all
 }
 
-/// Collects the items into a vector that is allocated as [`room`] does, or returns the first error.
+/// Collects the items into a vector that is allocated as by [`with_capacity`], or returns the first error.
 pub(crate) fn try_collected<T, E>(items: impl Iterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
-    let mut all = room(items.size_hint().1.unwrap_or(0));
+    let mut all = with_capacity(items.size_hint().1.unwrap_or(0));
     for item in items {
         push(&mut all, item?);
     }
     Ok(all)
+}
+
+/// Returns `count` elements equal to `value`, allocated as by [`with_capacity`].
+pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
+    let mut all = with_capacity(count);
+    while all.len() < count {
+        let piece = PIECE.min(count - all.len());
+        spend(piece);
+        all.extend(std::iter::repeat_n(value, piece));
+    }
+    all
+}
+
+/// Applies `f` to each element.
+pub(crate) fn mapped<T: Copy, U>(elements: &[T], f: impl Fn(T) -> U) -> Vec<U> {
+    let mut all = with_capacity(elements.len());
+    for piece in pieces(elements) {
+        all.extend(piece.iter().map(|&element| f(element)));
+    }
+    all
+}
+
+/// Returns `count` elements of unspecified values, of a buffer that the run has dropped if there is
+/// one of this size, and otherwise allocated as by [`with_capacity`].
+pub(crate) fn reused<T: Copy + Default + 'static>(count: usize) -> Vec<T> {
+    let Some(all) = with_pool(|pool| pool.take(count)).flatten() else {
+        return repeated(T::default(), count);
+    };
+    // Counts towards the memory limit, as a new one would.
+    if let Err(fault) = interrupt::allow((count * size_of::<T>()) as u64) {
+        interrupt::raise(fault);
+    }
+    all
+}
+
+/// Keeps a buffer for the run that this thread works for.
+pub(crate) fn recycle<T: Send + 'static>(elements: Vec<T>) {
+    with_pool(|pool| pool.put(elements));
 }
 
 fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Fault> {
@@ -101,20 +139,26 @@ mod tests {
     fn impossible_sizes_fail_the_call() {
         let free = limited(None);
         for count in [usize::MAX, usize::MAX / 2, 1 << 62, 1 << 59] {
-            assert_eq!(kind(free.within(|| room::<f64>(count).len())), Some(FaultKind::Memory));
-            let repeated = free.within(|| interrupt::repeated(1f32, count).len());
+            assert_eq!(
+                kind(free.within(|| with_capacity::<f64>(count).len())),
+                Some(FaultKind::Memory)
+            );
+            let repeated = free.within(|| repeated(1f32, count).len());
             assert_eq!(kind(repeated), Some(FaultKind::Memory));
             let collected = free.within(|| collected((0..count).map(|k| k as f64)).len());
             assert_eq!(kind(collected), Some(FaultKind::Memory));
         }
-        assert_eq!(free.within(|| room::<f64>(1000).capacity()).ok(), Some(1000));
+        assert_eq!(free.within(|| with_capacity::<f64>(1000).capacity()).ok(), Some(1000));
     }
 
     #[test]
     fn sizes_above_the_limit_are_not_allocated() {
         let watch = limited(Some(1 << 20));
-        assert_eq!(watch.within(|| room::<u8>(1 << 20).capacity()).ok(), Some(1 << 20));
-        assert_eq!(kind(watch.within(|| room::<u8>((1 << 20) + 1))), Some(FaultKind::Memory));
+        assert_eq!(watch.within(|| with_capacity::<u8>(1 << 20).capacity()).ok(), Some(1 << 20));
+        assert_eq!(
+            kind(watch.within(|| with_capacity::<u8>((1 << 20) + 1))),
+            Some(FaultKind::Memory)
+        );
         // The length of these vectors is unknown until they have grown.
         let odd = || collected((0u64..1 << 30).filter(|k| k % 2 == 1)).len();
         assert_eq!(kind(watch.within(odd)), Some(FaultKind::Memory));
@@ -122,11 +166,11 @@ mod tests {
         assert_eq!(kind(watch.within(all)), Some(FaultKind::Memory));
         // Memory that is already in use counts.
         let twice = || {
-            interrupt::hold(1 << 19);
-            room::<u8>(1 << 19).capacity() + room::<u8>((1 << 19) + 1).capacity()
+            interrupt::charge(1 << 19);
+            with_capacity::<u8>(1 << 19).capacity() + with_capacity::<u8>((1 << 19) + 1).capacity()
         };
         assert_eq!(kind(watch.within(twice)), Some(FaultKind::Memory));
-        assert_eq!(watch.within(|| room::<u8>(1 << 20).capacity()).ok(), Some(1 << 20));
+        assert_eq!(watch.within(|| with_capacity::<u8>(1 << 20).capacity()).ok(), Some(1 << 20));
     }
 
     #[test]

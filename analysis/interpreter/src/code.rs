@@ -9,14 +9,9 @@ use smol_str::SmolStr;
 use syntax::TextRange;
 use types::{Attrs, Type};
 
-use crate::{
-    fault::FaultKind,
-    machine::quick::Quick,
-    tensor::Tensor,
-    value::{Callable, Value},
-};
+use crate::{fault::FaultKind, shared::SharedTensor, tensor::Tensor};
 
-/// A compiled function. Its frame starts with the parameters and the captured values.
+/// A compiled function. Its frame begins with the parameters and the captured values.
 #[derive(Debug)]
 pub(crate) struct Proc {
     /// The definition that contains it: `@main`.
@@ -29,16 +24,16 @@ pub(crate) struct Proc {
     pub(crate) code: Vec<Instr>,
     /// The file that contains it.
     pub(crate) file: SourceFile,
-    /// The offset in the file of each instruction.
+    /// The range in the file of each instruction.
     pub(crate) places: Vec<TextRange>,
 }
 
 /// An operand: a slot of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Use {
+pub(crate) struct Operand {
     /// The slot.
     pub(crate) slot: u32,
-    /// True for the last use of the slot: the value may be moved out.
+    /// True for the last use of the value, which may be moved out.
     pub(crate) last: bool,
 }
 
@@ -47,22 +42,22 @@ pub(crate) struct Use {
 pub(crate) struct Instr {
     /// The operation.
     pub(crate) op: Op,
-    /// The slot of the result; [`NOWHERE`] for instructions without one.
+    /// The slot of the result; [`NO_SLOT`] for instructions without one.
     pub(crate) dst: u32,
     /// The operands.
-    pub(crate) args: SmallVec<[Use; 2]>,
+    pub(crate) args: SmallVec<[Operand; 2]>,
 }
 
 /// No slot.
-pub(crate) const NOWHERE: u32 = u32::MAX;
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// The operation of an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// Loads a constant.
-    Const(Value),
-    /// Loads a number in the data type of the operand, an empty tensor.
-    Number(Literal),
+    Const(SharedTensor),
+    /// Loads a number of the data type of the operand, an empty tensor.
+    Literal(Literal),
     /// Creates a tensor filled with one number.
     Fill(Arc<Fill>),
     /// Loads a constant of a metadata section, by its number in the program.
@@ -74,10 +69,10 @@ pub(crate) enum Op {
     /// Reads a field of a tuple.
     Proj(u32),
     /// Calls an operator.
-    Operator(Arc<Site>),
-    /// Calls an operator, and does what follows together with it.
+    Operator(Arc<CallSite>),
+    /// Calls an operator together with those that follow.
     Fused(Arc<Fused>),
-    /// Makes a value of an algebraic data type.
+    /// Creates a value of an algebraic data type.
     Construct(SmolStr),
     /// Calls the function that is the first operand.
     Call {
@@ -92,11 +87,11 @@ pub(crate) enum Op {
         tail: bool,
     },
     /// Loads the running function.
-    Own,
+    CurrentFunction,
     /// Creates a function with its captured values.
     Closure(Callable),
     /// Jumps if the operand is false.
-    Unless(u32),
+    JumpUnless(u32),
     /// Jumps.
     Jump(u32),
     /// Jumps to the first arm that matches the operand.
@@ -108,17 +103,30 @@ pub(crate) enum Op {
     /// Writes a reference.
     RefWrite,
     /// Drops operands that are not used on this path.
-    Forget,
+    Drop,
     /// Computes the value of slot `dst` by the code at the target, unless it has one.
     Force(u32),
     /// Returns to the instruction after the last `Force`.
     Resume,
     /// Reports the value of a variable, whose name is at this range of the file, to the observer.
-    Bound(TextRange),
+    Report(TextRange),
     /// Returns the operand.
     Return,
     /// Fails.
     Fault(FaultKind, Arc<str>),
+}
+
+/// The code of a function value.
+#[derive(Clone, Debug)]
+pub(crate) enum Callable {
+    /// A function expression.
+    Proc(Arc<Proc>),
+    /// A definition, by its number in the program.
+    Global(u32),
+    /// An operator with default attributes: `nn.relu` as a value.
+    Operator(&'static operators::Operator),
+    /// A constructor.
+    Constructor(SmolStr),
 }
 
 /// `Constant(1, (10, 10), float32)`: created at run time, within the limits.
@@ -132,73 +140,106 @@ pub(crate) struct Fill {
 
 /// The call of an operator.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct CallSite {
     /// The operator.
     pub(crate) operator: &'static Operator,
-    /// The shortcut for two scalars, if the operator has one.
-    pub(crate) quick: Option<Quick>,
+    /// The operator on two scalars, if it is one that needs no kernel.
+    pub(crate) scalar: Option<ScalarOp>,
     /// Its attributes.
     pub(crate) attrs: Attrs,
     /// The inferred type of the result.
     pub(crate) result: Type,
 }
 
-/// Calls of operators in a row, each of which takes the result of the one before. The instructions of all but
-/// the first come after it, and are skipped.
+/// An operator on two numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ScalarOp {
+    Add,
+    Subtract,
+    Multiply,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+impl ScalarOp {
+    /// Returns the operator with this name, if it is one of these.
+    pub(crate) fn of(name: &str) -> Option<ScalarOp> {
+        Some(match name {
+            "add" => ScalarOp::Add,
+            "subtract" => ScalarOp::Subtract,
+            "multiply" => ScalarOp::Multiply,
+            "equal" => ScalarOp::Equal,
+            "not_equal" => ScalarOp::NotEqual,
+            "less" => ScalarOp::Less,
+            "less_equal" => ScalarOp::LessEqual,
+            "greater" => ScalarOp::Greater,
+            "greater_equal" => ScalarOp::GreaterEqual,
+            _ => return None,
+        })
+    }
+}
+
+/// Calls of operators, each of which takes the result of the previous one. The instructions of all
+/// but the first follow it, and are skipped.
 #[derive(Debug)]
 pub(crate) struct Fused {
     /// The first call.
-    pub(crate) site: Arc<Site>,
-    /// Its kernel does the operations of the others with its own.
-    pub(crate) leads: bool,
+    pub(crate) first: Arc<CallSite>,
+    /// True if the kernel of the first call applies the others to its result.
+    pub(crate) has_epilogue: bool,
     /// The other calls.
-    pub(crate) links: Vec<Link>,
-    /// Results, by their numbers, that are used again later than by the next call; that of the first call is 0.
-    pub(crate) kept: Vec<usize>,
-    /// The number of instructions, with the first.
+    pub(crate) rest: Vec<FusedCall>,
+    /// The numbers of the results that are used again after the next call. The result of the first
+    /// call has the number 0.
+    pub(crate) saved: Vec<usize>,
+    /// The number of instructions, including the first.
     pub(crate) length: usize,
     /// The slot of the result.
     pub(crate) dst: u32,
 }
 
-/// A call that takes the result of the one before.
+/// A call that takes the result of the previous one.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct FusedCall {
     /// The call.
-    pub(crate) site: Arc<Site>,
+    pub(crate) site: Arc<CallSite>,
     /// Its arguments.
-    pub(crate) args: SmallVec<[Source; 2]>,
+    pub(crate) args: SmallVec<[FusedArg; 2]>,
 }
 
-/// An argument of a call in a row of calls.
+/// An argument of a fused call.
 #[derive(Debug)]
-pub(crate) enum Source {
-    /// The result of the call before.
-    Before,
-    /// A result that is kept, by its place among those.
-    Kept(usize),
+pub(crate) enum FusedArg {
+    /// The result of the previous call.
+    Previous,
+    /// A saved result, by its index in [`Fused::saved`].
+    Saved(usize),
     /// A slot of the frame.
-    Slot(Use),
-    /// A constant that an instruction of the row gives.
-    Const(Value),
+    Slot(Operand),
+    /// A constant that a skipped instruction loads.
+    Const(SharedTensor),
 }
 
 /// The arms of a `match`.
 #[derive(Debug)]
 pub(crate) struct Arms {
     /// The pattern and target of each arm.
-    pub(crate) arms: Vec<(Test, u32)>,
+    pub(crate) arms: Vec<(Pattern, u32)>,
 }
 
 /// A pattern.
 #[derive(Clone, Debug)]
-pub(crate) enum Test {
+pub(crate) enum Pattern {
     /// Matches everything.
-    Any,
+    Wildcard,
     /// Matches everything and stores it in a slot.
-    Keep(u32),
+    Bind(u32),
     /// Matches the values of a constructor.
-    Data(SmolStr, Vec<Test>),
+    Constructor(SmolStr, Vec<Pattern>),
     /// Matches a tuple.
-    Tuple(Vec<Test>),
+    Tuple(Vec<Pattern>),
 }

@@ -1,8 +1,8 @@
-//! Compiles lowered bodies to code.
+//! Compilation of lowered bodies to code.
 //!
 //! Three passes process a definition, none of which recurses along bindings or nesting: [`lazy`]
 //! finds the graph bindings that not every path through the body needs, this module converts
-//! expressions to instructions over an unlimited number of registers, and [`frame`] finds the last
+//! expressions to instructions over an unlimited number of registers, and [`layout`] finds the last
 //! use of each register and assigns it a slot.
 //!
 //! A graph binding is evaluated in its place if every path after it needs it, and otherwise on its
@@ -14,8 +14,8 @@
 //! ```
 
 mod call;
-mod frame;
 mod fuse;
+mod layout;
 mod lazy;
 mod literal;
 mod numeric;
@@ -35,46 +35,45 @@ use syntax::TextRange;
 use types::ParamId;
 
 use crate::{
-    code::{Op, Proc, Test},
+    code::{Callable, Op, Pattern, Proc},
     fault::FaultKind,
-    value::{Callable, Value},
 };
-use call::no_tensors;
+use call::unsupported_type;
 use lazy::Lazy;
-pub(crate) use literal::of_dtype;
-use numeric::Numbers;
-pub(crate) use numeric::chosen;
+pub(crate) use literal::of_dtype as literal_of_dtype;
+use numeric::LiteralDTypes;
+pub(crate) use numeric::literal_dtypes;
 
-/// The definitions and constants that a body refers to.
-pub(crate) trait Link {
-    /// The number of the definition with a name.
+/// Assigns numbers to the definitions and constants that a body refers to.
+pub(crate) trait Linker {
+    /// Returns the number of the definition with a name.
     fn global(&mut self, name: &str) -> Option<u32>;
-    /// The number of a constant of the metadata section.
+    /// Returns the number of a constant of the metadata section.
     fn constant(&mut self, key: &str, index: u32) -> Option<u32>;
-    /// The metadata section, if there is one.
+    /// Returns the metadata section, if there is one.
     fn metadata(&self) -> Option<&Metadata>;
 }
 
 /// Compiles a definition or a bare expression. With `observed`, the code reports the values of the
 /// variables of its statements.
-pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> Arc<Proc> {
+pub(crate) fn compile(view: &View<'_>, linker: &mut dyn Linker, observed: bool) -> Arc<Proc> {
     let name = match view.def.name(view.db).as_str() {
         "" => "the expression".into(),
         name => name.into(),
     };
     let mut compiler = Compiler {
         view,
-        link,
+        linker,
         observed,
         name,
         file: view.def.file(view.db),
         lazy: Lazy::of(view),
         unit: 0,
-        operands: Vec::new(),
+        locations: Vec::new(),
         procs: FxHashMap::default(),
         makers: FxHashMap::default(),
-        numbers: Numbers::default(),
-        choices: Vec::new(),
+        literal_dtypes: LiteralDTypes::default(),
+        branches: Vec::new(),
         contexts: vec![Context::default()],
     };
     compiler.definition()
@@ -94,38 +93,39 @@ type Reg = u32;
 
 /// The location of an expression's value.
 #[derive(Clone, Debug)]
-enum Operand {
-    /// Nothing (yet).
+enum Location {
+    /// No value: it is not compiled yet, or has an error.
     None,
     /// The value in a register.
     Reg(Reg),
     /// A definition.
     Global(u32),
-    /// It has no value, for this reason.
+    /// No value, for this reason.
     Missing(FaultKind, Arc<str>),
 }
 
 /// An instruction over registers.
 #[derive(Clone, Debug)]
-struct Draft {
-    what: What,
+struct RegInstr {
+    op: RegOp,
     dst: Option<Reg>,
     args: SmallVec<[Reg; 2]>,
     place: TextRange,
 }
 
+/// The operation of an instruction over registers.
 #[derive(Clone, Debug)]
-enum What {
-    /// An instruction.
-    Do(Op),
-    /// The register is lazy: the part with this number computes its value, if it has none.
+enum RegOp {
+    /// An operation without jumps.
+    Plain(Op),
+    /// Computes the value of a lazy register by the part with this number, unless it has one.
     Force(u32),
-    /// Begins a choice by truth value, or by patterns over registers.
-    Choose(Option<Vec<Test>>),
-    /// Begins its next arm.
+    /// Begins a branch by truth value, or by patterns over registers.
+    Branch(Option<Vec<Pattern>>),
+    /// Begins the arm of the branch with this number.
     Arm(u32),
-    /// Ends the choice.
-    End,
+    /// Ends the branch.
+    EndBranch,
 }
 
 /// A function that is being compiled.
@@ -133,14 +133,14 @@ enum What {
 struct Context {
     params: Vec<Reg>,
     vars: FxHashMap<Var, Reg>,
-    /// The variable that the function is bound to and calls itself by.
+    /// The variable that the function is bound to, by which it calls itself.
     own: Option<Var>,
     captures: Vec<(Var, Reg)>,
-    /// The code, then that of each lazy binding.
-    parts: Vec<Vec<Draft>>,
-    /// The parts that are being written, innermost last.
+    /// The code of the function, followed by that of each lazy binding.
+    parts: Vec<Vec<RegInstr>>,
+    /// The parts that are being compiled, innermost last.
     open: Vec<u32>,
-    /// The registers that a part computes.
+    /// The parts that compute lazy registers.
     lazies: FxHashMap<Reg, u32>,
     regs: u32,
 }
@@ -151,15 +151,15 @@ impl Context {
         self.regs - 1
     }
 
-    fn emit(&mut self, draft: Draft) {
+    fn emit(&mut self, instr: RegInstr) {
         let open = self.open.last().copied().unwrap_or(0) as usize;
         if self.parts.is_empty() {
             self.parts.push(Vec::new());
         }
-        self.parts[open].push(draft);
+        self.parts[open].push(instr);
     }
 
-    fn last(&mut self) -> Option<&mut Draft> {
+    fn last(&mut self) -> Option<&mut RegInstr> {
         let open = self.open.last().copied().unwrap_or(0) as usize;
         self.parts.get_mut(open)?.last_mut()
     }
@@ -167,22 +167,22 @@ impl Context {
 
 struct Compiler<'a, 'db> {
     view: &'a View<'db>,
-    link: &'a mut dyn Link,
+    linker: &'a mut dyn Linker,
     observed: bool,
     name: Name,
     file: SourceFile,
     lazy: Lazy,
     unit: usize,
-    /// The operand of each expression of the unit.
-    operands: Vec<Operand>,
+    /// The location of the value of each expression of the unit.
+    locations: Vec<Location>,
     /// The compiled functions of the unit, with their captures.
     procs: FxHashMap<FnId, (Arc<Proc>, Vec<Var>)>,
     /// The makers of values of the unit, with their captures.
     makers: FxHashMap<BinderId, (Arc<Proc>, Vec<Var>)>,
     /// The literals of the unit whose data types are determined by uses.
-    numbers: Numbers,
-    /// Registers for the results of the open choices.
-    choices: Vec<Reg>,
+    literal_dtypes: LiteralDTypes,
+    /// Registers for the results of the open branches.
+    branches: Vec<Reg>,
     contexts: Vec<Context>,
 }
 
@@ -199,7 +199,7 @@ impl Compiler<'_, '_> {
                     && let Some(&reg) = self.context().vars.get(&Var::Local(param))
                 {
                     let name = self.view.binding_range(param);
-                    self.emit(Op::Bound(name), None, &[reg], name);
+                    self.emit(Op::Report(name), None, &[reg], name);
                 }
             }
         }
@@ -212,14 +212,14 @@ impl Compiler<'_, '_> {
             context.captures.push((var, reg));
         }
         let mut value =
-            Operand::Missing(FaultKind::Missing, format!("`{}` has no body", self.name).into());
+            Location::Missing(FaultKind::Missing, format!("`{}` has no body", self.name).into());
         let mut place = self.view.def.range(self.view.db);
         for (number, unit) in body.units.iter().enumerate() {
             self.start_unit(number);
             if unit.kind == UnitKind::Tail
                 && let Some(root) = unit.root
             {
-                value = self.operands[root.index()].clone();
+                value = self.locations[root.index()].clone();
                 place = self.place(root);
             }
         }
@@ -245,50 +245,49 @@ impl Compiler<'_, '_> {
     }
 
     fn emit(&mut self, op: Op, dst: Option<Reg>, args: &[Reg], place: TextRange) {
-        self.draft(What::Do(op), dst, args, place);
+        self.emit_op(RegOp::Plain(op), dst, args, place);
     }
 
-    fn draft(&mut self, what: What, dst: Option<Reg>, args: &[Reg], place: TextRange) {
+    fn emit_op(&mut self, op: RegOp, dst: Option<Reg>, args: &[Reg], place: TextRange) {
         let args = SmallVec::from_slice(args);
-        self.context().emit(Draft { what, dst, args, place });
+        self.context().emit(RegInstr { op, dst, args, place });
     }
 
     /// Emits an instruction with a result.
-    fn value(&mut self, op: Op, args: &[Reg], place: TextRange) -> Operand {
+    fn value(&mut self, op: Op, args: &[Reg], place: TextRange) -> Location {
         let dst = self.context().reg();
         self.emit(op, Some(dst), args, place);
-        Operand::Reg(dst)
+        Location::Reg(dst)
     }
 
     fn finish(&self, context: Context) -> Arc<Proc> {
-        Arc::new(frame::lay_out(context, self.name.clone(), self.file))
+        Arc::new(layout::lay_out(context, self.name.clone(), self.file))
     }
 
     fn place(&self, expr: ExprId) -> TextRange {
         self.view.place(self.unit, self.view.unit(self.unit).range(expr))
     }
 
-    /// The register of an expression.
+    /// Returns the register of an expression.
     fn use_of(&mut self, expr: ExprId) -> Reg {
-        let operand = self.operands.get(expr.index()).cloned().unwrap_or(Operand::None);
+        let location = self.locations.get(expr.index()).cloned().unwrap_or(Location::None);
         let place = self.place(expr);
-        self.register(operand, place)
+        self.register(location, place)
     }
 
-    fn register(&mut self, operand: Operand, place: TextRange) -> Reg {
-        match operand {
-            Operand::Reg(reg) => reg,
-            Operand::Global(number) => {
+    fn register(&mut self, location: Location, place: TextRange) -> Reg {
+        match location {
+            Location::Reg(reg) => reg,
+            Location::Global(number) => {
                 let dst = self.context().reg();
-                let function = Value::closure(Callable::Global(number), Vec::new());
-                self.emit(Op::Const(function), Some(dst), &[], place);
+                self.emit(Op::Closure(Callable::Global(number)), Some(dst), &[], place);
                 dst
             }
-            Operand::None => {
+            Location::None => {
                 let message = "this expression has no value because of an error".into();
-                self.register(Operand::Missing(FaultKind::Untyped, message), place)
+                self.register(Location::Missing(FaultKind::Untyped, message), place)
             }
-            Operand::Missing(kind, message) => {
+            Location::Missing(kind, message) => {
                 let dst = self.context().reg();
                 self.emit(Op::Fault(kind, message), Some(dst), &[], place);
                 dst
@@ -296,16 +295,16 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The register of a variable, forced if it is lazy, captured if it is bound in an enclosing
-    /// function.
+    /// Returns the register of a variable, forced if it is lazy, captured if it is bound in an
+    /// enclosing function.
     fn variable(&mut self, var: Var, place: TextRange) -> Reg {
         let level = self.contexts.len().saturating_sub(1);
         self.variable_at(level, var, place)
     }
 
     fn variable_at(&mut self, level: usize, var: Var, place: TextRange) -> Reg {
-        // Goes out to the binding function and back in: each function captures the variable from
-        // the next outer one.
+        // Each function between the binding one and this one captures the variable from the next
+        // outer one.
         let knows = |context: &Context| context.vars.contains_key(&var) || context.own == Some(var);
         let home = (0..=level).rev().find(|&at| self.contexts.get(at).is_some_and(knows));
         for at in home.unwrap_or(0) + 1..=level {
@@ -315,18 +314,18 @@ impl Compiler<'_, '_> {
             context.captures.push((var, reg));
         }
         let context = &mut self.contexts[level];
-        let (what, dst) = match context.vars.get(&var) {
+        let (op, dst) = match context.vars.get(&var) {
             Some(&reg) => match context.lazies.get(&reg) {
-                Some(&part) => (What::Force(part), reg),
+                Some(&part) => (RegOp::Force(part), reg),
                 None => return reg,
             },
-            None if context.own == Some(var) => (What::Do(Op::Own), context.reg()),
+            None if context.own == Some(var) => (RegOp::Plain(Op::CurrentFunction), context.reg()),
             None => {
                 let message = "this variable has no value here".into();
-                (What::Do(Op::Fault(FaultKind::Missing, message)), context.reg())
+                (RegOp::Plain(Op::Fault(FaultKind::Missing, message)), context.reg())
             }
         };
-        context.emit(Draft { what, dst: Some(dst), args: SmallVec::new(), place });
+        context.emit(RegInstr { op, dst: Some(dst), args: SmallVec::new(), place });
         dst
     }
 
@@ -335,18 +334,18 @@ impl Compiler<'_, '_> {
         let unit = &body.units[self.unit];
         let place = self.place(id);
         let number = self.unit as u32;
-        let operand = match unit.expr(id) {
+        let location = match unit.expr(id) {
             Expr::Missing
             | Expr::Condition(_)
             | Expr::EnterFn(_)
             | Expr::EnterMatch(_)
             | Expr::Declare(_) => return,
-            // The value is in the register of the choice.
+            // The value is in the register of the branch.
             Expr::If { .. } => return,
             Expr::Match(at) => {
                 if unit.matches[at.index()].arms.is_empty() {
                     let message = "this `match` has no arms".into();
-                    Operand::Missing(FaultKind::NoArm, message)
+                    Location::Missing(FaultKind::NoArm, message)
                 } else {
                     return;
                 }
@@ -359,22 +358,22 @@ impl Compiler<'_, '_> {
                 }
                 return;
             }
-            Expr::Literal(literal) => match self.numbers.literal(self.view, self.unit, id) {
+            Expr::Literal(literal) => match self.literal_dtypes.literal(self.view, self.unit, id) {
                 Some(param) => {
                     let like = self.dtype(&param, place);
-                    self.value(Op::Number(*literal), &[like], place)
+                    self.value(Op::Literal(*literal), &[like], place)
                 }
                 None => {
                     let ty = self.view.unit_types(self.unit).expr(id);
                     match literal::tensor(literal, ty) {
                         Some(tensor) => self.value(Op::Const(tensor.into()), &[], place),
-                        None => no_tensors(ty),
+                        None => unsupported_type(ty),
                     }
                 }
             },
             Expr::Filled(filled) => match literal::filled(filled) {
                 Ok(fill) => self.value(Op::Fill(fill.into()), &[], place),
-                Err(message) => Operand::Missing(FaultKind::Missing, message.into()),
+                Err(message) => Location::Missing(FaultKind::Missing, message.into()),
             },
             Expr::Bound(binder) => {
                 let var = LocalRef { unit: number, binder: *binder };
@@ -382,7 +381,7 @@ impl Compiler<'_, '_> {
             }
             Expr::Free(free) => match self.view.scopes.get(self.unit, *free) {
                 Some(var) => self.use_variable(var, id, place),
-                None => Operand::None,
+                None => Location::None,
             },
             Expr::Dotted { whole, tuple, index } => match self.view.scopes.get(self.unit, *whole) {
                 Some(var) => self.use_variable(var, id, place),
@@ -391,17 +390,17 @@ impl Compiler<'_, '_> {
                     self.value(Op::Proj(*index), &[tuple], place)
                 }
             },
-            Expr::Global(name) => match self.link.global(name) {
+            Expr::Global(name) => match self.linker.global(name) {
                 Some(global) => self.use_global(global, id, place),
-                None => Operand::Missing(
+                None => Location::Missing(
                     FaultKind::Missing,
                     format!("`{name}` has no definition that can be run").into(),
                 ),
             },
             Expr::Name(name) => self.named(name, place),
-            Expr::Meta(meta) => match self.link.constant(&meta.key, meta.index) {
+            Expr::Meta(meta) => match self.linker.constant(&meta.key, meta.index) {
                 Some(constant) => self.value(Op::Meta(constant), &[], place),
-                None => Operand::Missing(
+                None => Location::Missing(
                     FaultKind::Missing,
                     format!(
                         "`meta[{}][{}]` is not in the module's metadata section",
@@ -425,7 +424,7 @@ impl Compiler<'_, '_> {
                         captures.iter().map(|&var| self.variable(var, place)).collect();
                     self.value(Op::Closure(Callable::Proc(proc)), &captured, place)
                 }
-                None => Operand::None,
+                None => Location::None,
             },
             Expr::RefNew(value) => {
                 let value = self.use_of(*value);
@@ -440,7 +439,7 @@ impl Compiler<'_, '_> {
                 self.value(Op::RefWrite, &[reference, value], place)
             }
         };
-        self.operands[id.index()] = operand;
+        self.locations[id.index()] = location;
     }
 
     fn bind(&mut self, var: LocalRef, value: ExprId, place: TextRange) {
@@ -449,7 +448,7 @@ impl Compiler<'_, '_> {
         let observed = self.observed && self.contexts.len() == 1;
         if observed {
             let name = self.view.binding_range(var);
-            self.emit(Op::Bound(name), None, &[reg], place);
+            self.emit(Op::Report(name), None, &[reg], place);
         }
         let context = self.context();
         if !lazy {
@@ -458,7 +457,7 @@ impl Compiler<'_, '_> {
         }
         let dst = context.reg();
         let args = SmallVec::from_slice(&[reg]);
-        context.emit(Draft { what: What::Do(Op::Move), dst: Some(dst), args, place });
+        context.emit(RegInstr { op: RegOp::Plain(Op::Move), dst: Some(dst), args, place });
         if let Some(part) = context.open.pop() {
             context.lazies.insert(dst, part);
         }

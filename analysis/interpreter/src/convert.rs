@@ -1,17 +1,12 @@
-//! Conversions of tensors to other data types, with the results of numpy on x86-64.
+//! Conversions of tensors to other data types.
 //!
-//! The result for a number outside of the range of the new integer type is that of the processor's
-//! instructions, since numpy leaves it to the C compiler; `tests/kernels/casts.py` records numpy's
-//! results. For unsigned 32 bit integers, numpy's results differ between long and short arrays;
-//! these are the results for short arrays.
-//!
-//! Every conversion goes through 64 or 32 bits, chunk by chunk, so that code is needed for each
-//! data type but not for each pair of them.
+//! Every conversion goes through 64 or 32 bits, chunk by chunk, so that code is generated for each
+//! data type and not for each pair of them. Numbers are converted as by [`cast`](crate::cast).
 
 use types::DataType;
 
 use crate::{
-    allocate::room,
+    allocate::with_capacity,
     interrupt::spend,
     tensor::{Element, Tensor, each_dtype, elements},
 };
@@ -55,14 +50,14 @@ pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
     let like = Tensor::zeros(dtype, &[])?;
     let count = tensor.len();
     each_dtype!(like, _like => {
-        let mut out = room::<T>(count);
+        let mut out = with_capacity::<T>(count);
         let (mut doubles, mut singles, mut integers) = ([0f64; CHUNK], [0f32; CHUNK], [0i64; CHUNK]);
         for start in (0..count).step_by(CHUNK) {
             let length = CHUNK.min(count - start);
             spend(length);
             match through {
                 Through::Double => {
-                    read_doubles(&tensor, start, &mut doubles[..length]);
+                    tensor.read_f64s(start, &mut doubles[..length]);
                     out.extend(doubles[..length].iter().map(|&x| <T as Element>::from_f64(x)));
                 }
                 Through::Single => {
@@ -79,13 +74,6 @@ pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
     })
 }
 
-pub(crate) fn read_doubles(tensor: &Tensor, start: usize, to: &mut [f64]) {
-    each_dtype!(tensor, array => {
-        let from = elements(array).get(start..).unwrap_or_default();
-        to.iter_mut().zip(from).for_each(|(to, &x)| *to = Element::to_f64(x));
-    });
-}
-
 fn read_singles(tensor: &Tensor, start: usize, to: &mut [f32]) {
     each_dtype!(tensor, array => {
         let from = elements(array).get(start..).unwrap_or_default();
@@ -100,53 +88,7 @@ fn read_integers(tensor: &Tensor, start: usize, to: &mut [i64]) {
     });
 }
 
-/// Truncates toward zero; the minimum for numbers out of range, as `cvttsd2si` does. Conversions to
-/// fewer bits keep the lower ones of the result.
-pub(crate) fn to_i32(x: f64) -> i32 {
-    let x = x.trunc();
-    let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
-    if within { x as i32 } else { i32::MIN }
-}
-
-/// Like [`to_i32`], for 64 bits.
-pub(crate) fn to_i64(x: f64) -> i64 {
-    // The maximum plus one is the first number out of range.
-    let within = x >= i64::MIN as f64 && x < -(i64::MIN as f64);
-    if within { x as i64 } else { i64::MIN }
-}
-
-/// The lower bits of the signed 64 bit integer.
-pub(crate) fn to_u32(x: f64) -> u32 {
-    to_i64(x) as u32
-}
-
-/// Numbers from 2^63 are reduced by it before the conversion and increased after it, which makes
-/// infinity 0.
-pub(crate) fn to_u64(x: f64) -> u64 {
-    let half = -(i64::MIN as f64);
-    if x >= half { to_i64(x - half).cast_unsigned() ^ (1 << 63) } else { to_i64(x).cast_unsigned() }
-}
-
-/// Rounds to single precision such that rounding the result to half precision is the same as
-/// rounding the number itself: a number that is not exact gets the last bit set in its neighbour
-/// nearer to zero.
-pub(crate) fn to_odd(x: f64) -> f32 {
-    let near = x as f32;
-    let exact = f64::from(near);
-    if exact == x || x.is_nan() {
-        return near;
-    }
-    let bits = near.to_bits();
-    let toward_zero = if exact.abs() > x.abs() { bits - 1 } else { bits };
-    f32::from_bits(toward_zero | 1)
-}
-
-/// Rounds to single precision.
-pub(crate) fn to_single(x: f64) -> f32 {
-    x as f32
-}
-
-/// The data type that arithmetic on elements of `dtype` is computed in: single precision for half
+/// Returns the data type in which arithmetic on elements of `dtype` is computed: single precision for half
 /// precision, 32 bits for small integers. Narrowing the result wraps just as the small type would.
 fn wide(dtype: DataType) -> DataType {
     match dtype {
@@ -157,7 +99,8 @@ fn wide(dtype: DataType) -> DataType {
     }
 }
 
-/// The tensor in the data type that its arithmetic is computed in, one of those of [`each_wide`].
+/// Converts a tensor to the data type in which its arithmetic is computed, one of those of
+/// [`each_wide`].
 pub(crate) fn widened(tensor: &Tensor) -> Tensor {
     let dtype = wide(tensor.dtype());
     converted(tensor.clone(), dtype).unwrap_or_else(|| tensor.clone())
@@ -230,11 +173,6 @@ mod tests {
         // Brain floating point goes through single precision.
         let above = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
         assert_eq!(cast(vec![above], DataType::FLOAT64, DataType::BFLOAT16), [1.0]);
-        for x in [0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, 1e-320, 1e300, -1e300] {
-            let near = to_odd(x);
-            assert!(near == x as f32 || !(near.is_infinite() || near == 0.0), "{x}: {near}");
-        }
-        assert!(to_odd(f64::NAN).is_nan());
     }
 
     /// Checks the definition of rounding for all numbers of half precision and those next to and
@@ -259,14 +197,5 @@ mod tests {
                 assert_eq!(<half::f16 as Element>::from_f64(-x).to_f64(), -wanted);
             }
         }
-    }
-
-    #[test]
-    fn unsigned_integers() {
-        let two = |power| 2f64.powi(power);
-        assert_eq!((to_u64(f64::INFINITY), to_u64(f64::NAN), to_u64(-1.0)), (0, 1 << 63, u64::MAX));
-        assert_eq!((to_u64(two(63)), to_u64(two(64)), to_u64(two(62))), (1 << 63, 0, 1 << 62));
-        assert_eq!((to_u32(f64::NAN), to_u32(two(32) + 5.0), to_u32(-1.5)), (0, 5, u32::MAX));
-        assert_eq!((to_i64(two(63)), to_i64(-two(63))), (i64::MIN, i64::MIN));
     }
 }

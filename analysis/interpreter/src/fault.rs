@@ -5,10 +5,10 @@ use std::fmt;
 use semantics::{Code, SourceFile};
 use syntax::TextRange;
 
-/// Why an evaluation ended without a value.
+/// The failure of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Which kind of failure it is.
+    /// The kind of the failure.
     pub kind: FaultKind,
     /// The failure, in one sentence.
     pub message: String,
@@ -47,7 +47,7 @@ pub enum FaultKind {
     Time,
     /// Too many calls are nested.
     Depth,
-    /// The user has asked to stop.
+    /// The run was cancelled.
     Cancelled,
     /// A value is missing: a constant printed without its section, an external function.
     Missing,
@@ -58,7 +58,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The code of the diagnostic.
+    /// Returns the code of the diagnostic.
     pub fn code(self) -> Code {
         match self {
             FaultKind::NoKernel => Code::RunNoKernel,
@@ -77,7 +77,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// A failure without a trace, which the machine adds.
+    /// Creates a failure without a trace, which the machine adds.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
         Fault {
             kind,

@@ -6,9 +6,11 @@ mod tile;
 use ndarray::{ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, RemoveAxis, Slice};
 
 use crate::{
+    allocate::repeated,
     chain::{Chain, Scratch},
     convert::converted,
-    interrupt::{each_item, poll, repeated, spend},
+    interrupt::{poll, spend},
+    parallel::each_item,
     tensor::{Array, Element, Tensor},
 };
 use types::DataType;
@@ -16,25 +18,26 @@ use types::DataType;
 pub(crate) use float::Aligned;
 pub(crate) use tile::Windows;
 
-/// A chain that is done on the rows of a product, and the number of its element that the product begins at.
+/// The chain that is applied to a product, and the number of the first element of the product in the
+/// tensor of the chain.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct After<'a> {
+pub(crate) struct Epilogue<'a> {
     chain: Option<&'a Chain>,
     begin: usize,
 }
 
-impl<'a> After<'a> {
-    pub(crate) fn new(chain: Option<&'a Chain>, begin: usize) -> After<'a> {
-        After { chain, begin }
+impl<'a> Epilogue<'a> {
+    pub(crate) fn new(chain: Option<&'a Chain>, begin: usize) -> Epilogue<'a> {
+        Epilogue { chain, begin }
     }
 
-    /// The same for a part that begins so many elements later.
-    pub(crate) fn from(self, more: usize) -> After<'a> {
-        After { begin: self.begin + more, ..self }
+    /// Returns the epilogue of a part that begins at the element `offset`.
+    pub(crate) fn at(self, offset: usize) -> Epilogue<'a> {
+        Epilogue { begin: self.begin + offset, ..self }
     }
 
-    /// Does the operations on rows that are `apart` elements from one another.
-    pub(crate) fn rows<T: Gemm, D: RemoveAxis>(
+    /// Applies the chain to rows that are `apart` elements from one another.
+    pub(crate) fn apply<T: Gemm, D: RemoveAxis>(
         self,
         apart: usize,
         mut rows: ArrayViewMut<'_, T, D>,
@@ -43,37 +46,37 @@ impl<'a> After<'a> {
         let mut scratch = Scratch::default();
         for (at, mut row) in rows.outer_iter_mut().enumerate() {
             if let Some(row) = row.as_slice_mut() {
-                T::followed(chain, self.begin + at * apart, row, &mut scratch);
+                T::apply_chain(chain, self.begin + at * apart, row, &mut scratch);
             }
         }
     }
 }
 
-/// Elements that matrices are multiplied in.
+/// The elements of matrices that can be multiplied.
 pub(crate) trait Gemm: Element {
-    /// `c = a · b`, on this thread. Between blocks it looks whether it is to go on.
+    /// Computes `c = a · b` on this thread. Cancellation is checked between blocks.
     fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, c: ArrayViewMut2<'_, Self>);
 
-    /// `c = a · b`, on several threads where it is worth it, and then `after`.
+    /// Computes `c = a · b`, on several threads if that pays off, and applies the epilogue.
     fn multiply(
         a: ArrayView2<'_, Self>,
         b: ArrayView2<'_, Self>,
         c: ArrayViewMut2<'_, Self>,
-        after: After<'_>,
+        epilogue: Epilogue<'_>,
     );
 
-    /// Does the operations of a chain on elements from `at` on: numbers in single precision alone have any.
-    fn followed(_: &Chain, _at: usize, _: &mut [Self], _: &mut Scratch) {}
+    /// Applies a chain to the elements from `at` on. Chains are in single precision only.
+    fn apply_chain(_: &Chain, _at: usize, _: &mut [Self], _: &mut Scratch) {}
 
     /// True if [`windows`](Gemm::windows) computes anything.
     const WINDOWS: bool = false;
 
-    /// The number of elements that [`windows`](Gemm::windows) reads after the last place.
+    /// Returns the number of elements that [`windows`](Gemm::windows) reads after the last position.
     fn slack() -> usize {
         0
     }
 
-    /// Multiplies rows and windows, in one go.
+    /// Multiplies rows by windows, without checks for cancellation.
     fn windows(_: Windows<'_, '_, Self>) {}
 
     /// Adds `factor` times every `stride`th element of `from` to the elements of `to`.
@@ -81,7 +84,7 @@ pub(crate) trait Gemm: Element {
 }
 
 macro_rules! reals {
-    ($($ty:ty $({ $($followed:tt)* })?)*) => {
+    ($($ty:ty $({ $($apply_chain:tt)* })?)*) => {
         $(impl Gemm for $ty {
             fn product(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
                 float::product(a, b, c);
@@ -91,12 +94,12 @@ macro_rules! reals {
                 a: ArrayView2<'_, $ty>,
                 b: ArrayView2<'_, $ty>,
                 c: ArrayViewMut2<'_, $ty>,
-                after: After<'_>,
+                epilogue: Epilogue<'_>,
             ) {
-                float::multiply(a, b, c, after);
+                float::multiply(a, b, c, epilogue);
             }
 
-            $($($followed)*)?
+            $($($apply_chain)*)?
 
             const WINDOWS: bool = true;
 
@@ -122,16 +125,16 @@ macro_rules! reals {
 
 reals! {
     f32 {
-        fn followed(chain: &Chain, at: usize, elements: &mut [f32], scratch: &mut Scratch) {
+        fn apply_chain(chain: &Chain, at: usize, elements: &mut [f32], scratch: &mut Scratch) {
             chain.apply(at, elements, scratch);
         }
     }
     f64
 }
 
-/// Elements whose products are added up row by row.
-trait Whole: Element {
-    /// `c = a · b`, or `c += a · b` where `adds`; in one go, so that it should not be much.
+/// Integers, whose products are added up row by row.
+trait Integer: Element {
+    /// Computes `c = a · b`, or `c += a · b` if `adds`, without checks for cancellation.
     fn block(
         a: ArrayView2<'_, Self>,
         b: ArrayView2<'_, Self>,
@@ -142,8 +145,8 @@ trait Whole: Element {
 
 macro_rules! integers {
     ($($ty:ty)*) => {
-        $(impl Whole for $ty {
-            /// Row by row, so that the inner loop runs along rows of `b` and `c`; sums wrap.
+        $(impl Integer for $ty {
+            /// Goes row by row, so that the inner loop runs along rows of `b` and `c`. Sums wrap.
             fn block(
                 a: ArrayView2<'_, $ty>,
                 b: ArrayView2<'_, $ty>,
@@ -181,7 +184,7 @@ macro_rules! integers {
                 a: ArrayView2<'_, $ty>,
                 b: ArrayView2<'_, $ty>,
                 c: ArrayViewMut2<'_, $ty>,
-                _: After<'_>,
+                _: Epilogue<'_>,
             ) {
                 on_threads(a, b, c);
             }
@@ -198,15 +201,16 @@ macro_rules! integers {
 
 integers! { i32 i64 }
 
-/// Multiplications that are done in one go: a few milliseconds.
+/// The number of multiplications between checks for cancellation: a few milliseconds.
 const BLOCK: usize = 1 << 26;
-/// The blocks of the product below: blocks of these sizes are packed as often as without.
+/// The unit of the depth and the width of a block: the product packs its operands in blocks of these
+/// sizes.
 const DEPTH: usize = 256;
 const WIDTH: usize = 1024;
-/// Rows of a block: a block of `b` is packed once for so many.
+/// The number of rows of a block, for which a block of `b` is packed once.
 const HEIGHT: usize = 256;
 
-/// The numbers of rows, columns of `a` and columns of `b` of a block.
+/// Returns the numbers of rows, columns of `a` and columns of `b` of a block.
 fn block_of(rows: usize, inner: usize, columns: usize) -> (usize, usize, usize) {
     let work = |rows: usize, inner: usize, columns: usize| {
         rows.saturating_mul(inner).saturating_mul(columns)
@@ -216,15 +220,15 @@ fn block_of(rows: usize, inner: usize, columns: usize) -> (usize, usize, usize) 
     }
     let height = rows.min(HEIGHT);
     let width = columns.min(WIDTH);
-    // As deep as it may be, and then as wide: of a product with a vector all is in few blocks.
+    // The depth has precedence over the width, so that a product with a vector has few blocks.
     let depth = BLOCK / work(height, 1, width) / DEPTH * DEPTH;
     let depth = depth.clamp(inner.min(DEPTH), inner);
     let width = (BLOCK / work(height, depth, 1) / WIDTH * WIDTH).clamp(width, columns);
     (height, depth, width)
 }
 
-/// `c = a · b`, block by block.
-fn in_blocks<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
+/// Computes `c = a · b` block by block.
+fn in_blocks<T: Integer>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
     let (rows, inner) = a.dim();
     let columns = b.ncols();
     let (height, depth, width) = block_of(rows, inner, columns);
@@ -252,11 +256,11 @@ fn in_blocks<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayV
     }
 }
 
-/// Products below this many multiplications stay on one thread.
-const PARALLEL: usize = 1 << 18;
+/// The number of multiplications below which a product stays on one thread.
+const MIN_PARALLEL: usize = 1 << 18;
 
-/// `c = a · b`, in parts for each thread.
-fn on_threads<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
+/// Computes `c = a · b` in parts for each thread.
+fn on_threads<T: Integer>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
     let (rows, inner) = a.dim();
     let columns = b.ncols();
     let work = rows.saturating_mul(inner).saturating_mul(columns);
@@ -264,7 +268,7 @@ fn on_threads<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: Array
     if rows == 0 || columns == 0 {
         return;
     }
-    if work < PARALLEL || threads < 2 {
+    if work < MIN_PARALLEL || threads < 2 {
         in_blocks::<T>(a, b, c);
     } else if rows >= columns {
         let part = rows.div_ceil(threads);
@@ -277,7 +281,7 @@ fn on_threads<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: Array
     }
 }
 
-/// The data type that products of elements of these types are added up in.
+/// Returns the data type in which products of elements of these types are added up.
 ///
 /// Half precision is added up in single precision, small integers in 32 bits.
 pub(crate) fn sum_type(a: DataType, b: DataType, out: DataType) -> DataType {
@@ -292,12 +296,12 @@ pub(crate) fn sum_type(a: DataType, b: DataType, out: DataType) -> DataType {
     }
 }
 
-/// A tensor in the type that sums are built up in.
+/// Converts a tensor to the type in which products are added up.
 pub(crate) fn operand<T: Gemm>(tensor: &Tensor) -> Option<Array<T>> {
     converted(tensor.clone(), T::DTYPE).and_then(T::unwrap_owned)
 }
 
-/// Runs the body with `T` as the type that sums are built up in.
+/// Runs the body with `T` as the type in which products are added up.
 macro_rules! each_sum_type {
     ($dtype:expr, $body:expr) => {
         match $dtype {
@@ -332,11 +336,11 @@ mod tests {
         let a = ndarray::arr2(&[[1, 2], [3, 4]]);
         let b = ndarray::arr2(&[[5, 6, 7], [8, 9, 10]]);
         let mut c = ndarray::Array2::zeros((2, 3));
-        i32::multiply(a.view(), b.view(), c.view_mut(), After::default());
+        i32::multiply(a.view(), b.view(), c.view_mut(), Epilogue::default());
         assert_eq!(c, ndarray::arr2(&[[21, 24, 27], [47, 54, 61]]));
         let (x, y) = (a.mapv(f64::from), b.mapv(f64::from));
         let mut z = ndarray::Array2::zeros((2, 3));
-        f64::multiply(x.view(), y.view(), z.view_mut(), After::default());
+        f64::multiply(x.view(), y.view(), z.view_mut(), Epilogue::default());
         assert_eq!(z, c.mapv(f64::from));
     }
 
@@ -369,10 +373,10 @@ mod tests {
             let a = ndarray::Array2::from_shape_fn((m, k), number);
             let b = ndarray::Array2::from_shape_fn((k, n), number);
             let mut c = ndarray::Array2::zeros((m, n));
-            i64::multiply(a.view(), b.view(), c.view_mut(), After::default());
+            i64::multiply(a.view(), b.view(), c.view_mut(), Epilogue::default());
             let (x, y) = (a.mapv(|x| x as f32), b.mapv(|x| x as f32));
             let mut z = ndarray::Array2::zeros((m, n));
-            f32::multiply(x.view(), y.view(), z.view_mut(), After::default());
+            f32::multiply(x.view(), y.view(), z.view_mut(), Epilogue::default());
             assert_eq!(z, c.mapv(|x| x as f32));
         }
     }

@@ -4,41 +4,39 @@
 //! must take effect within milliseconds. So loops over elements report their progress: [`spend`]
 //! counts elements, and regularly checks whether the run may continue. If not, the thread unwinds
 //! to where the machine called the kernel, and the call fails with the reason. Nothing is printed,
-//! and panic hooks are not called. A kernel may be interrupted wherever it spends: it owns
+//! and panic hooks are not called. A kernel may be interrupted at any call of [`spend`]: it owns
 //! everything that it writes to, so that incomplete results are dropped.
 //!
-//! Other threads work for the same run: parallel loops use [`each_item`] or [`each_chunk`], and
-//! nothing else starts threads.
+//! Other threads work for the same run in the loops of [`parallel`](crate::parallel); nothing else
+//! starts threads. A failed allocation ends a kernel in the same way as an interruption; see
+//! [`allocate`](crate::allocate).
 //!
-//! A failed allocation ends a kernel in the same way; see [`allocate`](crate::allocate).
-//!
-//! The unit is an element, or work that takes as long: a few nanoseconds. Outside of a run, as in
-//! the test of a helper, spending does nothing.
+//! The unit of progress is an element, or work that takes as long: a few nanoseconds. Outside of a
+//! run, as in the test of a helper, [`spend`] does nothing.
 
 use std::{
     cell::{Cell, RefCell},
     fmt,
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use crate::{
-    allocate::room,
     fault::Fault,
     limits::{Limits, Watch},
-    tensor::Element,
+    pool::BufferPool,
 };
 
 /// The number of elements between checks of the clock: less than half a millisecond for nearly all
 /// operations.
-const STEP: usize = 1 << 15;
+const POLL_EVERY: usize = 1 << 15;
 /// The number of elements per iteration of an interruptible loop.
 pub(crate) const PIECE: usize = 1 << 13;
 
 thread_local! {
-    /// The budget until the next check.
-    static LEFT: Cell<usize> = const { Cell::new(0) };
+    /// The number of elements until the next check.
+    static BUDGET: Cell<usize> = const { Cell::new(0) };
     /// The run that this thread works for.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
@@ -46,11 +44,12 @@ thread_local! {
 /// The payload of unwinding.
 struct Interrupted(Fault);
 
-/// The payload of the panic that ends the program where threads cannot unwind: the panic hook learns why.
+/// The payload of the panic that ends the program on targets without unwinding, from which the panic
+/// hook learns the reason.
 #[derive(Debug)]
-pub struct Ended(Fault);
+pub struct FatalFault(Fault);
 
-impl fmt::Display for Ended {
+impl fmt::Display for FatalFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -59,19 +58,25 @@ impl fmt::Display for Ended {
 fn unwind(fault: Fault) -> ! {
     match cfg!(panic = "unwind") {
         true => resume_unwind(Box::new(Interrupted(fault))),
-        false => panic_any(Ended(fault)),
+        false => panic_any(FatalFault(fault)),
     }
 }
 
-/// Does work for a run: gives what it gives, or why the run ends before.
-pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fault> {
-    let before = enter(Some(watch.clone()));
-    let done = catch_unwind(AssertUnwindSafe(work));
-    drop(before);
-    done.map_err(|payload| match payload.downcast::<Interrupted>() {
-        Ok(interrupted) => interrupted.0,
-        Err(payload) => resume_unwind(payload),
-    })
+impl Watch {
+    /// Does work within the limits: it ends at calls of [`poll`](crate::poll) and allocations of
+    /// tensors.
+    ///
+    /// # Errors
+    /// A limit was reached, or the flag is set.
+    pub fn within<R>(&self, work: impl FnOnce() -> R) -> Result<R, Fault> {
+        let previous = enter(Some(self.clone()));
+        let done = catch_unwind(AssertUnwindSafe(work));
+        drop(previous);
+        done.map_err(|payload| match payload.downcast::<Interrupted>() {
+            Ok(interrupted) => interrupted.0,
+            Err(payload) => resume_unwind(payload),
+        })
+    }
 }
 
 /// Does work for a run that has ended, such as displaying its result. The work ends soon after the
@@ -79,34 +84,36 @@ pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fau
 ///
 /// # Errors
 /// The flag was set.
-pub fn while_wanted<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> Result<R, Fault> {
-    scope(&Watch::new(&Limits::default(), flag.clone()), work)
+pub fn until_cancelled<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> Result<R, Fault> {
+    Watch::new(&Limits::default(), flag.clone()).within(work)
 }
 
 /// The previous run of a thread, which is restored on drop.
-struct Before(Option<Watch>);
+pub(crate) struct PreviousRun(Option<Watch>);
 
-impl Drop for Before {
+impl Drop for PreviousRun {
+    #[inline]
     fn drop(&mut self) {
         WATCH.set(self.0.take());
     }
 }
 
 /// Makes this thread work for a run.
-fn enter(watch: Option<Watch>) -> Before {
-    Before(WATCH.replace(watch))
+#[inline]
+fn enter(watch: Option<Watch>) -> PreviousRun {
+    PreviousRun(WATCH.replace(watch))
 }
 
 /// Counts elements that have been processed. Unwinds if the run is to end.
 #[inline]
 pub(crate) fn spend(elements: usize) {
-    LEFT.with(|left| match left.get().checked_sub(elements) {
-        Some(rest) => left.set(rest),
+    BUDGET.with(|budget| match budget.get().checked_sub(elements) {
+        Some(rest) => budget.set(rest),
         None => {
-            // If the run is to end, so is all further work of the thread.
-            left.set(0);
+            // If the run is to end, all further work of the thread ends as well.
+            budget.set(0);
             poll();
-            left.set(STEP);
+            budget.set(POLL_EVERY);
         }
     });
 }
@@ -117,7 +124,7 @@ pub(crate) fn spend(elements: usize) {
 #[cold]
 pub fn poll() {
     if let Err(fault) = WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), Watch::poll)) {
-        end(fault);
+        raise(fault);
     }
 }
 
@@ -125,7 +132,7 @@ pub fn poll() {
 ///
 /// # Panics
 /// If this thread is not in a run.
-pub(crate) fn end(fault: Fault) -> ! {
+pub(crate) fn raise(fault: Fault) -> ! {
     if WATCH.with_borrow(Option::is_none) {
         panic!("{fault}");
     }
@@ -142,35 +149,45 @@ pub(crate) fn allow(bytes: u64) -> Result<(), Fault> {
 
 /// Counts bytes that stay allocated, such as an argument that was read, towards the memory limit of
 /// the work of this thread. They are forgotten at the end of [`Watch::within`].
-pub fn hold(bytes: u64) {
+pub fn charge(bytes: u64) {
     WATCH.with_borrow_mut(|watch| {
         if let Some(watch) = watch {
-            watch.hold(bytes);
+            watch.charge(bytes);
         }
     });
 }
 
-/// The run of a thread, for callbacks on other threads.
-pub(crate) struct Here(Option<Watch>);
+/// Uses the buffer pool of the run that this thread works for, if there is one.
+pub(crate) fn with_pool<R>(f: impl FnOnce(&BufferPool) -> R) -> Option<R> {
+    WATCH.with_borrow(|watch| watch.as_ref().map(|watch| f(watch.pool())))
+}
 
-impl Here {
-    /// The run of this thread.
-    pub(crate) fn new() -> Here {
-        Here(WATCH.with_borrow(Clone::clone))
+/// The run of a thread, for other threads that work for it.
+pub(crate) struct RunHandle(Option<Watch>);
+
+impl RunHandle {
+    /// Returns the run of this thread.
+    pub(crate) fn current() -> RunHandle {
+        RunHandle(WATCH.with_borrow(Clone::clone))
     }
 
-    /// Like [`spend`], on any thread.
+    /// Makes this thread work for the run.
+    pub(crate) fn enter(&self) -> PreviousRun {
+        enter(self.0.clone())
+    }
+
+    /// Counts elements like [`spend`], on a thread that has not entered the run.
     #[inline]
     pub(crate) fn spend(&self, elements: usize) {
-        LEFT.with(|left| match left.get().checked_sub(elements) {
-            Some(rest) => left.set(rest),
+        BUDGET.with(|budget| match budget.get().checked_sub(elements) {
+            Some(rest) => budget.set(rest),
             None => {
-                left.set(0);
+                budget.set(0);
                 if let Err(fault) = self.0.as_ref().map_or(Ok(()), Watch::poll) {
                     // A thread of the pool may have no run of its own.
                     unwind(fault);
                 }
-                left.set(STEP);
+                budget.set(POLL_EVERY);
             }
         });
     }
@@ -197,127 +214,7 @@ pub(crate) fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(PIECE).map(piece).inspect(|piece| spend(piece.len()))
 }
 
-/// Applies `f` to each element.
-pub(crate) fn mapped<T: Copy, U>(elements: &[T], f: impl Fn(T) -> U) -> Vec<U> {
-    let mut all = room(elements.len());
-    for piece in pieces(elements) {
-        all.extend(piece.iter().map(|&element| f(element)));
-    }
-    all
-}
-
-/// `count` elements equal to `value`, allocated as [`room`](crate::room) does.
-pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
-    let mut all = room(count);
-    while all.len() < count {
-        let piece = PIECE.min(count - all.len());
-        spend(piece);
-        all.extend(std::iter::repeat_n(value, piece));
-    }
-    all
-}
-
-/// `count` elements of any value, each of which is to be written: those of a buffer that the run has dropped,
-/// if there is one of this size. Under the conditions of [`room`](crate::room).
-pub(crate) fn unset<T: Element>(count: usize) -> Vec<T> {
-    let spare = WATCH.with_borrow(|watch| watch.as_ref()?.spare().take::<T>(count));
-    let mut all = match spare {
-        // Within the memory limit, as a new one would be.
-        Some(all) => match allow((count * size_of::<T>()) as u64) {
-            Ok(()) => all,
-            Err(fault) => end(fault),
-        },
-        None => repeated(T::default(), count),
-    };
-    if cfg!(debug_assertions) {
-        // Elements that a kernel does not write become visible.
-        all.fill(T::from_f64(f64::NAN));
-    }
-    all
-}
-
-/// Keeps a buffer for the run that this thread works for.
-pub(crate) fn give_back<T: Element>(elements: Vec<T>) {
-    WATCH.with_borrow(|watch| {
-        if let Some(watch) = watch {
-            watch.spare().give(elements);
-        }
-    });
-}
-
-/// The number of elements from which a loop is worth several threads: some tens of microseconds, in which another
-/// thread wakes up.
-const PARALLEL: usize = 1 << 17;
-/// The number of batches of chunks per thread. Chunks differ in time: with one batch each, threads
-/// would wait for the slowest.
-const TURNS: usize = 8;
-
-/// Processes `count` items in parallel, for the run of the calling thread.
-///
-/// The loop over the items is compiled once for each type of items, and the start of the threads
-/// once: `work` is called through a pointer, which only pays off for long work per item.
-pub(crate) fn each_item<I: Iterator + Send>(
-    items: I,
-    count: usize,
-    work: &(dyn Fn(I::Item) + Sync),
-) {
-    let items = Mutex::new(items);
-    together(count, &|| {
-        loop {
-            // A separate statement, so that the lock is released before the work.
-            let item = items.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(item) = item else { break };
-            spend(1);
-            work(item);
-        }
-    });
-}
-
-/// Processes numbered chunks of `size` elements like [`each_item`], in parallel if that pays off.
-/// An element takes as long as `cost` elements elsewhere.
-pub(crate) fn each_chunk<T: Send>(
-    elements: &mut [T],
-    size: usize,
-    cost: usize,
-    work: &(dyn Fn(usize, &mut [T]) + Sync),
-) {
-    let size = size.max(1);
-    let total = elements.len();
-    let count = total.div_ceil(size);
-    let worth = total.saturating_mul(cost) > PARALLEL;
-    let turns = if worth { rayon::current_num_threads().saturating_mul(TURNS) } else { 1 };
-    let many = count.div_ceil(turns).max(1);
-    let parts = elements.chunks_mut(size.saturating_mul(many)).enumerate();
-    each_item(parts, count.div_ceil(many), &|(part, chunks)| {
-        for (at, chunk) in chunks.chunks_mut(size).enumerate() {
-            spend(1);
-            work(part * many + at, chunk);
-        }
-    });
-}
-
-/// Calls `work` on each thread of the pool, at most `count` of them, for the run of the calling
-/// thread. The calls share one queue of items.
-fn together(count: usize, work: &(dyn Fn() + Sync)) {
-    let threads = rayon::current_num_threads().min(count);
-    if threads < 2 {
-        return work();
-    }
-    let watch = WATCH.with_borrow(Clone::clone);
-    // This thread begins at once; others join when they have woken up.
-    rayon::in_place_scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| {
-                let _before = enter(watch.clone());
-                work();
-            });
-        }
-        work();
-    });
-}
-
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests choose their sizes")]
 mod tests {
     use std::{sync::atomic::Ordering, time::Duration};
 
@@ -330,57 +227,37 @@ mod tests {
     }
 
     #[test]
-    fn work_ends_where_it_spends() {
+    fn work_ends_at_calls_of_spend() {
         spend(usize::MAX);
         let going = watch(None, false);
-        assert_eq!(scope(&going, || watched(0..100_000).sum::<u64>()).ok(), Some(4_999_950_000));
+        assert_eq!(going.within(|| watched(0..100_000).sum::<u64>()).ok(), Some(4_999_950_000));
         let stopped = watch(None, true);
-        let fault = scope(&stopped, || watched(0..).for_each(|_: u64| {})).expect_err("it ends");
+        let fault = stopped.within(|| watched(0..).for_each(|_: u64| {})).expect_err("it ends");
         assert_eq!(fault.kind, FaultKind::Cancelled);
         let late = watch(Some(Duration::from_millis(2)), false);
-        let fault = scope(&late, || watched(0u64..).for_each(|_| {}));
+        let fault = late.within(|| watched(0u64..).for_each(|_| {}));
         assert!(fault.is_err());
         // A run that has ended interrupts nothing.
         poll();
     }
 
     #[test]
-    fn work_around_a_run() {
+    fn work_after_a_run_is_cancellable() {
         let flag = Arc::new(AtomicBool::new(false));
         let filled = || crate::Tensor::scalar(2i64).filled(&[3, 100_000]);
-        let tensor = while_wanted(&flag, filled).expect("it is wanted").expect("a tensor");
+        let tensor =
+            until_cancelled(&flag, filled).expect("it is not cancelled").expect("a tensor");
         assert_eq!((tensor.shape(), tensor.get_f64(299_999)), (&[3usize, 100_000][..], Some(2.0)));
         assert!(filled().is_some_and(|other| other.to_i64s() == tensor.to_i64s()));
         flag.store(true, Ordering::Relaxed);
-        assert!(while_wanted(&flag, filled).is_err_and(|f| f.kind == FaultKind::Cancelled));
+        assert!(until_cancelled(&flag, filled).is_err_and(|f| f.kind == FaultKind::Cancelled));
     }
 
     #[test]
-    fn helpers_end_as_well() {
-        let stopped = watch(None, true);
-        let mut numbers = vec![0u8; 1 << 20];
-        let fault = scope(&stopped, || each_chunk(&mut numbers, 16, 1, &|_, part| part.fill(1)));
-        assert_eq!(fault.map_err(|fault| fault.kind), Err(FaultKind::Cancelled));
-        assert!(numbers.contains(&0));
-        let going = watch(None, false);
-        let fill = |numbers: &mut [u8]| {
-            each_chunk(numbers, 16, 1, &|at, part| {
-                part.iter_mut().for_each(|x| *x += 1 + (at % 2) as u8);
-            });
-        };
-        for count in [0, 1, 15, 16, 17, 1000, 1 << 20] {
-            let mut numbers = vec![0u8; count];
-            assert!(scope(&going, || fill(&mut numbers)).is_ok());
-            let wanted = (0..count).map(|k| 1 + (k / 16 % 2) as u8);
-            assert!(numbers.into_iter().eq(wanted), "{count}");
-        }
-    }
-
-    #[test]
-    fn runs_within_runs() {
+    fn inner_runs_do_not_end_outer_ones() {
         let (outer, inner) = (watch(None, false), watch(None, true));
-        let ended = scope(&outer, || {
-            assert!(scope(&inner, poll).is_err());
+        let ended = outer.within(|| {
+            assert!(inner.within(poll).is_err());
             poll();
             3
         });
@@ -389,8 +266,8 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "original message")]
-    fn other_panics_go_on() {
+    fn other_panics_are_propagated() {
         let going = watch(None, false);
-        let _ = scope(&going, || panic!("original message"));
+        let _ = going.within(|| panic!("original message"));
     }
 }

@@ -1,19 +1,14 @@
 //! Kernels, which compute operators.
 //!
-//! Each kernel is a row in the file of its family. The families have the names of those of the
-//! operators.
-//! among the operators.
-
-use std::sync::LazyLock;
+//! Each kernel is a row in the file of its [family](crate::families). The families have the names of
+//! those of the operators.
 
 use operators::{Operator, OperatorId};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use types::{AttrValue, Attrs, DataType, State, Type};
 
 use crate::{
     chain::Chain,
-    families::FAMILIES,
     fault::{Fault, FaultKind},
     limits::Watch,
     shared::SharedTensor,
@@ -26,20 +21,43 @@ pub(crate) type Outcome = Result<Value, Fault>;
 
 /// The function that computes an operator.
 pub(crate) struct Kernel {
-    /// The operator.
     operator: OperatorId,
-    /// Computes a call.
-    pub(crate) run: fn(&mut Call<'_>) -> Outcome,
-    /// The reason why every call fails, if it does.
-    absent: Option<&'static str>,
+    body: Body,
     /// True if the kernel never reads elements, however many there are.
     is_light: bool,
 }
 
+/// The meaning of a kernel.
+enum Body {
+    /// Computes a call.
+    Computes(fn(&mut Call<'_>) -> Outcome),
+    /// Fails in every call, for this reason.
+    Refuses(&'static str),
+}
+
 impl Kernel {
-    /// Returns true if the kernel computes the operator: some operators fail in every call.
-    pub(crate) fn computes(&self) -> bool {
-        self.absent.is_none()
+    /// Returns the operator that the kernel computes.
+    pub(crate) fn operator(&self) -> &'static Operator {
+        self.operator.operator()
+    }
+
+    /// Returns the reason why every call fails, if it does.
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        match self.body {
+            Body::Computes(_) => None,
+            Body::Refuses(reason) => Some(reason),
+        }
+    }
+
+    /// Computes a call.
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Outcome {
+        match self.body {
+            Body::Computes(run) => run(call),
+            Body::Refuses(reason) => {
+                let fault = call.fault(format_args!("it cannot be run here: {reason}"));
+                Err(Fault { kind: FaultKind::NoKernel, ..fault })
+            }
+        }
     }
 
     /// Returns true if a call takes no longer for large arguments.
@@ -49,55 +67,22 @@ impl Kernel {
     }
 }
 
-/// A row of a family: the kernel of the operator called `name`. A name that is not an operator does
-/// not compile.
+/// Creates a row of a family: the kernel of the operator called `name`. A name that is not an
+/// operator does not compile.
 pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
-    Kernel { operator: OperatorId::of(name), run, absent: None, is_light: false }
+    Kernel { operator: OperatorId::of(name), body: Body::Computes(run), is_light: false }
 }
 
-/// A row of a family: a kernel that never reads elements, such as one that only changes the shape.
+/// Creates a row of a family: a kernel that never reads elements, such as one that only changes the
+/// shape.
 pub(crate) const fn light(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
-    Kernel { operator: OperatorId::of(name), run, absent: None, is_light: true }
+    Kernel { operator: OperatorId::of(name), body: Body::Computes(run), is_light: true }
 }
 
-/// A row of a family: an operator that is only meaningful elsewhere. `why` completes the sentence
-/// `it cannot be run here`.
-pub(crate) const fn absent(name: &'static str, why: &'static str) -> Kernel {
-    let run: fn(&mut Call<'_>) -> Outcome = |call| {
-        let why = refusal(call.operator.name).unwrap_or_default();
-        let fault = call.fault(format_args!("it cannot be run here: {why}"));
-        Err(Fault { kind: FaultKind::NoKernel, ..fault })
-    };
-    Kernel { operator: OperatorId::of(name), run, absent: Some(why), is_light: false }
-}
-
-static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Kernel>> =
-    LazyLock::new(|| all().map(|kernel| (kernel.operator.operator().name, kernel)).collect());
-
-fn all() -> impl Iterator<Item = &'static Kernel> {
-    FAMILIES.iter().flat_map(|family| family.iter())
-}
-
-/// The kernel of an operator.
-pub(crate) fn find(name: &str) -> Option<&'static Kernel> {
-    BY_NAME.get(name).copied()
-}
-
-/// Returns true if the interpreter knows the operator `name`. It computes it unless there is a
-/// [`refusal`].
-pub fn can_run(name: &str) -> bool {
-    find(name).is_some()
-}
-
-/// Returns the reason why every call of the operator called `name` fails, if it does:
-/// `call_lowered` calls functions that Relay text cannot contain.
-pub fn refusal(name: &str) -> Option<&'static str> {
-    find(name)?.absent
-}
-
-/// Returns the operators that the interpreter does not know.
-pub fn missing() -> impl Iterator<Item = &'static Operator> {
-    operators::all().filter(|operator| find(operator.name).is_none())
+/// Creates a row of a family: an operator that is only meaningful elsewhere. `reason` completes the
+/// sentence `it cannot be run here`.
+pub(crate) const fn absent(name: &'static str, reason: &'static str) -> Kernel {
+    Kernel { operator: OperatorId::of(name), body: Body::Refuses(reason), is_light: false }
 }
 
 /// A call of an operator.
@@ -121,15 +106,15 @@ impl<'a> Call<'a> {
         Call { operator, attrs, args, inferred, watch, chain: None }
     }
 
-    /// The same call, whose kernel may do the operations of a chain with its own.
-    pub(crate) fn followed_by(self, chain: Option<&'a Chain>) -> Call<'a> {
+    /// Returns the same call with a chain that the kernel may apply to its result.
+    pub(crate) fn with_epilogue(self, chain: Option<&'a Chain>) -> Call<'a> {
         Call { chain, ..self }
     }
 
-    /// The operations to be done on the result with those of the kernel, in single precision, if it is of
-    /// this shape. A kernel that asks for them does them.
+    /// Returns the chain to be applied to the result, in single precision, if the result has this shape.
+    /// A kernel that calls this must apply it.
     pub(crate) fn chain(&self, shape: &[usize]) -> Option<&'a Chain> {
-        self.chain.filter(|chain| chain.take(shape))
+        self.chain.filter(|chain| chain.claim(shape))
     }
 
     /// The attributes.
@@ -477,21 +462,5 @@ fn is_concrete(ty: &Type) -> bool {
         Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
         Type::Tuple(fields) => fields.iter().all(is_concrete),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_are_unique() {
-        assert_eq!(BY_NAME.len(), all().count());
-    }
-
-    #[test]
-    fn every_operator_has_a_kernel() {
-        let missing: Vec<&str> = missing().map(|operator| operator.name).collect();
-        assert_eq!(missing, [""; 0]);
     }
 }

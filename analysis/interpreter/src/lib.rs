@@ -13,6 +13,7 @@
 //! The crate deliberately knows no files, file formats, LSP or terminals.
 
 mod allocate;
+mod cast;
 mod chain;
 mod code;
 #[expect(clippy::disallowed_methods, reason = "code is as long as the text")]
@@ -20,22 +21,25 @@ mod compile;
 mod convert;
 mod families;
 mod fault;
+mod fusion;
 mod gemm;
 mod interrupt;
 mod kernel;
 mod limits;
 mod machine;
+mod parallel;
+mod permute;
+mod pool;
 mod shared;
-mod spare;
 mod tensor;
 mod value;
 mod wide;
 
-pub use allocate::room;
+pub use allocate::{repeated, with_capacity};
+pub use families::{can_run, missing, refusal};
 pub use fault::{Fault, FaultKind, Step};
 pub use half::{bf16, f16};
-pub use interrupt::{Ended, hold, poll, repeated, while_wanted};
-pub use kernel::{can_run, missing, refusal};
+pub use interrupt::{FatalFault, charge, poll, until_cancelled};
 pub use limits::{Limits, Watch};
 pub use machine::{Machine, Measured, Observer};
 pub use shared::SharedTensor;

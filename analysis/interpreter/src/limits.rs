@@ -12,8 +12,7 @@ use clock::Instant;
 
 use crate::{
     fault::{Fault, FaultKind},
-    interrupt,
-    spare::Spare,
+    pool::BufferPool,
 };
 
 /// Limits of an evaluation; `None` means unlimited.
@@ -33,7 +32,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits for unattended runs: a billion calls, eight gigabytes, ten minutes, recursion of ten
+    /// Returns limits for unattended runs: a billion calls, eight gigabytes, ten minutes, recursion of ten
     /// million.
     pub fn generous() -> Limits {
         Limits {
@@ -62,26 +61,17 @@ pub struct Watch {
     deadline: Option<(Instant, Duration)>,
     memory: Option<u64>,
     /// The size of values that are alive outside of the work, as far as known, in bytes.
-    held: u64,
-    /// Buffers of what the run has dropped.
-    spare: Arc<Spare>,
+    live: u64,
+    /// Buffers that the run has dropped.
+    pool: Arc<BufferPool>,
 }
 
 impl Watch {
-    /// Starts the time. The work ends soon after the flag is set.
+    /// Creates a watch whose time begins now. The work ends soon after the flag is set.
     pub fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        let spare = Arc::new(Spare::new(limits.memory));
-        Watch { cancelled, deadline, memory: limits.memory, held: 0, spare }
-    }
-
-    /// Does work within the limits: it ends at calls of [`poll`](crate::poll) and allocations of
-    /// tensors.
-    ///
-    /// # Errors
-    /// A limit was reached, or the flag is set.
-    pub fn within<R>(&self, work: impl FnOnce() -> R) -> Result<R, Fault> {
-        interrupt::scope(self, work)
+        let pool = Arc::new(BufferPool::new(limits.memory));
+        Watch { cancelled, deadline, memory: limits.memory, live: 0, pool }
     }
 
     /// Checks that the run may continue.
@@ -124,25 +114,26 @@ impl Watch {
     /// # Errors
     /// The sum exceeds the memory limit.
     pub(crate) fn allow(&self, bytes: u64) -> Result<(), Fault> {
-        self.fits(self.held.saturating_add(bytes))
+        self.fits(self.live.saturating_add(bytes))
     }
 
-    /// Buffers of what the run has dropped.
-    pub(crate) fn spare(&self) -> &Spare {
-        &self.spare
+    /// Returns the buffers that the run has dropped.
+    pub(crate) fn pool(&self) -> &BufferPool {
+        &self.pool
     }
 
-    /// Counts bytes that stay.
-    pub(crate) fn hold(&mut self, bytes: u64) {
-        self.held = self.held.saturating_add(bytes);
+    /// Counts bytes that stay allocated.
+    pub(crate) fn charge(&mut self, bytes: u64) {
+        self.live = self.live.saturating_add(bytes);
     }
 
-    /// The same limits for work while this many bytes are in use elsewhere.
-    pub(crate) fn holding(&self, bytes: u64) -> Watch {
-        Watch { held: bytes, ..self.clone() }
+    /// Returns the same limits for work while `live` bytes are in use elsewhere.
+    pub(crate) fn with_live(&self, live: u64) -> Watch {
+        Watch { live, ..self.clone() }
     }
 }
 
+/// Returns the failure of values that need more than the memory limit.
 pub(crate) fn memory_fault(limit: u64, bytes: u64) -> Fault {
     let mb = |bytes: u64| bytes.div_ceil(1 << 20);
     Fault::new(

@@ -1,13 +1,13 @@
-//! The machine, which runs code over a stack of frames.
+//! The machine, which executes code over a stack of frames.
 
-mod choice;
 mod fused;
-mod hand;
+mod kernel_thread;
+mod matching;
 mod memory;
 mod observer;
 mod operator;
 mod program;
-pub(crate) mod quick;
+mod scalar;
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -18,24 +18,23 @@ use types::{Attrs, Type};
 
 use crate::{
     allocate::no_memory,
-    code::{Instr, NOWHERE, Op, Proc, Use},
-    compile::{chosen, of_dtype},
+    code::{Callable, Instr, NO_SLOT, Op, Operand, Proc},
+    compile::{literal_dtypes, literal_of_dtype},
     fault::{Fault, FaultKind, Step},
-    interrupt,
     limits::{Limits, Watch},
     tensor::Tensor,
-    value::{Callable, Closure, SLOT, Value},
+    value::{Closure, SLOT, Value},
 };
-use choice::{takes, truth};
-use hand::{Hand, is_large_value};
+use kernel_thread::{KernelThread, is_large_value};
+use matching::{matches, truth};
 pub use observer::{Measured, Observer};
 use program::Program;
 
 /// The number of calls of small operators between checks of the clock.
 const POLL_EVERY: u32 = 256;
-/// Operators on tensors with more elements check the clock each.
+/// The number of elements of an argument above which each call of an operator checks the clock.
 const LARGE: usize = 1 << 12;
-/// The number of steps at either end of a back trace.
+/// The number of steps that are kept at each end of a back trace.
 const TRACE: usize = 32;
 
 /// An evaluation of the definitions of one file.
@@ -45,23 +44,23 @@ pub struct Machine<'db> {
     cancelled: Arc<AtomicBool>,
     /// The watch of the next run, if it has begun.
     begun: Option<Watch>,
-    hand: Lent,
+    thread: LazyKernelThread,
 }
 
-/// The thread for large calls, once there has been one.
+/// The thread for large calls, which starts with the first of them.
 #[derive(Default)]
-struct Lent(Option<Hand>);
+struct LazyKernelThread(Option<KernelThread>);
 
-impl Lent {
-    fn get(&mut self) -> Option<&Hand> {
+impl LazyKernelThread {
+    fn get(&mut self) -> Option<&KernelThread> {
         if self.0.is_none() {
-            self.0 = Hand::new();
+            self.0 = KernelThread::new();
         }
         self.0.as_ref()
     }
 }
 
-/// An active call.
+/// The frame of an active call.
 struct Frame {
     proc: Arc<Proc>,
     /// The index of its first slot.
@@ -84,7 +83,7 @@ impl<'db> Machine<'db> {
             limits: Limits::default(),
             cancelled: Arc::default(),
             begun: None,
-            hand: Lent::default(),
+            thread: LazyKernelThread::default(),
         }
     }
 
@@ -115,11 +114,11 @@ impl<'db> Machine<'db> {
         Some(Value::closure(Callable::Global(number), Vec::new()))
     }
 
-    /// Waits until nothing is left of a run that has ended: cancelled large calls continue until
-    /// they notice, and then release their memory.
-    pub fn settle(&self) {
-        if let Some(hand) = &self.hand.0 {
-            hand.wait();
+    /// Waits until a run that has ended has released its memory: cancelled large calls continue
+    /// until their next check for cancellation.
+    pub fn wait_for_cleanup(&self) {
+        if let Some(thread) = &self.thread.0 {
+            thread.wait();
         }
     }
 
@@ -153,31 +152,31 @@ impl<'db> Machine<'db> {
             fuel: self.limits.fuel.unwrap_or(u64::MAX),
             memory: self.limits.memory,
             program: &mut self.program,
-            hand: &mut self.hand,
+            thread: &mut self.thread,
             has_large: false,
             observer,
             stack: Vec::new(),
             frames: Vec::new(),
             until_poll: POLL_EVERY,
-            alive: 0,
-            made: 0,
-            limit_of_made: u64::MAX,
+            live: 0,
+            created: 0,
+            measure_after: u64::MAX,
         };
         run.has_large = args.iter().any(is_large_value);
         // A generic function is run at the types of its arguments.
-        let dtypes = chosen(&semantics::inference(run.program.db, def), &args);
+        let dtypes = literal_dtypes(&semantics::inference(run.program.db, def), &args);
         let own = match Value::closure(Callable::Proc(proc.clone()), dtypes) {
             Value::Closure(own) if !own.captured().is_empty() => Some(own),
             _ => None,
         };
         let result = run
-            .enter(proc, args.into_iter().collect(), NOWHERE, own)
+            .enter(proc, args.into_iter().collect(), NO_SLOT, own)
             .and_then(|()| run.measure(&[]))
             .and_then(|()| run.go())
-            .and_then(|value| run.settled(value));
+            .and_then(|value| run.with_elements(value));
         result.map_err(|fault| {
             let fault = run.traced(fault);
-            // Drops the result in the background: it may be a list of ten million.
+            // Drops the values in the background: there may be ten million.
             let left = std::mem::take(&mut run.stack);
             rayon::spawn(move || drop(left));
             fault
@@ -187,7 +186,7 @@ impl<'db> Machine<'db> {
 
 struct Run<'r, 'db, 'o> {
     program: &'r mut Program<'db>,
-    hand: &'r mut Lent,
+    thread: &'r mut LazyKernelThread,
     /// True if large values were created or passed.
     has_large: bool,
     observer: Option<&'o mut (dyn Observer + 'o)>,
@@ -200,12 +199,12 @@ struct Run<'r, 'db, 'o> {
     stack: Vec<Value>,
     frames: Vec<Frame>,
     until_poll: u32,
-    /// The bytes that were alive at the last measurement of memory.
-    alive: u64,
+    /// The bytes that were live at the last measurement of memory.
+    live: u64,
     /// The bytes created since then.
-    made: u64,
-    /// The number of allocations until the next measurement.
-    limit_of_made: u64,
+    created: u64,
+    /// The number of created bytes at which live values are measured again.
+    measure_after: u64,
 }
 
 type Args = SmallVec<[Value; 4]>;
@@ -224,7 +223,7 @@ impl Run<'_, '_, '_> {
     ) -> Result<(), Fault> {
         let base = self.stack.len();
         let slots = proc.slots.max(args.len());
-        // The stack doubles. It is the only vector that deep recursion makes large.
+        // The stack grows by doubling. It is the only vector that deep recursion makes large.
         let room = self.stack.try_reserve(slots).and_then(|()| self.frames.try_reserve(1));
         room.map_err(|_| no_memory(SLOT * (2 * self.stack.len() + slots) as u64))?;
         self.stack.extend(args);
@@ -243,14 +242,14 @@ impl Run<'_, '_, '_> {
             };
             let proc = frame.proc.clone();
             let base = frame.base;
-            // Until the frame changes.
+            // Runs until the frame changes.
             if let Some(value) = self.frame(&proc, base)? {
                 return Ok(value);
             }
         }
     }
 
-    /// Runs until another frame is innermost; returns the result of the last one.
+    /// Runs until another frame is innermost. Returns the result of the outermost one.
     fn frame(&mut self, proc: &Arc<Proc>, base: usize) -> Result<Option<Value>, Fault> {
         let at = self.frames.len() - 1;
         let mut pc = self.frames[at].pc;
@@ -262,11 +261,11 @@ impl Run<'_, '_, '_> {
             self.frames[at].pc = pc + 1;
             pc += 1;
             match &instr.op {
-                Op::Const(value) => self.put(base, instr.dst, value.clone()),
-                Op::Number(literal) => {
+                Op::Const(tensor) => self.put(base, instr.dst, Value::Tensor(tensor.clone())),
+                Op::Literal(literal) => {
                     let like = self.operand(base, instr, 0);
                     let dtype = like.as_tensor().map(Tensor::dtype);
-                    let Some(number) = of_dtype(literal, dtype) else {
+                    let Some(number) = literal_of_dtype(literal, dtype) else {
                         let message = "numbers of this data type are not supported";
                         return Err(Fault::new(FaultKind::Missing, message));
                     };
@@ -276,7 +275,7 @@ impl Run<'_, '_, '_> {
                     let value = self.fill(fill)?;
                     let bytes = self.bytes(&value);
                     self.put(base, instr.dst, value);
-                    self.made(bytes)?;
+                    self.count_created(bytes)?;
                 }
                 Op::Meta(number) => {
                     let value = self.constant(*number)?;
@@ -290,7 +289,7 @@ impl Run<'_, '_, '_> {
                     let fields: Args = self.operands(base, &instr.args);
                     let bytes = SLOT * (fields.len() as u64 + 1);
                     self.put(base, instr.dst, Value::tuple(fields));
-                    self.made(bytes)?;
+                    self.count_created(bytes)?;
                 }
                 Op::Proj(index) => {
                     let tuple = self.operand(base, instr, 0);
@@ -314,7 +313,7 @@ impl Run<'_, '_, '_> {
                     let fields: Args = self.operands(base, &instr.args);
                     let bytes = 64 + SLOT * fields.len() as u64;
                     self.put(base, instr.dst, Value::data(name.clone(), fields));
-                    self.made(bytes)?;
+                    self.count_created(bytes)?;
                 }
                 Op::Call { tail } => {
                     self.step()?;
@@ -332,7 +331,7 @@ impl Run<'_, '_, '_> {
                     self.begin(callee, args, instr.dst, *tail, base, None)?;
                     return Ok(None);
                 }
-                Op::Own => {
+                Op::CurrentFunction => {
                     let Some(own) = self.frames[at].own.clone() else {
                         return Err(Fault::new(FaultKind::Missing, "unknown function"));
                     };
@@ -342,9 +341,9 @@ impl Run<'_, '_, '_> {
                     let captured = self.operands(base, &instr.args);
                     let bytes = 64 + SLOT * captured.len() as u64;
                     self.put(base, instr.dst, Value::closure(body.clone(), captured));
-                    self.made(bytes)?;
+                    self.count_created(bytes)?;
                 }
-                Op::Unless(to) => {
+                Op::JumpUnless(to) => {
                     let value = self.operand(base, instr, 0);
                     match truth(&value) {
                         Some(true) => {}
@@ -359,17 +358,17 @@ impl Run<'_, '_, '_> {
                 Op::Jump(to) => pc = *to as usize,
                 Op::Match(arms) => {
                     let value = self.operand(base, instr, 0);
-                    let mut kept: SmallVec<[(u32, Value); 4]> = SmallVec::new();
-                    let arm = arms.arms.iter().find(|(test, _)| {
-                        kept.clear();
-                        takes(test, &value, &mut kept)
+                    let mut bound: SmallVec<[(u32, Value); 4]> = SmallVec::new();
+                    let arm = arms.arms.iter().find(|(pattern, _)| {
+                        bound.clear();
+                        matches(pattern, &value, &mut bound)
                     });
                     let Some((_, to)) = arm else {
                         let message = format!("no arm of the `match` matches {}", value.describe());
                         return Err(Fault::new(FaultKind::NoArm, message));
                     };
                     drop(value);
-                    for (slot, value) in kept {
+                    for (slot, value) in bound {
                         self.put(base, slot, value);
                     }
                     pc = *to as usize;
@@ -377,7 +376,7 @@ impl Run<'_, '_, '_> {
                 Op::RefNew => {
                     let value = self.operand(base, instr, 0);
                     self.put(base, instr.dst, Value::reference(value));
-                    self.made(64 + SLOT)?;
+                    self.count_created(64 + SLOT)?;
                 }
                 Op::RefRead => {
                     let Value::Ref(cell) = self.operand(base, instr, 0) else {
@@ -394,7 +393,7 @@ impl Run<'_, '_, '_> {
                     cell.set(value);
                     self.put(base, instr.dst, Value::tuple([]));
                 }
-                Op::Forget => {
+                Op::Drop => {
                     for arg in &instr.args {
                         self.put(base, arg.slot, Value::Empty);
                     }
@@ -414,11 +413,11 @@ impl Run<'_, '_, '_> {
                         ));
                     }
                 },
-                Op::Bound(name) => {
+                Op::Report(name) => {
                     let value = self.operand(base, instr, 0);
                     if let Some(observer) = &mut self.observer {
                         let bound = || observer.bound((proc.file, *name), &value);
-                        interrupt::scope(&self.watch, bound)?;
+                        self.watch.within(bound)?;
                     }
                 }
                 Op::Return => {
@@ -452,7 +451,7 @@ impl Run<'_, '_, '_> {
         };
         let (proc, own) = match &closure.body {
             Callable::Proc(proc) => (proc.clone(), Some(closure.clone())),
-            // The data types that it is used at are captured.
+            // It captures the data types that its use determines.
             Callable::Global(number) => {
                 let own = (!closure.captured().is_empty()).then(|| closure.clone());
                 (self.program.proc(*number)?, own)
@@ -462,13 +461,13 @@ impl Run<'_, '_, '_> {
                 let value = self.operator(operator, &attrs, &mut args, &Type::Error)?;
                 let bytes = self.bytes(&value);
                 self.put(base, dst, value);
-                self.made(bytes)?;
+                self.count_created(bytes)?;
                 return Ok(false);
             }
             Callable::Constructor(name) => {
                 let bytes = 64 + SLOT * args.len() as u64;
                 self.put(base, dst, Value::data(name.clone(), args));
-                self.made(bytes)?;
+                self.count_created(bytes)?;
                 return Ok(false);
             }
         };
@@ -495,7 +494,7 @@ impl Run<'_, '_, '_> {
             return Err(Fault::new(FaultKind::Untyped, message));
         }
         if tail {
-            // The frame of the caller is dropped.
+            // A tail call replaces the frame of the caller.
             if let Some(frame) = self.frames.pop() {
                 dst = frame.dst;
                 self.truncate(base);
@@ -508,23 +507,23 @@ impl Run<'_, '_, '_> {
         }
         let bytes = if tail { 0 } else { SLOT * proc.slots as u64 + 96 };
         self.enter(proc, args, dst, own)?;
-        self.made(bytes)
+        self.count_created(bytes)
     }
 
     fn put(&mut self, base: usize, dst: u32, value: Value) {
-        if dst != NOWHERE
+        if dst != NO_SLOT
             && let Some(slot) = self.stack.get_mut(base + dst as usize)
         {
             if self.has_large {
                 let old = std::mem::replace(slot, value);
-                self.forget([old]);
+                self.discard([old]);
             } else {
                 *slot = value;
             }
         }
     }
 
-    fn get(&mut self, base: usize, arg: Use) -> Value {
+    fn get(&mut self, base: usize, arg: Operand) -> Value {
         let slot = &mut self.stack[base + arg.slot as usize];
         if arg.last { std::mem::replace(slot, Value::Empty) } else { slot.clone() }
     }
@@ -536,11 +535,11 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    fn operands(&mut self, base: usize, args: &[Use]) -> Args {
+    fn operands(&mut self, base: usize, args: &[Operand]) -> Args {
         args.iter().map(|&arg| self.get(base, arg)).collect()
     }
 
-    /// Counts a step of work.
+    /// Counts a call towards the fuel, and regularly checks for cancellation.
     fn step(&mut self) -> Result<(), Fault> {
         if self.fuel == 0 {
             return Err(Fault::new(

@@ -1,7 +1,7 @@
 //! Shared tensors, with transposition on demand.
 //!
 //! Modules from PyTorch transpose each weight before a product, which can read its operands in
-//! either order. So a large transposed matrix keeps its original, and is computed only if its
+//! either order. So a large transposed matrix refers to its original, and is computed only if its
 //! elements are read.
 
 use std::{
@@ -20,7 +20,7 @@ pub struct SharedTensor(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// The tensor itself, once it is computed.
+    /// The tensor, once it is computed.
     tensor: OnceLock<Tensor>,
     transposed: Option<Transposed>,
 }
@@ -49,26 +49,27 @@ impl Deref for SharedTensor {
                 let moved = from.transposed();
                 moved.clone().reshape(shape).unwrap_or(moved)
             }
-            // One of the two exists.
+            // Unreachable: one of the two exists.
             None => Tensor::scalar(0f32),
         })
     }
 }
 
 impl SharedTensor {
-    /// The transpose of a matrix of two axes, in a shape that may have leading axes of size 1;
+    /// Returns the transpose of a matrix of two axes, in a shape that may have leading axes of size 1;
     /// `None` for other shapes.
     pub(crate) fn transposed_matrix(from: Tensor, shape: &[usize]) -> Option<SharedTensor> {
-        let (front, back) = shape.split_at(shape.len().checked_sub(2)?);
-        let turned = from.rank() == 2 && back[0] == from.shape()[1] && back[1] == from.shape()[0];
-        if !turned || front.iter().any(|&size| size != 1) {
+        let (leading, matrix) = shape.split_at(shape.len().checked_sub(2)?);
+        let is_transpose =
+            from.rank() == 2 && matrix[0] == from.shape()[1] && matrix[1] == from.shape()[0];
+        if !is_transpose || leading.iter().any(|&size| size != 1) {
             return None;
         }
         let transposed = Some(Transposed { from, shape: shape.into() });
         Some(SharedTensor(Arc::new(Inner { tensor: OnceLock::new(), transposed })))
     }
 
-    /// The matrix that this is the pending transpose of.
+    /// Returns the original of a pending transpose.
     pub(crate) fn pending(&self) -> Option<&Tensor> {
         match (&self.0.transposed, self.0.tensor.get()) {
             (Some(transposed), None) => Some(&transposed.from),
@@ -76,22 +77,22 @@ impl SharedTensor {
         }
     }
 
-    /// The array of [`pending`](SharedTensor::pending).
+    /// Returns the array of [`pending`](SharedTensor::pending).
     pub(crate) fn pending_array<T: Element>(&self) -> Option<&Array<T>> {
         T::unwrap(self.pending()?)
     }
 
-    /// Reshapes a pending transpose, if this does not need its elements.
+    /// Reshapes a pending transpose, if that does not need its elements.
     pub(crate) fn reshaped_pending(&self, shape: &[usize]) -> Option<SharedTensor> {
         SharedTensor::transposed_matrix(self.pending()?.clone(), shape)
     }
 
-    /// The tensor for writing, if it is not shared.
+    /// Returns the tensor for writing, if it is not shared.
     pub(crate) fn get_mut(&mut self) -> Option<&mut Tensor> {
         Arc::get_mut(&mut self.0)?.tensor.get_mut()
     }
 
-    /// The tensor, if nothing else holds it or its elements.
+    /// Returns the tensor, if nothing else holds it or its elements.
     pub(crate) fn into_unique(self) -> Result<Tensor, SharedTensor> {
         if self.0.transposed.is_some() {
             return Err(self);
@@ -106,7 +107,7 @@ impl SharedTensor {
         }
     }
 
-    /// The tensor; a copy of the handle where others share it.
+    /// Returns the tensor, or another handle of it if it is shared.
     pub(crate) fn into_tensor(self) -> Tensor {
         match Arc::try_unwrap(self.0) {
             Ok(Inner { tensor, transposed: None }) => {
@@ -122,17 +123,17 @@ impl SharedTensor {
         }
     }
 
-    /// The tensor, or the matrix with the same elements.
-    fn any(&self) -> &Tensor {
+    /// Returns the tensor, or the original of a pending transpose, which has the same elements.
+    fn stored(&self) -> &Tensor {
         self.pending().unwrap_or_else(|| self)
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     pub fn dtype(&self) -> DataType {
-        self.any().dtype()
+        self.stored().dtype()
     }
 
-    /// The sizes of the axes.
+    /// Returns the sizes of the axes.
     pub fn shape(&self) -> &[usize] {
         match (self.0.tensor.get(), &self.0.transposed) {
             (Some(tensor), _) => tensor.shape(),
@@ -141,9 +142,9 @@ impl SharedTensor {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
-        self.any().len()
+        self.stored().len()
     }
 
     /// Returns true if there are no elements.
@@ -151,25 +152,25 @@ impl SharedTensor {
         self.len() == 0
     }
 
-    /// The size of the elements in bytes.
+    /// Returns the size of the elements in bytes.
     pub fn bytes(&self) -> usize {
-        self.any().bytes()
+        self.stored().bytes()
     }
 
-    /// The bytes in use: a transposed matrix may exist twice.
+    /// Returns the bytes in use: a transposed matrix may be stored twice.
     pub(crate) fn held(&self) -> usize {
         let twice = self.0.transposed.is_some() && self.0.tensor.get().is_some();
         if twice { 2 * self.bytes() } else { self.bytes() }
     }
 
-    /// The type.
+    /// Returns the type.
     pub fn ty(&self) -> Type {
         Type::tensor(self.shape().iter().map(|&size| Dim::known(size as i64)), self.dtype())
     }
 
-    /// The address of the elements in memory, which is equal for tensors that share them.
+    /// Returns the address of the elements in memory, which is equal for tensors that share them.
     pub(crate) fn address(&self) -> usize {
-        self.any().address()
+        self.stored().address()
     }
 }
 
@@ -178,20 +179,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transposed_when_looked_at() {
+    fn transposes_are_computed_on_access() {
         let matrix = Tensor::from_f64s(DataType::INT32, &[2, 3], (0..6).map(f64::from).collect());
         let matrix = matrix.expect("a tensor");
         assert!(SharedTensor::transposed_matrix(matrix.clone(), &[2, 3]).is_none());
         assert!(SharedTensor::transposed_matrix(matrix.clone(), &[2, 3, 2]).is_none());
-        let turned = SharedTensor::transposed_matrix(matrix.clone(), &[3, 2]).expect("it is one");
-        assert_eq!((turned.shape(), turned.len(), turned.bytes()), (&[3, 2][..], 6, 24));
-        let other = turned.reshaped_pending(&[1, 3, 2]).expect("it is one");
-        assert!(turned.reshaped_pending(&[6]).is_none());
+        let transposed =
+            SharedTensor::transposed_matrix(matrix.clone(), &[3, 2]).expect("it is one");
+        assert_eq!(
+            (transposed.shape(), transposed.len(), transposed.bytes()),
+            (&[3, 2][..], 6, 24)
+        );
+        let other = transposed.reshaped_pending(&[1, 3, 2]).expect("it is one");
+        assert!(transposed.reshaped_pending(&[6]).is_none());
         assert_eq!(other.address(), matrix.address());
         assert_eq!(other.to_i64s(), [0, 3, 1, 4, 2, 5]);
         assert_eq!(Tensor::shape(&other), [1, 3, 2]);
-        assert!(other.pending().is_none() && turned.pending().is_some());
-        assert_eq!((other.held(), turned.held()), (48, 24));
-        assert_eq!(turned.into_tensor().to_i64s(), [0, 3, 1, 4, 2, 5]);
+        assert!(other.pending().is_none() && transposed.pending().is_some());
+        assert_eq!((other.held(), transposed.held()), (48, 24));
+        assert_eq!(transposed.into_tensor().to_i64s(), [0, 3, 1, 4, 2, 5]);
     }
 }

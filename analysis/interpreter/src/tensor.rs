@@ -5,9 +5,10 @@ use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 use types::{DataType, Dim, Type};
 
 use crate::{
-    allocate::room,
-    convert,
-    interrupt::{self, PIECE, each_chunk, mapped, repeated, spend, unset},
+    allocate::{mapped, repeated, reused, with_capacity},
+    cast,
+    interrupt::{self, PIECE, spend},
+    parallel::each_chunk,
 };
 
 /// An array that is shared until it is written to. Its elements are contiguous in row-major order:
@@ -129,15 +130,15 @@ macro_rules! tensors {
         fn to_i64(self) -> i64 { i64::from(self) }
         fn from_i64(value: i64) -> bool { value != 0 }
     };
-    (@convert F16 $ty:ty) => { tensors!(@half $ty, convert::to_odd); };
+    (@convert F16 $ty:ty) => { tensors!(@half $ty, cast::to_odd); };
     // Every number becomes brain floating point through single precision.
-    (@convert BF16 $ty:ty) => { tensors!(@half $ty, convert::to_single); };
+    (@convert BF16 $ty:ty) => { tensors!(@half $ty, cast::to_single); };
     (@convert F32 $ty:ty) => { tensors!(@float $ty); };
     (@convert F64 $ty:ty) => { tensors!(@float $ty); };
-    (@convert I64 $ty:ty) => { tensors!(@integer $ty, convert::to_i64); };
-    (@convert U64 $ty:ty) => { tensors!(@integer $ty, convert::to_u64); };
-    (@convert U32 $ty:ty) => { tensors!(@integer $ty, convert::to_u32); };
-    (@convert $variant:ident $ty:ty) => { tensors!(@integer $ty, convert::to_i32); };
+    (@convert I64 $ty:ty) => { tensors!(@integer $ty, cast::to_i64); };
+    (@convert U64 $ty:ty) => { tensors!(@integer $ty, cast::to_u64); };
+    (@convert U32 $ty:ty) => { tensors!(@integer $ty, cast::to_u32); };
+    (@convert $variant:ident $ty:ty) => { tensors!(@integer $ty, cast::to_i32); };
     (@integer $ty:ty, $cut:path) => {
         fn to_f64(self) -> f64 { self as f64 }
         fn to_f32(self) -> f32 { self as f32 }
@@ -153,7 +154,7 @@ macro_rules! tensors {
         fn from_f64(value: f64) -> $ty { value as $ty }
         fn from_f32(value: f32) -> $ty { <$ty>::from(value) }
         fn nearest(value: f64) -> $ty { value as $ty }
-        fn to_i64(self) -> i64 { convert::to_i64(f64::from(self)) }
+        fn to_i64(self) -> i64 { cast::to_i64(f64::from(self)) }
         fn from_i64(value: i64) -> $ty { value as $ty }
     };
     (@half $ty:ty, $single:path) => {
@@ -162,7 +163,7 @@ macro_rules! tensors {
         fn from_f64(value: f64) -> $ty { <$ty>::from_f32($single(value)) }
         fn from_f32(value: f32) -> $ty { <$ty>::from_f32(value) }
         fn nearest(value: f64) -> $ty { Self::from_f64(value) }
-        fn to_i64(self) -> i64 { convert::to_i64(f64::from(self)) }
+        fn to_i64(self) -> i64 { cast::to_i64(f64::from(self)) }
         fn from_i64(value: i64) -> $ty { <$ty>::from_f32(value as f32) }
     };
 }
@@ -236,7 +237,7 @@ tensors! {
 #[expect(clippy::single_component_path_imports, reason = "it gives the macro a path")]
 pub(crate) use each_dtype;
 
-/// The number of elements of a shape.
+/// Returns the number of elements of a shape.
 ///
 /// `None` if the product of the sizes that are not 0 exceeds `isize::MAX`, so that there is no
 /// tensor of the shape. Products of sizes of a tensor therefore do not overflow; other shapes must
@@ -248,18 +249,29 @@ pub fn count_of(shape: &[usize]) -> Option<usize> {
     Some(if shape.contains(&0) { 0 } else { product })
 }
 
-/// The elements of an array, in row-major order.
+/// Returns the elements of an array, in row-major order.
 pub(crate) fn elements<T: Element>(array: &Array<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
 
-/// An array that is not shared, for writing.
+/// Returns `count` elements of unspecified values, each of which is to be written, allocated as by
+/// [`reused`].
+pub(crate) fn unspecified<T: Element>(count: usize) -> Vec<T> {
+    let mut all = reused(count);
+    if cfg!(debug_assertions) {
+        // Elements that a kernel does not write become visible.
+        all.fill(T::from_f64(f64::NAN));
+    }
+    all
+}
+
+/// Returns an array that is not shared, for writing.
 pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
     if array.is_unique() {
         return array;
     }
     let source = elements(&array);
-    let mut copy = unset(source.len());
+    let mut copy = unspecified(source.len());
     each_chunk(&mut copy, PIECE, 1, &|at, piece| {
         spend(piece.len());
         if let Some(source) = source.get(at * PIECE..at * PIECE + piece.len()) {
@@ -310,13 +322,6 @@ impl Tensor {
         T::wrap(ndarray::arr0(value).into_dyn().into_shared())
     }
 
-    /// Reverses the axes.
-    #[must_use]
-    pub fn transposed(&self) -> Tensor {
-        let order: Vec<usize> = (0..self.rank()).rev().collect();
-        crate::families::permuted(self, &order)
-    }
-
     /// A scalar of a data type that is only known at run time, rounded to nearest. `None` for data
     /// types without tensors.
     pub(crate) fn nearest(dtype: DataType, value: f64) -> Option<Tensor> {
@@ -341,9 +346,17 @@ impl Tensor {
         let mut piece = [0f64; 512];
         for start in (0..self.len()).step_by(piece.len()) {
             let length = (self.len() - start).min(piece.len());
-            convert::read_doubles(self, start, &mut piece[..length]);
+            self.read_f64s(start, &mut piece[..length]);
             f(&piece[..length]);
         }
+    }
+
+    /// Converts the elements from `start` on to 64-bit numbers.
+    pub(crate) fn read_f64s(&self, start: usize, to: &mut [f64]) {
+        each_dtype!(self, array => {
+            let from = elements(array).get(start..).unwrap_or_default();
+            to.iter_mut().zip(from).for_each(|(to, &x)| *to = Element::to_f64(x));
+        });
     }
 
     /// The element at a position in row-major order, as a 64-bit number.
@@ -418,7 +431,7 @@ impl Tensor {
             ($($dtype:ident $ty:ty = $read:expr,)*) => {
                 match dtype {
                     $(DataType::$dtype => {
-                        let mut all = room::<$ty>(count);
+                        let mut all = with_capacity::<$ty>(count);
                         while all.len() < count {
                             interrupt::poll();
                             let width = size_of::<$ty>();
@@ -503,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_go_there_and_back() {
+    fn bytes_round_trip() {
         for dtype in [DataType::BOOL, DataType::INT16, DataType::BFLOAT16, DataType::FLOAT64] {
             let numbers: Vec<i64> = (0..100_000).map(|k| k % 2).collect();
             let tensor = Tensor::from_i64s(dtype, &[100_000], numbers).expect("a tensor");
@@ -520,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_of_no_elements() {
+    fn shapes_without_elements() {
         let huge = 1usize << 62;
         assert_eq!(count_of(&[0, huge]), Some(0));
         assert_eq!(count_of(&[huge, 0, 1]), Some(0));

@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use types::Type;
 
-use crate::{code::Proc, shared::SharedTensor, tensor::Tensor};
+use crate::{code::Callable, shared::SharedTensor, tensor::Tensor};
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
@@ -28,14 +28,14 @@ pub enum Value {
     Closure(Arc<Closure>),
     /// A reference.
     Ref(Arc<Reference>),
-    /// A variable without a value (any more). No expression evaluates to it.
+    /// The content of a slot before it is written or after its last use. No expression evaluates to it.
     Empty,
 }
 
 /// The size of a value inside of another one or of a frame, in bytes.
 pub(crate) const SLOT: u64 = size_of::<Value>() as u64;
 /// The approximate size of a tensor without its elements, in bytes.
-pub(crate) const HEAD: u64 = size_of::<Tensor>() as u64 + 64;
+pub(crate) const TENSOR_OVERHEAD: u64 = size_of::<Tensor>() as u64 + 64;
 
 /// The fields of a tuple, inline for pairs and the cells of lists.
 #[derive(Debug)]
@@ -59,25 +59,12 @@ pub struct Closure {
     pub(crate) captured: Cell,
 }
 
-/// The code of a function value.
-#[derive(Clone, Debug)]
-pub(crate) enum Callable {
-    /// A function expression.
-    Proc(Arc<Proc>),
-    /// A definition, by its number in the program.
-    Global(u32),
-    /// An operator with default attributes: `nn.relu` as a value.
-    Operator(&'static operators::Operator),
-    /// A constructor.
-    Constructor(SmolStr),
-}
-
 /// A reference cell.
 #[derive(Debug)]
 pub struct Reference(Mutex<Cell>);
 
 thread_local! {
-    /// The fields of values that are being dropped; `None` if no drop is in progress.
+    /// The values that are being dropped; `None` if no drop is in progress.
     static DROPPING: RefCell<Option<Vec<Value>>> = const { RefCell::new(None) };
 }
 
@@ -87,8 +74,7 @@ impl Drop for Cell {
             return;
         }
         let fields = std::mem::take(&mut self.0);
-        // If an outer drop is in progress, it takes over the fields; otherwise this is the outer
-        // one.
+        // An outer drop in progress takes over the fields. Otherwise this is the outer one.
         let first = DROPPING.with_borrow_mut(|dropping| match dropping {
             Some(queue) => {
                 queue.extend(fields);
@@ -102,9 +88,9 @@ impl Drop for Cell {
         if let Some(fields) = first {
             drop(fields);
             let next = || DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop));
-            let dropped = std::iter::from_fn(next).take(AT_ONCE).map(drop).count();
+            let dropped = std::iter::from_fn(next).take(DROP_BATCH).map(drop).count();
             let rest = DROPPING.take().unwrap_or_default();
-            if dropped == AT_ONCE && !rest.is_empty() {
+            if dropped == DROP_BATCH && !rest.is_empty() {
                 rayon::spawn(move || drop_all(rest));
             }
         }
@@ -113,7 +99,7 @@ impl Drop for Cell {
 
 /// The number of values that a thread drops before another one takes over the rest, so that it can
 /// still be interrupted.
-const AT_ONCE: usize = 1 << 15;
+const DROP_BATCH: usize = 1 << 15;
 
 /// Drops values and everything in them.
 fn drop_all(values: Vec<Value>) {
@@ -127,14 +113,14 @@ fn drop_all(values: Vec<Value>) {
 }
 
 impl Data {
-    /// The fields, in the order of the constructor.
+    /// Returns the fields in the order of the constructor.
     pub fn fields(&self) -> &[Value] {
         &self.fields.0
     }
 }
 
 impl Reference {
-    /// The content.
+    /// Returns the content.
     pub fn get(&self) -> Value {
         let cell = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         cell.0.first().cloned().unwrap_or(Value::Empty)
@@ -157,17 +143,17 @@ impl Closure {
 }
 
 impl Value {
-    /// A tuple.
+    /// Creates a tuple.
     pub fn tuple(fields: impl IntoIterator<Item = Value>) -> Value {
         Value::Tuple(Arc::new(Cell(fields.into_iter().collect())))
     }
 
-    /// A value of an algebraic data type.
+    /// Creates a value of an algebraic data type.
     pub fn data(constructor: SmolStr, fields: impl IntoIterator<Item = Value>) -> Value {
         Value::Data(Arc::new(Data { constructor, fields: Cell(fields.into_iter().collect()) }))
     }
 
-    /// A reference.
+    /// Creates a reference.
     pub fn reference(value: Value) -> Value {
         Value::Ref(Arc::new(Reference(Mutex::new(Cell(smallvec![value])))))
     }
@@ -177,7 +163,7 @@ impl Value {
         Value::Closure(Arc::new(Closure { body, captured }))
     }
 
-    /// The tensor, if it is one.
+    /// Returns the tensor, if it is one.
     pub fn as_tensor(&self) -> Option<&Tensor> {
         match self {
             Value::Tensor(tensor) => Some(tensor),
@@ -185,7 +171,7 @@ impl Value {
         }
     }
 
-    /// The tensor, if it is one, for callers that must not read the elements.
+    /// Returns the tensor, if it is one, without computing a pending transpose.
     pub(crate) fn shared(&self) -> Option<&SharedTensor> {
         match self {
             Value::Tensor(tensor) => Some(tensor),
@@ -193,7 +179,7 @@ impl Value {
         }
     }
 
-    /// The fields, if it is a tuple.
+    /// Returns the fields, if it is a tuple.
     pub fn as_tuple(&self) -> Option<&[Value]> {
         match self {
             Value::Tuple(cell) => Some(&cell.0),
@@ -201,9 +187,9 @@ impl Value {
         }
     }
 
-    /// The type, with all sizes known, of tensors and tuples of them. Other values have none, nor
-    /// do tuples nested deeper than sixteen levels: a tuple that contains another one twice, and so
-    /// on, has more fields than can be written.
+    /// Returns the type of a tensor or a tuple of them, with all sizes known. Other values have
+    /// [`Type::Error`], as do tuples nested deeper than sixteen levels: the type of a tuple that
+    /// contains another one twice, and so on, is exponentially large.
     pub fn ty(&self) -> Type {
         self.type_within(16)
     }
@@ -234,8 +220,8 @@ impl Value {
         }
     }
 
-    /// The tensors in a value that is known to be small, with the fields of tuples and data in
-    /// order. References are not followed.
+    /// Returns the tensors in a value that is known to be small, with the fields of tuples and data
+    /// in order. References are not followed.
     pub fn leaves(&self) -> Vec<&Tensor> {
         self.leaves_within(usize::MAX).unwrap_or_default()
     }
@@ -304,7 +290,7 @@ mod tests {
     fn long_lists_are_dropped_completely() {
         let number = Array::from_elem(IxDyn(&[]), 7i32);
         let mut list = Value::data("Nil".into(), []);
-        for _ in 0..3 * AT_ONCE {
+        for _ in 0..3 * DROP_BATCH {
             list = Value::data("Cons".into(), [i32::wrap(number.clone()).into(), list]);
         }
         drop(list);

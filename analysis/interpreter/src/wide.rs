@@ -1,7 +1,7 @@
-//! Functions of many numbers in single precision, with the widest vectors of the processor.
+//! Vectorised functions of numbers in single precision.
 //!
-//! Each is a polynomial without branches, which the compiler turns into vectors; those of the standard library
-//! are calls, one for each number. They are off by at most one unit in the last place.
+//! Each is a polynomial without branches, which the compiler vectorises; the standard library is called
+//! once for each number. The results are accurate to one unit in the last place.
 
 #![expect(
     clippy::needless_range_loop,
@@ -22,7 +22,7 @@ pub(crate) fn erf(numbers: &mut [f32]) {
     ARCH.dispatch(Erf(numbers));
 }
 
-/// Replaces each number by the exponential of its difference to `from`; returns their sum.
+/// Replaces each number by the exponential of its difference to `from`. Returns the sum of the results.
 pub(crate) fn exp_less(numbers: &mut [f32], from: f32) -> f32 {
     let mut total = 0.0;
     for numbers in pieces_mut(numbers) {
@@ -32,14 +32,14 @@ pub(crate) fn exp_less(numbers: &mut [f32], from: f32) -> f32 {
     total
 }
 
-/// Brings the numbers of a row to mean 0 and variance 1, times `gamma` plus `beta`; in double precision. In one
-/// go, so that the row should not be long.
+/// Normalises the numbers of a row to mean 0 and variance 1, in double precision, and applies `gamma`
+/// and `beta`. There is no check for cancellation within the row.
 pub(crate) fn standardise(row: &mut [f32], gamma: &[f64], beta: &[f64], epsilon: f64) {
     spend(4 * row.len());
     ARCH.dispatch(Standardise { row, gamma, beta, epsilon });
 }
 
-/// Returns the largest number; negative infinity if there is none, or none but NaN.
+/// Returns the largest number, or negative infinity if there is none apart from NaN.
 pub(crate) fn largest(numbers: &[f32]) -> f32 {
     let (chunks, rest) = numbers.as_chunks::<LANES>();
     let mut most = [f32::NEG_INFINITY; LANES];
@@ -51,7 +51,7 @@ pub(crate) fn largest(numbers: &[f32]) -> f32 {
     most.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
 }
 
-/// Numbers that are treated together: their sums do not wait for each other.
+/// The number of independent partial results, which hide the latency of each operation.
 const LANES: usize = 16;
 
 struct Erf<'a>(&'a mut [f32]);
@@ -126,7 +126,7 @@ impl WithSimd for Standardise<'_> {
     }
 }
 
-/// The sum of `f` of all numbers: of eight sums, which do not wait for each other.
+/// Returns the sum of `f` of all numbers, as eight independent partial sums.
 #[inline(always)]
 fn eight_sums(numbers: &[f32], f: impl Fn(f64) -> f64) -> f64 {
     let (chunks, rest) = numbers.as_chunks::<8>();
@@ -147,13 +147,13 @@ fn eight_sums(numbers: &[f32], f: impl Fn(f64) -> f64) -> f64 {
     total
 }
 
-/// `a · b + c`; rounded once where the processor does it in one step.
+/// Computes `a · b + c`, rounded once if `fused`.
 #[inline(always)]
 fn mul_add(fused: bool, a: f32, b: f32, c: f32) -> f32 {
     if fused { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// The value of a polynomial, with the coefficient of the highest power first.
+/// Evaluates a polynomial. The coefficient of the highest power is the first.
 #[inline(always)]
 fn polynomial<const N: usize>(fused: bool, x: f32, coefficients: [f32; N]) -> f32 {
     let mut value = coefficients[0];
@@ -165,14 +165,14 @@ fn polynomial<const N: usize>(fused: bool, x: f32, coefficients: [f32; N]) -> f3
 
 #[inline(always)]
 fn exp_of(x: f32, fused: bool) -> f32 {
-    // Added to a number, it leaves the nearest integer in the last bits.
+    // Adding it to a number leaves the nearest integer in the last bits.
     const ROUND: f32 = 12_582_912.0;
     // The logarithm of 2, the first part with few bits.
     const HIGH: f32 = 0.693_359_4;
     const LOW: f32 = -2.121_944_4e-4;
     const SERIES: [f32; 6] =
         [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
-    // Outside of this it is 0 or infinite.
+    // Outside of this range the result is 0 or infinite.
     let x = x.clamp(-105.0, 89.0);
     let rounded = mul_add(fused, x, std::f32::consts::LOG2_E, ROUND);
     let power = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
@@ -186,7 +186,7 @@ fn exp_of(x: f32, fused: bool) -> f32 {
     value * two_to(half) * two_to(power.wrapping_sub(half))
 }
 
-/// The error function; `fused` where the processor multiplies and adds in one step.
+/// Computes the error function. `fused` tells that the processor has fused multiply-add.
 #[inline(always)]
 pub(crate) fn erf_of(x: f32, fused: bool) -> f32 {
     const NEAR: [f32; 6] = [

@@ -268,7 +268,7 @@ fn generic_functions() {
 
 /// The value of a choice keeps its register while the operands after it are computed.
 #[test]
-fn choices_keep_their_registers() {
+fn branches_keep_their_registers() {
     assert_eq!(numbers("add(if (True) { 1i32 } else { 2i32 }, 3i32)"), [4.0]);
     assert_eq!(numbers("add(if (False) { 1i32 } else { 2i32 }, 3i32)"), [5.0]);
     assert_eq!(numbers("add(match (Some(5)) { Some(%a) => %a, None => 2 }, 3)"), [8.0]);

@@ -1,13 +1,13 @@
-//! Calls in a row that are computed together give what they give one by one.
+//! Fused calls have the same results as separate ones.
 
 use interpreter::{Fault, FaultKind, Limits, Machine, Measured, Observer, Tensor, Value};
 use semantics::{Database, View, all_defs};
 use types::{DataType, Type};
 
-/// An observer that has each operator called by itself, and counts them.
-struct Each(Vec<&'static str>);
+/// An observer that prevents fusion, and records the names of the operators.
+struct Separate(Vec<&'static str>);
 
-impl Observer for Each {
+impl Observer for Separate {
     fn measures(&self) -> bool {
         true
     }
@@ -17,7 +17,7 @@ impl Observer for Each {
     }
 }
 
-/// One that sees what variables are bound to.
+/// An observer that counts the values of variables.
 struct Bound(usize);
 
 impl Observer for Bound {
@@ -26,7 +26,7 @@ impl Observer for Bound {
     }
 }
 
-/// Numbers for each parameter of `@main`, some of which are none or infinite where `wild`.
+/// Returns numbers for each parameter of `@main`. If `wild`, some of them are NaN or infinite.
 fn arguments(db: &Database, file: semantics::SourceFile, wild: bool) -> Vec<Value> {
     let def = all_defs(db, file).find(|def| def.name(db) == "@main").expect("it is there");
     let view = View::new(db, def).expect("it is lowered");
@@ -52,7 +52,7 @@ fn arguments(db: &Database, file: semantics::SourceFile, wild: bool) -> Vec<Valu
 fn bits(value: &Value) -> Vec<u32> {
     let tensor = value.as_tensor().expect("a tensor");
     assert_eq!(tensor.dtype(), DataType::FLOAT32);
-    // One NaN is like another.
+    // All NaN are equal.
     let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     tensor.to_f32s().into_iter().map(bits).collect()
 }
@@ -70,14 +70,14 @@ fn run<'o>(
     Machine::new(&db).limited(limits.clone()).run(def, args, observer)
 }
 
-/// Runs `@main` with its calls in a row and one by one; returns the names of the operators.
-fn alike(text: &str) -> Vec<&'static str> {
+/// Compares runs of `@main` with fused and with separate calls. Returns the names of the operators.
+fn assert_same(text: &str) -> Vec<&'static str> {
     let free = Limits::default();
     let mut names = Vec::new();
     for wild in [false, true] {
         let together =
             run(text, &free, wild, None).unwrap_or_else(|fault| panic!("{}", fault.message));
-        let mut each = Each(Vec::new());
+        let mut each = Separate(Vec::new());
         let apart = run(text, &free, wild, Some(&mut each)).expect("it runs as well");
         assert_eq!(together.ty().to_string(), apart.ty().to_string());
         assert!(bits(&together) == bits(&apart), "wild: {wild}\n{text}");
@@ -86,7 +86,7 @@ fn alike(text: &str) -> Vec<&'static str> {
         assert!(bits(&seen) == bits(&apart) && bound.0 > 0);
         names = each.0;
     }
-    // Fuel counts calls, however they are computed.
+    // Fuel counts calls, whether they are fused or not.
     let calls = names.len() as u64;
     let fuel = |fuel| Limits { fuel: Some(fuel), ..Limits::default() };
     assert!(run(text, &fuel(calls), false, None).is_ok());
@@ -96,7 +96,7 @@ fn alike(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn after_a_convolution() {
+fn epilogues_of_convolutions() {
     for (data, weight, stride, groups) in [
         ("2, 5, 19, 30", "7, 5, 3, 3", 1, 1),
         ("1, 16, 30, 30", "32, 16, 3, 3", 1, 1),
@@ -132,13 +132,13 @@ fn after_a_convolution() {
              }}",
             by[2], by[3],
         );
-        let names = alike(&text);
+        let names = assert_same(&text);
         assert_eq!(names.len(), 9, "{names:?}");
     }
 }
 
 #[test]
-fn after_a_product() {
+fn epilogues_of_products() {
     for (rows, inner, units) in [(128, 96, 200), (3, 40, 3000), (600, 24, 18), (70, 3, 70)] {
         let text = format!(
             "def @main(%x: Tensor[({rows}, {inner}), float32], %w: Tensor[({units}, {inner}), float32],
@@ -158,7 +158,7 @@ fn after_a_product() {
                subtract(3f, %10)
              }}"
         );
-        alike(&text);
+        assert_same(&text);
     }
     for (batches, rows, inner, columns) in [(5, 30, 8, 40), (1, 128, 64, 256), (3, 100, 100, 7)] {
         let text = format!(
@@ -175,12 +175,12 @@ fn after_a_product() {
                add(%5, %4)
              }}"
         );
-        alike(&text);
+        assert_same(&text);
     }
 }
 
 #[test]
-fn results_that_are_used_again_are_there() {
+fn reused_results_are_kept() {
     let text = "
         def @main(%x: Tensor[(64, 40), float32], %w: Tensor[(80, 40), float32],
                   %b: Tensor[(80), float32]) {
@@ -193,7 +193,7 @@ fn results_that_are_used_again_are_there() {
           %6 = add(%5, %2);
           multiply(%6, %0)
         }";
-    alike(text);
+    assert_same(text);
     let tuple = "
         def @main(%x: Tensor[(1, 64, 40), float32], %g: Tensor[(64), float32]) {
           %0 = nn.batch_norm(%x, %g, %g, %g, %g, epsilon=3f);
@@ -206,11 +206,11 @@ fn results_that_are_used_again_are_there() {
           %7 = add(%4, %6);
           multiply(%7, %3)
         }";
-    alike(tuple);
+    assert_same(tuple);
 }
 
 #[test]
-fn arguments_that_do_not_fit_fail_where_they_are_used() {
+fn unexpected_arguments_fail_in_their_own_call() {
     let text = "
         def @main(%x: Tensor[(64, 80), float32], %n: Tensor[(80), int32]) {
           %0 = nn.relu(%x);

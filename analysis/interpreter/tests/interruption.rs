@@ -205,7 +205,7 @@ fn timed(expr: &str, args: &[&str]) -> Timed {
         let mut machine = Machine::new(&db).limited(limits).cancelled_by(cancelled);
         let result = machine.run(def, values.clone(), None);
         let ended = Instant::now();
-        machine.settle();
+        machine.wait_for_cleanup();
         (result, ended)
     };
     let begin = Instant::now();

@@ -422,7 +422,7 @@ fn run(
             let machine = run::json::within(&value, MAX_ELEMENTS);
             (title(&value), show::human(&value), machine, results::tensors(&value))
         };
-        Ok((interpreter::while_wanted(&cancel.0.flag, texts)?, value))
+        Ok((interpreter::until_cancelled(&cancel.0.flag, texts)?, value))
     };
     let (fault, value) = match result.and_then(show) {
         Ok(((title, text, machine, tensors), value)) => {

@@ -479,6 +479,6 @@ fn takes(ty: &Type, dtype: DataType, shape: &[usize]) -> Result<(), String> {
 fn read(array: Array<'_>, ty: &Type, bad: impl Fn(Error) -> String) -> Result<Value, String> {
     takes(ty, array.dtype(), array.shape())?;
     let tensor = array.read().map_err(bad)?;
-    interpreter::hold(tensor.bytes() as u64);
+    interpreter::charge(tensor.bytes() as u64);
     Ok(tensor.into())
 }

@@ -56,7 +56,7 @@ fn run_one(db: &Database, def: Def<'_>, is_typed: bool, is_sized: bool) {
     let Some(args) = args else { return };
     let mut machine = Machine::new(db).limited(limits());
     let result = machine.run(def, args, None);
-    machine.settle();
+    machine.wait_for_cleanup();
     match result {
         Ok(value) => {
             // The type of a function, or of the bare expression itself.

@@ -11,35 +11,30 @@ use smallvec::SmallVec;
 use syntax::TextRange;
 use types::{AttrValue, Attrs};
 
-use super::{Compiler, Operand, Reg};
+use super::{Compiler, Location, Reg};
 use crate::{
-    code::{Op, Site},
+    code::{CallSite, Callable, Op, ScalarOp},
     fault::FaultKind,
-    machine::quick::Quick,
-    value::{Callable, Value},
 };
 
 impl Compiler<'_, '_> {
-    /// An operator or a constructor, by name.
-    pub(super) fn named(&mut self, name: &Name, place: TextRange) -> Operand {
+    /// Compiles the name of an operator or a constructor.
+    pub(super) fn named(&mut self, name: &Name, place: TextRange) -> Location {
         if let Some((_, constructor)) = self.view.types.constructor(name) {
             let fields = constructor.fields.len();
             if fields == 0 {
                 return self.value(Op::Construct(name.clone()), &[], place);
             }
             let function = Callable::Constructor(name.clone());
-            return self.value(Op::Const(Value::closure(function, Vec::new())), &[], place);
+            return self.value(Op::Closure(function), &[], place);
         }
         match operators::named(name) {
-            Some(operator) => {
-                let function = Value::closure(Callable::Operator(operator), Vec::new());
-                self.value(Op::Const(function), &[], place)
-            }
-            None => Operand::None,
+            Some(operator) => self.value(Op::Closure(Callable::Operator(operator)), &[], place),
+            None => Location::None,
         }
     }
 
-    pub(super) fn call(&mut self, id: ExprId, call: CallId, place: TextRange) -> Operand {
+    pub(super) fn call(&mut self, id: ExprId, call: CallId, place: TextRange) -> Location {
         let body = self.view.body.clone();
         let data = body.units[self.unit].call(call);
         let constructor = |name: &str| self.view.types.constructor(name).is_some();
@@ -51,20 +46,21 @@ impl Compiler<'_, '_> {
             Callee::Operator(operator) => {
                 let attrs = match self.attrs(data) {
                     Ok(attrs) => attrs,
-                    Err(operand) => return operand,
+                    Err(location) => return location,
                 };
                 let args = self.args(data);
                 let result = self.view.unit_types(self.unit).expr(id).clone();
-                let site = Site { operator, quick: Quick::of(operator.name), attrs, result };
+                let site =
+                    CallSite { operator, scalar: ScalarOp::of(operator.name), attrs, result };
                 self.value(Op::Operator(Arc::new(site)), &args, place)
             }
             Callee::Name(name) if constructor(name) => {
                 let args = self.args(data);
                 self.value(Op::Construct(name.clone()), &args, place)
             }
-            Callee::Name(_) => Operand::None,
-            Callee::Expr(callee) => match self.operands.get(callee.index()).cloned() {
-                Some(Operand::Global(global)) => {
+            Callee::Name(_) => Location::None,
+            Callee::Expr(callee) => match self.locations.get(callee.index()).cloned() {
+                Some(Location::Global(global)) => {
                     let args = self.args(data);
                     self.value(Op::CallGlobal { global, tail: false }, &args, place)
                 }
@@ -82,17 +78,17 @@ impl Compiler<'_, '_> {
         data.args.iter().map(|&arg| self.use_of(arg)).collect()
     }
 
-    /// The attributes of a call, with references to the metadata section resolved.
-    fn attrs(&self, data: &CallData) -> Result<Attrs, Operand> {
-        let metadata = self.link.metadata();
+    /// Returns the attributes of a call, with references to the metadata section resolved.
+    fn attrs(&self, data: &CallData) -> Result<Attrs, Location> {
+        let metadata = self.linker.metadata();
         if !data.trusted {
-            return Err(Operand::None);
+            return Err(Location::None);
         }
         if let Some((key, index)) = &data.meta_attrs {
             let found = metadata.map_or(MetaEntry::NoSection, |data| data.attrs(key, *index));
             return match found {
                 MetaEntry::Found(attrs) => Ok(attrs),
-                _ => Err(not_there(key, *index)),
+                _ => Err(missing_entry(key, *index)),
             };
         }
         if let Callee::Operator(operator) = &data.callee
@@ -105,8 +101,8 @@ impl Compiler<'_, '_> {
         let Some(schema) = attrs.schema().filter(|_| attrs.values().iter().any(has_meta)) else {
             return Ok(attrs.clone());
         };
-        let values: Result<Vec<AttrValue>, Operand> =
-            attrs.values().iter().map(|value| look_up(metadata, value)).collect();
+        let values: Result<Vec<AttrValue>, Location> =
+            attrs.values().iter().map(|value| resolve_meta(metadata, value)).collect();
         Ok(Attrs::new(schema, values?))
     }
 }
@@ -119,27 +115,27 @@ fn has_meta(value: &AttrValue) -> bool {
     }
 }
 
-fn look_up(metadata: Option<&Metadata>, value: &AttrValue) -> Result<AttrValue, Operand> {
+fn resolve_meta(metadata: Option<&Metadata>, value: &AttrValue) -> Result<AttrValue, Location> {
     match value {
         AttrValue::Meta { key, index } => match metadata.map(|data| data.value(key, *index)) {
             Some(MetaEntry::Found(value)) => Ok(value),
-            _ => Err(not_there(key, *index)),
+            _ => Err(missing_entry(key, *index)),
         },
         AttrValue::List(values) => {
-            let values: Result<Vec<AttrValue>, Operand> =
-                values.iter().map(|value| look_up(metadata, value)).collect();
+            let values: Result<Vec<AttrValue>, Location> =
+                values.iter().map(|value| resolve_meta(metadata, value)).collect();
             Ok(AttrValue::List(values?.into()))
         }
         other => Ok(other.clone()),
     }
 }
 
-fn not_there(key: &str, index: u32) -> Operand {
+fn missing_entry(key: &str, index: u32) -> Location {
     let message = format!("`meta[{key}][{index}]` is not in the module's metadata section");
-    Operand::Missing(FaultKind::Missing, message.into())
+    Location::Missing(FaultKind::Missing, message.into())
 }
 
-pub(super) fn no_tensors(ty: &types::Type) -> Operand {
+pub(super) fn unsupported_type(ty: &types::Type) -> Location {
     let message = format!("values of the type {ty} are not supported");
-    Operand::Missing(FaultKind::Missing, message.into())
+    Location::Missing(FaultKind::Missing, message.into())
 }

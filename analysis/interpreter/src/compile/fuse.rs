@@ -1,21 +1,22 @@
-//! Operators whose results nobody sees but the next one, in one instruction.
+//! Fusion of calls whose results only the next call uses into one instruction.
 //!
-//! The first instruction of a chain is replaced; those after it stay, and are skipped where the machine does
-//! the whole chain at once. Where it cannot, because arguments are of other types than inference says, or
-//! somebody measures each call, it goes on with them.
+//! The first instruction of a chain is replaced. Those after it stay, and are skipped when the machine
+//! computes the whole chain at once. It executes them one by one if arguments have other types than
+//! inferred, or an observer measures each call.
 
 use smallvec::SmallVec;
 
 use crate::{
-    chain::{self, KEPT},
-    code::{Fused, Instr, Link, NOWHERE, Op, Site, Source},
-    value::Value,
+    chain::MAX_SAVED,
+    code::{CallSite, Fused, FusedArg, FusedCall, Instr, NO_SLOT, Op},
+    fusion,
+    shared::SharedTensor,
 };
 
-/// Results of fewer elements are computed one by one: a chain has to be set up.
-const LEAST: usize = 1 << 12;
+/// The least number of elements of a result that is worth the creation of a chain.
+const MIN_ELEMENTS: usize = 1 << 12;
 
-/// Finds the chains of a function.
+/// Fuses the chains of a function.
 pub(super) fn fuse(code: &mut [Instr]) {
     let mut at = 0;
     while at < code.len() {
@@ -29,99 +30,103 @@ pub(super) fn fuse(code: &mut [Instr]) {
 }
 
 /// The content of a slot after an instruction of the chain.
-enum Held {
+enum Content {
     /// The result of a call, by its number.
     Result(usize),
-    Const(Value),
+    Const(SharedTensor),
 }
 
-/// The place of the result of a call.
-fn result_of(code: &[Instr], at: usize, site: &Site) -> Option<(u32, usize)> {
+/// Returns the slot of the result of a call, and the position after the call. The result of a call
+/// that returns a tuple is its first field, if the others are not used.
+fn result_of(code: &[Instr], at: usize, site: &CallSite) -> Option<(u32, usize)> {
     let dst = code[at].dst;
-    if !chain::gives_tuple(site) {
-        return (dst != NOWHERE).then_some((dst, at + 1));
+    if !fusion::has_tuple_result(site) {
+        return (dst != NO_SLOT).then_some((dst, at + 1));
     }
     let field = code.get(at + 1)?;
     let arg = field.args.first()?;
     let is_first = matches!(field.op, Op::Proj(0)) && arg.slot == dst && arg.last;
-    (is_first && field.dst != NOWHERE).then_some((field.dst, at + 2))
+    (is_first && field.dst != NO_SLOT).then_some((field.dst, at + 2))
 }
 
-/// The chain that begins with an instruction.
+/// Returns the chain that begins with an instruction.
 fn chain_at(code: &[Instr], at: usize) -> Option<Fused> {
-    let Op::Operator(site) = &code[at].op else { return None };
-    let leads = chain::can_lead(site);
-    if !(leads || chain::can_begin(site))
-        || chain::first_shape(&site.result)?.iter().product::<usize>() < LEAST
+    let Op::Operator(first) = &code[at].op else { return None };
+    let has_epilogue = fusion::has_epilogue(first);
+    if !(has_epilogue || fusion::can_start(first))
+        || fusion::first_shape(&first.result)?.iter().product::<usize>() < MIN_ELEMENTS
     {
         return None;
     }
-    let (mut dst, mut next) = result_of(code, at, site)?;
-    // Results are numbered: that of the first call is 0.
-    let mut held: SmallVec<[(u32, Held); 4]> = SmallVec::from_iter([(dst, Held::Result(0))]);
-    let mut links: Vec<Link> = Vec::new();
-    let mut whole = (0, next, dst);
+    let (mut dst, mut next) = result_of(code, at, first)?;
+    // The result of the first call has the number 0.
+    let mut contents: SmallVec<[(u32, Content); 4]> =
+        SmallVec::from_iter([(dst, Content::Result(0))]);
+    let mut rest: Vec<FusedCall> = Vec::new();
+    let mut complete = (0, next, dst);
     'chain: while let Some(instr) = code.get(next) {
         match &instr.op {
-            Op::Const(value) if instr.dst != NOWHERE => {
-                held.push((instr.dst, Held::Const(value.clone())));
+            Op::Const(tensor) if instr.dst != NO_SLOT => {
+                contents.push((instr.dst, Content::Const(tensor.clone())));
                 next += 1;
             }
             Op::Operator(site) => {
-                let now = links.len();
-                let mut args: SmallVec<[Source; 2]> = SmallVec::new();
-                let mut takes = false;
+                let previous = rest.len();
+                let mut args: SmallVec<[FusedArg; 2]> = SmallVec::new();
+                let mut takes_previous = false;
                 for (position, arg) in instr.args.iter().enumerate() {
-                    let place = held.iter().position(|(slot, _)| *slot == arg.slot);
-                    args.push(match place.map(|place| &held[place].1) {
-                        None => Source::Slot(*arg),
-                        Some(Held::Const(value)) => Source::Const(value.clone()),
-                        Some(Held::Result(number)) => {
-                            if *number == now && !takes && chain::can_follow(site, position) {
-                                takes = true;
-                                Source::Before
+                    let found = contents.iter().position(|(slot, _)| *slot == arg.slot);
+                    args.push(match found.map(|found| &contents[found].1) {
+                        None => FusedArg::Slot(*arg),
+                        Some(Content::Const(tensor)) => FusedArg::Const(tensor.clone()),
+                        Some(Content::Result(number)) => {
+                            if *number == previous
+                                && !takes_previous
+                                && fusion::can_follow(site, position)
+                            {
+                                takes_previous = true;
+                                FusedArg::Previous
                             } else {
-                                Source::Kept(*number)
+                                FusedArg::Saved(*number)
                             }
                         }
                     });
-                    if let Some(place) = place.filter(|_| arg.last) {
-                        held.swap_remove(place);
+                    if let Some(found) = found.filter(|_| arg.last) {
+                        contents.swap_remove(found);
                     }
                 }
-                let Some(result) = result_of(code, next, site).filter(|_| takes) else {
+                let Some(result) = result_of(code, next, site).filter(|_| takes_previous) else {
                     break 'chain;
                 };
                 (dst, next) = result;
-                links.push(Link { site: site.clone(), args });
-                held.push((dst, Held::Result(links.len())));
-                // Nothing of the chain is left for what comes after it.
-                if held.len() == 1 {
-                    whole = (links.len(), next, dst);
+                rest.push(FusedCall { site: site.clone(), args });
+                contents.push((dst, Content::Result(rest.len())));
+                // The code after the chain uses its result alone.
+                if contents.len() == 1 {
+                    complete = (rest.len(), next, dst);
                 }
             }
             _ => break 'chain,
         }
     }
-    let (count, end, dst) = whole;
-    links.truncate(count);
-    let mut kept: Vec<usize> = Vec::new();
-    for source in links.iter_mut().flat_map(|link| &mut link.args) {
-        if let Source::Kept(number) = source {
-            let place = kept.iter().position(|kept| kept == number);
-            let place = place.unwrap_or_else(|| {
-                kept.push(*number);
-                kept.len() - 1
+    let (count, end, dst) = complete;
+    rest.truncate(count);
+    let mut saved: Vec<usize> = Vec::new();
+    for arg in rest.iter_mut().flat_map(|call| &mut call.args) {
+        if let FusedArg::Saved(number) = arg {
+            let index = saved.iter().position(|saved| saved == number);
+            *number = index.unwrap_or_else(|| {
+                saved.push(*number);
+                saved.len() - 1
             });
-            *number = place;
         }
     }
-    let worth = links.iter().any(|link| chain::can_begin(&link.site));
-    (worth && kept.len() <= KEPT).then(|| Fused {
-        site: site.clone(),
-        leads,
-        links,
-        kept,
+    let is_worthwhile = rest.iter().any(|call| fusion::can_start(&call.site));
+    (is_worthwhile && saved.len() <= MAX_SAVED).then(|| Fused {
+        first: first.clone(),
+        has_epilogue,
+        rest,
+        saved,
         length: end - at,
         dst,
     })

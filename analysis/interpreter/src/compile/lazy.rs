@@ -1,9 +1,9 @@
-//! Graph bindings that are evaluated only when they are used.
+//! Lazy evaluation of graph bindings.
 //!
 //! `%0 = e;` means `e` wherever `%0` is used, evaluated at most once. If the following code needs
-//! it on every path, it is evaluated in its place; otherwise on its first use, so that a recursion
-//! after an `if` terminates and a variable that is bound in one branch and used in another, as TVM
-//! prints them, has its value in both.
+//! it on every path, it is evaluated in its place, and otherwise on its first use. A recursion after
+//! an `if` then terminates, and a variable that is bound in one branch and used in another, as TVM
+//! prints some, has its value in both.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
@@ -15,7 +15,7 @@ use semantics::{
 /// The graph bindings of a body that are evaluated on first use.
 pub(super) struct Lazy {
     vars: FxHashSet<LocalRef>,
-    /// The first expression of each binding.
+    /// The unit and the first expression of each binding.
     starts: FxHashSet<(usize, ExprId)>,
 }
 
@@ -38,12 +38,11 @@ impl Lazy {
         let mut known: FxHashMap<LocalRef, usize> = FxHashMap::default();
         for (number, unit) in view.body.units.iter().enumerate() {
             let firsts = firsts(unit);
-            // Values that each use computes for its own data types are not evaluated in place
-            // anyway.
+            // Values that depend on the data types of their uses are never evaluated in place.
             let numeric = view.unit_types(number).numeric.as_deref();
             let made: Vec<_> =
                 numeric.into_iter().flat_map(|n| &n.binders).map(|(binder, _)| *binder).collect();
-            // Regions by start and end; statements by start.
+            // The regions around the current expression, with their ends.
             let mut inside: Vec<(u32, u32)> = vec![(0, u32::MAX)];
             let begins = region_starts(unit);
             let mut opening: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -100,7 +99,7 @@ impl Lazy {
                 }
                 region == graph.region
             };
-            // A use inside of the expression of a lazy binding is lazy itself.
+            // A use inside of the expression of a lazy binding may never be evaluated.
             let certain = |&(region, mut inner): &(u32, Option<usize>)| {
                 while let Some(outer) = inner {
                     let (unit, first, bind) = graphs[outer].span;
@@ -136,7 +135,7 @@ impl Lazy {
     }
 }
 
-/// The end of each region, by its start.
+/// Returns the end of each region by its start.
 fn region_starts(unit: &Unit) -> FxHashMap<u32, u32> {
     let mut starts = FxHashMap::default();
     let mut add = |region: &Region| {
@@ -160,7 +159,7 @@ fn region_starts(unit: &Unit) -> FxHashMap<u32, u32> {
     starts
 }
 
-/// For each expression, the first one that is evaluated as part of it.
+/// Returns the first expression that is evaluated as part of each expression.
 fn firsts(unit: &Unit) -> Vec<u32> {
     let mut firsts: Vec<u32> = Vec::with_capacity(unit.exprs.len());
     for (at, expr) in unit.exprs.iter().enumerate() {
@@ -180,7 +179,7 @@ fn firsts(unit: &Unit) -> Vec<u32> {
             Expr::If { cond, .. } | Expr::Condition(cond) => of(cond),
             Expr::Match(id) => of(&unit.matches[id.index()].scrutinee),
             Expr::Fn(id) => match unit.fns[id.index()].body {
-                // The step that brings the parameters into scope.
+                // The preceding step brings the parameters into scope.
                 Some(body) => body.start.saturating_sub(1),
                 None => at as u32,
             },

@@ -5,17 +5,17 @@ use types::{DataType, Type};
 
 use crate::{code::Fill, tensor::Tensor};
 
-/// A literal of the type that was inferred, or else of the type of its suffix.
+/// Returns a literal as a tensor of the inferred type, or else of the type of its suffix.
 pub(super) fn tensor(literal: &Literal, ty: &Type) -> Option<Tensor> {
     of_dtype(literal, ty.as_tensor().map(|tensor| tensor.dtype))
 }
 
-/// A literal of a data type.
+/// Returns a literal as a tensor of a data type.
 pub(crate) fn of_dtype(literal: &Literal, dtype: Option<DataType>) -> Option<Tensor> {
     element(literal, dtype)
 }
 
-/// `Constant(1, (10, 10), float32)`
+/// Returns the value and shape of `Constant(1, (10, 10), float32)`.
 pub(super) fn filled(filled: &Filled) -> Result<Fill, String> {
     let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
     let shape: Option<Vec<usize>> = filled.shape.iter().map(size).collect();

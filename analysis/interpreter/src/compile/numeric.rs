@@ -1,4 +1,4 @@
-//! Literals without a suffix whose data types depend on the use of a function or constant.
+//! Literals without a suffix whose data types depend on the uses of a function or constant.
 //!
 //! In `let %inc = fn (%x) { add(%x, 1) };` the `1` has the data type of the argument, and `%inc`
 //! may be used at several data types. At run time, a data type is represented by an empty tensor. A
@@ -19,34 +19,34 @@ use smallvec::SmallVec;
 use syntax::TextRange;
 use types::{DTypeClass, DTypeTerm, DataType, MAX_DEPTH, Param, ParamId, Solver, Type, TypeArg};
 
-use super::{Compiler, Operand, Reg, Var};
+use super::{Compiler, Location, Reg, Var};
 use crate::{
-    code::{Op, Proc},
+    code::{Callable, Op, Proc},
     tensor::Tensor,
-    value::{Callable, Value},
+    value::Value,
 };
 
-/// The data types that a unit's literals take from uses.
+/// The data types of the literals of a unit that uses determine.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(super) struct LiteralDTypes {
     uses: FxHashMap<ExprId, Vec<DTypeTerm>>,
     binders: FxHashMap<BinderId, Vec<ParamId>>,
     literals: FxHashMap<ExprId, Param>,
 }
 
-impl Numbers {
-    pub(super) fn of(view: &View<'_>, unit: usize) -> Numbers {
-        let Some(numeric) = &view.unit_types(unit).numeric else { return Numbers::default() };
+impl LiteralDTypes {
+    pub(super) fn of(view: &View<'_>, unit: usize) -> LiteralDTypes {
+        let Some(numeric) = &view.unit_types(unit).numeric else { return LiteralDTypes::default() };
         let ids = |params: &[Param]| params.iter().map(Param::id).collect();
-        Numbers {
+        LiteralDTypes {
             uses: numeric.uses.iter().cloned().collect(),
             binders: numeric.binders.iter().map(|(binder, all)| (*binder, ids(all))).collect(),
             literals: numeric.literals.iter().cloned().collect(),
         }
     }
 
-    /// The expressions of the variables that depend on the data types of their uses, outer
-    /// variables before the ones inside of their values.
+    /// Returns the regions of the values that depend on the data types of their uses, outer ones
+    /// before those inside of them.
     pub(super) fn regions(&self, unit: &Unit) -> Vec<(BinderId, Region)> {
         if self.binders.is_empty() {
             return Vec::new();
@@ -62,12 +62,12 @@ impl Numbers {
         regions
     }
 
-    /// The data type parameters of a variable.
+    /// Returns the data type parameters of a variable.
     pub(super) fn params(&self, binder: BinderId) -> Vec<ParamId> {
         self.binders.get(&binder).cloned().unwrap_or_default()
     }
 
-    /// The parameter that determines the data type of a literal.
+    /// Returns the parameter that determines the data type of a literal.
     pub(super) fn literal(&self, view: &View<'_>, unit: usize, expr: ExprId) -> Option<Param> {
         if let Some(param) = self.literals.get(&expr) {
             return Some(param.clone());
@@ -83,26 +83,28 @@ impl Numbers {
 }
 
 impl Compiler<'_, '_> {
-    /// The value of a variable at a use: the result of its maker, if it has one.
-    pub(super) fn use_variable(&mut self, var: LocalRef, id: ExprId, place: TextRange) -> Operand {
+    /// Compiles a use of a variable: a call of its maker, if it has one.
+    pub(super) fn use_variable(&mut self, var: LocalRef, id: ExprId, place: TextRange) -> Location {
         let reg = self.variable(Var::Local(var), place);
-        let Some(dtypes) = self.numbers.uses.get(&id).cloned() else { return Operand::Reg(reg) };
+        let Some(dtypes) = self.literal_dtypes.uses.get(&id).cloned() else {
+            return Location::Reg(reg);
+        };
         let is_made = |numeric: &semantics::infer::Numeric| {
             numeric.binders.iter().any(|(binder, _)| *binder == var.binder)
         };
         let numeric = self.view.unit_types(var.unit as usize).numeric.as_deref();
         if !numeric.is_some_and(is_made) {
-            return Operand::Reg(reg);
+            return Location::Reg(reg);
         }
         let mut args: SmallVec<[Reg; 4]> = SmallVec::from_slice(&[reg]);
         args.extend(dtypes.iter().map(|dtype| self.dtype_of(dtype, place)).collect::<Vec<_>>());
         self.value(Op::Call { tail: false }, &args, place)
     }
 
-    /// A definition at a use, with the data types that the use determines.
-    pub(super) fn use_global(&mut self, global: u32, id: ExprId, place: TextRange) -> Operand {
-        let Some(dtypes) = self.numbers.uses.get(&id).cloned() else {
-            return Operand::Global(global);
+    /// Compiles a use of a definition, with the data types that the use determines.
+    pub(super) fn use_global(&mut self, global: u32, id: ExprId, place: TextRange) -> Location {
+        let Some(dtypes) = self.literal_dtypes.uses.get(&id).cloned() else {
+            return Location::Global(global);
         };
         let captured: Vec<Reg> = dtypes.iter().map(|dtype| self.dtype_of(dtype, place)).collect();
         self.value(Op::Closure(Callable::Global(global)), &captured, place)
@@ -118,7 +120,7 @@ impl Compiler<'_, '_> {
     ) {
         let captured: SmallVec<[Reg; 4]> =
             captures.iter().map(|&var| self.variable(var, place)).collect();
-        let Operand::Reg(maker) = self.value(Op::Closure(Callable::Proc(proc)), &captured, place)
+        let Location::Reg(maker) = self.value(Op::Closure(Callable::Proc(proc)), &captured, place)
         else {
             return;
         };
@@ -134,14 +136,14 @@ impl Compiler<'_, '_> {
                 .unwrap_or_default();
             let mut args: Vec<Reg> = vec![maker];
             args.extend(classes.into_iter().map(|class| self.known_dtype(default(class), place)));
-            if let Operand::Reg(value) = self.value(Op::Call { tail: false }, &args, place) {
+            if let Location::Reg(value) = self.value(Op::Call { tail: false }, &args, place) {
                 let name = self.view.binding_range(var);
-                self.emit(Op::Bound(name), None, &[value], name);
+                self.emit(Op::Report(name), None, &[value], name);
             }
         }
     }
 
-    /// The register that holds a data type.
+    /// Returns the register that holds a data type.
     pub(super) fn dtype(&mut self, param: &Param, place: TextRange) -> Reg {
         let var = Var::DType(param.id());
         if self.contexts.iter().any(|context| context.vars.contains_key(&var)) {
@@ -171,8 +173,8 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// The data types that the arguments of a definition determine for its literals, as values.
-pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
+/// Returns the data types that the arguments of a definition determine for its literals, as values.
+pub(crate) fn literal_dtypes(inference: &Inference, args: &[Value]) -> Vec<Value> {
     let Some(Type::Poly(poly)) =
         inference.signature.as_ref().filter(|_| !inference.numeric.is_empty())
     else {
@@ -208,7 +210,7 @@ pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
     numeric.collect()
 }
 
-/// The type of a tensor or of a tuple of tensors, down to `depth` levels of nesting.
+/// Returns the type of a tensor or of a tuple of tensors, down to `depth` levels of nesting.
 fn type_of(value: &Value, depth: u8) -> Option<Type> {
     match value {
         Value::Tensor(tensor) => {
@@ -223,7 +225,7 @@ fn type_of(value: &Value, depth: u8) -> Option<Type> {
     }
 }
 
-/// The data type of a literal that nothing else determines.
+/// Returns the data type of a literal that no use determines.
 fn default(class: DTypeClass) -> DataType {
     match class {
         DTypeClass::Float => DataType::FLOAT32,

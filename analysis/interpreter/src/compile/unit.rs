@@ -1,25 +1,25 @@
-//! The expressions of a unit in order, and the regions among them: the arms of `if` and `match`,
-//! the bodies of functions, and values that depend on the data types of their uses.
+//! Compilation of a unit: its expressions in order, and the regions among them, which are the arms of
+//! `if` and `match`, the bodies of functions, and values that depend on the data types of their uses.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use semantics::{
-    body::{BinderId, Expr, ExprId, FnId, Pattern, PatternKind, Region},
+    body::{self, BinderId, Expr, ExprId, FnId, PatternKind, Region},
     scope::LocalRef,
 };
 use syntax::TextRange;
 
-use super::{Compiler, Context, Draft, Numbers, Operand, Var, What};
-use crate::code::{Op, Proc, Test};
+use super::{Compiler, Context, LiteralDTypes, Location, RegInstr, RegOp, Var};
+use crate::code::{Op, Pattern, Proc};
 
 /// The owner of a region.
 #[derive(Clone, Copy)]
 enum Role {
     Arm(ExprId, u32, Region),
     Body(FnId, Region),
-    /// The value of a variable that depends on the data types of its uses.
-    Made(BinderId, Region),
+    /// The maker of the value of a variable, which depends on the data types of its uses.
+    Maker(BinderId, Region),
 }
 
 impl Compiler<'_, '_> {
@@ -29,14 +29,14 @@ impl Compiler<'_, '_> {
         let body = self.view.body.clone();
         let unit = &body.units[number];
         let count = unit.exprs.len();
-        self.operands.clear();
-        self.operands.resize(count, Operand::None);
+        self.locations.clear();
+        self.locations.resize(count, Location::None);
         self.procs.clear();
         self.makers.clear();
-        self.numbers = Numbers::of(self.view, number);
+        self.literal_dtypes = LiteralDTypes::of(self.view, number);
         let mut starts: Vec<Option<Role>> = vec![None; count + 1];
         let mut ends: Vec<Option<Role>> = vec![None; count + 1];
-        let made = self.numbers.regions(unit);
+        let made = self.literal_dtypes.regions(unit);
         let mut add = |role: Role, region: Region| {
             let (start, end) = (region.start as usize, region.end as usize);
             if start < end && end <= count {
@@ -65,7 +65,7 @@ impl Compiler<'_, '_> {
                 _ => {}
             }
         }
-        // The variables that functions are bound to and by which they call themselves.
+        // The variables that functions are bound to, by which they call themselves.
         let mut own: FxHashMap<FnId, BinderId> = FxHashMap::default();
         let mut declared: Vec<BinderId> = Vec::new();
         for expr in &unit.exprs {
@@ -86,14 +86,14 @@ impl Compiler<'_, '_> {
             }
             // No other region ends where the value of a variable does.
             for &(binder, region) in made.iter().filter(|(_, region)| region.end == index as u32) {
-                self.leave(Role::Made(binder, region));
+                self.leave(Role::Maker(binder, region));
             }
             if let Some(role) = starts[index] {
                 self.enter(role, &own);
             }
             for &(binder, region) in made.iter().filter(|(_, region)| region.start == index as u32)
             {
-                self.enter(Role::Made(binder, region), &own);
+                self.enter(Role::Maker(binder, region), &own);
             }
             if index < count {
                 let id = ExprId(index as u32);
@@ -116,9 +116,9 @@ impl Compiler<'_, '_> {
             Role::Arm(expr, number, _) => {
                 let place = self.place(expr);
                 if number == 0 {
-                    self.choose(expr, place);
+                    self.begin_branch(expr, place);
                 }
-                self.draft(What::Arm(number), None, &[], place);
+                self.emit_op(RegOp::Arm(number), None, &[], place);
             }
             Role::Body(at, _) => {
                 let unit = self.unit as u32;
@@ -129,51 +129,51 @@ impl Compiler<'_, '_> {
                     self.param(Var::Local(LocalRef { unit, binder }));
                 }
             }
-            Role::Made(binder, _) => {
+            Role::Maker(binder, _) => {
                 self.contexts.push(Context::default());
-                for param in self.numbers.params(binder) {
+                for param in self.literal_dtypes.params(binder) {
                     self.param(Var::DType(param));
                 }
             }
         }
     }
 
-    /// Begins a choice. The value that decides has been evaluated before.
-    fn choose(&mut self, expr: ExprId, place: TextRange) {
+    /// Begins a branch. The condition or scrutinee has been evaluated before.
+    fn begin_branch(&mut self, expr: ExprId, place: TextRange) {
         let body = self.view.body.clone();
         let unit = &body.units[self.unit];
-        let (on, tests) = match unit.expr(expr) {
+        let (scrutinee, patterns) = match unit.expr(expr) {
             Expr::If { cond, .. } => (*cond, None),
             Expr::Match(at) => {
                 let data = &unit.matches[at.index()];
-                let tests = data.arms.iter().map(|arm| self.test(&arm.pattern)).collect();
-                (data.scrutinee, Some(tests))
+                let patterns = data.arms.iter().map(|arm| self.pattern(&arm.pattern)).collect();
+                (data.scrutinee, Some(patterns))
             }
             _ => return,
         };
-        let on = self.use_of(on);
+        let scrutinee = self.use_of(scrutinee);
         let value = self.context().reg();
-        self.choices.push(value);
-        self.draft(What::Choose(tests), Some(value), &[on], place);
+        self.branches.push(value);
+        self.emit_op(RegOp::Branch(patterns), Some(value), &[scrutinee], place);
     }
 
     /// Compiles a pattern and puts its variables into registers.
-    fn test(&mut self, pattern: &Pattern) -> Test {
+    fn pattern(&mut self, pattern: &body::Pattern) -> Pattern {
         match &pattern.kind {
-            PatternKind::Wildcard => Test::Any,
+            PatternKind::Wildcard => Pattern::Wildcard,
             PatternKind::Var(binder) => {
                 let var = Var::Local(LocalRef { unit: self.unit as u32, binder: *binder });
                 let context = self.context();
                 let reg = context.reg();
                 context.vars.insert(var, reg);
-                Test::Keep(reg)
+                Pattern::Bind(reg)
             }
             PatternKind::Constructor(name, fields) => {
-                let fields = fields.iter().map(|field| self.test(field)).collect();
-                Test::Data(name.clone(), fields)
+                let fields = fields.iter().map(|field| self.pattern(field)).collect();
+                Pattern::Constructor(name.clone(), fields)
             }
             PatternKind::Tuple(fields) => {
-                Test::Tuple(fields.iter().map(|field| self.test(field)).collect())
+                Pattern::Tuple(fields.iter().map(|field| self.pattern(field)).collect())
             }
         }
     }
@@ -183,11 +183,13 @@ impl Compiler<'_, '_> {
             Role::Arm(expr, number, region) => {
                 let place = self.place(region.result);
                 let result = self.use_of(region.result);
-                if let Some(&value) = self.choices.last() {
-                    // A result that was just computed is written to the result of the choice
+                if let Some(&value) = self.branches.last() {
+                    // A result that was just computed is written to the result of the branch
                     // directly.
                     match self.context().last() {
-                        Some(Draft { what: What::Do(_), dst: Some(dst), .. }) if *dst == result => {
+                        Some(RegInstr { op: RegOp::Plain(_), dst: Some(dst), .. })
+                            if *dst == result =>
+                        {
                             *dst = value;
                         }
                         _ => self.emit(Op::Move, Some(value), &[result], place),
@@ -200,9 +202,9 @@ impl Compiler<'_, '_> {
                     _ => 2,
                 };
                 if number as usize + 1 == arms {
-                    self.draft(What::End, None, &[], place);
-                    if let Some(value) = self.choices.pop() {
-                        self.operands[expr.index()] = Operand::Reg(value);
+                    self.emit_op(RegOp::EndBranch, None, &[], place);
+                    if let Some(value) = self.branches.pop() {
+                        self.locations[expr.index()] = Location::Reg(value);
                     }
                 }
             }
@@ -211,7 +213,7 @@ impl Compiler<'_, '_> {
                     self.procs.insert(at, made);
                 }
             }
-            Role::Made(binder, region) => {
+            Role::Maker(binder, region) => {
                 if let Some(made) = self.close(region) {
                     self.makers.insert(binder, made);
                 }

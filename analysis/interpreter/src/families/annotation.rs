@@ -4,20 +4,20 @@ use super::{create::scalar, prelude::*};
 use crate::convert::converted;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("annotation.bitpack_end", same),
-    kernel("annotation.bitpack_start", same),
-    kernel("annotation.cast_hint", same),
-    kernel("annotation.checkpoint", same),
-    kernel("annotation.compiler_begin", same),
-    kernel("annotation.compiler_end", same),
-    kernel("annotation.stop_fusion", same),
-    kernel("annotation.with_funcid", same),
+    kernel("annotation.bitpack_end", identity),
+    kernel("annotation.bitpack_start", identity),
+    kernel("annotation.cast_hint", identity),
+    kernel("annotation.checkpoint", identity),
+    kernel("annotation.compiler_begin", identity),
+    kernel("annotation.compiler_end", identity),
+    kernel("annotation.stop_fusion", identity),
+    kernel("annotation.with_funcid", identity),
     absent(
         "call_lowered",
         "it calls a function that TVM has lowered to TIR, which Relay text cannot contain",
     ),
-    kernel("debug", same),
-    kernel("device_copy", same),
+    kernel("debug", identity),
+    kernel("device_copy", identity),
     // The content of a `Storage` is only visible through the tensors in it.
     kernel("memory.alloc_storage", |_| Ok(Value::tuple([]))),
     kernel("memory.alloc_tensor", alloc_tensor),
@@ -25,7 +25,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         c.take(0);
         Ok(Value::tuple([]))
     }),
-    kernel("on_device", same),
+    kernel("on_device", identity),
     absent("parser.MetaRef", "it represents an entry of the metadata section while text is parsed"),
     kernel("relay.op.annotation.simulated_quantize", simulated_quantize),
     absent(
@@ -37,7 +37,7 @@ pub(super) static KERNELS: &[Kernel] = &[
 ];
 
 /// Returns the first argument.
-fn same(call: &mut Call<'_>) -> Outcome {
+fn identity(call: &mut Call<'_>) -> Outcome {
     Ok(call.take(0))
 }
 

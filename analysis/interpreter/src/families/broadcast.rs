@@ -45,12 +45,12 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("logical_and", |c| logical(c, |x, y| x && y)),
     kernel("logical_or", |c| logical(c, |x, y| x || y)),
     kernel("logical_xor", |c| logical(c, |x, y| x != y)),
-    kernel("equal", |c| compare(c, Test::Equal)),
-    kernel("not_equal", |c| compare(c, Test::NotEqual)),
-    kernel("less", |c| compare(c, Test::Less)),
-    kernel("less_equal", |c| compare(c, Test::LessEqual)),
-    kernel("greater", |c| compare(c, Test::Greater)),
-    kernel("greater_equal", |c| compare(c, Test::GreaterEqual)),
+    kernel("equal", |c| compare(c, Comparison::Equal)),
+    kernel("not_equal", |c| compare(c, Comparison::NotEqual)),
+    kernel("less", |c| compare(c, Comparison::Less)),
+    kernel("less_equal", |c| compare(c, Comparison::LessEqual)),
+    kernel("greater", |c| compare(c, Comparison::Greater)),
+    kernel("greater_equal", |c| compare(c, Comparison::GreaterEqual)),
     kernel("where", select),
 ];
 
@@ -58,7 +58,7 @@ fn slice<T: Element>(array: &Array<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
 
-/// The elements of an operand for a row of the result, contiguous.
+/// An operand whose elements for a row of the result are made contiguous.
 struct Operand<'a, T> {
     elements: &'a [T],
     /// Elements that are not contiguous in the operand.
@@ -73,7 +73,7 @@ impl<'a, T: Element> Operand<'a, T> {
     }
 
     /// Returns `length` elements from `at` with the stride `step`.
-    fn stretch(&mut self, (at, step): (usize, usize), length: usize) -> &[T] {
+    fn run(&mut self, (at, step): (usize, usize), length: usize) -> &[T] {
         if step == 1 {
             return &self.elements[at..at + length];
         }
@@ -81,7 +81,7 @@ impl<'a, T: Element> Operand<'a, T> {
             self.repeated = (step == 0).then_some(at);
             self.gathered.clear();
             if self.gathered.capacity() < length {
-                self.gathered = room(length);
+                self.gathered = with_capacity(length);
             }
             if step == 0 {
                 self.gathered.resize(length, self.elements[at]);
@@ -95,14 +95,14 @@ impl<'a, T: Element> Operand<'a, T> {
 
 /// A function of two elements over rows. It is called through a pointer, so that the surrounding
 /// loops are not compiled for each operator.
-trait Pairs<T>: Sync {
+trait BinaryLoop<T>: Sync {
     /// `x = f(x, y)`.
     fn update_left(&self, xs: &mut [T], ys: &[T]);
     /// `y = f(x, y)`.
     fn update_right(&self, xs: &[T], ys: &mut [T]);
 }
 
-impl<T: Copy, F: Fn(T, T) -> T + Sync> Pairs<T> for F {
+impl<T: Copy, F: Fn(T, T) -> T + Sync> BinaryLoop<T> for F {
     fn update_left(&self, xs: &mut [T], ys: &[T]) {
         xs.iter_mut().zip(ys).for_each(|(x, &y)| *x = self(*x, y));
     }
@@ -116,13 +116,13 @@ impl<T: Copy, F: Fn(T, T) -> T + Sync> Pairs<T> for F {
 ///
 /// # Errors
 /// They are incompatible.
-fn together(call: &Call<'_>, x: &[usize], y: &[usize]) -> Result<Broadcast<2>, Fault> {
+fn broadcast_shapes(call: &Call<'_>, x: &[usize], y: &[usize]) -> Result<Broadcast<2>, Fault> {
     let fault = || call.fault(format_args!("shapes {x:?} and {y:?} cannot be broadcast"));
     Broadcast::of([x, y]).ok_or_else(fault)
 }
 
 /// Computes a boolean for each pair of elements.
-fn truths<T: Element>(
+fn compare_elements<T: Element>(
     call: &Call<'_>,
     x: &Array<T>,
     y: &Array<T>,
@@ -131,24 +131,24 @@ fn truths<T: Element>(
     let each = |xs: &[T], ys: &[T], out: &mut Vec<bool>| {
         out.extend(xs.iter().zip(ys).map(|(&x, &y)| f(x, y)));
     };
-    truths_of_stretches(call, x, y, &each)
+    compare_rows(call, x, y, &each)
 }
 
 /// Appends a boolean for each pair of elements of two rows.
-type Truths<'f, T> = dyn Fn(&[T], &[T], &mut Vec<bool>) + 'f;
+type ComparisonLoop<'f, T> = dyn Fn(&[T], &[T], &mut Vec<bool>) + 'f;
 
-fn truths_of_stretches<T: Element>(
+fn compare_rows<T: Element>(
     call: &Call<'_>,
     x: &Array<T>,
     y: &Array<T>,
-    each: &Truths<'_, T>,
+    each: &ComparisonLoop<'_, T>,
 ) -> Result<Tensor, Fault> {
-    let walk = together(call, x.shape(), y.shape())?;
+    let walk = broadcast_shapes(call, x.shape(), y.shape())?;
     call.allow(&walk.shape, DataType::BOOL)?;
-    let mut out: Vec<bool> = room(walk.shape.iter().product());
+    let mut out: Vec<bool> = with_capacity(walk.shape.iter().product());
     let (mut xs, mut ys) = (Operand::of(x), Operand::of(y));
     walk.rows(&mut |_, length, [x, y]| {
-        each(xs.stretch(x, length), ys.stretch(y, length), &mut out);
+        each(xs.run(x, length), ys.run(y, length), &mut out);
     });
     bool::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
@@ -159,9 +159,9 @@ fn zip<T: Element>(
     call: &Call<'_>,
     mut x: Array<T>,
     mut y: Array<T>,
-    f: &dyn Pairs<T>,
+    f: &dyn BinaryLoop<T>,
 ) -> Result<Tensor, Fault> {
-    let walk = together(call, x.shape(), y.shape())?;
+    let walk = broadcast_shapes(call, x.shape(), y.shape())?;
     if let Some(steps) = walk.steps()
         && walk.len() > PIECE
     {
@@ -173,7 +173,7 @@ fn zip<T: Element>(
     {
         let mut ys = Operand::of(&y);
         walk.rows(&mut |at, length, [_, y]| {
-            f.update_left(&mut xs[at..at + length], ys.stretch(y, length));
+            f.update_left(&mut xs[at..at + length], ys.run(y, length));
         });
         return Ok(T::wrap(x));
     }
@@ -183,16 +183,16 @@ fn zip<T: Element>(
     {
         let mut xs = Operand::of(&x);
         walk.rows(&mut |at, length, [x, _]| {
-            f.update_right(xs.stretch(x, length), &mut ys[at..at + length]);
+            f.update_right(xs.run(x, length), &mut ys[at..at + length]);
         });
         return Ok(T::wrap(y));
     }
     call.allow(&walk.shape, T::DTYPE)?;
-    let mut out: Vec<T> = room(walk.shape.iter().product());
+    let mut out: Vec<T> = with_capacity(walk.shape.iter().product());
     let (mut xs, mut ys) = (Operand::of(&x), Operand::of(&y));
     walk.rows(&mut |at, length, [x, y]| {
-        out.extend_from_slice(xs.stretch(x, length));
-        f.update_left(&mut out[at..], ys.stretch(y, length));
+        out.extend_from_slice(xs.run(x, length));
+        f.update_left(&mut out[at..], ys.run(y, length));
     });
     T::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
@@ -204,13 +204,13 @@ fn flat<T: Element>(
     y: Array<T>,
     shape: &[usize],
     steps: [usize; 2],
-    f: &dyn Pairs<T>,
+    f: &dyn BinaryLoop<T>,
 ) -> Result<Tensor, Fault> {
     let one_for_all = |array: &Array<T>| {
         slice(array).first().map(|&element| repeated(element, PIECE)).unwrap_or_default()
     };
     // The rows of an operand.
-    let stretch = |elements: &[T], step: usize, at: usize, length: usize| {
+    let run = |elements: &[T], step: usize, at: usize, length: usize| {
         let from = if step == 0 { 0 } else { at * PIECE };
         from..(from + length).min(elements.len())
     };
@@ -224,7 +224,7 @@ fn flat<T: Element>(
         if let Some(xs) = x.as_slice_mut() {
             each_chunk(xs, PIECE, 1, &|at, xs| {
                 spend(xs.len());
-                f.update_left(xs, &ys[stretch(ys, steps[1], at, xs.len())]);
+                f.update_left(xs, &ys[run(ys, steps[1], at, xs.len())]);
             });
         }
         return shaped(call, T::wrap(x), shape);
@@ -238,7 +238,7 @@ fn flat<T: Element>(
     if let Some(ys) = y.as_slice_mut() {
         each_chunk(ys, PIECE, 1, &|at, ys| {
             spend(ys.len());
-            f.update_right(&xs[stretch(xs, steps[0], at, ys.len())], ys);
+            f.update_right(&xs[run(xs, steps[0], at, ys.len())], ys);
         });
     }
     shaped(call, T::wrap(y), shape)
@@ -267,10 +267,10 @@ fn number(
 
 fn number_by(
     call: &mut Call<'_>,
-    single: &dyn Pairs<f32>,
-    double: &dyn Pairs<f64>,
-    integer: &dyn Pairs<i64>,
-    narrow: &dyn Pairs<i32>,
+    single: &dyn BinaryLoop<f32>,
+    double: &dyn BinaryLoop<f64>,
+    integer: &dyn BinaryLoop<i64>,
+    narrow: &dyn BinaryLoop<i32>,
 ) -> Outcome {
     let (x, y) = (call.take_tensor(0)?, call.take_tensor(1)?);
     let dtype = x.dtype();
@@ -371,7 +371,7 @@ fn logical(call: &mut Call<'_>, f: fn(bool, bool) -> bool) -> Outcome {
     }
 }
 
-enum Test {
+enum Comparison {
     Equal,
     NotEqual,
     Less,
@@ -380,7 +380,7 @@ enum Test {
     GreaterEqual,
 }
 
-fn compare(call: &mut Call<'_>, test: Test) -> Outcome {
+fn compare(call: &mut Call<'_>, comparison: Comparison) -> Outcome {
     let (x, y) = (call.tensor(0)?, call.tensor(1)?);
     if x.dtype() != y.dtype() {
         return differ(call, x.dtype(), y.dtype());
@@ -388,13 +388,13 @@ fn compare(call: &mut Call<'_>, test: Test) -> Outcome {
     let (x, y) = (widened(x), widened(y));
     each_wide!(&x, x => {
         let Some(y) = T::unwrap(&y) else { return differ(call, T::DTYPE, y.dtype()) };
-        Ok(match test {
-            Test::Equal => truths(call, x, y, |x, y| x == y)?,
-            Test::NotEqual => truths(call, x, y, |x, y| x != y)?,
-            Test::Less => truths(call, x, y, |x, y| x < y)?,
-            Test::LessEqual => truths(call, x, y, |x, y| x <= y)?,
-            Test::Greater => truths(call, x, y, |x, y| x > y)?,
-            Test::GreaterEqual => truths(call, x, y, |x, y| x >= y)?,
+        Ok(match comparison {
+            Comparison::Equal => compare_elements(call, x, y, |x, y| x == y)?,
+            Comparison::NotEqual => compare_elements(call, x, y, |x, y| x != y)?,
+            Comparison::Less => compare_elements(call, x, y, |x, y| x < y)?,
+            Comparison::LessEqual => compare_elements(call, x, y, |x, y| x <= y)?,
+            Comparison::Greater => compare_elements(call, x, y, |x, y| x > y)?,
+            Comparison::GreaterEqual => compare_elements(call, x, y, |x, y| x >= y)?,
         }
         .into())
     }, else call.unsupported(x.dtype()))
@@ -413,7 +413,7 @@ fn select(call: &mut Call<'_>) -> Outcome {
         let Some(y) = T::unwrap(y) else { return differ(call, T::DTYPE, y.dtype()) };
         call.allow(&walk.shape, T::DTYPE)?;
         let (xs, ys) = (slice(x), slice(y));
-        let mut out: Vec<T> = room(walk.shape.iter().product());
+        let mut out: Vec<T> = with_capacity(walk.shape.iter().product());
         walk.rows(&mut |_, length, [(c, dc), (i, di), (j, dj)]| {
             out.extend((0..length).map(|k| {
                 if truths[c + k * dc] { xs[i + k * di] } else { ys[j + k * dj] }
@@ -445,7 +445,7 @@ pub(super) fn broadcast_to(
     let walk = Broadcast::to(shape.to_vec(), [from]);
     let made = each_dtype!(tensor, array => {
         let elements = slice(array);
-        let mut out: Vec<T> = room(shape.iter().product());
+        let mut out: Vec<T> = with_capacity(shape.iter().product());
         walk.rows(&mut |_, length, [(i, di)]| match di {
             1 => out.extend_from_slice(&elements[i..i + length]),
             0 => out.extend(std::iter::repeat_n(elements[i], length)),

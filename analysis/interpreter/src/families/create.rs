@@ -212,7 +212,7 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
     for (vector, tensor) in vectors.iter().enumerate() {
         shape[axis(vector)] = tensor.len();
     }
-    let mut grids = room(vectors.len());
+    let mut grids = with_capacity(vectors.len());
     for (vector, &tensor) in vectors.iter().enumerate() {
         let mut along = repeated(1, vectors.len());
         along[axis(vector)] = tensor.len();

@@ -77,7 +77,7 @@ fn reshape(call: &mut Call<'_>) -> Outcome {
     let written = call.numbers(1)?;
     let data = call.take_tensor(0)?;
     let from = data.shape();
-    let mut shape: Vec<usize> = room(written.len());
+    let mut shape: Vec<usize> = with_capacity(written.len());
     let mut rest = None;
     let mut at = 0;
     for size in written {
@@ -150,7 +150,7 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let (begin, end, strides) = (call.numbers(1)?, call.numbers(2)?, call.numbers(3)?);
     let by_size = call.str("slice_mode") == "size";
-    let mut cuts = room(data.rank());
+    let mut cuts = with_capacity(data.rank());
     for (axis, &size) in data.shape().iter().enumerate() {
         let size_of_axis = size as i64;
         let stride = match strides.get(axis) {

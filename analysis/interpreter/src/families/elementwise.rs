@@ -34,10 +34,10 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("asinh", |c| float(c, f32::asinh, f64::asinh)),
     kernel("acosh", |c| float(c, f32::acosh, f64::acosh)),
     kernel("atanh", |c| float(c, f32::atanh, f64::atanh)),
-    kernel("erf", |c| float_parts(c, &wide::erf, &each(erf))),
+    kernel("erf", |c| float_parts(c, &wide::erf, &chunk_loop(erf))),
     kernel("fast_exp", |c| float(c, f32::exp, f64::exp)),
     kernel("fast_tanh", |c| float(c, f32::tanh, f64::tanh)),
-    kernel("fast_erf", |c| float_parts(c, &wide::erf, &each(erf))),
+    kernel("fast_erf", |c| float_parts(c, &wide::erf, &chunk_loop(erf))),
     kernel("isnan", |c| test(c, f64::is_nan)),
     kernel("isfinite", |c| test(c, f64::is_finite)),
     kernel("isinf", |c| test(c, f64::is_infinite)),
@@ -45,12 +45,12 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("bitwise_not", bitwise_not),
     kernel("nn.relu", |c| {
         let single = |x: f32| if x > 0.0 { x } else { 0.0 };
-        signed_parts(c, &each(|x: i64| x.max(0)), &each(single), &each(relu))
+        signed_parts(c, &chunk_loop(|x: i64| x.max(0)), &chunk_loop(single), &chunk_loop(relu))
     }),
     kernel("nn.leaky_relu", leaky_relu),
     kernel("clip", clip),
     kernel("fixed_point_multiply", fixed_point_multiply),
-    kernel("copy", same),
+    kernel("copy", identity),
     kernel("cast", |c| {
         let dtype = c.attrs().dtype("dtype");
         cast(c, dtype)
@@ -72,25 +72,25 @@ pub(super) static KERNELS: &[Kernel] = &[
 
 /// A loop that updates each element of a chunk in place. It is called through a pointer, so that
 /// the surrounding code is compiled only once and not for each operator.
-type Each<'a, T> = &'a (dyn Fn(&mut [T]) + Sync);
+type ChunkLoop<'a, T> = &'a (dyn Fn(&mut [T]) + Sync);
 
 /// The loop that applies `f` to each element of a chunk.
-fn each<T: Copy>(f: impl Fn(T) -> T + Sync) -> impl Fn(&mut [T]) + Sync {
+fn chunk_loop<T: Copy>(f: impl Fn(T) -> T + Sync) -> impl Fn(&mut [T]) + Sync {
     move |part| part.iter_mut().for_each(|x| *x = f(*x))
 }
 
 /// Returns the first argument.
-fn same(call: &mut Call<'_>) -> Outcome {
+fn identity(call: &mut Call<'_>) -> Outcome {
     Ok(call.take(0))
 }
 
 /// Applies `f` to each element, in place if the array is not shared.
 pub(super) fn map<T: Element>(array: Array<T>, f: impl Fn(T) -> T + Sync) -> Tensor {
-    map_parts(array, &each(f))
+    map_parts(array, &chunk_loop(f))
 }
 
 /// Like [`map`], with a loop over a chunk.
-fn map_parts<T: Element>(array: Array<T>, each: Each<'_, T>) -> Tensor {
+fn map_parts<T: Element>(array: Array<T>, each: ChunkLoop<'_, T>) -> Tensor {
     let mut array = own(array);
     if let Some(elements) = array.as_slice_mut() {
         each_chunk(elements, PIECE, 1, &|_, part| {
@@ -108,30 +108,34 @@ fn float(
     single: impl Fn(f32) -> f32 + Sync,
     double: impl Fn(f64) -> f64 + Sync,
 ) -> Outcome {
-    float_parts(call, &each(single), &each(double))
+    float_parts(call, &chunk_loop(single), &chunk_loop(double))
 }
 
-fn float_parts(call: &mut Call<'_>, single: Each<'_, f32>, double: Each<'_, f64>) -> Outcome {
+fn float_parts(
+    call: &mut Call<'_>,
+    single: ChunkLoop<'_, f32>,
+    double: ChunkLoop<'_, f64>,
+) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let dtype = tensor.dtype();
     match widened(&tensor) {
         Tensor::F32(x) => {
             drop(tensor);
-            back(call, map_parts(x, single), dtype)
+            convert_result(call, map_parts(x, single), dtype)
         }
         Tensor::F64(x) => {
             drop(tensor);
-            back(call, map_parts(x, double), dtype)
+            convert_result(call, map_parts(x, double), dtype)
         }
         other => match converted(other, DataType::FLOAT64) {
-            Some(Tensor::F64(x)) => back(call, map_parts(x, double), dtype),
+            Some(Tensor::F64(x)) => convert_result(call, map_parts(x, double), dtype),
             _ => call.unsupported(dtype),
         },
     }
 }
 
 /// Converts a result to the given data type.
-fn back(call: &Call<'_>, tensor: Tensor, dtype: DataType) -> Outcome {
+fn convert_result(call: &Call<'_>, tensor: Tensor, dtype: DataType) -> Outcome {
     match converted(tensor, dtype) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
@@ -146,14 +150,14 @@ fn signed(
     number: impl Fn(f64) -> f64 + Sync,
 ) -> Outcome {
     let single = |x| number(f64::from(x)) as f32;
-    signed_parts(call, &each(&integer), &each(single), &each(&number))
+    signed_parts(call, &chunk_loop(&integer), &chunk_loop(single), &chunk_loop(&number))
 }
 
 fn signed_parts(
     call: &mut Call<'_>,
-    integer: Each<'_, i64>,
-    single: Each<'_, f32>,
-    double: Each<'_, f64>,
+    integer: ChunkLoop<'_, i64>,
+    single: ChunkLoop<'_, f32>,
+    double: ChunkLoop<'_, f64>,
 ) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let dtype = tensor.dtype();
@@ -179,12 +183,12 @@ fn signed_parts(
         }
         other if dtype.is_float() || dtype.is_bfloat() => {
             match converted(other, DataType::FLOAT64) {
-                Some(Tensor::F64(x)) => back(call, map_parts(x, double), dtype),
+                Some(Tensor::F64(x)) => convert_result(call, map_parts(x, double), dtype),
                 _ => call.unsupported(dtype),
             }
         }
         other => match converted(other, DataType::INT64) {
-            Some(Tensor::I64(x)) => back(call, map_parts(x, integer), dtype),
+            Some(Tensor::I64(x)) => convert_result(call, map_parts(x, integer), dtype),
             _ => call.unsupported(dtype),
         },
     }
@@ -240,7 +244,7 @@ fn logical_not(call: &mut Call<'_>) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let dtype = tensor.dtype();
     match converted(tensor, DataType::BOOL) {
-        Some(Tensor::Bool(x)) => back(call, map(x, |x| !x), dtype),
+        Some(Tensor::Bool(x)) => convert_result(call, map(x, |x| !x), dtype),
         _ => call.unsupported(dtype),
     }
 }
@@ -251,7 +255,7 @@ fn bitwise_not(call: &mut Call<'_>) -> Outcome {
         other => {
             let dtype = other.dtype();
             match converted(other, DataType::INT64) {
-                Some(Tensor::I64(x)) => back(call, map(x, |x| !x), dtype),
+                Some(Tensor::I64(x)) => convert_result(call, map(x, |x| !x), dtype),
                 _ => call.unsupported(dtype),
             }
         }
@@ -332,7 +336,7 @@ fn reinterpret(call: &mut Call<'_>) -> Outcome {
             match tensor {
                 Tensor::Bool(array) => collected(watched(array.iter()).map(|&x| u8::from(x))),
                 $(Tensor::$variant(array) => {
-                    let mut bytes: Vec<u8> = room(tensor.bytes());
+                    let mut bytes: Vec<u8> = with_capacity(tensor.bytes());
                     bytes.extend(watched(array.iter()).flat_map(|x| x.to_le_bytes()));
                     bytes
                 })*

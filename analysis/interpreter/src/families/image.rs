@@ -38,7 +38,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     let step = |count: usize| ((2.0 - 1e-7) / (count as f64 - 1.0)) as f32;
     let (down, across) = (step(rows), step(columns));
     let maps = data.to_f32s();
-    let mut out = room(shape.iter().product());
+    let mut out = with_capacity(shape.iter().product());
     for map in maps.chunks_exact(3) {
         for row in 0..rows {
             let y = -1.0 + row as f32 * down;
@@ -154,7 +154,7 @@ fn dilate<T: Copy + Default + PartialOrd>(
     let places = down.count * across.count;
     let channels = weight.len() / window.max(1);
     let planes = data.len().checked_div(area).unwrap_or(0);
-    let mut out = room(planes * places);
+    let mut out = with_capacity(planes * places);
     for plane in 0..planes {
         let source = &data[plane * area..(plane + 1) * area];
         let kernel = (plane % channels.max(1)) * window;

@@ -23,7 +23,7 @@ pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// A position on an axis of `size`, which must be there.
+/// Resolves a position on an axis of `size`, which must be in range.
 fn position(call: &Call<'_>, index: i64, axis: usize, size: usize) -> Result<usize, Fault> {
     match usize::try_from(index) {
         Ok(at) if at < size => Ok(at),

@@ -2,7 +2,7 @@
 
 use operators::Layout;
 
-use super::{prelude::*, shape::permuted};
+use super::prelude::*;
 
 /// Converts a tensor from layout `from` to layout `to`: `"NCHW"`, `"NHWC"`, `"NCHW4c"`. Sizes are
 /// padded with zeros to a multiple of the block.
@@ -45,7 +45,7 @@ pub(super) fn convert(
         }
         joined.push(size);
     }
-    let mut plain = call.reshaped(permuted(tensor, &order), &joined)?;
+    let mut plain = call.reshaped(tensor.permuted(&order), &joined)?;
     // Splits the axes into the blocks of the target.
     let mut parts: Vec<usize> = Vec::new();
     let mut labels: Vec<(u8, usize)> = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn convert(
         }
     }
     let apart = call.reshaped(plain, &parts)?;
-    let mut order = room(parts.len());
+    let mut order = with_capacity(parts.len());
     let mut seen: Vec<u8> = Vec::new();
     for axis in target.axes() {
         let nth = seen.iter().filter(|&&letter| letter == axis.letter).count();
@@ -93,5 +93,5 @@ pub(super) fn convert(
     if order.len() != labels.len() {
         return Err(call.fault(format_args!("layout `{from}` cannot be converted to `{to}`")));
     }
-    Ok(permuted(&apart, &order))
+    Ok(apart.permuted(&order))
 }

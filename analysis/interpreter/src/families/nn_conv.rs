@@ -1,9 +1,9 @@
 //! Convolutions.
 //!
-//! Each is brought to one form: data `(batch, channels, spatial…)`, weight
-//! `(outputs, channels of a group, spatial…)`. A block of places is unfolded to the columns of a
-//! matrix, which the weight is multiplied by, unless the windows can be read where they are; a depthwise
-//! convolution walks along rows instead.
+//! Each is converted to one layout: data `(batch, channels, spatial…)`, weight
+//! `(outputs, channels of a group, spatial…)`. A block of positions is unfolded to the columns of a
+//! matrix, by which the weight is multiplied, unless the [windows] can be read in place. A depthwise
+//! convolution goes along rows instead.
 
 mod windows;
 
@@ -11,11 +11,11 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
 use super::{
     layouts,
-    nn_dense::{finish, followed, out_dtype},
+    nn_dense::{claimed_chain, finish, out_dtype},
     prelude::*,
 };
-use crate::gemm::{After, Gemm, each_sum_type, operand, sum_type};
-use crate::interrupt::each_item;
+use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
+use crate::parallel::each_item;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")),
@@ -32,9 +32,9 @@ pub(super) struct Walk {
     pub(super) size: usize,
     /// The size of the window.
     pub(super) window: usize,
-    /// From one window to the next.
+    /// The distance between windows.
     pub(super) stride: usize,
-    /// From one element of the window to the next.
+    /// The distance between elements of a window.
     pub(super) dilation: usize,
     /// The padding before the data.
     pub(super) before: usize,
@@ -43,8 +43,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// A walk over an axis of `size` elements with some more before and after them. Whatever the
-    /// attributes say, nothing overflows: a reach that is too large is larger than any axis.
+    /// Creates a walk over an axis of `size` elements with padding before and after them. No attributes
+    /// overflow: the extent of a window saturates, and is then larger than any axis.
     pub(super) fn new(
         size: usize,
         window: usize,
@@ -54,14 +54,15 @@ impl Walk {
         let room = size.saturating_add(before).saturating_add(after);
         let rest = match window.checked_sub(1) {
             Some(steps) => room.checked_sub(steps.saturating_mul(dilation).saturating_add(1)),
-            // A window of nothing reaches back, as the type has it.
+            // An empty window has a negative extent, as in the type relation.
             None => Some(room.saturating_add(dilation - 1)),
         };
         let count = rest.map_or(0, |rest| (rest / stride).saturating_add(1));
         Walk { size, window, stride, dilation, before, count }
     }
 
-    /// The elements of window `at` that meet data: from, to, and which data the first meets.
+    /// Returns the range of the elements of window `at` inside of the data, and the data element of its
+    /// start.
     pub(super) fn inside(&self, at: usize) -> (usize, usize, usize) {
         let start = at.saturating_mul(self.stride);
         let from = self.before.saturating_sub(start).div_ceil(self.dilation).min(self.window);
@@ -73,7 +74,7 @@ impl Walk {
     }
 }
 
-/// Padding before and after each of `spatial` axes.
+/// Returns the padding before and after each of `spatial` axes.
 pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usize)>, Fault> {
     let values = call.ints("padding")?;
     let size = |value: i64| usize::try_from(value).unwrap_or(0);
@@ -93,7 +94,7 @@ pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usi
     Ok(pairs)
 }
 
-/// Strides or dilations, each at least 1.
+/// Returns strides or dilations, each at least 1.
 pub(super) fn steps(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<usize>, Fault> {
     let values = call.ints_for(name, count)?;
     Ok(values.iter().map(|&value| usize::try_from(value).unwrap_or(1).max(1)).collect())
@@ -106,7 +107,7 @@ pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &
         written => written.to_owned(),
     };
     let weight_layout = match (call.str("kernel_layout"), call.tensor(1)?.shape()) {
-        // `nn.contrib_conv2d_NCHWc` takes a weight in blocks, whether its layout says so or not.
+        // `nn.contrib_conv2d_NCHWc` takes a weight in blocks even if its layout does not say so.
         (written, &[.., inputs, outputs])
             if written.len() == plain_weight.len()
                 && call.tensor(1)?.rank() == plain_weight.len() + 2 =>
@@ -134,7 +135,7 @@ pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
 }
 
-/// The convolution of plain layouts.
+/// Computes a convolution of plain layouts.
 #[expect(clippy::too_many_arguments, reason = "they are the parameters of a convolution")]
 pub(super) fn convolve(
     call: &Call<'_>,
@@ -153,8 +154,8 @@ pub(super) fn convolve(
     }
     let (batches, channels) = (from[0], from[1]);
     let each = channels / groups;
-    // The weight of a depthwise convolution is (channels, outputs of each, …), with the outputs of
-    // one channel side by side; so is (outputs, 1, …).
+    // The weight of a depthwise convolution is (channels, outputs of each, …). The outputs of one channel
+    // are adjacent, so that this is also (outputs, 1, …).
     let (outputs, inner) = match (by[0], by[1]) {
         (rows, columns) if each == 1 => (rows * columns, 1),
         pair => pair,
@@ -164,7 +165,7 @@ pub(super) fn convolve(
             "{channels} channels in {groups} groups do not meet a weight of shape {by:?}"
         )));
     }
-    let mut walks = room(spatial);
+    let mut walks = with_capacity(spatial);
     for axis in 0..spatial {
         let (size, window) = (from[2 + axis], by[2 + axis]);
         let (before, after) = padding[axis];
@@ -182,12 +183,12 @@ pub(super) fn convolve(
         let places: usize = walks.iter().map(|walk| walk.count).product();
         let area: usize = walks.iter().map(|walk| walk.size).product();
         let window: usize = walks.iter().map(|walk| walk.window).product();
-        // Only convolutions whose result stays in this layout are followed by one.
-        let chain = followed::<T>(call, &shape, dtype);
-        // Those of a depthwise convolution are added to.
+        // Only convolutions whose result stays in this layout have one.
+        let chain = claimed_chain::<T>(call, &shape, dtype);
+        // A depthwise convolution adds to the elements.
         let count = batches * outputs * places;
         let is_set = each > 1 && window > 0;
-        let mut out = if is_set { unset(count) } else { repeated(T::default(), count) };
+        let mut out = if is_set { unspecified(count) } else { repeated(T::default(), count) };
         if !out.is_empty() && each * window > 0 {
             if each == 1 {
                 let size = channels * area;
@@ -199,7 +200,7 @@ pub(super) fn convolve(
                     let plane = x.get(start..start + area).unwrap_or_default();
                     depthwise(plane, filter, &walks, to);
                     if let Ok(row) = ArrayViewMut2::from_shape((1, places), to) {
-                        After::new(chain, at * places).rows(places, row);
+                        Epilogue::new(chain, at * places).apply(places, row);
                     }
                 });
             } else {
@@ -212,8 +213,8 @@ pub(super) fn convolve(
                     let filter = w
                         .get(group * per_group * depth..(group + 1) * per_group * depth)
                         .unwrap_or_default();
-                    let after = After::new(chain, at * per_group * places);
-                    by_columns(planes, filter, &walks, (each, per_group), to, after);
+                    let epilogue = Epilogue::new(chain, at * per_group * places);
+                    by_columns(planes, filter, &walks, (each, per_group), to, epilogue);
                 }
             }
         }
@@ -225,10 +226,10 @@ pub(super) fn convolve(
     }
 }
 
-/// One plane by one filter.
+/// Convolves one plane with one filter.
 fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
     let Some((&row, outer)) = walks.split_last() else { return };
-    // Along the last axis, each element of the filter meets a stretch of places at once.
+    // Along the last axis, each element of the filter is applied to a run of positions at once.
     let mut index = repeated(0usize, outer.len());
     let counts: Vec<usize> = outer.iter().map(|walk| walk.count).collect();
     let windows: Vec<usize> = outer.iter().map(|walk| walk.window).collect();
@@ -264,7 +265,7 @@ fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
     }
 }
 
-/// The windows, from and to, whose element `k` meets data.
+/// Returns the range of the windows whose element `k` is inside of the data.
 fn reach(walk: &Walk, k: usize) -> (usize, usize) {
     let offset = k.saturating_mul(walk.dilation);
     let first = walk.before.saturating_sub(offset).div_ceil(walk.stride);
@@ -276,14 +277,14 @@ fn reach(walk: &Walk, k: usize) -> (usize, usize) {
 /// The maximum number of elements in the columns of one block: they should stay in the cache.
 const BLOCK: usize = 1 << 17;
 
-/// The planes of one group by its filters, block of places by block of places.
+/// Convolves the planes of one group with its filters, one block of positions after another.
 fn by_columns<T: Gemm>(
     planes: &[T],
     filter: &[T],
     walks: &[Walk],
     (channels, outputs): (usize, usize),
     to: &mut [T],
-    after: After<'_>,
+    epilogue: Epilogue<'_>,
 ) {
     let places: usize = walks.iter().map(|walk| walk.count).product();
     let area: usize = walks.iter().map(|walk| walk.size).product();
@@ -292,7 +293,7 @@ fn by_columns<T: Gemm>(
     let direct = window == 1
         && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
         && places == area;
-    if !direct && windows::by_windows(planes, filter, walks, (channels, outputs), to, after) {
+    if !direct && windows::by_windows(planes, filter, walks, (channels, outputs), to, epilogue) {
         return;
     }
     let (Ok(filter), Ok(mut to)) = (
@@ -303,7 +304,7 @@ fn by_columns<T: Gemm>(
     };
     if direct {
         if let Ok(columns) = ArrayView2::from_shape((depth, places), planes) {
-            T::multiply(filter, columns, to, after);
+            T::multiply(filter, columns, to, epilogue);
         }
         return;
     }
@@ -321,12 +322,12 @@ fn by_columns<T: Gemm>(
         }
         if let Ok(columns) = ArrayView2::from_shape((depth, width), &columns) {
             T::product(filter, columns, to.view_mut());
-            after.from(start).rows(places, to);
+            epilogue.at(start).apply(places, to);
         }
     });
 }
 
-/// The elements under element `tap` of each window from `start` on; zeros outside of the data.
+/// Writes the elements under element `tap` of each window from `start` on, and zeros outside of the data.
 fn unfold<T: Copy + Default>(
     plane: &[T],
     walks: &[Walk],
@@ -352,7 +353,7 @@ fn unfold<T: Copy + Default>(
         let (now, later) = std::mem::take(&mut columns).split_at_mut(length);
         columns = later;
         place += length;
-        // The line of the plane that this line of windows meets.
+        // The line of the plane under this line of windows.
         let mut base = Some(0usize);
         let mut scale = 1usize;
         for (axis, walk) in outer.iter().enumerate().rev() {

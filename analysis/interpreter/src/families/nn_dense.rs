@@ -7,7 +7,7 @@ use ndarray::{ArrayView2, ArrayView3, Axis, Ix2, Ix3};
 use super::{layouts, prelude::*};
 use crate::chain::Chain;
 use crate::convert::converted;
-use crate::gemm::{After, Gemm, each_sum_type, operand, sum_type};
+use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.dense", |c| matmul(c, false, true)),
@@ -20,14 +20,14 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("einsum", einsum::einsum),
 ];
 
-/// The data type of the result: `out_dtype`, or that of the first argument.
+/// Returns the data type of the result: `out_dtype`, or that of the first argument.
 pub(super) fn out_dtype(call: &Call<'_>) -> Result<DataType, Fault> {
     let dtype = call.attrs().dtype("out_dtype");
     if dtype.is_void() { call.dtype(0) } else { Ok(dtype) }
 }
 
-/// The operations that are done on sums, where those are the result.
-pub(super) fn followed<'c, T: Gemm>(
+/// Claims the chain of a call, if the sums have the data type of the result.
+pub(super) fn claimed_chain<'c, T: Gemm>(
     call: &Call<'c>,
     shape: &[usize],
     dtype: DataType,
@@ -36,7 +36,7 @@ pub(super) fn followed<'c, T: Gemm>(
     if (dtype, T::DTYPE) == (single, single) { call.chain(shape) } else { None }
 }
 
-/// Sums in the data type of the result.
+/// Converts sums to the data type of the result.
 pub(super) fn finish<T: Gemm>(
     call: &Call<'_>,
     shape: &[usize],
@@ -99,9 +99,9 @@ pub(super) fn product(
         };
         let y = if transpose_b { y.reversed_axes() } else { y };
         let columns = from[rank - 1];
-        let chain = followed::<T>(call, &shape, dtype);
+        let chain = claimed_chain::<T>(call, &shape, dtype);
         let elements = x.as_slice().unwrap_or_default();
-        let mut out = unset(shape.iter().product());
+        let mut out = unspecified(shape.iter().product());
         let (batches, rows) = if transpose_a {
             (from[..front].iter().product(), columns)
         } else {
@@ -117,22 +117,22 @@ pub(super) fn product(
             let x = if transpose_a { x.reversed_axes() } else { x };
             let to = &mut out[batch * rows * units..(batch + 1) * rows * units];
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, units), to) {
-                T::multiply(x, y, to, After::new(chain, batch * rows * units));
+                T::multiply(x, y, to, Epilogue::new(chain, batch * rows * units));
             }
         }
         finish::<T>(call, &shape, out, dtype)
     })
 }
 
-/// An operand in the type that sums are built up in.
+/// An operand in the type in which products are added up.
 struct Matrix<T> {
     array: Array<T>,
-    /// Rows are columns, and columns rows.
+    /// True if rows and columns are swapped.
     is_transposed: bool,
 }
 
 impl<T: Gemm> Matrix<T> {
-    /// An argument, which is not transposed before the product if it waits for that.
+    /// Returns an argument. A pending transpose stays pending.
     fn of(call: &Call<'_>, position: usize) -> Result<Option<Matrix<T>>, Fault> {
         if let Some(shared) = call.shared(position)
             && shared.shape().len() == 3
@@ -164,7 +164,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         let (Some(x), Some(y)) = (x.batches(), y.batches()) else {
             return Err(call.fault("the arguments are no batches of matrices"));
         };
-        // Turned around on the way into the product, without a copy.
+        // Views, which are transposed without a copy.
         let x = if transpose_a { x.permuted_axes([0, 2, 1]) } else { x };
         let y = if transpose_b { y.permuted_axes([0, 2, 1]) } else { y };
         let ((m, rows, inner), (n, inner_b, columns)) = (x.dim(), y.dim());
@@ -178,19 +178,19 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         let batches = if m == 1 { n } else { m };
         let shape = [batches, rows, columns];
         call.allow(&shape, dtype)?;
-        let chain = followed::<T>(call, &shape, dtype);
-        let mut out = unset(batches * rows * columns);
+        let chain = claimed_chain::<T>(call, &shape, dtype);
+        let mut out = unspecified(batches * rows * columns);
         let one = |batch: usize, to: &mut [T], alone: bool| {
             let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
             let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, columns), to) {
                 let mut to = to;
-                let after = After::new(chain, batch * rows * columns);
+                let epilogue = Epilogue::new(chain, batch * rows * columns);
                 if alone {
-                    T::multiply(x, y, to, after);
+                    T::multiply(x, y, to, epilogue);
                 } else {
                     T::product(x, y, to.view_mut());
-                    after.rows(columns, to);
+                    epilogue.apply(columns, to);
                 }
             }
         };
@@ -204,7 +204,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// A dense layer whose weight has its rows in blocks.
+/// Computes a dense layer whose weight has its rows in blocks.
 pub(super) fn dense_pack(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
     let layout = call.str("weight_layout");

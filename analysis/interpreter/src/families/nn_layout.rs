@@ -7,7 +7,7 @@ mod resize;
 pub(super) use pad::pad_by;
 pub(super) use resize::upsampling;
 
-use super::{layouts, prelude::*, shape::permuted};
+use super::{layouts, prelude::*};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("auto_scheduler_layout_transform", auto_scheduler),
@@ -79,7 +79,7 @@ fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
             data.shape()
         )));
     }
-    Ok(permuted(&call.reshaped(data.clone(), &apart)?, &order).into())
+    Ok(call.reshaped(data.clone(), &apart)?.permuted(&order).into())
 }
 
 /// The pairs of an attribute that holds a list of them.

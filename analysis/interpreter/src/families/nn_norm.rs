@@ -26,8 +26,8 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.nll_loss", loss::nll_loss),
 ];
 
-/// A tensor as rows along `axis`: the number of rows before it, its size, and its stride.
-fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+/// Splits a shape at `axis`: the number of elements of the axes before it, its size, and its stride.
+fn split_at_axis(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     let outer = shape[..axis].iter().product();
     let inner = shape[axis + 1..].iter().product();
     (outer, shape[axis], inner)
@@ -77,7 +77,7 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
     let rank = call.tensor(0)?.rank();
     let axis = call.axis(call.int("axis")?, rank)?;
     let shape = call.tensor(0)?.shape().to_vec();
-    let (_, count, inner) = around(&shape, axis);
+    let (_, count, inner) = split_at_axis(&shape, axis);
     let mut bias = call.take_tensor(1)?;
     if bias.len() == 1 && count != 1 {
         bias = super::broadcast::broadcast_to(call, &bias, &[count])?;
@@ -135,7 +135,7 @@ fn prelu(call: &mut Call<'_>) -> Outcome {
     let rank = call.tensor(0)?.rank();
     let axis = call.axis(call.int("axis")?, rank)?;
     let shape = call.tensor(0)?.shape().to_vec();
-    let (_, count, inner) = around(&shape, axis);
+    let (_, count, inner) = split_at_axis(&shape, axis);
     let alpha = channels(call, 1, count)?;
     let data = call.take_tensor(0)?;
     in_floats!(call, data, array => {
@@ -154,7 +154,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     let rank = call.tensor(0)?.rank();
     let axis = call.axis(call.int("axis")?, rank)?;
     let shape = call.tensor(0)?.shape().to_vec();
-    let (_, count, inner) = around(&shape, axis);
+    let (_, count, inner) = split_at_axis(&shape, axis);
     let data = call.take_tensor(0)?;
     if let (Tensor::F32(_), 1, false) = (&data, inner, logarithm) {
         return Ok(softmax_of_rows(data, count).into());
@@ -162,7 +162,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     in_floats!(call, data, array => {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
-            let stretch = |_: usize, part: &mut [F]| {
+            let rows = |_: usize, part: &mut [F]| {
                 for column in 0..inner {
                     let at = |k: usize| column + k * inner;
                     let most =
@@ -186,7 +186,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
                     }
                 }
             };
-            each_chunk(elements, count * inner, 1, &stretch);
+            each_chunk(elements, count * inner, 1, &rows);
         }
         Some(F::wrap(array))
     })
@@ -206,7 +206,7 @@ fn softmax_of_rows(data: Tensor, count: usize) -> Tensor {
     f32::wrap(array)
 }
 
-/// A factor and an offset for each channel.
+/// Returns the attributes `gamma` and `beta` for each channel.
 fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     let gamma =
         if call.bool("scale") { channels(call, first, count)? } else { repeated(1.0, count) };
@@ -215,7 +215,7 @@ fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f
     Ok((gamma, beta))
 }
 
-/// The factor and the summand of each channel that normalise it.
+/// Returns the factor and the offset of each channel that normalise it.
 pub(crate) fn channel_factors(
     gamma: &[f64],
     beta: &[f64],
@@ -234,7 +234,7 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     let axis = call.axis(call.int("axis")?, rank)?;
     let epsilon = call.float("epsilon")?;
     let shape = call.tensor(0)?.shape().to_vec();
-    let (_, count, inner) = around(&shape, axis);
+    let (_, count, inner) = split_at_axis(&shape, axis);
     let (gamma, beta) = scale(call, 1, count)?;
     let (mean, variance) = (channels(call, 3, count)?, channels(call, 4, count)?);
     let (factors, offsets) = channel_factors(&gamma, &beta, &mean, &variance, epsilon);
@@ -285,7 +285,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
     let axis = call.axis(call.int("axis")?, rank)?;
     let epsilon = call.float("epsilon")?;
     let shape = call.tensor(0)?.shape().to_vec();
-    let (_, count, inner) = around(&shape, axis);
+    let (_, count, inner) = split_at_axis(&shape, axis);
     let (gamma, beta) = scale(call, 1, count)?;
     let data = call.take_tensor(0)?;
     if let (Tensor::F32(_), 1, true) = (&data, inner, count <= PIECE) {
@@ -345,10 +345,10 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
             call.fault(format_args!("{count} channels cannot be divided into {groups} groups"))
         );
     }
-    // The channels after the batch.
+    // Channels become the second axis.
     let mut order: Vec<usize> = vec![0, axis];
     order.extend((1..rank).filter(|&at| at != axis));
-    let moved = super::shape::permuted(tensor, &order);
+    let moved = tensor.permuted(&order);
     let mut back = repeated(0usize, rank);
     order.iter().enumerate().for_each(|(at, &from)| back[from] = at);
     let shape = moved.shape().to_vec();
@@ -364,7 +364,7 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
         }
     }
     match Tensor::from_f64s(tensor.dtype(), &shape, numbers) {
-        Some(tensor) => Ok(super::shape::permuted(&tensor, &back).into()),
+        Some(tensor) => Ok(tensor.permuted(&back).into()),
         None => call.unsupported(tensor.dtype()),
     }
 }
@@ -383,7 +383,7 @@ fn l2_normalize(call: &mut Call<'_>) -> Outcome {
     let steps = super::index::strides(&kept);
     let mut sums = repeated(0f64, kept.iter().product());
     let mut index = repeated(0usize, shape.len());
-    let mut places = room(numbers.len());
+    let mut places = with_capacity(numbers.len());
     for &x in &numbers {
         let here = index.iter().zip(&steps).zip(&folded);
         let at: usize = here.map(|((k, step), &folded)| if folded { 0 } else { k * step }).sum();
@@ -405,7 +405,7 @@ fn lrn(call: &mut Call<'_>) -> Outcome {
     let (bias, alpha, beta) = (call.float("bias")?, call.float("alpha")?, call.float("beta")?);
     let tensor = call.tensor(0)?;
     let axis = call.axis(call.int("axis")?, tensor.rank())?;
-    let (_, count, inner) = around(tensor.shape(), axis);
+    let (_, count, inner) = split_at_axis(tensor.shape(), axis);
     let numbers = tensor.to_f64s();
     let mut out = mapped(&numbers, |x| x);
     let half = size / 2;
@@ -427,7 +427,7 @@ fn lrn(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Inference drops nothing.
+/// Returns the argument: elements are dropped in training only.
 fn dropout(call: &mut Call<'_>) -> Outcome {
     let data = call.take_tensor(0)?;
     let mask = each_dtype!(&data, array => {

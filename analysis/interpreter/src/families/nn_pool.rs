@@ -48,8 +48,8 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
     let one = |at: usize| {
         let (from, to, first) = walk.inside(at);
         let divisor = if include_pad {
-            // Padding counts, but nothing beyond it: for a window that `ceil_mode` places there,
-            // the mean is 0 / 0, which is NaN in TVM, too.
+            // Padding counts, but positions beyond it do not: the mean of a window that
+            // `ceil_mode` places there is 0 / 0, which is NaN in TVM as well.
             let start = at.saturating_mul(walk.stride);
             let room = walk.size.saturating_add(walk.before).saturating_add(after);
             let end = start
@@ -76,7 +76,7 @@ pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
         (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
     let padding = padding(call, spatial)?;
     let (ceil, include_pad) = (call.bool("ceil_mode"), call.bool("count_include_pad"));
-    let mut all = room(spatial);
+    let mut all = with_capacity(spatial);
     for axis in 0..spatial {
         let size = data.shape()[2 + axis];
         let (before, after) = padding[axis];
@@ -167,7 +167,7 @@ fn largest<T: Element>(
     let larger = |best: T, x: T| if best > x { best } else { x };
     let mut best = repeated(T::default(), width);
     let whole = columns.iter().map(|span| span.count).max().unwrap_or(1);
-    let mut across: Vec<T> = room(width);
+    let mut across: Vec<T> = with_capacity(width);
     for (span, to) in rows.iter().zip(to.chunks_mut(columns.len().max(1))) {
         for k in 0..span.count {
             let start = (span.first + k * span.step) * width;
@@ -179,7 +179,7 @@ fn largest<T: Element>(
                 best.iter_mut().zip(row).for_each(|(best, &x)| *best = larger(*best, x));
             }
         }
-        // The maxima at every start of a window, whatever the stride.
+        // The maxima at every position, independent of the stride.
         let starts = (width + 1).saturating_sub(whole);
         across.clear();
         across.extend_from_slice(best.get(..starts).unwrap_or_default());
@@ -265,7 +265,7 @@ fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outco
         return Err(call.fault("the data has the wrong rank"));
     }
     let wanted = if global { Default::default() } else { call.ints("output_size")? };
-    let mut all = room(spatial);
+    let mut all = with_capacity(spatial);
     for axis in 0..spatial {
         let size = data.shape()[2 + axis];
         let count = match wanted.as_slice() {

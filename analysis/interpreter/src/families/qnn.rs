@@ -54,16 +54,21 @@ fn range(dtype: DataType) -> (i32, i32) {
 }
 
 /// Scales or zero points: one for the whole tensor, or one per index of an axis.
-struct Each<T> {
+struct PerChannel<T> {
     values: Vec<T>,
     /// The number of consecutive elements with the same index on the axis.
     inner: usize,
 }
 
-impl<T: Copy + Default + Sync> Each<T> {
-    fn new(call: &Call<'_>, values: Vec<T>, shape: &[usize], axis: i64) -> Result<Each<T>, Fault> {
+impl<T: Copy + Default + Sync> PerChannel<T> {
+    fn new(
+        call: &Call<'_>,
+        values: Vec<T>,
+        shape: &[usize],
+        axis: i64,
+    ) -> Result<PerChannel<T>, Fault> {
         if values.len() == 1 {
-            return Ok(Each { values, inner: 1 });
+            return Ok(PerChannel { values, inner: 1 });
         }
         let axis = if shape.len() == 1 { 0 } else { call.axis(axis, shape.len())? };
         if values.len() != shape[axis] {
@@ -73,7 +78,7 @@ impl<T: Copy + Default + Sync> Each<T> {
                 shape[axis]
             )));
         }
-        Ok(Each { values, inner: shape[axis + 1..].iter().product() })
+        Ok(PerChannel { values, inner: shape[axis + 1..].iter().product() })
     }
 
     /// The value for the element at `place`.
@@ -113,7 +118,7 @@ fn integers(tensor: &Tensor) -> Vec<i32> {
 }
 
 /// Applies `f` to each element and its position.
-fn placed<A: Copy + Sync, B: Copy + Default + Send>(
+fn map_indexed<A: Copy + Sync, B: Copy + Default + Send>(
     data: &[A],
     f: impl Fn(usize, A) -> B + Sync + Send,
 ) -> Vec<B> {
@@ -129,7 +134,7 @@ fn placed<A: Copy + Sync, B: Copy + Default + Send>(
 }
 
 /// Converts integers to a data type, with saturation.
-fn narrowed(
+fn saturated(
     call: &Call<'_>,
     shape: &[usize],
     values: Vec<i32>,

@@ -49,7 +49,7 @@ fn threefry(key: Block, counter: Block) -> Block {
 }
 
 /// Advances the bit that marks the position of the next split.
-fn moved(high: u64, low: u64) -> [u64; 2] {
+fn next_split_bit(high: u64, low: u64) -> [u64; 2] {
     match high {
         0 => [0, low >> 1],
         1 => [0, 1 << 63],
@@ -67,12 +67,12 @@ fn draw(key: Key, count: usize) -> (Key, Vec<u64>) {
             let [a, b, c, d] = threefry([a, b, c, d], [u64::MAX; 4]);
             [a, b, c, d, 0, 0, 0, 0, 1 << 63, 0]
         } else {
-            let [next_high, next_low] = moved(high, low);
+            let [next_high, next_low] = next_split_bit(high, low);
             [a, b, c, d, p0 | high, p1 | low, 0, 0, next_high, next_low]
         };
     }
     let [a, b, c, d, w0, w1, w2, w3, ..] = key;
-    let mut bits = room(count.next_multiple_of(4));
+    let mut bits = with_capacity(count.next_multiple_of(4));
     let whole = count / 4;
     for block in 0..whole as u64 {
         spend(32);
@@ -130,7 +130,7 @@ fn split(call: &mut Call<'_>) -> Outcome {
         let right = [a, b, c, d, 1 << 63, 0, 0, 0, 1 << 62, 0];
         return Ok(Value::tuple([key_value(left), key_value(right)]));
     }
-    let [next_high, next_low] = moved(high, low);
+    let [next_high, next_low] = next_split_bit(high, low);
     let left = [a, b, c, d, p0, p1, c0, c1, next_high, next_low];
     let right = [a, b, c, d, p0 | high, p1 | low, c0, c1, next_high, next_low];
     Ok(Value::tuple([key_value(left), key_value(right)]))
@@ -210,7 +210,7 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
     call.allow(&shape, DataType::UINT64)?;
     let (next, bits) = draw(key(call)?, shape.iter().product());
     let numbers = probabilities.to_f32s();
-    let mut out: Vec<i32> = room(bits.len());
+    let mut out: Vec<i32> = with_capacity(bits.len());
     for (row, bits) in bits.chunks(samples.max(1)).enumerate() {
         spend(choices);
         let weights = numbers.get(row * choices..(row + 1) * choices).unwrap_or_default();
@@ -260,9 +260,9 @@ mod tests {
 
     #[test]
     fn splits_move_on() {
-        assert_eq!(moved(1 << 63, 0), [1 << 62, 0]);
-        assert_eq!(moved(1, 0), [0, 1 << 63]);
-        assert_eq!(moved(0, 2), [0, 1]);
+        assert_eq!(next_split_bit(1 << 63, 0), [1 << 62, 0]);
+        assert_eq!(next_split_bit(1, 0), [0, 1 << 63]);
+        assert_eq!(next_split_bit(0, 2), [0, 1]);
     }
 
     #[test]

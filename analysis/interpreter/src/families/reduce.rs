@@ -3,7 +3,10 @@
 use half::{bf16, f16};
 
 use super::{broadcast, prelude::*};
-use crate::convert::{converted, each_wide, widened};
+use crate::{
+    convert::{converted, each_wide, widened},
+    permute::permuted,
+};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0)),
@@ -25,7 +28,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         collapse_sum(c, &shape)
     }),
     kernel("collapse_sum_to", |c| {
-        // TVM goes by the result type and only looks at the values if that is not conclusive.
+        // TVM uses the result type, and the values only if that is not sufficient.
         if c.attrs().has("shape") {
             let (shape, _) = c.result()?;
             return collapse_sum(c, &shape);
@@ -71,7 +74,7 @@ fn rows<T: Element>(array: &Array<T>, axes: &[usize]) -> (Array<T>, usize) {
     if order.iter().enumerate().all(|(k, &axis)| k == axis) {
         return (array.clone(), length);
     }
-    let elements = super::shape::moved(array.as_slice().unwrap_or_default(), array.shape(), &order);
+    let elements = permuted(array.as_slice().unwrap_or_default(), array.shape(), &order);
     // All elements are reduced.
     let made = Array::from_shape_vec(ndarray::IxDyn(&[elements.len()]), elements);
     (made.unwrap_or_else(|_| array.clone()), length)

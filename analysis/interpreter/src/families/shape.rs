@@ -1,9 +1,5 @@
 //! Operators that rearrange elements: reshape, transpose, concatenate, split, repeat.
 
-mod permute;
-
-pub(super) use permute::permuted as moved;
-
 use super::{
     broadcast,
     index::slice::{Cut, cut},
@@ -78,31 +74,6 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     Ok(call.reshaped(tensor, &shape)?.into())
 }
 
-/// Permutes the axes: axis `k` of the result is axis `order[k]` of the tensor.
-pub(crate) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
-    if order.iter().enumerate().all(|(k, &axis)| k == axis) {
-        return tensor.clone();
-    }
-    // Axes of size 1 may be anywhere.
-    let shape = tensor.shape();
-    let long: Vec<usize> = order.iter().copied().filter(|&axis| shape[axis] != 1).collect();
-    if long.is_sorted() {
-        let sizes: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        if let Some(tensor) = tensor.clone().reshape(&sizes) {
-            return tensor;
-        }
-    }
-    each_dtype!(tensor, array => {
-        let elements = permute::permuted(array.as_slice().unwrap_or_default(), shape, order);
-        let sizes: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        match Array::from_shape_vec(ndarray::IxDyn(&sizes), elements) {
-            Ok(array) => T::wrap(array),
-            // The sizes are those of the array.
-            Err(_) => tensor.clone(),
-        }
-    })
-}
-
 /// The number of elements from which transposing a matrix is deferred until the elements are read.
 const PENDING: usize = 1 << 14;
 
@@ -110,7 +81,7 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let rank = tensor.rank();
     let axes = call.ints("axes")?;
-    let mut order = room(rank);
+    let mut order = with_capacity(rank);
     for axis in axes {
         order.push(call.axis(axis, rank)?);
     }
@@ -129,7 +100,7 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
     {
         return Ok(Value::Tensor(tensor));
     }
-    Ok(permuted(tensor, &order).into())
+    Ok(tensor.permuted(&order).into())
 }
 
 fn reverse(call: &mut Call<'_>) -> Outcome {
@@ -165,7 +136,7 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
     call.allow(&shape, first.dtype())?;
     let outer: usize = shape[..axis].iter().product();
     let made = each_dtype!(first, first => {
-        let mut slices: Vec<(&[T], usize)> = room(parts.len());
+        let mut slices: Vec<(&[T], usize)> = with_capacity(parts.len());
         let _ = first;
         for part in parts {
             let Some(array) = T::unwrap(part) else {
@@ -174,7 +145,7 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
             let stretch = array.shape()[axis..].iter().product();
             slices.push((array.as_slice().unwrap_or_default(), stretch));
         }
-        let mut out: Vec<T> = room(shape.iter().product());
+        let mut out: Vec<T> = with_capacity(shape.iter().product());
         for row in 0..outer {
             for (elements, stretch) in &slices {
                 let part = &elements[row * stretch..(row + 1) * stretch];
@@ -197,7 +168,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     let parts = call.tensors(0)?;
     let rank = parts.first().map_or(0, |part| part.rank());
     let axis = call.axis(call.int("axis")?, rank + 1)?;
-    let mut opened = room(parts.len());
+    let mut opened = with_capacity(parts.len());
     for part in parts {
         let mut shape = part.shape().to_vec();
         if axis > shape.len() {
@@ -210,8 +181,8 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     Ok(joined(call, &parts, axis)?.into())
 }
 
-/// The positions from `begin` to `end` of an axis.
-pub(super) fn stretch(
+/// Slices an axis from `begin` to `end`.
+pub(super) fn slice_axis(
     call: &Call<'_>,
     tensor: &Tensor,
     axis: usize,
@@ -252,7 +223,7 @@ fn split(call: &mut Call<'_>) -> Outcome {
         }
     }
     bounds.push(size);
-    let part = |pair: &[usize]| stretch(call, tensor, axis, pair[0], pair[1]).map(Value::from);
+    let part = |pair: &[usize]| slice_axis(call, tensor, axis, pair[0], pair[1]).map(Value::from);
     Ok(Value::tuple(bounds.windows(2).map(part).collect::<Result<Vec<Value>, Fault>>()?))
 }
 

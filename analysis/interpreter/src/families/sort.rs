@@ -52,7 +52,7 @@ fn picked(call: &Call<'_>, data: &Tensor, lanes: Lanes, places: &[usize], count:
     call.allow(&shape, data.dtype())?;
     each_dtype!(data, data => {
         let from = data.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = room(places.len());
+        let mut out: Vec<T> = with_capacity(places.len());
         for (at, &place) in watched(places.iter().enumerate()) {
             out.push(from.get(lanes.at(at, count, place)).copied().unwrap_or_default());
         }
@@ -107,7 +107,7 @@ fn argwhere(call: &mut Call<'_>) -> Outcome {
         collected(elements.filter(|(_, x)| Element::to_f64(**x) != 0.0).map(|(at, _)| at))
     });
     call.allow(&[truths.len(), shape.len()], DataType::INT32)?;
-    let mut out: Vec<i32> = room(truths.len() * shape.len());
+    let mut out: Vec<i32> = with_capacity(truths.len() * shape.len());
     let mut index = repeated(0usize, shape.len());
     let mut at = 0;
     for place in watched(truths.into_iter()) {
@@ -188,7 +188,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     let keys = Keys::of(data);
     let order = orders(&keys, Lanes::of(&shape, 0), true, None);
     // The start of each group of equal elements in sorted order.
-    let mut starts: Vec<usize> = room(count);
+    let mut starts: Vec<usize> = with_capacity(count);
     let mut group = repeated(0usize, count);
     for (at, &place) in watched(order.iter().enumerate()) {
         if at == 0 || keys.differ(order[at - 1], place) {
@@ -209,7 +209,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     let mut place = repeated(0i64, found);
     watched(groups.iter().enumerate()).for_each(|(at, &group)| place[group] = at as i64);
     let filled = |all: &mut dyn Iterator<Item = i64>, rest: i64| {
-        let mut out = room(count);
+        let mut out = with_capacity(count);
         out.extend(all);
         out.resize(count, rest);
         out
@@ -218,7 +218,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     let inverse: Vec<i64> = mapped(&group, |group| place[group]);
     let elements = each_dtype!(data, array => {
         let from = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = room(count);
+        let mut out: Vec<T> = with_capacity(count);
         out.extend(watched(groups.iter()).map(|&group| from[first(group)]));
         out.resize(count, T::default());
         call.build(&shape, out)?

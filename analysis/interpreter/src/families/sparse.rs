@@ -174,7 +174,7 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     };
     let products = Blocks::of(call, depth)?.products(call, dense)?;
     if call.bool("sparse_lhs") {
-        return Ok(super::shape::permuted(&products, &[1, 0]).into());
+        return Ok(products.permuted(&[1, 0]).into());
     }
     Ok(products.into())
 }
@@ -328,8 +328,8 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
     call.allow(&[rows.saturating_add(count), depth], DataType::INT64)?;
     // Each empty row gets an element.
     let most = rows.saturating_add(count);
-    let mut out_places: Vec<i64> = room(most.saturating_mul(depth));
-    let mut out_values: Vec<i64> = room(most);
+    let mut out_places: Vec<i64> = with_capacity(most.saturating_mul(depth));
+    let mut out_values: Vec<i64> = with_capacity(most);
     let mut empty = repeated(0i64, rows);
     let mut next = 0;
     let mut fill = |to: i64, next: i64, places: &mut Vec<i64>, values: &mut Vec<i64>| {
@@ -395,7 +395,7 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
     } else {
         let (from, to) = (steps(&old)?, steps(&new)?);
         call.allow(&[count, new.len()], DataType::INT64)?;
-        let mut out = room(count * new.len());
+        let mut out = with_capacity(count * new.len());
         for k in 0..count {
             let place = numbers.get(k * depth..(k + 1) * depth).unwrap_or_default();
             let mut rest = place

@@ -48,7 +48,7 @@ fn size(call: &Call<'_>, name: &str) -> Result<usize, Fault> {
 fn descending(scores: &[f32]) -> Vec<usize> {
     let mut order = collected(0..scores.len());
     // The sort allocates this much itself, without checking the limit.
-    drop(room::<usize>(scores.len()));
+    drop(with_capacity::<usize>(scores.len()));
     order.sort_by(|&a, &b| {
         spend(2);
         scores[b].partial_cmp(&scores[a]).unwrap_or(std::cmp::Ordering::Equal)

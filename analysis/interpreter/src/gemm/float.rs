@@ -1,40 +1,42 @@
 //! Products of matrices of floating point numbers.
 //!
-//! The right matrix is packed into panels, block by block, as many as stay in the cache; rows of the left
-//! one are read where they are. So the cheaper of `a · b` and `bᵀ · aᵀ` is computed: a weight whose rows are
-//! those of `bᵀ` is not copied at all.
+//! Blocks of the right matrix that fit into the cache are packed into panels. Rows of the left matrix
+//! are read in place. The cheaper of `a · b` and `bᵀ · aᵀ` is computed, so that a weight whose rows are
+//! those of `bᵀ` is not copied.
 
 use std::ops::Range;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use super::{
-    After, Gemm,
+    Epilogue, Gemm,
     tile::{Block, Real, lanes, panels},
 };
 use crate::{
-    interrupt::{each_chunk, each_item, give_back, poll, repeated, spend, unset},
-    tensor::Element,
+    allocate::{recycle, repeated},
+    interrupt::{poll, spend},
+    parallel::{each_chunk, each_item},
+    tensor::{Element, unspecified},
 };
 
-/// The most rows of a block of the right matrix.
+/// The maximum number of rows of a block of the right matrix.
 const DEPTH: usize = 1024;
-/// The most elements of a block of the right matrix: half of a second level cache.
+/// The maximum number of elements of a block of the right matrix: half of a second level cache.
 const BLOCK: usize = 1 << 17;
-/// The most elements of a right matrix that is packed as a whole, for all threads.
+/// The maximum number of elements of a right matrix that is packed as a whole, for all threads.
 const SHARED: usize = 1 << 21;
-/// Multiplications that are done in one go: a fraction of a millisecond.
+/// The number of multiplications between checks for cancellation: a fraction of a millisecond.
 const WORK: usize = 1 << 24;
-/// Products below this many multiplications stay on one thread.
-const PARALLEL: usize = 1 << 18;
-/// Parts of the work for each thread: one that has to wait leaves its parts to others.
-const TURNS: usize = 4;
-/// Rows of the left matrix that are walked along at once, at most.
+/// The number of multiplications below which a product stays on one thread.
+const MIN_PARALLEL: usize = 1 << 18;
+/// The number of parts of the work per thread: a thread that is delayed leaves its parts to others.
+const PARTS_PER_THREAD: usize = 4;
+/// The maximum number of rows of the left matrix that are multiplied at once.
 const ROWS: usize = 8;
-/// The bytes of a cache line, and of the largest vector.
+/// The size of a cache line and of the largest vector, in bytes.
 const LINE: usize = 64;
 
-/// Elements that begin at a cache line.
+/// Elements aligned to a cache line.
 pub(crate) struct Aligned<T: Element> {
     elements: Vec<T>,
     start: usize,
@@ -42,15 +44,15 @@ pub(crate) struct Aligned<T: Element> {
 
 impl<T: Element> Drop for Aligned<T> {
     fn drop(&mut self) {
-        give_back(std::mem::take(&mut self.elements));
+        recycle(std::mem::take(&mut self.elements));
     }
 }
 
 impl<T: Element> Aligned<T> {
-    /// So many elements of any value.
+    /// Allocates `count` elements of unspecified values.
     pub(crate) fn new(count: usize) -> Aligned<T> {
         let more = LINE / size_of::<T>();
-        let elements: Vec<T> = unset(count.saturating_add(more));
+        let elements: Vec<T> = unspecified(count.saturating_add(more));
         let start = elements.as_ptr().align_offset(LINE).min(more);
         Aligned { elements, start }
     }
@@ -64,7 +66,7 @@ impl<T: Element> Aligned<T> {
     }
 }
 
-/// A part of a matrix.
+/// Returns a part of a matrix.
 fn part<'a, T>(
     matrix: &ArrayView2<'a, T>,
     rows: Range<usize>,
@@ -75,21 +77,21 @@ fn part<'a, T>(
         .slice_axis_move(Axis(1), Slice::from(columns))
 }
 
-/// The product the cheaper way around.
+/// A product in the cheaper of its two orientations.
 struct Oriented<'a, 'c, T> {
     a: ArrayView2<'a, T>,
     b: ArrayView2<'a, T>,
     c: ArrayViewMut2<'c, T>,
-    /// The result is transposed.
-    turned: bool,
+    /// True if both operands and the result are transposed.
+    is_transposed: bool,
 }
 
-/// Returns true if the rows of the matrix lie in one piece each.
+/// Returns true if each row of the matrix is contiguous.
 fn has_rows<T>(matrix: &ArrayView2<'_, T>) -> bool {
     matrix.strides()[1] == 1 && matrix.strides()[0] > 0 || matrix.ncols() == 1
 }
 
-/// About how many cycles for each element of a row of `a` the product takes.
+/// Estimates the cycles of a product per element of a row of `a`.
 fn cost<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>) -> usize {
     let (rows, columns) = (a.nrows(), b.ncols());
     let tiles = rows.next_multiple_of(ROWS) * columns.next_multiple_of(lanes::<T>()) / 32;
@@ -104,16 +106,16 @@ impl<'a, 'c, T: Real> Oriented<'a, 'c, T> {
         b: ArrayView2<'a, T>,
         c: ArrayViewMut2<'c, T>,
     ) -> Oriented<'a, 'c, T> {
-        let turned = (b.reversed_axes(), a.reversed_axes());
-        if cost(&turned.0, &turned.1) < cost(&a, &b) {
-            Oriented { a: turned.0, b: turned.1, c: c.reversed_axes(), turned: true }
+        let (bt, at) = (b.reversed_axes(), a.reversed_axes());
+        if cost(&bt, &at) < cost(&a, &b) {
+            Oriented { a: bt, b: at, c: c.reversed_axes(), is_transposed: true }
         } else {
-            Oriented { a, b, c, turned: false }
+            Oriented { a, b, c, is_transposed: false }
         }
     }
 }
 
-/// `c = a · b`, on this thread.
+/// Computes `c = a · b` on this thread.
 pub(super) fn product<T: Real>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
@@ -123,61 +125,62 @@ pub(super) fn product<T: Real>(
     by_blocks(&a, &b, &mut c);
 }
 
-/// `c = a · b`, on several threads where it is worth it, and `after` for what is done.
+/// Computes `c = a · b`, on several threads if that pays off, and applies the epilogue.
 pub(super) fn multiply<T: Real + Gemm>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     c: ArrayViewMut2<'_, T>,
-    after: After<'_>,
+    epilogue: Epilogue<'_>,
 ) {
     let apart = c.ncols();
-    let Oriented { a, b, mut c, turned } = Oriented::new(a, b, c);
-    // A part of the product whose first row and column are these.
-    let done = |part: ArrayViewMut2<'_, T>, row: usize, column: usize| match turned {
-        false => after.from(row * apart + column).rows(apart, part),
-        true => after.from(column * apart + row).rows(apart, part.reversed_axes()),
+    let Oriented { a, b, mut c, is_transposed } = Oriented::new(a, b, c);
+    // Called for each part of the product that is computed, with its first row and column.
+    let finish = |part: ArrayViewMut2<'_, T>, row: usize, column: usize| match is_transposed {
+        false => epilogue.at(row * apart + column).apply(apart, part),
+        true => epilogue.at(column * apart + row).apply(apart, part.reversed_axes()),
     };
     let ((rows, inner), columns) = (a.dim(), b.ncols());
     let threads = rayon::current_num_threads();
     let work = rows.saturating_mul(inner).saturating_mul(columns);
-    if work < PARALLEL || threads < 2 {
+    if work < MIN_PARALLEL || threads < 2 {
         by_blocks(&a, &b, &mut c);
-        return done(c, 0, 0);
+        return finish(c, 0, 0);
     }
-    let parts = threads * TURNS;
+    let parts = threads * PARTS_PER_THREAD;
     if rows / ROWS >= parts && inner.saturating_mul(columns) <= SHARED {
         let packed = Packed::new(&b);
         let size = rows.div_ceil(parts).next_multiple_of(ROWS);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
         each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
             with_rows(&a, |a, apart| packed.multiply(a, apart, &mut c));
-            done(c, at * size, 0);
+            finish(c, at * size, 0);
         });
     } else if columns >= rows {
         let size = columns.div_ceil(parts).next_multiple_of(3 * lanes::<T>());
         let parts = c.axis_chunks_iter_mut(Axis(1), size).zip(b.axis_chunks_iter(Axis(1), size));
         each_item(parts.enumerate(), columns.div_ceil(size), &|(at, (mut c, b))| {
             by_blocks(&a, &b, &mut c);
-            done(c, 0, at * size);
+            finish(c, 0, at * size);
         });
     } else {
         let size = rows.div_ceil(threads).next_multiple_of(ROWS);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
         each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
             by_blocks(&a, &b, &mut c);
-            done(c, at * size, 0);
+            finish(c, at * size, 0);
         });
     }
 }
 
-/// The sizes of blocks of a right matrix: rows and columns.
+/// Returns the numbers of rows and columns of a block of the right matrix.
 fn block_of<T: Real>(inner: usize, columns: usize) -> (usize, usize) {
     let depth = inner.div_ceil(inner.div_ceil(DEPTH).max(1)).max(1);
     let width = 3 * lanes::<T>();
     (depth, (BLOCK / depth / width * width).clamp(width, columns.max(width)))
 }
 
-/// Calls `work` with the elements of a matrix in which rows lie in one piece each, and how far apart they are.
+/// Calls `work` with the elements of a matrix whose rows are contiguous, and the distance of the rows.
+/// Other matrices are copied.
 fn with_rows<T: Real>(matrix: &ArrayView2<'_, T>, work: impl FnOnce(&[T], usize)) {
     let (rows, columns) = matrix.dim();
     let apart = matrix.strides()[0];
@@ -195,7 +198,7 @@ fn with_rows<T: Real>(matrix: &ArrayView2<'_, T>, work: impl FnOnce(&[T], usize)
     work(&all, columns);
 }
 
-/// `c = a · b`, packed block by block.
+/// Computes `c = a · b`, packing one block of `b` after another.
 fn by_blocks<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut ArrayViewMut2<'_, T>) {
     let (inner, columns) = b.dim();
     if c.is_empty() {
@@ -221,7 +224,7 @@ fn by_blocks<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut Arra
     });
 }
 
-/// A block of the product, a part of its rows at a time: between them it looks whether it is to go on.
+/// Multiplies rows by one block, with checks for cancellation between parts of the rows.
 fn rows<T: Real>(
     a: &[T],
     apart: usize,
@@ -241,14 +244,15 @@ fn rows<T: Real>(
     }
 }
 
-/// A whole matrix in panels: blocks of rows, one after the other, of all columns.
+/// A whole matrix in panels: one block of rows with all columns after another.
 struct Packed<T: Element> {
     elements: Aligned<T>,
-    /// The rows of the matrix, and of a block.
+    /// The number of rows of the matrix.
     inner: usize,
+    /// The number of rows of a block.
     depth: usize,
     columns: usize,
-    /// The elements of a row of all panels.
+    /// The number of elements of a row of all panels.
     width: usize,
 }
 
@@ -271,7 +275,7 @@ impl<T: Real> Packed<T> {
         Packed { elements, inner, depth, columns, width }
     }
 
-    /// `c = a · self`, on this thread.
+    /// Computes `c = a · self` on this thread.
     fn multiply(&self, a: &[T], apart: usize, c: &mut ArrayViewMut2<'_, T>) {
         let (_, step) = block_of::<T>(self.inner, self.columns);
         for from in (0..self.inner).step_by(self.depth) {
@@ -288,7 +292,7 @@ impl<T: Real> Packed<T> {
     }
 }
 
-/// Columns that are turned into rows together: as many elements as a cache line has.
+/// The number of columns that are transposed together: the elements of a cache line.
 const SQUARE: usize = 16;
 
 /// Writes the panels of a block.

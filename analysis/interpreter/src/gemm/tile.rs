@@ -1,8 +1,8 @@
 //! The innermost loops of products of floating point numbers.
 //!
-//! A *panel* holds some columns of the right matrix, one row after the other, in whole vectors. A
-//! *strip* of rows of the left matrix times a panel is a *tile* of the result, which stays in registers
-//! while the rows are walked along. Rows of the left matrix are read where they are.
+//! A *panel* holds some columns of the right matrix, row by row, in whole vectors. A *strip* of rows of
+//! the left matrix times a panel is a *tile* of the result, which stays in registers during the inner
+//! loop. Rows of the left matrix are read in place.
 
 #![expect(
     clippy::needless_range_loop,
@@ -16,20 +16,21 @@ use pulp::{Simd, WithSimd};
 
 use crate::{tensor::Element, wide::ARCH};
 
-/// Vectors side by side in a tile.
-const ACROSS: usize = 3;
-/// The most rows of a tile, and the most elements of one of its rows.
-const MOST_ROWS: usize = 8;
-const MOST_COLUMNS: usize = 16 * ACROSS;
+/// The maximum number of vectors in a row of a tile.
+const MAX_VECTORS: usize = 3;
+/// The maximum number of rows of a tile.
+const MAX_ROWS: usize = 8;
+/// The maximum number of elements of a row of a tile.
+const MAX_COLUMNS: usize = 16 * MAX_VECTORS;
 
-/// Floating point numbers, several of which are multiplied at once.
+/// Floating point numbers that are multiplied in vectors.
 pub(crate) trait Real: Element + AddAssign {
-    /// A vector of them.
+    /// A vector of numbers.
     type Vector<S: Simd>: Copy;
 
     fn zeros<S: Simd>(simd: S) -> Self::Vector<S>;
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
-    /// `a · b + c`.
+    /// Computes `a · b + c`.
     fn mul_add<S: Simd>(
         simd: S,
         a: Self::Vector<S>,
@@ -38,7 +39,7 @@ pub(crate) trait Real: Element + AddAssign {
     ) -> Self::Vector<S>;
     fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
     fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>];
-    /// The number of elements of a vector.
+    /// Returns the number of elements of a vector.
     fn lanes<S: Simd>() -> usize;
 }
 
@@ -90,7 +91,7 @@ reals! {
     f64 f64s F64_LANES splat_f64s mul_add_e_f64s as_simd_f64s as_mut_simd_f64s;
 }
 
-/// The numbers of elements of a vector on this processor.
+/// Returns the number of elements of a vector on this processor.
 pub(crate) fn lanes<T: Real>() -> usize {
     struct Lanes<T>(PhantomData<T>);
     impl<T: Real> WithSimd for Lanes<T> {
@@ -103,21 +104,21 @@ pub(crate) fn lanes<T: Real>() -> usize {
     ARCH.dispatch(Lanes::<T>(PhantomData))
 }
 
-/// The sizes of the panels that so many columns make, in elements of one row: whole vectors.
+/// Returns the widths of the panels of a matrix with `columns` columns, rounded up to whole vectors.
 pub(crate) fn panels<T: Real>(columns: usize) -> impl Iterator<Item = usize> {
     let lanes = lanes::<T>();
-    let width = lanes * ACROSS;
+    let width = lanes * MAX_VECTORS;
     (0..columns)
         .step_by(width.max(1))
         .map(move |from| (columns - from).min(width).next_multiple_of(lanes.max(1)))
 }
 
-/// The columns of a tile: for each row of the right matrix, some vectors.
+/// The operand of a tile from the right matrix: some vectors of each row.
 trait Columns<T: Real>: Copy {
     fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]>;
 }
 
-/// Rows that lie one after the other.
+/// Rows that are stored consecutively.
 #[derive(Clone, Copy)]
 struct Packed<'a, T>(&'a [T]);
 
@@ -147,21 +148,21 @@ impl<T: Real> Columns<T> for Spread<'_, T> {
 
 /// Rows times panels.
 pub(crate) struct Block<'a, 'c, T> {
-    /// The rows of the left matrix, `apart` elements from one to the next.
+    /// The rows of the left matrix, whose starts are `apart` elements from one another.
     pub(crate) rows: &'a [T],
     pub(crate) apart: usize,
-    /// The number of elements of each that are multiplied.
+    /// The number of elements of each row that are multiplied.
     pub(crate) depth: usize,
-    /// As many rows of each panel as `depth`, one panel after the other.
+    /// The panels, each of `depth` rows, one after the other.
     pub(crate) panels: &'a [T],
-    /// The result, with as many rows and columns as there are.
+    /// The result, whose shape determines the number of rows and columns.
     pub(crate) out: &'a mut ArrayViewMut2<'c, T>,
-    /// The result is added to what is there.
+    /// True if the product is added to the content of `out`.
     pub(crate) adds: bool,
 }
 
 impl<T: Real> Block<'_, '_, T> {
-    /// Multiplies, with the instructions of this processor.
+    /// Multiplies with the vector instructions of this processor.
     pub(crate) fn multiply(self) {
         ARCH.dispatch(self);
     }
@@ -170,8 +171,8 @@ impl<T: Real> Block<'_, '_, T> {
     fn strips<S: Simd, const ROWS: usize>(self, simd: S) {
         let (count, columns) = self.out.dim();
         let (lanes, depth) = (T::lanes::<S>(), self.depth);
-        let width = lanes * ACROSS;
-        let mut tile = [T::default(); MOST_ROWS * MOST_COLUMNS];
+        let width = lanes * MAX_VECTORS;
+        let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
             let rows = strip::<T, ROWS>(self.rows, self.apart, depth, top, height);
@@ -188,25 +189,25 @@ impl<T: Real> Block<'_, '_, T> {
     }
 }
 
-/// Rows times windows of a plane.
+/// The product of rows and the windows over a plane.
 pub(crate) struct Windows<'a, 'c, T> {
     /// The rows of the left matrix, one after the other.
     pub(crate) rows: &'a [T],
-    /// The elements that windows go over, and at least [`slack`] more.
+    /// The elements that the windows go over, followed by at least [`slack`] others.
     pub(crate) elements: &'a [T],
-    /// The offset of the first place's element, for each element of a row.
+    /// The offset of the element for the first position, for each element of a row.
     pub(crate) offsets: &'a [usize],
-    /// Places lie side by side in lines of so many, of which the first `count` are wanted.
+    /// The number of positions of a line, of which the first `count` are part of the result.
     pub(crate) line: usize,
     pub(crate) count: usize,
     /// The first line.
     pub(crate) from: usize,
-    /// The result: rows, and lines of `count` places.
+    /// The result: rows, and lines of `count` positions.
     pub(crate) out: &'a mut ArrayViewMut3<'c, T>,
 }
 
 impl<T: Real> Windows<'_, '_, T> {
-    /// Multiplies, with the instructions of this processor.
+    /// Multiplies with the vector instructions of this processor.
     pub(crate) fn multiply(self) {
         ARCH.dispatch(self);
     }
@@ -215,9 +216,9 @@ impl<T: Real> Windows<'_, '_, T> {
     fn strips<S: Simd, const ROWS: usize>(self, simd: S) {
         let (count, lines, _) = self.out.dim();
         let depth = self.offsets.len();
-        let width = T::lanes::<S>() * ACROSS;
+        let width = T::lanes::<S>() * MAX_VECTORS;
         let places = (lines * self.line).saturating_sub(self.line - self.count);
-        let mut tile = [T::default(); MOST_ROWS * MOST_COLUMNS];
+        let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
             let rows = strip::<T, ROWS>(self.rows, depth, depth, top, height);
@@ -226,7 +227,7 @@ impl<T: Real> Windows<'_, '_, T> {
             let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {
                 lines.next().and_then(|line| line.into_slice()).unwrap_or_default()
             });
-            // The line and the place of the next element of the tile.
+            // The line and the position of the next element of the tile.
             let (mut line, mut place) = (0, 0);
             for left in (0..places).step_by(width) {
                 let right = places.min(left + width);
@@ -258,9 +259,9 @@ impl<T: Real> Windows<'_, '_, T> {
     }
 }
 
-/// Elements that are read after the last place of [`Windows`], and thrown away.
+/// Returns the number of elements after the last position of [`Windows`] that are read and ignored.
 pub(crate) fn slack<T: Real>() -> usize {
-    lanes::<T>() * ACROSS
+    lanes::<T>() * MAX_VECTORS
 }
 
 impl<T: Real> WithSimd for Windows<'_, '_, T> {
@@ -269,7 +270,7 @@ impl<T: Real> WithSimd for Windows<'_, '_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         if S::REGISTER_COUNT >= 32 {
-            self.strips::<S, MOST_ROWS>(simd);
+            self.strips::<S, MAX_ROWS>(simd);
         } else {
             self.strips::<S, 4>(simd);
         }
@@ -282,14 +283,14 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         if S::REGISTER_COUNT >= 32 {
-            self.strips::<S, MOST_ROWS>(simd);
+            self.strips::<S, MAX_ROWS>(simd);
         } else {
             self.strips::<S, 4>(simd);
         }
     }
 }
 
-/// `tile = rows · columns`, where a row of the columns has `VECTORS` vectors.
+/// Computes `tile = rows · columns`, where a row of the columns has `VECTORS` vectors.
 #[inline(always)]
 fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
@@ -298,14 +299,14 @@ fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     tile: &mut [T],
 ) {
     let depth = rows[0].len();
-    // Of one length, which the compiler sees.
+    // All have one length, which lets the compiler remove bounds checks.
     let mut whole: [&[T]; ROWS] = [&[]; ROWS];
     for row in 0..ROWS {
         let Some(elements) = rows[row].get(..depth) else { return };
         whole[row] = elements;
     }
-    // Indices and no iterators: adapters are not always inlined where more instructions are enabled than
-    // they were compiled for.
+    // Indices instead of iterators: adapters are not always inlined where more instructions are enabled
+    // than they were compiled for.
     let mut sums = [[T::zeros(simd); VECTORS]; ROWS];
     for k in 0..depth {
         let Some(vectors) = columns.row::<S, VECTORS>(k) else { return };
@@ -325,8 +326,8 @@ fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
-/// As [`product`], of the number of vectors that hold `columns` elements; returns how far apart the rows of
-/// the tile are.
+/// Calls [`product`] with the number of vectors that hold `columns` elements. Returns the distance
+/// between the rows of the tile.
 #[inline(always)]
 fn any_product<T: Real, S: Simd, const ROWS: usize>(
     simd: S,
@@ -346,14 +347,14 @@ fn any_product<T: Real, S: Simd, const ROWS: usize>(
             2 * lanes
         }
         _ => {
-            product::<T, S, ROWS, ACROSS>(simd, rows, columns, tile);
-            ACROSS * lanes
+            product::<T, S, ROWS, MAX_VECTORS>(simd, rows, columns, tile);
+            MAX_VECTORS * lanes
         }
     }
 }
 
-/// `ROWS` rows of a matrix from `top` on. Those that are missing are the last one again: what they give is left
-/// in the tile.
+/// Returns `ROWS` rows of a matrix from `top` on. The last one is repeated in place of missing ones,
+/// whose results in the tile are ignored.
 #[inline(always)]
 fn strip<T, const ROWS: usize>(
     matrix: &[T],
@@ -370,7 +371,7 @@ fn strip<T, const ROWS: usize>(
     rows
 }
 
-/// Puts a tile, whose rows are `stride` elements apart, into the result.
+/// Stores a tile, whose rows are `stride` elements apart, in the result.
 #[inline(always)]
 fn store<T: Real>(mut out: ArrayViewMut2<'_, T>, tile: &[T], stride: usize, adds: bool) {
     if out.strides()[1] == 1 || out.ncols() == 1 {

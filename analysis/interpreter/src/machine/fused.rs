@@ -1,4 +1,4 @@
-//! Calls of operators in a row, computed together.
+//! Fused calls of operators.
 
 use std::sync::Arc;
 
@@ -6,59 +6,61 @@ use smallvec::SmallVec;
 
 use super::{Args, Run};
 use crate::{
-    chain::{self, Arg, Builder, Chain},
-    code::{Fused, Instr, Source, Use},
+    chain::Chain,
+    code::{Fused, FusedArg, Instr, Operand},
+    families,
     fault::Fault,
-    interrupt,
-    kernel::{self, Kernel},
+    fusion::{self, Arg, Builder, CHAIN_KERNEL},
+    kernel::Kernel,
+    shared::SharedTensor,
     value::Value,
 };
 
 #[cfg(test)]
 thread_local! {
-    /// The number of rows that this thread has done as a whole.
-    static DONE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// The number of chains that this thread has computed as a whole.
+    static COMPUTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[cfg(test)]
-fn done() -> usize {
-    DONE.with(std::cell::Cell::get)
+fn computed() -> usize {
+    COMPUTED.with(std::cell::Cell::get)
 }
 
 impl Run<'_, '_, '_> {
-    /// Does calls in a row, or the first of them; returns the number of instructions that it did.
+    /// Executes fused calls, or the first of them. Returns the number of executed instructions.
     pub(super) fn fused(
         &mut self,
         base: usize,
         instr: &Instr,
         fused: &Fused,
     ) -> Result<usize, Fault> {
-        // One call has been counted, and each of the others is one.
-        let calls = fused.links.len() as u64;
-        let apart = self.measures || self.fuel < calls;
-        let chain = match apart {
+        // The first call has been counted.
+        let calls = fused.rest.len() as u64;
+        let is_separate = self.measures || self.fuel < calls;
+        let chain = match is_separate {
             true => None,
-            false => interrupt::scope(&self.watch, || self.chain(base, instr, fused))?,
+            false => self.watch.within(|| self.chain(base, instr, fused))?,
         };
-        let Some((chain, kernel, first)) = chain else {
-            self.site(base, instr, &fused.site)?;
+        let Some((chain, kernel, argument)) = chain else {
+            self.site(base, instr, &fused.first)?;
             return Ok(1);
         };
         let chain = Arc::new(chain);
-        let mut args = match first {
-            Some(position) => Args::from_iter([self.get(base, position)]),
+        let mut args = match argument {
+            Some(argument) => Args::from_iter([self.get(base, argument)]),
             None => self.operands(base, &instr.args),
         };
-        let site = &fused.site;
+        let site = &fused.first;
         let types = (&site.attrs, &site.result);
         let value = self.kernel(kernel, site.operator, types, &mut args, Some(&chain))?;
-        if !chain.is_taken() {
-            self.give(base, instr.dst, args, value)?;
+        if !chain.is_claimed() {
+            self.finish_call(base, instr.dst, args, value)?;
             return Ok(1);
         }
         self.fuel -= calls;
         #[cfg(test)]
-        DONE.with(|done| done.set(done.get() + 1));
+        COMPUTED.with(|computed| computed.set(computed.get() + 1));
         let shape = chain.shape();
         let value = match value {
             Value::Tensor(tensor) if tensor.shape() != shape => {
@@ -67,65 +69,66 @@ impl Run<'_, '_, '_> {
             }
             other => other,
         };
-        // With it goes what it holds of arguments.
+        // It shares the elements of arguments.
         drop(chain);
-        let first = if first.is_some() { &instr.args[..] } else { &[] };
-        let others = fused.links.iter().flat_map(|link| &link.args);
-        let others = others.filter_map(|source| match source {
-            Source::Slot(arg) => Some(arg),
+        let first = if argument.is_some() { &instr.args[..] } else { &[] };
+        let others = fused.rest.iter().flat_map(|call| &call.args);
+        let others = others.filter_map(|arg| match arg {
+            FusedArg::Slot(arg) => Some(arg),
             _ => None,
         });
         for arg in first.iter().chain(others).filter(|arg| arg.last) {
             self.put(base, arg.slot, Value::Empty);
         }
-        self.give(base, fused.dst, args, value)?;
+        self.finish_call(base, fused.dst, args, value)?;
         Ok(fused.length)
     }
 
-    /// The operations of calls in a row, the kernel that does them, and which argument of the first call they
-    /// are done on, unless they are done on its result.
+    /// Returns the chain of fused calls, the kernel that applies it, and the argument of the first call
+    /// that it is applied to, unless it is applied to the result of that call.
     fn chain(
         &self,
         base: usize,
         instr: &Instr,
         fused: &Fused,
-    ) -> Option<(Chain, &'static Kernel, Option<Use>)> {
-        let value = |arg: &Use| self.stack.get(base + arg.slot as usize);
-        let shape = chain::first_shape(&fused.site.result)?;
-        let (mut builder, kernel, first) = if fused.leads {
-            (Builder::new(shape), kernel::find(fused.site.operator.name)?, None)
+    ) -> Option<(Chain, &'static Kernel, Option<Operand>)> {
+        let tensor = |arg: &Operand| self.stack.get(base + arg.slot as usize)?.shared();
+        let shape = fusion::first_shape(&fused.first.result)?;
+        let (mut builder, kernel, argument) = if fused.has_epilogue {
+            (Builder::new(shape), families::find(fused.first.operator.name)?, None)
         } else {
             let position = instr.args.iter().enumerate().position(|(position, arg)| {
-                let fits = |value: &Value| chain::shape_of(&value.ty()).as_ref() == Some(&shape);
-                chain::can_follow(&fused.site, position) && value(arg).is_some_and(fits)
+                let fits =
+                    |tensor: &SharedTensor| fusion::shape_of(&tensor.ty()).as_ref() == Some(&shape);
+                fusion::can_follow(&fused.first, position) && tensor(arg).is_some_and(fits)
             })?;
             let mut args: SmallVec<[Arg<'_>; 5]> = SmallVec::new();
             for (at, arg) in instr.args.iter().enumerate() {
-                args.push(if at == position { Arg::Before } else { Arg::Value(value(arg)?) });
+                args.push(if at == position { Arg::Previous } else { Arg::Tensor(tensor(arg)?) });
             }
             let mut builder = Builder::new(shape);
-            builder.call(&fused.site, &args)?;
-            (builder, chain::kernel(), Some(instr.args[position]))
+            builder.call(&fused.first, &args)?;
+            (builder, &CHAIN_KERNEL, Some(instr.args[position]))
         };
-        let keep = |builder: &mut Builder, number: usize| {
-            let place = fused.kept.iter().position(|kept| *kept == number);
-            place.map_or(Some(()), |place| builder.keep(place))
+        let save = |builder: &mut Builder, number: usize| {
+            let index = fused.saved.iter().position(|saved| *saved == number);
+            index.map_or(Some(()), |index| builder.save(index))
         };
-        keep(&mut builder, 0)?;
-        for (link, number) in fused.links.iter().zip(1..) {
+        save(&mut builder, 0)?;
+        for (call, number) in fused.rest.iter().zip(1..) {
             let mut args: SmallVec<[Arg<'_>; 5]> = SmallVec::new();
-            for source in &link.args {
-                args.push(match source {
-                    Source::Before => Arg::Before,
-                    Source::Kept(place) => Arg::Kept(*place),
-                    Source::Slot(arg) => Arg::Value(value(arg)?),
-                    Source::Const(value) => Arg::Value(value),
+            for arg in &call.args {
+                args.push(match arg {
+                    FusedArg::Previous => Arg::Previous,
+                    FusedArg::Saved(index) => Arg::Saved(*index),
+                    FusedArg::Slot(slot) => Arg::Tensor(tensor(slot)?),
+                    FusedArg::Const(tensor) => Arg::Tensor(tensor),
                 });
             }
-            builder.call(&link.site, &args)?;
-            keep(&mut builder, number)?;
+            builder.call(&call.site, &args)?;
+            save(&mut builder, number)?;
         }
-        Some((builder.build(), kernel, first))
+        Some((builder.build(), kernel, argument))
     }
 }
 
@@ -157,10 +160,10 @@ mod tests {
         }";
 
     #[test]
-    fn calls_in_a_row_are_one_instruction() {
+    fn calls_are_fused_into_one_instruction() {
         let db = Database::new();
         let file = db.add_file(TEXT, syntax::ParseLimits::default());
-        let def = all_defs(&db, file).next().expect("it is there");
+        let def = all_defs(&db, file).next().expect("a definition");
         let lengths = |proc: &Arc<Proc>| -> Vec<usize> {
             let length = |op: &Op| match op {
                 Op::Fused(fused) => Some(fused.length),
@@ -169,25 +172,25 @@ mod tests {
             proc.code.iter().filter_map(|instr| length(&instr.op)).collect()
         };
         let mut program = Program::new(&db);
-        // The convolution to the activation, with the field of the tuple; then what comes after the softmax.
+        // From the convolution to the activation, with the field of the tuple; and after the softmax.
         assert_eq!(lengths(&program.compile(def).expect("code")), [5, 3]);
         program.observe(Some(file));
         assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
     }
 
     #[test]
-    fn the_whole_row_is_done() {
+    fn the_whole_chain_is_computed() {
         let db = Database::new();
         let file = db.add_file(TEXT, syntax::ParseLimits::default());
-        let def = all_defs(&db, file).next().expect("it is there");
+        let def = all_defs(&db, file).next().expect("a definition");
         let tensor = |shape: &[usize]| {
             let numbers = (0..shape.iter().product()).map(|k: usize| (k % 7) as f64 * 0.1 + 0.1);
             let tensor = Tensor::from_f64s(types::DataType::FLOAT32, shape, numbers.collect());
             Value::from(tensor.expect("a tensor"))
         };
         let args = vec![tensor(&[1, 4, 40, 40]), tensor(&[4, 4, 3, 3]), tensor(&[4])];
-        let before = super::done();
+        let before = super::computed();
         Machine::new(&db).run(def, args, None).expect("it runs");
-        assert_eq!(super::done() - before, 2);
+        assert_eq!(super::computed() - before, 2);
     }
 }

@@ -6,39 +6,40 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use types::Type;
 
-use super::{Run, hand::is_large_value};
+use super::{Run, kernel_thread::is_large_value};
 use crate::{
     allocate::collected,
     fault::Fault,
-    interrupt::{self, spend},
+    interrupt::spend,
     limits::memory_fault,
-    tensor::count_of,
-    value::{HEAD, SLOT, Value},
+    pool::{self, BufferPool},
+    tensor::{Element, Tensor, count_of, each_dtype},
+    value::{SLOT, TENSOR_OVERHEAD, Value},
 };
 
 impl Run<'_, '_, '_> {
-    /// The size of the tensors in the result of an operator, if memory is limited.
+    /// Returns the size of the tensors in the result of an operator, or 0 if memory is not limited.
     pub(super) fn bytes(&self, value: &Value) -> u64 {
         match (self.memory, value) {
             (None, _) => 0,
-            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + HEAD,
-            // More than that are shared: the living values are measured then.
+            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + TENSOR_OVERHEAD,
+            // Tuples with more tensors share them: all live values are measured.
             (_, other) => other.leaves_within(1 << 16).map_or(u64::MAX, |leaves| {
-                leaves.iter().map(|tensor| tensor.bytes() as u64 + HEAD).sum()
+                leaves.iter().map(|tensor| tensor.bytes() as u64 + TENSOR_OVERHEAD).sum()
             }),
         }
     }
 
     /// Drops values; large ones in the background.
     #[cold]
-    pub(super) fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
+    pub(super) fn discard(&mut self, values: impl IntoIterator<Item = Value>) {
         for value in values {
-            let Some(value) = self.watch.spare().give_value(value) else { continue };
+            let Some(value) = recycle(self.watch.pool(), value) else { continue };
             if self.has_large
                 && is_large_value(&value)
-                && let Some(hand) = self.hand.get()
+                && let Some(thread) = self.thread.get()
             {
-                hand.clear(value);
+                thread.discard(value);
             }
         }
     }
@@ -48,55 +49,57 @@ impl Run<'_, '_, '_> {
         if self.has_large {
             while self.stack.len() > base {
                 let value = self.stack.pop();
-                self.forget(value);
+                self.discard(value);
             }
         } else {
             self.stack.truncate(base);
         }
     }
 
-    /// Counts created bytes, and measures the living values when there may be too many. Must be
-    /// called while all living values are on the stack.
-    pub(super) fn made(&mut self, bytes: u64) -> Result<(), Fault> {
-        self.made = self.made.saturating_add(bytes);
-        if self.made < self.limit_of_made { Ok(()) } else { self.measure(&[]) }
+    /// Counts created bytes, and measures the live values when there may be too many. Must be
+    /// called while all live values are on the stack.
+    pub(super) fn count_created(&mut self, bytes: u64) -> Result<(), Fault> {
+        self.created = self.created.saturating_add(bytes);
+        if self.created < self.measure_after { Ok(()) } else { self.measure(&[]) }
     }
 
-    /// Measures the living values: those on the stack, and arguments that were taken from it.
+    /// Measures the live values: those on the stack, and arguments that were taken from it.
     ///
     /// # Errors
     /// They exceed the memory limit.
     pub(super) fn measure(&mut self, args: &[Value]) -> Result<(), Fault> {
         let Some(limit) = self.memory else { return Ok(()) };
-        // The living values may be many small ones.
-        let alive = interrupt::scope(&self.watch, || alive(&self.stack, args, limit))?;
-        if alive > limit {
-            return Err(memory_fault(limit, alive));
+        // Measuring many small values takes long.
+        let live = self.watch.within(|| live_bytes(&self.stack, args, limit))?;
+        if live > limit {
+            return Err(memory_fault(limit, live));
         }
-        (self.alive, self.made) = (alive, 0);
+        (self.live, self.created) = (live, 0);
         // The bytes that may be created before the next measurement.
-        self.limit_of_made = ((limit - alive) / 2).max(limit / MEASURED);
+        self.measure_after = ((limit - live) / 2).max(limit / MEASURED_PART);
         Ok(())
     }
 
-    /// Returns the bytes that are alive during a call that takes `args` from the stack and returns
+    /// Returns the bytes that are live during a call that takes `args` from the stack and returns
     /// `bytes`, if known. Small results and those of unknown size are only measured afterwards.
     ///
     /// # Errors
-    /// More is alive than the memory limit.
-    pub(super) fn held(&mut self, args: &[Value], bytes: Option<u64>) -> Result<u64, Fault> {
+    /// The live values exceed the memory limit.
+    pub(super) fn live_during(&mut self, args: &[Value], bytes: Option<u64>) -> Result<u64, Fault> {
         let Some(limit) = self.memory else { return Ok(0) };
-        let Some(bytes) = bytes.filter(|&bytes| bytes >= limit / MEASURED) else { return Ok(0) };
-        // Much of it may have been dropped.
-        let most = self.alive.saturating_add(self.made).saturating_add(bytes.saturating_mul(4));
-        if most > limit {
+        let Some(bytes) = bytes.filter(|&bytes| bytes >= limit / MEASURED_PART) else {
+            return Ok(0);
+        };
+        // An upper bound: many of the created values may have been dropped.
+        let bound = self.live.saturating_add(self.created).saturating_add(bytes.saturating_mul(4));
+        if bound > limit {
             self.measure(args)?;
         }
-        Ok(self.alive.saturating_add(self.made))
+        Ok(self.live.saturating_add(self.created))
     }
 }
 
-/// The size of the result of a call, if its type has all sizes.
+/// Returns the size of the result of a call, if its type has all sizes.
 pub(super) fn bytes_of(ty: &Type) -> Option<u64> {
     match ty {
         Type::Tensor(tensor) => {
@@ -109,6 +112,31 @@ pub(super) fn bytes_of(ty: &Type) -> Option<u64> {
         }
         _ => None,
     }
+}
+
+/// Keeps the elements of a tensor that nothing else holds. Returns the value if they are not kept.
+pub(super) fn recycle(pool: &BufferPool, value: Value) -> Option<Value> {
+    match value {
+        Value::Tensor(shared) if (pool::MIN_LEN..=pool::MAX_LEN).contains(&shared.len()) => {
+            match shared.into_unique() {
+                Ok(tensor) => recycle_tensor(pool, tensor).map(Value::from),
+                Err(shared) => Some(Value::Tensor(shared)),
+            }
+        }
+        other => Some(other),
+    }
+}
+
+fn recycle_tensor(pool: &BufferPool, tensor: Tensor) -> Option<Tensor> {
+    each_dtype!(tensor, array => {
+        let count = array.len();
+        let (elements, _) = array.into_owned().into_raw_vec_and_offset();
+        // The elements of a slice are not all of the buffer.
+        if elements.len() != count {
+            return None;
+        }
+        T::tensor(&[count], pool.put(elements)?)
+    })
 }
 
 /// The visited addresses, in many sets: a single one would be reallocated again and again for a
@@ -135,12 +163,12 @@ impl Drop for Seen {
     }
 }
 
-/// Results below this part of the memory limit are not measured.
-const MEASURED: u64 = 64;
+/// The divisor of the memory limit below which results are not measured.
+const MEASURED_PART: u64 = 64;
 
-/// The size of the values on the stack and of arguments, with shared ones counted once. Stops
+/// Returns the size of the values on the stack and of arguments, with shared ones counted once. Stops
 /// counting above `limit`.
-fn alive(stack: &[Value], args: &[Value], limit: u64) -> u64 {
+fn live_bytes(stack: &[Value], args: &[Value], limit: u64) -> u64 {
     let mut seen = Seen(collected((0..Seen::SETS).map(|_| FxHashSet::default())));
     let mut bytes = SLOT * stack.len() as u64;
     let mut todo: Vec<Value> = Vec::new();
@@ -148,7 +176,7 @@ fn alive(stack: &[Value], args: &[Value], limit: u64) -> u64 {
     while let Some(value) = todo.pop().or_else(|| roots.next_back().cloned()) {
         spend(16);
         let (address, size) = match &value {
-            Value::Tensor(tensor) => (tensor.address(), tensor.held() as u64 + HEAD),
+            Value::Tensor(tensor) => (tensor.address(), tensor.held() as u64 + TENSOR_OVERHEAD),
             Value::Tuple(cell) => {
                 let fields = value.as_tuple().unwrap_or_default();
                 (Arc::as_ptr(cell) as usize, 32 + SLOT * fields.len() as u64)
@@ -189,19 +217,33 @@ mod tests {
     fn shared_values_count_once() {
         let number = Value::from(Tensor::scalar(1i32));
         let pair = Value::tuple([number.clone(), number.clone()]);
-        let one = 4 + HEAD;
-        assert_eq!(alive(std::slice::from_ref(&number), &[], u64::MAX), SLOT + one);
+        let one = 4 + TENSOR_OVERHEAD;
+        assert_eq!(live_bytes(std::slice::from_ref(&number), &[], u64::MAX), SLOT + one);
         let both = 2 * SLOT + one + 32 + 2 * SLOT;
-        assert_eq!(alive(&[pair.clone(), number.clone()], &[], u64::MAX), both);
-        assert_eq!(alive(std::slice::from_ref(&pair), &[number], u64::MAX), both - SLOT);
+        assert_eq!(live_bytes(&[pair.clone(), number.clone()], &[], u64::MAX), both);
+        assert_eq!(live_bytes(std::slice::from_ref(&pair), &[number], u64::MAX), both - SLOT);
         let mut list = Value::data("Nil".into(), []);
         for _ in 0..300_000 {
             list = Value::data("Cons".into(), [pair.clone(), list]);
         }
         let cells = 300_000 * (64 + 2 * SLOT) + 64;
         assert_eq!(
-            alive(&[list.clone(), list, pair], &[], u64::MAX),
+            live_bytes(&[list.clone(), list, pair], &[], u64::MAX),
             3 * SLOT + cells + both - 2 * SLOT
         );
+    }
+
+    #[test]
+    fn elements_of_unshared_tensors_are_recycled() {
+        let pool = BufferPool::new(None);
+        let zeros = Tensor::zeros(types::DataType::FLOAT32, &[2, pool::MIN_LEN]).expect("zeros");
+        let value = Value::from(zeros);
+        assert!(recycle(&pool, value.clone()).is_some());
+        assert!(recycle(&pool, value).is_none());
+        assert_eq!(
+            pool.take::<f32>(2 * pool::MIN_LEN).map(|all| all.len()),
+            Some(2 * pool::MIN_LEN)
+        );
+        assert!(recycle(&pool, Tensor::scalar(1f32).into()).is_some());
     }
 }

@@ -18,9 +18,9 @@ pub trait Observer {
         let _ = (place, value);
     }
 
-    /// Returns true if [`Observer::called`] is wanted. It costs two clock readings per operator and
-    /// the shortcut for scalars. It is queried repeatedly, since an observer may have received
-    /// enough.
+    /// Returns true if [`Observer::called`] is to be called, which costs two clock readings per
+    /// operator and the shortcut for scalars. This is queried repeatedly, since an observer may have
+    /// received enough.
     fn measures(&self) -> bool {
         false
     }
@@ -51,36 +51,38 @@ pub struct Measured<'c> {
 }
 
 /// The type of an argument, recorded before the kernel consumes the value.
-pub(super) enum Given {
+pub(super) enum ArgType {
     Tensor(DataType, SmallVec<[usize; 4]>),
-    Tuple(Vec<Given>),
+    Tuple(Vec<ArgType>),
     Other,
 }
 
-impl Given {
-    pub(super) fn of(value: &Value) -> Given {
-        Given::within(value, 4)
+impl ArgType {
+    /// Returns the type of a value.
+    pub(super) fn of(value: &Value) -> ArgType {
+        ArgType::within(value, 4)
     }
 
     /// Tuples nested deeper than `depth` levels are ignored.
-    fn within(value: &Value, depth: u32) -> Given {
+    fn within(value: &Value, depth: u32) -> ArgType {
         match value {
-            Value::Tensor(tensor) => Given::Tensor(tensor.dtype(), tensor.shape().into()),
+            Value::Tensor(tensor) => ArgType::Tensor(tensor.dtype(), tensor.shape().into()),
             Value::Tuple(_) if depth > 0 => {
                 let fields = value.as_tuple().unwrap_or_default().iter();
-                Given::Tuple(fields.map(|field| Given::within(field, depth - 1)).collect())
+                ArgType::Tuple(fields.map(|field| ArgType::within(field, depth - 1)).collect())
             }
-            _ => Given::Other,
+            _ => ArgType::Other,
         }
     }
 
+    /// Returns the type as that of an expression.
     pub(super) fn ty(&self) -> Type {
         match self {
-            Given::Tensor(dtype, shape) => {
+            ArgType::Tensor(dtype, shape) => {
                 Type::tensor(shape.iter().map(|&size| Dim::known(size as i64)), *dtype)
             }
-            Given::Tuple(fields) => Type::tuple(fields.iter().map(Given::ty)),
-            Given::Other => Type::Error,
+            ArgType::Tuple(fields) => Type::tuple(fields.iter().map(ArgType::ty)),
+            ArgType::Other => Type::Error,
         }
     }
 }

@@ -8,36 +8,41 @@ use types::{Attrs, Type};
 
 use super::{
     Args, LARGE, Run,
-    hand::{self, is_large},
-    memory::bytes_of,
-    observer::{Given, Measured},
+    kernel_thread::{self, is_large},
+    memory::{bytes_of, recycle},
+    observer::{ArgType, Measured},
 };
 use crate::{
     chain::Chain,
-    code::{Fill, Instr, Site},
+    code::{CallSite, Fill, Instr},
+    families,
     fault::{Fault, FaultKind},
-    interrupt,
-    kernel::{self, Call, Kernel},
-    spare,
+    kernel::{Call, Kernel},
+    pool,
     tensor::count_of,
     value::Value,
 };
 
 impl Run<'_, '_, '_> {
-    /// The call of an operator in the code.
-    pub(super) fn site(&mut self, base: usize, instr: &Instr, site: &Site) -> Result<(), Fault> {
+    /// Executes the call of an operator.
+    pub(super) fn site(
+        &mut self,
+        base: usize,
+        instr: &Instr,
+        site: &CallSite,
+    ) -> Result<(), Fault> {
         let mut args = self.operands(base, &instr.args);
-        // What is measured goes the way of all calls.
-        let quick = site.quick.filter(|_| !self.measures);
-        let value = match quick.and_then(|quick| quick.run(&mut args)) {
+        // A measured call uses the kernel.
+        let scalar = site.scalar.filter(|_| !self.measures);
+        let value = match scalar.and_then(|scalar| scalar.run(&mut args)) {
             Some(value) => value,
             None => self.operator(site.operator, &site.attrs, &mut args, &site.result)?,
         };
-        self.give(base, instr.dst, args, value)
+        self.finish_call(base, instr.dst, args, value)
     }
 
-    /// Drops the arguments of a call, and puts its value into a slot.
-    pub(super) fn give(
+    /// Drops the arguments of a call, and stores its result in a slot.
+    pub(super) fn finish_call(
         &mut self,
         base: usize,
         dst: u32,
@@ -45,15 +50,16 @@ impl Run<'_, '_, '_> {
         value: Value,
     ) -> Result<(), Fault> {
         if self.has_large {
-            self.forget(args);
+            self.discard(args);
         } else {
             drop(args);
         }
         let bytes = self.bytes(&value);
         self.put(base, dst, value);
-        self.made(bytes)
+        self.count_created(bytes)
     }
 
+    /// Calls an operator.
     pub(super) fn operator(
         &mut self,
         operator: &'static operators::Operator,
@@ -61,14 +67,14 @@ impl Run<'_, '_, '_> {
         args: &mut [Value],
         result: &Type,
     ) -> Result<Value, Fault> {
-        let Some(kernel) = kernel::find(operator.name) else {
+        let Some(kernel) = families::find(operator.name) else {
             let message = format!("`{}` is not supported by the interpreter", operator.name);
             return Err(Fault::new(FaultKind::NoKernel, message));
         };
         self.kernel(kernel, operator, (attrs, result), args, None)
     }
 
-    /// The call of a kernel, which may do the operations of a chain as well.
+    /// Calls a kernel, which may apply a chain to its result.
     pub(super) fn kernel(
         &mut self,
         kernel: &'static Kernel,
@@ -77,61 +83,63 @@ impl Run<'_, '_, '_> {
         args: &mut [Value],
         chain: Option<&Arc<Chain>>,
     ) -> Result<Value, Fault> {
-        let large = args.iter().filter_map(Value::shared).any(|tensor| tensor.len() > LARGE);
-        if large {
+        let is_large_call =
+            args.iter().filter_map(Value::shared).any(|tensor| tensor.len() > LARGE);
+        if is_large_call {
             self.watch.poll()?;
         }
         // The kernel may consume its arguments.
-        let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
+        let arg_types: SmallVec<[ArgType; 4]> = args.iter().map(ArgType::of).collect();
         let begin = self.measures.then(Instant::now);
-        let empty = match kernel.computes() {
-            true => Call::new(operator, attrs, args, result, &self.watch).empty_result(),
-            false => None,
+        let empty = match kernel.refusal() {
+            None => Call::new(operator, attrs, args, result, &self.watch).empty_result(),
+            Some(_) => None,
         };
-        let held = match &empty {
+        let live = match &empty {
             Some(_) => 0,
-            None => self.held(args, bytes_of(result))?,
+            None => self.live_during(args, bytes_of(result))?,
         };
         let other;
-        let watch = match held {
+        let watch = match live {
             0 => &self.watch,
             _ => {
-                other = self.watch.holding(held);
+                other = self.watch.with_live(live);
                 &other
             }
         };
-        let worth = empty.is_none() && !kernel.is_light(args) && is_large(args, result);
-        let hand = if worth { self.hand.get() } else { None };
-        self.has_large |= hand.is_some();
-        let made = match (empty, hand) {
+        let is_slow = empty.is_none() && !kernel.is_light(args) && is_large(args, result);
+        let thread = if is_slow { self.thread.get() } else { None };
+        self.has_large |= thread.is_some();
+        let result_value = match (empty, thread) {
             (Some(value), _) => Ok(Ok(value)),
-            (None, Some(hand)) => {
+            (None, Some(thread)) => {
                 let take = |arg: &mut Value| std::mem::replace(arg, Value::Empty);
                 let mut args: Args = args.iter_mut().map(take).collect();
                 let (attrs, result, watch) = (attrs.clone(), result.clone(), watch.clone());
                 let chain = chain.cloned();
-                hand.call(&self.watch, move || {
-                    let call = Call::new(operator, &attrs, &mut args, &result, &watch);
-                    let mut call = call.followed_by(chain.as_deref());
-                    let done = interrupt::scope(&watch, || (kernel.run)(&mut call));
-                    for arg in args {
-                        watch.spare().give_value(arg);
-                    }
-                    done
-                })
-                .and_then(|done| done)
+                thread
+                    .call(&self.watch, move || {
+                        let call = Call::new(operator, &attrs, &mut args, &result, &watch);
+                        let mut call = call.with_epilogue(chain.as_deref());
+                        let done = watch.within(|| kernel.run(&mut call));
+                        for arg in args {
+                            recycle(watch.pool(), arg);
+                        }
+                        done
+                    })
+                    .and_then(|done| done)
             }
             (None, None) => {
                 let call = Call::new(operator, attrs, args, result, watch);
-                let mut call = call.followed_by(chain.map(|chain| &**chain));
-                interrupt::scope(watch, || (kernel.run)(&mut call))
+                let mut call = call.with_epilogue(chain.map(|chain| &**chain));
+                watch.within(|| kernel.run(&mut call))
             }
         };
-        self.has_large |= bytes_of(result).is_some_and(|bytes| bytes > spare::LEAST as u64);
-        let value = match made.and_then(|done| done) {
+        self.has_large |= bytes_of(result).is_some_and(|bytes| bytes > pool::MIN_LEN as u64);
+        let value = match result_value.and_then(|done| done) {
             Ok(value) => value,
             Err(mut fault) => {
-                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
+                fault.arguments = arg_types.iter().map(|ty| ty.ty().to_string()).collect();
                 return Err(fault);
             }
         };
@@ -139,7 +147,7 @@ impl Run<'_, '_, '_> {
             (begin, &mut self.observer, self.frames.last())
         {
             let time = begin.elapsed();
-            let args: Vec<Type> = given.iter().map(Given::ty).collect();
+            let args: Vec<Type> = arg_types.iter().map(ArgType::ty).collect();
             let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
             observer.called(&Measured {
                 operator,
@@ -154,9 +162,9 @@ impl Run<'_, '_, '_> {
         Ok(value)
     }
 
-    /// The result of the run, with pending transposes computed within the limits of the run.
-    pub(super) fn settled(&self, value: Value) -> Result<Value, Fault> {
-        interrupt::scope(&self.watch, || {
+    /// Computes the pending transposes in the result of the run, within its limits.
+    pub(super) fn with_elements(&self, value: Value) -> Result<Value, Fault> {
+        self.watch.within(|| {
             if let Some(leaves) = value.leaves_within(1 << 12) {
                 leaves.iter().for_each(|tensor| _ = tensor.len());
             }
@@ -164,17 +172,18 @@ impl Run<'_, '_, '_> {
         Ok(value)
     }
 
-    /// A constant of a metadata section, decoded on its first use.
+    /// Returns a constant of a metadata section, decoded on its first use.
     pub(super) fn constant(&mut self, number: u32) -> Result<Value, Fault> {
-        let Some(read) = self.program.constant(number)? else {
+        let Some(encoded) = self.program.constant(number)? else {
             return self.program.known(number);
         };
-        let hand = if read.len() > hand::LARGE as u64 { self.hand.get() } else { None };
-        self.has_large |= hand.is_some();
+        let thread =
+            if encoded.len() > kernel_thread::LARGE as u64 { self.thread.get() } else { None };
+        self.has_large |= thread.is_some();
         let watch = self.watch.clone();
-        let decode = move || interrupt::scope(&watch, || read.decode());
-        let decoded = match hand {
-            Some(hand) => hand.call(&self.watch, decode).and_then(|done| done),
+        let decode = move || watch.within(|| encoded.decode());
+        let decoded = match thread {
+            Some(thread) => thread.call(&self.watch, decode).and_then(|done| done),
             None => decode(),
         };
         let value = decoded.and_then(|done| done)?;
@@ -182,17 +191,17 @@ impl Run<'_, '_, '_> {
         Ok(value)
     }
 
-    /// A tensor filled with one number.
+    /// Creates a tensor filled with one number.
     pub(super) fn fill(&mut self, fill: &Fill) -> Result<Value, Fault> {
         let shape = &fill.shape;
-        let none = || {
+        let too_large = || {
             let message = format!("a constant of shape {shape:?} does not fit into memory");
             Fault::new(FaultKind::Memory, message)
         };
         let bytes = count_of(shape).and_then(|n| n.checked_mul(fill.value.bytes()));
-        let held = self.held(&[], Some(bytes.ok_or_else(none)? as u64))?;
-        let watch = self.watch.holding(held);
-        let tensor = interrupt::scope(&watch, || fill.value.filled(shape))?;
-        tensor.map(Value::from).ok_or_else(none)
+        let live = self.live_during(&[], Some(bytes.ok_or_else(too_large)? as u64))?;
+        let watch = self.watch.with_live(live);
+        let tensor = watch.within(|| fill.value.filled(shape))?;
+        tensor.map(Value::from).ok_or_else(too_large)
     }
 }

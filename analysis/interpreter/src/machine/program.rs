@@ -1,4 +1,4 @@
-//! The definitions and constants that code refers to by number.
+//! The definitions and constants that code refers to by numbers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use crate::{
     code::Proc,
-    compile::{Link, compile},
+    compile::{Linker, compile},
     fault::{Fault, FaultKind},
     tensor::Tensor,
     value::Value,
@@ -170,7 +170,7 @@ struct Scope<'p, 'db> {
     program: &'p mut Program<'db>,
 }
 
-impl Link for Scope<'_, '_> {
+impl Linker for Scope<'_, '_> {
     fn global(&mut self, name: &str) -> Option<u32> {
         let (def, _) = semantics::global(self.program.db, self.module, name)?;
         (def.kind(self.program.db) == semantics::DefKind::Fn).then(|| self.program.number(def))

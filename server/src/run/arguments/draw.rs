@@ -151,7 +151,7 @@ impl Draw {
             FLOAT64 f64 = from_f32 float,
         };
         let tensor = made.ok_or_else(|| no_tensors(dtype))?;
-        interpreter::hold(tensor.bytes() as u64);
+        interpreter::charge(tensor.bytes() as u64);
         Ok(tensor.into())
     }
 }

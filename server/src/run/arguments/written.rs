@@ -347,7 +347,7 @@ fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
         return Err("it has more elements than can be counted".to_owned());
     }
     let tensor = one.filled(&shape).ok_or_else(|| no_tensors(tensor.dtype))?;
-    interpreter::hold(tensor.bytes() as u64);
+    interpreter::charge(tensor.bytes() as u64);
     Ok(tensor.into())
 }
 

@@ -2,8 +2,8 @@
 
 use crate::families::prelude::*;
 
-/// Several shapes broadcast together, with neighbouring axes merged where every operand walks
-/// over them in one go.
+/// Several shapes broadcast together. Adjacent axes are merged if every operand has one stride over
+/// both.
 pub(crate) struct Broadcast<const N: usize> {
     /// The common shape.
     pub(crate) shape: Vec<usize>,
@@ -12,7 +12,7 @@ pub(crate) struct Broadcast<const N: usize> {
 }
 
 impl<const N: usize> Broadcast<N> {
-    /// `None` where the shapes do not fit together.
+    /// Broadcasts shapes; `None` if they are incompatible.
     pub(crate) fn of(shapes: [&[usize]; N]) -> Option<Broadcast<N>> {
         let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
         let mut shape = repeated(1, rank);
@@ -70,13 +70,13 @@ impl<const N: usize> Broadcast<N> {
         merged
     }
 
-    /// The number of elements of the result.
+    /// Returns the number of elements of the result.
     pub(super) fn len(&self) -> usize {
         self.sizes.iter().product()
     }
 
-    /// The stride of each operand, 0 or 1, if one row covers the whole result and at least one
-    /// operand is contiguous.
+    /// Returns the stride of each operand, 0 or 1, if one row covers the whole result and at least
+    /// one operand is contiguous.
     pub(super) fn steps(&self) -> Option<[usize; N]> {
         let steps: [usize; N] = match self.sizes.len() {
             1 => std::array::from_fn(|k| self.strides[k][0]),

@@ -129,7 +129,7 @@ impl Taps {
             Method::Linear => 2,
             Method::Cubic => 4,
         };
-        let mut index = room(places.len() * width);
+        let mut index = with_capacity(places.len() * width);
         for &x in places {
             let first = match method {
                 Method::Nearest => rounding.round(x),
@@ -256,7 +256,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     if data.rank() != axes + 2 || wanted.len() != axes {
         return Err(call.fault(format_args!("there must be {axes} sizes and {axes} spatial axes")));
     }
-    let mut counts = room(axes);
+    let mut counts = with_capacity(axes);
     for &count in wanted {
         match usize::try_from(count) {
             Ok(count) => counts.push(count),
@@ -277,7 +277,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
         _ => Rounding::Round,
     };
     let cropping = mode == "tf_crop_and_resize";
-    let mut places = room(axes);
+    let mut places = with_capacity(axes);
     for axis in 0..axes {
         // The region lists axes outermost first, but innermost first for volumes.
         let at = if axes == 3 { axes - 1 - axis } else { axis };
@@ -398,7 +398,7 @@ pub(super) fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
             repeated(0.5 * (from + to) * last, count)
         }
     };
-    let mut out = room(shape.iter().product());
+    let mut out = with_capacity(shape.iter().product());
     for (ends, image) in boxes.to_f32s().chunks_exact(4).zip(of) {
         let image = usize::try_from(image).ok().filter(|&image| image < batches);
         let Some(image) = image else {

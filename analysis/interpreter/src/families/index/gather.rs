@@ -22,7 +22,7 @@ fn collect(
     call.allow(shape, tensor.dtype())?;
     each_dtype!(tensor, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = room(starts.len() * length);
+        let mut out: Vec<T> = with_capacity(starts.len() * length);
         for &start in starts {
             match elements.get(start..start + length) {
                 Some(&[element]) => {
@@ -80,7 +80,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
     let outer: usize = from[batch..axis].iter().product();
     let inner: usize = from[axis + 1..].iter().product();
     let each: usize = at[batch..].iter().product();
-    let mut starts = room(batches * outer * each);
+    let mut starts = with_capacity(batches * outer * each);
     for b in 0..batches {
         let places = if batch == 0 { &places[..] } else { &places[b * each..(b + 1) * each] };
         for o in 0..outer {
@@ -109,7 +109,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
     }
     let steps = strides(from);
     let numbers = indices.to_i64s();
-    let mut starts = room(numbers.len());
+    let mut starts = with_capacity(numbers.len());
     let mut index = repeated(0usize, shape.len());
     for number in numbers {
         let at = position(call, number, axis, from[axis])?;
@@ -153,7 +153,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
     // The number of results per position on the batch axes.
     let after: usize = rest[batch..].iter().product();
     let batch_stride: usize = from[batch..].iter().product();
-    let mut starts = room(count);
+    let mut starts = with_capacity(count);
     for k in watched(0..count) {
         let mut start = if batch > 0 { k / after.max(1) * batch_stride } else { 0 };
         for m in 0..depth {

@@ -97,7 +97,7 @@ fn scatter(call: &mut Call<'_>, mode: &str) -> Outcome {
     let product = |sizes: &[usize]| sizes.iter().product::<usize>();
     let (count, behind) = (shape[axis], product(&shape[axis + 1..]));
     let (size, step) = (from[axis], product(&from[axis + 1..]));
-    let mut starts = room(indices.len());
+    let mut starts = with_capacity(indices.len());
     for (at, number) in watched(indices.to_i64s().into_iter().enumerate()) {
         let number = if number < 0 { number + size as i64 } else { number };
         let (before, within) = (at / (count * behind), at % behind);
@@ -124,7 +124,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
     let count: usize = rest.iter().product();
     let length: usize = from[depth..].iter().product();
     let numbers = indices.to_i64s();
-    let mut starts = room(count);
+    let mut starts = with_capacity(count);
     for k in watched(0..count) {
         let mut start = 0;
         for axis in 0..depth {
@@ -171,7 +171,7 @@ fn strided_set(call: &mut Call<'_>) -> Outcome {
     let updates = broadcast::broadcast_to(call, call.tensor(1)?, &region)?;
     let steps = strides(&shape);
     let mut index = repeated(0usize, shape.len());
-    let mut starts = room(updates.len());
+    let mut starts = with_capacity(updates.len());
     for _ in 0..updates.len() {
         let place =
             cuts.iter().zip(&index).zip(&steps).map(|((&(begin, stride, _), &k), &step)| {

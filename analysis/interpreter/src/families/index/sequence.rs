@@ -50,7 +50,7 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
     each_dtype!(tensor, array => {
         let elements = array.as_slice().unwrap_or_default();
         let mut index = repeated(0usize, shape.len());
-        let mut out: Vec<T> = room(elements.len());
+        let mut out: Vec<T> = with_capacity(elements.len());
         for at in 0..elements.len() {
             let length = lengths.get(index[batch]).copied().unwrap_or_default();
             let length = length.min(shape[time] as i64);
@@ -76,7 +76,7 @@ fn dft(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("both parts must have the same shape, with at least one axis"));
     };
     let (x, y) = (re.to_f64s(), im.to_f64s());
-    let (mut real, mut imaginary) = (room(x.len()), room(x.len()));
+    let (mut real, mut imaginary) = (with_capacity(x.len()), with_capacity(x.len()));
     let sign = if inverse { 2.0 * PI } else { -2.0 * PI };
     let factor = if inverse { 1.0 / length as f64 } else { 1.0 };
     for (x, y) in x.chunks(length.max(1)).zip(y.chunks(length.max(1))) {
@@ -114,7 +114,7 @@ fn stft(call: &mut Call<'_>) -> Outcome {
         _ => return Err(call.fault("the result must have three or four axes")),
     };
     let scale = if normalized { 1.0 / points.sqrt() } else { 1.0 };
-    let mut out = room(batches * rows * columns * 2);
+    let mut out = with_capacity(batches * rows * columns * 2);
     for batch in 0..batches {
         for row in 0..rows {
             for column in 0..columns {

@@ -64,7 +64,7 @@ pub(crate) fn cut(call: &Call<'_>, tensor: &Tensor, cuts: &[Cut]) -> Result<Tens
     }
     let made = each_dtype!(tensor, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = room(shape.iter().product());
+        let mut out: Vec<T> = with_capacity(shape.iter().product());
         if !shape.contains(&0) {
             let (outer, last) = match rank.checked_sub(1) {
                 Some(last) => (last, Some(last)),
@@ -181,7 +181,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
         let elements = array.as_slice().unwrap_or_default();
         let count = shape.iter().product();
         let mut index = repeated(0usize, shape.len());
-        let mut out: Vec<T> = room(count);
+        let mut out: Vec<T> = with_capacity(count);
         for _ in 0..count {
             let moved = index.iter().zip(&walk).map(|(k, step)| k.saturating_mul(*step));
             let at = moved.fold(0usize, usize::saturating_add);

@@ -1,57 +1,58 @@
-//! Convolutions without columns: windows are read where they are.
+//! Convolutions that read the windows in place instead of unfolding them to columns.
 //!
 //! The data is copied once, with its padding. The elements under one element of the window are then
-//! neighbours for all places of a line, and lines follow each other at the same distance: the right matrix
-//! of the product is the copy, from another offset for each row. Between two lines there are places that
-//! nobody wants; they are computed as well. With strides above 1 the copy holds each phase by itself.
+//! adjacent for all positions of a line, and lines have equal distances: each row of the right matrix of
+//! the product is the copy from another offset. The positions between two lines are computed as well and
+//! ignored. With strides above 1, the copy holds each phase separately.
 
 use ndarray::{ArrayViewMut3, Axis};
 
 use super::Walk;
 use crate::{
     families::prelude::*,
-    gemm::{After, Aligned, Gemm, Windows},
-    interrupt::each_item,
+    gemm::{Aligned, Epilogue, Gemm, Windows},
+    parallel::each_item,
 };
 
-/// Elements of the data that all rows of the filter walk over, before they go on to the next ones: they stay
-/// in the second level cache.
-const NEAR: usize = 1 << 17;
-/// The most elements of the copy for those lines, where it is larger than that.
+/// The maximum size of a copy that is not divided, since it fits into the second level cache, in
+/// elements.
+const CACHED: usize = 1 << 17;
+/// The maximum size of a group of lines of a larger copy, which all rows of the filter process before
+/// the next group, in elements.
 const GROUP: usize = 18_432;
-/// Multiplications that are done in one go.
+/// The number of multiplications between checks for cancellation.
 const WORK: usize = 1 << 24;
-/// Parts of the work for each thread.
-const TURNS: usize = 4;
-/// Rows of the filter that are walked along at once, at most.
+/// The number of parts of the work per thread.
+const PARTS_PER_THREAD: usize = 4;
+/// The maximum number of rows of the filter that are multiplied at once.
 const ROWS: usize = 8;
 
-/// The copy of the data along one axis.
-struct Copied {
+/// The layout of the copy along one axis.
+struct CopiedAxis {
     walk: Walk,
-    /// Phases that the window meets, each a coordinate below the stride.
+    /// The phases of the elements of the window: their positions modulo the stride.
     phases: Vec<usize>,
-    /// The elements of each.
+    /// The number of elements of each phase.
     size: usize,
 }
 
-impl Copied {
-    fn new(walk: Walk) -> Copied {
+impl CopiedAxis {
+    fn new(walk: Walk) -> CopiedAxis {
         let mut phases = collected((0..walk.window).map(|tap| tap * walk.dilation % walk.stride));
         phases.sort_unstable();
         phases.dedup();
         let size = walk.count + walk.window.saturating_sub(1) * walk.dilation / walk.stride;
-        Copied { walk, phases, size }
+        CopiedAxis { walk, phases, size }
     }
 
-    /// The phase of an element of the window, and how far it is from the first place.
+    /// Returns the index of the phase of an element of the window, and the offset of the element in it.
     fn tap(&self, tap: usize) -> (usize, usize) {
         let at = tap * self.walk.dilation;
         let phase = self.phases.binary_search(&(at % self.walk.stride)).unwrap_or(0);
         (phase, at / self.walk.stride)
     }
 
-    /// The elements of a phase that meet data: from, to, and which data the first meets.
+    /// Returns the range of a phase inside of the data, and the data element of its start.
     fn inside(&self, phase: usize) -> (usize, usize, usize) {
         let (walk, phase) = (&self.walk, self.phases[phase]);
         let from = walk.before.saturating_sub(phase).div_ceil(walk.stride).min(self.size);
@@ -61,30 +62,31 @@ impl Copied {
     }
 }
 
-/// The planes of one group by its filters; returns false, and computes nothing, where it does not pay off.
+/// Convolves the planes of one group with its filters. Returns false, and computes nothing, if this does
+/// not pay off.
 pub(super) fn by_windows<T: Gemm>(
     planes: &[T],
     filter: &[T],
     walks: &[Walk],
     (channels, outputs): (usize, usize),
     to: &mut [T],
-    after: After<'_>,
+    epilogue: Epilogue<'_>,
 ) -> bool {
     let (rows, columns) = match walks {
-        [rows, columns] => (Copied::new(*rows), Copied::new(*columns)),
-        [columns] => (Copied::new(Walk::new(1, 1, (1, 1), (0, 0))), Copied::new(*columns)),
+        [rows, columns] => (CopiedAxis::new(*rows), CopiedAxis::new(*columns)),
+        [columns] => (CopiedAxis::new(Walk::new(1, 1, (1, 1), (0, 0))), CopiedAxis::new(*columns)),
         _ => return false,
     };
     let (lines, count) = (rows.walk.count, columns.walk.count);
     let area = rows.walk.size * columns.walk.size;
     let plane = rows.size.saturating_mul(columns.size);
     let copy = plane.saturating_mul(rows.phases.len()).saturating_mul(columns.phases.len());
-    let pays = T::WINDOWS
+    let pays_off = T::WINDOWS
         && outputs >= ROWS / 2
         && columns.size * 5 <= count * 7
         && copy <= 4 * (area + lines * count);
     let Ok(mut to) = ArrayViewMut3::from_shape((outputs, lines, count), to) else { return false };
-    if !pays {
+    if !pays_off {
         return false;
     }
     let mut elements = Aligned::new(channels * copy + T::slack());
@@ -93,11 +95,11 @@ pub(super) fn by_windows<T: Gemm>(
         let from = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
         copied(from, &rows, &columns, to);
     });
-    // Read in the last tile, and thrown away.
+    // The last tile reads and ignores these.
     let rest = elements.get_mut().get_mut(channels * copy..).unwrap_or_default();
     rest.fill(T::default());
     let (elements, line) = (elements.get(), columns.size);
-    let mut offsets = room(channels * rows.walk.window * columns.walk.window);
+    let mut offsets = with_capacity(channels * rows.walk.window * columns.walk.window);
     for channel in 0..channels {
         for (phase, row) in (0..rows.walk.window).map(|tap| rows.tap(tap)) {
             for (second, column) in (0..columns.walk.window).map(|tap| columns.tap(tap)) {
@@ -107,13 +109,13 @@ pub(super) fn by_windows<T: Gemm>(
         }
     }
     let depth = offsets.len();
-    let near = channels * copy <= NEAR;
-    let group = if near { lines } else { (GROUP / channels.max(1) / line).clamp(1, lines) };
+    let is_cached = channels * copy <= CACHED;
+    let group = if is_cached { lines } else { (GROUP / channels.max(1) / line).clamp(1, lines) };
     let groups = lines.div_ceil(group);
-    // Few groups of lines are shared out by rows of the filter as well.
-    let parts = (rayon::current_num_threads() * TURNS).div_ceil(groups);
+    // If there are few groups of lines, the rows of the filter are divided as well.
+    let parts = (rayon::current_num_threads() * PARTS_PER_THREAD).div_ceil(groups);
     let height = outputs.div_ceil(parts).next_multiple_of(ROWS);
-    let mut tasks = room(groups * outputs.div_ceil(height));
+    let mut tasks = with_capacity(groups * outputs.div_ceil(height));
     for (at, mut rest) in to.axis_chunks_iter_mut(Axis(1), group).enumerate() {
         for top in (0..outputs).step_by(height) {
             let (now, later) = rest.split_at(Axis(0), height.min(outputs - top));
@@ -131,14 +133,14 @@ pub(super) fn by_windows<T: Gemm>(
             let offsets = &offsets;
             T::windows(Windows { rows, elements, offsets, line, count, from, out: &mut out });
             let plane = lines * count;
-            after.from((top + at * step) * plane + from * count).rows(plane, out);
+            epilogue.at((top + at * step) * plane + from * count).apply(plane, out);
         }
     });
     true
 }
 
-/// Copies a plane, phase by phase, with zeros for what is outside of the data.
-fn copied<T: Copy + Default>(from: &[T], rows: &Copied, columns: &Copied, to: &mut [T]) {
+/// Copies a plane phase by phase, with zeros outside of the data.
+fn copied<T: Copy + Default>(from: &[T], rows: &CopiedAxis, columns: &CopiedAxis, to: &mut [T]) {
     let mut lines = to.chunks_exact_mut(columns.size);
     let (width, stride) = (columns.walk.size, columns.walk.stride);
     for phase in 0..rows.phases.len() {

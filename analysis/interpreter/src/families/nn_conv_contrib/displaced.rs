@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     convert::converted,
-    gemm::{After, Gemm},
+    gemm::{Epilogue, Gemm},
 };
 
 /// Interpolates between the four elements around a position; those outside of the plane are 0.
@@ -112,7 +112,7 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
                 ArrayView2::from_shape((depth, places), part),
                 ArrayViewMut2::from_shape((per_group, places), to),
             ) {
-                f32::multiply(weight, part, to, After::default());
+                f32::multiply(weight, part, to, Epilogue::default());
             }
         }
     }
@@ -159,7 +159,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
         Some(y * width + x)
     };
     let area = height * width;
-    let mut out = room(shape.iter().product());
+    let mut out = with_capacity(shape.iter().product());
     for batch in 0..batches {
         for displacement in 0..moves {
             let shift = |k: usize| (k as i64 - radius as i64) * step as i64;
@@ -199,5 +199,5 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the data and the buffer have different ranks"));
     };
     let all = super::super::shape::joined(call, &[buffer, data], axis)?;
-    Ok(super::super::shape::stretch(call, &all, axis, new, new + size)?.into())
+    Ok(super::super::shape::slice_axis(call, &all, axis, new, new + size)?.into())
 }

@@ -54,7 +54,7 @@ pub(in crate::families) fn transposed(
             weight.shape()
         )));
     }
-    let mut spread = room(spatial);
+    let mut spread = with_capacity(spatial);
     for axis in 0..spatial {
         let (size, window) = (data.shape()[2 + axis], weight.shape()[2 + axis]);
         // A count that is too large for an `i64` is clamped: a result of that size is rejected
@@ -130,7 +130,7 @@ fn mirrored(call: &Call<'_>, weight: &Tensor, groups: usize) -> Result<Tensor, F
     shape.extend(&from[2..]);
     let made = each_dtype!(weight, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = room(elements.len());
+        let mut out = with_capacity(elements.len());
         for output in 0..outputs * groups {
             let (group, output) = (output / outputs, output % outputs);
             for input in 0..inputs {

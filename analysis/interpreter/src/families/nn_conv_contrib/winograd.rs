@@ -121,7 +121,7 @@ impl Matrices {
 fn along(data: &[f64], inner: usize, matrix: &[Vec<f64>]) -> Vec<f64> {
     let columns = matrix.first().map_or(0, Vec::len);
     let block = matrix.len() * inner;
-    let mut out = room(data.len() / block.max(1) * columns * inner);
+    let mut out = with_capacity(data.len() / block.max(1) * columns * inner);
     for from in data.chunks_exact(block.max(1)) {
         for column in 0..columns {
             let start = out.len();
@@ -173,7 +173,7 @@ fn transformed(call: &Call<'_>, axes: usize) -> Outcome {
     let mut order: Vec<usize> = (rank - axes..rank).collect();
     order.extend(2..rank - axes);
     order.extend([0, 1]);
-    Ok(super::super::shape::permuted(&tensor, &order).into())
+    Ok(tensor.permuted(&order).into())
 }
 
 /// `nn.contrib_conv2d_winograd_weight_transform`
@@ -231,7 +231,7 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     }
     let deep = axes == 2 || front[2] == front[0];
     let side = |alpha: usize| Matrices::new(call, tile, (alpha + 1).saturating_sub(tile));
-    let mut matrices = room(axes);
+    let mut matrices = with_capacity(axes);
     for axis in 0..axes {
         // In the order of the data: an untransformed depth is the last axis of the weight.
         matrices.push(match (deep, axis) {
@@ -254,9 +254,9 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     // The weight as (window…, outputs, inputs), with the window in the order of the data.
     let mut order: Vec<usize> = if deep { (0..axes).collect() } else { vec![2, 0, 1] };
     order.extend(if outputs_first { [axes, axes + 1] } else { [axes + 1, axes] });
-    let factors = super::super::shape::permuted(weight, &order).to_f64s();
+    let factors = weight.permuted(&order).to_f64s();
     let sizes = &data.shape()[2..];
-    let mut counts = room(axes);
+    let mut counts = with_capacity(axes);
     for axis in 0..axes {
         let window = matrices[axis].alpha + 1 - matrices[axis].tile;
         let room = sizes[axis].saturating_add(padding[axis].0).saturating_add(padding[axis].1);
@@ -277,7 +277,7 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
         let mut at = repeated(0usize, axes);
         for _ in 0..tiles.iter().product() {
             // A tile of the data, channel by channel, transformed along each axis.
-            let mut values = room(inputs * window);
+            let mut values = with_capacity(inputs * window);
             for channel in 0..inputs {
                 let plane = &x[(batch * inputs + channel) * area..][..area];
                 let mut index = repeated(0usize, axes);
@@ -351,7 +351,7 @@ pub(super) fn gemm_weight(call: &mut Call<'_>) -> Outcome {
     let depth = weight.len() / outputs.max(1);
     each_dtype!(weight, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = room(shape.iter().product());
+        let mut out = with_capacity(shape.iter().product());
         for tile in 0..across * down {
             for cell in watched(0..rows * columns) {
                 let output = tile / down * rows + cell / columns;
@@ -392,7 +392,7 @@ pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
     call.allow(&shape, tiles.dtype())?;
     let weight = each_dtype!(tiles, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = room(outputs * depth);
+        let mut out = with_capacity(outputs * depth);
         for output in 0..outputs {
             for input in 0..inputs {
                 spend(2 * height * width);

@@ -107,7 +107,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the sums have too many terms"));
     };
     let (sums_of, totals_of) = if is_float { (count, 0) } else { (0, count) };
-    let (mut sums, mut totals) = (room(sums_of), room(totals_of));
+    let (mut sums, mut totals) = (with_capacity(sums_of), with_capacity(totals_of));
     let mut outer = repeated(0usize, shape.len());
     let walk = |steps: &[usize], index: &[usize]| -> usize {
         steps.iter().zip(index).map(|(step, k)| step * k).sum()

@@ -5,7 +5,6 @@ use crate::families::{
     index::slice::{Cut, cut},
     layouts,
     prelude::*,
-    shape::permuted,
 };
 
 /// The block size and the data in NCHW.
@@ -37,7 +36,7 @@ pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
     let &[n, c, h, w] = data.shape() else { return Err(call.fault("the data must have 4 axes")) };
     let apart = call.reshaped(data, &[n, c, h / block, block, w / block, block])?;
     // The position in the block is the outer part of the new channel.
-    let blocks = permuted(&apart, &[0, 3, 5, 1, 2, 4]);
+    let blocks = apart.permuted(&[0, 3, 5, 1, 2, 4]);
     let image = call.reshaped(
         blocks,
         &[n, c.saturating_mul(block.saturating_mul(block)), h / block, w / block],
@@ -52,10 +51,10 @@ pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
     let kept = c / block.saturating_mul(block);
     let apart = if call.str("mode") == "DCR" {
         let apart = call.reshaped(data, &[n, block, block, kept, h, w])?;
-        permuted(&apart, &[0, 3, 4, 1, 5, 2])
+        apart.permuted(&[0, 3, 4, 1, 5, 2])
     } else {
         let apart = call.reshaped(data, &[n, kept, block, block, h, w])?;
-        permuted(&apart, &[0, 1, 4, 2, 5, 3])
+        apart.permuted(&[0, 1, 4, 2, 5, 3])
     };
     let image =
         call.reshaped(apart, &[n, kept, h.saturating_mul(block), w.saturating_mul(block)])?;
@@ -110,7 +109,7 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
             }
         }
     }
-    let blocks = permuted(&call.reshaped(padded, &apart)?, &order);
+    let blocks = call.reshaped(padded, &apart)?.permuted(&order);
     Ok(call.reshaped(blocks, &shape)?.into())
 }
 
@@ -157,6 +156,6 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
         }
         cuts.push(kept);
     }
-    let space = permuted(&call.reshaped(data.clone(), &apart)?, &order);
+    let space = call.reshaped(data.clone(), &apart)?.permuted(&order);
     Ok(cut(call, &call.reshaped(space, &shape)?, &cuts)?.into())
 }

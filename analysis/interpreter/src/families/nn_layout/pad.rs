@@ -34,7 +34,7 @@ impl Sources {
 
     /// The sources one by one.
     fn each(&self) -> Vec<Option<usize>> {
-        let mut each = room(self.count);
+        let mut each = with_capacity(self.count);
         for &(from, length) in &self.stretches {
             let stretch = watched(0..length).map(|k| from.map(|from| from + k));
             each.extend(stretch);
@@ -77,8 +77,8 @@ pub(super) fn padded(
             data.rank()
         )));
     }
-    let mut sources: Vec<Sources> = room(data.rank());
-    let mut shape = room(data.rank());
+    let mut sources: Vec<Sources> = with_capacity(data.rank());
+    let mut shape = with_capacity(data.rank());
     for (axis, (&size, &(before, after))) in data.shape().iter().zip(widths).enumerate() {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let length = size.saturating_add(before).saturating_add(after);
@@ -125,7 +125,7 @@ fn spread(
         return call.unsupported(data.dtype());
     };
     if shape.contains(&0) {
-        return call.reshaped(nothing(call, data)?, &shape);
+        return call.reshaped(empty_like(call, data)?, &shape);
     }
     let steps = strides(data.shape());
     let Some((last, outer)) = sources.split_last() else { return Ok(data.clone()) };
@@ -143,7 +143,7 @@ fn spread(
         let from = data.as_slice().unwrap_or_default();
         let value: T =
             T::unwrap(&value).and_then(|value| value.first().copied()).unwrap_or_default();
-        let mut out: Vec<T> = room(shape.iter().product());
+        let mut out: Vec<T> = with_capacity(shape.iter().product());
         let mut index = repeated(0usize, outer.len());
         for _ in 0..rows {
             let row = start(&index);
@@ -164,7 +164,7 @@ fn spread(
 }
 
 /// An empty vector of the tensor's data type.
-fn nothing(call: &Call<'_>, data: &Tensor) -> Result<Tensor, Fault> {
+fn empty_like(call: &Call<'_>, data: &Tensor) -> Result<Tensor, Fault> {
     match Tensor::zeros(data.dtype(), &[0]) {
         Some(tensor) => Ok(tensor),
         None => call.unsupported(data.dtype()),
@@ -180,8 +180,8 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
         other => return Err(call.fault(format_args!("unknown mode \"{other}\""))),
     };
     let data = call.tensor(0)?;
-    let mut sources: Vec<Sources> = room(data.rank());
-    let mut shape = room(data.rank());
+    let mut sources: Vec<Sources> = with_capacity(data.rank());
+    let mut shape = with_capacity(data.rank());
     for (axis, (&size, &(before, after))) in data.shape().iter().zip(&widths).enumerate() {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let length = size.saturating_add(before).saturating_add(after);
@@ -216,8 +216,8 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     if steps.len() != data.rank() {
         return Err(call.fault("`strides` does not have a number for each axis"));
     }
-    let mut sources: Vec<Sources> = room(data.rank());
-    let mut shape = room(data.rank());
+    let mut sources: Vec<Sources> = with_capacity(data.rank());
+    let mut shape = with_capacity(data.rank());
     for (&size, &step) in data.shape().iter().zip(&steps) {
         let Some(step) = usize::try_from(step).ok().filter(|&step| step > 0) else {
             return Err(call.fault(format_args!("the stride {step} is less than 1")));

@@ -30,7 +30,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     };
     let inner: usize = shape[axis + 1..].iter().product();
     let numbers = predictions.to_f64s();
-    let mut losses = room(targets.len());
+    let mut losses = with_capacity(targets.len());
     let mut total = 0.0;
     for (at, class) in watched(targets.to_i64s().into_iter().enumerate()) {
         if class == ignored {

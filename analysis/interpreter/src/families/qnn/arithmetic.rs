@@ -28,11 +28,11 @@ pub(super) fn unary(call: &mut Call<'_>, f: fn(f32) -> f32) -> Outcome {
         let table: Vec<i32> = (0..256)
             .map(|bits: i32| one(if data.dtype().is_int() { i32::from(bits as i8) } else { bits }))
             .collect();
-        placed(&values, |_, x| table[usize::from(x as u8)])
+        map_indexed(&values, |_, x| table[usize::from(x as u8)])
     } else {
-        placed(&values, |_, x| one(x))
+        map_indexed(&values, |_, x| one(x))
     };
-    Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
+    Ok(saturated(call, data.shape(), out, data.dtype())?.into())
 }
 
 /// Converts an argument to the scale of the result.
@@ -54,15 +54,15 @@ fn zip(
         return Err(call.fault(format_args!("shapes {a:?} and {b:?} cannot be broadcast")));
     };
     call.allow(&walk.shape, DataType::INT32)?;
-    let mut out = room(walk.shape.iter().product());
+    let mut out = with_capacity(walk.shape.iter().product());
     walk.rows(&mut |_, length, [(i, di), (j, dj)]| {
         out.extend((0..length).map(|k| f(x[i + k * di], y[j + k * dj])));
     });
     Ok((walk.shape, out))
 }
 
-/// The sum or difference of both arguments in the scale of the result. `back` subtracts the zero
-/// point that is counted once too often, or too rarely.
+/// Computes the sum or difference of both arguments in the scale of the result. `back` removes the zero
+/// point that is counted twice in a sum, or adds the one that cancels in a difference.
 pub(super) fn sum(
     call: &mut Call<'_>,
     f: fn(i32, i32) -> i32,
@@ -73,7 +73,7 @@ pub(super) fn sum(
     let right = Scaling::of(call, 4, target, call.int("rhs_axis")?)?;
     let (x, y) = (operand(call, 0, &left)?, operand(call, 1, &right)?);
     let (shape, out) = zip(call, &x, &y, |x, y| back(f(x, y), target.1))?;
-    Ok(narrowed(call, &shape, out, call.tensor(0)?.dtype())?.into())
+    Ok(saturated(call, &shape, out, call.tensor(0)?.dtype())?.into())
 }
 
 /// The product, whose scale is the product of both scales.
@@ -87,8 +87,8 @@ pub(super) fn product(call: &mut Call<'_>) -> Outcome {
     }
     let shifted = |position: usize, axis: i64| -> Result<Vec<i32>, Fault> {
         let data = call.tensor(position)?;
-        let zero = Each::new(call, zeros(call, 2 * position + 3)?, data.shape(), axis)?;
-        Ok(placed(&integers(data), |place, x| x.wrapping_sub(zero.at(place))))
+        let zero = PerChannel::new(call, zeros(call, 2 * position + 3)?, data.shape(), axis)?;
+        Ok(map_indexed(&integers(data), |place, x| x.wrapping_sub(zero.at(place))))
     };
     let (x, y) = (shifted(0, left_axis)?, shifted(1, right_axis)?);
     let (shape, out) = zip(call, &x, &y, i32::wrapping_mul)?;
@@ -99,7 +99,7 @@ pub(super) fn product(call: &mut Call<'_>) -> Outcome {
         ..Scaling::to(output_scale, output_zero)
     };
     let out = scaling.run(call, &out, &shape)?;
-    Ok(narrowed(call, &shape, out, call.tensor(0)?.dtype())?.into())
+    Ok(saturated(call, &shape, out, call.tensor(0)?.dtype())?.into())
 }
 
 /// `qnn.leaky_relu`: elements below the zero point are scaled towards the zero point of the result.
@@ -112,10 +112,10 @@ pub(super) fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     let offset = multiply_upward(target.1, rest);
     let data = call.tensor(0)?;
     let below: Vec<bool> = mapped(&integers(data), |x| x < zero);
-    let out = placed(&scaled, |place, x| {
+    let out = map_indexed(&scaled, |place, x| {
         if below[place] { multiply_upward(x, slope).wrapping_add(offset) } else { x }
     });
-    Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
+    Ok(saturated(call, data.shape(), out, data.dtype())?.into())
 }
 
 /// `qnn.softmax` with integers only: powers of 2, interpolated linearly.
@@ -139,7 +139,7 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
         let places = || (0..size).map(|k| start + k * inner);
         let largest = places().map(|at| values[at].wrapping_sub(zero)).max().unwrap_or(0);
         // The distance to the maximum as a power of 2 and a remainder.
-        let mut parts: Vec<(i32, i32)> = room(size);
+        let mut parts: Vec<(i32, i32)> = with_capacity(size);
         for at in places() {
             let x = values[at].wrapping_sub(zero).wrapping_sub(largest);
             let x = x.wrapping_add(x >> 1).wrapping_sub(x >> 4);
@@ -157,5 +157,5 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
     }
     let scaling = Scaling { input_scales: vec![1.0 / 128.0], ..Scaling::to(target.0, target.1) };
     let out = scaling.run(call, &out, shape)?;
-    Ok(narrowed(call, shape, out, DataType::INT8)?.into())
+    Ok(saturated(call, shape, out, DataType::INT8)?.into())
 }

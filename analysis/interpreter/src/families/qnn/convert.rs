@@ -75,7 +75,7 @@ impl Scaling {
         if self.output_scale == 0.0 {
             return Err(call.fault("the scale of the result is 0"));
         }
-        let zero = Each::new(call, self.input_zeros.clone(), shape, self.axis)?;
+        let zero = PerChannel::new(call, self.input_zeros.clone(), shape, self.axis)?;
         // Equal scales need no multiplication.
         let equal = self.input_scales == [self.output_scale];
         let ratio = |&scale: &f32| f64::from(scale) / f64::from(self.output_scale);
@@ -84,9 +84,9 @@ impl Scaling {
         let out = match self.compute {
             Compute::Integers => {
                 let fixed = mapped(&ratios, fixed_point);
-                let fixed = Each::new(call, fixed, shape, self.axis)?;
+                let fixed = PerChannel::new(call, fixed, shape, self.axis)?;
                 let single = fixed.values.len() == 1;
-                placed(data, |place, x| {
+                map_indexed(data, |place, x| {
                     let x = x.wrapping_sub(zero.at(place));
                     let x = match self.rounding {
                         _ if equal => x,
@@ -99,23 +99,25 @@ impl Scaling {
             }
             Compute::Single => {
                 let ratios = mapped(&ratios, |ratio| ratio as f32);
-                let ratios = Each::new(call, ratios, shape, self.axis)?;
-                placed(data, |place, x| {
+                let ratios = PerChannel::new(call, ratios, shape, self.axis)?;
+                map_indexed(data, |place, x| {
                     let x = x as f32 - zero.at(place) as f32;
                     let x = if equal { x } else { x * ratios.at(place) } + out_zero as f32;
                     match self.rounding {
-                        Rounding::Upward => cut(f64::from((x + 0.5).floor())),
+                        Rounding::Upward => truncate(f64::from((x + 0.5).floor())),
                         // The sum is rounded, too: 12345679.5 to even.
-                        Rounding::ToNearest => cut(f64::from((x.abs() + 0.5).floor().copysign(x))),
+                        Rounding::ToNearest => {
+                            truncate(f64::from((x.abs() + 0.5).floor().copysign(x)))
+                        }
                     }
                 })
             }
             Compute::Double => {
-                let ratios = Each::new(call, ratios, shape, self.axis)?;
-                placed(data, |place, x| {
+                let ratios = PerChannel::new(call, ratios, shape, self.axis)?;
+                map_indexed(data, |place, x| {
                     let x = f64::from(x) - f64::from(zero.at(place));
                     let x = if equal { x } else { x * ratios.at(place) } + f64::from(out_zero);
-                    cut(match self.rounding {
+                    truncate(match self.rounding {
                         Rounding::Upward => (x + 0.5).floor(),
                         Rounding::ToNearest => (x.abs() + 0.5).floor().copysign(x),
                     })
@@ -128,7 +130,7 @@ impl Scaling {
 
 /// Converts a whole number to a 32 bit integer. Numbers out of range become the minimum, as in
 /// hardware.
-fn cut(x: f64) -> i32 {
+fn truncate(x: f64) -> i32 {
     let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
     if within { x as i32 } else { i32::MIN }
 }
@@ -159,7 +161,7 @@ pub(super) fn requantize(call: &mut Call<'_>) -> Outcome {
     let scaling = Scaling { rounding, compute, ..Scaling::of(call, 1, output, call.int("axis")?)? };
     let data = call.tensor(0)?;
     let out = scaling.run(call, &integers(data), data.shape())?;
-    Ok(narrowed(call, data.shape(), out, dtype)?.into())
+    Ok(saturated(call, data.shape(), out, dtype)?.into())
 }
 
 /// Rounds `x / scale` to the nearest integer, halves away from zero, adds the zero point and clamps
@@ -174,11 +176,12 @@ pub(super) fn quantize(call: &mut Call<'_>) -> Outcome {
     let axis = call.int("axis")?;
     let data = call.tensor(0)?;
     let shape = data.shape();
-    let scale = Each::new(call, scales(call, 1)?, shape, axis)?;
-    let zero = Each::new(call, zeros(call, 2)?, shape, axis)?;
+    let scale = PerChannel::new(call, scales(call, 1)?, shape, axis)?;
+    let zero = PerChannel::new(call, zeros(call, 2)?, shape, axis)?;
     let range = range(dtype);
-    let out =
-        placed(&data.to_f32s(), |place, x| quantized(x, scale.at(place), zero.at(place), range));
+    let out = map_indexed(&data.to_f32s(), |place, x| {
+        quantized(x, scale.at(place), zero.at(place), range)
+    });
     match f32::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
@@ -191,13 +194,13 @@ pub(super) fn dequantize(call: &mut Call<'_>) -> Outcome {
     let axis = call.int("axis")?;
     let data = call.tensor(0)?;
     let shape = data.shape();
-    let scale = Each::new(call, scales(call, 1)?, shape, axis)?;
-    let zero = Each::new(call, zeros(call, 2)?, shape, axis)?;
+    let scale = PerChannel::new(call, scales(call, 1)?, shape, axis)?;
+    let zero = PerChannel::new(call, zeros(call, 2)?, shape, axis)?;
     let highest = match dtype {
         DataType::FLOAT16 => half::f16::MAX.to_f32(),
         _ => f32::INFINITY,
     };
-    let out = placed(&integers(data), |place, x| {
+    let out = map_indexed(&integers(data), |place, x| {
         let x = x.wrapping_sub(zero.at(place)) as f32 * scale.at(place);
         x.min(highest).max(-highest)
     });
@@ -247,7 +250,7 @@ fn simulated(call: &Call<'_>, f: impl Fn(f32, f32, f32) -> f32 + Sync) -> Outcom
         return Err(call.fault("the scale or the zero point is empty"));
     }
     let size = shape[axis].max(1);
-    let out = placed(&data.to_f32s(), |place, x| {
+    let out = map_indexed(&data.to_f32s(), |place, x| {
         let channel = place / inner.max(1) % size;
         f(x, scales[channel % scales.len()], zeros[channel % zeros.len()])
     });

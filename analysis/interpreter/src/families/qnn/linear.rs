@@ -22,8 +22,8 @@ fn shifted(
 ) -> Result<Value, Fault> {
     let data = call.tensor(position)?;
     let shape = data.shape();
-    let zero = Each::new(call, zeros(call, zero_position)?, shape, axis as i64)?;
-    let out = placed(&integers(data), |place, x| x.wrapping_sub(zero.at(place)));
+    let zero = PerChannel::new(call, zeros(call, zero_position)?, shape, axis as i64)?;
+    let out = map_indexed(&integers(data), |place, x| x.wrapping_sub(zero.at(place)));
     call.build(shape, out)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn avg_pool2d(call: &mut Call<'_>) -> Outcome {
     let Value::Tensor(means) = nn_pool::pool(call, "NCHW", nn_pool::Fold::Mean)? else {
         return Err(call.fault("the result of pooling is not a tensor"));
     };
-    Ok(narrowed(call, means.shape(), integers(&means), dtype)?.into())
+    Ok(saturated(call, means.shape(), integers(&means), dtype)?.into())
 }
 
 /// `qnn.concatenate`: converts each tensor to the scale of the result, then concatenates them.
@@ -117,7 +117,7 @@ pub(super) fn concatenate(call: &mut Call<'_>) -> Outcome {
     if scales.len() != data.len() || zeros.len() != data.len() {
         return Err(call.fault(format_args!("there must be {} scales and zero points", data.len())));
     }
-    let mut parts = room(data.len());
+    let mut parts = with_capacity(data.len());
     for (at, part) in data.iter().enumerate() {
         let scaling = Scaling {
             input_scales: scales[at].to_f32s(),
@@ -128,7 +128,7 @@ pub(super) fn concatenate(call: &mut Call<'_>) -> Outcome {
             (*part).clone()
         } else {
             let out = scaling.run(call, &integers(part), part.shape())?;
-            narrowed(call, part.shape(), out, part.dtype())?
+            saturated(call, part.shape(), out, part.dtype())?
         });
     }
     let rank = parts.first().map_or(0, Tensor::rank);

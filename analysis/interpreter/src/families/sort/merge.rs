@@ -1,10 +1,10 @@
-//! Sorting elements that NaN leave without a total order.
+//! Sorting of elements without a total order because of NaN.
 //!
 //! The result then depends on the algorithm. TVM's runtime uses merge sort and heaps of the GNU C++
 //! library, so this does the same comparisons in the same order: `sort` of `[2, NaN, 1]` is `[2,
 //! NaN, 1]`.
 
-use crate::interrupt::mapped;
+use crate::allocate::mapped;
 
 /// The number of elements that are sorted by insertion before runs are merged.
 const CHUNK: usize = 7;
@@ -21,7 +21,7 @@ pub(super) fn stable_sort<T: Copy>(all: &mut [T], less: impl Fn(&T, &T) -> bool)
         merge(&left, &right, all, less);
     } else {
         let (left, right) = (mapped(left, |x| x), mapped(right, |x| x));
-        merge_from_behind(&left, &right, all, less);
+        merge_backward(&left, &right, all, less);
     }
 }
 
@@ -80,12 +80,7 @@ fn merge<T: Copy>(left: &[T], right: &[T], out: &mut [T], less: &dyn Fn(&T, &T) 
     }
 }
 
-fn merge_from_behind<T: Copy>(
-    left: &[T],
-    right: &[T],
-    out: &mut [T],
-    less: &dyn Fn(&T, &T) -> bool,
-) {
+fn merge_backward<T: Copy>(left: &[T], right: &[T], out: &mut [T], less: &dyn Fn(&T, &T) -> bool) {
     let (mut i, mut j) = (left.len(), right.len());
     for to in out.iter_mut().rev() {
         let x = i.checked_sub(1).and_then(|i| left.get(i));
@@ -184,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_kept() {
+    fn sorts_agree_with_the_standard_library() {
         // Long enough for several rounds of merging.
         let numbers: Vec<f64> = (0..1000).map(|k| f64::from(k * 7919 % 1009)).collect();
         let mut expected = numbers.clone();

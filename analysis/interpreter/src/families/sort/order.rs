@@ -79,7 +79,7 @@ impl Lanes {
 }
 
 /// The number of elements from which the work is shared among threads.
-const MANY: usize = 1 << 15;
+const MIN_PARALLEL: usize = 1 << 15;
 
 /// The positions of each lane's elements in sorted order, in the layout of the tensor. With
 /// `first`, only that many of them, sorted stably.
@@ -144,9 +144,9 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
         return;
     }
     // Large ones are sorted by several threads.
-    let here = Here::new();
+    let run = RunHandle::current();
     let compare = |x: &(usize, K), y: &(usize, K)| {
-        here.spend(2);
+        run.spend(2);
         let (x, y) = if ascending { (x, y) } else { (y, x) };
         x.1.partial_cmp(&y.1).unwrap_or(std::cmp::Ordering::Equal)
     };
@@ -157,8 +157,8 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
         lane.sort_unstable_by(total);
     } else {
         // Both sorts allocate this much themselves, without checking the limit.
-        drop(room::<(usize, K)>(lane.len()));
-        if lane.len() > MANY {
+        drop(with_capacity::<(usize, K)>(lane.len()));
+        if lane.len() > MIN_PARALLEL {
             lane.par_sort_by(compare);
         } else {
             lane.sort_by(compare);

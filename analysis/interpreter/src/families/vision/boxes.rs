@@ -28,7 +28,7 @@ pub(super) fn prior(call: &mut Call<'_>) -> Outcome {
     let ratio = |&ratio: &f32| (across(first) * ratio.sqrt() / 2.0, first / ratio.sqrt() / 2.0);
     halves.extend(ratios.iter().skip(1).map(ratio));
     let clip = call.bool("clip");
-    let mut out = room(shape.iter().product());
+    let mut out = with_capacity(shape.iter().product());
     for row in 0..height {
         let y = (row as f32 + offset_y) * step_y;
         for column in 0..width {
@@ -63,8 +63,8 @@ pub(super) fn transform(call: &mut Call<'_>) -> Outcome {
     let shape = [batches, count, 6];
     call.allow(&shape, dtype)?;
     let (p, moves, anchors) = (probabilities.to_f32s(), offsets.to_f32s(), anchors.to_f32s());
-    let mut out = room(shape.iter().product());
-    let mut totals = room(batches);
+    let mut out = with_capacity(shape.iter().product());
+    let mut totals = with_capacity(batches);
     for batch in 0..batches {
         let mut total = 0i32;
         for anchor in 0..count {
@@ -154,13 +154,13 @@ pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
         })
         .collect();
     let (p, d, info) = (scores.to_f32s(), moves.to_f32s(), info.to_f32s());
-    let mut out = room(shape.iter().product());
+    let mut out = with_capacity(shape.iter().product());
     for batch in 0..batches {
         let &[tall, wide, scale] = &info[batch * 3..batch * 3 + 3] else { continue };
         let (rows, columns) = ((tall / stride) as i64, (wide / stride) as i64);
         let least = scale * smallest;
-        let mut boxes: Vec<[f32; 4]> = room(all);
-        let mut values: Vec<f32> = room(all);
+        let mut boxes: Vec<[f32; 4]> = with_capacity(all);
+        let mut values: Vec<f32> = with_capacity(all);
         for place in 0..height * width {
             let (h, w) = (place / width, place % width);
             spend(16 * anchors.len());

@@ -33,7 +33,7 @@ impl Regions {
         else {
             return Err(call.fault("`pooled_size` is negative"));
         };
-        let mut regions = room(rois.shape()[0]);
+        let mut regions = with_capacity(rois.shape()[0]);
         for roi in rois.to_f32s().chunks_exact(5) {
             let image = roi[0] as i64;
             match usize::try_from(image) {
@@ -165,7 +165,7 @@ pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
     }
     each_dtype!(data, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = room(elements.len());
+        let mut out = with_capacity(elements.len());
         for batch in 0..batches {
             for k in 0..channels {
                 let (deep, part) = (k % inner, k / inner);

@@ -27,7 +27,7 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     }
     let (boxes, scores) = (boxes.to_f32s(), scores.to_f32s());
     // The kept boxes of each batch and class, with their scores.
-    let mut kept: Vec<Vec<(usize, f32)>> = room(batches * classes);
+    let mut kept: Vec<Vec<(usize, f32)>> = with_capacity(batches * classes);
     for line in 0..batches * classes {
         let boxes = &boxes[line / classes * count * 4..][..count * 4];
         let scores = &scores[line * count..][..count];
@@ -35,7 +35,7 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
         let mut sorted = mapped(&order, |at| scores[at]);
         let valid = sorted.partition_point(|&score| score > least);
         let most = if most > 0 { usize::try_from(most).unwrap_or(valid) } else { valid };
-        let mut chosen = room(most.min(valid));
+        let mut chosen = with_capacity(most.min(valid));
         if threshold > 0.0 {
             for j in 0..valid {
                 if chosen.len() >= most {
@@ -60,7 +60,7 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     if call.str("output_format") == "onnx" {
         let shape = [batches * classes * count, 3];
         call.allow(&shape, DataType::INT64)?;
-        let mut rows = room(shape[0] * 3);
+        let mut rows = with_capacity(shape[0] * 3);
         for (line, chosen) in kept.iter().enumerate() {
             for &(at, _) in chosen {
                 rows.extend([line / classes, line % classes, at].map(|number| number as i64));
@@ -72,8 +72,9 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     }
     let width = classes * count;
     call.allow(&[batches, width, 2], DataType::INT64)?;
-    let (mut rows, mut values) = (room(batches * width * 2), room(batches * width));
-    let mut totals = room(batches);
+    let (mut rows, mut values) =
+        (with_capacity(batches * width * 2), with_capacity(batches * width));
+    let mut totals = with_capacity(batches);
     for batch in 0..batches {
         let mut total = 0;
         for class in 0..classes {
@@ -113,8 +114,8 @@ pub(super) fn valid_counts(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault(format_args!("each box has {width} numbers")));
     }
     let numbers = data.to_f64s();
-    let mut rows = room(numbers.len());
-    let (mut counts, mut indices) = (room(batches), room(batches * count));
+    let mut rows = with_capacity(numbers.len());
+    let (mut counts, mut indices) = (with_capacity(batches), with_capacity(batches * count));
     for batch in 0..batches {
         let mut valid = 0i32;
         for at in watched(0..count) {
@@ -217,7 +218,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
     if !return_indices {
         if call.bool("invalid_to_bottom") && width > 0 {
             for rows in out.chunks_mut(count.max(1) * width) {
-                let mut kept: Vec<f32> = room(rows.len());
+                let mut kept: Vec<f32> = with_capacity(rows.len());
                 let valid = rows.chunks_exact(width).filter(|row| row[0] >= 0.0);
                 valid.for_each(|row| kept.extend_from_slice(row));
                 kept.resize(rows.len(), -1.0);
@@ -226,10 +227,10 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
         }
         return Ok(floats(call, &[batches, count, width], out, dtype)?.into());
     }
-    let mut counts = room(batches);
-    let mut packed = room(boxes.len());
+    let mut counts = with_capacity(batches);
+    let mut packed = with_capacity(boxes.len());
     for chosen in boxes.chunks(count.max(1)) {
-        let mut line: Vec<i32> = room(count);
+        let mut line: Vec<i32> = with_capacity(count);
         for &at in chosen {
             if at >= 0 {
                 line.push(at as i32);
@@ -265,8 +266,9 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
     };
     call.allow(&[batches, most, 4], DataType::FLOAT32)?;
     let (boxes, scores) = (boxes.to_f32s(), scores.to_f32s());
-    let (mut places, mut kinds) = (room(batches * most * 4), room(batches * most));
-    let (mut values, mut totals) = (room(batches * most), room(batches));
+    let (mut places, mut kinds) =
+        (with_capacity(batches * most * 4), with_capacity(batches * most));
+    let (mut values, mut totals) = (with_capacity(batches * most), with_capacity(batches));
     for batch in 0..batches {
         let corner = |at: usize| &boxes[(batch * count + at) * 4..][..4];
         // The index, class and score of each kept box.

@@ -1,8 +1,7 @@
-//! The thread that computes large calls.
+//! A thread for large calls of kernels.
 //!
-//! When a run is cancelled in the middle of `sort(%x)` on a hundred million numbers, releasing the
-//! gigabytes of its buffers takes longer (a tenth of a millisecond per megabyte) than the user
-//! should wait. So large calls run on a separate thread: the machine waits for the result and polls
+//! When `sort(%x)` on a hundred million numbers is cancelled, releasing the gigabytes of its buffers
+//! takes longer (a tenth of a millisecond per megabyte) than the user should wait. So large calls run on a separate thread: the machine waits for the result and polls
 //! for cancellation. When cancelled it returns at once, while the call ends at its own next check
 //! and releases its memory in the background. Large values that are no longer used are dropped on
 //! the same thread, which works in order, so that their memory is free before the next call begins.
@@ -23,7 +22,8 @@ use crate::{
     value::Value,
 };
 
-/// Calls on more elements than this are large: allocating the pages takes about a millisecond.
+/// The number of elements above which a call is large: allocating the pages takes about a
+/// millisecond.
 pub(super) const LARGE: usize = 1 << 20;
 /// The interval at which the machine polls for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -33,18 +33,18 @@ const STACK: usize = 16 << 20;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The thread. It ends when this is dropped and its queue is empty.
-pub(super) struct Hand {
+pub(super) struct KernelThread {
     jobs: Sender<Job>,
 }
 
-impl Hand {
+impl KernelThread {
     /// Starts the thread; `None` if the system allows no more of them.
-    pub(super) fn new() -> Option<Hand> {
+    pub(super) fn new() -> Option<KernelThread> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let work = move || queue.into_iter().for_each(|job| job());
         let thread = thread::Builder::new().name("kernels".into()).stack_size(STACK);
         thread.spawn(work).ok()?;
-        Some(Hand { jobs })
+        Some(KernelThread { jobs })
     }
 
     /// Runs work on the thread and polls for cancellation meanwhile.
@@ -57,15 +57,15 @@ impl Hand {
         work: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, Fault> {
         // A rendezvous channel, so that a result that nobody receives is dropped on the thread.
-        let (give, take) = mpsc::sync_channel::<Result<R, Box<dyn Any + Send>>>(0);
+        let (sender, receiver) = mpsc::sync_channel::<Result<R, Box<dyn Any + Send>>>(0);
         let job = move || {
             let done = catch_unwind(AssertUnwindSafe(work));
-            let _ = give.send(done);
+            let _ = sender.send(done);
         };
         let gone = || Fault::new(FaultKind::Missing, "the thread that runs kernels is gone");
         self.jobs.send(Box::new(job)).map_err(|_| gone())?;
         loop {
-            match take.recv_timeout(POLL_INTERVAL) {
+            match receiver.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(done)) => return Ok(done),
                 Ok(Err(payload)) => resume_unwind(payload),
                 Err(RecvTimeoutError::Timeout) => watch.poll()?,
@@ -74,17 +74,17 @@ impl Hand {
         }
     }
 
-    /// Drops a value after the jobs that are already queued.
-    pub(super) fn clear(&self, values: impl Send + 'static) {
+    /// Drops values after the jobs that are already queued.
+    pub(super) fn discard(&self, values: impl Send + 'static) {
         // If the thread is gone, they are dropped here.
         let _ = self.jobs.send(Box::new(move || drop(values)));
     }
 
     /// Waits until the queue is empty.
     pub(super) fn wait(&self) {
-        let (give, take) = mpsc::sync_channel(0);
-        if self.jobs.send(Box::new(move || drop(give))).is_ok() {
-            let _: Result<(), _> = take.recv();
+        let (sender, receiver) = mpsc::sync_channel(0);
+        if self.jobs.send(Box::new(move || drop(sender))).is_ok() {
+            let _: Result<(), _> = receiver.recv();
         }
     }
 }
@@ -92,22 +92,22 @@ impl Hand {
 /// Returns true if the arguments or the result of a call are large. Small calls with results of an
 /// unknown size are not: the thread is for large buffers, not for long computations.
 pub(super) fn is_large(args: &[Value], result: &Type) -> bool {
-    let mut room = LARGE;
-    !args.iter().all(|arg| within(arg, &mut room, 4)) || !type_within(result, &mut room, 4)
+    let mut left = LARGE;
+    !args.iter().all(|arg| within(arg, &mut left, 4)) || !type_within(result, &mut left, 4)
 }
 
 /// Returns true if a value is large enough to be dropped on the thread.
 pub(super) fn is_large_value(value: &Value) -> bool {
-    let mut room = LARGE;
-    !within(value, &mut room, 1)
+    let mut left = LARGE;
+    !within(value, &mut left, 1)
 }
 
-/// Subtracts the number of elements of a value from `room`; returns false if there are more. Of
+/// Subtracts the number of elements of a value from `left`; returns false if there are more. Of
 /// data, only tensors near the root are counted.
-fn within(value: &Value, room: &mut usize, depth: u32) -> bool {
-    let mut take = |count: usize| match room.checked_sub(count) {
+fn within(value: &Value, left: &mut usize, depth: u32) -> bool {
+    let mut take = |count: usize| match left.checked_sub(count) {
         Some(rest) => {
-            *room = rest;
+            *left = rest;
             true
         }
         None => false,
@@ -116,17 +116,17 @@ fn within(value: &Value, room: &mut usize, depth: u32) -> bool {
         Value::Tensor(tensor) => take(tensor.len()),
         Value::Tuple(_) if depth > 0 => {
             let fields = value.as_tuple().unwrap_or_default();
-            take(fields.len()) && fields.iter().all(|field| within(field, room, depth - 1))
+            take(fields.len()) && fields.iter().all(|field| within(field, left, depth - 1))
         }
         Value::Data(data) if depth > 0 => {
-            data.fields().iter().all(|field| within(field, room, depth - 1))
+            data.fields().iter().all(|field| within(field, left, depth - 1))
         }
         _ => true,
     }
 }
 
 /// Like [`within`], for a type. Unknown sizes are not counted.
-fn type_within(ty: &Type, room: &mut usize, depth: u32) -> bool {
+fn type_within(ty: &Type, left: &mut usize, depth: u32) -> bool {
     match ty {
         Type::Tensor(tensor) => {
             let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
@@ -135,8 +135,8 @@ fn type_within(ty: &Type, room: &mut usize, depth: u32) -> bool {
                 sizes.map(|sizes| sizes.iter().try_fold(1, |n: usize, &k| n.checked_mul(k)));
             match count {
                 Some(count) => {
-                    count.and_then(|count| room.checked_sub(count)).is_some_and(|rest| {
-                        *room = rest;
+                    count.and_then(|count| left.checked_sub(count)).is_some_and(|rest| {
+                        *left = rest;
                         true
                     })
                 }
@@ -144,7 +144,7 @@ fn type_within(ty: &Type, room: &mut usize, depth: u32) -> bool {
             }
         }
         Type::Tuple(fields) if depth > 0 => {
-            fields.iter().all(|field| type_within(field, room, depth - 1))
+            fields.iter().all(|field| type_within(field, left, depth - 1))
         }
         _ => true,
     }
@@ -167,19 +167,19 @@ mod tests {
 
     #[test]
     fn cancelled_calls_return_at_once() {
-        let hand = Hand::new().expect("a thread");
+        let thread = KernelThread::new().expect("a thread");
         let flag = Arc::new(AtomicBool::new(false));
         let watch = Watch::new(&Limits::default(), flag.clone());
-        assert_eq!(hand.call(&watch, || 3).ok(), Some(3));
+        assert_eq!(thread.call(&watch, || 3).ok(), Some(3));
         // This job never checks for cancellation.
         let (begun, wait) = mpsc::channel::<()>();
         let (go, gone) = mpsc::channel::<()>();
         let stop = flag.clone();
-        thread::spawn(move || {
+        std::thread::spawn(move || {
             let _ = wait.recv();
             stop.store(true, Ordering::Relaxed);
         });
-        let ended = hand.call(&watch, move || {
+        let ended = thread.call(&watch, move || {
             let _ = begun.send(());
             let _ = gone.recv_timeout(Duration::from_secs(60));
         });
@@ -187,10 +187,10 @@ mod tests {
         // The value is dropped after the job before it.
         let begin = Instant::now();
         let value = Arc::new(0);
-        hand.clear(value.clone());
+        thread.discard(value.clone());
         assert_eq!(Arc::strong_count(&value), 2);
         drop(go);
-        hand.wait();
+        thread.wait();
         assert_eq!(Arc::strong_count(&value), 1);
         assert!(begin.elapsed() < Duration::from_secs(30));
     }
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     #[should_panic(expected = "original message")]
     fn panics_are_propagated() {
-        let hand = Hand::new().expect("a thread");
+        let thread = KernelThread::new().expect("a thread");
         let watch = Watch::new(&Limits::default(), Arc::default());
-        let _ = hand.call(&watch, || panic!("original message"));
+        let _ = thread.call(&watch, || panic!("original message"));
     }
 
     #[test]

@@ -1,51 +1,23 @@
-//! Arithmetic on two scalars without a kernel.
+//! Operators on two scalars without a kernel.
 //!
-//! Recursive programs count: `@sum(%n - 1, %acc + %n)`. The results for scalars of one data type
-//! are the same as those of the kernels, which handle everything else.
+//! Recursive programs such as `@sum(%n - 1, %acc + %n)` spend most of their time on counters. The
+//! results for scalars of one data type are the same as those of the kernels, which handle everything
+//! else.
 
 use std::sync::LazyLock;
 
 use crate::{
+    code::ScalarOp,
     tensor::{Array, Element, Tensor},
     value::Value,
 };
 
-/// An operator on two numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Quick {
-    Add,
-    Subtract,
-    Multiply,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
 static TRUTH: LazyLock<[Value; 2]> =
     LazyLock::new(|| [false, true].map(|truth| Tensor::scalar(truth).into()));
 
-impl Quick {
-    /// The operator with this name, if it is one of these.
-    pub(crate) fn of(name: &str) -> Option<Quick> {
-        Some(match name {
-            "add" => Quick::Add,
-            "subtract" => Quick::Subtract,
-            "multiply" => Quick::Multiply,
-            "equal" => Quick::Equal,
-            "not_equal" => Quick::NotEqual,
-            "less" => Quick::Less,
-            "less_equal" => Quick::LessEqual,
-            "greater" => Quick::Greater,
-            "greater_equal" => Quick::GreaterEqual,
-            _ => return None,
-        })
-    }
-
-    /// The result, if the arguments are two numbers of one data type.
-    pub(crate) fn run(self, args: &mut [Value]) -> Option<Value> {
+impl ScalarOp {
+    /// Returns the result, if the arguments are two numbers of one data type.
+    pub(super) fn run(self, args: &mut [Value]) -> Option<Value> {
         let [Value::Tensor(a), Value::Tensor(b)] = &*args else { return None };
         match (&**a, &**b) {
             (Tensor::I32(a), Tensor::I32(b)) => {
@@ -68,25 +40,27 @@ impl Quick {
 
     fn choose<T: Element>(self, args: &mut [Value], x: T, y: T, all: [T; 3]) -> Option<Value> {
         let truth = match self {
-            Quick::Add => return in_place(args, all[0]),
-            Quick::Subtract => return in_place(args, all[1]),
-            Quick::Multiply => return in_place(args, all[2]),
-            Quick::Equal => x == y,
-            Quick::NotEqual => x != y,
-            Quick::Less => x < y,
-            Quick::LessEqual => x <= y,
-            Quick::Greater => x > y,
-            Quick::GreaterEqual => x >= y,
+            ScalarOp::Add => return in_place(args, all[0]),
+            ScalarOp::Subtract => return in_place(args, all[1]),
+            ScalarOp::Multiply => return in_place(args, all[2]),
+            ScalarOp::Equal => x == y,
+            ScalarOp::NotEqual => x != y,
+            ScalarOp::Less => x < y,
+            ScalarOp::LessEqual => x <= y,
+            ScalarOp::Greater => x > y,
+            ScalarOp::GreaterEqual => x >= y,
         };
         Some(TRUTH[usize::from(truth)].clone())
     }
 }
 
+#[inline]
 fn numbers<T: Element>(a: &Array<T>, b: &Array<T>) -> Option<(T, T)> {
     (a.ndim() == 0 && b.ndim() == 0).then_some((*a.first()?, *b.first()?))
 }
 
-/// Writes a number into an argument that is not shared, or creates a tensor.
+/// Writes a number to an argument that is not shared, or creates a tensor.
+#[inline]
 fn in_place<T: Element>(args: &mut [Value], value: T) -> Option<Value> {
     for arg in args {
         let Value::Tensor(tensor) = arg else { return None };
