@@ -1,7 +1,7 @@
 //! The places where a text may have a directive: a comment such as `// relay: allow(unused-binding)`.
 //!
-//! They are found by their letters, without regard to tokens, and kept up to date by each reparse: a
-//! text without any costs one search when it is read, and a search of the inserted text for each edit.
+//! They are found by their spelling, independent of tokens, and updated by each reparse: a text without
+//! any costs one search when it is read, and a search of the inserted text for each edit.
 
 use rowan::{TextRange, TextSize};
 
@@ -19,8 +19,8 @@ pub(crate) fn find(text: &str) -> Vec<TextSize> {
     starts.map(|at| TextSize::new(at as u32)).collect()
 }
 
-/// Returns the offsets for `text`. It is a text with the offsets `before` in which `inserted` bytes
-/// replaced a range.
+/// Returns the offsets for `text` after an edit, which replaced a range by `inserted` bytes. The
+/// offsets were `before` the edit.
 pub(crate) fn update(
     before: &[TextSize],
     text: &str,

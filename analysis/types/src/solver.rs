@@ -170,7 +170,7 @@ impl Solver {
         self.entries[id as usize].state = state;
     }
 
-    /// Sets if the results of failed relations stay open and are returned by
+    /// Sets whether the results of failed relations stay open and are returned by
     /// [`Solver::take_failed`], instead of getting the error type immediately.
     pub fn keep_failed(&mut self, keep: bool) {
         self.failed = keep.then(|| self.failed.take().unwrap_or_default());
@@ -276,7 +276,7 @@ impl Solver {
 /// Runs a relation on given types in a table of its own, and returns its state and the resulting
 /// types.
 ///
-/// Used for hypothetical queries: which argument determines a size of the result, or if swapped
+/// Used for hypothetical queries: which argument determines a size of the result, or whether swapped
 /// arguments would be accepted.
 pub fn probe(
     relation: &Relation,
