@@ -41,7 +41,7 @@ pub use text::{check, format, open};
 /// The separator between the text and its edits, and between edits.
 const SEPARATOR: char = '\u{1}';
 
-/// The most that one input may take, in CPU time of its thread.
+/// The maximum CPU time of the thread of one input.
 pub const MAX_TIME: Duration = Duration::from_secs(2);
 /// The memory limit of a process that runs many inputs, in bytes.
 pub const MAX_MEMORY: usize = 1 << 30;

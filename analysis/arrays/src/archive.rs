@@ -6,7 +6,7 @@ use flate2::{CrcReader, bufread::DeflateDecoder};
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder};
 
 use crate::{
-    Array, BUFFER, Error, MOST_ARRAYS, MOST_NAMES, Polled, ReaderAt, Source,
+    Array, BUFFER, Error, MAX_ARRAYS, MAX_NAMES, Polled, ReaderAt, Source,
     npy::{self, Rest},
     params,
 };
@@ -49,7 +49,7 @@ impl<R: ReaderAt> Archive<R> {
         let archive = ZipArchive::with_max_search_space(MAX_COMMENT)
             .locate_in_reader(reader, &mut buffer, length)
             .map_err(|(_, error)| broken(error))?;
-        let mut left = MOST_NAMES;
+        let mut left = MAX_NAMES;
         let (mut names, mut arrays) = (Vec::new(), Vec::new());
         let mut found = 0u64;
         let mut entries = archive.entries(&mut buffer);
@@ -60,8 +60,8 @@ impl<R: ReaderAt> Archive<R> {
             let Some(name) = path.as_bytes().strip_suffix(b".npy") else { continue };
             left = left
                 .checked_sub(name.len())
-                .filter(|_| arrays.len() < MOST_ARRAYS)
-                .ok_or_else(|| Error(format!("it has more than {MOST_ARRAYS} arrays")))?;
+                .filter(|_| arrays.len() < MAX_ARRAYS)
+                .ok_or_else(|| Error(format!("it has more than {MAX_ARRAYS} arrays")))?;
             names.push(String::from_utf8_lossy(name).into_owned());
             arrays.push(Entry {
                 place: entry.wayfinder(),

@@ -25,11 +25,11 @@ pub use rawzip::{FileReader, ReaderAt};
 pub use write::{write_npy, write_npz};
 
 /// The largest number of axes of an array; numpy allows 64.
-const MOST_AXES: usize = 256;
-/// The most arrays that a file may have.
-const MOST_ARRAYS: usize = 1 << 20;
-/// The most bytes that the names of all arrays of a file may have together.
-const MOST_NAMES: usize = 64 << 20;
+const MAX_AXES: usize = 256;
+/// The maximum number of arrays in a file.
+const MAX_ARRAYS: usize = 1 << 20;
+/// The maximum size of the names of all arrays of a file, in bytes.
+const MAX_NAMES: usize = 64 << 20;
 
 /// A reader with random access, and its length.
 pub struct Source<R> {
@@ -183,8 +183,8 @@ impl Array<'_> {
 /// # Errors
 /// It overflows, or arrays of the data type are not supported.
 fn bytes_of(dtype: DataType, shape: &[usize]) -> Result<u64, Error> {
-    if shape.len() > MOST_AXES {
-        return Err(Error(format!("the array has {} axes, more than {MOST_AXES}", shape.len())));
+    if shape.len() > MAX_AXES {
+        return Err(Error(format!("the array has {} axes, more than {MAX_AXES}", shape.len())));
     }
     if Tensor::zeros(dtype, &[]).is_none() {
         return Err(no_arrays(dtype));

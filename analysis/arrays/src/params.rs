@@ -6,7 +6,7 @@
 use types::{DataType, ElementKind};
 
 use crate::{
-    Array, BUFFER, Error, Layout, MOST_ARRAYS, MOST_AXES, MOST_NAMES, Polled, ReaderAt, Source,
+    Array, BUFFER, Error, Layout, MAX_ARRAYS, MAX_AXES, MAX_NAMES, Polled, ReaderAt, Source,
     bytes_of,
 };
 
@@ -33,12 +33,12 @@ pub(crate) fn entries<R: ReaderAt>(source: &Source<R>) -> Result<(Vec<String>, V
     }
     from.u64()?;
     let count = from.count(8)?;
-    let mut room = MOST_NAMES;
+    let mut room = MAX_NAMES;
     let mut names = Vec::new();
     for _ in 0..count {
         let length = from.count(1)?;
         room = room.checked_sub(length).ok_or_else(|| {
-            Error(format!("the names of its arrays have more than {MOST_NAMES} bytes"))
+            Error(format!("the names of its arrays have more than {MAX_NAMES} bytes"))
         })?;
         let mut name = vec![0; length];
         from.bytes(&mut name)?;
@@ -63,8 +63,8 @@ fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
     from.u64()?;
     let [rank, code] = [from.u32()?, from.u32()?];
     let rank = usize::try_from(rank).unwrap_or(usize::MAX);
-    if rank > MOST_AXES {
-        return Err(Error(format!("the array has {rank} axes, more than {MOST_AXES}")));
+    if rank > MAX_AXES {
+        return Err(Error(format!("the array has {rank} axes, more than {MAX_AXES}")));
     }
     let [code, bits, low, high] = code.to_le_bytes();
     let kind = match code {
@@ -156,8 +156,8 @@ impl<R: ReaderAt> Cursor<'_, R> {
         if count.checked_mul(width).is_none_or(|bytes| bytes > self.left()) {
             return Err(Error::short());
         }
-        if width > 1 && count > MOST_ARRAYS as u64 {
-            return Err(Error(format!("it has {count} arrays, more than {MOST_ARRAYS}")));
+        if width > 1 && count > MAX_ARRAYS as u64 {
+            return Err(Error(format!("it has {count} arrays, more than {MAX_ARRAYS}")));
         }
         usize::try_from(count).map_err(|_| Error::short())
     }

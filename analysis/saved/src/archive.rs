@@ -12,7 +12,7 @@ use std::{
 use crate::{Error, Plan, convert, graph::short};
 
 /// The largest number of entries of an archive.
-const MOST_ENTRIES: usize = 1 << 16;
+const MAX_ENTRIES: usize = 1 << 16;
 /// The longest name of an entry that is read, in bytes.
 const LONGEST_NAME: u64 = 1 << 16;
 /// The longest text that is read from an archive, in bytes.
@@ -120,8 +120,8 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
     let mut found = Vec::new();
     // Only headers of 512 bytes are read; entries with long names are never requested.
     for (number, entry) in tar.entries_with_seek().map_err(failed)?.raw(true).enumerate() {
-        if number == MOST_ENTRIES {
-            return Err(broken(&format!("it has more than {MOST_ENTRIES} entries")));
+        if number == MAX_ENTRIES {
+            return Err(broken(&format!("it has more than {MAX_ENTRIES} entries")));
         }
         let entry = entry.map_err(failed)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();

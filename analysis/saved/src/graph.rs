@@ -214,15 +214,15 @@ pub(crate) fn short(text: &str) -> Cow<'_, str> {
 /// The reason why a file is not the JSON that it should be. It may quote a value of the file, which
 /// may be as long as the file: the middle is left out then.
 pub(crate) fn reason(error: &serde_json::Error) -> String {
-    const MOST: usize = 60;
+    const MAX_SHOWN: usize = 60;
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
     let count = text.chars().count();
-    if count <= 2 * MOST {
+    if count <= 2 * MAX_SHOWN {
         return on_one_line(text);
     }
-    let from: String = text.chars().take(MOST).collect();
-    let to: String = text.chars().skip(count - MOST).collect();
+    let from: String = text.chars().take(MAX_SHOWN).collect();
+    let to: String = text.chars().skip(count - MAX_SHOWN).collect();
     on_one_line(&format!("{from}…{to}"))
 }
 

@@ -2,12 +2,12 @@
 // platform `web` is a browser, and its server a module of WebAssembly, which `.ci/build-wasm` has built.
 //
 //   node scripts/package.mjs [-o FILE]
-//   node scripts/package.mjs --target web [--server MODULE] [--most BYTES] [-o FILE]
-//   node scripts/package.mjs --target linux-x64 [--server PROGRAM] [--most BYTES] [-o FILE]
+//   node scripts/package.mjs --target web [--server MODULE] [--max-bytes BYTES] [-o FILE]
+//   node scripts/package.mjs --target linux-x64 [--server PROGRAM] [--max-bytes BYTES] [-o FILE]
 //
 // PROGRAM is what `cargo build --profile dist -p relay-analyzer` has built for that platform; without it,
 // that of `target/RUST_TARGET/dist` or `release`, or of `target/dist` or `release` where that is for the
-// platform. A package of more bytes than `--most` is refused.
+// platform. A package of more bytes than `--max-bytes` is refused.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, readSync, closeSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -96,7 +96,7 @@ function vsce(args) {
 }
 
 const { values } = parseArgs({
-  options: { target: { type: "string" }, server: { type: "string" }, most: { type: "string" }, out: { type: "string", short: "o" } },
+  options: { target: { type: "string" }, server: { type: "string" }, "max-bytes": { type: "string" }, out: { type: "string", short: "o" } },
 });
 const { target } = values;
 /** The language server for browsers, in the package for them alone. */
@@ -143,7 +143,7 @@ if (target === undefined) {
 }
 
 const { size } = statSync(out);
-if (values.most !== undefined && size > Number(values.most)) {
+if (values["max-bytes"] !== undefined && size > Number(values["max-bytes"])) {
   rmSync(out);
-  fail(`the package has ${size} bytes, and may have ${values.most}: is its server the one of the profile \`dist\`?`);
+  fail(`the package has ${size} bytes, and may have ${values["max-bytes"]}: is its server the one of the profile \`dist\`?`);
 }

@@ -84,7 +84,7 @@ test("pictures of the README are in the repository, those of the walkthrough in 
 test("a package that is too large is rejected", () => {
   const { size } = statSync(vsix);
   const out = path.join(folder, "large.vsix");
-  const { status, said } = pack("--target", "linux-x64", "--server", server, "--most", String(size - 1_000), "-o", out);
+  const { status, said } = pack("--target", "linux-x64", "--server", server, "--max-bytes", String(size - 1_000), "-o", out);
   assert.equal(status, 1, said);
   assert.match(said, /the package has \d+ bytes, and may have \d+/);
   assert.ok(!existsSync(out));

@@ -15,7 +15,7 @@ use crate::{
 
 /// The longest text of an expression that is quoted, in characters.
 const LONGEST: usize = 80;
-/// The most bindings of a variable to another variable that are followed to its value.
+/// The maximum number of bindings of a variable to another variable that are followed to its value.
 const MAX_ALIASES: usize = 100;
 
 /// An expression in consecutive modules of a log.

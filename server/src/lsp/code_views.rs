@@ -18,7 +18,7 @@ use crate::{
 /// The scheme of documents that are the code of a file.
 const SCHEME: &str = "relay-code";
 
-/// The most sections that are kept: a client may ask for code without opening it.
+/// The maximum number of sections that are kept: a client may ask for code without opening it.
 const MAX_VIEWS: usize = 32;
 
 /// The sections by file. An opened document uses the section that was read for its text, so that the

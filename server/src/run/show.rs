@@ -20,7 +20,7 @@ const DEPTH: usize = 100;
 /// The largest text of a value in bytes.
 const LENGTH: usize = 1 << 20;
 /// The largest number of elements of a tensor, which fill that text.
-const MOST: usize = 1 << 18;
+const MAX_ELEMENTS: usize = 1 << 18;
 /// The largest number of axes of a tensor whose elements are listed, the limit of numpy.
 const AXES: usize = 64;
 
@@ -134,7 +134,7 @@ fn indices(shape: &[usize], short: bool) -> Vec<usize> {
         let kept = kept(size, short);
         let inner: Vec<usize> = kept.into_iter().flatten().collect();
         let next = found.iter().flat_map(|at| inner.iter().map(move |i| at * size + i));
-        found = next.take(MOST).collect();
+        found = next.take(MAX_ELEMENTS).collect();
     }
     found
 }

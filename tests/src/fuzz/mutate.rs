@@ -14,7 +14,7 @@ use crate::edits;
 /// those that depend on length.
 const MAX_TEXT: usize = 3000;
 /// The longest file that is made.
-const MOST_FILE: usize = 10_000;
+const MAX_FILE: usize = 10_000;
 
 /// Numbers at the limits of widths.
 const NUMBERS: &[u64] = &[
@@ -294,7 +294,7 @@ impl<'s> Mutator<'s> {
                 _ => file.splice(at..at, vec![0; self.rng.usize(0..20)]).for_each(drop),
             }
         }
-        file.truncate(MOST_FILE);
+        file.truncate(MAX_FILE);
         file
     }
 }

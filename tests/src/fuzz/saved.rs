@@ -9,16 +9,16 @@ use std::{
 
 use saved::Plan;
 
-/// The most that a conversion may take. It has a thread of its own, so that it is not the CPU time of
+/// The maximum time of a conversion. It has a thread of its own, so that it is not the CPU time of
 /// this one: much longer than it needs on a busy machine.
-const MOST_WAIT: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Longer messages are no help to anybody.
-const MOST_MESSAGE: usize = 600;
+const MAX_MESSAGE: usize = 600;
 
 fn one_message(error: &saved::Error) {
     let message = error.to_string();
     assert!(!error.message.is_empty(), "an error without a message");
-    assert!(message.chars().count() <= MOST_MESSAGE, "a long message: {message}");
+    assert!(message.chars().count() <= MAX_MESSAGE, "a long message: {message}");
     assert!(!message.contains('\n'), "a message of several lines: {message}");
 }
 
@@ -35,7 +35,7 @@ pub fn json(input: &[u8]) {
         Err(error) => one_message(&error),
     }
     let took = begin.elapsed();
-    assert!(took < MOST_WAIT, "it takes {took:?}");
+    assert!(took < MAX_WAIT, "it takes {took:?}");
 }
 
 /// A file that notes how far it is read.
@@ -76,5 +76,5 @@ pub fn archive(input: &[u8]) {
     // The headers once, and each entry once at most: they do not overlap in a file that is accepted.
     assert!(file.read <= 4 * length + 4096, "{} bytes of {length} are read", file.read);
     let took = begin.elapsed();
-    assert!(took < MOST_WAIT, "it takes {took:?}");
+    assert!(took < MAX_WAIT, "it takes {took:?}");
 }

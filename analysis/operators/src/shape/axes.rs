@@ -39,13 +39,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
 ];
 
 /// Maximum number of axes. TVM has no limit and runs out of memory.
-const MOST_AXES: i64 = 4096;
+const MAX_AXES: i64 = 4096;
 
 fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let data = call.require_tensor(0)?;
     let rank = data.rank();
     let (axis, new) = (int_attr(call, "axis")?, int_attr(call, "num_newaxis")?);
-    if !(0..=MOST_AXES).contains(&new) {
+    if !(0..=MAX_AXES).contains(&new) {
         return fault(call, Code::AttributeValue, text!("cannot insert {new} axes"))
             .rule("`num_newaxis` must not be negative")
             .attribute("num_newaxis", text!("{new}"))

@@ -22,7 +22,7 @@ local PRIORITY = 110
 --- Above semantic tokens (125 to 127), since removed text is often recognisable only by its colour.
 local PRIORITY_LONELY = 130
 --- The width of notes at the end of a line, in columns.
-local MOST = 72
+local MAX_WIDTH = 72
 
 M.OTHER = { before = 'after', after = 'before' }
 
@@ -195,7 +195,7 @@ local function draw_lines(client, buffer, side, of_line)
   for number, changes in pairs(of_line) do
     if number < count then
       local line = vim.api.nvim_buf_get_lines(buffer, number, number + 1, false)[1]
-      local text = columns.clip(note(changes, side), MOST)
+      local text = columns.clip(note(changes, side), MAX_WIDTH)
       local kind, last = KINDS[changes[1].kind], changes[1][side]['end']
       for _, change in ipairs(changes) do
         last = is_before(last, change[side]['end']) and change[side]['end'] or last

@@ -12,7 +12,7 @@ local marks = vim.api.nvim_create_namespace('relay-analyzer.values')
 --- The debounce of edits before values are requested again, in milliseconds.
 local REST = 200
 --- The width of the values of a line in columns: a header can bind hundreds.
-local MOST = 72
+local MAX_WIDTH = 72
 --- Before other virtual text at the ends of lines, such as diagnostics and lenses.
 local PRIORITY = 10
 
@@ -45,7 +45,7 @@ local function draw(buffer, client, hints)
   end
   for line, values in pairs(of_line) do
     vim.api.nvim_buf_set_extmark(buffer, marks, line, 0, {
-      virt_text = { { ' ' .. columns.clip(table.concat(values, '  '), MOST), 'relayValue' } },
+      virt_text = { { ' ' .. columns.clip(table.concat(values, '  '), MAX_WIDTH), 'relayValue' } },
       virt_text_pos = 'eol',
       hl_mode = 'combine',
       priority = PRIORITY,

@@ -4,7 +4,7 @@ use super::{Mutator, NUMBERS};
 use crate::fuzz::seeds::{Kind, saved::set_checksum};
 
 /// The longest file that is made.
-const MOST_SAVED: usize = 20_000;
+const MAX_SAVED: usize = 20_000;
 
 /// Kinds, versions and other words of saved modules.
 const JSON_WORDS: &[&str] = &[
@@ -110,7 +110,7 @@ impl Mutator<'_> {
             };
             text.splice(from..to, new);
         }
-        text.truncate(MOST_SAVED);
+        text.truncate(MAX_SAVED);
         text
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{arrays::params, corpus};
 
 /// Longer modules make no seeds.
-const MOST_SEED: usize = 9000;
+const MAX_SEED: usize = 9000;
 
 /// The plan of a compiled module.
 const PLAN: &str = r#"{"nodes": [{"op": "null", "name": "x", "inputs": []},
@@ -21,7 +21,7 @@ pub(super) fn json() -> Vec<Vec<u8>> {
         let case: Value = serde_json::from_str(line).expect("a case");
         case["json"].as_str().expect("a module").to_owned()
     };
-    let modules = cases.lines().map(module).filter(|module| module.len() <= MOST_SEED);
+    let modules = cases.lines().map(module).filter(|module| module.len() <= MAX_SEED);
     let mut seeds: Vec<String> = modules.collect();
     assert!(seeds.len() > 5, "{} modules", seeds.len());
     for version in ["0.6.0", "0.8.0"] {
