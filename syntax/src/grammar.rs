@@ -84,7 +84,8 @@ fn list(
     debug_assert!(p.at(opening));
     p.bump();
     while !p.at(close) && !p.at_end() {
-        if at_line_of_its_own(p) {
+        // An attribute after an unclosed list of values: `f(%x, axes=[1, 2, keepdims=True)`.
+        if at_line_of_its_own(p) || close == T!["]"] && attrs::at_attr(p) {
             break;
         }
         let before = p.position();

@@ -101,7 +101,17 @@ impl Parse {
         };
         for node in around.ancestors() {
             let run = match node.kind() {
-                SyntaxKind::BLOCK if self.is_independent(&node) => self.statement_run(&node, edit),
+                SyntaxKind::BLOCK if self.is_independent(&node) => {
+                    // Parses the next statement, too, if an error at the end of the run may be about
+                    // it: `add(` without an argument, before another line.
+                    self.statement_run(&node, edit.range).and_then(|run| {
+                        let wider = TextRange::new(edit.range.start(), run.range.end());
+                        match self.may_miss_token(&run) {
+                            true => self.statement_run(&node, wider),
+                            false => Some(run),
+                        }
+                    })
+                }
                 SyntaxKind::PARAM_LIST => self.param_run(&node, edit),
                 SyntaxKind::SOURCE_FILE => self.item_run(&node, edit),
                 _ => None,
@@ -139,15 +149,25 @@ impl Parse {
         })
     }
 
-    /// Returns the statements of `block` touched by the edit.
-    fn statement_run(&self, block: &SyntaxNode, edit: &Edit) -> Option<Run> {
+    /// Returns true if a node follows the run, and an error about a missing token between the two may
+    /// belong to it: such an error is reported after the previous token.
+    fn may_miss_token(&self, run: &Run) -> bool {
+        let trivia = TextRange::new(run.last_token_end(), run.range.end());
+        let is_missing = |e: &SyntaxError| {
+            e.range.is_empty() && !e.kind.is_compat() && trivia.contains_inclusive(e.range.start())
+        };
+        run.before_node && self.errors.iter().any(is_missing)
+    }
+
+    /// Returns the statements of `block` touched by an edit of `edited`.
+    fn statement_run(&self, block: &SyntaxNode, edited: TextRange) -> Option<Run> {
         let open = block.first_token().filter(|t| t.kind() == SyntaxKind::L_BRACE)?;
         let close = block.last_token().filter(|t| t.kind() == SyntaxKind::R_BRACE)?;
         let inside = TextRange::new(open.text_range().end(), close.text_range().start());
-        if close.parent().as_ref() != Some(block) || !inside.contains_range(edit.range) {
+        if close.parent().as_ref() != Some(block) || !inside.contains_range(edited) {
             return None;
         }
-        run(block, edit, |stmt| {
+        run(block, edited, |stmt| {
             // The end of a broken statement depends on the text after its `;`. The error about its
             // first token may be at the end of the line before.
             let before = std::iter::successors(stmt.first_token(), SyntaxToken::prev_token)
@@ -208,7 +228,7 @@ impl Parse {
     fn item_run(&self, file: &SyntaxNode, edit: &Edit) -> Option<Run> {
         let is_definition =
             |n: &SyntaxNode| matches!(n.kind(), SyntaxKind::FN_DEF | SyntaxKind::TYPE_DEF);
-        let run = run(file, edit, |item| {
+        let run = run(file, edit.range, |item| {
             // A broken item may contain the beginning of the next one.
             (item.kind() == SyntaxKind::VERSION || is_definition(item))
                 && !self
@@ -225,13 +245,7 @@ impl Parse {
     }
 
     fn parse_run(&self, text: &str, edit: &Edit, limits: ParseLimits, run: &Run) -> Option<Parse> {
-        // An error about a missing token is reported after the previous token and may belong to the
-        // next statement.
-        let trivia = TextRange::new(run.last_token_end(), run.range.end());
-        let is_missing = |e: &SyntaxError| {
-            e.range.is_empty() && !e.kind.is_compat() && trivia.contains_inclusive(e.range.start())
-        };
-        if run.before_node && self.errors.iter().any(is_missing) {
+        if self.may_miss_token(run) {
             return None;
         }
         let delta = edit.delta();
@@ -411,7 +425,7 @@ impl ExactSizeIterator for Spliced<'_> {}
 
 /// Returns the children of `parent` touched by the edit, extended to the left up to a `clean` child
 /// and by the adjacent white space.
-fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) -> Option<Run> {
+fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bool) -> Option<Run> {
     let whole = parent.text_range();
     let byte = TextSize::new(1);
     // A binary search, where `token_at_offset` visits every child.
@@ -423,7 +437,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
     if whole.is_empty() {
         return None;
     }
-    let (from, to) = (edit.range.start(), edit.range.end());
+    let (from, to) = (edited.start(), edited.end());
     let mut first = child_at(if from > whole.start() { from - byte } else { from })?;
     if first.kind() == SyntaxKind::L_BRACE {
         first = first.next_sibling_or_token()?;
@@ -435,9 +449,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
     }
     while let Some(before) = first.prev_sibling_or_token() {
         let stop = is_brace(&before)
-            || before
-                .as_node()
-                .is_some_and(|n| clean(n) && n.text_range().end() < edit.range.start());
+            || before.as_node().is_some_and(|n| clean(n) && n.text_range().end() < edited.start());
         if stop {
             break;
         }
@@ -455,7 +467,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
     // An empty run before the closing brace.
     let empty = last.kind() == SyntaxKind::R_BRACE;
     let end = if empty { last.text_range().start() } else { last.text_range().end() };
-    if empty && edit.range.end() > end {
+    if empty && edited.end() > end {
         return None;
     }
     let start = first.text_range().start().min(end);

@@ -5,7 +5,6 @@
 
 mod attributes;
 mod fits;
-mod lookahead;
 mod names;
 mod resolve;
 mod snippets;
@@ -16,12 +15,12 @@ pub(crate) use attributes::{describe, operator_of};
 pub(crate) use names::type_ending_at;
 pub use resolve::{Lookup, documentation};
 use semantics::{Db, Module, SourceFile, View, modules};
-use syntax::{Node, TextRange, TextSize};
+use syntax::{TextRange, TextSize};
 use types::{DataType, Dim, Type};
 
 use self::variables::Uses;
 use crate::{
-    cursor::{CallSite, Cursor, Expected, cursor, def_around},
+    cursor::{CallSite, Cursor, Expected, Marked, def_around},
     fuzzy,
     locals::locals,
     words,
@@ -103,16 +102,19 @@ pub struct Abilities {
     pub snippets: bool,
 }
 
-/// Returns the completions at `offset`.
+/// Returns the completions at `offset` of a file with the given text.
 pub fn completions(
     db: &dyn Db,
     file: SourceFile,
+    text: &str,
     offset: TextSize,
     abilities: Abilities,
 ) -> Completions {
-    let parse = file.parse(db);
-    let root = Node::root(&parse.green);
-    let cursor = cursor(root, offset);
+    let Some(marked) = Marked::new(&file.parse(db), text, offset) else {
+        let replace = TextRange::empty(offset);
+        return Completions { replace, items: Vec::new(), incomplete: false };
+    };
+    let cursor = marked.cursor();
     let def = def_around(db, file, offset);
     let module = def.map(|(module, _)| module).or_else(|| modules(db, file).first().copied());
     let view = def.and_then(|(_, def)| match def.kind(db) {
@@ -121,7 +123,6 @@ pub fn completions(
     });
     let mut list = List {
         db,
-        root,
         module,
         view: view.as_ref(),
         offset,
@@ -141,15 +142,14 @@ pub fn completions(
 /// Returns true if a client should open completions directly after a typed `=`. This holds in
 /// `axis=`, whose value follows immediately. In `let %x =` a space comes first, which an entry that
 /// is accepted directly after the `=` would lack.
-pub fn completes_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -> bool {
-    let parse = file.parse(db);
-    matches!(cursor(Node::root(&parse.green), offset).expected, Expected::AttrValue { .. })
+pub fn completes_after_equals(db: &dyn Db, file: SourceFile, text: &str, offset: TextSize) -> bool {
+    let marked = Marked::new(&file.parse(db), text, offset);
+    marked.is_some_and(|marked| matches!(marked.cursor().expected, Expected::AttrValue { .. }))
 }
 
 /// A builder of a list of completions.
 struct List<'a, 'db> {
     db: &'db dyn Db,
-    root: Node<'a>,
     module: Option<Module<'db>>,
     view: Option<&'a View<'db>>,
     offset: TextSize,
@@ -192,7 +192,7 @@ fn fit(typed: &str, name: &str) -> Option<u8> {
     (letters.peek().is_none() && bare.len() > 1).then_some(2)
 }
 
-impl<'a> List<'a, '_> {
+impl List<'_, '_> {
     /// Adds an entry if it matches the typed prefix. `class` orders kinds of entries, `order` those
     /// of one kind.
     fn add(&mut self, class: u8, order: u32, item: Item) {
@@ -211,7 +211,7 @@ impl<'a> List<'a, '_> {
         u32::MAX - fuzzy::score(&self.typed, name).unwrap_or(0)
     }
 
-    fn fill(&mut self, cursor: &Cursor<'a>) {
+    fn fill(&mut self, cursor: &Cursor<'_>) {
         let call = cursor.calls.first();
         match &cursor.expected {
             Expected::Nothing => {}
@@ -240,9 +240,8 @@ impl<'a> List<'a, '_> {
     }
 
     /// Adds expressions. They are an argument of `call`, if given.
-    fn values(&mut self, cursor: &Cursor<'a>, call: Option<&CallSite<'a>>) {
+    fn values(&mut self, cursor: &Cursor<'_>, call: Option<&CallSite<'_>>) {
         let sigil = self.typed.chars().next();
-        let end = cursor.word.end().max(self.offset);
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
         let known = self.view.map(|view| locals(view, self.offset, cursor.bound));
         let known = known.unwrap_or_default();
@@ -251,17 +250,14 @@ impl<'a> List<'a, '_> {
             _ => Uses::of(self, cursor),
         };
         if sigil != Some('@') {
-            let lookahead = call.and_then(|_| lookahead::arguments_after(self.root, end));
-            self.variables(&known, &uses, call, lookahead.as_ref());
+            self.variables(&known, &uses, call);
         }
         if sigil != Some('%') {
             self.globals(has_args);
         }
         if !matches!(sigil, Some('%' | '@')) {
             self.constructors(has_args);
-            let lookahead =
-                has_args.then(|| lookahead::arguments_of_call(self.root, end)).flatten();
-            self.operators(&known, &uses, cursor, lookahead.as_ref());
+            self.operators(&known, &uses, cursor);
         }
     }
 }

@@ -1,29 +1,50 @@
 //! The syntactic context of the cursor, for completion and signature help.
 //!
-//! During typing the text after the cursor is usually incomplete, and the syntax tree is not
-//! reliable: `nn.conv2d(%x, %w, pad` has no call expression yet. The context is therefore derived
-//! from the tokens before the cursor, scanned backwards to the start of the statement.
+//! During typing the text at the cursor is usually incomplete: `nn.conv2d(%x, ` has no argument to
+//! ask about. A marker inserted at the cursor is one, and the parser recovers from whatever is
+//! missing after it, so that the nodes around the marker are the context. The marked tree is a
+//! reparse of the one in the database, at the cost of a keystroke, and is never stored there.
 
-mod back;
-mod level;
+mod arguments;
 
-use back::Back;
-pub(crate) use back::tokens_before;
-use level::Level;
+pub(crate) use arguments::{Arguments, CallSite, Callee};
 use semantics::{Db, Def, Module, SourceFile, modules};
-use syntax::{Node, SyntaxKind, T, TextRange, TextSize, Token};
+use syntax::{
+    Edit, Element, GreenNode, Node, NodeOrToken, Parse, ParseLimits, SyntaxKind, T, TextRange,
+    TextSize, Token,
+};
+
+/// The marker between tokens and in a word. A name may be an expression, a pattern, a type, a
+/// dimension or an attribute.
+const NAME: &str = "marker";
+/// The marker in a number, which a name would split, and after the dot of a projection, where a
+/// name would be part of the variable: `%x.marker` is one.
+const DIGIT: &str = "0";
+
+/// A tree with a marker at the cursor.
+pub(crate) struct Marked<'a> {
+    /// The text without the marker.
+    text: &'a str,
+    green: GreenNode,
+    /// The range of the marker.
+    marker: TextRange,
+}
 
 /// The context of the cursor.
 #[derive(Debug)]
 pub(crate) struct Cursor<'t> {
     /// The word at the cursor; empty between words.
     pub(crate) word: TextRange,
+    /// The text of the word.
+    pub(crate) text: &'t str,
     /// The part of the word before the cursor.
-    pub(crate) prefix: String,
+    pub(crate) prefix: &'t str,
     /// The syntax that is expected.
-    pub(crate) expected: Expected,
+    pub(crate) expected: Expected<'t>,
     /// The enclosing calls, the innermost first.
     pub(crate) calls: Vec<CallSite<'t>>,
+    /// The arguments of the call whose callee is the word, if its parentheses are closed.
+    pub(crate) arguments: Option<Arguments<'t>>,
     /// The name that the enclosing statement binds, which is not in scope in its value.
     pub(crate) bound: Option<TextRange>,
     /// True if the word is the first of a statement or of a bound value.
@@ -34,7 +55,7 @@ pub(crate) struct Cursor<'t> {
 
 /// The syntax that is expected at the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Expected {
+pub(crate) enum Expected<'t> {
     /// Nothing to complete: a new name, a comment or a number.
     Nothing,
     /// The start of an item.
@@ -49,7 +70,7 @@ pub(crate) enum Expected {
     /// The value of an attribute.
     AttrValue {
         /// The name of the attribute.
-        name: String,
+        name: &'t str,
         /// True inside a list.
         in_list: bool,
         /// True inside quotes.
@@ -67,34 +88,6 @@ pub(crate) enum Expected {
     Field(TextSize),
 }
 
-/// The part of a call before the cursor.
-#[derive(Debug)]
-pub(crate) struct CallSite<'t> {
-    /// The callee.
-    pub(crate) callee: Callee<'t>,
-    /// The index of the argument at the cursor, counting attributes.
-    pub(crate) argument: usize,
-    /// The names of the attributes before the cursor.
-    pub(crate) written: Vec<String>,
-    /// The attribute whose value contains the cursor.
-    pub(crate) attribute: Option<String>,
-    /// The arguments before the cursor; the token of each one that is a variable.
-    pub(crate) variables: Vec<Option<Token<'t>>>,
-}
-
-/// The callee of a call.
-#[derive(Debug)]
-pub(crate) enum Callee<'t> {
-    /// An operator or a constructor: `nn.conv2d`.
-    Name(String),
-    /// `@f`
-    Global(Token<'t>),
-    /// `%f`
-    Variable(Token<'t>),
-    /// An expression that ends at this offset.
-    Expr(TextSize),
-}
-
 /// Returns the definition around `offset`. It extends to the start of the next one, because its end
 /// may be missing.
 pub(crate) fn def_around(
@@ -109,459 +102,281 @@ pub(crate) fn def_around(
     })
 }
 
-/// Returns the context of `offset` in the file with the given root.
-pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
-    let at = |expected: Expected| Cursor {
-        word: TextRange::empty(offset),
-        prefix: String::new(),
-        expected,
-        calls: Vec::new(),
-        bound: None,
-        begins_value: false,
-        next: None,
-    };
-    let mut all = tokens_before(root, offset).peekable();
-    let mut word = TextRange::empty(offset);
-    let mut in_string = false;
-    let mut dot = None;
-    if let Some(&left) = all.peek() {
-        let ends_here = left.range().end() == offset;
-        match left.kind() {
-            // A line comment includes the end of its line.
-            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => return at(Expected::Nothing),
-            SyntaxKind::METADATA | SyntaxKind::TIR_TEXT | SyntaxKind::BANNER => {
-                return at(Expected::Nothing);
-            }
-            SyntaxKind::BLOCK_COMMENT if !ends_here || !left.text().ends_with("*/") => {
-                return at(Expected::Nothing);
-            }
-            SyntaxKind::META_REF if !ends_here => return at(Expected::Nothing),
-            SyntaxKind::STRING => {
-                let text = left.text();
-                let closed = text.len() > 1 && text.ends_with('"');
-                if !ends_here || !closed {
-                    in_string = true;
-                    let end = left.range().end() - TextSize::new(u32::from(closed));
-                    // An unclosed string extends to the end of its line, so that the word ends at
-                    // the cursor instead.
-                    let end = if closed { end } else { offset };
-                    word = TextRange::new((left.start() + TextSize::new(1)).min(offset), end);
-                    all.next();
-                }
-            }
-            SyntaxKind::UNKNOWN if left.text().starts_with('"') => {
-                in_string = true;
-                word = TextRange::new((left.start() + TextSize::new(1)).min(offset), offset);
-                all.next();
-            }
-            SyntaxKind::INT | SyntaxKind::FLOAT => {
-                all.next();
-                // `%t.1`: the index of a field is a word.
-                if all.peek().is_some_and(|token| token.kind() == T!["."]) {
-                    word = left.range();
-                    dot = all.next();
-                } else {
-                    return at(Expected::Nothing);
-                }
-            }
-            kind if is_word(kind) => {
-                word = left.range();
-                all.next();
-                if kind == SyntaxKind::IDENT {
-                    // The lexer splits `nn.conv2d`.
-                    while all.peek().is_some_and(|token| token.kind() == T!["."]) {
-                        let Some(point) = all.next() else { break };
-                        match all.peek() {
-                            Some(part) if part.kind() == SyntaxKind::IDENT => {
-                                word = TextRange::new(part.start(), word.end());
-                                all.next();
-                            }
-                            _ => {
-                                dot = Some(point);
-                                break;
-                            }
-                        }
-                    }
-                }
-            }
-            T!["."] => {
-                all.next();
-                match all.peek() {
-                    Some(part) if part.kind() == SyntaxKind::IDENT => {
-                        let mut start = part.start();
-                        all.next();
-                        while all.peek().is_some_and(|token| token.kind() == T!["."]) {
-                            all.next();
-                            let Some(part) = all.next_if(|t| t.kind() == SyntaxKind::IDENT) else {
-                                break;
-                            };
-                            start = part.start();
-                        }
-                        word = TextRange::new(start, offset);
-                    }
-                    _ => dot = Some(left),
-                }
-            }
-            _ => {}
+impl<'a> Marked<'a> {
+    /// Inserts a marker into `text` and its parse. Returns `None` inside a token that is no word, as
+    /// in a comment, and if the two do not belong together: a text that is too large has an empty
+    /// tree.
+    pub(crate) fn new(parse: &Parse, text: &'a str, offset: TextSize) -> Option<Marked<'a>> {
+        let root = Node::root(&parse.green);
+        let (before, after) = text.split_at_checked(usize::from(offset))?;
+        if root.range().len() != TextSize::of(text) {
+            return None;
         }
+        let left = |at: TextSize| root.token_at(at.checked_sub(TextSize::new(1))?);
+        let kind = left(offset).map(Token::kind);
+        let at_end = left(offset).is_none_or(|token| token.range().end() == offset);
+        let insert = match kind {
+            Some(SyntaxKind::INT | SyntaxKind::FLOAT) => DIGIT,
+            Some(T!["."]) => match left(offset - TextSize::of('.')).map(Token::kind) {
+                Some(SyntaxKind::IDENT) => NAME,
+                _ => DIGIT,
+            },
+            _ => NAME,
+        };
+        let splits =
+            |kind| is_word(kind) || matches!(kind, SyntaxKind::WHITESPACE | SyntaxKind::STRING);
+        if !at_end && !kind.is_some_and(splits) {
+            return None;
+        }
+        // The marker is not part of the word that begins at the cursor.
+        let begins = after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let space = begins && insert == NAME && at_end && !kind.is_some_and(is_word);
+        let insert = if space { NAME.to_owned() + " " } else { insert.to_owned() };
+        let edit = Edit { range: TextRange::empty(offset), insert };
+        let marked = [before, &edit.insert, after].concat();
+        let green = parse.reparse(&marked, &edit, ParseLimits::default()).green;
+        let len = TextSize::of(edit.insert.trim_end());
+        Some(Marked { text, green, marker: TextRange::at(offset, len) })
     }
-    let prefix = text_between(root, word.start(), offset);
-    let next = next_kind(root, word.end().max(offset));
-    if let Some(dot) = dot {
-        return Cursor { word, prefix, next, ..at(Expected::Field(dot.start())) };
+
+    /// Returns the context of the marker.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        let root = Node::root(&self.green);
+        let text = |range: TextRange| self.text.get(std::ops::Range::<usize>::from(range));
+        let offset = self.marker.start();
+        let mut cursor = Cursor {
+            word: TextRange::empty(offset),
+            text: "",
+            prefix: "",
+            expected: Expected::Nothing,
+            calls: Vec::new(),
+            arguments: None,
+            bound: None,
+            begins_value: false,
+            next: None,
+        };
+        let Some(token) = root.token_at(offset) else { return cursor };
+        let path = root.path_to(self.marker);
+        let Some(&parent) = path.last() else { return cursor };
+        let mut start = token.start();
+        let mut end = token.range().end();
+        let mut in_string = false;
+        match token.kind() {
+            SyntaxKind::STRING | SyntaxKind::UNKNOWN if token.text().starts_with('"') => {
+                in_string = true;
+                start += TextSize::new(1);
+                // An unclosed string extends to the end of its line, so that the word ends at the
+                // cursor instead.
+                end = match token.text().len() > 1 && token.text().ends_with('"') {
+                    true => end - TextSize::new(1),
+                    false => self.marker.end(),
+                };
+            }
+            SyntaxKind::INT if parent.kind() == SyntaxKind::PROJ_EXPR => {}
+            SyntaxKind::IDENT | SyntaxKind::LOCAL | SyntaxKind::GLOBAL => {
+                // `nn.$0`, but not with white space in the name.
+                let name = TextRange::new(parent.start(), offset);
+                if parent.kind() == SyntaxKind::NAME_REF
+                    && text(name).is_some_and(|name| !name.contains(char::is_whitespace))
+                {
+                    start = parent.start();
+                }
+            }
+            _ => return cursor,
+        }
+        let before = token_before(&path, start);
+        let gap = TextRange::new(before.map_or(start, |token| token.range().end()), start);
+        let begins_line = text(gap).is_some_and(|gap| gap.contains('\n'));
+        let place = Place { path: &path, start, before, begins_line, in_string };
+        cursor.word = match start == offset && !in_string {
+            true => TextRange::empty(offset),
+            false => TextRange::new(start, end - self.marker.len()),
+        };
+        cursor.text = text(cursor.word).unwrap_or_default();
+        cursor.prefix = text(TextRange::new(start.min(offset), offset)).unwrap_or_default();
+        cursor.next = root.token_from(end).map(Token::kind);
+        cursor.expected = place.expected();
+        cursor.calls = place.calls();
+        cursor.arguments = place.arguments();
+        cursor.bound = place.bound();
+        cursor.begins_value = matches!(place.before_kind(), T!["="] | T![";"] | T!["{"] | T!["=>"]);
+        cursor
     }
-    let mut back = Back { tokens: all, seen: Vec::new() };
-    let (mut expected, calls) = around(&mut back, in_string);
-    if in_string && !matches!(expected, Expected::AttrValue { .. }) {
-        expected = Expected::Nothing;
-    }
-    let bound = bound_name(&mut back);
-    let begins_value = matches!(back.kind(0), T!["="] | T![";"] | T!["{"] | T!["=>"]);
-    Cursor { word, prefix, expected, calls, bound, begins_value, next }
 }
 
 fn is_word(kind: SyntaxKind) -> bool {
-    kind.is_keyword()
-        || matches!(
-            kind,
-            SyntaxKind::IDENT
-                | SyntaxKind::LOCAL
-                | SyntaxKind::GRAPH
-                | SyntaxKind::GLOBAL
-                | T!["%"]
-                | T!["@"]
-        )
+    use SyntaxKind::*;
+    kind.is_keyword() || matches!(kind, IDENT | LOCAL | GRAPH | GLOBAL | PERCENT | AT | DOT)
 }
 
-/// Returns the text from `start` to `end`.
-fn text_between(root: Node<'_>, start: TextSize, end: TextSize) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for token in tokens_before(root, end) {
-        if token.range().end() <= start {
-            break;
-        }
-        let from = usize::from(start.checked_sub(token.start()).unwrap_or_default());
-        let to = usize::from(end - token.start()).min(token.text().len());
-        parts.push(token.text().get(from..to).unwrap_or_default());
+/// The last token of an element that is not trivia.
+fn last_token(element: Element<'_>) -> Option<Token<'_>> {
+    match element {
+        NodeOrToken::Node(node) => node.elements().rev().find_map(last_token),
+        NodeOrToken::Token(token) => (!token.kind().is_trivia()).then_some(token),
     }
-    parts.reverse();
-    parts.concat()
 }
 
-/// Returns the kind of the first token after `offset` that is not trivia.
-fn next_kind(root: Node<'_>, mut offset: TextSize) -> Option<SyntaxKind> {
-    for _ in 0..4 {
-        let token = root.token_at(offset)?;
-        if !token.kind().is_trivia() {
-            return Some(token.kind());
-        }
-        offset = token.range().end();
-    }
-    None
+/// Returns the last token before `offset` that is not trivia. `path` leads to `offset`.
+fn token_before<'t>(path: &[Node<'t>], offset: TextSize) -> Option<Token<'t>> {
+    path.iter().rev().find_map(|node| node.elements_before(offset).find_map(last_token))
 }
 
-/// Returns the expected syntax and the enclosing calls, from the brackets around the cursor.
-fn around<'t>(
-    back: &mut Back<'t, impl Iterator<Item = Token<'t>>>,
+/// The place of the word at the cursor in the marked tree.
+struct Place<'p, 't> {
+    /// The nodes around the word, the outermost first.
+    path: &'p [Node<'t>],
+    /// The start of the word.
+    start: TextSize,
+    /// The token before the word.
+    before: Option<Token<'t>>,
+    begins_line: bool,
     in_string: bool,
-) -> (Expected, Vec<CallSite<'t>>) {
-    let mut calls: Vec<CallSite<'t>> = Vec::new();
-    // The result of the innermost construct that determines it.
-    let mut expected: Option<Expected> = None;
-    let decide = |expected: &mut Option<Expected>, what: Expected| {
-        if expected.is_none() {
-            *expected = Some(what);
-        }
-    };
-    match back.kind(0) {
-        T![":"] | T!["->"] => decide(&mut expected, Expected::Type),
-        T!["let"] | T!["def"] | T!["type"] | T!["extern"] | T!["free_var"] => {
-            return (Expected::Nothing, calls);
-        }
-        T!["="] if is_attr(back, 0) => {
-            let name = back.get(1).map_or("", |token| token.text()).to_owned();
-            decide(&mut expected, Expected::AttrValue { name, in_list: false, in_string });
-        }
-        T!["="] => decide(&mut expected, Expected::Expr { attribute: false }),
-        // `#[version = "0.0.5"]`
-        T!["]"] if ends_hash_attribute(back) => return (Expected::Item, calls),
-        T![";"] | SyntaxKind::END_OF_FILE => {
-            let what = if back.kind(0) == T![";"] { Expected::Statement } else { Expected::Item };
-            return (what, calls);
-        }
-        _ => {}
+}
+
+impl<'t> Place<'_, 't> {
+    fn before_kind(&self) -> SyntaxKind {
+        self.before.map_or(SyntaxKind::END_OF_FILE, Token::kind)
     }
-    // True until the scan leaves the innermost bracket.
-    let mut direct = true;
-    // True after the scan has passed a closed block.
-    let mut after_block = false;
-    let mut level = Level::default();
-    let mut at = 0;
-    loop {
-        let Some(token) = back.get(at) else {
-            decide(
-                &mut expected,
-                if direct && at > 0 { Expected::Expr { attribute: false } } else { Expected::Item },
-            );
-            break;
+
+    /// Returns the nodes around the word, the innermost first, each with the one around it.
+    fn outwards(&self) -> impl Iterator<Item = (Node<'t>, Option<Node<'t>>)> {
+        (0..self.path.len())
+            .rev()
+            .map(|i| (self.path[i], i.checked_sub(1).map(|outer| self.path[outer])))
+    }
+
+    /// Returns true if a token of `kind` in `node` precedes the word.
+    fn is_after(&self, node: Node<'t>, kind: SyntaxKind) -> bool {
+        node.token(kind).is_some_and(|token| token.start() < self.start)
+    }
+
+    /// Returns the expected syntax: that of the innermost node which determines it.
+    fn expected(&self) -> Expected<'t> {
+        use SyntaxKind::*;
+        let before = self.before_kind();
+        // No expression begins after `[`: `meta[$0`.
+        let expr = match before {
+            L_BRACK => Expected::Nothing,
+            _ => Expected::Expr { attribute: false },
         };
-        match token.kind() {
-            T![")"] | T!["]"] | T!["}"] => {
-                let next = back.skip_closed(at);
-                after_block |= token.kind() == T!["}"];
-                level.bracket();
-                at = next;
-                continue;
-            }
-            T![","] => level.comma(),
-            T!["="]
-                if is_attr_name(back.kind(at + 1)) && back.kind(at + 1) != SyntaxKind::GRAPH =>
-            {
-                let name = back.get(at + 1).map_or("", |token| token.text());
-                level.attr(name);
-                at += 2;
-                continue;
-            }
-            T!["=>"] => {
-                // After a comma it is the arrow of a preceding arm.
-                if level.commas == 0 {
-                    level.arrow = true;
-                    decide(&mut expected, Expected::Expr { attribute: false });
+        let is_start = self.begins_line || matches!(before, COMMA | L_BRACE);
+        let mut in_list = false;
+        for (node, outer) in self.outwards() {
+            let outer_kind = outer.map(Node::kind);
+            match node.kind() {
+                ATTR if self.is_after(node, EQ) => {
+                    let name = node.child(NAME).and_then(Node::first_token);
+                    let name = name.map_or("", Token::text);
+                    return Expected::AttrValue { name, in_list, in_string: self.in_string };
                 }
-            }
-            T![":"] if level.commas == 0 => {
-                // `%x: Tensor[…] `: no name may follow a type.
-                if expected.is_none() && direct {
-                    expected = Some(Expected::Type);
+                ATTR_LIST => in_list = true,
+                _ if self.in_string => {}
+                PROJ_EXPR if self.is_after(node, DOT) => {
+                    return node.token(DOT).map_or(expr, |dot| Expected::Field(dot.start()));
                 }
-            }
-            T!["("] => {
-                let open = token.start();
-                match back.kind(at + 1) {
-                    SyntaxKind::IDENT => {
-                        let (name, front) = back.dotted(at + 1);
-                        match outer_brace(back, front) {
-                            Outer::Constructors => decide(&mut expected, Expected::Type),
-                            Outer::Patterns if !level.arrow => {
-                                decide(&mut expected, Expected::Pattern)
-                            }
-                            _ => {
-                                let attribute = direct && level.arrow_free();
-                                decide(&mut expected, Expected::Expr { attribute });
-                                calls.push(level.call(Callee::Name(name)));
-                            }
-                        }
-                    }
-                    SyntaxKind::GLOBAL => {
-                        if back.kind(at + 2) == T!["def"] {
-                            decide(&mut expected, Expected::Nothing);
-                            break;
-                        }
-                        decide(&mut expected, Expected::Expr { attribute: false });
-                        if let Some(name) = back.get(at + 1) {
-                            calls.push(level.call(Callee::Global(name)));
-                        }
-                    }
-                    SyntaxKind::LOCAL | SyntaxKind::GRAPH => {
-                        decide(&mut expected, Expected::Expr { attribute: false });
-                        if let Some(name) = back.get(at + 1) {
-                            calls.push(level.call(Callee::Variable(name)));
-                        }
-                    }
-                    T!["]"] => {
-                        let front = back.skip_closed(at + 1);
-                        if back.kind(front) == T!["fn"] || back.kind(front + 1) == T!["def"] {
-                            decide(&mut expected, Expected::Nothing);
-                            break;
-                        }
-                        decide(&mut expected, Expected::Expr { attribute: false });
-                    }
-                    T![")"] | T!["}"] => {
-                        decide(&mut expected, Expected::Expr { attribute: false });
-                        let end = back.get(at + 1).map_or(open, |token| token.range().end());
-                        calls.push(level.call(Callee::Expr(end)));
-                    }
-                    T!["fn"] => {
-                        // The parameters of a function, or of a function type.
-                        let is_type = matches!(back.kind(at + 2), T![":"] | T!["->"]);
-                        decide(
-                            &mut expected,
-                            if is_type { Expected::Type } else { Expected::Nothing },
-                        );
-                        if is_type {
-                            break;
-                        }
-                    }
-                    T!["if"] | T!["match"] | T!["?"] => {
-                        decide(&mut expected, Expected::Expr { attribute: false });
-                    }
-                    T!["["] if is_tensor(back.get(at + 2)) => {
-                        decide(&mut expected, Expected::Shape)
-                    }
-                    T![":"] | T!["->"] => decide(&mut expected, Expected::Type),
-                    T!["ref"] | T!["ref_read"] | T!["ref_write"] => {
-                        decide(&mut expected, Expected::Expr { attribute: false });
-                    }
-                    _ => {}
+                NAME if !matches!(outer_kind, Some(ATTR | GRAPH_STMT | VAR_PAT)) => {
+                    return Expected::Nothing;
                 }
-                direct = false;
-                level = Level::default();
-            }
-            T!["["] => {
-                match back.kind(at + 1) {
-                    SyntaxKind::IDENT if is_tensor(back.get(at + 1)) => {
-                        let what =
-                            if level.commas > 0 { Expected::DataType } else { Expected::Shape };
-                        decide(&mut expected, what);
-                    }
-                    T!["="] if is_attr_name(back.kind(at + 2)) => {
-                        let name = back.get(at + 2).map_or("", |token| token.text()).to_owned();
-                        decide(
-                            &mut expected,
-                            Expected::AttrValue { name, in_list: true, in_string },
-                        );
-                    }
-                    SyntaxKind::IDENT => decide(&mut expected, Expected::Type),
-                    SyntaxKind::GLOBAL | T!["fn"] | SyntaxKind::HASH => {
-                        decide(&mut expected, Expected::Nothing);
-                        break;
-                    }
-                    _ => {}
+                SHAPE | DIM => return Expected::Shape,
+                TENSOR_TYPE if self.is_after(node, COMMA) => return Expected::DataType,
+                TENSOR_TYPE => return Expected::Shape,
+                NAMED_TYPE | HOLE_TYPE if outer_kind == Some(TENSOR_TYPE) => {}
+                NAMED_TYPE | HOLE_TYPE | TUPLE_TYPE | FN_TYPE | REF_TYPE | RET_TYPE => {
+                    return Expected::Type;
                 }
-                direct = false;
-                level = Level::default();
+                // Nothing follows an arm on its line but a comma: `A => 1 $0`.
+                WILDCARD_PAT | VAR_PAT | CONSTRUCTOR_PAT
+                    if !is_start && outer.is_some_and(|arm| arm.start() == self.start) =>
+                {
+                    return Expected::Nothing;
+                }
+                WILDCARD_PAT | VAR_PAT | CONSTRUCTOR_PAT | TUPLE_PAT => return Expected::Pattern,
+                ARM_LIST if is_start => return Expected::Pattern,
+                ARM if self.is_after(node, FAT_ARROW) => return expr,
+                LET_STMT | FREE_VAR_STMT if matches!(before, LET_KW | FREE_VAR_KW) => {
+                    return Expected::Nothing;
+                }
+                // Nothing follows a type: `let %x: int32 $0`.
+                LET_STMT | FREE_VAR_STMT
+                    if self.is_after(node, COLON) && !self.is_after(node, EQ) =>
+                {
+                    return Expected::Nothing;
+                }
+                ARG_LIST => {
+                    let by_name = outer.and_then(|call| call.child(NAME_REF)).is_some();
+                    let attribute = by_name && matches!(before, L_PAREN | COMMA);
+                    return if attribute { Expected::Expr { attribute } } else { expr };
+                }
+                LET_STMT | GRAPH_STMT if self.is_after(node, EQ) && before != SEMICOLON => {
+                    return expr;
+                }
+                IF_EXPR | INFIX_EXPR if node.start() < self.start => return expr,
+                BLOCK if outer_kind == Some(EXPR_ITEM) && before != SEMICOLON => {}
+                BLOCK if matches!(before, SEMICOLON | L_BRACE) => return Expected::Statement,
+                BLOCK | PAREN_EXPR | TUPLE_EXPR => return expr,
+                // The name before the colon has no sigil, or a list of types is expected.
+                PARAM_LIST | CONSTRUCTOR | CONSTRUCTOR_LIST if before == COLON => {
+                    return Expected::Type;
+                }
+                // The first token is a name in place of `fn`.
+                FN_EXPR if node.start() == self.start => {}
+                ARM | ARM_LIST | PARAM | PARAM_LIST | TYPE_PARAM | TYPE_PARAM_LIST
+                | CONSTRUCTOR | CONSTRUCTOR_LIST | WHERE_CLAUSE | VIRTUAL_DEVICE | VERSION
+                | FN_EXPR | FN_DEF | TYPE_DEF => {
+                    return Expected::Nothing;
+                }
+                EXPR_ITEM | ERROR if outer_kind == Some(SOURCE_FILE) => {
+                    let first = node.first_token().map(|token| (token.kind(), token.start()));
+                    let is_first = first.is_some_and(|(_, start)| start == self.start);
+                    let items = outer.map(|file| file.elements_before(self.start));
+                    let item = items.and_then(|mut items| items.find_map(NodeOrToken::into_node));
+                    let after_type = item.is_some_and(|item| item.kind() == TYPE_DEF);
+                    return match first {
+                        _ if self.begins_line => Expected::Item,
+                        // `type T $0`, `#[$0`
+                        _ if is_first && after_type && before != R_BRACE => Expected::Nothing,
+                        Some((HASH, _)) => Expected::Nothing,
+                        _ if is_first => Expected::Item,
+                        _ => expr,
+                    };
+                }
+                _ => {}
             }
-            T!["{"] => {
-                let what = match outer_of(back, at) {
-                    Outer::Constructors => Expected::Nothing,
-                    Outer::Patterns if !level.arrow => Expected::Pattern,
-                    Outer::Patterns => Expected::Expr { attribute: false },
-                    _ if at == 0 => Expected::Statement,
-                    _ => Expected::Expr { attribute: false },
-                };
-                decide(&mut expected, what);
-                break;
-            }
-            T![";"] => {
-                let what =
-                    if at == 0 { Expected::Statement } else { Expected::Expr { attribute: false } };
-                decide(&mut expected, what);
-                break;
-            }
-            T!["let"] | T!["free_var"] => {
-                decide(&mut expected, Expected::Expr { attribute: false });
-                break;
-            }
-            // `let %x: T = …`, `%0 = …`
-            T!["="] => {
-                decide(&mut expected, Expected::Expr { attribute: false });
-                break;
-            }
-            T!["def"] | T!["type"] | T!["extern"] => {
-                let ended = after_block && direct;
-                decide(&mut expected, if ended { Expected::Item } else { Expected::Nothing });
-                break;
-            }
-            _ => level.token(token),
         }
-        at += 1;
+        if self.in_string { Expected::Nothing } else { Expected::Item }
     }
-    (expected.unwrap_or(Expected::Expr { attribute: false }), calls)
-}
 
-/// Returns true if the `=` at `at` follows the name of an attribute: `(axis=`, `, axis=`.
-fn is_attr<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize) -> bool {
-    is_attr_name(back.kind(at + 1)) && matches!(back.kind(at + 2), T!["("] | T![","] | T!["{"])
-}
-
-/// Returns true if the brackets that end before the cursor start with `#[`.
-fn ends_hash_attribute<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>) -> bool {
-    let front = back.skip_closed(0);
-    back.kind(front) == SyntaxKind::HASH
-}
-
-fn is_attr_name(kind: SyntaxKind) -> bool {
-    kind == SyntaxKind::IDENT || kind.is_keyword()
-}
-
-fn is_tensor(token: Option<Token<'_>>) -> bool {
-    token.is_some_and(|token| token.text() == "Tensor")
-}
-
-/// The construct that a brace belongs to.
-#[derive(Clone, Copy, PartialEq)]
-enum Outer {
-    /// `type T { … }`
-    Constructors,
-    /// `match (%x) { … }`
-    Patterns,
-    Other,
-}
-
-/// Returns the construct of the brace at `at`.
-fn outer_of<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize) -> Outer {
-    let front = match back.kind(at + 1) {
-        T!["]"] | T![")"] => back.skip_closed(at + 1),
-        _ => at + 1,
-    };
-    match (back.kind(front), back.kind(front + 1)) {
-        (T!["match"], _) | (T!["?"], T!["match"]) => Outer::Patterns,
-        (SyntaxKind::IDENT, T!["type"]) => Outer::Constructors,
-        // `match %x { … }`
-        (SyntaxKind::LOCAL | SyntaxKind::GRAPH, T!["match"] | T!["?"]) => Outer::Patterns,
-        _ => Outer::Other,
+    /// Returns the calls around the word in the same statement, the innermost first.
+    fn calls(&self) -> Vec<CallSite<'t>> {
+        self.outwards()
+            .take_while(|(node, _)| {
+                !matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::ARM_LIST)
+            })
+            .filter_map(|(node, outer)| CallSite::new(outer?, node, self.start))
+            .collect()
     }
-}
 
-/// Returns the construct of the brace around position `at`, if a name there starts an arm or a
-/// constructor, or is part of a pattern.
-fn outer_brace<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, mut at: usize) -> Outer {
-    // True after a comma directly inside the bracket that the scan is in.
-    let mut comma = false;
-    loop {
-        match back.kind(at) {
-            T!["{"] => return outer_of(back, at),
-            T!["("] => {
-                comma = false;
-                at += 1;
-            }
-            T![","] => {
-                comma = true;
-                at += 1;
-            }
-            SyntaxKind::IDENT | SyntaxKind::LOCAL => at += 1,
-            T![")"] | T!["}"] | T!["]"] => at = back.skip_closed(at),
-            // The preceding arm: `Nil => 1, Cons(`. Without a comma the value of this arm:
-            // `Nil => Cons(`.
-            T!["=>"] if comma => at += 1,
-            _ => return Outer::Other,
-        }
-        if at > 4_000 {
-            return Outer::Other;
-        }
+    /// Returns the arguments of the call whose callee is the word.
+    fn arguments(&self) -> Option<Arguments<'t>> {
+        let (name, call) = self.outwards().next()?;
+        let list = call?.child(SyntaxKind::ARG_LIST)?;
+        (list.start() > name.start()).then_some(())?;
+        Arguments::of(list)
     }
-}
 
-/// Returns the name that the enclosing statement binds.
-fn bound_name<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>) -> Option<TextRange> {
-    let mut at = 0;
-    loop {
-        match back.kind(at) {
-            T![")"] | T!["]"] | T!["}"] => {
-                at = back.skip_closed(at);
-                continue;
-            }
-            T![";"] | T!["{"] | T!["def"] | SyntaxKind::END_OF_FILE => return None,
-            T!["let"] => {
-                let name = at.checked_sub(1).and_then(|name| back.get(name))?;
-                return Some(name.range());
-            }
-            T!["="] if matches!(back.kind(at + 1), SyntaxKind::GRAPH) => {
-                return back.get(at + 1).map(|token| token.range());
-            }
-            _ => {}
+    /// Returns the name that the enclosing statement binds.
+    fn bound(&self) -> Option<TextRange> {
+        // A broken statement may extend to the end of its line.
+        if self.before_kind() == T![";"] {
+            return None;
         }
-        at += 1;
+        let nodes = self.outwards().map(|(node, _)| node);
+        let mut nodes = nodes.take_while(|node| node.kind() != SyntaxKind::BLOCK);
+        let stmt =
+            nodes.find(|n| matches!(n.kind(), SyntaxKind::LET_STMT | SyntaxKind::GRAPH_STMT))?;
+        let name = stmt.child(SyntaxKind::NAME).map(Node::range)?;
+        (!name.is_empty() && name.end() < self.start).then_some(name)
     }
 }
 

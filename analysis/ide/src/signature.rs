@@ -2,11 +2,11 @@
 
 use operators::Operator;
 use semantics::{Db, SourceFile, View, global_type, module_types};
-use syntax::{Node, TextRange, TextSize};
+use syntax::{TextRange, TextSize};
 
 use crate::{
     completion,
-    cursor::{CallSite, Callee, cursor, def_around},
+    cursor::{CallSite, Callee, Marked, def_around},
     hover::{self, type_text},
     locals::locals,
     markdown::code_span,
@@ -62,10 +62,16 @@ impl Label {
     }
 }
 
-/// Returns the signature of the innermost call around `offset` whose callee is known.
-pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
-    let parse = file.parse(db);
-    let cursor = cursor(Node::root(&parse.green), offset);
+/// Returns the signature of the innermost call around `offset` whose callee is known, in a file with
+/// the given text.
+pub fn signature_help(
+    db: &dyn Db,
+    file: SourceFile,
+    text: &str,
+    offset: TextSize,
+) -> Option<Signature> {
+    let marked = Marked::new(&file.parse(db), text, offset)?;
+    let cursor = marked.cursor();
     let (module, def) = def_around(db, file, offset)?;
     let view = || match def.kind(db) {
         semantics::DefKind::Fn | semantics::DefKind::Expr => View::new(db, def),
@@ -81,7 +87,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
                 return Some(of_function(name, &ty, &names, call, Some(doc)));
             }
             let operator = completion::operator_of(call)?;
-            Some(of_operator(operator, call, &cursor.prefix))
+            Some(of_operator(operator, call, cursor.prefix))
         }
         Callee::Global(token) => {
             let (def, from_prelude) = semantics::global(db, module, token.text())?;
@@ -189,11 +195,11 @@ fn of_operator(operator: &'static Operator, call: &CallSite<'_>, typed: &str) ->
         let matching = fields.iter().position(|field| {
             !typed.is_empty()
                 && field.name.starts_with(typed)
-                && !call.written.iter().any(|name| name == field.name)
+                && !call.before.attributes.contains(&field.name)
         });
         matching.map(|at| at + positional)
     };
-    let active = match &call.attribute {
+    let active = match call.attribute {
         Some(name) => by_name(name),
         None => by_prefix().or({
             if call.argument < operator.args.len() {
@@ -202,9 +208,8 @@ fn of_operator(operator: &'static Operator, call: &CallSite<'_>, typed: &str) ->
                 Some(operator.args.len())
             } else {
                 // After the arguments, the first attribute that is not written yet is active.
-                let next = fields
-                    .iter()
-                    .position(|field| !call.written.iter().any(|name| name == field.name));
+                let next =
+                    fields.iter().position(|field| !call.before.attributes.contains(&field.name));
                 next.map(|at| at + positional)
             }
         }),
@@ -221,7 +226,8 @@ mod tests {
 
     fn check(text: &str, expected: Expect) {
         let fixture = Fixture::new(text);
-        let found = super::signature_help(&fixture.db, fixture.file, fixture.cursor());
+        let found =
+            super::signature_help(&fixture.db, fixture.file, &fixture.text, fixture.cursor());
         let found = found.map_or("nothing".to_owned(), |signature| {
             let active = signature.active.map(|at| {
                 let range = std::ops::Range::<usize>::from(signature.params[at].0);

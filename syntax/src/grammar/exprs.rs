@@ -152,9 +152,13 @@ fn type_arg(p: &mut Parser<'_>) {
     }
 }
 
-/// Returns true if `<` opens type arguments and is not an operator: only tokens of types follow, up
-/// to a `>` directly before `(`.
+/// Returns true if `<` opens type arguments and is not an operator: a type with arguments follows, or
+/// only tokens of types, up to a `>` directly before `(`.
 fn at_type_args(p: &mut Parser<'_>) -> bool {
+    // No expression begins with `name[`.
+    if p.nth(1) == TENSOR_TEXT || p.nth(1) == IDENT && p.nth(2) == T!["["] {
+        return true;
+    }
     let mut depth = 0;
     for n in 1..256 {
         match p.nth(n) {

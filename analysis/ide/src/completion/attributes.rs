@@ -50,7 +50,7 @@ impl List<'_, '_> {
         // Attributes come first once all arguments are written.
         let class = if call.argument >= operator.args.len() { 0 } else { 2 };
         for (order, field) in schema.fields.iter().enumerate() {
-            if call.written.iter().any(|name| name == field.name) {
+            if call.before.attributes.contains(&field.name) {
                 continue;
             }
             let required = field.default == AttrDefault::Required;

@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use semantics::body::{CallData, Callee as Called, Expr};
 use types::{Attrs, Dim, Place, Relation, State, Table, Type, probe};
 
-use super::{List, lookahead::Lookahead};
+use super::List;
 use crate::{
-    cursor::{CallSite, Callee},
+    cursor::{Arguments, CallSite, Callee},
     locals::Local,
 };
 
@@ -97,13 +97,8 @@ fn type_of(known: &[Local<'_>], name: Option<&str>) -> Type {
 }
 
 impl List<'_, '_> {
-    /// Returns the constraint of `call` on the argument at the cursor, which `lookahead` follows.
-    pub(super) fn constraint_of(
-        &self,
-        call: &CallSite<'_>,
-        lookahead: Option<&Lookahead<'_>>,
-        known: &[Local<'_>],
-    ) -> Constraint {
+    /// Returns the constraint of `call` on the argument at the cursor.
+    pub(super) fn constraint_of(&self, call: &CallSite<'_>, known: &[Local<'_>]) -> Constraint {
         let params = |ty: &Type| {
             let signature = ty.signature();
             match signature.as_ref().and_then(|s| s.func.params().get(call.argument)) {
@@ -131,8 +126,8 @@ impl List<'_, '_> {
                     let field = constructor.fields.get(call.argument);
                     return field.map_or(Constraint::Unknown, |ty| Constraint::Type(ty.clone()));
                 }
-                let probe = operators::named(name)
-                    .and_then(|operator| self.probe(operator, call, lookahead, known));
+                let probe =
+                    operators::named(name).and_then(|operator| self.probe(operator, call, known));
                 probe.map_or(Constraint::Unknown, |probe| Constraint::Relation(Box::new(probe)))
             }
             Callee::Expr(_) => Constraint::Unknown,
@@ -144,20 +139,18 @@ impl List<'_, '_> {
         &self,
         operator: &'static Operator,
         call: &CallSite<'_>,
-        lookahead: Option<&Lookahead<'_>>,
         known: &[Local<'_>],
     ) -> Option<Probe> {
         let mut relation = operator.plain_relation()?;
         if let Some(attrs) = self.attrs_of(operator) {
             relation.attrs = attrs;
         }
-        let before = call.variables.iter().take(call.argument).map(|token| token.as_ref());
-        let mut inputs: Vec<Type> =
-            before.map(|token| type_of(known, token.map(|token| token.text()))).collect();
+        let types = |arguments: &Arguments<'_>| -> Vec<Type> {
+            arguments.variables.iter().map(|name| type_of(known, *name)).collect()
+        };
+        let mut inputs = types(&call.before);
         inputs.resize_with(call.argument + 1, unknown);
-        for token in lookahead.into_iter().flat_map(|lookahead| &lookahead.arguments) {
-            inputs.push(type_of(known, token.map(|token| token.text())));
-        }
+        inputs.extend(call.after.iter().flat_map(types));
         if inputs.len() > operator.args.len() && !operator.variadic {
             return None;
         }
@@ -196,27 +189,26 @@ impl List<'_, '_> {
     pub(super) fn may_call(
         &self,
         operator: &'static Operator,
-        lookahead: Option<&Lookahead<'_>>,
+        arguments: Option<&Arguments<'_>>,
         first: Option<&Type>,
         known: &[Local<'_>],
     ) -> bool {
-        let inputs = match lookahead {
-            Some(lookahead) => {
-                let count = lookahead.arguments.len();
+        let inputs = match arguments {
+            Some(arguments) => {
+                let count = arguments.variables.len();
                 let has = |name: &&str| {
                     operator.schema.is_some_and(|schema| schema.field(name).is_some())
                 };
                 if !(count == operator.args.len() || operator.variadic)
-                    || !lookahead.attributes.iter().all(has)
+                    || !arguments.attributes.iter().all(has)
                 {
                     return false;
                 }
                 // The values of attributes are not parsed here, and the relation may depend on them.
-                if !lookahead.attributes.is_empty() {
+                if !arguments.attributes.is_empty() {
                     return true;
                 }
-                let names = lookahead.arguments.iter().map(|token| token.map(|token| token.text()));
-                names.map(|name| type_of(known, name)).collect()
+                arguments.variables.iter().map(|name| type_of(known, *name)).collect()
             }
             None => {
                 let mut inputs: Vec<Type> = first.into_iter().cloned().collect();

@@ -5,8 +5,7 @@ use syntax::TextSize;
 use types::{AttrDefault, Type};
 
 use super::{
-    DATA_TYPES, Item, ItemKind, List, Lookup, brief, escaped, item, lookahead::Lookahead,
-    usage::Usage, variables::Uses,
+    DATA_TYPES, Item, ItemKind, List, Lookup, brief, escaped, item, usage::Usage, variables::Uses,
 };
 use crate::{
     cursor::Cursor,
@@ -102,14 +101,8 @@ impl List<'_, '_> {
         }
     }
 
-    /// Adds the operators. `lookahead` holds the arguments that follow the name.
-    pub(super) fn operators(
-        &mut self,
-        known: &[Local<'_>],
-        uses: &Uses,
-        cursor: &Cursor<'_>,
-        lookahead: Option<&Lookahead<'_>>,
-    ) {
+    /// Adds the operators.
+    pub(super) fn operators(&mut self, known: &[Local<'_>], uses: &Uses, cursor: &Cursor<'_>) {
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
         let usage = self
             .module
@@ -155,7 +148,7 @@ impl List<'_, '_> {
             // Inside a call, variables come first: an argument is rarely a nested call.
             let is_first = cursor.begins_value || has_args;
             let class = match usage.is_likely(operator) {
-                _ if !self.may_call(operator, lookahead, argument, known) => 7,
+                _ if !self.may_call(operator, cursor.arguments.as_ref(), argument, known) => 7,
                 true if is_first => 0,
                 _ => 6,
             };

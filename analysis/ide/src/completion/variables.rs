@@ -3,9 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{View, body::BinderKind, scope::LocalRef};
 
-use super::{
-    Item, ItemKind, List, MAX_ITEMS, brief, fit, fits::Constraint, item, lookahead::Lookahead,
-};
+use super::{Item, ItemKind, List, MAX_ITEMS, brief, fit, fits::Constraint, item};
 use crate::{
     cursor::{CallSite, Cursor},
     locals::Local,
@@ -24,13 +22,10 @@ impl Uses {
         let mut uses = Uses::default();
         let Some(view) = list.view else { return uses };
         let here = view.unit_at(list.offset).unwrap_or(0);
-        let word = Some(cursor.word).filter(|word| !word.is_empty());
-        let word = word.and_then(|word| list.root.token_at(word.start()));
         for number in 0..view.body.units.len() {
             for binding in view.scopes.unit(number).flatten() {
                 // The word at the cursor does not count as a use.
-                let is_word = |name: &str| word.is_some_and(|word| word.text() == name);
-                if number == here && is_word(&view.binder(binding).name) {
+                if number == here && view.binder(binding).name == cursor.text {
                     continue;
                 }
                 *uses.by_binding.entry(binding).or_default() |= number <= here;
@@ -78,14 +73,12 @@ impl List<'_, '_> {
         known: &[Local<'_>],
         uses: &Uses,
         call: Option<&CallSite<'_>>,
-        lookahead: Option<&Lookahead<'_>>,
     ) {
         let Some(view) = self.view else { return };
-        let constraint =
-            call.map_or(Constraint::Unknown, |call| self.constraint_of(call, lookahead, known));
-        let before = call.into_iter().flat_map(|call| &call.variables);
-        let after = lookahead.into_iter().flat_map(|lookahead| &lookahead.arguments);
-        let passed = before.chain(after).flatten().map(|token| token.text()).collect();
+        let constraint = call.map_or(Constraint::Unknown, |call| self.constraint_of(call, known));
+        let around = call.into_iter().flat_map(|call| [Some(&call.before), call.after.as_ref()]);
+        let passed = around.flatten().flat_map(|arguments| &arguments.variables);
+        let passed = passed.flatten().copied().collect();
         let order = Order { view, uses, passed };
         // Details are rendered only for the entries that are returned.
         let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
