@@ -109,6 +109,30 @@ fn typing_is_reparsed_incrementally() {
     );
 }
 
+/// Text at the end of an unfinished call, whose closing parenthesis is missing before the next line,
+/// does not require a full parse.
+#[test]
+fn unfinished_call_is_reparsed_incrementally() {
+    let mut text = corpus::chain(40);
+    let line = text.match_indices('\n').nth(20).map_or(0, |(at, _)| at + 1);
+    let open = line + text[line..].find('(').expect("a call") + 1;
+    let end = line + text[line..].find('\n').expect("a line");
+    text.replace_range(open..end, "");
+    let parsed = parse(&text);
+    assert!(!parsed.errors.is_empty());
+    for insert in ["%", "name", "%3, ", "%3);"] {
+        let range = TextRange::empty(TextSize::new(open as u32));
+        let edit = Edit { range, insert: insert.into() };
+        let mut text = text.clone();
+        edit.apply(&mut text);
+        let part = parsed.reparse_part(&text, &edit, ParseLimits::default());
+        let part = part.expect("an incremental reparse");
+        let full = parse(&text);
+        assert_eq!(part.green, full.green, "{insert}");
+        assert_eq!(sorted(&part), sorted(&full), "{insert}");
+    }
+}
+
 /// Edits of one of hundreds of parameters do not reparse the body.
 #[test]
 fn header_edits_are_reparsed_incrementally() {
