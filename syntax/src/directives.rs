@@ -5,6 +5,8 @@
 
 use rowan::{TextRange, TextSize};
 
+use crate::source::Source;
+
 /// The spellings with which a directive begins.
 const SPELLINGS: [&[u8]; 2] = [b"relay: allow", b"relay:allow"];
 /// The length of the longest spelling.
@@ -23,7 +25,7 @@ pub(crate) fn find(text: &str) -> Vec<TextSize> {
 /// offsets were `before` the edit.
 pub(crate) fn update(
     before: &[TextSize],
-    text: &str,
+    text: &dyn Source,
     replaced: TextRange,
     inserted: usize,
 ) -> Vec<TextSize> {
@@ -31,15 +33,13 @@ pub(crate) fn update(
     let inserted_end = start + inserted;
     // A directive that begins here or later, and before the edit, reaches into it.
     let mut from = start.saturating_sub(LONGEST - 1);
-    while !text.is_char_boundary(from) {
+    while !text.is_boundary(from) {
         from -= 1;
     }
-    let mut until = (inserted_end + LONGEST - 1).min(text.len());
-    while !text.is_char_boundary(until) {
-        until += 1;
-    }
+    let until = text.boundary_from(inserted_end + LONGEST - 1);
+    let part = text.part(from..until).unwrap_or_default();
     let kept = before.iter().copied().filter(|&at| usize::from(at) < from);
-    let near = find(&text[from..until]).into_iter().map(|at| at + TextSize::new(from as u32));
+    let near = find(&part).into_iter().map(|at| at + TextSize::new(from as u32));
     let near = near.filter(|&at| usize::from(at) < inserted_end);
     let moved = before.iter().filter(|&&at| usize::from(at) >= end);
     let moved = moved.map(|&at| TextSize::new((usize::from(at) - end + inserted_end) as u32));

@@ -24,6 +24,7 @@ mod node;
 mod parser;
 mod reparse;
 mod reuse;
+mod source;
 mod tensors;
 mod tree;
 
@@ -35,6 +36,7 @@ pub use parser::ParseLimits;
 pub use reparse::Edit;
 pub use rowan::NodeOrToken;
 pub use rowan::{GreenNode, GreenNodeData, GreenTokenData, TextRange, TextSize};
+pub use source::Source;
 
 /// A node with access to its parent and siblings. [`Node`] is cheaper where neither is needed.
 pub type SyntaxNode = rowan::SyntaxNode<Relay>;

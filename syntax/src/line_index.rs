@@ -5,6 +5,8 @@
 
 use rowan::{TextRange, TextSize};
 
+use crate::source::Source;
+
 /// The unit of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
@@ -50,7 +52,7 @@ impl LineIndex {
     /// Builds the index of `text`.
     pub fn new(text: &str) -> LineIndex {
         let mut index = LineIndex { starts: vec![0], wide: Vec::new(), len: text.len() as u32 };
-        line_starts(text.as_bytes(), 0, text.len(), &mut index.starts);
+        line_starts(text, text.len(), 0, &mut index.starts);
         if !text.is_ascii() {
             wide_chars(text, 0, &mut index.wide);
         }
@@ -60,17 +62,19 @@ impl LineIndex {
     /// Updates the index after an edit that replaced the range `removed` of the old text by
     /// `inserted` bytes and resulted in `text`. Rescans the edited lines and shifts the offsets
     /// after them.
-    pub fn edit(&mut self, text: &str, removed: TextRange, inserted: TextSize) {
+    pub fn edit(&mut self, text: &dyn Source, removed: TextRange, inserted: TextSize) {
         let delta = i64::from(u32::from(inserted)) - i64::from(u32::from(removed.len()));
         let shift = |offset: u32| (i64::from(offset) + delta) as u32;
         // The edit may join or split a `\r\n` at its boundaries.
         let first = self.line_of(u32::from(removed.start()).saturating_sub(1));
         let last = self.line_of((u32::from(removed.end()) + 1).min(self.len));
         let from = self.starts[first];
-        let to = self.starts.get(last + 1).map_or(text.len() as u32, |&next| shift(next));
+        let to = self.starts.get(last + 1).map_or(text.byte_len() as u32, |&next| shift(next));
 
         let mut inside = vec![from];
-        line_starts(text.as_bytes(), from as usize, to as usize, &mut inside);
+        // With the next character, which may be the second of a line break.
+        let edited = text.part(from as usize..text.boundary_from(to as usize + 1));
+        line_starts(&edited.unwrap_or_default(), (to - from) as usize, from, &mut inside);
         // The last break starts a line after the rescanned ones, which is kept.
         if last + 1 < self.starts.len() && inside.len() > 1 {
             inside.pop();
@@ -87,8 +91,9 @@ impl LineIndex {
         let old_sum = self.wide.get(after.wrapping_sub(1)).copied();
         let mut between: Vec<Wide> = before.into_iter().collect();
         let end = (start + u32::from(inserted)) as usize;
-        if !text[start as usize..end].is_ascii() {
-            wide_chars(&text[start as usize..end], start, &mut between);
+        let new = text.part(start as usize..end).unwrap_or_default();
+        if !new.is_ascii() {
+            wide_chars(&new, start, &mut between);
         }
         let sums = |w: Option<Wide>| w.map_or((0, 0), |w| (w.utf16, w.utf32));
         let (old16, old32) = sums(old_sum);
@@ -100,7 +105,7 @@ impl LineIndex {
         }
         let from_before = usize::from(before.is_some());
         self.wide.splice(kept..after, between.into_iter().skip(from_before));
-        self.len = text.len() as u32;
+        self.len = text.byte_len() as u32;
     }
 
     /// Returns the number of lines, at least 1.
@@ -204,10 +209,13 @@ impl LineIndex {
     }
 
     /// Returns the byte range of a line of `text` without its line break.
-    pub fn line_content(&self, text: &str, line: u32) -> Option<TextRange> {
+    pub fn line_content<S>(&self, text: &S, line: u32) -> Option<TextRange>
+    where
+        S: Source + ?Sized,
+    {
         let range = self.line_range(line)?;
-        let content = text.get(std::ops::Range::<usize>::from(range))?;
-        let content = content.strip_suffix('\n').unwrap_or(content);
+        let content = text.part(range.into())?;
+        let content = content.strip_suffix('\n').unwrap_or(&content);
         let content = content.strip_suffix('\r').unwrap_or(content);
         Some(TextRange::at(range.start(), TextSize::of(content)))
     }
@@ -256,12 +264,17 @@ impl LineWalk<'_> {
     }
 }
 
-/// Appends the offset after each line break in `text[from..to]`.
-fn line_starts(text: &[u8], from: usize, to: usize, out: &mut Vec<u32>) {
-    for at in memchr::memchr2_iter(b'\n', b'\r', &text[from..to]) {
-        let at = from + at;
+/// Appends the offset after each line break in `text[..to]`, which begins at offset `base`.
+fn line_starts(text: &str, to: usize, base: u32, out: &mut Vec<u32>) {
+    let text = text.as_bytes();
+    // One byte is found faster than two, and few texts have the other.
+    if memchr::memchr(b'\r', &text[..to]).is_none() {
+        out.extend(memchr::memchr_iter(b'\n', &text[..to]).map(|at| base + at as u32 + 1));
+        return;
+    }
+    for at in memchr::memchr2_iter(b'\n', b'\r', &text[..to]) {
         if text[at] == b'\n' || text.get(at + 1) != Some(&b'\n') {
-            out.push(at as u32 + 1);
+            out.push(base + at as u32 + 1);
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::{
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
     reuse::{owned, reuse_each},
+    source::Source,
     tensors,
 };
 
@@ -80,13 +81,23 @@ impl Parse {
     ///
     /// The result equals `parse_with(text, limits)`. The cost is proportional to the edited run,
     /// or to the whole text where [`Parse::reparse_part`] returns `None`.
-    pub fn reparse(&self, text: &str, edit: &Edit, limits: ParseLimits) -> Parse {
+    pub fn reparse<S>(&self, text: &S, edit: &Edit, limits: ParseLimits) -> Parse
+    where
+        S: Source + ?Sized,
+    {
         self.reparse_part(text, edit, limits)
-            .unwrap_or_else(|| crate::parse_with(text, limits).reusing(self))
+            .unwrap_or_else(|| crate::parse_with(&text.whole(), limits).reusing(self))
     }
 
     /// Like [`Parse::reparse`], but returns `None` if a full parse is necessary.
-    pub fn reparse_part(&self, text: &str, edit: &Edit, limits: ParseLimits) -> Option<Parse> {
+    pub fn reparse_part<S>(&self, text: &S, edit: &Edit, limits: ParseLimits) -> Option<Parse>
+    where
+        S: Source + ?Sized,
+    {
+        self.reparse_around(&text, edit, limits)
+    }
+
+    fn reparse_around(&self, text: &dyn Source, edit: &Edit, limits: ParseLimits) -> Option<Parse> {
         let root = self.syntax();
         if !root.text_range().contains_range(edit.range) {
             return None;
@@ -244,18 +255,23 @@ impl Parse {
         (after_first && touched.all(|n| is_definition(&n))).then_some(run)
     }
 
-    fn parse_run(&self, text: &str, edit: &Edit, limits: ParseLimits, run: &Run) -> Option<Parse> {
+    fn parse_run(
+        &self,
+        text: &dyn Source,
+        edit: &Edit,
+        limits: ParseLimits,
+        run: &Run,
+    ) -> Option<Parse> {
         if self.may_miss_token(run) {
             return None;
         }
         let delta = edit.delta();
         let start = usize::from(run.range.start());
         let len = (i64::from(u32::from(run.range.len())) + delta) as usize;
-        let mut lookahead_end = (i64::from(u32::from(run.lookahead_end)) + delta) as usize;
-        while !text.is_char_boundary(lookahead_end) {
-            lookahead_end += 1;
-        }
-        let part = text.get(start..lookahead_end)?;
+        let lookahead_end = (i64::from(u32::from(run.lookahead_end)) + delta) as usize;
+        let lookahead_end = text.boundary_from(lookahead_end);
+        let part = text.part(start..lookahead_end)?;
+        let part = &*part;
         // The lexer would take it for a byte order mark, which only the start of a file can have.
         if part.starts_with('\u{FEFF}') {
             return None;
@@ -276,7 +292,8 @@ impl Parse {
         let around = parent.children().skip(run.children.start.saturating_sub(2));
         let interner = Interner::seeded(around.take(run.children.len() + 4));
         let interner = tensors::intern(part, &mut tokens, interner);
-        let at_line_start = text[..start].ends_with('\n');
+        let before = start.checked_sub(1).and_then(|before| text.part(before..start));
+        let at_line_start = before.is_some_and(|before| before == "\n");
         let input = Input::fragment(part, tokens, at_line_start);
         let stop = input.first_significant_from(boundary);
         if stop == 0 && !run.before_node {
@@ -298,7 +315,7 @@ impl Parse {
         };
         let nesting = parser.deepest() as usize + 2 * run.parent.ancestors().count();
         if !is_in_sync
-            || parser.saw_end() && lookahead_end < text.len()
+            || parser.saw_end() && lookahead_end < text.byte_len()
             || parser.saw_start() && start > 0
             || nesting >= limits.depth as usize
         {
@@ -326,9 +343,16 @@ impl Parse {
         let old = parent.children().skip(run.children.start).take(run.children.len());
         // The run may be a definition of thousands of statements of which one has changed.
         let new: Vec<_> = reuse_each(old, fragment.children()).collect();
-        let green = GreenNode::new(parent.kind(), Spliced::new(&parent, run.children.clone(), new));
+        let mut green = spliced(&parent, run.children.clone(), new);
+        // `replace_with` of rowan counts the children of each ancestor that it copies.
+        for node in run.parent.ancestors() {
+            if let Some(parent) = node.parent() {
+                let at = node.index();
+                green = spliced(&parent.green(), at..at + 1, vec![green.into()]);
+            }
+        }
         Some(Parse {
-            green: run.parent.replace_with(green),
+            green,
             errors: self.merged_errors(run.range, delta, errors),
             directives: directives::update(&self.directives, text, edit.range, edit.insert.len()),
         })
@@ -384,9 +408,19 @@ impl Parse {
 /// The children of a node with some of them replaced. `splice_children` of rowan collects them first,
 /// which costs as much again in a block of thousands of statements.
 struct Spliced<'t> {
-    before: std::iter::Take<rowan::Children<'t>>,
+    /// The old children that come next: those before the replaced ones, then those after them.
+    old: rowan::Children<'t>,
     new: std::vec::IntoIter<Element>,
-    after: std::iter::Skip<rowan::Children<'t>>,
+    after: rowan::Children<'t>,
+}
+
+/// Returns a node with some of its children replaced.
+fn spliced(
+    parent: &GreenNodeData,
+    replaced: std::ops::Range<usize>,
+    new: Vec<Element>,
+) -> GreenNode {
+    GreenNode::new(parent.kind(), Spliced::new(parent, replaced, new))
 }
 
 impl<'t> Spliced<'t> {
@@ -396,27 +430,40 @@ impl<'t> Spliced<'t> {
         new: Vec<Element>,
     ) -> Spliced<'t> {
         let children = parent.children();
-        Spliced {
-            before: children.clone().take(replaced.start),
-            new: new.into_iter(),
-            after: children.skip(replaced.end),
+        let (mut old, mut after) = (children.clone(), children);
+        // Shortens both in constant time. Adapters would be tested again for each child.
+        if let Some(last) = (old.len() - replaced.start).checked_sub(1) {
+            old.nth_back(last);
         }
+        if let Some(last) = replaced.end.checked_sub(1) {
+            after.nth(last);
+        }
+        Spliced { old, new: new.into_iter(), after }
+    }
+
+    #[cold]
+    fn next_other(&mut self) -> Option<Element> {
+        if let Some(new) = self.new.next() {
+            return Some(new);
+        }
+        std::mem::swap(&mut self.old, &mut self.after);
+        self.old.next().map(owned)
     }
 }
 
 impl Iterator for Spliced<'_> {
     type Item = Element;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Element> {
-        if let Some(child) = self.before.next() {
-            return Some(owned(child));
+        match self.old.next() {
+            Some(child) => Some(owned(child)),
+            None => self.next_other(),
         }
-        self.new.next().or_else(|| self.after.next().map(owned))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let length = self.before.len() + self.new.len() + self.after.len();
+        let length = self.old.len() + self.new.len() + self.after.len();
         (length, Some(length))
     }
 }

@@ -339,7 +339,7 @@ impl RunRecord {
         values.sort_by_key(|value| value.range.start());
         RunRecord {
             version: document.version,
-            text: document.text.clone(),
+            text: document.text.collected().clone(),
             defs,
             values,
             marks,

@@ -9,7 +9,7 @@ use std::{slice, sync::Arc};
 use syntax::{Encoding, LineIndex, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextEdit};
 
-use super::Document;
+use super::{Document, Text};
 use crate::embedded::{Language, Mapping};
 
 /// The blocks of a document.
@@ -23,7 +23,7 @@ pub(in crate::lsp) struct Host {
 /// The place of a block in its host.
 pub(in crate::lsp) struct Origin {
     /// The text of the host.
-    text: Arc<String>,
+    text: Text,
     lines: Arc<LineIndex>,
     mapping: Mapping,
 }

@@ -190,7 +190,7 @@ impl Module {
         let Side { uri, module, text, name } = side;
         let name = name.unwrap_or_else(|| last_part(&uri));
         if let (None, None, Some(open)) = (&module, &text, snapshot.documents.get(&uri)) {
-            let (file, text) = (open.file, open.text.clone());
+            let (file, text) = (open.file, open.text.collected().clone());
             let analyzed = Analyzed::Open { file, lines: LineIndex::new(&text), text };
             return Ok(Module { name, analyzed });
         }
@@ -260,7 +260,7 @@ fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
 /// Returns a log from an open document or a file.
 fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>> {
     match snapshot.documents.get(uri) {
-        Some(open) => Ok(Arc::new(Log::new(last_part(uri), open.text.clone()))),
+        Some(open) => Ok(Arc::new(Log::new(last_part(uri), open.text.collected().clone()))),
         None => snapshot.session.logs.get(&path_of(uri)?).map_err(refused),
     }
 }

@@ -90,7 +90,7 @@ fn text(snapshot: &Snapshot, uri: &Url) -> Result<Arc<String>> {
     let document = snapshot.document(uri)?;
     let views = &snapshot.session.code_views;
     if views.known(uri).is_none() {
-        return Ok(document.text.clone());
+        return Ok(document.text.collected().clone());
     }
     let refused = |message: String| Error::invalid_params(message);
     let file = file_of(uri).ok_or_else(|| refused(format!("{uri} is not a file")))?;

@@ -11,7 +11,7 @@ use super::{LARGE, Owner};
 use crate::{
     embedded::{self, Language},
     lsp::{
-        documents::{Document, Host, Origin, parse},
+        documents::{Document, Host, Origin, Text, parse},
         outgoing::{Message, Progress},
     },
     panics,
@@ -60,7 +60,7 @@ impl Owner {
             opened: self.opened,
             version: item.version,
             lines: Arc::new(LineIndex::new(&item.text)),
-            text: Arc::new(item.text),
+            text: item.text.into(),
             parse,
             last_good: None,
             project: Arc::default(),
@@ -130,7 +130,7 @@ impl Owner {
                 Some(part) => part.clone(),
                 None => {
                     let (parse, problem) = (Arc::new(syntax::parse("")), None);
-                    let (text, lines) = (Arc::default(), Arc::new(LineIndex::new("")));
+                    let (text, lines) = (Text::default(), Arc::new(LineIndex::new("")));
                     let file = self.block_file(uri, number);
                     Document { file, text, lines, parse, problem, host: None, ..host.clone() }
                 }
