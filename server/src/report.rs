@@ -7,7 +7,7 @@ mod machine;
 pub(crate) mod shapes;
 pub(crate) mod stderr;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use human::{excerpt, human};
 pub(crate) use machine::{
@@ -22,8 +22,7 @@ pub(crate) struct Checked {
     pub(crate) path: String,
     /// The text.
     pub(crate) text: String,
-    /// The line starts.
-    pub(crate) lines: LineIndex,
+    lines: OnceLock<LineIndex>,
     /// The reported diagnostics, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The number of diagnostics of each severity, reported or not.
@@ -46,8 +45,12 @@ impl Checked {
             counts[diagnostic.severity as usize] += 1;
         }
         diagnostics.retain(|d| d.severity >= least);
-        let lines = LineIndex::new(&text);
-        Checked { path, text, lines, diagnostics, counts, _parse: parse }
+        Checked { path, text, lines: OnceLock::new(), diagnostics, counts, _parse: parse }
+    }
+
+    /// Returns the line starts. Most files have no diagnostics and need none.
+    pub(crate) fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(&self.text))
     }
 }
 

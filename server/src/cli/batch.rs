@@ -101,7 +101,7 @@ fn check(analyzer: &mut Analyzer, request: &Request, args: &CheckArgs) -> (Value
         .iter()
         .map(|d| {
             let rendered = args.rendered.then(|| report::excerpt(&checked, d));
-            report::JsonDiagnostic::new(d, &checked.lines).with_excerpt(rendered)
+            report::JsonDiagnostic::new(d, checked.lines()).with_excerpt(rendered)
         })
         .collect();
     let is_wrong = diagnostics.iter().any(|d| d.severity == "error");

@@ -93,8 +93,8 @@ struct MarkIn<'a> {
 /// Returns the excerpts of a diagnostic, with close lines together, and the primary one first.
 fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
     let text = checked.text.as_str();
-    let line_of = |offset: TextSize| checked.lines.line_at(offset) as usize;
-    let content = |line: usize| checked.lines.line_content(text, line as u32).unwrap_or_default();
+    let line_of = |offset: TextSize| checked.lines().line_at(offset) as usize;
+    let content = |line: usize| checked.lines().line_content(text, line as u32).unwrap_or_default();
     let mut marks: Vec<(TextRange, Option<&'a str>, bool)> = vec![(diagnostic.range, None, true)];
     marks.extend(diagnostic.related.iter().map(|r| (r.range, Some(r.message.as_str()), false)));
     // A mark of several lines is reduced to the first.

@@ -92,7 +92,7 @@ impl<'a> JsonDiagnostic<'a> {
 /// Returns one line: `{"path", "diagnostics"}`.
 pub(crate) fn json_line(checked: &Checked) -> String {
     let diagnostics: Vec<_> =
-        checked.diagnostics.iter().map(|d| JsonDiagnostic::new(d, &checked.lines)).collect();
+        checked.diagnostics.iter().map(|d| JsonDiagnostic::new(d, checked.lines())).collect();
     format!("{}\n", json!({ "path": checked.path, "diagnostics": diagnostics }))
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn github(checked: &Checked) -> String {
             Severity::Warning => "warning",
             Severity::Info | Severity::Hint => "notice",
         };
-        let at = |offset| checked.lines.line_column(offset, Encoding::Utf32);
+        let at = |offset| checked.lines().line_column(offset, Encoding::Utf32);
         let (start, end) = (at(diagnostic.range.start()), at(diagnostic.range.end()));
         out += &format!(
             "::{level} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
@@ -158,7 +158,7 @@ pub(crate) fn github(checked: &Checked) -> String {
 /// Returns the results of a file for a SARIF log.
 pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
     let place = |range: TextRange| {
-        let at = |offset| checked.lines.line_column(offset, Encoding::Utf16);
+        let at = |offset| checked.lines().line_column(offset, Encoding::Utf16);
         let (start, end) = (at(range.start()), at(range.end()));
         json!({
             "artifactLocation": { "uri": escape::uri(&checked.path) },
