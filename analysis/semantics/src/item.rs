@@ -7,7 +7,8 @@
 
 use rustc_hash::FxHashMap;
 use syntax::{
-    Element, GreenNode, GreenNodeData, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, TextRange,
+    TextSize,
     ast::{self, AstNode},
 };
 
@@ -19,14 +20,33 @@ use crate::{
 
 pub use crate::key::DefKind;
 
+type GreenChild<'t> = NodeOrToken<&'t GreenNodeData, &'t GreenTokenData>;
+
 /// The tree of an item.
 #[derive(Clone, Debug)]
 pub struct ItemGreen(pub GreenNode);
 
 impl PartialEq for ItemGreen {
     fn eq(&self, other: &ItemGreen) -> bool {
-        // A full parse shares no nodes with the previous one.
-        is_same_tree(&self.0, &other.0)
+        let (a, b) = (&*self.0, &*other.0);
+        let pairs = || a.children().zip(b.children());
+        let is_shared = |(a, b): (GreenChild<'_>, GreenChild<'_>)| match (a, b) {
+            (NodeOrToken::Node(a), NodeOrToken::Node(b)) => std::ptr::eq(a, b),
+            _ => false,
+        };
+        if !pairs().any(is_shared) {
+            // A full parse shares no nodes with the previous one.
+            return is_same_tree(a, b);
+        }
+        // A reparse shares the nodes that it did not parse again, and the others differ.
+        let is_same = |(a, b): (GreenChild<'_>, GreenChild<'_>)| match (a, b) {
+            (NodeOrToken::Token(a), NodeOrToken::Token(b)) => std::ptr::eq(a, b) || a == b,
+            pair => is_shared(pair),
+        };
+        std::ptr::eq::<GreenNodeData>(a, b)
+            || a.kind() == b.kind()
+                && a.children().len() == b.children().len()
+                && pairs().all(is_same)
     }
 }
 

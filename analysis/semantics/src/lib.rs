@@ -16,6 +16,7 @@ pub mod body;
 mod check;
 mod db;
 mod diagnostic;
+mod ends;
 mod entries;
 mod exhaustive;
 pub mod features;

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind, name_bit},
+    ends::common_ends,
     features::UnitFeatures,
 };
 
@@ -69,6 +70,15 @@ pub struct Resolved {
     pub graphs: GraphNumbers,
     /// Lookup tables, built when a few searches over all units have been made.
     tables: Lazy,
+}
+
+/// Which variables of a body are the same as in an earlier version, by the units that bind them.
+pub(crate) struct Moved {
+    /// The units below this one have the same numbers.
+    pub(crate) settled: usize,
+    /// The units from this one on had numbers that were smaller by a number, which wraps.
+    pub(crate) from: usize,
+    pub(crate) by: usize,
 }
 
 /// No variable, in the list of a body's bindings.
@@ -153,9 +163,11 @@ impl Scopes {
             return None;
         }
         let mut other: Option<Vec<(u32, UnitFeatures)>> = None;
-        let pairs = before.units.iter().zip(&body.units).enumerate();
+        let (prefix, suffix) = common_ends(&before.units, &body.units);
+        let changed = prefix..body.units.len() - suffix;
+        let pairs =
+            (prefix as u32..).zip(before.units[changed.clone()].iter().zip(&body.units[changed]));
         for (number, (old, new)) in pairs.filter(|(_, (old, new))| !Arc::ptr_eq(old, new)) {
-            let number = number as u32;
             if !same_names(old, new) {
                 return None;
             }
@@ -267,21 +279,28 @@ impl Resolved {
 
     /// Returns the first of some units with a name that refers to another variable than in a unit of
     /// `before`; or the end of `units`. `first` is the unit there that corresponds to the first one,
-    /// and `is_same` compares two variables.
+    /// and `is_same` compares two variables where `moved` does not tell that they are
+    /// the same.
     pub(crate) fn first_difference(
         &self,
         units: Range<usize>,
         before: &Resolved,
         first: usize,
+        moved: &Moved,
         is_same: impl Fn(LocalRef, LocalRef) -> bool,
     ) -> usize {
         let new = self.packed(units.clone());
         let old = before.packed(first..first + units.len());
         let pairs = || new.iter().zip(old);
-        let same = |(&new, &old): (&u64, &u64)| match (unpacked(new), unpacked(old)) {
-            (Some(new), Some(old)) => is_same(new, old),
-            (None, None) => true,
-            _ => false,
+        let [settled, from, by] = [moved.settled, moved.from, moved.by].map(|n| (n as u64) << 32);
+        let same = |(&new, &old): (&u64, &u64)| {
+            new < settled && new == old
+                || new >= from && new.wrapping_sub(by) == old
+                || match (unpacked(new), unpacked(old)) {
+                    (Some(new), Some(old)) => is_same(new, old),
+                    (None, None) => true,
+                    _ => false,
+                }
         };
         let at = match pairs().position(|pair| !same(pair)) {
             Some(at) => at,
@@ -303,7 +322,11 @@ impl Resolved {
             Some(tables) => tables.uses.get(&binding).cloned().unwrap_or_default(),
             None => {
                 let packed = packed(Some(binding));
-                let at = self.frees.iter().enumerate().filter(|(_, free)| **free == packed);
+                // A variable is used after the unit that binds it.
+                let first = self.starts.get(binding.unit as usize + 1);
+                let first = first.map_or(self.frees.len(), |&first| first as usize);
+                let after = (first..).zip(&self.frees[first..]);
+                let at = after.filter(|(_, free)| **free == packed);
                 let place = |(at, _): (usize, _)| {
                     let unit = unit_of(&self.starts, at);
                     (unit as u32, FreeId(at as u32 - self.starts[unit]))

@@ -1,7 +1,7 @@
 //! Unresolved and duplicate names.
 
 use operators::similar;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use syntax::{Node, T, TextRange};
 use types::Kind;
 
@@ -247,8 +247,10 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
         return diagnostic;
     }
     // A later binding, or one in an inner block that has ended.
-    let later = view.body.units.iter().enumerate().find_map(|(other, unit)| {
-        let binder = unit.binders.iter().find(|binder| binder.name == *name)?;
+    let bit = name_bit(name);
+    let mut similar_units = (0..).zip(&view.body.units).filter(|(_, u)| u.name_summary & bit != 0);
+    let later = similar_units.find_map(|(other, unit)| {
+        let binder = unit.binders.iter().find(|binder| binder.name.as_str() == name.as_str())?;
         Some(view.place(other, binder.range))
     });
     if let Some(there) = later {
@@ -257,8 +259,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     }
     // `%a/` is a name that includes the slash.
     let trimmed = name.trim_end_matches('/');
-    let known = visible(view, number);
-    if trimmed != name && known.contains(&trimmed) {
+    if trimmed != name && visible(view, number).any(|known| known == trimmed) {
         diagnostic =
             diagnostic.help(format!("`/` is part of the name; put a space after `{trimmed}`"));
         // A division needs a right operand.
@@ -271,7 +272,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
             false => diagnostic,
         };
     }
-    if let Some(near) = similar::nearest(name, known.iter().copied()) {
+    if let Some(near) = similar::nearest(name, visible(view, number)) {
         return diagnostic
             .help(format!("did you mean `{near}`?"))
             .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
@@ -286,25 +287,15 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     diagnostic
 }
 
-/// Returns the names of the variables bound before a unit and inside it.
-fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
-    let mut names = Vec::new();
-    let mut seen = FxHashSet::default();
-    for (other, unit) in view.body.units[..=number].iter().enumerate() {
-        let mut add = |binder: BinderId| {
-            let name = unit.binder(binder).name.as_str();
-            if seen.insert(name) {
-                names.push(name);
-            }
-        };
-        if other == number {
-            (0..unit.binders.len()).for_each(|binder| add(BinderId(binder as u32)));
-        } else {
-            let params = unit.header().into_iter().flat_map(|header| &header.params);
-            params.chain(&unit.binds).for_each(|&binder| add(binder));
-        }
-    }
-    names
+/// Returns the names of the variables bound before a unit and inside it. A name that is bound again
+/// occurs again.
+fn visible<'v>(view: &'v View<'_>, number: usize) -> impl Iterator<Item = &'v str> {
+    let before = view.body.units[..number].iter().flat_map(|unit| {
+        let params = unit.header().into_iter().flat_map(|header| &header.params);
+        params.chain(&unit.binds).map(|&binder| unit.binder(binder))
+    });
+    let names = before.chain(&view.unit(number).binders);
+    names.map(|binder| binder.name.as_str())
 }
 
 /// Returns the diagnostic for an unknown operator or constructor.

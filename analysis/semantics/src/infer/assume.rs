@@ -5,8 +5,8 @@
 //! with the result of the rule when one size, or the sizes of one argument, are unknown: the product
 //! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. A call of an unknown name,
 //! such as `ad(%x, %y)` while it is typed, has the type of a call of the operator that is suggested
-//! for it. Types that depend on an assumed type are marked, and cause neither errors nor stale comments, because the assumption may
-//! be wrong.
+//! for it. Types that depend on an assumed type are marked, and cause neither errors nor stale
+//! comments, because the assumption may be wrong.
 //!
 //! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
 //! decide the types of the others.
@@ -16,7 +16,10 @@ use std::sync::Arc;
 use operators::Operator;
 use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
 
-use super::{Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes, results::Assumptions};
+use super::{
+    Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes,
+    results::{Assumptions, Marked},
+};
 use crate::{
     body::*,
     lower::printed_type,
@@ -42,37 +45,37 @@ impl Assumptions {
         let mut found = Assumptions::default();
         let has_own = |&&unit: &&u32| !units[unit as usize].assumed.is_empty();
         let Some(&first) = remarkable.iter().find(has_own) else { return found };
-        found.any = true;
+        found.marked.resize(body.units.len(), Marked::None);
         let mut spread = Spread::default();
         let mut remarkable = remarkable.iter().copied().skip_while(|&unit| unit < first).peekable();
-        // The units with such variables, and the units with no others.
-        let mut marked = vec![Marked::None; body.units.len()];
         for number in first..body.units.len() as u32 {
+            let index = number as usize;
             let is_remarkable = remarkable.next_if_eq(&number).is_some();
-            let is_marked = |binding: LocalRef| match marked[binding.unit as usize] {
-                Marked::None => false,
-                Marked::All => true,
-                Marked::Some => found.hold_for(binding),
-            };
-            if !is_remarkable && !scopes.unit(number as usize).flatten().any(is_marked) {
-                continue;
+            let (types, unit) = (&units[index], &body.units[index]);
+            if !is_remarkable {
+                if !scopes.unit(index).flatten().any(|binding| found.hold_for(binding)) {
+                    continue;
+                }
+                if unit.is_one_value() {
+                    found.marked[index] = Marked::All;
+                    continue;
+                }
             }
-            let types = &units[number as usize];
-            let unit = &body.units[number as usize];
-            spread.run(unit, &types.assumed, |free| {
-                scopes.get(number as usize, free).is_some_and(is_marked)
-            });
-            let before = found.variables.len();
-            let variables = (0..).take(unit.binders.len()).map(BinderId);
-            let variables = variables.filter(|binder| spread.binders.get(binder.index()));
-            found.variables.extend(variables.map(|binder| LocalRef { unit: number, binder }));
-            marked[number as usize] = match found.variables.len() - before {
+            spread.begin(scopes.unit(index), |binding| found.hold_for(binding));
+            spread.run(unit, &types.assumed);
+            found.marked[index] = match spread.binders.len() {
                 0 => Marked::None,
                 count if count == unit.binders.len() => Marked::All,
-                _ => Marked::Some,
+                _ => {
+                    let variables = (0..unit.binders.len() as u32).map(BinderId);
+                    let variables = variables.filter(|binder| spread.binders.get(binder.index()));
+                    let place = |binder| LocalRef { unit: number, binder };
+                    found.variables.extend(variables.map(place));
+                    Marked::Some
+                }
             };
             if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
-                let all = std::mem::replace(&mut units[number as usize], Arc::new(filtered));
+                let all = std::mem::replace(&mut units[index], Arc::new(filtered));
                 found.unfiltered.push((number, all));
             }
         }
@@ -91,9 +94,8 @@ impl Assumptions {
             return false;
         }
         let mut spread = Spread::default();
-        spread.run(&body.units[unit], &types.assumed, |free| {
-            scopes.get(unit, free).is_some_and(|binding| self.hold_for(binding))
-        });
+        spread.begin(scopes.unit(unit), |binding| self.hold_for(binding));
+        spread.run(&body.units[unit], &types.assumed);
         spread.is(expr)
     }
 }
@@ -273,16 +275,9 @@ impl Infer<'_> {
 /// for the next unit.
 #[derive(Default)]
 struct Spread {
+    frees: Bits,
     exprs: Bits,
     binders: Bits,
-}
-
-/// How many of the variables of a unit depend on assumed types.
-#[derive(Clone, Copy)]
-enum Marked {
-    None,
-    Some,
-    All,
 }
 
 /// A set of small numbers. Most units have a few expressions.
@@ -298,6 +293,12 @@ impl Bits {
         self.rest.clear();
     }
 
+    fn len(&self) -> usize {
+        self.rest.iter().map(|word| word.count_ones() as usize).sum::<usize>()
+            + self.first.count_ones() as usize
+    }
+
+    #[inline]
     fn get(&self, number: usize) -> bool {
         let word = match number / 64 {
             0 => self.first,
@@ -306,6 +307,7 @@ impl Bits {
         word >> (number % 64) & 1 != 0
     }
 
+    #[inline]
     fn set(&mut self, number: usize) {
         let word = match number / 64 {
             0 => &mut self.first,
@@ -319,9 +321,23 @@ impl Bits {
 }
 
 impl Spread {
-    /// Propagates through a unit: the expressions `own` are assumed, and `is_free` returns true for
-    /// free names that depend on assumed types.
-    fn run(&mut self, unit: &Unit, own: &[ExprId], is_free: impl Fn(FreeId) -> bool) {
+    /// Begins a unit with the variables of its free names, and a function that returns true for
+    /// those that depend on assumed types.
+    fn begin(
+        &mut self,
+        frees: impl Iterator<Item = Option<LocalRef>>,
+        is_marked: impl Fn(LocalRef) -> bool,
+    ) {
+        self.frees.clear();
+        for (number, binding) in frees.enumerate() {
+            if binding.is_some_and(&is_marked) {
+                self.frees.set(number);
+            }
+        }
+    }
+
+    /// Propagates through a unit that has been begun: the expressions `own` are assumed.
+    fn run(&mut self, unit: &Unit, own: &[ExprId]) {
         self.exprs.clear();
         self.binders.clear();
         own.iter().for_each(|expr| self.exprs.set(expr.index()));
@@ -335,8 +351,10 @@ impl Spread {
                         found.arms.iter().for_each(|arm| self.bind_pattern(unit, &arm.pattern));
                     }
                 }
-                Expr::Free(free) if is_free(*free) => self.exprs.set(id.index()),
-                Expr::Dotted { whole, .. } if is_free(*whole) => self.exprs.set(id.index()),
+                Expr::Free(free) if self.frees.get(free.index()) => self.exprs.set(id.index()),
+                Expr::Dotted { whole, .. } if self.frees.get(whole.index()) => {
+                    self.exprs.set(id.index());
+                }
                 _ if self.reads(unit, id) => self.exprs.set(id.index()),
                 _ => {}
             }

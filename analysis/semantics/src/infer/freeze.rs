@@ -164,7 +164,8 @@ impl Infer<'_> {
                     assumptions = Assumptions::spread(body, scopes, &mut units, &remarkable);
                 }
                 let signature = signature.or_else(|| {
-                    let known = memo.and_then(|memo| memo.signature(body, &units, &assumptions));
+                    let known =
+                        memo.and_then(|memo| memo.signature(body, scopes, &units, &assumptions));
                     known.unwrap_or_else(|| signature_of(body, scopes, &units, &assumptions))
                 });
                 let signature = signature.map(|ty| match ty.is_closed() {

@@ -139,18 +139,27 @@ impl UnitTypes {
 /// assumptions are removed at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Assumptions {
-    /// The variables whose types depend on assumed types, in order.
+    /// For each unit, the number of variables whose types depend on assumed types; empty if nothing is
+    /// assumed.
+    pub(super) marked: Vec<Marked>,
+    /// Those variables of units that also bind others, in order.
     pub(super) variables: Vec<LocalRef>,
     /// The units with findings that depend on assumed types, before those were removed.
     pub(super) unfiltered: Vec<(u32, Arc<UnitTypes>)>,
-    /// True if any type is assumed.
-    pub(super) any: bool,
+}
+
+/// The number of variables of a unit that depend on assumed types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marked {
+    None,
+    Some,
+    All,
 }
 
 impl Assumptions {
     /// Returns true if nothing is assumed.
     pub(super) fn is_empty(&self) -> bool {
-        !self.any
+        self.marked.is_empty()
     }
 
     /// Returns a unit with all its findings, if those that depend on assumptions were removed.
@@ -162,6 +171,10 @@ impl Assumptions {
     /// Returns true if the type of a variable depends on an assumed type.
     pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
         let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
-        self.variables.binary_search_by_key(&key(&binding), key).is_ok()
+        match self.marked.get(binding.unit as usize) {
+            None | Some(Marked::None) => false,
+            Some(Marked::All) => true,
+            Some(Marked::Some) => self.variables.binary_search_by_key(&key(&binding), key).is_ok(),
+        }
     }
 }

@@ -5,7 +5,13 @@ use std::sync::Arc;
 use types::Type;
 
 use super::{Memo, UnitTypes, freeze::tail_of, results::Assumptions};
-use crate::{body::*, features::UnitFeatures, lower::is_shareable, scope::Scopes};
+use crate::{
+    body::*,
+    ends::common_ends,
+    features::UnitFeatures,
+    lower::is_shareable,
+    scope::{LocalRef, Moved, Scopes},
+};
 
 /// What is known about the inputs of a unit without comparing types.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub(super) struct Known<'m> {
     /// For each unit, true if its variables have other types than those of the unit that it
     /// corresponds to in the previous version, or if it corresponds to none.
     changed: Vec<bool>,
+    /// The units at both ends that have the types of before.
+    moved: Moved,
     /// True if all names refer to the same variables.
     same_names: bool,
     /// True if any unit so far has other types than the one that it corresponds to.
@@ -47,14 +55,13 @@ const MAX_SEARCHES: usize = 8;
 impl<'m> Known<'m> {
     pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> Known<'m> {
         let (new, old) = (&body.units, &memo.body.units);
-        let same = |(a, b): &(&Arc<Unit>, &Arc<Unit>)| Arc::ptr_eq(a, b);
-        let prefix = new.iter().zip(old).take_while(same).count();
-        let shorter = new.len().min(old.len()) - prefix;
-        let suffix = new.iter().rev().zip(old.iter().rev()).take(shorter).take_while(same).count();
+        let (prefix, suffix) = common_ends(new, old);
         let mut globals: Vec<usize> = scopes.units_with(UnitFeatures::GLOBAL).collect();
         globals.reverse();
         let count = new.len();
         let changed = vec![false; count];
+        let by = count.wrapping_sub(old.len());
+        let moved = Moved { settled: prefix, from: count - suffix, by };
         let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
         Known {
             memo,
@@ -63,6 +70,7 @@ impl<'m> Known<'m> {
             suffix,
             count,
             changed,
+            moved,
             same_names,
             has_changes: false,
             globals,
@@ -107,11 +115,14 @@ impl<'m> Known<'m> {
         let end = end.min(unit.saturating_add(plain));
         let end = match self.has_changes || !in_prefix && !self.same_names {
             true => {
-                self.scopes.first_difference(unit..end, self.memo.scopes, before, |new, old| {
+                let is_same = |new: LocalRef, old: LocalRef| {
                     new.binder == old.binder
                         && !self.changed[new.unit as usize]
                         && self.previous(new.unit as usize) == Some(old.unit as usize)
-                })
+                };
+                let old = self.memo.scopes;
+                let moved = &self.moved;
+                self.scopes.first_difference(unit..end, old, before, moved, is_same)
             }
             false => end,
         };
@@ -199,6 +210,12 @@ impl<'m> Known<'m> {
                 Arc::ptr_eq(a, b) || a.binders == b.binders && a.numeric == b.numeric
             });
             self.changed[unit] = !same;
+            if !same {
+                self.moved.settled = self.moved.settled.min(unit);
+                if unit >= self.moved.from {
+                    self.moved.from = self.count;
+                }
+            }
             // The uses of a variable of no previous unit refer to no previous variable.
             self.has_changes |= !same && before.is_some();
         }
@@ -232,20 +249,24 @@ impl Memo<'_> {
     pub(super) fn signature(
         &self,
         body: &Body,
+        scopes: &Scopes,
         units: &[Arc<UnitTypes>],
         assumptions: &Assumptions,
     ) -> Option<Option<Type>> {
-        let same = |(unit, old): (usize, usize)| {
+        let before = self.inference;
+        let same = |unit: usize, old: usize| {
+            let types = units.get(unit).zip(before.units.get(old));
             Arc::ptr_eq(&body.units[unit], &self.body.units[old])
-                && Arc::ptr_eq(&units[unit], &self.inference.units[old])
+                && types.is_some_and(|(types, old)| Arc::ptr_eq(types, old))
         };
-        let tails = tail_of(body).zip(tail_of(self.body));
-        let is_known = assumptions.is_empty()
-            && self.inference.assumptions.is_empty()
-            && tails
-                .is_some_and(|(unit, old)| old < self.inference.units.len() && same((unit, old)))
-            && !self.inference.units.is_empty()
-            && same((0, 0));
-        is_known.then(|| self.inference.signature.clone())
+        // The type of a result that depends on an assumption is not known to other definitions.
+        let is_as_certain = |tail: usize, old: usize| {
+            let root = body.units[tail].root?;
+            let now = assumptions.hold(body, scopes, &units[tail], (tail, root));
+            Some(now == before.is_assumed(self.body, self.scopes, old, root))
+        };
+        let (tail, old) = tail_of(body).zip(tail_of(self.body))?;
+        let is_known = same(0, 0) && same(tail, old) && is_as_certain(tail, old).unwrap_or(true);
+        is_known.then(|| before.signature.clone())
     }
 }

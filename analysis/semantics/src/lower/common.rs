@@ -75,11 +75,12 @@ fn partition(count: usize, holds: impl Fn(usize) -> bool) -> usize {
 type GreenElement<'t> = NodeOrToken<&'t GreenNodeData, &'t GreenTokenData>;
 
 fn is_same_element(a: GreenElement<'_>, b: GreenElement<'_>) -> bool {
-    match (a, b) {
-        (NodeOrToken::Node(a), NodeOrToken::Node(b)) => std::ptr::eq(a, b),
-        (NodeOrToken::Token(a), NodeOrToken::Token(b)) => std::ptr::eq(a, b),
-        _ => false,
-    }
+    // No node has the address of a token.
+    let address = |element: GreenElement<'_>| match element {
+        NodeOrToken::Node(node) => std::ptr::from_ref(node).cast::<()>(),
+        NodeOrToken::Token(token) => std::ptr::from_ref(token).cast::<()>(),
+    };
+    address(a) == address(b)
 }
 
 /// The previous block and the previous body.

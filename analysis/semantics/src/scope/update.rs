@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     body::{BinderId, BinderKind, Body, FreeId, Name, Unit, UnitKind},
+    ends::common_ends,
     features::UnitFeatures,
 };
 
@@ -84,10 +85,7 @@ impl Scopes {
 impl<'b> Changed<'b> {
     fn new(before: &'b Body, body: &'b Body) -> Option<Changed<'b>> {
         let (old, new) = (&before.units, &body.units);
-        let same = |(a, b): &(&Arc<Unit>, &Arc<Unit>)| Arc::ptr_eq(a, b);
-        let prefix = old.iter().zip(new).take_while(same).count();
-        let shorter = old.len().min(new.len()) - prefix;
-        let suffix = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(same).count();
+        let (prefix, suffix) = common_ends(old, new);
         let (old, new) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
         if prefix == 0 || old.len().max(new.len()) > MAX_CHANGED {
             return None;
@@ -336,7 +334,10 @@ fn unknown(body: &Body, scopes: &Resolved) -> Vec<(u32, FreeId)> {
     let mut seen: FxHashSet<&Name> = FxHashSet::default();
     let mut number = 0;
     for (at, _) in scopes.frees.iter().enumerate().filter(|(_, binding)| **binding == UNBOUND) {
-        number += unit_of(&scopes.starts[number..], at);
+        // Not a search: the names are in the order of the units, and there may be many.
+        while scopes.starts.get(number + 1).is_some_and(|&next| next as usize <= at) {
+            number += 1;
+        }
         let free = FreeId((at - scopes.starts[number] as usize) as u32);
         let unit = &body.units[number];
         if scopes.is_unknown(unit, number, free) && seen.insert(&unit.frees[free.index()].name) {
