@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use crate::{Node, NodeOrToken, TextRange};
+
 /// A text, which need not be in one piece: an editor's text of megabytes is a rope.
 pub trait Source {
     /// Returns the length in bytes.
@@ -26,22 +28,33 @@ pub trait Source {
     }
 }
 
+/// Implements the methods by those of what is dereferenced.
+macro_rules! by_deref {
+    () => {
+        fn byte_len(&self) -> usize {
+            (**self).byte_len()
+        }
+
+        fn is_boundary(&self, offset: usize) -> bool {
+            (**self).is_boundary(offset)
+        }
+
+        fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
+            (**self).part(range)
+        }
+
+        fn whole(&self) -> Cow<'_, str> {
+            (**self).whole()
+        }
+    };
+}
+
 impl<S: Source + ?Sized> Source for &S {
-    fn byte_len(&self) -> usize {
-        (**self).byte_len()
-    }
+    by_deref!();
+}
 
-    fn is_boundary(&self, offset: usize) -> bool {
-        (**self).is_boundary(offset)
-    }
-
-    fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
-        (**self).part(range)
-    }
-
-    fn whole(&self) -> Cow<'_, str> {
-        (**self).whole()
-    }
+impl Source for String {
+    by_deref!();
 }
 
 impl Source for str {
@@ -62,20 +75,73 @@ impl Source for str {
     }
 }
 
-impl Source for String {
+/// The text of a tree, whose node is its root.
+impl Source for Node<'_> {
     fn byte_len(&self) -> usize {
-        self.len()
+        self.range().len().into()
     }
 
     fn is_boundary(&self, offset: usize) -> bool {
-        self.is_char_boundary(offset)
+        let Ok(at) = u32::try_from(offset) else { return false };
+        match self.token_at(at.into()) {
+            Some(token) => token.text().is_char_boundary(offset - usize::from(token.start())),
+            None => offset == self.byte_len(),
+        }
     }
 
     fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
-        self.get(range).map(Cow::Borrowed)
+        if range.start > range.end || !self.is_boundary(range.start) || !self.is_boundary(range.end)
+        {
+            return None;
+        }
+        let (from, to) = (range.start.try_into().ok()?, range.end.try_into().ok()?);
+        let wanted = TextRange::new(from, to);
+        let mut joined = String::with_capacity(range.len());
+        // One visit per token: a search for each would be quadratic in deep trees.
+        let mut path = vec![self.elements_near(from)];
+        while let Some(siblings) = path.last_mut() {
+            match siblings.next() {
+                None => drop(path.pop()),
+                Some(NodeOrToken::Node(node)) if node.start() < to => {
+                    if node.range().end() > from {
+                        path.push(node.elements_near(from));
+                    }
+                }
+                Some(NodeOrToken::Token(token)) if token.start() < to => {
+                    let Some(part) = wanted.intersect(token.range()) else { continue };
+                    let text = &token.text()[part - token.start()];
+                    if part == wanted {
+                        return Some(Cow::Borrowed(text));
+                    }
+                    joined.push_str(text);
+                }
+                Some(_) => break,
+            }
+        }
+        Some(Cow::Owned(joined))
     }
 
     fn whole(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self)
+        self.part(0..self.byte_len()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Node, Source};
+
+    #[test]
+    fn tree_has_the_parts_of_its_text() {
+        let text = "def @f(%x: Tensor[(1, 2), float32]) { %ä + \"é\" /* ✓ */ }\r\n";
+        let parse = crate::parse(text);
+        let root = Node::root(&parse.green);
+        assert_eq!(root.byte_len(), text.len());
+        assert_eq!(root.whole(), text);
+        for from in 0..text.len() + 2 {
+            assert_eq!(root.is_boundary(from), text.is_char_boundary(from), "{from}");
+            for to in 0..text.len() + 2 {
+                assert_eq!(root.part(from..to).as_deref(), text.get(from..to), "{from}..{to}");
+            }
+        }
     }
 }

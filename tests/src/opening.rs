@@ -139,13 +139,13 @@ pub const STEPS: &[Step] = &[
             drop(ide::goto::definition(db, file, at));
             drop(ide::references::references(db, file, at));
             drop(ide::occurrences::occurrences(db, file, at));
-            drop(ide::signature::signature_help(db, file, &opened.text, at));
+            drop(ide::signature::signature_help(db, file, at));
             drop(ide::selection::ranges(db, file, at));
             drop(ide::type_at::type_at(db, file, at));
             drop(ide::why::why_shape(db, file, at));
             drop(ide::linked::linked_ranges(db, file, at));
             let abilities = ide::completion::Abilities { snippets: true };
-            drop(ide::completion::completions(db, file, &opened.text, at, abilities));
+            drop(ide::completion::completions(db, file, at, abilities));
         },
     },
     Step {

@@ -117,7 +117,7 @@ impl Editor {
         let text = format!("{}{}", &self.text[..start + letters], &self.text[tail..]);
         self.db.set_parse(self.file, Arc::new(syntax::parse(&text)));
         let at = TextSize::new((start + letters) as u32);
-        let found = completions(&self.db, self.file, &text, at, Abilities { snippets: true });
+        let found = completions(&self.db, self.file, at, Abilities { snippets: true });
         self.db.set_parse(self.file, self.parse.clone());
         found
     }

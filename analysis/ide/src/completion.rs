@@ -102,15 +102,15 @@ pub struct Abilities {
     pub snippets: bool,
 }
 
-/// Returns the completions at `offset` of a file with the given text.
+/// Returns the completions at `offset`.
 pub fn completions(
     db: &dyn Db,
     file: SourceFile,
-    text: &str,
     offset: TextSize,
     abilities: Abilities,
 ) -> Completions {
-    let Some(marked) = Marked::new(&file.parse(db), text, offset) else {
+    let parse = file.parse(db);
+    let Some(marked) = Marked::new(&parse, offset) else {
         let replace = TextRange::empty(offset);
         return Completions { replace, items: Vec::new(), incomplete: false };
     };
@@ -142,8 +142,9 @@ pub fn completions(
 /// Returns true if a client should open completions directly after a typed `=`. This holds in
 /// `axis=`, whose value follows immediately. In `let %x =` a space comes first, which an entry that
 /// is accepted directly after the `=` would lack.
-pub fn completes_after_equals(db: &dyn Db, file: SourceFile, text: &str, offset: TextSize) -> bool {
-    let marked = Marked::new(&file.parse(db), text, offset);
+pub fn completes_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -> bool {
+    let parse = file.parse(db);
+    let marked = Marked::new(&parse, offset);
     marked.is_some_and(|marked| matches!(marked.cursor().expected, Expected::AttrValue { .. }))
 }
 

@@ -7,11 +7,13 @@
 
 mod arguments;
 
+use std::{borrow::Cow, ops::Range};
+
 pub(crate) use arguments::{Arguments, CallSite, Callee};
 use semantics::{Db, Def, Module, SourceFile, modules};
 use syntax::{
-    Edit, Element, GreenNode, Node, NodeOrToken, Parse, ParseLimits, SyntaxKind, T, TextRange,
-    TextSize, Token,
+    Edit, Element, GreenNode, Node, NodeOrToken, Parse, ParseLimits, Source, SyntaxKind, T,
+    TextRange, TextSize, Token,
 };
 
 /// The marker between tokens and in a word. A name may be an expression, a pattern, a type, a
@@ -23,11 +25,53 @@ const DIGIT: &str = "0";
 
 /// A tree with a marker at the cursor.
 pub(crate) struct Marked<'a> {
-    /// The text without the marker.
-    text: &'a str,
+    /// The tree without the marker.
+    unmarked: Node<'a>,
     green: GreenNode,
     /// The range of the marker.
     marker: TextRange,
+}
+
+/// The text of a tree with an insertion. A reparse reads only the parts that it needs.
+struct Inserted<'a> {
+    text: Node<'a>,
+    /// The offset of the insertion.
+    at: usize,
+    insert: &'a str,
+}
+
+impl Inserted<'_> {
+    /// Splits an offset into the one in the text without the insertion, and the one in the insertion.
+    fn split(&self, offset: usize) -> (usize, usize) {
+        let inside = offset.saturating_sub(self.at).min(self.insert.len());
+        (offset - inside, inside)
+    }
+}
+
+impl Source for Inserted<'_> {
+    fn byte_len(&self) -> usize {
+        self.text.byte_len() + self.insert.len()
+    }
+
+    fn is_boundary(&self, offset: usize) -> bool {
+        let (outside, inside) = self.split(offset);
+        self.text.is_boundary(outside) && self.insert.is_char_boundary(inside)
+    }
+
+    fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
+        let ((start, from), (end, to)) = (self.split(range.start), self.split(range.end));
+        let inserted = self.insert.get(from..to)?;
+        if inserted.is_empty() {
+            return self.text.part(start..end);
+        }
+        let before = self.text.part(start..self.at)?;
+        let after = self.text.part(self.at..end)?;
+        Some(Cow::Owned([&before, inserted, &after].concat()))
+    }
+
+    fn whole(&self) -> Cow<'_, str> {
+        self.part(0..self.byte_len()).unwrap_or_default()
+    }
 }
 
 /// The context of the cursor.
@@ -36,9 +80,9 @@ pub(crate) struct Cursor<'t> {
     /// The word at the cursor; empty between words.
     pub(crate) word: TextRange,
     /// The text of the word.
-    pub(crate) text: &'t str,
+    pub(crate) text: Cow<'t, str>,
     /// The part of the word before the cursor.
-    pub(crate) prefix: &'t str,
+    pub(crate) prefix: Cow<'t, str>,
     /// The syntax that is expected.
     pub(crate) expected: Expected<'t>,
     /// The enclosing calls, the innermost first.
@@ -103,13 +147,11 @@ pub(crate) fn def_around(
 }
 
 impl<'a> Marked<'a> {
-    /// Inserts a marker into `text` and its parse. Returns `None` inside a token that is no word, as
-    /// in a comment, and if the two do not belong together: a text that is too large has an empty
-    /// tree.
-    pub(crate) fn new(parse: &Parse, text: &'a str, offset: TextSize) -> Option<Marked<'a>> {
+    /// Inserts a marker into a tree. Returns `None` inside a token that is not a word, such as a comment,
+    /// and outside of the tree, which is empty if the text is too large.
+    pub(crate) fn new(parse: &'a Parse, offset: TextSize) -> Option<Marked<'a>> {
         let root = Node::root(&parse.green);
-        let (before, after) = text.split_at_checked(usize::from(offset))?;
-        if root.range().len() != TextSize::of(text) {
+        if !root.is_boundary(offset.into()) {
             return None;
         }
         let left = |at: TextSize| root.token_at(at.checked_sub(TextSize::new(1))?);
@@ -129,25 +171,28 @@ impl<'a> Marked<'a> {
             return None;
         }
         // The marker is not part of the word that begins at the cursor.
-        let begins = after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let begins = root.token_at(offset).is_some_and(|token| {
+            let after = &token.text()[usize::from(offset - token.start())..];
+            after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        });
         let space = begins && insert == NAME && at_end && !kind.is_some_and(is_word);
         let insert = if space { NAME.to_owned() + " " } else { insert.to_owned() };
         let edit = Edit { range: TextRange::empty(offset), insert };
-        let marked = [before, &edit.insert, after].concat();
-        let green = parse.reparse(&marked, &edit, ParseLimits::default()).green;
+        let text = Inserted { text: root, at: offset.into(), insert: &edit.insert };
+        let green = parse.reparse(&text, &edit, ParseLimits::default()).green;
         let len = TextSize::of(edit.insert.trim_end());
-        Some(Marked { text, green, marker: TextRange::at(offset, len) })
+        Some(Marked { unmarked: root, green, marker: TextRange::at(offset, len) })
     }
 
     /// Returns the context of the marker.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         let root = Node::root(&self.green);
-        let text = |range: TextRange| self.text.get(std::ops::Range::<usize>::from(range));
+        let text = |range: TextRange| self.unmarked.part(range.into());
         let offset = self.marker.start();
         let mut cursor = Cursor {
             word: TextRange::empty(offset),
-            text: "",
-            prefix: "",
+            text: Cow::default(),
+            prefix: Cow::default(),
             expected: Expected::Nothing,
             calls: Vec::new(),
             arguments: None,

@@ -62,15 +62,10 @@ impl Label {
     }
 }
 
-/// Returns the signature of the innermost call around `offset` whose callee is known, in a file with
-/// the given text.
-pub fn signature_help(
-    db: &dyn Db,
-    file: SourceFile,
-    text: &str,
-    offset: TextSize,
-) -> Option<Signature> {
-    let marked = Marked::new(&file.parse(db), text, offset)?;
+/// Returns the signature of the innermost call around `offset` whose callee is known.
+pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
+    let parse = file.parse(db);
+    let marked = Marked::new(&parse, offset)?;
     let cursor = marked.cursor();
     let (module, def) = def_around(db, file, offset)?;
     let view = || match def.kind(db) {
@@ -87,7 +82,7 @@ pub fn signature_help(
                 return Some(of_function(name, &ty, &names, call, Some(doc)));
             }
             let operator = completion::operator_of(call)?;
-            Some(of_operator(operator, call, cursor.prefix))
+            Some(of_operator(operator, call, &cursor.prefix))
         }
         Callee::Global(token) => {
             let (def, from_prelude) = semantics::global(db, module, token.text())?;
@@ -226,8 +221,7 @@ mod tests {
 
     fn check(text: &str, expected: Expect) {
         let fixture = Fixture::new(text);
-        let found =
-            super::signature_help(&fixture.db, fixture.file, &fixture.text, fixture.cursor());
+        let found = super::signature_help(&fixture.db, fixture.file, fixture.cursor());
         let found = found.map_or("nothing".to_owned(), |signature| {
             let active = signature.active.map(|at| {
                 let range = std::ops::Range::<usize>::from(signature.params[at].0);

@@ -33,7 +33,7 @@ pub(crate) fn exp_less(numbers: &mut [f32], from: f32) -> f32 {
 }
 
 /// Normalises the numbers of a row to mean 0 and variance 1, in double precision, and applies `gamma`
-/// and `beta`. There is no check for cancellation within the row.
+/// and `beta`. Cancellation is not checked within a row.
 pub(crate) fn standardise(row: &mut [f32], gamma: &[f64], beta: &[f64], epsilon: f64) {
     spend(4 * row.len());
     ARCH.dispatch(Standardise { row, gamma, beta, epsilon });

@@ -1,4 +1,4 @@
-//! What a list has in common with its previous version.
+//! The common start and end of two versions of a list.
 
 use std::sync::Arc;
 

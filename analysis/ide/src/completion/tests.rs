@@ -7,7 +7,7 @@ use crate::fixture::Fixture;
 fn check(text: &str, count: usize, expected: Expect) {
     let fixture = Fixture::new(text);
     let abilities = Abilities { snippets: true };
-    let found = completions(&fixture.db, fixture.file, &fixture.text, fixture.cursor(), abilities);
+    let found = completions(&fixture.db, fixture.file, fixture.cursor(), abilities);
     let replaced = std::ops::Range::<usize>::from(found.replace);
     let mut out = format!("for `{}`\n", &fixture.text[replaced]);
     for item in found.items.iter().take(count) {
@@ -273,9 +273,9 @@ fn malformed_text_is_completed_at_every_offset() {
         let file = db.add_file(text, syntax::ParseLimits::default());
         for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
             let offset = syntax::TextSize::new(at as u32);
-            let found = completions(&db, file, text, offset, Abilities { snippets: true });
+            let found = completions(&db, file, offset, Abilities { snippets: true });
             assert!(found.replace.end() >= found.replace.start());
-            crate::signature::signature_help(&db, file, text, offset);
+            crate::signature::signature_help(&db, file, offset);
         }
     }
 }
@@ -284,7 +284,7 @@ fn malformed_text_is_completed_at_every_offset() {
 fn empty_prefix_without_context_offers_common_operators_first() {
     let fixture = Fixture::new("def @main() {\n  $0\n}\n");
     let abilities = Abilities { snippets: true };
-    let found = completions(&fixture.db, fixture.file, &fixture.text, fixture.cursor(), abilities);
+    let found = completions(&fixture.db, fixture.file, fixture.cursor(), abilities);
     let place = |name: &str| found.items.iter().position(|item| item.label == name);
     let names = found.items.iter().map(|item| item.label.as_str());
     let is_rare = |name: &str| name.starts_with("annotation.") || name.starts_with("vm.");

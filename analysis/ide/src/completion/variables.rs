@@ -25,7 +25,7 @@ impl Uses {
         for number in 0..view.body.units.len() {
             for binding in view.scopes.unit(number).flatten() {
                 // The word at the cursor does not count as a use.
-                if number == here && view.binder(binding).name == cursor.text {
+                if number == here && *view.binder(binding).name == *cursor.text {
                     continue;
                 }
                 *uses.by_binding.entry(binding).or_default() |= number <= here;

@@ -24,7 +24,7 @@ pub struct Inference {
     pub numeric: Vec<Param>,
     /// True if a reference of the definition holds one type for all its users.
     pub(crate) weak: bool,
-    /// What depends on types that are assumed because of an error.
+    /// The assumptions after an error, and their consequences.
     pub(super) assumptions: Assumptions,
     /// The numbers of the units with anything besides types, in order; see [`UnitTypes::is_plain`].
     pub(super) remarkable: Vec<u32>,
@@ -76,7 +76,7 @@ impl PartialEq for Inference {
     fn eq(&self, other: &Inference) -> bool {
         let Inference { units, signature, generalised, strict, numeric, weak, .. } = self;
         let same = |(a, b): (&Arc<UnitTypes>, &Arc<UnitTypes>)| Arc::ptr_eq(a, b) || a == b;
-        // What is most likely to differ, and costs least, comes first.
+        // Compare the fields that differ most often, and cost least, first.
         *signature == other.signature
             && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
             && self.remarkable == other.remarkable

@@ -1,4 +1,4 @@
-//! What a definition has in common with its previous version.
+//! The statements that two versions of a definition have in common.
 
 use syntax::{
     GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, SyntaxNode, TextRange, TextSize,

@@ -49,7 +49,7 @@ pub(crate) fn infer_together<'db>(
 /// The types of a definition, with types held in references generalised like all others.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
-    // Called in any case, so that the memo of a definition that is no longer recursive is replaced.
+    // Always called, so that the memo of a definition that is no longer recursive is replaced.
     let own_group = infer_group(db, def);
     match group_of(db, def) {
         Some((first, at)) => {

@@ -23,13 +23,12 @@ pub(in crate::lsp) fn handle(
     }
     let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
     if trigger == Some("=")
-        && !completion::completes_after_equals(&snapshot.db, document.file, &document.text, offset)
+        && !completion::completes_after_equals(&snapshot.db, document.file, offset)
     {
         return Ok(None);
     }
     let abilities = Abilities { snippets: snapshot.features.snippets };
-    let found =
-        completion::completions(&snapshot.db, document.file, &document.text, offset, abilities);
+    let found = completion::completions(&snapshot.db, document.file, offset, abilities);
     let replace = document.range(found.replace, snapshot.encoding);
     let uri = &params.text_document_position.text_document.uri;
     let items = found.items.into_iter().enumerate();

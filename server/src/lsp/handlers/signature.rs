@@ -15,7 +15,7 @@ pub(in crate::lsp) fn handle(
     params: SignatureHelpParams,
 ) -> Result<Option<SignatureHelp>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
-    let found = ide::signature::signature_help(&snapshot.db, document.file, &document.text, offset);
+    let found = ide::signature::signature_help(&snapshot.db, document.file, offset);
     let markup = snapshot.features.markup.signature;
     let shown = |markdown: String| markup.documentation(markdown);
     Ok(found.map(|found| {
