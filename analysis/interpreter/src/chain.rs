@@ -220,20 +220,45 @@ impl Operand {
     }
 }
 
+// Macros instead of functions with closures, and indices instead of iterators: neither closures nor adapters
+// are always inlined into functions with more instructions, and a call of `mul_add` that is not is a hundred
+// times slower.
+
+/// Replaces each number by the value of an expression.
+macro_rules! map {
+    ($now:ident, $x:ident => $value:expr) => {
+        for k in 0..$now.len() {
+            let $x = $now[k];
+            $now[k] = $value;
+        }
+    };
+}
+
+/// Replaces each number by the value of an expression of it and its counterpart.
+macro_rules! zip {
+    ($now:ident, $other:ident, $x:ident, $y:ident => $value:expr) => {
+        for k in 0..$now.len() {
+            let ($x, $y) = ($now[k], $other[k]);
+            $now[k] = $value;
+        }
+    };
+}
+
 impl BinaryOp {
     #[inline(always)]
     fn apply(self, now: &mut [f32], other: &[f32], swapped: bool) {
+        let Some(other) = other.get(..now.len()) else { return };
         match (self, swapped) {
-            (BinaryOp::Add, _) => zip(now, other, |x, y| x + y),
-            (BinaryOp::Multiply, _) => zip(now, other, |x, y| x * y),
-            (BinaryOp::Subtract, false) => zip(now, other, |x, y| x - y),
-            (BinaryOp::Subtract, true) => zip(now, other, |x, y| y - x),
-            (BinaryOp::Divide, false) => zip(now, other, |x, y| x / y),
-            (BinaryOp::Divide, true) => zip(now, other, |x, y| y / x),
-            (BinaryOp::Max, false) => zip(now, other, |x, y| if x > y { x } else { y }),
-            (BinaryOp::Max, true) => zip(now, other, |x, y| if y > x { y } else { x }),
-            (BinaryOp::Min, false) => zip(now, other, |x, y| if x < y { x } else { y }),
-            (BinaryOp::Min, true) => zip(now, other, |x, y| if y < x { y } else { x }),
+            (BinaryOp::Add, _) => zip!(now, other, x, y => x + y),
+            (BinaryOp::Multiply, _) => zip!(now, other, x, y => x * y),
+            (BinaryOp::Subtract, false) => zip!(now, other, x, y => x - y),
+            (BinaryOp::Subtract, true) => zip!(now, other, x, y => y - x),
+            (BinaryOp::Divide, false) => zip!(now, other, x, y => x / y),
+            (BinaryOp::Divide, true) => zip!(now, other, x, y => y / x),
+            (BinaryOp::Max, false) => zip!(now, other, x, y => if x > y { x } else { y }),
+            (BinaryOp::Max, true) => zip!(now, other, x, y => if y > x { y } else { x }),
+            (BinaryOp::Min, false) => zip!(now, other, x, y => if x < y { x } else { y }),
+            (BinaryOp::Min, true) => zip!(now, other, x, y => if y < x { y } else { x }),
         }
     }
 }
@@ -242,26 +267,9 @@ impl UnaryOp {
     #[inline(always)]
     fn apply(self, now: &mut [f32], fused: bool) {
         match self {
-            UnaryOp::Relu => map(now, |x| if x > 0.0 { x } else { 0.0 }),
-            UnaryOp::Clip(low, high) => map(now, |x| x.min(high).max(low)),
-            UnaryOp::Erf => map(now, |x| wide::erf_of(x, fused)),
+            UnaryOp::Relu => map!(now, x => if x > 0.0 { x } else { 0.0 }),
+            UnaryOp::Clip(low, high) => map!(now, x => x.min(high).max(low)),
+            UnaryOp::Erf => map!(now, x => wide::erf_of(x, fused)),
         }
-    }
-}
-
-// Indices instead of iterators: adapters are not always inlined into functions with more instructions.
-
-#[inline(always)]
-fn zip(now: &mut [f32], other: &[f32], f: impl Fn(f32, f32) -> f32) {
-    let Some(other) = other.get(..now.len()) else { return };
-    for k in 0..now.len() {
-        now[k] = f(now[k], other[k]);
-    }
-}
-
-#[inline(always)]
-fn map(now: &mut [f32], f: impl Fn(f32) -> f32) {
-    for k in 0..now.len() {
-        now[k] = f(now[k]);
     }
 }

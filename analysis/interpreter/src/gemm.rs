@@ -10,7 +10,7 @@ use crate::{
     chain::{Chain, Scratch},
     convert::converted,
     interrupt::{poll, spend},
-    parallel::each_item,
+    parallel::{each_item, threads},
     tensor::{Array, Element, Tensor},
 };
 use types::DataType;
@@ -264,7 +264,7 @@ fn on_threads<T: Integer>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: Arr
     let (rows, inner) = a.dim();
     let columns = b.ncols();
     let work = rows.saturating_mul(inner).saturating_mul(columns);
-    let threads = rayon::current_num_threads();
+    let threads = threads();
     if rows == 0 || columns == 0 {
         return;
     }

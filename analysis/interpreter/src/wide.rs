@@ -99,6 +99,32 @@ impl WithSimd for Exp<'_> {
     }
 }
 
+/// Returns the sum of an expression of each number, as eight independent partial sums.
+///
+/// A function with a closure would not always be inlined into functions with more instructions.
+macro_rules! eight_sums {
+    ($numbers:ident, $x:ident => $value:expr) => {{
+        let (chunks, rest) = $numbers.as_chunks::<8>();
+        let mut sums = [0f64; 8];
+        for at in 0..chunks.len() {
+            let chunk = &chunks[at];
+            for lane in 0..8 {
+                let $x = f64::from(chunk[lane]);
+                sums[lane] += $value;
+            }
+        }
+        for at in 0..rest.len() {
+            let $x = f64::from(rest[at]);
+            sums[at] += $value;
+        }
+        let mut total = 0.0;
+        for lane in 0..8 {
+            total += sums[lane];
+        }
+        total
+    }};
+}
+
 struct Standardise<'a> {
     row: &'a mut [f32],
     gamma: &'a [f64],
@@ -116,35 +142,14 @@ impl WithSimd for Standardise<'_> {
             return;
         };
         let count = row.len() as f64;
-        let mean = eight_sums(row, |x| x) / count;
-        let variance = eight_sums(row, |x| (x - mean) * (x - mean)) / count;
+        let mean = eight_sums!(row, x => x) / count;
+        let variance = eight_sums!(row, x => (x - mean) * (x - mean)) / count;
         let factor = 1.0 / (variance + epsilon).sqrt();
         for at in 0..row.len() {
             let x = (f64::from(row[at]) - mean) * factor;
             row[at] = (x * gamma[at] + beta[at]) as f32;
         }
     }
-}
-
-/// Returns the sum of `f` of all numbers, as eight independent partial sums.
-#[inline(always)]
-fn eight_sums(numbers: &[f32], f: impl Fn(f64) -> f64) -> f64 {
-    let (chunks, rest) = numbers.as_chunks::<8>();
-    let mut sums = [0f64; 8];
-    for at in 0..chunks.len() {
-        let chunk = &chunks[at];
-        for lane in 0..8 {
-            sums[lane] += f(f64::from(chunk[lane]));
-        }
-    }
-    for at in 0..rest.len() {
-        sums[at] += f(f64::from(rest[at]));
-    }
-    let mut total = 0.0;
-    for lane in 0..8 {
-        total += sums[lane];
-    }
-    total
 }
 
 /// Computes `a · b + c`, rounded once if `fused`.

@@ -15,7 +15,7 @@ use super::{
     prelude::*,
 };
 use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
-use crate::parallel::each_item;
+use crate::parallel::{each_item, threads};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")),
@@ -308,7 +308,7 @@ fn by_columns<T: Gemm>(
         }
         return;
     }
-    let threads = rayon::current_num_threads();
+    let threads = threads();
     let block = (BLOCK / depth.max(1)).max(64).min(places.div_ceil(threads)).max(1);
     let blocks = to.axis_chunks_iter_mut(Axis(1), block).enumerate();
     each_item(blocks, places.div_ceil(block), &|(at, mut to)| {

@@ -8,6 +8,7 @@ use super::{layouts, prelude::*};
 use crate::chain::Chain;
 use crate::convert::converted;
 use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
+use crate::parallel::threads;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.dense", |c| matmul(c, false, true)),
@@ -195,7 +196,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             }
         };
         let size = (rows * columns).max(1);
-        if batches >= rayon::current_num_threads() {
+        if batches >= threads() {
             each_chunk(&mut out, size, inner, &|k, to| one(k, to, false));
         } else {
             out.chunks_mut(size).enumerate().for_each(|(k, to)| one(k, to, true));

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     allocate::{recycle, repeated},
     interrupt::{poll, spend},
-    parallel::{each_chunk, each_item},
+    parallel::{each_chunk, each_item, threads},
     tensor::{Element, unspecified},
 };
 
@@ -140,7 +140,7 @@ pub(super) fn multiply<T: Real + Gemm>(
         true => epilogue.at(column * apart + row).apply(apart, part.reversed_axes()),
     };
     let ((rows, inner), columns) = (a.dim(), b.ncols());
-    let threads = rayon::current_num_threads();
+    let threads = threads();
     let work = rows.saturating_mul(inner).saturating_mul(columns);
     if work < MIN_PARALLEL || threads < 2 {
         by_blocks(&a, &b, &mut c);

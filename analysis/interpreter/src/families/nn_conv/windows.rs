@@ -11,7 +11,7 @@ use super::Walk;
 use crate::{
     families::prelude::*,
     gemm::{Aligned, Epilogue, Gemm, Windows},
-    parallel::each_item,
+    parallel::{each_item, threads},
 };
 
 /// The maximum size of a copy that is not divided, since it fits into the second level cache, in
@@ -113,7 +113,7 @@ pub(super) fn by_windows<T: Gemm>(
     let group = if is_cached { lines } else { (GROUP / channels.max(1) / line).clamp(1, lines) };
     let groups = lines.div_ceil(group);
     // If there are few groups of lines, the rows of the filter are divided as well.
-    let parts = (rayon::current_num_threads() * PARTS_PER_THREAD).div_ceil(groups);
+    let parts = (threads() * PARTS_PER_THREAD).div_ceil(groups);
     let height = outputs.div_ceil(parts).next_multiple_of(ROWS);
     let mut tasks = with_capacity(groups * outputs.div_ceil(height));
     for (at, mut rest) in to.axis_chunks_iter_mut(Axis(1), group).enumerate() {
