@@ -6,11 +6,6 @@
 //! it is computed. Each operation is that of the operator's own kernel, in the same order, so that
 //! the result is the same to the last bit.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "adapters of iterators are not always inlined into functions with more instructions"
-)]
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pulp::{Simd, WithSimd};

@@ -69,8 +69,16 @@ pub struct Watch {
 impl Watch {
     /// Creates a watch whose time begins now. The work ends soon after the flag is set.
     pub fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
+        Watch::with_pool(limits, cancelled, Arc::new(BufferPool::new(limits.memory)))
+    }
+
+    /// Creates a watch for a run that uses the buffers of earlier runs.
+    pub(crate) fn with_pool(
+        limits: &Limits,
+        cancelled: Arc<AtomicBool>,
+        pool: Arc<BufferPool>,
+    ) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        let pool = Arc::new(BufferPool::new(limits.memory));
         Watch { cancelled, deadline, memory: limits.memory, live: 0, pool }
     }
 

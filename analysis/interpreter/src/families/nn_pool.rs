@@ -130,7 +130,8 @@ fn fold_windows(
     };
     let made = each_wide!(&source, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = repeated(T::default(), batches * channels * places);
+        let count = batches * channels * places;
+        let mut out = if area > 0 { unspecified(count) } else { repeated(T::default(), count) };
         if places > 0 && area > 0 {
             each_chunk(&mut out, places, 8, &|plane, to| {
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();

@@ -22,9 +22,9 @@ use crate::{
     value::Value,
 };
 
-/// The number of elements above which a call is large: allocating the pages takes about a
-/// millisecond.
-pub(super) const LARGE: usize = 1 << 20;
+/// The number of elements above which a call is large: releasing them takes one to two milliseconds.
+/// The weights of a layer are less: handing calls to the thread takes a hundred microseconds each.
+pub(super) const LARGE: usize = 1 << 22;
 /// The interval at which the machine polls for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// The stack size for kernels.

@@ -23,7 +23,7 @@ const GROUP: usize = 18_432;
 /// The number of multiplications between checks for cancellation.
 const WORK: usize = 1 << 24;
 /// The number of parts of the work per thread.
-const PARTS_PER_THREAD: usize = 4;
+const PARTS_PER_THREAD: usize = 8;
 /// The maximum number of rows of the filter that are multiplied at once.
 const ROWS: usize = 8;
 
