@@ -264,6 +264,12 @@ mod tests {
             add(%lhs, %rhs)
             active: %rhs"#]],
         );
+        check(
+            "def @main(%x: int32) {\n  let %b add(%x, $0\n  %b\n}",
+            expect![[r#"
+            add(%lhs, %rhs)
+            active: %rhs"#]],
+        );
     }
 
     #[test]

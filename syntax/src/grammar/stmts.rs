@@ -164,15 +164,38 @@ fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
 fn binding(p: &mut Parser<'_>, style: Style) -> Last {
     local_name(p);
     types::opt_ascription(p);
-    if p.expect(T!["="]) {
+    if p.eat(T!["="]) {
         if p.at(T!["let"]) {
             nested_let(p);
         } else {
             exprs::expr(p);
         }
+    } else {
+        p.expected(T!["="]);
+        if at_value(p) {
+            exprs::expr(p);
+            if p.at(T![";"]) {
+                p.recover();
+            }
+        }
     }
     end_of_statement(p, style)
 }
+
+/// Returns true at the value of a binding without `=`: `let %x nn.relu(%y);`. False at what may be a
+/// type, where only the `:` is missing: `let %x (int32, int32) = %y;`.
+fn at_value(p: &mut Parser<'_>) -> bool {
+    let at = usize::from(p.at(T!["("]));
+    !p.on_new_line(0)
+        && match p.nth(at) {
+            LOCAL | GRAPH => !matches!(p.nth(at + 1), EQ | COLON),
+            IDENT => p.nth(at + 1) == T!["("],
+            T!["fn"] => p.nth(at + 1) == T!["("] && p.nth(at + 2) == LOCAL,
+            kind => VALUE.contains(kind),
+        }
+}
+
+const VALUE: KindSet = KindSet::new(&[GLOBAL, INT, FLOAT, TRUE_KW, FALSE_KW, IF_KW, MATCH_KW]);
 
 /// `let %x = let %y = e; %y;`: TVM prints nested bindings without brackets.
 fn nested_let(p: &mut Parser<'_>) {
