@@ -189,7 +189,10 @@ pub fn by_relation(name: &str) -> Option<&'static Operator> {
 /// Returns the operator name most similar to `name`, for a suggestion.
 pub fn nearest(name: &str) -> Option<&'static str> {
     // `conv2d` matches `nn.conv2d`, the shortest name with that last segment.
-    let same_segment = all().filter(|op| op.name.rsplit('.').next() == Some(name));
+    let is_segment = |op: &&Operator| {
+        op.name.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    let same_segment = all().filter(is_segment);
     let namespaced = same_segment.min_by_key(|op| op.name.len());
     namespaced.map(|op| op.name).or_else(|| similar::nearest(name, all().map(|op| op.name)))
 }

@@ -43,7 +43,13 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
     let own = Letters::of(name);
     let mut found: Option<(usize, &'n str)> = None;
     for candidate in candidates {
-        if candidate == name || own.differ_from(Letters::of(candidate)) > 2 * limit as u32 {
+        // An edit adds or removes at most one letter. A name has at least as many bytes as letters.
+        let is_other_length = candidate.len() + limit < letters
+            || candidate.len() > letters + limit && candidate.is_ascii();
+        if is_other_length
+            || own.differ_from(Letters::of(candidate)) > 2 * limit as u32
+            || candidate == name
+        {
             continue;
         }
         let Some(distance) = distance(name, candidate, limit) else { continue };

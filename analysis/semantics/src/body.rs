@@ -104,7 +104,7 @@ pub struct Unit {
     /// The kinds of constructs in the unit.
     pub features: UnitFeatures,
     /// A bit for each name that is bound in the unit.
-    pub(crate) name_summary: u8,
+    pub(crate) name_summary: u64,
     /// The length in bytes.
     pub len: u32,
     pub(crate) index: index::Lazy,

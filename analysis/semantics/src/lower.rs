@@ -80,9 +80,9 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     units.push(header);
     starts.push(TextSize::new(0));
     if let (Some((old, _)), Some(block)) = (&old, block) {
-        let moved = |&start: &TextSize| start - old.block.start() + (block.start() - origin);
         units.extend_from_slice(&old_units[..common.prefix]);
-        starts.extend(old.body.starts[1..=common.prefix].iter().map(moved));
+        let known = &old.body.starts[1..=common.prefix];
+        starts.extend(moved(known, old.block.start(), block.start() - origin));
     }
     for (i, slot) in (common.prefix..).zip(&slots) {
         starts.push(slot.node.start() - origin);
@@ -103,11 +103,17 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     if let (Some((old, _)), Some(block)) = (&old, block) {
         let first = old_units.len() - common.suffix;
         let end = block.range().end() - origin;
-        let moved = |&start: &TextSize| end - (old.block.range().end() - start);
         units.extend_from_slice(&old_units[first..]);
-        starts.extend(old.body.starts[first + 1..].iter().map(moved));
+        starts.extend(moved(&old.body.starts[first + 1..], old.block.range().end(), end));
     }
     Body { units, starts }
+}
+
+/// Returns offsets with the distance to `to` that they had to `from`. The difference wraps, so that one
+/// addition moves each offset in either direction.
+fn moved(offsets: &[TextSize], from: TextSize, to: TextSize) -> impl Iterator<Item = TextSize> {
+    let by = u32::from(to).wrapping_sub(from.into());
+    offsets.iter().map(move |&offset| TextSize::new(u32::from(offset).wrapping_add(by)))
 }
 
 /// Returns true if a definition has the same syntax as its previous version up to the body.

@@ -340,11 +340,8 @@ impl Resolved {
     /// Returns true if a free name is reported as unbound. The front of a longer name that is bound
     /// is not, and neither is a longer name, because its front is reported instead.
     fn is_unknown(&self, unit: &Unit, number: usize, free: FreeId) -> bool {
-        if self.get(number, free).is_some() {
-            return false;
-        }
         let name = &unit.frees[free.index()];
-        if name.whole {
+        if name.whole || self.get(number, free).is_some() {
             return false;
         }
         if name.dotted {

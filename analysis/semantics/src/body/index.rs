@@ -90,8 +90,12 @@ impl Unit {
         // In a tree, each expression except the last is an operand of another one.
         let mut operands = 0;
         for expr in value {
+            // Most expressions are variables.
+            if matches!(expr, Expr::Free(_)) {
+                continue;
+            }
             operands += match expr {
-                Expr::Free(_) | Expr::Literal(_) => 0,
+                Expr::Literal(_) => 0,
                 Expr::Tuple(fields) => fields.len(),
                 Expr::Proj { .. } => 1,
                 Expr::Call(call) => {
@@ -230,9 +234,9 @@ impl Unit {
 }
 
 /// Returns a bit that depends on a name: names with other bits are other names.
-pub(crate) fn name_bit(name: &str) -> u8 {
+pub(crate) fn name_bit(name: &str) -> u64 {
     let last = name.as_bytes().iter().rev().take(2);
-    1 << (last.fold(0, |sum: u32, byte| sum * 7 + u32::from(*byte)) % 8)
+    1 << (last.fold(0, |sum: u32, byte| sum * 7 + u32::from(*byte)) % 64)
 }
 
 /// Returns true if a value or a part of it is in the metadata section.

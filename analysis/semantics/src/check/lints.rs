@@ -79,10 +79,12 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Returns the name of a `let` or graph binding without its trailing digits; `None` if it has none.
 fn generated_stem<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<&'v str> {
     let binder = view.binder(binding);
-    let last = binder.name.bytes().rposition(|byte| !byte.is_ascii_digit())?;
-    let stem = binder.name.get(..=last).unwrap_or(&binder.name);
     let is_binding = matches!(binder.kind, BinderKind::Let | BinderKind::Graph);
-    (is_binding && stem.len() < binder.name.len()).then_some(stem)
+    if !is_binding || !binder.name.as_bytes().last()?.is_ascii_digit() {
+        return None;
+    }
+    let last = binder.name.bytes().rposition(|byte| !byte.is_ascii_digit())?;
+    Some(binder.name.get(..=last).unwrap_or(&binder.name))
 }
 
 /// Returns true if the value of a binding is evaluated for its effect: it has type `()`, like

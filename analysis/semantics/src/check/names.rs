@@ -290,11 +290,16 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
 /// Returns the names of the variables bound before a unit and inside it. A name that is bound again
 /// occurs again.
 fn visible<'v>(view: &'v View<'_>, number: usize) -> impl Iterator<Item = &'v str> {
-    let before = view.body.units[..number].iter().flat_map(|unit| {
+    let (header, statements) = match &view.body.units[..number] {
+        [header, statements @ ..] => (Some(header), statements),
+        [] => (None, &[][..]),
+    };
+    let params = header.into_iter().flat_map(|unit| {
         let params = unit.header().into_iter().flat_map(|header| &header.params);
-        params.chain(&unit.binds).map(|&binder| unit.binder(binder))
+        params.map(|&binder| unit.binder(binder))
     });
-    let names = before.chain(&view.unit(number).binders);
+    let before = statements.iter().filter_map(|unit| Some(unit.binder(unit.binds?)));
+    let names = params.chain(before).chain(&view.unit(number).binders);
     names.map(|binder| binder.name.as_str())
 }
 

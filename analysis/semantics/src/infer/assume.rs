@@ -11,7 +11,7 @@
 //! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
 //! decide the types of the others.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use operators::Operator;
 use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
@@ -48,19 +48,17 @@ impl Assumptions {
         found.marked.resize(body.units.len(), Marked::None);
         let mut spread = Spread::default();
         let mut remarkable = remarkable.iter().copied().skip_while(|&unit| unit < first).peekable();
-        for number in first..body.units.len() as u32 {
-            let index = number as usize;
+        let mut next = first as usize;
+        loop {
+            let until = remarkable.peek().map_or(body.units.len(), |&unit| unit as usize);
+            let index = found.spread_values(body, scopes, next..until);
+            if index == body.units.len() {
+                break;
+            }
+            next = index + 1;
+            let number = index as u32;
             let is_remarkable = remarkable.next_if_eq(&number).is_some();
             let (types, unit) = (&units[index], &body.units[index]);
-            if !is_remarkable {
-                if !scopes.unit(index).flatten().any(|binding| found.hold_for(binding)) {
-                    continue;
-                }
-                if unit.is_one_value() {
-                    found.marked[index] = Marked::All;
-                    continue;
-                }
-            }
             spread.begin(scopes.unit(index), |binding| found.hold_for(binding));
             spread.run(unit, &types.assumed);
             found.marked[index] = match spread.binders.len() {
@@ -80,6 +78,22 @@ impl Assumptions {
             }
         }
         found
+    }
+
+    /// Marks those of some units that bind one value. Returns the first unit that binds more and depends
+    /// on an assumption, or the end of `units`. A separate function, because it visits all statements
+    /// after the first assumption.
+    #[inline(never)]
+    fn spread_values(&mut self, body: &Body, scopes: &Scopes, units: Range<usize>) -> usize {
+        for index in units.clone() {
+            if scopes.unit(index).flatten().any(|binding| self.hold_for(binding)) {
+                if !body.units[index].is_one_value() {
+                    return index;
+                }
+                self.marked[index] = Marked::All;
+            }
+        }
+        units.end
     }
 
     /// Returns true if the type of an expression of a unit is assumed, or depends on an assumed type.

@@ -114,6 +114,11 @@ impl UnitTypes {
             && self.assumed.is_empty()
     }
 
+    /// Returns true if a type of the batch is more general than the written one.
+    pub(crate) fn is_generalised(&self) -> bool {
+        self.generalised
+    }
+
     /// The type of an expression.
     pub fn expr(&self, expr: ExprId) -> &Type {
         self.exprs.get(expr.index()).unwrap_or(&Type::Error)

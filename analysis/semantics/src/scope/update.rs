@@ -2,13 +2,13 @@
 
 use std::{ops::Range, sync::Arc};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     GraphNumbers, LocalRef, Resolved, Scopes, UNBOUND, graph_number, packed, unit_of, unused_inside,
 };
 use crate::{
-    body::{BinderId, BinderKind, Body, FreeId, Name, Unit, UnitKind},
+    body::{Binder, BinderId, BinderKind, Body, FreeId, Name, Unit, UnitKind, name_bit},
     ends::common_ends,
     features::UnitFeatures,
 };
@@ -30,7 +30,7 @@ impl Scopes {
     /// Returns the names of `body` from those of `before`, which are `self`. Returns `None` where many
     /// statements have changed, or where a variable of theirs has the name of another one.
     pub(super) fn update(&self, before: &Body, body: &Body) -> Option<Scopes> {
-        let changed = Changed::new(before, body)?;
+        let changed = Changed::new(self, before, body)?;
         let features = self.updated_features(&changed);
         let names = &self.names;
         let mut scopes = Resolved {
@@ -47,7 +47,10 @@ impl Scopes {
         let is_all_known = changed.resolve(names, &mut scopes);
         // Nearly every body has bindings for all its names.
         if !is_all_known || !names.unknown.is_empty() {
-            scopes.unknown = unknown(body, &scopes);
+            // All other statements see the same variables as before.
+            let is_local = changed.same_binders && names.unknown.is_empty();
+            let units = if is_local { changed.new.clone() } else { 0..body.units.len() };
+            scopes.unknown = unknown(body, &scopes, units);
         }
         scopes.unused = changed.unused(names, &scopes);
         let globals = |body: &'_ Body, units: &Range<usize>| -> Vec<Name> {
@@ -83,7 +86,7 @@ impl Scopes {
 }
 
 impl<'b> Changed<'b> {
-    fn new(before: &'b Body, body: &'b Body) -> Option<Changed<'b>> {
+    fn new(known: &Scopes, before: &'b Body, body: &'b Body) -> Option<Changed<'b>> {
         let (old, new) = (&before.units, &body.units);
         let (prefix, suffix) = common_ends(old, new);
         let (old, new) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
@@ -94,7 +97,7 @@ impl<'b> Changed<'b> {
         let (old, new) = (&before.units[changed.old.clone()], &body.units[changed.new.clone()]);
         changed.same_binders =
             old.len() == new.len() && old.iter().zip(new).all(|(a, b)| binds_the_same(a, b));
-        (changed.same_binders || changed.binds_unique_names()).then_some(changed)
+        (changed.same_binders || changed.binds_unique_names(known)).then_some(changed)
     }
 
     /// The changed statements after the edit, with their numbers.
@@ -104,24 +107,37 @@ impl<'b> Changed<'b> {
     }
 
     /// Returns true if no two variables of the changed statements, nor one of them and one of another
-    /// statement, have the same name.
-    fn binds_unique_names(&self) -> bool {
-        let mut names: FxHashSet<&str> = FxHashSet::default();
-        let mut summary = 0;
-        for units in [&self.before.units[self.old.clone()], &self.body.units[self.new.clone()]] {
-            let mut own: FxHashSet<&str> = FxHashSet::default();
-            for unit in units {
-                summary |= unit.name_summary;
-                for binder in &unit.binders {
-                    if !own.insert(&binder.name) {
-                        return false;
-                    }
+    /// statement, have the same name. `known` are the names before the edit.
+    fn binds_unique_names(&self, known: &Scopes) -> bool {
+        let mut versions: [FxHashMap<&str, &Binder>; 2] = Default::default();
+        let units = [&self.before.units[self.old.clone()], &self.body.units[self.new.clone()]];
+        for (own, units) in versions.iter_mut().zip(units) {
+            for binder in units.iter().flat_map(|unit| &unit.binders) {
+                if own.insert(&binder.name, binder).is_some() {
+                    return false;
                 }
             }
-            names.extend(own);
         }
+        let [old, mut names] = versions;
+        // Before the edit, no other variable had the name of an old one. That is known of names in
+        // `let` and of parameters only, and not where a graph binding has such a name.
+        let were_unique =
+            !known.equal_names && !known.features.iter().any(|(_, f)| f.has(UnitFeatures::PROBLEM));
+        for (name, binder) in old {
+            let is_number = || name.as_bytes().get(1).is_none_or(u8::is_ascii_digit);
+            if were_unique && binder.kind != BinderKind::Graph && !is_number() {
+                names.remove(name);
+            } else {
+                names.insert(name, binder);
+            }
+        }
+        if names.is_empty() {
+            return true;
+        }
+        let summary = names.keys().fold(0, |all, name| all | name_bit(name));
         let is_other = |unit: &Arc<Unit>| {
-            let binds = || unit.binders.iter().any(|binder| names.contains(binder.name.as_str()));
+            let binds =
+                || unit.binders.iter().any(|binder| names.contains_key(binder.name.as_str()));
             unit.name_summary & summary == 0 || !binds()
         };
         // Not one chained iterator, which takes several times as long.
@@ -324,16 +340,20 @@ fn leaked(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
 
 /// Returns the variable of a name as the statement `number` sees it.
 fn find(body: &Body, number: usize, name: &str) -> Option<LocalRef> {
-    let found = (0..number).rev().find_map(|unit| exported(body, unit, name));
-    found.or_else(|| (0..number).rev().find_map(|unit| leaked(body, unit, name)))
+    let bit = name_bit(name);
+    let units = || (0..number).rev().filter(|&unit| body.units[unit].name_summary & bit != 0);
+    let found = units().find_map(|unit| exported(body, unit, name));
+    found.or_else(|| units().find_map(|unit| leaked(body, unit, name)))
 }
 
-/// Returns the first use of each unbound name.
-fn unknown(body: &Body, scopes: &Resolved) -> Vec<(u32, FreeId)> {
+/// Returns the first use of each unbound name in some units.
+fn unknown(body: &Body, scopes: &Resolved, units: Range<usize>) -> Vec<(u32, FreeId)> {
     let mut found = Vec::new();
     let mut seen: FxHashSet<&Name> = FxHashSet::default();
-    let mut number = 0;
-    for (at, _) in scopes.frees.iter().enumerate().filter(|(_, binding)| **binding == UNBOUND) {
+    let mut number = units.start;
+    let first = scopes.starts.get(number).map_or(scopes.frees.len(), |&first| first as usize);
+    let frees = (first..).zip(scopes.packed(units));
+    for (at, _) in frees.filter(|(_, binding)| **binding == UNBOUND) {
         // Not a search: the names are in the order of the units, and there may be many.
         while scopes.starts.get(number + 1).is_some_and(|&next| next as usize <= at) {
             number += 1;

@@ -36,8 +36,14 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
     let param_names = TypeParamNames::default();
     for number in view.scopes.units_with(UnitFeatures::FUNCTION) {
         let unit = view.unit(number);
+        let types = view.unit_types(number);
         let is_poly = |ty: &Type| matches!(ty, Type::Poly(_));
-        if unit.kind == UnitKind::Header || !view.unit_types(number).binders.iter().any(is_poly) {
+        // Only a written function has constraints without being generalised. Most have neither.
+        let has_constraints = || unit.fns.iter().any(|function| !function.relations.is_empty());
+        if unit.kind == UnitKind::Header
+            || !types.is_generalised() && !has_constraints()
+            || !types.binders.iter().any(is_poly)
+        {
             continue;
         }
         for expr in &unit.exprs {
