@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use relay_tests::{corpus, edits};
-use semantics::{Database, Db, SourceFile, all_defs, body, check_file, inference, types_in};
+use semantics::{
+    Database, Db, SourceFile, all_defs, body, check_file, global_type, inference, module,
+    module_types, types_in,
+};
 use syntax::{Edit, ParseLimits, TextRange};
 
 fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old: &str, new: &str) {
@@ -141,6 +144,49 @@ fn results_do_not_depend_on_the_cache() {
         let at = text[..text.len() / 2].rfind(old).expect("a call");
         edited(&mut db, file, &mut text, at, old, new);
         assert_as_from_scratch(&db, file, &text, "without the cache");
+    }
+}
+
+/// Results do not depend on which earlier results a definition finds: any of them, also that of another
+/// definition, gives the same types and diagnostics.
+#[test]
+fn results_do_not_depend_on_what_is_cached() {
+    let mut rng = fastrand::Rng::with_seed(15);
+    let mut texts = corpus::examples();
+    // Definitions that differ in one place, so that they have many parts in common.
+    let similar: String = ["nn.relu(%y)", "sigmoid(%y)", "%z", "nn.relu(%x)", "add(%y, @f0(%x))"]
+        .iter()
+        .enumerate()
+        .map(|(number, value)| {
+            format!(
+                "def @f{number}(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {{\n  \
+                 let %y = exp(%x);\n  let %z = {value};\n  add(%y, %z)\n}}\n"
+            )
+        })
+        .collect();
+    texts.push(("similar definitions".into(), similar));
+    for (name, mut text) in texts {
+        for strict in [false, true] {
+            let mut db = Database::new();
+            db.set_tvm(strict);
+            let file = db.add_file(&text, ParseLimits::default());
+            check_file(&db, file);
+            let original = text.clone();
+            for round in 0..40 {
+                db.cache().permute();
+                let edit = edits::random(&mut rng, &text);
+                edit.apply(&mut text);
+                let parse = file.parse(&db).reparse(&text, &edit, ParseLimits::default());
+                db.set_parse(file, Arc::new(parse));
+                let mut fresh = Database::new();
+                fresh.set_tvm(strict);
+                let fresh_file = fresh.add_file(&text, ParseLimits::default());
+                let what = format!("of {name} after round {round}, strict {strict}:\n{text}");
+                assert_eq!(types_in(&db, file), types_in(&fresh, fresh_file), "types {what}");
+                assert_eq!(check_file(&db, file), check_file(&fresh, fresh_file), "{what}");
+            }
+            text = original;
+        }
     }
 }
 

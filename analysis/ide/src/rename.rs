@@ -7,7 +7,7 @@
 use semantics::{
     Db, DefKind, SourceFile, View,
     body::{BinderKind, Body, Expr, ExprId, Name},
-    lower::lower,
+    lower::Lowered,
     module_types,
     scope::{LocalRef, Scopes, resolve},
 };
@@ -380,15 +380,15 @@ fn check_resolution(
     let root = Node::root(&parse.green);
     let node =
         root.children().find(|node| node.kind() == def.node(db).kind()).ok_or_else(unclear)?;
-    let body = lower(node, None);
-    let scopes = resolve(&body);
+    let lowered = Lowered::new(&node.green().to_owned(), None);
+    let body = lowered.body();
+    let scopes = resolve(body);
     let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();
-    if problems(&body) > problems(&view.body) {
+    if problems(body) > problems(&view.body) {
         // `fn (%x, %x)`
         return Err(format!("another parameter is already called `{new}`"));
     }
-    let (mut before, mut now) =
-        (resolutions(&view.body, &view.scopes), resolutions(&body, &scopes));
+    let (mut before, mut now) = (resolutions(&view.body, &view.scopes), resolutions(body, &scopes));
     loop {
         let (was, is) = match (before.next(), now.next()) {
             (None, None) => return Ok(()),

@@ -1,4 +1,4 @@
-//! The database: inputs, settings, and the results of previous revisions.
+//! The database: inputs and settings.
 
 #![expect(missing_docs, reason = "what salsa generates carries no documentation")]
 
@@ -7,15 +7,10 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::{Durability, Setter};
 use syntax::{Parse, ParseLimits};
 
-use crate::{
-    body::Body, diagnostic::Levels, infer::Inference, key::DefKey, lower::Previous,
-    metadata::Metadata, module::ModuleTypes, prelude, scope::Scopes,
-    test_panic::panic_if_requested,
-};
+use crate::{cache::Cache, diagnostic::Levels, metadata::Metadata, prelude};
 
 /// A parsed file.
 ///
@@ -70,7 +65,7 @@ pub struct Settings {
 /// The database as queries see it.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// Returns the results of previous revisions. No result depends on them.
+    /// Returns earlier results, of which unchanged parts are reused.
     fn cache(&self) -> &Cache;
 }
 
@@ -228,134 +223,5 @@ impl QueryLog {
     /// Returns the queries executed since the last call.
     pub fn take(&self) -> Vec<String> {
         self.with(std::mem::take)
-    }
-}
-
-/// The data types of modules, by file and number.
-type TypesOfModules = FxHashMap<(salsa::Id, u32), Arc<ModuleTypes>>;
-
-/// The results of previous revisions, from which queries reuse unchanged parts.
-///
-/// Every query returns the same result with an empty cache; `results_do_not_depend_on_the_cache`
-/// checks that.
-#[derive(Clone, Default)]
-pub struct Cache {
-    entries: Arc<Mutex<FxHashMap<DefKey, Entry>>>,
-    /// The data types of each module of each file.
-    types: Arc<Mutex<TypesOfModules>>,
-}
-
-/// The types of a definition, and the inputs of inference other than those of units.
-#[derive(Clone)]
-pub(crate) struct Inferred {
-    pub(crate) body: Arc<Body>,
-    pub(crate) scopes: Arc<Scopes>,
-    pub(crate) inference: Arc<Inference>,
-    pub(crate) types: Arc<ModuleTypes>,
-    pub(crate) metadata: Option<Arc<Metadata>>,
-}
-
-#[derive(Clone, Default)]
-struct Entry {
-    lowered: Option<Previous>,
-    scopes: Option<(Arc<Body>, Arc<Scopes>)>,
-    inferred: Option<Inferred>,
-}
-
-impl Cache {
-    fn with<R>(&self, use_entries: impl FnOnce(&mut FxHashMap<DefKey, Entry>) -> R) -> R {
-        // Each write is complete, so that a poisoned lock protects valid data.
-        let mut entries = self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        use_entries(&mut entries)
-    }
-
-    pub(crate) fn lowered(&self, key: &DefKey) -> Option<Previous> {
-        panic_if_requested("lower", &key.name);
-        self.with(|entries| entries.get(key).and_then(|entry| entry.lowered.clone()))
-    }
-
-    pub(crate) fn set_lowered(&self, key: &DefKey, previous: Previous) {
-        self.with(|entries| entries.entry(key.clone()).or_default().lowered = Some(previous));
-    }
-
-    pub(crate) fn scopes(&self, key: &DefKey) -> Option<(Arc<Body>, Arc<Scopes>)> {
-        self.with(|entries| entries.get(key).and_then(|entry| entry.scopes.clone()))
-    }
-
-    pub(crate) fn set_scopes(&self, key: &DefKey, body: Arc<Body>, scopes: Arc<Scopes>) {
-        self.with(|entries| {
-            entries.entry(key.clone()).or_default().scopes = Some((body, scopes));
-        });
-    }
-
-    pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {
-        panic_if_requested("infer", &key.name);
-        self.with(|entries| entries.get(key).and_then(|entry| entry.inferred.clone()))
-    }
-
-    pub(crate) fn set_inferred(&self, key: &DefKey, inferred: Inferred) {
-        self.with(|entries| entries.entry(key.clone()).or_default().inferred = Some(inferred));
-    }
-
-    /// Returns the data types of a module, in the same allocation as before if they are equal, so
-    /// that definitions compare them by pointer.
-    pub(crate) fn share_types(
-        &self,
-        file: SourceFile,
-        module: u32,
-        types: ModuleTypes,
-    ) -> Arc<ModuleTypes> {
-        use salsa::plumbing::AsId;
-        let mut known = self.types.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let key = (file.as_id(), module);
-        if let Some(before) = known.get(&key).filter(|before| ***before == types) {
-            return before.clone();
-        }
-        let types = Arc::new(types);
-        known.insert(key, types.clone());
-        types
-    }
-
-    /// Evicts the data types of modules of `file` from number `count` on, which no longer exist.
-    pub(crate) fn keep_types(&self, file: SourceFile, count: usize) {
-        use salsa::plumbing::AsId;
-        let id = file.as_id();
-        let mut types = self.types.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        types.retain(|(of, module), _| *of != id || (*module as usize) < count);
-    }
-
-    /// Evicts everything of `file`, which has been closed or replaced.
-    pub fn forget(&self, file: SourceFile) {
-        use salsa::plumbing::AsId;
-        let id = file.as_id();
-        self.with(|entries| entries.retain(|key, _| key.file != id));
-        let mut types = self.types.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        types.retain(|(file, _), _| *file != id);
-    }
-
-    /// Evicts definitions that `file` no longer has. `now` yields the `count` definitions with a body
-    /// that it has. Each letter typed in `def @attention` makes another definition.
-    pub(crate) fn keep(&self, file: SourceFile, count: usize, now: impl Fn() -> FxHashSet<DefKey>) {
-        use salsa::plumbing::AsId;
-        let id = file.as_id();
-        if self.with(|entries| entries.keys().filter(|key| key.file == id).count()) <= count {
-            return;
-        }
-        let now = now();
-        let gone: Vec<(DefKey, Entry)> = self.with(|entries| {
-            entries.extract_if(|key, _| key.file == id && !now.contains(key)).collect()
-        });
-        // Dropped outside the lock: they may hold tens of thousands of types.
-        drop(gone);
-    }
-
-    /// Returns the number of cached definitions.
-    pub fn len(&self) -> usize {
-        self.with(|entries| entries.len())
-    }
-
-    /// Returns true if the cache is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }

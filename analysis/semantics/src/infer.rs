@@ -18,6 +18,7 @@ mod call;
 mod comments;
 mod constants;
 mod demand;
+mod env;
 mod expr;
 mod finding;
 mod freeze;
@@ -36,92 +37,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use types::{DTypeTerm, Level, NodeId, Param, ParamId, RelationId, Solver, Type};
 
+pub use crate::metadata::MetaEntry;
 use crate::{
     body::*,
     features::UnitFeatures,
-    module::ModuleTypes,
     scope::{LocalRef, Scopes},
 };
+pub use env::{Env, Global, ModuleData};
 pub use finding::{Finding, Mismatch};
 use repeated::Repeated;
 pub use results::{Inference, Numeric, UnitTypes};
+pub(crate) use reuse::Inferred;
 use reuse::{Inputs, Known};
 pub use rules::typing_rule;
 
-/// The environment of a body: everything that inference needs from outside it.
-pub trait Env {
-    /// Data types and constructors.
-    fn types(&self) -> &ModuleTypes;
-    /// The type of a global, if it is defined.
-    fn global(&self, name: &str) -> Global;
-    /// The type of a constant of the metadata section.
-    fn constant(&self, key: &str, index: u32) -> MetaEntry<Type>;
-    /// A symbolic size of the metadata section.
-    fn dim(&self, symbol: types::SymbolId) -> Option<types::Dim>;
-    /// Attributes of the metadata section.
-    fn attrs(&self, key: &str, index: u32) -> MetaEntry<types::Attrs>;
-    /// One attribute value of the metadata section.
-    fn value(&self, key: &str, index: u32) -> MetaEntry<types::AttrValue>;
-    /// Returns true if types are inferred exactly as in TVM: integer literals without suffix are
-    /// 32-bit in every context, functions have only the type parameters that are written, and of
-    /// other definitions only the headers are known.
-    fn strict(&self) -> bool;
-    /// Unwinds if the query has been cancelled. Called once per unit.
-    fn poll(&self) {}
-}
-
-/// The meaning of a global.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Global {
-    /// A function of this type.
-    Known(Type),
-    /// A function of which the header gives this part of the type.
-    Written(Type),
-    /// A definition of the group that is being inferred, by number.
-    Group(usize),
-    /// A definition without a known type: an external function.
-    Opaque,
-    /// Not defined.
-    Missing,
-}
-
-/// The result of a lookup in the metadata section.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MetaEntry<T> {
-    /// The entry.
-    Found(T),
-    /// The module has no metadata section.
-    NoSection,
-    /// The section has no such entry.
-    Missing,
-    /// The entry is of another kind.
-    Wrong,
-}
-
-/// The previous inference of a body, reused where nothing changed.
-pub struct Memo<'m> {
-    /// The previous body.
-    pub body: &'m Body,
-    /// Its names; the same allocation as now if no name has changed since.
-    pub scopes: &'m Scopes,
-    /// Its types.
-    pub inference: &'m Inference,
-}
-
-/// Infers a body whose parameters are all annotated, unit by unit.
-pub fn infer_ordered(
-    body: &Body,
-    scopes: &Scopes,
-    env: &dyn Env,
-    memo: Option<&Memo<'_>>,
-) -> Inference {
-    let bodies = [(body, scopes)];
-    let mut infer = Infer::new(&bodies, env);
-    infer.ordered(memo);
-    if infer.entangled {
-        infer = printed::in_one_table(&bodies, env);
-    }
-    infer.finish(memo).pop().unwrap_or_default()
+/// The inference of another body, reused where nothing differs.
+struct Memo<'m> {
+    body: &'m Body,
+    /// The names of that body; the same allocation as those of the new one if no name differs.
+    scopes: &'m Scopes,
+    inference: &'m Inference,
 }
 
 /// Infers definitions that depend on each other, or whose types are open, in one table. `groups`
@@ -471,11 +406,18 @@ impl<'a> Infer<'a> {
             inputs.push(ty.cloned().unwrap_or(Type::Error));
         }
         if unit.features.has(UnitFeatures::GLOBAL) {
-            inputs.extend(unit.globals().map(|(name, _)| match self.env.global(name) {
-                Global::Known(ty) | Global::Written(ty) => ty,
-                Global::Group(_) | Global::Opaque => Type::Error,
-                Global::Missing => Type::unit(),
-            }));
+            for (name, _) in unit.globals() {
+                let (mark, ty) = match self.env.global(name) {
+                    Global::Known(ty) => (None, ty),
+                    // No known type is `_`.
+                    Global::Written(ty) => (Some(Type::Hole), ty),
+                    Global::Group(_) => (Some(Type::Hole), Type::Hole),
+                    Global::Opaque => (Some(Type::Hole), Type::Error),
+                    Global::Missing => (Some(Type::Hole), Type::unit()),
+                };
+                inputs.extend(mark);
+                inputs.push(ty);
+            }
         }
         if unit.kind == UnitKind::Tail {
             inputs.extend(body.header().and_then(|header| header.ret.clone()));

@@ -35,28 +35,42 @@ pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
 pub use type_def::lower_type_def;
 
-/// The previous version of a definition.
+/// The tree of a definition and the body that follows from it. Made by [`Lowered::new`] alone, so that
+/// the two always belong together.
 #[derive(Clone)]
-pub struct Previous {
-    /// Its tree.
-    pub green: GreenNode,
-    /// Its body.
-    pub body: Arc<Body>,
+pub struct Lowered {
+    green: GreenNode,
+    body: Arc<Body>,
 }
 
-/// Lowers a definition or a bare expression.
-///
-/// Units of unchanged syntax are shared with `previous`. The result does not depend on it otherwise.
-pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
+impl Lowered {
+    /// Lowers the tree of a definition or of a bare expression.
+    ///
+    /// `other` may be any definition, and is most useful if it is the previous version of this one:
+    /// units of the same syntax are shared with it. The result is equal without it.
+    pub fn new(green: &GreenNode, other: Option<&Lowered>) -> Lowered {
+        let body = lower(Node::root(green), other);
+        let same = other.map(|other| &other.body).filter(|known| ***known == body);
+        let body = same.cloned().unwrap_or_else(|| Arc::new(body));
+        Lowered { green: green.clone(), body }
+    }
+
+    /// Returns the body.
+    pub fn body(&self) -> &Arc<Body> {
+        &self.body
+    }
+}
+
+fn lower(node: Node<'_>, other: Option<&Lowered>) -> Body {
     let mut lowering = Lowering::default();
     let origin = node.start();
     let block = ast::FnDef::cast(node)
         .and_then(|def| def.body())
         .or_else(|| ast::ExprItem::cast(node).and_then(|item| item.block()));
 
-    let header = match previous.filter(|previous| has_same_header(node, &previous.green)) {
-        Some(previous) => {
-            let header = previous.body.units[0].clone();
+    let header = match other.filter(|other| has_same_header(node, &other.green)) {
+        Some(other) => {
+            let header = other.body.units[0].clone();
             lowering.type_params =
                 header.header().map(|header| header.type_params.clone()).unwrap_or_default();
             header
@@ -64,7 +78,7 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
         None => Arc::new(lowering.header(node)),
     };
     lowering.def_params = lowering.type_params.len();
-    let old = previous.and_then(|previous| Old::new(previous, &header));
+    let old = other.and_then(|other| Old::new(other, &header));
     let block = block.map(|block| block.node());
     let common = old.as_ref().zip(block).and_then(|(old, block)| Common::new(block, old));
     let old = old.zip(common);
@@ -116,9 +130,9 @@ fn moved(offsets: &[TextSize], from: TextSize, to: TextSize) -> impl Iterator<It
     offsets.iter().map(move |&offset| TextSize::new(u32::from(offset).wrapping_add(by)))
 }
 
-/// Returns true if a definition has the same syntax as its previous version up to the body.
-fn has_same_header(node: Node<'_>, previous: &GreenNode) -> bool {
-    let old = Node::root(previous);
+/// Returns true if two definitions have the same syntax up to the body.
+fn has_same_header(node: Node<'_>, other: &GreenNode) -> bool {
+    let old = Node::root(other);
     let header = |element: &NodeOrToken<Node<'_>, syntax::Token<'_>>| match element {
         NodeOrToken::Node(node) => node.kind() != SyntaxKind::BLOCK,
         NodeOrToken::Token(_) => true,

@@ -9,7 +9,20 @@ use types::{
 };
 use weights::{CONSTANT, Node, Weights};
 
-use crate::{infer::MetaEntry, lower::meta_symbol};
+use crate::lower::meta_symbol;
+
+/// The result of a lookup in the metadata section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetaEntry<T> {
+    /// The entry.
+    Found(T),
+    /// The module has no metadata section.
+    NoSection,
+    /// The section has no such entry.
+    Missing,
+    /// The entry is of another kind.
+    Wrong,
+}
 
 /// A section as the analysis sees it. Tensors are decoded on demand.
 #[derive(Debug)]

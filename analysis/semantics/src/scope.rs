@@ -187,15 +187,49 @@ impl Scopes {
     }
 }
 
-/// Returns the scopes of `body`, where those of `before` are known.
-pub(crate) fn resolve_after(known: &Arc<Scopes>, before: &Body, body: &Body) -> Arc<Scopes> {
-    let update = || known.update(before, body).map(Arc::new);
-    let scopes = known.follow(before, body).or_else(update);
-    #[cfg(debug_assertions)]
-    if let Some(scopes) = &scopes {
-        assert_eq!(**scopes, resolve(body));
+/// A body and its resolved names. Made by [`Named::new`] alone, so that the two always belong together.
+#[derive(Clone)]
+pub(crate) struct Named {
+    body: Arc<Body>,
+    scopes: Arc<Scopes>,
+}
+
+/// Equal bodies are one allocation, see [`crate::lower::Lowered`].
+impl PartialEq for Named {
+    fn eq(&self, other: &Named) -> bool {
+        Arc::ptr_eq(&self.body, &other.body) && self.scopes == other.scopes
     }
-    scopes.unwrap_or_else(|| Arc::new(resolve(body)))
+}
+
+impl Eq for Named {}
+
+impl Named {
+    /// Resolves the names of a body.
+    ///
+    /// `other` may be any body, and is most useful if it is the previous version of this one. The result
+    /// is equal without it.
+    pub(crate) fn new(body: Arc<Body>, other: Option<&Named>) -> Named {
+        let known = other.and_then(|Named { body: before, scopes: known }| {
+            let update = || known.update(before, &body).map(Arc::new);
+            known.follow(before, &body).or_else(update)
+        });
+        #[cfg(debug_assertions)]
+        if let Some(scopes) = &known {
+            assert_eq!(**scopes, resolve(&body));
+        }
+        let scopes = known.unwrap_or_else(|| Arc::new(resolve(&body)));
+        Named { body, scopes }
+    }
+
+    /// Returns the body.
+    pub(crate) fn body(&self) -> &Arc<Body> {
+        &self.body
+    }
+
+    /// Returns the names.
+    pub(crate) fn scopes(&self) -> &Arc<Scopes> {
+        &self.scopes
+    }
 }
 
 impl Resolved {

@@ -206,7 +206,7 @@ impl Infer<'_> {
         let Callee::Name(name) = &data.callee else { return None };
         // The attributes of an unknown operator are not checked.
         let is_plain = data.whole && data.written.is_empty() && data.meta_attrs.is_none();
-        if !is_plain || self.env.types().constructor(name).is_some() {
+        if !is_plain || self.env.module().types.constructor(name).is_some() {
             return None;
         }
         let operator = self.similar(name)?;

@@ -39,7 +39,7 @@ impl Infer<'_> {
     }
 
     fn constructor(&mut self, name: &str) -> Option<NodeId> {
-        let (_, constructor) = self.env.types().constructor(name)?;
+        let (_, constructor) = self.env.module().types.constructor(name)?;
         Some(self.solver.table.import(&constructor.ty))
     }
 
@@ -80,7 +80,7 @@ impl Infer<'_> {
     fn attrs(&mut self, id: ExprId, data: &CallData, operator: &Operator) -> Option<Attrs> {
         if let Some((key, index)) = &data.meta_attrs {
             let Some(schema) = operator.schema else { return Some(Attrs::none()) };
-            return match self.env.attrs(key, *index) {
+            return match self.env.module().entry(|section| section.attrs(key, *index)) {
                 MetaEntry::Found(attrs)
                     if attrs.schema().is_some_and(|found| {
                         found.key == schema.key
@@ -224,11 +224,13 @@ impl Infer<'_> {
 
 fn look_up(env: &dyn super::Env, value: &AttrValue) -> AttrValue {
     match value {
-        AttrValue::Meta { key, index } => match env.value(key, *index) {
-            MetaEntry::Found(value) => value,
-            MetaEntry::NoSection => AttrValue::Opaque,
-            MetaEntry::Missing | MetaEntry::Wrong => AttrValue::Error,
-        },
+        AttrValue::Meta { key, index } => {
+            match env.module().entry(|section| section.value(key, *index)) {
+                MetaEntry::Found(value) => value,
+                MetaEntry::NoSection => AttrValue::Opaque,
+                MetaEntry::Missing | MetaEntry::Wrong => AttrValue::Error,
+            }
+        }
         AttrValue::List(values) => {
             AttrValue::List(values.iter().map(|value| look_up(env, value)).collect())
         }

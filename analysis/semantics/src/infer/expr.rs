@@ -7,7 +7,7 @@ use types::{
 };
 
 use super::{Finding, Global, Infer, Instance, MetaEntry, Mismatch, UnitRef, rules};
-use crate::body::*;
+use crate::{body::*, metadata::Metadata};
 
 /// The maximum number of type parameters and relations of an instance of a polymorphic type. An
 /// unannotated definition inherits those of its callees, so that their number can grow
@@ -332,7 +332,7 @@ impl Infer<'_> {
 
     /// Returns the type of a constructor or an operator that is not called.
     fn name(&mut self, id: ExprId, name: &Name) -> NodeId {
-        if let Some((_, constructor)) = self.env.types().constructor(name) {
+        if let Some((_, constructor)) = self.env.module().types.constructor(name) {
             let node = self.solver.table.import(&constructor.ty);
             if constructor.fields.is_empty() {
                 // A constructor without fields is a value, not a function.
@@ -373,7 +373,8 @@ impl Infer<'_> {
 
     /// Returns the type of a constant of the metadata section.
     fn constant(&mut self, id: ExprId, meta: &MetaRef) -> NodeId {
-        match self.env.constant(&meta.key, meta.index) {
+        let entry = |section: &Metadata| section.constant_type(&meta.key, meta.index);
+        match self.env.module().entry(entry) {
             MetaEntry::Found(ty) => self.solver.table.import(&ty),
             MetaEntry::NoSection => match &meta.claimed {
                 Some(ty) => self.import_written(ty),

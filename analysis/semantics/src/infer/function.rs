@@ -28,7 +28,7 @@ impl Infer<'_> {
     pub(super) fn import_written(&mut self, ty: &Type) -> NodeId {
         let flags = ty.flags();
         // An undefined type is reported at its annotation, and unifies with any type.
-        if flags.has(Flags::ADT) && !self.env.types().knows(ty) {
+        if flags.has(Flags::ADT) && !self.env.module().types.knows(ty) {
             return self.error_node();
         }
         let mut ty = ty.clone();
@@ -54,7 +54,9 @@ impl Infer<'_> {
             Type::Tensor(tensor) if leaf.flags().has(Flags::SYMBOL) => {
                 let look_up = |dim: &Dim| match dim {
                     Dim::Symbol(symbol) => match &**symbol {
-                        Symbol::Variable { id, .. } => env.dim(*id).unwrap_or_else(|| dim.clone()),
+                        Symbol::Variable { id, .. } => {
+                            env.module().dim(*id).unwrap_or_else(|| dim.clone())
+                        }
                         _ => dim.clone(),
                     },
                     _ => dim.clone(),

@@ -93,7 +93,7 @@ impl Infer<'_> {
         expected: NodeId,
     ) {
         let range = pattern.range;
-        let Some((adt, constructor)) = self.env.types().constructor(name) else {
+        let Some((adt, constructor)) = self.env.module().types.constructor(name) else {
             self.find(Finding::UnknownConstructor { range, name: name.clone() });
             let error = self.error_node();
             for field in fields {
@@ -143,7 +143,7 @@ impl Infer<'_> {
         if self.current().findings.iter().any(is_broken) {
             return result;
         }
-        let types = self.env.types();
+        let types = &self.env.module().types;
         let shapes: Vec<Shape> = data.arms.iter().map(|arm| Shape::of(&arm.pattern)).collect();
         for arm in unreachable(types, &shapes) {
             self.find(Finding::Unreachable { expr: id, arm });
@@ -166,7 +166,7 @@ impl Infer<'_> {
     /// Returns patterns for all values of a type: its constructors if it is a data type.
     fn constructors_of(&self, node: NodeId) -> Vec<String> {
         let Type::Adt(adt) = self.solver.table.resolve(node) else { return vec!["_".into()] };
-        let Some(adt) = self.env.types().adt(adt.name()) else { return Vec::new() };
+        let Some(adt) = self.env.module().types.adt(adt.name()) else { return Vec::new() };
         let pattern = |constructor: &crate::adt::Constructor| match constructor.fields.len() {
             0 => constructor.name.to_string(),
             n => format!("{}({})", constructor.name, vec!["_"; n].join(", ")),

@@ -1,17 +1,69 @@
-//! Reuse of the types of the previous inference for units whose inputs did not change.
+//! Reuse of the types of another inference for units with the same inputs.
 
 use std::sync::Arc;
 
 use types::Type;
 
-use super::{Memo, UnitTypes, freeze::tail_of, results::Assumptions};
+use super::{
+    Env, Infer, Inference, Memo, ModuleData, UnitTypes, freeze::tail_of, printed,
+    results::Assumptions,
+};
 use crate::{
     body::*,
     ends::common_ends,
     features::UnitFeatures,
     lower::is_shareable,
-    scope::{LocalRef, Moved, Scopes},
+    scope::{LocalRef, Moved, Named, Scopes},
 };
+
+/// The types of a body whose parameters are all annotated, with everything that they follow from: the
+/// body and its names, the module, the rules ([`Inference::strict`]), and the types of globals, which are
+/// among the inputs of the units. Made by [`Inferred::new`] alone, so that these always belong together.
+#[derive(Clone)]
+pub(crate) struct Inferred {
+    named: Named,
+    module: ModuleData,
+    inference: Arc<Inference>,
+}
+
+impl Inferred {
+    /// Infers a body unit by unit.
+    ///
+    /// `other` may be of any body, and is most useful if it is the previous version of this one: units
+    /// with equal inputs keep its types. The result is equal without it.
+    pub(crate) fn new(named: Named, env: &dyn Env, other: Option<&Inferred>) -> Inferred {
+        let module = env.module();
+        let is_usable =
+            |other: &&Inferred| other.inference.strict == env.strict() && other.module == *module;
+        let memo = other.filter(is_usable).map(|other| Memo {
+            body: other.named.body(),
+            scopes: other.named.scopes(),
+            inference: &other.inference,
+        });
+        let inference = Arc::new(infer_ordered(named.body(), named.scopes(), env, memo.as_ref()));
+        Inferred { named, module: module.clone(), inference }
+    }
+
+    /// Returns the types.
+    pub(crate) fn inference(&self) -> &Arc<Inference> {
+        &self.inference
+    }
+}
+
+fn infer_ordered(
+    body: &Body,
+    scopes: &Scopes,
+    env: &dyn Env,
+    memo: Option<&Memo<'_>>,
+) -> Inference {
+    let bodies = [(body, scopes)];
+    let mut infer = Infer::new(&bodies, env);
+    infer.ordered(memo);
+    if infer.entangled {
+        infer = printed::in_one_table(&bodies, env);
+    }
+    infer.finish(memo).pop().unwrap_or_default()
+}
 
 /// What is known about the inputs of a unit without comparing types.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,17 +7,16 @@ use types::Type;
 
 use super::{
     definitions::{
-        body, closed_signature, global, metadata, module_types, scopes, signature, written_type,
+        body, closed_signature, global, metadata, module_types, named, scopes, signature,
+        written_type,
     },
     groups::{group_members, group_of, groups},
 };
 use crate::{
     body::{Body, Name, UnitKind},
-    db::{Db, Inferred, Settings},
-    infer::{self, Env, Global, Inference, Memo, MetaEntry},
+    db::{Db, Settings},
+    infer::{self, Env, Global, Inference, Inferred, ModuleData},
     item::{Def, DefKind, Module, module},
-    metadata::Metadata,
-    module::ModuleTypes,
     scope::Scopes,
 };
 
@@ -61,22 +60,13 @@ pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inferen
 }
 
 pub(super) fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inference> {
-    let (body, scopes) = (body(db, def), scopes(db, def));
     let env = DbEnv { strict, ..DbEnv::new(db, def, &[]) };
     let key = def.key(db);
-    // A previous inference under other settings or data types cannot be reused.
-    let before = db.cache().inferred(&key).filter(|before| {
-        before.inference.strict == strict
-            && before.metadata == env.metadata
-            && (Arc::ptr_eq(&before.types, &env.types) || before.types == env.types)
-    });
-    let memo =
-        before.as_ref().map(|b| Memo { body: &b.body, scopes: &b.scopes, inference: &b.inference });
-    let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
+    let named = named(db, def);
+    let inferred = Inferred::new(named, &env, db.cache().inferred(&key).as_ref());
+    let inference = inferred.inference().clone();
     if strict == Settings::get(db).tvm(db) {
-        let (types, metadata) = (env.types, env.metadata);
-        let inference = inference.clone();
-        db.cache().set_inferred(&key, Inferred { body, scopes, inference, types, metadata });
+        db.cache().set_inferred(key, inferred);
     }
     inference
 }
@@ -120,8 +110,7 @@ fn member_name<'db>(db: &'db dyn Db, def: Def<'db>) -> Name {
 pub(crate) struct DbEnv<'db> {
     db: &'db dyn Db,
     module: Option<Module<'db>>,
-    types: Arc<ModuleTypes>,
-    metadata: Option<Arc<Metadata>>,
+    data: ModuleData,
     /// The members of the group under inference, by name.
     group: FxHashMap<Name, usize>,
     strict: bool,
@@ -137,8 +126,10 @@ impl<'db> DbEnv<'db> {
         DbEnv {
             db,
             module,
-            types: module.map(|module| module_types(db, module)).unwrap_or_default(),
-            metadata: module.and_then(|module| metadata(db, module)),
+            data: ModuleData {
+                types: module.map(|module| module_types(db, module)).unwrap_or_default(),
+                metadata: module.and_then(|module| metadata(db, module)),
+            },
             group: members,
             strict: false,
         }
@@ -146,8 +137,8 @@ impl<'db> DbEnv<'db> {
 }
 
 impl Env for DbEnv<'_> {
-    fn types(&self) -> &ModuleTypes {
-        &self.types
+    fn module(&self) -> &ModuleData {
+        &self.data
     }
 
     fn global(&self, name: &str) -> Global {
@@ -167,31 +158,6 @@ impl Env for DbEnv<'_> {
         match base_type(self.db, def) {
             Some(ty) => Global::Known(ty),
             None => Global::Opaque,
-        }
-    }
-
-    fn constant(&self, key: &str, index: u32) -> MetaEntry<Type> {
-        match &self.metadata {
-            Some(metadata) => metadata.constant_type(key, index),
-            None => MetaEntry::NoSection,
-        }
-    }
-
-    fn dim(&self, symbol: types::SymbolId) -> Option<types::Dim> {
-        self.metadata.as_ref()?.dim(symbol)
-    }
-
-    fn attrs(&self, key: &str, index: u32) -> MetaEntry<types::Attrs> {
-        match &self.metadata {
-            Some(metadata) => metadata.attrs(key, index),
-            None => MetaEntry::NoSection,
-        }
-    }
-
-    fn value(&self, key: &str, index: u32) -> MetaEntry<types::AttrValue> {
-        match &self.metadata {
-            Some(metadata) => metadata.value(key, index),
-            None => MetaEntry::NoSection,
         }
     }
 

@@ -10,22 +10,19 @@ use crate::{
     body::{Body, Name, Unit},
     db::{Db, Settings, SourceFile},
     item::{Def, DefKind, Module, module, modules},
-    lower::{Previous, lower, lower_type_def},
+    lower::{Lowered, lower_type_def},
     metadata::Metadata,
     module::ModuleTypes,
-    scope::{Scopes, resolve, resolve_after},
+    scope::{Named, Scopes},
 };
 
 /// The body of a definition.
 #[salsa::tracked(returns(clone))]
 pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
     let key = def.key(db);
-    let previous = db.cache().lowered(&key);
-    let body = lower(def.node(db), previous.as_ref());
-    let same = previous.map(|previous| previous.body).filter(|before| **before == body);
-    let body = same.unwrap_or_else(|| Arc::new(body));
-    let lowered = Previous { green: def.green(db).clone(), body: body.clone() };
-    db.cache().set_lowered(&key, lowered);
+    let lowered = Lowered::new(def.green(db), db.cache().lowered(&key).as_ref());
+    let body = lowered.body().clone();
+    db.cache().set_lowered(key, lowered);
     body
 }
 
@@ -35,18 +32,20 @@ pub(super) fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
     body(db, def).units[0].clone()
 }
 
-/// The names of a definition's units, resolved.
+/// The body of a definition and its resolved names.
+#[salsa::tracked(returns(clone))]
+pub(super) fn named<'db>(db: &'db dyn Db, def: Def<'db>) -> Named {
+    let key = def.key(db);
+    let named = Named::new(body(db, def), db.cache().named(&key).as_ref());
+    db.cache().set_named(key, named.clone());
+    named
+}
+
+/// The resolved names of a definition's units. What depends on them alone is not computed again when
+/// other parts of the body change.
 #[salsa::tracked(returns(clone))]
 pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
-    let body = body(db, def);
-    let key = def.key(db);
-    let known = db.cache().scopes(&key);
-    let scopes = match known {
-        Some((before, scopes)) => resolve_after(&scopes, &before, &body),
-        None => Arc::new(resolve(&body)),
-    };
-    db.cache().set_scopes(&key, body, scopes.clone());
-    scopes
+    named(db, def).scopes().clone()
 }
 
 /// A type definition.
