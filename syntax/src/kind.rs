@@ -158,8 +158,8 @@ kinds! {
         BANNER "a log line",
         // A TIR function in a module, as one token.
         TIR_TEXT "a TIR function",
-        // A tensor type with constant dimensions: one token of the lexer, which the tree builder
-        // expands to a TENSOR_TYPE node. Never in a tree.
+        // A tensor type as TVM prints it: a composite token of the lexer. In a tree it is the
+        // TENSOR_TYPE node of its separate tokens; see `crate::tensors`.
         TENSOR_TEXT "a tensor type",
         UNKNOWN "an unknown character",
         END_OF_FILE "the end of the file",

@@ -96,7 +96,15 @@ pub fn tokens(text: &str) -> impl Iterator<Item = (SyntaxKind, TextSize)> {
 }
 
 fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {
-    let mut tokens = lexer::lex(text, TensorTypes::Whole);
+    parse_tokens(text, lexer::lex(text, TensorTypes::Whole), limits, entry)
+}
+
+fn parse_tokens(
+    text: &str,
+    mut tokens: lexer::Tokens,
+    limits: ParseLimits,
+    entry: fn(&mut Parser<'_>),
+) -> Parse {
     let mut errors = std::mem::take(&mut tokens.errors);
     let interner = tensors::intern(text, &mut tokens, Interner::default());
     let mut parser = Parser::new(Input::new(text, tokens), limits, interner);
