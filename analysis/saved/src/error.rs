@@ -31,6 +31,9 @@ impl Error {
             "too-deep" | "too-long" | "too-many-nodes" => {
                 "load the file with TVM, and save the output of `astext()`"
             }
+            "lowered-function" => {
+                "save the module before it is lowered, or without its functions in TIR; TVM prints those with `script()`"
+            }
             "no-module" => "save a module or a function with `tvm.ir.save_json`",
             "bad-archive" => "download or create the archive again",
             "many-modules" => "unpack the archive, and name one of the modules",

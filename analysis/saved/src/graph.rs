@@ -191,8 +191,20 @@ impl<'t> Graph<'t> {
         Error::new("bad-graph", self.place(id), message)
     }
 
-    /// Returns the error about a node of an unknown kind.
+    /// Returns the error about a function that was lowered to loops, whose name in the module may be known.
+    pub(crate) fn lowered(&self, id: Id, name: Option<&str>) -> Error {
+        let message = match name.map(short) {
+            Some(name) => format!("`@{name}` is a `tir.PrimFunc`, which has no text in Relay"),
+            None => "a `tir.PrimFunc` has no text in Relay".to_owned(),
+        };
+        Error::new("lowered-function", format!("node {id}"), message)
+    }
+
+    /// Returns the error about a node of an unknown kind, or of one that cannot be at its place.
     pub(crate) fn unknown(&self, id: Id) -> Error {
+        if self.kind(id) == "tir.PrimFunc" {
+            return self.lowered(id, None);
+        }
         let version = short(&self.version);
         let message =
             format!("`{}` is not a known kind of node (TVM {version})", short(self.kind(id)));

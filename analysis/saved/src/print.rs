@@ -56,6 +56,7 @@ pub(crate) fn module(graph: &Graph<'_>, length: usize) -> Result<String, Error> 
         }
         kind if types::is_type(kind) => out.push_str(&printer.ty(graph.root)?),
         "" => return Err(Error::new("no-module", "", "the file is empty")),
+        "tir.PrimFunc" => return Err(graph.lowered(graph.root, None)),
         kind => {
             let kind = crate::graph::short(kind);
             let message =
@@ -125,7 +126,7 @@ impl Printer<'_, '_> {
                     let text = self.function(&format!("def @{name}"), function)?;
                     out.push_str(&text);
                 }
-                "tir.PrimFunc" => return Err(graph.unknown(function)),
+                "tir.PrimFunc" => return Err(graph.lowered(function, Some(&name))),
                 // Externally compiled functions have no text.
                 _ => {}
             }

@@ -345,6 +345,53 @@ fn errors_name_unknown_versions_and_kinds() {
     assert!(fails(&graph, "no-module").contains("`Array`"));
 }
 
+/// `tir.PrimFunc` is named wherever it occurs: in a module, as the whole file, as the body or the operator
+/// of a call, in a type, and in the attributes of a call.
+#[test]
+fn lowered_functions_are_named() {
+    let lowered = || {
+        node(
+            "tir.PrimFunc",
+            json!({ "params": "2", "body": "0", "ret_type": "0", "buffer_map": "0", "attrs": "0",
+            "span": "0", "_checked_type_": "0" }),
+        )
+    };
+    let way_out = "save the module before it is lowered";
+    let mut module = function(&global("main"));
+    let nodes = module["nodes"].as_array_mut().expect("nodes");
+    nodes.extend([
+        node("IRModule", json!({ "functions": "7", "type_definitions": "8" })),
+        json!({ "type_key": "Map", "data": [4, 1, 9, 11] }),
+        json!({ "type_key": "Map" }),
+        expression("GlobalVar", json!({ "name_hint": "10" })),
+        json!({ "type_key": "runtime.String", "repr_str": "tvmgen_add" }),
+        lowered(),
+    ]);
+    module["root"] = 6.into();
+    let error = fails(&module, "lowered-function");
+    assert!(error.contains("node 11: `@tvmgen_add` is a `tir.PrimFunc`"), "{error}");
+    assert!(error.contains(way_out) && error.contains("[lowered-function]"), "{error}");
+
+    let mut root = function(&[lowered()]);
+    root["root"] = 4.into();
+    let call = expression(
+        "relay.Call",
+        json!({ "op": "5", "args": "2", "attrs": "0", "type_args": "2" }),
+    );
+    let typed = expression("relay.Var", json!({ "vid": "6", "type_annotation": "5" }));
+    let id = node("relay.Id", json!({ "name_hint": "3" }));
+    for (graph, place) in [
+        (root, "node 4: "),
+        (function(&[lowered()]), "node 4: "),
+        (function(&[call, lowered()]), "node 5: "),
+        (function(&[typed, lowered(), id]), "node 5: "),
+    ] {
+        let error = fails(&graph, "lowered-function");
+        assert!(error.starts_with(place) && error.contains("`tir.PrimFunc`"), "{error}");
+        assert!(error.contains(way_out), "{error}");
+    }
+}
+
 #[test]
 fn invalid_graphs_are_rejected() {
     let mut graph = function(&global("f"));
