@@ -123,13 +123,15 @@ pub(crate) fn copy(
     .map_err(|error| if changed { Refusal::Changed } else { error.into() })
 }
 
-/// Saves the code of a view. `known` is the offset of the section in a state of the file, if known.
-/// Returns the new state of the file, and the offset of the section in it.
+/// Saves the code of a view, in its file or with a copy of its section in another file. `known` is the
+/// offset of the section in a state of the file, if known. Returns the new state of the written file,
+/// and the offset of the section in it.
 pub(crate) fn save(
     path: &Path,
     stamp: &str,
     text: &str,
     known: Option<(Stamp, u64)>,
+    output: Option<&Path>,
 ) -> Result<(Stamp, u64), Refusal> {
     let code = code_of(text)?;
     let now = Stamp::at(path)?;
@@ -146,8 +148,9 @@ pub(crate) fn save(
             section.start()
         }
     };
-    copy(path, start, now, code, path)?;
-    Ok((Stamp::at(path)?, code.len() as u64))
+    let output = output.unwrap_or(path);
+    copy(path, start, now, code, output)?;
+    Ok((Stamp::at(output)?, code.len() as u64))
 }
 
 /// Finds the section of a file without scanning it.

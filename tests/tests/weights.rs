@@ -301,6 +301,47 @@ fn code_view_has_types_and_saves_only_code() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// An editor may show the code in the document of the file itself, and write copies of the module.
+#[test]
+fn code_view_may_have_the_name_of_the_file() {
+    let text = module();
+    let folder = Folder::new("named", &[("net.relay", text.as_bytes())]);
+    let of = |name: &str| url::of(&folder.path().join(name));
+    let uri = of("net.relay");
+    let mut client = Client::start();
+    let opened = client.request("relay/codeView", json!({ "uri": uri }));
+    let view = &opened["result"];
+    let code = view["text"].as_str().expect("a text").to_owned();
+    client.open(&uri, &code);
+    let has_values = |client: &mut Client, uri: &str| {
+        let hover = client.request("textDocument/hover", at(uri, 2, 20));
+        let hover = hover["result"]["contents"]["value"].as_str().expect("a hover").to_owned();
+        hover.contains("600 elements") && hover.contains("▕")
+    };
+    assert!(has_values(&mut client, &uri));
+    let line = &code[CODE.len()..];
+    let edited = CODE.replace("add(%x", "subtract(%x");
+    let params = json!({ "uri": uri, "stamp": view["stamp"], "text": edited.clone() + line,
+        "output": of("copy.relay") });
+    let saved = client.request("relay/saveCode", params);
+    assert!(saved["result"]["stamp"].is_string(), "{saved}");
+    assert_eq!(folder.text("copy.relay"), edited.clone() + &text[CODE.len()..]);
+    assert_eq!(folder.text("net.relay"), text);
+    let params = json!({ "uri": uri, "stamp": view["stamp"], "text": edited.clone() + line });
+    let saved = client.request("relay/saveCode", params);
+    assert!(saved["result"]["stamp"].is_string(), "{saved}");
+    assert_eq!(folder.text("net.relay"), edited + &text[CODE.len()..]);
+    // A document with the whole file is one as before, and so is a file with such a line of its own.
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    client.open(&uri, &text);
+    assert!(has_values(&mut client, &uri));
+    works(&folder.run(&["strip", "net.relay", "-o", "code.relay"]));
+    client.open(&of("code.relay"), &code);
+    let hover = client.request("textDocument/hover", at(&of("code.relay"), 2, 20));
+    assert!(!hover.to_string().contains("▕"), "{hover}");
+    assert_eq!(client.finish(), Some(0));
+}
+
 #[test]
 fn parameters_are_bound_and_constants_lifted() {
     let code = "\

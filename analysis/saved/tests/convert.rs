@@ -374,10 +374,8 @@ fn lowered_functions_are_named() {
 
     let mut root = function(&[lowered()]);
     root["root"] = 4.into();
-    let call = expression(
-        "relay.Call",
-        json!({ "op": "5", "args": "2", "attrs": "0", "type_args": "2" }),
-    );
+    let call =
+        expression("relay.Call", json!({ "op": "5", "args": "2", "attrs": "0", "type_args": "2" }));
     let typed = expression("relay.Var", json!({ "vid": "6", "type_annotation": "5" }));
     let id = node("relay.Id", json!({ "name_hint": "3" }));
     for (graph, place) in [

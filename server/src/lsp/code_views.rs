@@ -8,7 +8,7 @@ use std::{
 
 use semantics::metadata::Metadata;
 use tower_lsp::lsp_types::Url;
-use weights::Stamp;
+use weights::{FOLDED, Stamp};
 
 use crate::{
     code_view::{self, CodeView},
@@ -68,21 +68,24 @@ impl CodeViews {
 
     /// Removes the section of a file whose document was closed.
     pub(super) fn forget(&self, uri: &Url) {
-        if let Some(path) = code_file(uri) {
+        if let Some(path) = file_of(uri) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&path);
         }
     }
 
-    /// Returns the section of a document if the file was read for it.
+    /// Returns the section of a document if the file was read for it. The document itself may be the
+    /// whole file.
     pub(super) fn known(&self, uri: &Url) -> Option<Arc<Metadata>> {
-        let path = code_file(uri)?;
+        let path = file_of(uri)?;
         let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         views.get(&path).map(|known| known.metadata.clone())
     }
 
-    /// Returns the section of a document that is the code of a file.
-    pub(super) fn section(&self, uri: &Url) -> Option<Arc<Metadata>> {
-        let path = code_file(uri)?;
+    /// Returns the section of a document that is the code of a file. An editor may keep the name of the
+    /// file: its document then differs from the file by the line that replaces the section.
+    pub(super) fn section(&self, uri: &Url, text: &str) -> Option<Arc<Metadata>> {
+        let is_view = || memchr::memmem::find(text.as_bytes(), FOLDED.as_bytes()).is_some();
+        let path = code_file(uri).or_else(|| paths::of_uri(uri).filter(|_| is_view()))?;
         self.known(uri).or_else(|| {
             // An editor that restores a session may open the document without asking for its text.
             let view = code_view::open(Path::new(&path)).ok()?;

@@ -56,6 +56,7 @@ def @main(%x: Tensor[(2), float32]) {
     local function edit()
       vim.cmd.edit(vim.fn.fnameescape(path))
     end
+    vim.g.relay_code_view_automatic = false
     local offer = vim.fs.basename(path) .. ' has a large metadata section. `:RelayCodeView` shows its code alone.'
     same(told(edit), { 'relay-analyzer: ' .. offer }, 'offers')
     vim.cmd('RelayCodeView')
@@ -99,9 +100,147 @@ def @main(%x: Tensor[(2), float32]) {
         vim.cmd.bwipeout({ buffer, bang = true })
       end
     end
+    vim.g.relay_code_view_automatic = nil
     vim.cmd('silent! tabclose!')
     vim.fn.delete(path)
     say('writes code alone')
+  end
+
+  --- Wipes the buffers of the files in a folder.
+  local function wipe(folder)
+    -- Neovim 0.10 fails on colours that arrive for a buffer that is gone.
+    until_('the answers', function()
+      return vim.iter(vim.lsp.get_clients()):all(function(client)
+        return next(client.requests) == nil
+      end)
+    end)
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.api.nvim_buf_get_name(buffer):find(folder, 1, true) then
+        vim.cmd.bwipeout({ buffer, bang = true })
+      end
+    end
+  end
+
+  --- The text of the last line, and whether the buffer is a code view with the name of its file.
+  local function shown(path)
+    local last = vim.api.nvim_buf_get_lines(0, -2, -1, false)[1]
+    local is_view = vim.bo.buftype == 'acwrite' and vim.b.relay_code_stamp ~= nil
+    return { last, is_view and vim.api.nvim_buf_get_name(0) == path and vim.bo.filetype == 'relay' }
+  end
+
+  local FOLDED = '#[metadata] folded: 1 constant, 2.0 MB'
+
+  function steps.opens_large_files_as_their_code()
+    vim.cmd.tabnew()
+    local folder = vim.fn.tempname()
+    vim.fn.mkdir(folder)
+    local path = folder .. '/net 1.relay'
+    local large = section(2000000)
+    write(path, CODE .. large)
+    local function edit(command)
+      vim.cmd((command or 'edit') .. ' ' .. vim.fn.fnameescape(path))
+    end
+    local events = {}
+    local recorder = vim.api.nvim_create_autocmd({ 'BufReadPre', 'BufReadPost', 'BufWritePre', 'BufWritePost' }, {
+      pattern = '*/net 1.relay',
+      callback = function(event)
+        table.insert(events, event.event)
+      end,
+    })
+    local message = 'relay-analyzer: net 1.relay without its 2.0 MB of weights; :RelayWholeFile reads all'
+    same(told(edit), { message }, 'the message')
+    same(shown(path), { FOLDED, true }, 'the view')
+    until_('the server', function()
+      return #vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' }) == 1
+    end)
+    same(#vim.lsp.get_clients({ name = 'relay_analyzer' }), 1, 'servers')
+    hover_has('meta[', 'meta', 'min 1, max 2')
+    same(vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR }), {}, 'errors')
+
+    vim.api.nvim_buf_set_lines(0, 2, 3, false, { '  multiply(%x, meta[relay.Constant][0])' })
+    vim.cmd.write()
+    same(events, { 'BufReadPre', 'BufReadPost', 'BufWritePre', 'BufWritePost' }, 'events')
+    vim.api.nvim_del_autocmd(recorder)
+    local changed = CODE:gsub('add', 'multiply') .. large
+    assert(read(path) == changed, 'the file')
+    vim.cmd.undo()
+    vim.cmd.write()
+    assert(read(path) == CODE .. large, 'the file after undo')
+
+    -- Nothing writes the code in place of the file.
+    for _, command in ipairs({ 'noautocmd write!', '2,3write!', '2,3write >>' }) do
+      pcall(vim.cmd, command)
+      assert(read(path) == CODE .. large, command)
+    end
+    -- Copies are whole; parts are parts.
+    local copy, part = folder .. '/copy.relay', folder .. '/part.relay'
+    vim.cmd.write(copy)
+    assert(read(copy) == CODE .. large, 'the copy')
+    same(vim.api.nvim_buf_get_name(0), path, 'the name after a copy')
+    vim.cmd('2,3write ' .. part)
+    vim.cmd('4write >> ' .. part)
+    assert(read(part) == CODE:match('\n(def.*)\n$'), read(part))
+    vim.cmd('saveas! ' .. copy)
+    vim.api.nvim_buf_set_lines(0, 0, 0, false, { '// copied' })
+    vim.cmd.write()
+    assert(read(copy) == '// copied\n' .. CODE .. large and read(path) == CODE .. large, 'the renamed copy')
+    wipe(vim.api.nvim_buf_get_name(0))
+
+    -- Again, by a session, read-only, and as a difference.
+    edit()
+    vim.cmd('edit!')
+    same(shown(path), { FOLDED, true }, 'read again')
+    local session = folder .. '/session.vim'
+    vim.cmd('mksession ' .. session)
+    wipe(vim.api.nvim_buf_get_name(0))
+    vim.cmd('silent source ' .. session)
+    same(shown(path), { FOLDED, true }, 'of a session')
+    wipe(vim.api.nvim_buf_get_name(0))
+    edit('view')
+    same({ shown(path)[2], vim.bo.readonly }, { true, true }, 'read-only')
+    wipe(vim.api.nvim_buf_get_name(0))
+    vim.cmd.enew()
+    edit('diffsplit')
+    same({ shown(path)[2], vim.wo.diff }, { true, true }, 'a difference')
+
+    -- The whole file, and back to its code.
+    vim.cmd('RelayWholeFile')
+    same({ vim.bo.buftype, vim.b.relay_code_stamp, vim.bo.filetype }, { '', nil, 'relay' }, 'an ordinary buffer')
+    vim.cmd.write()
+    assert(read(path) == CODE .. large, 'the whole file')
+    wipe(vim.api.nvim_buf_get_name(0))
+    edit()
+    same(shown(path)[2], false, 'whole again')
+    vim.cmd('RelayCodeView')
+    same(vim.api.nvim_buf_get_lines(0, -2, -1, false), { FOLDED }, 'beside the file')
+    wipe(folder)
+
+    -- Others are read by Neovim: small ones, and several modules, as in a log.
+    local log = folder .. '/log.relay'
+    write(log, CODE .. large .. CODE)
+    local refusal = told(function()
+      vim.cmd.edit(log)
+    end)
+    same(refusal, { 'relay-analyzer: all of log.relay is read: it contains several modules, like a log of passes' }, 'a log')
+    same({ shown(log)[2], vim.api.nvim_buf_line_count(0) }, { false, 13 }, 'a log')
+    write(part, CODE .. section(10):gsub('\n', '\r\n'))
+    vim.cmd('edit! ' .. part)
+    same({ shown(part)[2], vim.bo.swapfile }, { false, true }, 'a small file')
+    wipe(folder)
+
+    -- Line breaks of Windows are those of the buffer, and stay in the file.
+    local dos = CODE:gsub('\n', '\r\n')
+    write(path, dos .. large)
+    require('relay-analyzer.code').whole[path] = nil
+    edit()
+    same({ shown(path)[2], vim.bo.fileformat, vim.fn.getline(1) }, { true, 'dos', '#[version = "0.0.5"]' }, 'breaks')
+    vim.api.nvim_buf_set_lines(0, 2, 3, false, { '  multiply(%x, meta[relay.Constant][0])' })
+    vim.cmd.write()
+    assert(read(path) == dos:gsub('add', 'multiply') .. large, 'the file with breaks')
+    wipe(folder)
+    vim.cmd('silent! tabclose!')
+    vim.fn.delete(folder, 'rf')
+    say('opens large files as their code')
   end
 
   function steps.draws_binds_and_lifts()
@@ -169,17 +308,7 @@ def @main(%x: Tensor[(2), float32]) {
     local bound = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
     assert(bound:find('add(%x, meta[relay.Constant][0])', 1, true), bound)
 
-    -- Neovim 0.10 fails on colours that arrive for a buffer that is gone.
-    until_('the answers', function()
-      return vim.iter(vim.lsp.get_clients()):all(function(client)
-        return next(client.requests) == nil
-      end)
-    end)
-    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-      if vim.api.nvim_buf_get_name(buffer):find(folder, 1, true) then
-        vim.cmd.bwipeout({ buffer, bang = true })
-      end
-    end
+    wipe(folder)
     vim.cmd('silent! tabclose!')
     vim.fn.delete(folder, 'rf')
     say('draws a histogram, lifts and binds')
@@ -195,11 +324,11 @@ def @main(%x: Tensor[(2), float32]) {
       return (vim.fn.execute('messages') .. tostring(problem)):find('it has no metadata section', 1, true)
     end)
     same(vim.api.nvim_buf_get_name(0), path, 'the buffer after the refusal')
-    vim.cmd.bwipeout({ bang = true })
+    wipe(vim.api.nvim_buf_get_name(0))
     vim.cmd('silent! tabclose!')
     vim.fn.delete(path)
     say('refuses a file without weights')
   end
 
-  return { steps.writes_code_alone, steps.draws_binds_and_lifts, steps.refuses_files_without_weights }
+  return { steps.opens_large_files_as_their_code, steps.writes_code_alone, steps.draws_binds_and_lifts, steps.refuses_files_without_weights }
 end

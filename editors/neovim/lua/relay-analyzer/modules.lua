@@ -27,7 +27,8 @@ end
 ---@return boolean
 function M.is_ours(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
-  return vim.iter({ SCHEME, M.SAVED_SCHEME, M.CODE_SCHEME }):any(function(scheme)
+  -- A code view may have the name of the file.
+  return vim.b[buffer].relay_code_stamp ~= nil or vim.iter({ SCHEME, M.SAVED_SCHEME, M.CODE_SCHEME }):any(function(scheme)
     return vim.startswith(name, scheme)
   end)
 end

@@ -32,15 +32,16 @@ function M.any_client(buffer)
     name = relay.name,
     root_dir = relay.root(buffer),
   })
+  local id
   if vim.lsp.config then
-    vim.lsp.start(config, { attach = false })
+    id = vim.lsp.start(config, { attach = false })
   else
-    vim.lsp.start_client(config)
+    id = vim.lsp.start_client(config)
   end
-  -- It is listed among the clients once it is initialized.
+  -- It is listed among the clients once it is initialized, and is gone if the program ends.
   vim.wait(PATIENCE, function()
-    return #relay.clients() > 0
-  end, 5)
+    return #relay.clients() > 0 or not id or not vim.lsp.get_client_by_id(id)
+  end, 1)
   return relay.clients()[1]
 end
 
@@ -100,14 +101,14 @@ function M.send(client, buffer, method, params, answer, failed)
   end)
 end
 
---- Sends a request and waits for the result, as for the text of a buffer that is being read. Returns nil
---- after showing an error.
+--- Sends a request and waits for the result. Returns nil and a reason if there is none.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param method string
 ---@param params table
 ---@return any
-function M.wait(client, buffer, method, params)
+---@return lsp.ResponseError?
+function M.try(client, buffer, method, params)
   local answer, problem
   if vim.lsp.config then
     answer, problem = client:request_sync(method, params, PATIENCE, buffer)
@@ -117,8 +118,21 @@ function M.wait(client, buffer, method, params)
   if answer and not answer.err then
     return answer.result
   end
-  tell(answer and answer.err or { message = ('no answer to %s: %s'):format(method, problem) })
-  return nil
+  return nil, answer and answer.err or { message = ('no answer to %s: %s'):format(method, problem) }
+end
+
+--- Does the same, as for the text of a buffer that is being read, and shows the error.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param method string
+---@param params table
+---@return any
+function M.wait(client, buffer, method, params)
+  local result, problem = M.try(client, buffer, method, params)
+  if problem then
+    tell(problem)
+  end
+  return result
 end
 
 --- The line (from 0) and the byte column of a position of the protocol.

@@ -89,13 +89,13 @@ fn target(document: &Url, output: &Url) -> Result<PathBuf> {
 fn text(snapshot: &Snapshot, uri: &Url) -> Result<Arc<String>> {
     let document = snapshot.document(uri)?;
     let views = &snapshot.session.code_views;
-    if views.known(uri).is_none() {
+    let code = code_view::code_of(&document.text);
+    if views.known(uri).is_none() || matches!(code, Err(code_view::Refusal::OwnSection)) {
         return Ok(document.text.collected().clone());
     }
     let refused = |message: String| Error::invalid_params(message);
     let file = file_of(uri).ok_or_else(|| refused(format!("{uri} is not a file")))?;
-    let code =
-        code_view::code_of(&document.text).map_err(|refusal| refused(refusal.to_string()))?;
+    let code = code.map_err(|refusal| refused(refusal.to_string()))?;
     let section = code_view::section_of(&file).map_err(|refusal| refused(refusal.to_string()))?;
     if views.section_start(&file).is_none_or(|(stamp, _)| stamp != section.stamp()) {
         return Err(refused(code_view::Refusal::Changed.to_string()));

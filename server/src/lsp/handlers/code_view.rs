@@ -38,12 +38,14 @@ pub(in crate::lsp) struct SaveParams {
     stamp: String,
     /// The code, and the line that replaces the section.
     text: String,
+    /// The file to write a copy to; by default the file itself.
+    output: Option<Url>,
 }
 
 /// The response to `relay/saveCode`.
 #[derive(Serialize)]
 pub(in crate::lsp) struct Saved {
-    /// The new state of the file; `null` if it has changed on disk, and nothing was written.
+    /// The new state of the written file; `null` if the file has changed on disk, and nothing was written.
     stamp: Option<String>,
 }
 
@@ -59,10 +61,15 @@ pub(in crate::lsp) fn open(snapshot: &Snapshot, params: CodeViewParams) -> Resul
 /// Writes the code of a file, and keeps all other bytes.
 pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<Saved> {
     let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
+    let output = params.output.as_ref();
+    let output = output.map(|to| file_of(to).ok_or_else(|| no_file(to))).transpose()?;
     let views = &snapshot.session.code_views;
-    match code_view::save(&path, &params.stamp, &params.text, views.section_start(&path)) {
+    let known = views.section_start(&path);
+    match code_view::save(&path, &params.stamp, &params.text, known, output.as_deref()) {
         Ok((stamp, start)) => {
-            views.saved(&path, stamp, start);
+            if output.is_none() {
+                views.saved(&path, stamp, start);
+            }
             Ok(Saved { stamp: Some(stamp.text()) })
         }
         Err(Refusal::Changed) => Ok(Saved { stamp: None }),

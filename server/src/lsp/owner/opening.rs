@@ -38,7 +38,7 @@ impl Owner {
             }
         };
         self.db.set_parse(file, parse.clone());
-        self.db.set_section(file, self.session.code_views.section(&uri));
+        self.db.set_section(file, self.session.code_views.section(&uri, &item.text));
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
         if self.client.progress && item.text.len() >= LARGE {
