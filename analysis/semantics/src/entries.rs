@@ -1,17 +1,20 @@
 //! The uses of entries of the metadata section, and their removal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use rustc_hash::FxHashSet;
 use syntax::{SyntaxKind, TextRange, TextSize};
 use types::AttrValue;
-use weights::{CONSTANT, drop_entries};
+use weights::{CONSTANT, FoldedLine, drop_entries, drops_part, is_folded};
 
 use crate::{
     body::{Expr, ExprId, Unit},
     db::Db,
     features::UnitFeatures,
-    item::{DefKind, Module},
+    item::{Def, DefKind, Module},
     lower::meta_parts,
     queries,
     view::{ExprRef, View},
@@ -80,7 +83,8 @@ pub fn uses_of_entry<'db>(
 }
 
 /// Returns the edits that remove constants of a module. Where another constant takes the place of a
-/// removed one, its uses are changed. `None` if the section is not in the text, or cannot be edited.
+/// removed one, its uses are changed. In a code view the line of the section lists the constants, which
+/// are removed when the code is saved; their numbers change then. `None` if the section cannot be edited.
 pub fn drop_constants(
     db: &dyn Db,
     module: Module<'_>,
@@ -89,12 +93,19 @@ pub fn drop_constants(
     let items = module.items(db).iter();
     let def = items.into_iter().find(|def| def.kind(db) == DefKind::Metadata)?;
     let text = def.node(db).token(SyntaxKind::METADATA)?.text();
-    if weights::is_folded(text) {
-        return None;
-    }
     let metadata = queries::metadata(db, module)?;
-    let numbers: BTreeSet<u32> = drop.keys().copied().collect();
-    let dropped = drop_entries(text, metadata.weights().section(), &numbers)?;
+    let mut numbers: BTreeSet<u32> = drop.keys().copied().collect();
+    let section = metadata.weights().section();
+    let (numbers, section_edits): (Vec<Option<u32>>, _) = if is_folded(text) {
+        let line = FoldedLine::parse(text);
+        // Another state of the file has other numbers.
+        let count = section.entries(CONSTANT).len() as u32;
+        numbers.extend(line.drops.filter(|_| line.constants == Some(count))?);
+        ((0..count).map(Some).collect(), vec![(line.drops_range, drops_part(&numbers))])
+    } else {
+        let dropped = drop_entries(text, section, &numbers)?;
+        (dropped.numbers, dropped.edits)
+    };
     let start = def.start(db);
     let mut edits = Vec::new();
     for &def in module.items(db) {
@@ -103,21 +114,67 @@ pub fn drop_constants(
         }
         for node in def.node(db).descendants() {
             for token in node.tokens().filter(|token| token.kind() == SyntaxKind::META_REF) {
-                let Some((key, old)) = meta_parts(token.text()) else { continue };
+                let Some(old) = constant_of(token.text()) else { continue };
                 let target = drop.get(&old).copied().flatten().unwrap_or(old);
-                let new = dropped.numbers.get(target as usize).copied().flatten();
-                if let Some(new) = new.filter(|&new| key == CONSTANT && new != old) {
+                let new = numbers.get(target as usize).copied().flatten();
+                if let Some(new) = new.filter(|&new| new != old) {
                     let range = token.range() + def.start(db);
-                    edits.push((range, format!("meta[{CONSTANT}][{new}]")));
+                    edits.push((range, reference_to(new)));
                 }
             }
         }
     }
     let size = |at: usize| TextSize::new(at as u32);
     edits.extend(
-        dropped.edits.into_iter().map(|(range, text)| {
+        section_edits.into_iter().map(|(range, text)| {
             (TextRange::new(size(range.start), size(range.end)) + start, text)
         }),
     );
     Some(edits)
+}
+
+/// Returns the constants that are removed when the code of a module is saved, by the line of its section.
+pub(crate) fn pending_drops(db: &dyn Db, section: Def<'_>) -> BTreeSet<u32> {
+    let token = section.node(db).token(SyntaxKind::METADATA);
+    let line = token.map(|token| token.text()).filter(|text| is_folded(text));
+    line.and_then(|line| FoldedLine::parse(line).drops).unwrap_or_default()
+}
+
+/// Returns the number of the constant that a reference to the metadata section names.
+fn constant_of(reference: &str) -> Option<u32> {
+    meta_parts(reference).filter(|(key, _)| key == CONSTANT).map(|(_, index)| index)
+}
+
+fn reference_to(constant: u32) -> String {
+    format!("meta[{CONSTANT}][{constant}]")
+}
+
+/// Returns the constants that a text without a section mentions, with the places.
+fn mentions(code: &str) -> impl Iterator<Item = (Range<usize>, u32)> {
+    let mut start = 0;
+    syntax::tokens(code).filter_map(move |(kind, end)| {
+        let range = std::mem::replace(&mut start, end.into())..end.into();
+        let constant = constant_of(&code[range.clone()]).filter(|_| kind == SyntaxKind::META_REF);
+        constant.map(|constant| (range, constant))
+    })
+}
+
+/// Returns the constants that a text without a section mentions.
+pub fn mentioned_constants(code: &str) -> BTreeSet<u32> {
+    mentions(code).map(|(_, constant)| constant).collect()
+}
+
+/// Returns a text without a section in which constants have other numbers, those at their positions.
+pub fn renumber_constants(code: &str, numbers: &[Option<u32>]) -> String {
+    let mut out = String::with_capacity(code.len());
+    let mut copied = 0;
+    for (range, old) in mentions(code) {
+        let new = numbers.get(old as usize).copied().flatten();
+        if let Some(new) = new.filter(|&new| new != old) {
+            out += &code[copied..range.start];
+            out += &reference_to(new);
+            copied = range.end;
+        }
+    }
+    out + &code[copied..]
 }

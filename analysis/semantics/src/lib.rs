@@ -44,7 +44,7 @@ pub use db::{Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{
     Code, Diagnostic, Edits, Fix, Level, Levels, Related, Role, Severity, apply_levels,
 };
-pub use entries::{drop_constants, uses_of_entry};
+pub use entries::{drop_constants, mentioned_constants, renumber_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};

@@ -67,7 +67,12 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
     let gone: BTreeSet<u32> = gone.into_iter().filter(|&node| !stays(node)).collect();
     let mut unused: BTreeSet<usize> = BTreeSet::new();
     for &node in &gone {
-        edits.push((range(places.nodes.get(node as usize)?.type_key), String::new()));
+        let place = places.nodes.get(node as usize)?;
+        edits.push((range(place.type_key), String::new()));
+        // The number of its tensor must not depend on the order in which constants are removed.
+        if let Some(data) = place.attrs.as_ref().and_then(|attrs| attrs.data) {
+            edits.push((range(data), "0".to_owned()));
+        }
         unused.extend(section.node(node)?.array());
     }
     let constants = || {

@@ -4,11 +4,6 @@ use std::{fmt, str::Utf8Error};
 
 use syntax::SyntaxKind;
 
-use crate::section::{CONSTANT, Section};
-
-/// The start of the line that replaces a section.
-pub const FOLDED: &str = "#[metadata] folded:";
-
 /// The two parts of a module, whose concatenation is its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Split<'t> {
@@ -64,25 +59,4 @@ pub fn split(bytes: &[u8]) -> Result<Split<'_>, SplitError> {
         start = end;
     }
     Ok(Split { code: text, section: "" })
-}
-
-/// Returns true if a section is the line that replaces one.
-pub fn is_folded(section: &str) -> bool {
-    section.starts_with(FOLDED)
-}
-
-/// Returns the line that replaces a section of `length` bytes, without a line break.
-pub fn folded_line(section: &Section, length: usize) -> String {
-    let mut out = FOLDED.to_owned();
-    for (kind, entries) in section.kinds() {
-        let noun = if entries.len() == 1 { "entry" } else { "entries" };
-        let kind = if kind == CONSTANT { "constants" } else { kind.as_str() };
-        match kind {
-            "constants" if entries.len() == 1 => out += " 1 constant,",
-            "constants" => out += &format!(" {} constants,", entries.len()),
-            kind => out += &format!(" {} {noun} of {kind},", entries.len()),
-        }
-    }
-    out += &format!(" {:.1} MB", length as f64 / 1e6);
-    out
 }

@@ -106,7 +106,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
     let path = &args.path;
     let text = std::fs::read(path).map_err(|error| input::cannot_read(path, &error))?;
     let text = std::str::from_utf8(&text).map_err(|error| refused(path, error))?;
-    let code = code_view::code_of(text).map_err(|refusal| refused(path, refusal))?;
+    let view = code_view::view_of(text).map_err(|refusal| refused(path, refusal))?;
     let source = &args.weights;
     let mut head = [0; 4];
     let mut file = File::open(source).map_err(|error| input::cannot_read(source, &error))?;
@@ -115,7 +115,12 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
         let length = file.metadata().map_err(|error| input::cannot_read(source, &error))?.len();
         let archive = Archive::npz(Source::new(FileReader::from(file), length))
             .map_err(|error| refused(source, error))?;
-        return merge_archive(args, code, &archive);
+        if view.drops() {
+            let message =
+                "its line lists constants to drop: merge it with the module, or delete the list";
+            return Err(refused(path, message));
+        }
+        return merge_archive(args, view.code, &archive);
     }
     let section = code_view::section_of(source).map_err(|refusal| match refusal {
         Refusal::NoSection => {
@@ -123,7 +128,8 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
         }
         refusal => refused(source, refusal),
     })?;
-    code_view::copy(source, section.start(), section.stamp(), code, &args.output)
+    let from = code_view::Source { path: source, stamp: section.stamp(), start: section.start() };
+    code_view::write(from, None, &view, &args.output)
         .map_err(|refusal| refused(&args.output, format!("cannot be written: {refusal}")))?;
     Ok(Outcome::Clean)
 }

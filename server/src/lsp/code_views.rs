@@ -11,7 +11,7 @@ use tower_lsp::lsp_types::Url;
 use weights::{FOLDED, Stamp};
 
 use crate::{
-    code_view::{self, CodeView},
+    code_view::{self, CodeView, KnownSection},
     paths,
 };
 
@@ -24,16 +24,7 @@ const MAX_VIEWS: usize = 32;
 /// The sections by file. An opened document uses the section that was read for its text, so that the
 /// file is scanned once.
 #[derive(Default)]
-pub(super) struct CodeViews(Mutex<HashMap<PathBuf, Known>>);
-
-/// The section of a file.
-struct Known {
-    /// The state of the file.
-    stamp: Stamp,
-    /// The offset of the section in that state.
-    start: u64,
-    metadata: Arc<Metadata>,
-}
+pub(super) struct CodeViews(Mutex<HashMap<PathBuf, KnownSection>>);
 
 impl CodeViews {
     /// Stores the section of a file that a client has asked for.
@@ -49,13 +40,14 @@ impl CodeViews {
             views.clear();
         }
         let (stamp, start, metadata) = (view.stamp, view.start, view.metadata.clone());
-        views.insert(path, Known { stamp, start, metadata });
+        views.insert(path, KnownSection { stamp, start, metadata });
     }
 
-    /// Returns the offset of the section of a file, and the state of the file that has it.
-    pub(super) fn section_start(&self, path: &Path) -> Option<(Stamp, u64)> {
+    /// Returns the section of a file.
+    pub(super) fn section_of(&self, path: &Path) -> Option<KnownSection> {
         let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        views.get(path).map(|known| (known.stamp, known.start))
+        let KnownSection { stamp, start, metadata } = views.get(path)?;
+        Some(KnownSection { stamp: *stamp, start: *start, metadata: metadata.clone() })
     }
 
     /// Records the state of a file whose code was saved. Its section is unchanged.

@@ -148,12 +148,14 @@ def @main(%x: Tensor[(2), float32]) {
       end,
     })
     local message = 'relay-analyzer: net 1.relay without its 2.0 MB of weights; :RelayWholeFile reads all'
+    -- A running server is used.
+    local servers = #vim.lsp.get_clients({ name = 'relay_analyzer' })
     same(told(edit), { message }, 'the message')
     same(shown(path), { FOLDED, true }, 'the view')
     until_('the server', function()
       return #vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' }) == 1
     end)
-    same(#vim.lsp.get_clients({ name = 'relay_analyzer' }), 1, 'servers')
+    same(#vim.lsp.get_clients({ name = 'relay_analyzer' }), servers, 'servers')
     hover_has('meta[', 'meta', 'min 1, max 2')
     same(vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR }), {}, 'errors')
 
@@ -243,6 +245,55 @@ def @main(%x: Tensor[(2), float32]) {
     say('opens large files as their code')
   end
 
+  --- The code action at the cursor whose title contains a text, or nil.
+  local function actions(title)
+    local client = vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
+    params.context = { diagnostics = {} }
+    local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 5000)
+    for _, action in ipairs(answers and answers[client.id] and answers[client.id].result or {}) do
+      if action.title:find(title, 1, true) then
+        return action
+      end
+    end
+  end
+
+  function steps.drops_unused_constants_on_save()
+    vim.cmd.tabnew()
+    local folder = vim.fn.tempname()
+    vim.fn.mkdir(folder)
+    local path = folder .. '/net.relay'
+    local unused = CODE:gsub('meta%b[]%[0%]', '1f')
+    write(path, unused .. section(2000000))
+    vim.cmd.edit(path)
+    until_('the server', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    vim.cmd('normal! G0')
+    local drop = until_('the quick fix', function()
+      return actions('Drop it')
+    end)
+    vim.lsp.util.apply_workspace_edit(drop.edit, 'utf-8')
+    same(vim.fn.getline('$'), FOLDED .. '; saving drops 0', 'the line')
+    vim.cmd.undo()
+    same({ vim.fn.getline('$'), vim.bo.modified }, { FOLDED, false }, 'undone')
+    vim.cmd.redo()
+    vim.cmd.write()
+    same({ vim.fn.getline('$'), vim.bo.modified }, { '#[metadata] folded: 0 constants, 2.0 MB', false }, 'saved')
+    local text = read(path)
+    assert(vim.startswith(text, unused) and text:find('"b64ndarrays": []', 1, true), text:sub(1, 900))
+    -- The text from before the save is for another section.
+    vim.cmd.undo()
+    local saved = pcall(vim.cmd.write)
+    assert(read(path) == text and (not saved or vim.bo.modified), 'the text before is not saved')
+    vim.cmd('edit!')
+    same(vim.fn.getline('$'), '#[metadata] folded: 0 constants, 2.0 MB', 'read again')
+    wipe(folder)
+    vim.cmd('silent! tabclose!')
+    vim.fn.delete(folder, 'rf')
+    say('drops unused constants on save')
+  end
+
   function steps.draws_binds_and_lifts()
     vim.cmd.tabnew()
     local folder = vim.fn.tempname()
@@ -271,17 +322,6 @@ def @main(%x: Tensor[(2), float32]) {
     vim.api.nvim_set_current_win(source)
 
     -- The constant becomes a parameter, by a code action.
-    local function actions(title)
-      local client = vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
-      local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
-      params.context = { diagnostics = {} }
-      local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 5000)
-      for _, action in ipairs(answers and answers[client.id] and answers[client.id].result or {}) do
-        if action.title:find(title, 1, true) then
-          return action
-        end
-      end
-    end
     local lift = until_('an action that lifts', function()
       return actions('Lift constants')
     end)
@@ -330,5 +370,11 @@ def @main(%x: Tensor[(2), float32]) {
     say('refuses a file without weights')
   end
 
-  return { steps.opens_large_files_as_their_code, steps.writes_code_alone, steps.draws_binds_and_lifts, steps.refuses_files_without_weights }
+  return {
+    steps.opens_large_files_as_their_code,
+    steps.drops_unused_constants_on_save,
+    steps.writes_code_alone,
+    steps.draws_binds_and_lifts,
+    steps.refuses_files_without_weights,
+  }
 end

@@ -34,8 +34,11 @@ pub(super) fn check<'db>(
     }
     let place = TextRange::at(section.start(db), TextSize::of("#[metadata]"));
     let used = entries::used_constants(db, module);
+    // In a code view, these are fixed already.
+    let pending = entries::pending_drops(db, section);
+    let is_unused = |entry: &u32| !used.contains(entry) && !pending.contains(entry);
     let unused: BTreeMap<u32, Option<u32>> =
-        (0..count).filter(|entry| !used.contains(entry)).map(|entry| (entry, None)).collect();
+        (0..count).filter(is_unused).map(|entry| (entry, None)).collect();
     if !unused.is_empty() {
         let names = named(unused.keys().copied());
         let (verb, title) = match unused.len() {
@@ -53,7 +56,9 @@ pub(super) fn check<'db>(
     let repeated: BTreeMap<u32, Option<u32>> = weights
         .repeated()
         .iter()
-        .filter(|(entry, _)| used.contains(entry) && bytes(*entry) >= MIN_SHARED)
+        .filter(|(entry, first)| {
+            used.contains(entry) && !pending.contains(first) && bytes(*entry) >= MIN_SHARED
+        })
         .map(|&(entry, first)| (entry, Some(first)))
         .collect();
     if !repeated.is_empty() {

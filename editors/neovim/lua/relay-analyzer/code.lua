@@ -67,16 +67,12 @@ function M.read(buffer)
   end
 end
 
---- Sets the text of a buffer, which then is a code view.
----@param buffer integer
----@param uri string
----@param found { text: string, stamp: string } the response to `relay/codeView`
-function M.fill(buffer, uri, found)
-  -- The code is never written in place of the file, not even by `:noautocmd write`, and a swap file would
-  -- restore it as if it were the file.
-  vim.bo[buffer].buftype = 'acwrite'
-  vim.bo[buffer].swapfile = false
-  local lines = vim.split((found.text:gsub('\n$', '')), '\n', { plain = true })
+--- The lines of a text from the server, and whether they end as on Windows.
+---@param text string
+---@return string[]
+---@return boolean
+local function lines_of(text)
+  local lines = vim.split((text:gsub('\n$', '')), '\n', { plain = true })
   -- The line of the section is the server's.
   local is_dos = #lines > 1 and vim.iter(ipairs(lines)):all(function(number, line)
     return number == #lines or vim.endswith(line, '\r')
@@ -86,6 +82,36 @@ function M.fill(buffer, uri, found)
       return (line:gsub('\r$', ''))
     end, lines)
   end
+  return lines, is_dos
+end
+
+--- Replaces the lines of a code view that have changed, and keeps cursors and marks elsewhere.
+---@param buffer integer
+---@param text string
+function M.update(buffer, text)
+  local before = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  local lines = lines_of(text)
+  if #before ~= #lines then
+    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+    return
+  end
+  for number, line in ipairs(lines) do
+    if line ~= before[number] then
+      vim.api.nvim_buf_set_lines(buffer, number - 1, number, false, { line })
+    end
+  end
+end
+
+--- Sets the text of a buffer, which then is a code view.
+---@param buffer integer
+---@param uri string
+---@param found { text: string, stamp: string } the response to `relay/codeView`
+function M.fill(buffer, uri, found)
+  -- The code is never written in place of the file, not even by `:noautocmd write`, and a swap file would
+  -- restore it as if it were the file.
+  vim.bo[buffer].buftype = 'acwrite'
+  vim.bo[buffer].swapfile = false
+  local lines, is_dos = lines_of(found.text)
   local levels = vim.bo[buffer].undolevels
   -- Undo stops at the text that was read, as in a file.
   vim.bo[buffer].undolevels = -1
@@ -212,6 +238,10 @@ function M.write(buffer, target)
   end
   local is_named = is_own or vim.api.nvim_buf_get_name(buffer) == target
   if is_named then
+    -- Constants were dropped, so that others have new numbers.
+    if type(saved.text) == 'string' then
+      M.update(buffer, saved.text)
+    end
     -- `:saveas` has already renamed the buffer.
     vim.b[buffer].relay_code_file = is_own and uri or vim.uri_from_fname(target)
     vim.b[buffer].relay_code_stamp = saved.stamp

@@ -97,7 +97,7 @@ fn text(snapshot: &Snapshot, uri: &Url) -> Result<Arc<String>> {
     let file = file_of(uri).ok_or_else(|| refused(format!("{uri} is not a file")))?;
     let code = code.map_err(|refusal| refused(refusal.to_string()))?;
     let section = code_view::section_of(&file).map_err(|refusal| refused(refusal.to_string()))?;
-    if views.section_start(&file).is_none_or(|(stamp, _)| stamp != section.stamp()) {
+    if views.section_of(&file).is_none_or(|known| known.stamp != section.stamp()) {
         return Err(refused(code_view::Refusal::Changed.to_string()));
     }
     let length = section.stamp().length.saturating_sub(section.start());

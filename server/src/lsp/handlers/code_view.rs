@@ -7,7 +7,7 @@ use tower_lsp::{
 };
 
 use crate::{
-    code_view::{self, Refusal},
+    code_view::{self, Refusal, SavedView},
     lsp::{code_views::file_of, snapshot::Snapshot},
 };
 
@@ -47,6 +47,9 @@ pub(in crate::lsp) struct SaveParams {
 pub(in crate::lsp) struct Saved {
     /// The new state of the written file; `null` if the file has changed on disk, and nothing was written.
     stamp: Option<String>,
+    /// The new text of the view if constants were removed, whose successors have other numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
 /// Returns the code of a file.
@@ -64,15 +67,18 @@ pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<Sa
     let output = params.output.as_ref();
     let output = output.map(|to| file_of(to).ok_or_else(|| no_file(to))).transpose()?;
     let views = &snapshot.session.code_views;
-    let known = views.section_start(&path);
+    let known = views.section_of(&path);
     match code_view::save(&path, &params.stamp, &params.text, known, output.as_deref()) {
-        Ok((stamp, start)) => {
-            if output.is_none() {
+        Ok(SavedView { stamp, start, view }) => {
+            let is_own = output.is_none();
+            if let Some(view) = &view {
+                views.store(output.unwrap_or(path), view);
+            } else if is_own {
                 views.saved(&path, stamp, start);
             }
-            Ok(Saved { stamp: Some(stamp.text()) })
+            Ok(Saved { stamp: Some(stamp.text()), text: view.map(|view| view.text) })
         }
-        Err(Refusal::Changed) => Ok(Saved { stamp: None }),
+        Err(Refusal::Changed) => Ok(Saved { stamp: None, text: None }),
         Err(refusal) => Err(refused(&refusal)),
     }
 }
