@@ -377,6 +377,23 @@ fn vscode_large_shapes() {
     assert_servers_ended(&folder, 1);
 }
 
+/// Large files as their code.
+#[test]
+fn vscode_code_views() {
+    let _alone = VSCODE.lock();
+    let Some((mut command, extension)) = vscode() else { return };
+    let folder = scratch("vscode-code");
+    let server = noted_server(&folder);
+    let package = folder.join("relay.vsix");
+    npm(&extension, &["run", "--silent", "package", "--", "-o", &package.display().to_string()]);
+    command.arg("tests/editors/vscode/code.mjs").arg(&package);
+    command.arg(root().join("target/editors-shots")).env("RELAY_TEST_SERVER", &server);
+    // Further files to time, such as networks with bound weights.
+    command.args(std::env::var("RELAY_TEST_LARGE").iter().flat_map(|files| files.split(':')));
+    run(&mut command);
+    assert_servers_ended(&folder, 1);
+}
+
 /// Passes of a log, comparisons and histories.
 #[test]
 fn vscode_between() {

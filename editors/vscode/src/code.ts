@@ -2,23 +2,13 @@
 
 import * as vscode from "vscode";
 
-import { fileBeyondReach, uriBeyondReach } from "./large.js";
-import { type Waking, codeView, saveCode } from "./protocol.js";
+import { type CodeView, type SavedCode, type Waking, codeView, saveCode } from "./protocol.js";
 import { nameOf } from "./virtual.js";
 
 /** The scheme of code views, whose paths are those of the files. */
 export const CODE_SCHEME = "relay-code";
 
-const OPEN = "Open Code View";
 const OVERWRITE = "Save Code Anyway";
-
-/** The start of a metadata section. */
-const SECTION = "#[metadata]";
-/** The start of the line that replaces it. */
-const FOLDED = `${SECTION} folded:`;
-
-/** The size of a file above which VS Code creates no document for extensions, in bytes. */
-const BEYOND_REACH = 50 * 2 ** 20;
 
 /** The code of a file as it was read. */
 interface View {
@@ -33,18 +23,27 @@ export function codeUri(file: vscode.Uri): vscode.Uri {
 }
 
 /** The file of a code view. */
-function fileOf(uri: vscode.Uri): vscode.Uri {
+export function fileOf(uri: vscode.Uri): vscode.Uri {
   return vscode.Uri.from({ scheme: "file", path: uri.path });
 }
 
+/** The size of a section above which code views are offered, in bytes. */
+export function minimumSize(): number {
+  return vscode.workspace.getConfiguration("relay").get("codeView.minimumSize", 1) * 1e6;
+}
+
 /** The files of code views. Writing replaces the code, and the server keeps every other byte. */
-class CodeFiles implements vscode.FileSystemProvider {
+export class CodeFiles implements vscode.FileSystemProvider {
   private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.changed.event;
   /** The text of each document as last read. */
   private readonly read = new Map<string, View>();
   /** The state of the file on which each document is based: VS Code discards what it reads for an edited document. */
   private readonly stamps = new Map<string, string>();
+  /** Views that were requested before their documents. */
+  private readonly requested = new Map<string, CodeView>();
+  /** The views of files from which a save has dropped constants, until their documents are read again. */
+  private readonly renumbered = new Map<string, View>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly waking: Waking) {
@@ -52,6 +51,7 @@ class CodeFiles implements vscode.FileSystemProvider {
       this.changed,
       vscode.workspace.onDidOpenTextDocument((document) => this.accept(document)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.accept(document)),
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => this.renumber(uri)),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.stamps.delete(uri.toString())),
     ];
   }
@@ -66,6 +66,29 @@ class CodeFiles implements vscode.FileSystemProvider {
     if (view !== undefined && !document.isDirty && plain(document.getText()) === plain(view.text)) {
       this.stamps.set(document.uri.toString(), view.stamp);
     }
+  }
+
+  /** Lets VS Code read a document again if its constants have other numbers since the save. */
+  private renumber(uri: vscode.Uri): void {
+    const view = this.renumbered.get(uri.toString());
+    if (view !== undefined) {
+      this.renumbered.delete(uri.toString());
+      // VS Code reads a document whose size differs from that of the save.
+      this.read.set(uri.toString(), view);
+      this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+    }
+  }
+
+  /** Requests the code of a file whose document is opened next. */
+  async request(file: vscode.Uri): Promise<CodeView> {
+    const view = await codeView(await this.client(), file);
+    this.requested.set(codeUri(file).toString(), view);
+    return view;
+  }
+
+  /** Forgets a request whose document is not opened. */
+  forget(file: vscode.Uri): void {
+    this.requested.delete(codeUri(file).toString());
   }
 
   watch(uri: vscode.Uri): vscode.Disposable {
@@ -90,7 +113,9 @@ class CodeFiles implements vscode.FileSystemProvider {
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
     const client = await this.client();
     try {
-      const { text, stamp } = await codeView(client, fileOf(uri));
+      const known = this.requested.get(uri.toString());
+      this.requested.delete(uri.toString());
+      const { text, stamp } = known ?? (await codeView(client, fileOf(uri)));
       const bytes = new TextEncoder().encode(text);
       this.read.set(uri.toString(), { text, stamp, size: bytes.length });
       const document = documentOf(uri);
@@ -109,8 +134,8 @@ class CodeFiles implements vscode.FileSystemProvider {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);
     // Writing without an open document replaces the current code.
     const known = this.stamps.get(uri.toString()) ?? (documentOf(uri) ? null : (await codeView(client, file)).stamp);
-    let stamp = known && (await this.saved(saveCode(client, file, known, text), uri));
-    while (stamp === null) {
+    let saved = known === null ? { stamp: null } : await this.saved(saveCode(client, file, known, text), uri);
+    while (saved.stamp === null) {
       const problem = `${nameOf(uri)} has changed on disk since its code was read.`;
       const detail = "Saving replaces its code and keeps the weights on disk.";
       const choice = await vscode.window.showWarningMessage(problem, { modal: true, detail }, OVERWRITE);
@@ -118,10 +143,16 @@ class CodeFiles implements vscode.FileSystemProvider {
         throw vscode.FileSystemError.Unavailable(problem);
       }
       const current = (await codeView(client, file)).stamp;
-      stamp = await this.saved(saveCode(client, file, current, text), uri);
+      saved = await this.saved(saveCode(client, file, current, text), uri);
     }
+    const { stamp } = saved;
     this.read.set(uri.toString(), { text, stamp, size: content.length });
     this.stamps.set(uri.toString(), stamp);
+    if (saved.text !== undefined && documentOf(uri) !== undefined) {
+      const size = new TextEncoder().encode(saved.text).length;
+      this.renumbered.set(uri.toString(), { text: saved.text, stamp, size });
+      return;
+    }
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -141,7 +172,7 @@ class CodeFiles implements vscode.FileSystemProvider {
     throw vscode.FileSystemError.NoPermissions(uri);
   }
 
-  private async saved(result: Promise<string | null>, uri: vscode.Uri): Promise<string | null> {
+  private async saved(result: Promise<SavedCode>, uri: vscode.Uri): Promise<SavedCode> {
     try {
       return await result;
     } catch (error) {
@@ -171,75 +202,20 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function registerCode(waking: Waking): vscode.Disposable {
-  const command = (name: string, run: (uri?: vscode.Uri) => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
-  const offered = new Set<string>();
-  const offer = async (uri: vscode.Uri | undefined, isLarge: () => Promise<boolean>): Promise<void> => {
-    if (uri === undefined || uri.scheme !== "file" || offered.has(uri.toString()) || !(await isLarge())) {
-      return;
-    }
-    offered.add(uri.toString());
-    const text = `${nameOf(uri)} has a large metadata section. You can edit its code without the weights.`;
-    if ((await vscode.window.showInformationMessage(text, OPEN)) === OPEN) {
-      await openView(uri);
-    }
-  };
-  const offerDocument = (document: vscode.TextDocument) =>
-    document.languageId === "relay" ? offer(document.uri, () => hasLargeSection(document)) : undefined;
-  const offerTab = () => {
-    const uri = fileBeyondReach();
-    return offer(uri, async () => uri !== undefined && (await sizeOf(uri)) > BEYOND_REACH);
-  };
-  vscode.workspace.textDocuments.forEach((document) => void offerDocument(document));
-  void offerTab();
-  const files = new CodeFiles(waking);
-  return vscode.Disposable.from(
-    files,
-    vscode.workspace.registerFileSystemProvider(CODE_SCHEME, files, { isCaseSensitive: true }),
-    command("openCode", (uri) => {
-      const file = uri ?? vscode.window.activeTextEditor?.document.uri ?? uriBeyondReach();
-      return file && openView(file);
-    }),
-    vscode.workspace.onDidOpenTextDocument((document) => void offerDocument(document)),
-    vscode.window.tabGroups.onDidChangeTabs(() => void offerTab()),
-  );
-}
-
 /** Shows a module that was written: its code alone where the file is large and has a section. */
 export async function openModule(file: vscode.Uri): Promise<void> {
-  const limit = vscode.workspace.getConfiguration("relay").get("codeView.minimumSize", 1) * 1e6;
-  const code = (await sizeOf(file)) > limit ? vscode.workspace.openTextDocument(codeUri(file)) : undefined;
+  const code = (await sizeOf(file)) > minimumSize() ? vscode.workspace.openTextDocument(codeUri(file)) : undefined;
   const document = await code?.then(undefined, () => undefined);
   await vscode.window.showTextDocument(document ?? (await vscode.workspace.openTextDocument(file)), { preview: false });
 }
 
-/** Whether the metadata section of a document is larger than the setting says. */
-async function hasLargeSection(document: vscode.TextDocument): Promise<boolean> {
-  if (document.uri.scheme !== "file") {
-    return false;
-  }
-  const limit = vscode.workspace.getConfiguration("relay").get("codeView.minimumSize", 1) * 1e6;
-  const size = await sizeOf(document.uri);
-  if (size <= limit) {
-    return false;
-  }
-  for (let line = 0; line < document.lineCount; line++) {
-    const text = document.lineAt(line).text;
-    if (text.startsWith(SECTION)) {
-      const code = document.offsetAt(new vscode.Position(line, 0));
-      return !text.startsWith(FOLDED) && size - code > limit;
-    }
-  }
-  return false;
-}
-
 /** The size of a file; 0 if it does not exist. */
-async function sizeOf(uri: vscode.Uri): Promise<number> {
+export async function sizeOf(uri: vscode.Uri): Promise<number> {
   return vscode.workspace.fs.stat(uri).then((stat) => stat.size, () => 0);
 }
 
 /** Shows the code of a file, or an error message. */
-async function openView(file: vscode.Uri): Promise<vscode.Uri | undefined> {
+export async function openView(file: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (file.scheme === CODE_SCHEME) {
     return file;
   }

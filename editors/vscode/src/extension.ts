@@ -9,9 +9,9 @@ import {
   State,
 } from "vscode-languageclient";
 
+import { registerCode } from "./automatic.js";
 import { registerBinding } from "./bind.js";
 import { registerCompare } from "./choose.js";
-import { registerCode } from "./code.js";
 import { Comparisons } from "./compare.js";
 import { READING_SCHEME, WrappedHeaders } from "./header.js";
 import { CLEAR, RUN, Runner, showsRuns } from "./run.js";

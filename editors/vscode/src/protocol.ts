@@ -309,15 +309,29 @@ export async function convertFile(client: LanguageClient, file: vscode.Uri): Pro
   return found.text;
 }
 
-/** The code of a file with one line for its metadata section, and the state of the file. */
-export async function codeView(client: LanguageClient, file: vscode.Uri): Promise<{ readonly text: string; readonly stamp: string }> {
+/** The code of a file with one line for its metadata section, the state of the file, and the length of the section. */
+export interface CodeView {
+  readonly text: string;
+  readonly stamp: string;
+  readonly sectionBytes: number;
+}
+
+/** Reads the code of a file. */
+export async function codeView(client: LanguageClient, file: vscode.Uri): Promise<CodeView> {
   return client.sendRequest("relay/codeView", named(client, file));
 }
 
-/** Writes the code of a file. Returns the new state, or `null` if the file is not in the state `stamp`. */
-export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<string | null> {
-  const saved = await client.sendRequest<{ stamp: string | null }>("relay/saveCode", { ...named(client, file), stamp, text });
-  return saved.stamp;
+/** The result of writing the code of a file. */
+export interface SavedCode {
+  /** The new state of the file; `null` if the file was not in the expected state. */
+  readonly stamp: string | null;
+  /** The new text if constants were dropped: their successors have other numbers. */
+  readonly text?: string;
+}
+
+/** Writes the code of a file that is in the state `stamp`. */
+export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<SavedCode> {
+  return client.sendRequest("relay/saveCode", { ...named(client, file), stamp, text });
 }
 
 /** Writes a module whose parameters are constants where an array has their name; gives the names. */

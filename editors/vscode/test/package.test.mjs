@@ -90,12 +90,12 @@ test("each decoration of a comparison has its colours", async () => {
 });
 
 test("the implemented commands are those of the manifest", async () => {
-  const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "code", "history"];
+  const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "automatic", "history"];
   const source = (await Promise.all(files.map((name) => read(`src/${name}.ts`)))).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
   // Their names are constants, with which the registered commands are compared in order.
   for (const [file, name, command, after] of [
-    ["bind", "BIND", "relay.bindParameters", "relay.openCode"],
+    ["bind", "BIND", "relay.bindParameters", "relay.openWholeFile"],
     ["bind", "LIFT", "relay.liftConstants", "relay.bindParameters"],
     ["run", "RUN", "relay.run", "relay.history"],
     ["run", "CLEAR", "relay.clearValues", "relay.run"],
