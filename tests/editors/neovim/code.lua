@@ -147,7 +147,7 @@ def @main(%x: Tensor[(2), float32]) {
         table.insert(events, event.event)
       end,
     })
-    local message = 'relay-analyzer: net 1.relay without its 2.0 MB of weights; :RelayWholeFile reads all'
+    local message = 'net 1.relay: 2.0 MB of weights are not read (:RelayWholeFile)'
     -- A running server is used.
     local servers = #vim.lsp.get_clients({ name = 'relay_analyzer' })
     same(told(edit), { message }, 'the message')

@@ -145,8 +145,10 @@ function M.show(buffer, uri, client, found)
   if not request.has_text(client, buffer) then
     modules.attach(client, buffer)
   end
-  local text = 'relay-analyzer: %s without its %.1f MB of weights; :RelayWholeFile reads all'
-  require('relay-analyzer').tell(text:format(vim.fs.basename(name), found.sectionBytes / 1e6), vim.log.levels.INFO)
+  local text = ('%.1f MB of weights are not read (:RelayWholeFile)'):format(found.sectionBytes / 1e6)
+  local named = vim.fs.basename(name) .. ': ' .. text
+  -- A message that is longer than the line would ask for ENTER.
+  require('relay-analyzer').tell(#named <= vim.v.echospace and named or text, vim.log.levels.INFO)
 end
 
 --- Reads the code views that a session shows, whose buffers are still empty.
