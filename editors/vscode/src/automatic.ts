@@ -93,7 +93,9 @@ class Automatic implements vscode.Disposable {
       const document = await vscode.workspace.openTextDocument(codeUri(file));
       const { viewColumn } = tab.group;
       await vscode.window.showTextDocument(document, { viewColumn, preview: tab.isPreview, preserveFocus: !tab.isActive });
-      await vscode.window.tabGroups.close(tab, true);
+      // The view of a preview has taken its place already.
+      const rest = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((other) => other === tab);
+      await vscode.window.tabGroups.close(rest, true);
       void this.tell(file, sectionBytes);
     } catch {
       // Without a section, with several modules or without a server the tab shows the file itself.

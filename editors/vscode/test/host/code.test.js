@@ -60,13 +60,15 @@ describe("code views", () => {
     assert.ok(await vscode.workspace.applyEdit(change));
   };
 
-  it("are offered for large sections, and only save code", async () => {
+  it("take the place of files with large sections, and only save code", async () => {
     const large = section(2_000_000);
     fs.writeFileSync(uri.fsPath, CODE + large);
-    answer = "Open Code View";
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
     const document = await shown();
-    assert.match(told[0], /^code \d+\.relay has a large metadata section\./);
+    await until("the message", async () => told.length > 0);
+    assert.match(told[0], /^code \d+\.relay is shown without its 2\.0 MB of weights, which stay in the file\.$/);
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs.map((tab) => tab.input?.uri?.toString()));
+    assert.deepEqual(tabs, [document.uri.toString()]);
     assert.equal(document.getText(), `${CODE}#[metadata] folded: 1 constant, 2.0 MB\n`);
     assert.equal(document.languageId, "relay");
     const text = await until("a hover", async () => {

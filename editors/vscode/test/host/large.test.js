@@ -16,6 +16,9 @@ describe("a file over 50 MB", () => {
     fs.writeFileSync(uri.fsPath, `${LARGE}{ "root": "${"x".repeat(51 * 2 ** 20)}" }\n`);
     const settings = vscode.workspace.getConfiguration("workbench");
     await settings.update("editorLargeFileConfirmation", 1000, vscode.ConfigurationTarget.Global);
+    // Its code would be shown otherwise.
+    const views = vscode.workspace.getConfiguration("relay");
+    await views.update("codeView.automatic", false, vscode.ConfigurationTarget.Global);
     const { showWarningMessage } = vscode.window;
     const told = [];
     let answer;
@@ -41,6 +44,7 @@ describe("a file over 50 MB", () => {
     } finally {
       vscode.window.showWarningMessage = showWarningMessage;
       await settings.update("editorLargeFileConfirmation", undefined, vscode.ConfigurationTarget.Global);
+      await views.update("codeView.automatic", undefined, vscode.ConfigurationTarget.Global);
       await run("workbench.action.closeActiveEditor");
       fs.rmSync(uri.fsPath);
     }
