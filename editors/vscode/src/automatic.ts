@@ -47,6 +47,11 @@ class Automatic implements vscode.Disposable {
   constructor(private readonly files: CodeFiles) {
     this.subscriptions = vscode.Disposable.from(
       vscode.workspace.onDidOpenTextDocument((document) => void this.offerDocument(document)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration("relay.codeView")) {
+          void this.look();
+        }
+      }),
       vscode.window.tabGroups.onDidChangeTabs(() => void this.look()),
       vscode.window.tabGroups.onDidChangeTabGroups(() => void this.look()),
     );
