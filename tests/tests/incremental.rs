@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use relay_tests::{corpus, edits};
-use semantics::{
-    Database, Db, SourceFile, all_defs, body, check_file, global_type, inference, module,
-    module_types, types_in,
-};
+use semantics::{Database, Db, SourceFile, all_defs, body, check_file, inference, types_in};
 use syntax::{Edit, ParseLimits, TextRange};
 
 fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old: &str, new: &str) {
