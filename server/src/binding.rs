@@ -77,7 +77,7 @@ pub(crate) fn bind(text: &str, known: &Known, output: &Path) -> Result<Vec<Strin
     let (db, file) = (view.db, view.def.file(view.db));
     let parts = weights::split(text.as_bytes()).map_err(|error| error.to_string())?;
     let old = if parts.section.is_empty() { EMPTY } else { parts.section };
-    let section = Section::scan(old);
+    let section = Section::scan(old.as_bytes());
     let (mut edits, mut bound): (Vec<(TextRange, String)>, Vec<String>) = (Vec::new(), Vec::new());
     let mut uses: Vec<(TextRange, usize)> = Vec::new();
     let all = params_of(&view);

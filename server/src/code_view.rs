@@ -15,7 +15,7 @@ use std::{
 use semantics::metadata::Metadata;
 use weights::{
     CONSTANT, FileText, FoldedLine, Mapping, Section, Split, Stamp, Weights, drop_entries,
-    folded_line, is_folded, split,
+    folded_line, is_folded, split, split_and_scan,
 };
 
 use crate::files;
@@ -96,12 +96,11 @@ impl From<io::Error> for Refusal {
 pub(crate) fn open(path: &Path) -> Result<CodeView, Refusal> {
     let mapping = Mapping::open(path)?;
     let stamp = mapping.stamp();
-    let Split { code, section } =
-        split(mapping.bytes()).map_err(|error| Refusal::File(error.to_string()))?;
+    let (Split { code, section }, scanned) =
+        split_and_scan(mapping.bytes()).map_err(|error| Refusal::File(error.to_string()))?;
     if section.is_empty() || is_folded(section) {
         return Err(Refusal::NoSection);
     }
-    let scanned = Section::scan(section);
     let text = format!("{code}{}\n", folded_line(&scanned, section.len()));
     let (start, length) = (code.len() as u64, section.len() as u64);
     let weights = Weights::of_file(scanned, mapping.into_text(start));

@@ -401,28 +401,24 @@ fn hash(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     if inside.trim_start().strip_prefix("metadata").is_some_and(|r| r.trim_start().starts_with(']'))
     {
         out.open_ended.get_or_insert(start as u32);
-        lexer.bump(metadata_end(rest));
+        lexer.bump(next_module(rest.as_bytes()).unwrap_or(rest.len()));
         return out.push(SyntaxKind::METADATA, lexer.span().end);
     }
     out.push(SyntaxKind::HASH, lexer.span().end);
 }
 
-/// Returns the length of the section, which extends to the next module of a log or the end of the
-/// text. TVM's JSON has no line that begins with `#[version` or a time, so scanning for those is
-/// safe and much faster than parsing the JSON.
-fn metadata_end(rest: &str) -> usize {
-    let bytes = rest.as_bytes();
-    let is_version = |at: usize| bytes[at..].starts_with(b"\n#[version");
-    memchr::memchr_iter(b'\n', bytes)
-        .find(|&at| {
-            is_version(at) || bytes[at + 1..].starts_with(b"\n[") && is_log_line(&rest[at + 2..])
-        })
-        .unwrap_or(bytes.len())
+/// Returns the offset of the line feed before the next module of a log, which ends a metadata section;
+/// `None` if the section extends to the end of the text. TVM's JSON has no line that begins with
+/// `#[version` or a time, so scanning for those is safe and much faster than parsing the JSON.
+pub fn next_module(section: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'\n', section).find(|&at| {
+        let rest = &section[at + 1..];
+        rest.starts_with(b"#[version") || rest.first() == Some(&b'\n') && is_log_line(&rest[1..])
+    })
 }
 
 /// Returns true for a line such as `[12:30:00] /src/…: PrintIR():` between the modules of a log.
-pub(crate) fn is_log_line(line: &str) -> bool {
-    let b = line.as_bytes();
+pub(crate) fn is_log_line(b: &[u8]) -> bool {
     b.len() > 9 && b[0] == b'[' && b[3] == b':' && b[6] == b':' && b[9] == b']'
 }
 

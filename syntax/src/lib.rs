@@ -30,6 +30,7 @@ mod tree;
 
 pub use error::{Expectation, SyntaxError, SyntaxErrorKind};
 pub use kind::{Relay, SyntaxKind};
+pub use lexer::next_module;
 pub use line_index::{Encoding, LineColumn, LineIndex, LineWalk};
 pub use node::{Element, Node, Token};
 pub use parser::ParseLimits;

@@ -59,7 +59,7 @@ struct Kind<'a> {
 /// Returns the positions at which `count` constants are inserted into a section; `None` if it has no
 /// list of constants, or is not formatted as by TVM.
 pub fn append(text: &str, section: &Section, count: usize) -> Option<Insertions> {
-    let places: Places<'_> = serde_json::from_str(&text[json_start(text)..]).ok()?;
+    let places: Places<'_> = serde_json::from_str(&text[json_start(text.as_bytes())..]).ok()?;
     let after = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize + part.len() + 1;
     let list = places.nodes.get(section.list(CONSTANT)? as usize)?.type_key;
     let open = after(list) + text.get(after(list)..)?.find('[')?;

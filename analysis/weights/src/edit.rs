@@ -39,7 +39,7 @@ struct AttrPlace<'a> {
 /// numbers of all others; their tensors are removed unless another constant uses them. `None` if the
 /// JSON is not formatted as by TVM.
 pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Option<Removal> {
-    let offset = json_start(text);
+    let offset = json_start(text.as_bytes());
     let places: Places<'_> = serde_json::from_str(&text[offset..]).ok()?;
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let range = |part: &str| at(part)..at(part) + part.len();
@@ -117,7 +117,7 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
 /// Returns the range of an entry's node in a section: the text of its kind with the quotes.
 pub fn entry_range(text: &str, section: &Section, kind: &str, index: u32) -> Option<Range<usize>> {
     let &node = section.entries(kind).get(index as usize)?;
-    let places: Places<'_> = serde_json::from_str(&text[json_start(text)..]).ok()?;
+    let places: Places<'_> = serde_json::from_str(&text[json_start(text.as_bytes())..]).ok()?;
     let part = places.nodes.get(node as usize)?.type_key;
     let at = part.as_ptr() as usize - text.as_ptr() as usize;
     Some(at - 1..at + part.len() + 1)

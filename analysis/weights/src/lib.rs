@@ -26,6 +26,6 @@ pub use folded::{FOLDED, FoldedLine, drops_part, folded_line, is_folded};
 pub use payload::{DecodeError, Payload};
 pub use rebuild::{Part, cut, encode, parts};
 pub use section::{CONSTANT, Header, Node, Section};
-pub use split::{Split, SplitError, split};
+pub use split::{Split, SplitError, split, split_and_scan};
 pub use stats::{BARS, BINS, Stats, bars};
 pub use store::Weights;

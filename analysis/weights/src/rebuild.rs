@@ -61,7 +61,7 @@ pub fn parts(text: &str) -> Option<Vec<Part<'_>>> {
         let inner = &rest[at + 2..];
         let (array, _) = inner.split_once('"')?;
         let (name, encoded) = array.split_once(':')?;
-        let header = Header::read(encoded)?;
+        let header = Header::read(encoded.as_bytes())?;
         parts.push(Part::Array { name, bytes: STANDARD.decode(encoded).ok()?, header });
         rest = &inner[array.len()..];
     }

@@ -71,7 +71,7 @@ pub struct Header {
 
 impl Header {
     /// Parses the header of a tensor in base64.
-    pub fn read(text: &str) -> Option<Header> {
+    pub fn read(text: &[u8]) -> Option<Header> {
         // Magic number and reserved word (16 bytes), device, rank, data type; then the sizes and
         // the length in bytes.
         const FIXED: usize = 8 + 8 + 8 + 4 + 4;
@@ -142,8 +142,9 @@ struct Graph<'a> {
     root: usize,
     #[serde(borrow)]
     nodes: Vec<RawNode<'a>>,
+    // As bytes, which serde_json does not validate as UTF-8.
     #[serde(borrow, default)]
-    b64ndarrays: Vec<&'a str>,
+    b64ndarrays: Vec<&'a [u8]>,
 }
 
 #[derive(Deserialize)]
@@ -161,20 +162,21 @@ struct RawNode<'a> {
 }
 
 /// Returns the offset of the JSON in a section.
-pub(crate) fn json_start(text: &str) -> usize {
-    text.find(']').map_or(text.len(), |at| at + 1)
+pub(crate) fn json_start(text: &[u8]) -> usize {
+    memchr::memchr(b']', text).map_or(text.len(), |at| at + 1)
 }
 
 impl Section {
-    /// Scans a section, which begins with `#[metadata]`.
-    pub fn scan(text: &str) -> Section {
-        let graph: Graph<'_> = match serde_json::from_str(&text[json_start(text)..]) {
+    /// Scans a section, which begins with `#[metadata]`. The texts of tensors may be invalid UTF-8, which
+    /// [`crate::split`] reports.
+    pub fn scan(text: &[u8]) -> Section {
+        let graph: Graph<'_> = match serde_json::from_slice(&text[json_start(text)..]) {
             Ok(graph) => graph,
             Err(error) => {
                 return Section { error: Some(error.to_string()), ..Section::default() };
             }
         };
-        let place = |part: &&str| {
+        let place = |part: &&[u8]| {
             let at = part.as_ptr() as usize - text.as_ptr() as usize;
             Array { range: at..at + part.len(), header: Header::read(part) }
         };

@@ -1,8 +1,15 @@
 //! Splits a module into its code and its metadata section.
 
-use std::{fmt, str::Utf8Error};
+use std::fmt;
 
+use memchr::memmem;
 use syntax::SyntaxKind;
+
+use crate::section::Section;
+
+/// The number of bytes of a section with which the code before it is lexed: an unclosed string in the
+/// code is closed by the next `"`, if any.
+const HEAD: usize = 1 << 12;
 
 /// The two parts of a module, whose concatenation is its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +23,8 @@ pub struct Split<'t> {
 /// The reason that a text cannot be split.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SplitError {
-    /// It is not UTF-8.
-    NotText(Utf8Error),
+    /// It is not UTF-8 at this offset.
+    NotText(usize),
     /// It contains several modules.
     Several,
     /// It is larger than 4 GB, the limit for texts.
@@ -27,9 +34,7 @@ pub enum SplitError {
 impl fmt::Display for SplitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SplitError::NotText(error) => {
-                write!(f, "the byte at {} is not UTF-8", error.valid_up_to())
-            }
+            SplitError::NotText(at) => write!(f, "the byte at {at} is not UTF-8"),
             SplitError::Several => f.write_str("it contains several modules, like a log of passes"),
             SplitError::TooLarge => f.write_str("it is larger than 4 GB"),
         }
@@ -43,20 +48,59 @@ impl std::error::Error for SplitError {}
 /// # Errors
 /// It is not UTF-8 or too large, or code follows the section.
 pub fn split(bytes: &[u8]) -> Result<Split<'_>, SplitError> {
+    let split = split_at(bytes, section_start(bytes)?)?;
+    match syntax::next_module(split.section.as_bytes()) {
+        Some(_) => Err(SplitError::Several),
+        None => Ok(split),
+    }
+}
+
+/// Splits a module and scans its section, on two threads. Returns an empty section if the module has
+/// none.
+///
+/// # Errors
+/// It is not UTF-8 or too large, or code follows the section.
+pub fn split_and_scan(bytes: &[u8]) -> Result<(Split<'_>, Section), SplitError> {
+    let start = section_start(bytes)?;
+    let section = &bytes[start..];
+    let scan = || if section.is_empty() { Section::default() } else { Section::scan(section) };
+    let (split, scanned) = rayon::join(|| split_at(bytes, start), scan);
+    // A section with one valid JSON text contains no other module.
+    if scanned.error().is_some() && syntax::next_module(section).is_some() {
+        return Err(SplitError::Several);
+    }
+    Ok((split?, scanned))
+}
+
+fn split_at(bytes: &[u8], start: usize) -> Result<Split<'_>, SplitError> {
+    let (code, section) = text_of(bytes)?.split_at(start);
+    Ok(Split { code, section })
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, SplitError> {
+    std::str::from_utf8(bytes).map_err(|error| SplitError::NotText(error.valid_up_to()))
+}
+
+/// Returns the offset of the metadata section, which is the length of the code.
+fn section_start(bytes: &[u8]) -> Result<usize, SplitError> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(SplitError::TooLarge);
     }
-    let text = std::str::from_utf8(bytes).map_err(SplitError::NotText)?;
-    let mut start = 0;
-    for (kind, end) in syntax::tokens(text) {
-        let end = usize::from(end);
-        if kind == SyntaxKind::METADATA {
-            if end < text.len() {
-                return Err(SplitError::Several);
-            }
-            return Ok(Split { code: &text[..start], section: &text[start..] });
+    let start_in = |text: &str| {
+        let mut start = 0;
+        syntax::tokens(text).find_map(|(kind, end)| {
+            let at = std::mem::replace(&mut start, usize::from(end));
+            (kind == SyntaxKind::METADATA).then_some(at)
+        })
+    };
+    // Usually the first `#[metadata]` is the section. Lexing would read all of it.
+    if let Some(at) = memmem::find(bytes, b"#[metadata]") {
+        let head = &bytes[..bytes.len().min(at + HEAD)];
+        let head = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        if start_in(head) == Some(at) {
+            return Ok(at);
         }
-        start = end;
     }
-    Ok(Split { code: text, section: "" })
+    let text = text_of(bytes)?;
+    Ok(start_in(text).unwrap_or(text.len()))
 }

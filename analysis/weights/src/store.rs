@@ -14,7 +14,7 @@ use crate::{
     file::{FileText, Mapping},
     payload::Payload,
     section::{CONSTANT, Section},
-    split::split,
+    split::split_and_scan,
 };
 
 /// A section with the text of its tensors.
@@ -56,7 +56,7 @@ impl Eq for Weights {}
 impl Weights {
     /// Scans a section in memory, which begins with `#[metadata]`.
     pub fn of_text(section: &str) -> Weights {
-        let (section, text) = (Section::scan(section), Text::Memory(section.into()));
+        let (section, text) = (Section::scan(section.as_bytes()), Text::Memory(section.into()));
         Weights { section, text, repeated: OnceLock::new() }
     }
 
@@ -66,12 +66,11 @@ impl Weights {
     /// The file cannot be read, or does not contain exactly one module.
     pub fn open(path: &Path) -> io::Result<(String, Option<Weights>)> {
         let mapping = Mapping::open(path)?;
-        let parts = split(mapping.bytes()).map_err(io::Error::other)?;
+        let (parts, section) = split_and_scan(mapping.bytes()).map_err(io::Error::other)?;
         let code = parts.code.to_owned();
         if parts.section.is_empty() {
             return Ok((code, None));
         }
-        let section = Section::scan(parts.section);
         let text = mapping.into_text(code.len() as u64);
         Ok((code, Some(Weights::of_file(section, text))))
     }

@@ -18,7 +18,7 @@ fn array(elements: &[f32]) -> String {
 
 /// Adds constants to a section without any.
 fn section(tensors: &[&[f32]]) -> String {
-    let scanned = Section::scan(EMPTY);
+    let scanned = Section::scan(EMPTY.as_bytes());
     let place = append(EMPTY, &scanned, tensors.len()).expect("it takes constants");
     let mut out = EMPTY.to_owned();
     let arrays: Vec<String> = tensors.iter().map(|x| format!("\"{}\"", array(x))).collect();
@@ -74,7 +74,7 @@ fn statistics_count_nan_and_infinities() {
 #[test]
 fn cut_and_parts_are_a_round_trip() {
     let text = section(&[&[1.0, 2.0], &[3.0], &[1.0]]);
-    let scanned = Section::scan(&text);
+    let scanned = Section::scan(text.as_bytes());
     let name = |array: usize| (array != 1).then(|| format!("a{array}"));
     let rest = cut(&text, &scanned, name);
     let mut again = Vec::new();
@@ -94,7 +94,7 @@ fn cut_and_parts_are_a_round_trip() {
 #[test]
 fn dropping_entries_removes_their_tensors() {
     let text = section(&[&[0.0], &[1.0], &[2.0], &[3.0]]);
-    let scanned = Section::scan(&text);
+    let scanned = Section::scan(text.as_bytes());
     for mask in 0u32..16 {
         let drop: BTreeSet<u32> = (0..4).filter(|entry| mask >> entry & 1 == 1).collect();
         let dropped = drop_entries(&text, &scanned, &drop).expect("edits");

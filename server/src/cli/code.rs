@@ -10,7 +10,7 @@ use arrays::{Archive, FileReader, Source};
 use clap::Args;
 use interpreter::Tensor;
 use types::DataType;
-use weights::{Mapping, Part, Section, Split, folded_line, is_folded, split};
+use weights::{Mapping, Part, Split, folded_line, is_folded, split_and_scan};
 
 use super::{Failure, Outcome};
 use crate::{
@@ -69,11 +69,11 @@ pub(super) fn strip(args: &StripArgs) -> Result<Outcome, Failure> {
         return Err(refused(path, "the weights would be lost: name another file to write"));
     }
     let mapping = Mapping::open(path).map_err(|error| input::cannot_read(path, &error))?;
-    let Split { code, section } = split(mapping.bytes()).map_err(|error| refused(path, error))?;
+    let (Split { code, section }, scanned) =
+        split_and_scan(mapping.bytes()).map_err(|error| refused(path, error))?;
     if section.is_empty() || is_folded(section) {
         return Err(refused(path, "it has no metadata section: there is nothing to strip"));
     }
-    let scanned = Section::scan(section);
     if let Some(archive) = &args.weights {
         if let Some(error) = scanned.error() {
             return Err(refused(path, format!("its metadata section is invalid: {error}")));

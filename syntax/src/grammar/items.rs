@@ -47,7 +47,7 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
         T!["extern"] if p.nth(1) == T!["type"] => type_def(p),
         IDENT if p.text(0) == "data" && p.nth(1) == IDENT => type_def(p),
         GLOBAL | AT if at_tir(p) => tir(p),
-        T!["["] if p.at_column_zero() && is_log_line(p.rest_of_line()) => {
+        T!["["] if p.at_column_zero() && is_log_line(p.rest_of_line().as_bytes()) => {
             banner(p);
             // A module that follows a log line at the start of the file is the first one.
             *seen = Seen { item: !first, expression: false };
@@ -87,7 +87,7 @@ pub(super) fn at_item_line(p: &mut Parser<'_>) -> bool {
         METADATA => true,
         IDENT => p.at_column_zero() && p.text(0) == "data" && p.nth(1) == IDENT,
         GLOBAL | AT => p.at_column_zero() && at_tir(p),
-        T!["["] => p.at_column_zero() && is_log_line(p.rest_of_line()),
+        T!["["] => p.at_column_zero() && is_log_line(p.rest_of_line().as_bytes()),
         _ => false,
     }
 }
@@ -244,7 +244,7 @@ fn tir(p: &mut Parser<'_>) {
         DEF_KW => line.starts_with("def @"),
         TYPE_KW | EXTERN_KW | METADATA => true,
         HASH => line.starts_with("#["),
-        L_BRACK => is_log_line(line),
+        L_BRACK => is_log_line(line.as_bytes()),
         GLOBAL => line.starts_with("@T.prim_func") || line.contains("= primfn("),
         _ => false,
     });

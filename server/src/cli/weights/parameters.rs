@@ -80,7 +80,7 @@ fn describe_tensor(row: &mut Row, tensor: &Tensor) {
             .ok()?;
         String::from_utf8(text).ok()
     });
-    match text.as_ref().and_then(|text| Some((Header::read(text)?, text))) {
+    match text.as_ref().and_then(|text| Some((Header::read(text.as_bytes())?, text))) {
         Some((header, text)) => describe(row, &header, &Payload::Text(text)),
         None => row.problem = Some("its elements are no numbers".to_owned()),
     }
