@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use relay_tests::{corpus, edits};
-use semantics::{Database, Db, SourceFile, all_defs, body, check_file, inference, types_in};
+use semantics::{
+    Database, Db, SourceFile, all_defs, body, check_file, global_type, inference, module,
+    module_types, types_in,
+};
 use syntax::{Edit, ParseLimits, TextRange};
 
 fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old: &str, new: &str) {
@@ -249,4 +252,29 @@ fn edit_runs_only_queries_of_its_definition() {
     check_file(&db, file);
     types_in(&db, file);
     assert_eq!(log.take(), [""; 0]);
+}
+
+/// A renamed type parameter has its new name in all types.
+#[test]
+fn renamed_type_parameters_are_shown() {
+    let old = "type Box[A] {\n  Full(A),\n}\ndef @id[A](%x: A) -> A { %x }\ndef @main() { (Full, @id) }\n";
+    let new = old.replace('A', "B");
+    let mut text = old.to_owned();
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    for (before, after) in [(old, &*new), (&*new, old)] {
+        assert_as_from_scratch(&db, file, &text, "before the parameters are renamed");
+        edited(&mut db, file, &mut text, 0, before, after);
+        let name = |db: &Database, file: SourceFile| {
+            let module = module(db, file, 0).expect("a module");
+            let types = module_types(db, module);
+            let defs = all_defs(db, file).map(|def| global_type(db, def).map(|ty| ty.to_string()));
+            let defs: Vec<_> = defs.collect();
+            (types.adt("Box").expect("a type").params[0].name().to_string(), defs)
+        };
+        let fresh = Database::new();
+        let fresh_file = fresh.add_file(&text, ParseLimits::default());
+        assert_eq!(name(&db, file), name(&fresh, fresh_file), "{text}");
+        assert_as_from_scratch(&db, file, &text, "with renamed parameters");
+    }
 }

@@ -1,7 +1,7 @@
 //! Type parameters, in locally nameless representation.
 //!
 //! A polymorphic type refers to its parameters by de Bruijn index ([`Bound`]): alpha-equivalent
-//! types are equal, and substitution cannot capture parameters. Inside the function that declares
+//! types differ in declared names only, and substitution cannot capture parameters. Inside the function that declares
 //! it, a parameter is a constant with an identity ([`Param`]): in
 //! `def @id[A](%x: A) -> A { %x }` the type of `%x` is a [`Param`], the type of `@id` is over a
 //! [`Bound`]. Only the functions of [`ParamId`] create identities.
@@ -74,28 +74,15 @@ impl DTypeClass {
 }
 
 /// The declaration of a parameter of a polymorphic type.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TypeParam {
-    /// The name in printed types. Equality ignores it.
+    /// The name in printed types. Types with other names are not equal, so that results with types are
+    /// updated when a parameter is renamed; unification ignores names.
     pub name: SmolStr,
     /// The kind.
     pub kind: Kind,
     /// The admissible data types of a parameter of kind `BaseType`.
     pub class: DTypeClass,
-}
-
-impl PartialEq for TypeParam {
-    fn eq(&self, other: &TypeParam) -> bool {
-        (self.kind, self.class) == (other.kind, other.class)
-    }
-}
-
-impl Eq for TypeParam {}
-
-impl std::hash::Hash for TypeParam {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.kind, self.class).hash(state);
-    }
 }
 
 /// A use of a parameter inside the polymorphic type that declares it.
@@ -169,7 +156,7 @@ impl Param {
 
 impl PartialEq for Param {
     fn eq(&self, other: &Param) -> bool {
-        self.id() == other.id()
+        Arc::ptr_eq(&self.0, &other.0) || self.id() == other.id() && self.name() == other.name()
     }
 }
 
@@ -177,7 +164,7 @@ impl Eq for Param {}
 
 impl std::hash::Hash for Param {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.id().hash(state);
+        (self.id(), self.name()).hash(state);
     }
 }
 
