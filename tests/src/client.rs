@@ -82,14 +82,15 @@ impl Client {
         Client::run(&mut server).shake_hands(abilities, Value::Null)
     }
 
-    /// Starts a server command with pipes for standard input and output.
+    /// Starts the server by a command to which `lsp` is added.
     pub fn run(server: &mut Command) -> Client {
-        let mut child = server
-            .arg("lsp")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
+        Client::of(server.arg("lsp"))
+    }
+
+    /// Starts any server with pipes for standard input and output.
+    pub fn of(server: &mut Command) -> Client {
+        let mut child =
+            server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let (sender, incoming) = channel();
@@ -146,8 +147,7 @@ impl Client {
 
     /// Sends a message.
     pub fn send(&mut self, message: &Value) {
-        let body = message.to_string();
-        self.raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        self.raw(&framed(message));
     }
 
     /// Sends a notification.
@@ -309,6 +309,12 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the bytes of a message.
+pub fn framed(message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
 /// A range of the protocol.

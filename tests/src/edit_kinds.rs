@@ -1,9 +1,9 @@
-//! The modules that are edited, and ten kinds of edit in the middle of each.
+//! Ten kinds of edit in the middle of a module, and a chain of bindings to edit.
 
 use std::ops::Range;
 
 /// The kinds of edit, in the order of the table.
-pub(crate) const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 10] = [
     "letter",
     "digit",
     "operand",
@@ -18,12 +18,24 @@ pub(crate) const KINDS: [&str; 10] = [
 
 /// A replacement of a range of bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Change {
-    pub(crate) range: Range<usize>,
-    pub(crate) insert: String,
+pub struct Change {
+    /// The range.
+    pub range: Range<usize>,
+    /// The new text.
+    pub insert: String,
 }
 
 impl Change {
+    /// Applies the change to a text, and returns the inverse change.
+    pub fn apply(&self, text: &mut String) -> Change {
+        let undo = Change {
+            range: self.range.start..self.range.start + self.insert.len(),
+            insert: text[self.range.clone()].to_owned(),
+        };
+        text.replace_range(self.range.clone(), &self.insert);
+        undo
+    }
+
     fn insert(at: usize, text: &str) -> Option<Change> {
         Change::replace(at..at, text)
     }
@@ -35,7 +47,7 @@ impl Change {
 
 /// A chain of graph bindings without annotations. The one in the middle has an attribute, and a
 /// parameter has a shape that matches no operand.
-pub(crate) fn bare_chain(n: usize) -> String {
+pub fn bare_chain(n: usize) -> String {
     let ty = "Tensor[(16, 64), float32]";
     let mut text = format!(
         "#[version = \"0.0.5\"]\ndef @main(%x: {ty}, %a: Tensor[(1, 64), float32], \
@@ -134,7 +146,7 @@ fn sizes(ty: &str) -> Option<Vec<&str>> {
 }
 
 /// Returns the first edit of a kind from the middle of a module on.
-pub(crate) fn change(kind: &str, text: &str) -> Option<Change> {
+pub fn change(kind: &str, text: &str) -> Option<Change> {
     if kind == "header size" {
         let types = text.find("def @main")?;
         let size = types + text[types..].find(": Tensor[(")? + ": Tensor[(".len();
@@ -195,4 +207,11 @@ fn change_of(kind: &str, text: &str, call: &Call<'_>) -> Option<Change> {
         }
         _ => None,
     }
+}
+
+/// Returns the line and the column of a byte, in bytes.
+pub fn position(text: &str, at: usize) -> (u32, u32) {
+    let before = &text[..at];
+    let line = before.bytes().filter(|&byte| byte == b'\n').count();
+    (line as u32, (at - before.rfind('\n').map_or(0, |at| at + 1)) as u32)
 }

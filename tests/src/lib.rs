@@ -8,6 +8,7 @@ pub mod calls;
 pub mod client;
 pub mod command;
 pub mod corpus;
+pub mod edit_kinds;
 pub mod edits;
 pub mod fuzz;
 pub mod generators;

@@ -6,7 +6,6 @@
 //! Without valgrind the bench is skipped with a message.
 
 mod budgets;
-mod edits;
 
 use std::{
     hint::black_box,
@@ -16,10 +15,10 @@ use std::{
 };
 
 use budgets::{COLD, EDITS};
-use edits::{Change, KINDS};
 use relay_tests::{
     client::{Client, at, binary},
     corpus,
+    edit_kinds::{self, Change, KINDS, position},
 };
 use semantics::{Database, DefKind, all_defs, body, check_file, inference};
 use serde_json::json;
@@ -52,7 +51,7 @@ fn main() -> ExitCode {
         println!("SKIPPED: there is no valgrind to count instructions with");
         return ExitCode::SUCCESS;
     }
-    let mut modules = vec![("chain".to_owned(), edits::bare_chain(CHAIN))];
+    let mut modules = vec![("chain".to_owned(), edit_kinds::bare_chain(CHAIN))];
     match corpus::conformance() {
         Some(folder) => modules.extend(MODELS.iter().filter_map(|name| {
             let text = std::fs::read_to_string(folder.join(format!("models/{name}.relay"))).ok()?;
@@ -208,22 +207,12 @@ impl Session {
         instructions(&PathBuf::from(format!("{}.{}", self.profile.display(), self.dumps)))
     }
 
-    /// The line and the column of a byte.
-    fn position(&self, at: usize) -> (u32, u32) {
-        let before = &self.text[..at];
-        let line = before.bytes().filter(|&byte| byte == b'\n').count();
-        (line as u32, (at - before.rfind('\n').map_or(0, |at| at + 1)) as u32)
-    }
-
     /// Makes a change, requests a hover, and returns the inverse change. The diagnostics may be
     /// unchanged and thus not be sent: [`Session::take`] waits for them.
     fn make(&mut self, change: &Change) -> Change {
-        let (from, to) = (self.position(change.range.start), self.position(change.range.end));
-        let undo = Change {
-            range: change.range.start..change.range.start + change.insert.len(),
-            insert: self.text[change.range.clone()].to_owned(),
-        };
-        self.text.replace_range(change.range.clone(), &change.insert);
+        let [from, to] =
+            [change.range.start, change.range.end].map(|place| position(&self.text, place));
+        let undo = change.apply(&mut self.text);
         self.version += 1;
         self.client.edit(URI, self.version, from, to, &change.insert);
         let (line, column) = from;
@@ -247,7 +236,7 @@ fn edited(folder: &Path, modules: &[(String, String)]) -> usize {
         let budget = EDITS.iter().find(|(module, _)| module == name).map(|(_, budget)| budget);
         print!("{name:12}");
         for (number, kind) in KINDS.iter().enumerate() {
-            let Some(change) = edits::change(kind, text) else {
+            let Some(change) = edit_kinds::change(kind, text) else {
                 print!(" {:>12}", "-");
                 continue;
             };

@@ -107,8 +107,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await choose("offered.relay");
     await page.locator(".notification-toast", { hasText: "has a large metadata section" }).first().waitFor({ timeout: PATIENCE });
     await line('"root": 1').waitFor({ timeout: PATIENCE });
-    change(settings);
-    await line("#[metadata] folded:").waitFor({ timeout: PATIENCE });
+    await until(line("#[metadata] folded:"), () => change(settings));
     await close("offered.relay");
     say("the setting");
 
@@ -139,11 +138,12 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await eventually(page, () => onDisk("small.relay") === `// edited\n${smallCode}${smallSection}`, (same) => same);
 
     // The unused constant is dropped by the save, whose text then has the new numbers.
-    await page.keyboard.press("Control+End");
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("Home");
     const fix = page.locator(".action-widget .monaco-list-row", { hasText: "Drop it" }).first();
-    await until(fix, () => page.keyboard.press("Control+."));
+    await until(fix, async () => {
+      for (const key of ["Escape", "Control+End", "ArrowUp", "Home", "Control+."]) {
+        await page.keyboard.press(key);
+      }
+    });
     await fix.click();
     await line("; saving drops 0").waitFor({ timeout: PATIENCE });
     assert.ok(onDisk("small.relay").endsWith(smallSection), "nothing is written before the save");
