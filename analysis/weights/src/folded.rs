@@ -49,14 +49,16 @@ impl FoldedLine {
     /// Parses the line at the start of a text.
     pub fn parse(text: &str) -> FoldedLine {
         let line = text.lines().next().unwrap_or_default().trim_end();
-        let start = line.find(DROPS).unwrap_or(line.len());
+        // Without its trailing space, which an editor may have removed with the list.
+        let marker = DROPS.trim_end();
+        let start = line.find(marker).unwrap_or(line.len());
         let (facts, drops) = line.split_at(start);
         let number = |part: &str| {
             let words = part.trim().split_once(' ')?;
             matches!(words.1, "constant" | "constants").then(|| words.0.parse().ok())?
         };
         let constants = facts.strip_prefix(FOLDED).and_then(|f| f.split(',').find_map(number));
-        let drops = match drops.strip_prefix(DROPS) {
+        let drops = match drops.strip_prefix(marker) {
             Some(list) => parse_numbers(list, constants.unwrap_or(0)),
             None => Some(BTreeSet::new()),
         };
