@@ -148,9 +148,9 @@ impl Workspace {
         }
         // Large files: more than a tree can address, and more than the limit.
         let huge = fs::File::create(root.join("huge.relay")).expect("a file");
-        huge.set_len(5 << 30).expect("room");
+        huge.set_len(5 << 30).expect("disk space");
         let mut long = fs::File::create(root.join("long.relay")).expect("a file");
-        long.write_all(&[b' '; (64 << 20) + 1]).expect("room");
+        long.write_all(&[b' '; (64 << 20) + 1]).expect("disk space");
         // Deep folders, deeper than the maximal length of a path.
         self.write(
             format!("{}deep.relay", "d/".repeat(200)).as_bytes(),

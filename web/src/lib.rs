@@ -4,7 +4,7 @@
 //! functions and an imported clock. `wasm-bindgen` is not used: its tool takes minutes to build, and its
 //! generated script would be larger than the one that calls these functions.
 //!
-//! A host calls `start` once. For each message of the client it calls `room` with the length, writes the
+//! A host calls `start` once. For each message of the client it calls `allocate` with the length, writes the
 //! message there, and calls `receive`. It calls `work` until there is nothing to do at the moment, and after
 //! each call reads the messages for the client with `take` and `message`. If a call traps, the instance
 //! cannot be used any more: `fault` returns the reason, and the host creates a new instance.
@@ -55,7 +55,7 @@ pub extern "C" fn start() {
 
 /// Allocates the buffer for a message of the client, and returns its address.
 #[unsafe(no_mangle)]
-pub extern "C" fn room(length: usize) -> *mut u8 {
+pub extern "C" fn allocate(length: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
         state.incoming.clear();
         state.incoming.resize(length, 0);
@@ -63,7 +63,7 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
     })
 }
 
-/// Receives the message that was written to [`room`].
+/// Receives the message that was written to [`allocate`].
 #[unsafe(no_mangle)]
 pub extern "C" fn receive() {
     STATE.with_borrow_mut(|state| {

@@ -5,7 +5,7 @@ interface Exports {
   readonly memory: WebAssembly.Memory;
   __wasm_call_ctors(): void;
   start(): void;
-  room(length: number): number;
+  allocate(length: number): number;
   receive(): void;
   work(): number;
   take(): number;
@@ -36,7 +36,7 @@ export class Instance {
   receive(message: string): void {
     this.call(() => {
       const body = encoder.encode(message);
-      const at = this.exports.room(body.length) >>> 0;
+      const at = this.exports.allocate(body.length) >>> 0;
       new Uint8Array(this.exports.memory.buffer, at, body.length).set(body);
       this.exports.receive();
     });

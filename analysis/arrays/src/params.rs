@@ -33,11 +33,11 @@ pub(crate) fn entries<R: ReaderAt>(source: &Source<R>) -> Result<(Vec<String>, V
     }
     from.u64()?;
     let count = from.count(8)?;
-    let mut room = MAX_NAMES;
+    let mut remaining = MAX_NAMES;
     let mut names = Vec::new();
     for _ in 0..count {
         let length = from.count(1)?;
-        room = room.checked_sub(length).ok_or_else(|| {
+        remaining = remaining.checked_sub(length).ok_or_else(|| {
             Error(format!("the names of its arrays have more than {MAX_NAMES} bytes"))
         })?;
         let mut name = vec![0; length];

@@ -20,7 +20,7 @@ use crate::{
 /// megabyte, and the memory that a call retains is measured afterwards.
 const SMALL: u64 = 16 << 10;
 
-/// Returns an empty vector with room for `count` items.
+/// Returns an empty vector with capacity for `count` items.
 ///
 /// If the memory is not available, the work that the thread does [within](crate::Watch::within) a run
 /// ends with [`FaultKind::Memory`]. Outside of a run, this panics.

@@ -237,8 +237,8 @@ impl Run<'_, '_, '_> {
         let base = self.stack.len();
         let slots = proc.slots.max(args.len());
         // The stack grows by doubling. It is the only vector that deep recursion makes large.
-        let room = self.stack.try_reserve(slots).and_then(|()| self.frames.try_reserve(1));
-        room.map_err(|_| no_memory(SLOT * (2 * self.stack.len() + slots) as u64))?;
+        let reserved = self.stack.try_reserve(slots).and_then(|()| self.frames.try_reserve(1));
+        reserved.map_err(|_| no_memory(SLOT * (2 * self.stack.len() + slots) as u64))?;
         self.stack.extend(args);
         if let Some(own) = &own {
             self.stack.extend(own.captured().iter().cloned());

@@ -77,7 +77,7 @@ impl BufferPool {
         }
         let buffer = Buffer { elements: Box::new(elements), count, bytes };
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        // The oldest ones make room.
+        // The oldest ones are dropped.
         while buffers.bytes + bytes > self.capacity || buffers.all.len() >= MAX_BUFFERS {
             let oldest = buffers.all.remove(0);
             buffers.bytes -= oldest.bytes;

@@ -253,8 +253,8 @@ fn bitserial_conv2d(call: &mut Call<'_>) -> Outcome {
     for i in 0..2 {
         let kernel = element(call, "kernel_size", &kernel, i, 2)?;
         let stride = element(call, "strides", &strides, i, 2)?;
-        let room = &dshape[2 + i] + &pad[i] - kernel;
-        shape.push(trunc_div(call, "strides", &room, &stride)? + 1);
+        let slack = &dshape[2 + i] + &pad[i] - kernel;
+        shape.push(trunc_div(call, "strides", &slack, &stride)? + 1);
     }
     let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };
     let dtype = call.attrs().dtype("out_dtype");

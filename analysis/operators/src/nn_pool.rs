@@ -243,11 +243,11 @@ fn pool(call: &mut Call<'_>, letters: &str) -> Outcome {
         let dilation = element(call, "dilation", &dilation, i, axes)?;
         let stride = element(call, "strides", &strides, i, axes)?;
         let reach = (window - 1) * dilation + 1;
-        let mut room = &data.shape[at] + &pad[i] - reach;
+        let mut slack = &data.shape[at] + &pad[i] - reach;
         if call.attrs().bool("ceil_mode") {
-            room = room + stride.clone() - 1;
+            slack = slack + stride.clone() - 1;
         }
-        shape[at] = trunc_div(call, "strides", &room, &stride)? + 1;
+        shape[at] = trunc_div(call, "strides", &slack, &stride)? + 1;
     }
     call.output_tensor(shape, data.dtype)
 }

@@ -141,8 +141,11 @@ fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
     // If an axis is listed twice, TVM allocates its list too short by one and writes past the end,
     // which has no effect up to the capacity of the allocation.
     match rank.checked_sub(named.len()) {
-        Some(room) if others.len() == room || (room > 0 && others.len() <= (room | 1).max(3)) => {
-            others.truncate(room);
+        Some(expected)
+            if others.len() == expected
+                || (expected > 0 && others.len() <= (expected | 1).max(3)) =>
+        {
+            others.truncate(expected);
             Ok(others)
         }
         _ => named_twice(call, &named, rank),
@@ -184,7 +187,9 @@ fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
     }
     // As above: a result with one axis may have an excess entry, which is dropped.
     match rank.checked_sub(folded.len()) {
-        Some(room) if left.len() == room || (room, left.len()) == (1, 2) => left.truncate(room),
+        Some(expected) if left.len() == expected || (expected, left.len()) == (1, 2) => {
+            left.truncate(expected)
+        }
         _ => return named_twice(call, &folded, rank),
     }
     Ok(left.iter().map(|&axis| data.shape[axis].clone()).collect())

@@ -149,7 +149,7 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
             return Err(Error::new("bad-archive", "", message));
         }
         if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
-            // The name of the next entry, where it is longer than a header has room for.
+            // The name of the next entry, where it is longer than the field of a header.
             for name in long_names(entry, kind.is_gnu_longname()).map_err(failed)? {
                 if is_outside(&name) {
                     return leads_out(&name);

@@ -45,7 +45,7 @@ pub(crate) fn module(graph: &Graph<'_>, length: usize) -> Result<String, Error> 
         temporaries: 0,
         in_type_definition: false,
         depth: 0,
-        room: MIN_LIMIT.saturating_add(length.saturating_mul(FACTOR)),
+        budget: MIN_LIMIT.saturating_add(length.saturating_mul(FACTOR)),
     };
     let mut out = format!("#[version = \"{FORMAT}\"]\n");
     match graph.kind(graph.root) {
@@ -90,7 +90,7 @@ struct Printer<'g, 't> {
     in_type_definition: bool,
     depth: usize,
     /// The number of bytes that may still be written.
-    room: usize,
+    budget: usize,
 }
 
 /// The state of an expression.
@@ -153,7 +153,7 @@ impl Printer<'_, '_> {
     }
 
     fn take(&mut self, bytes: usize) -> Result<(), Error> {
-        self.room = self.room.checked_sub(bytes).ok_or_else(|| {
+        self.budget = self.budget.checked_sub(bytes).ok_or_else(|| {
             let message = "the text is far longer than the file, because it repeats shared nodes";
             Error::new("too-long", "", message)
         })?;

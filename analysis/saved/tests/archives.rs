@@ -75,7 +75,7 @@ fn path_traversal_and_links_are_rejected() {
     for name in ["/etc/passwd", "../model.json", "a/../../b", "a\\..\\b", ".."] {
         refused(&archive(&[good, (name, FILE, b"x")]), "leads out of it");
     }
-    // Names that are longer than a header has room for are in an entry before.
+    // Names that are longer than the field of a header are in an entry before.
     let long = "a/".repeat(80) + "../../x\0";
     refused(&archive(&[("././@LongLink", EntryType::GNULongName, long.as_bytes()), good]), "leads");
     let record = format!("{} path={}\n", 174, long.trim_end_matches('\0'));

@@ -357,8 +357,8 @@ impl<'a, 'p> Search<'a, 'p> {
             next = facts.rest.as_deref();
         }
         let found = self.patterns(0, &known);
-        let room = MAX_MISSING - self.missing.len();
-        self.missing.extend(found.into_iter().take(room));
+        let capacity = MAX_MISSING - self.missing.len();
+        self.missing.extend(found.into_iter().take(capacity));
     }
 
     /// Returns the missing patterns at a place, at most [`MAX_MISSING`]. The recursion is as deep

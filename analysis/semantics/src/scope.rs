@@ -72,7 +72,7 @@ pub struct Resolved {
     tables: Lazy,
 }
 
-/// Which variables of a body are the same as in an earlier version, by the units that bind them.
+/// The variables of a body that are the same as in an earlier version, by the units that bind them.
 pub(crate) struct Moved {
     /// The units below this one have the same numbers.
     pub(crate) settled: usize,

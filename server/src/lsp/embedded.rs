@@ -52,10 +52,10 @@ impl Embedded {
         Embedded { tasks, handler, owner, messages, _exits: exited }
     }
 
-    /// Takes a message of the client. What is to be done for it is done by [`work`](Self::work).
+    /// Takes a message of the client. [`work`](Self::work) does the work for it.
     pub fn receive(&mut self, body: &[u8]) {
         let handler = &mut self.handler;
-        // It waits for nothing but room for one more call, and there is always room.
+        // It waits only while too many calls are active, which is never the case here.
         self.tasks.run(|| handler.handle(body).now_or_never());
     }
 

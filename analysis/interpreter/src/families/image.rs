@@ -79,9 +79,9 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     let padding = padding(call, 2)?;
     let axis = |at: usize, size: usize, window: usize| {
         let reach = window.saturating_sub(1).saturating_mul(dilations[at]).saturating_add(1);
-        let room = size.saturating_add(padding[at].0).saturating_add(padding[at].1);
+        let padded = size.saturating_add(padding[at].0).saturating_add(padding[at].1);
         let count =
-            if room >= reach { ((room - reach) / strides[at]).saturating_add(1) } else { 0 };
+            if padded >= reach { ((padded - reach) / strides[at]).saturating_add(1) } else { 0 };
         Windows {
             size,
             window,

@@ -51,11 +51,11 @@ impl Walk {
         (stride, dilation): (usize, usize),
         (before, after): (usize, usize),
     ) -> Walk {
-        let room = size.saturating_add(before).saturating_add(after);
+        let padded = size.saturating_add(before).saturating_add(after);
         let rest = match window.checked_sub(1) {
-            Some(steps) => room.checked_sub(steps.saturating_mul(dilation).saturating_add(1)),
+            Some(steps) => padded.checked_sub(steps.saturating_mul(dilation).saturating_add(1)),
             // An empty window has a negative extent, as in the type relation.
-            None => Some(room.saturating_add(dilation - 1)),
+            None => Some(padded.saturating_add(dilation - 1)),
         };
         let count = rest.map_or(0, |rest| (rest / stride).saturating_add(1));
         Walk { size, window, stride, dilation, before, count }
@@ -66,8 +66,8 @@ impl Walk {
     pub(super) fn inside(&self, at: usize) -> (usize, usize, usize) {
         let start = at.saturating_mul(self.stride);
         let from = self.before.saturating_sub(start).div_ceil(self.dilation).min(self.window);
-        let room = self.size.saturating_add(self.before).saturating_sub(start);
-        let to = room.div_ceil(self.dilation).min(self.window);
+        let end = self.size.saturating_add(self.before).saturating_sub(start);
+        let to = end.div_ceil(self.dilation).min(self.window);
         let first =
             start.saturating_add(from.saturating_mul(self.dilation)).saturating_sub(self.before);
         (from, to.max(from), first)
@@ -269,8 +269,8 @@ fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
 fn reach(walk: &Walk, k: usize) -> (usize, usize) {
     let offset = k.saturating_mul(walk.dilation);
     let first = walk.before.saturating_sub(offset).div_ceil(walk.stride);
-    let room = walk.size.saturating_add(walk.before).saturating_sub(offset);
-    let last = room.div_ceil(walk.stride).min(walk.count);
+    let end = walk.size.saturating_add(walk.before).saturating_sub(offset);
+    let last = end.div_ceil(walk.stride).min(walk.count);
     (first.min(last), last)
 }
 

@@ -51,10 +51,10 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
             // Padding counts, but positions beyond it do not: the mean of a window that
             // `ceil_mode` places there is 0 / 0, which is NaN in TVM as well.
             let start = at.saturating_mul(walk.stride);
-            let room = walk.size.saturating_add(walk.before).saturating_add(after);
+            let padded = walk.size.saturating_add(walk.before).saturating_add(after);
             let end = start
                 .saturating_add((walk.window - 1).saturating_mul(walk.dilation))
-                .min(room.saturating_sub(1));
+                .min(padded.saturating_sub(1));
             (end as i64 - start as i64) / walk.dilation as i64 + 1
         } else {
             (to - from).max(1) as i64

@@ -306,14 +306,14 @@ fn scan(
     };
     let shape = tensor.shape().to_vec();
     let inner: usize = shape[axis + 1..].iter().product();
-    let stretch = shape[axis] * inner;
+    let block = shape[axis] * inner;
     let Some(tensor) = converted(tensor, dtype) else { return call.unsupported(dtype) };
     each_wide!(widened(&tensor), array => {
         let is_float = T::DTYPE.is_float();
         let narrow = T::DTYPE.bits == 32;
         let elements = array.as_slice().unwrap_or_default();
         let mut out = repeated(T::default(), elements.len());
-        for (from, to) in elements.chunks(stretch.max(1)).zip(out.chunks_mut(stretch.max(1))) {
+        for (from, to) in elements.chunks(block.max(1)).zip(out.chunks_mut(block.max(1))) {
             for column in 0..inner {
                 let (mut number, mut whole) = (neutral as f64, neutral);
                 for at in watched((column..from.len()).step_by(inner)) {

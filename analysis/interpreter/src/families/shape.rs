@@ -142,13 +142,13 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
             let Some(array) = T::unwrap(part) else {
                 return Err(call.fault("the tensors have different data types"));
             };
-            let stretch = array.shape()[axis..].iter().product();
-            slices.push((array.as_slice().unwrap_or_default(), stretch));
+            let length = array.shape()[axis..].iter().product();
+            slices.push((array.as_slice().unwrap_or_default(), length));
         }
         let mut out: Vec<T> = with_capacity(shape.iter().product());
         for row in 0..outer {
-            for (elements, stretch) in &slices {
-                let part = &elements[row * stretch..(row + 1) * stretch];
+            for (elements, length) in &slices {
+                let part = &elements[row * length..(row + 1) * length];
                 pieces(part).for_each(|piece| out.extend_from_slice(piece));
             }
         }

@@ -281,7 +281,7 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
         return call.unsupported(values.dtype());
     };
     let steps = strides(shape);
-    let stretch: usize = shape[depth..].iter().product();
+    let run: usize = shape[depth..].iter().product();
     let numbers = places.to_i64s();
     let start = |place: &[i64]| -> Option<usize> {
         let mut start = 0;
@@ -301,7 +301,7 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
             T::unwrap(&default).and_then(|x| x.first().copied()).unwrap_or_default();
         let mut out = repeated(default, shape.iter().product());
         for (start, &value) in watched(starts.iter().zip(values)) {
-            if let Some(to) = start.and_then(|start| out.get_mut(start..start + stretch)) {
+            if let Some(to) = start.and_then(|start| out.get_mut(start..start + run)) {
                 pieces_mut(to).for_each(|piece| piece.fill(value));
             }
         }

@@ -208,8 +208,8 @@ fn by_blocks<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut Arra
         return c.fill(T::default());
     }
     let (depth, width) = block_of::<T>(inner, columns);
-    let room: usize = panels::<T>(columns.min(width)).sum();
-    let mut packed = Aligned::new(room * depth);
+    let padded: usize = panels::<T>(columns.min(width)).sum();
+    let mut packed = Aligned::new(padded * depth);
     with_rows(a, |a, apart| {
         for left in (0..columns).step_by(width) {
             let right = columns.min(left + width);

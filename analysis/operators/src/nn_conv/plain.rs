@@ -235,8 +235,8 @@ pub(super) fn deformable_conv2d(call: &mut Call<'_>) -> Outcome {
     for i in 0..2 {
         let reach = reach(&kernel[i], element(call, "dilation", &dilation, i, 2)?);
         let stride = element(call, "strides", &strides, i, 2)?;
-        let room = &dshape[2 + i] + &pad[i] - reach;
-        spatial.push(floor_div(call, "strides", &room, &stride)? + 1);
+        let slack = &dshape[2 + i] + &pad[i] - reach;
+        spatial.push(floor_div(call, "strides", &slack, &stride)? + 1);
     }
     let batch = dshape[0].clone();
     let deformable = call.attrs().int("deformable_groups").unwrap_or(1);

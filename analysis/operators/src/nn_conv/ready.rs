@@ -59,8 +59,8 @@ fn ready_conv(
             continue;
         }
         let stride = element(call, "strides", &strides, i, axes)?;
-        let room = &dshape[at] + &pad[i] - reach(&kernel[i], dilation[i].clone());
-        shape[at] = trunc_div(call, "strides", &room, &stride)? + 1;
+        let slack = &dshape[at] + &pad[i] - reach(&kernel[i], dilation[i].clone());
+        shape[at] = trunc_div(call, "strides", &slack, &stride)? + 1;
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     layouts.output(call, &shape, dtype)
@@ -185,13 +185,13 @@ fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
     let depth = product(kernel.iter().chain([inputs])).as_known();
     let outputs = call.attrs().dim("channels").and_then(|channels| channels.as_known());
     let name = call.name(1);
-    for (room, needed, what) in
+    for (found, needed, what) in
         [(across * rows, outputs, "outputs"), (down * columns, depth, "products")]
     {
-        if let (Some(room), Some(needed)) = (room.as_known(), needed)
-            && room < needed
+        if let (Some(found), Some(needed)) = (found.as_known(), needed)
+            && found < needed
         {
-            let message = text!("{name} has tiles for {room} {what}, expected {needed}");
+            let message = text!("{name} has tiles for {found} {what}, expected {needed}");
             return fault(call, Code::ShapeMismatch, message)
                 .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
                 .argument(1, shape_text(&tiles.shape))

@@ -1,4 +1,4 @@
-//! What inference needs from outside a body.
+//! The environment of inference: everything that it reads outside a body.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub trait Env {
     fn poll(&self) {}
 }
 
-/// What inference takes from a module as a whole.
+/// The facts about a module as a whole that inference reads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModuleData {
     /// The data types and constructors.

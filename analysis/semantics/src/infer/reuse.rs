@@ -65,7 +65,7 @@ fn infer_ordered(
     infer.finish(memo).pop().unwrap_or_default()
 }
 
-/// What is known about the inputs of a unit without comparing types.
+/// A comparison of the inputs of a unit with those of an earlier inference that compares no types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inputs {
     /// They are the same as before.

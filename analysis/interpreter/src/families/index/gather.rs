@@ -29,7 +29,7 @@ fn collect(
                     spend(1);
                     out.push(element);
                 }
-                Some(stretch) => pieces(stretch).for_each(|piece| out.extend_from_slice(piece)),
+                Some(run) => pieces(run).for_each(|piece| out.extend_from_slice(piece)),
                 None => return Err(call.fault("an index is out of range")),
             }
         }

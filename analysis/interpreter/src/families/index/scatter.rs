@@ -56,12 +56,12 @@ fn apply(
         let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
         let is_update = matches!(mode, "update" | "");
         if let Some(elements) = array.as_slice_mut() {
-            for (&start, stretch) in starts.iter().zip(updates.chunks(length.max(1))) {
+            for (&start, chunk) in starts.iter().zip(updates.chunks(length.max(1))) {
                 spend(1);
                 let Some(to) = elements.get_mut(start..start + length) else {
                     return Err(call.fault("an index is out of range"));
                 };
-                for (to, &from) in pieces_mut(to).flatten().zip(stretch) {
+                for (to, &from) in pieces_mut(to).flatten().zip(chunk) {
                     *to = if is_update {
                         from
                     } else if is_float {

@@ -27,12 +27,12 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
         let mut array = own(array);
         let mask = <T as Element>::from_f64(mask);
         if let Some(elements) = array.as_slice_mut() {
-            for (k, stretch) in elements.chunks_mut(inner.max(1)).enumerate() {
+            for (k, chunk) in elements.chunks_mut(inner.max(1)).enumerate() {
                 spend(1);
                 let (i, j) = (k / shape[1].max(1), k % shape[1].max(1));
                 let (time, batch) = if axis == 0 { (i, j) } else { (j, i) };
                 if ends.get(batch).is_some_and(|&end| time as i64 >= end) {
-                    pieces_mut(stretch).for_each(|piece| piece.fill(mask));
+                    pieces_mut(chunk).for_each(|piece| piece.fill(mask));
                 }
             }
         }

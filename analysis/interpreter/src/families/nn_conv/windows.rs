@@ -56,8 +56,8 @@ impl CopiedAxis {
     fn inside(&self, phase: usize) -> (usize, usize, usize) {
         let (walk, phase) = (&self.walk, self.phases[phase]);
         let from = walk.before.saturating_sub(phase).div_ceil(walk.stride).min(self.size);
-        let room = (walk.size + walk.before).saturating_sub(phase);
-        let to = room.div_ceil(walk.stride).clamp(from, self.size);
+        let end = (walk.size + walk.before).saturating_sub(phase);
+        let to = end.div_ceil(walk.stride).clamp(from, self.size);
         (from, to, (from * walk.stride + phase).saturating_sub(walk.before))
     }
 }

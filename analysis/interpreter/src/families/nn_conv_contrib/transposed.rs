@@ -64,12 +64,12 @@ pub(in crate::families) fn transposed(
         let before = reach.saturating_sub(number(padding[axis].0));
         let after = reach.saturating_sub(number(padding[axis].1)).saturating_add(extra[axis]);
         let stretched = number(size.saturating_sub(1).saturating_mul(strides[axis]));
-        let room = stretched.saturating_add(1).saturating_add(before).saturating_add(after);
-        let room = if size == 0 { 0 } else { room.max(0) };
-        spread.push((before, strides[axis], room as usize));
+        let padded = stretched.saturating_add(1).saturating_add(before).saturating_add(after);
+        let padded = if size == 0 { 0 } else { padded.max(0) };
+        spread.push((before, strides[axis], padded as usize));
     }
     let mut shape = data.shape()[..2].to_vec();
-    shape.extend(spread.iter().map(|&(_, _, room)| room));
+    shape.extend(spread.iter().map(|&(_, _, padded)| padded));
     call.allow(&shape, data.dtype())?;
     let data = spread_out(call, &data, &spread, &shape)?;
     let weight = mirrored(call, &weight, groups)?;
@@ -93,11 +93,11 @@ fn spread_out(
     let places: Vec<Vec<Option<usize>>> = spread
         .iter()
         .enumerate()
-        .map(|(axis, &(before, stride, room))| {
+        .map(|(axis, &(before, stride, padded))| {
             let place = |at: usize| {
                 let place = i64::try_from(at.saturating_mul(stride)).unwrap_or(i64::MAX);
                 let place = usize::try_from(place.saturating_add(before)).ok();
-                place.filter(|&place| place < room).map(|place| place * to[2 + axis])
+                place.filter(|&place| place < padded).map(|place| place * to[2 + axis])
             };
             collected((0..from[2 + axis]).map(place))
         })

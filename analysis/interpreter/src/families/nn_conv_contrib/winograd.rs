@@ -259,8 +259,8 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     let mut counts = with_capacity(axes);
     for axis in 0..axes {
         let window = matrices[axis].alpha + 1 - matrices[axis].tile;
-        let room = sizes[axis].saturating_add(padding[axis].0).saturating_add(padding[axis].1);
-        counts.push(room.saturating_add(1).saturating_sub(window));
+        let padded = sizes[axis].saturating_add(padding[axis].0).saturating_add(padding[axis].1);
+        counts.push(padded.saturating_add(1).saturating_sub(window));
     }
     let mut shape = vec![batches, outputs];
     shape.extend(&counts);

@@ -13,7 +13,7 @@ use crate::{
 /// start and length, and runs of new elements without a source.
 #[derive(Default)]
 struct Sources {
-    stretches: Vec<(Option<usize>, usize)>,
+    runs: Vec<(Option<usize>, usize)>,
     count: usize,
 }
 
@@ -23,10 +23,10 @@ impl Sources {
         for source in watched(each) {
             let source = source?;
             all.count += 1;
-            match all.stretches.last_mut() {
+            match all.runs.last_mut() {
                 Some((Some(from), length)) if source == Some(*from + *length) => *length += 1,
                 Some((None, length)) if source.is_none() => *length += 1,
-                _ => push(&mut all.stretches, (source, 1)),
+                _ => push(&mut all.runs, (source, 1)),
             }
         }
         Ok(all)
@@ -35,9 +35,9 @@ impl Sources {
     /// The sources one by one.
     fn each(&self) -> Vec<Option<usize>> {
         let mut each = with_capacity(self.count);
-        for &(from, length) in &self.stretches {
-            let stretch = watched(0..length).map(|k| from.map(|from| from + k));
-            each.extend(stretch);
+        for &(from, length) in &self.runs {
+            let run = watched(0..length).map(|k| from.map(|from| from + k));
+            each.extend(run);
         }
         each
     }
@@ -147,7 +147,7 @@ fn spread(
         let mut index = repeated(0usize, outer.len());
         for _ in 0..rows {
             let row = start(&index);
-            for &(source, length) in &last.stretches {
+            for &(source, length) in &last.runs {
                 let found = row.zip(source).and_then(|(row, at)| from.get(row + at..row + at + length));
                 spend(1);
                 match found {
