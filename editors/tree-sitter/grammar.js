@@ -5,15 +5,15 @@
  *   B. what `print(mod)` shows beyond: %aten::relu_1.0, {a=1}, 'main', @T.prim_func
  *   C. the notation of the manual:     data Nat { Z : () -> Nat }, case Z() { 1 }, @f<int32>(%x)
  *
- * One tree serves all three. What is well-formed is decided as in the crate `syntax`; a test holds
- * the two against each other. Names with a sigil, comments and whatever depends on line breaks come
- * from `src/scanner.c`.
+ * All three have the same tree. The grammar accepts what the crate `syntax` accepts, which a test
+ * checks. Names with a sigil, comments and tokens that depend on line breaks come from
+ * `src/scanner.c`.
  */
 
 /// <reference types="tree-sitter-cli/dsl" />
 // @ts-check
 
-/** Reserved words, which are names of attributes too: `ref=1`, `type="float32"`. */
+/** Reserved words, which may also be names of attributes: `ref=1`, `type="float32"`. */
 const KEYWORDS = [
   'let', 'fn', 'def', 'if', 'else', 'type', 'match', 'extern', 'free_var', 'ref', 'ref_read',
   'ref_write', 'True', 'False',
@@ -22,7 +22,7 @@ const KEYWORDS = [
 /** Numbers without a digit before their suffix: `inff`, `nanf16`. */
 const FLOAT_WORDS = ['inff', 'nanf'].flatMap((word) => ['', 16, 32, 64].map((bits) => word + bits));
 
-/** Binding strength, as in TVM; the manual's `&&` and `||` are below all others. */
+/** Precedence, as in TVM; the manual's `&&` and `||` are below all others. */
 const PREC = { or: 4, and: 5, equal: 7, compare: 8, add: 10, multiply: 12, postfix: 20 };
 
 /** `a, b, c,` or nothing. */
@@ -63,9 +63,9 @@ module.exports = grammar({
     $.json,
     $.json_archive,
     $.tir_text,
-    // In no rule, and so an error: the rest of the text.
+    // Not part of any rule, so an error: the rest of the text.
     $.unclosed_comment,
-    // In no rule: valid only while tree-sitter recovers from an error.
+    // Not part of any rule: valid only while tree-sitter recovers from an error.
     $._recovering,
   ],
 
@@ -76,7 +76,7 @@ module.exports = grammar({
   ],
 
   rules: {
-    // A log holds modules one after another, each after a log line or a version header.
+    // A log contains several modules, each after a log line or a version header.
     source_file: ($) => seq(
       optional($._module),
       repeat(seq(choice($.version, $.log_line), optional($._module))),
@@ -101,8 +101,8 @@ module.exports = grammar({
     // [12:30:00] /src/relay/transforms/print_ir.cc:60: PrintIR():
     log_line: (_) => token(prec(1, /\[[^\n]{2}:[^\n]{2}:[^\n]{2}\][^\n]*/)),
 
-    // #[metadata] { "root": 1, … } to the end of the module. What is long, with the weights of a
-    // network in it, is a `json_archive`, into which no other grammar is injected.
+    // #[metadata] { "root": 1, … } to the end of the module. A long one, such as
+    // the weights of a network, is a `json_archive`, into which no other grammar is injected.
     metadata_section: ($) => prec.right(seq(
       $.metadata_header,
       optional(choice($.json, $.json_archive)),
@@ -110,7 +110,7 @@ module.exports = grammar({
 
     metadata_header: (_) => token(/#\[[ \t\r\n]*metadata[ \t\r\n]*\]/),
 
-    // @main = primfn(…) -> () { … }, @T.prim_func …: kept as it is.
+    // @main = primfn(…) -> () { … }, @T.prim_func …: verbatim.
     tir_function: ($) => $.tir_text,
 
     // %0 = add(%a, %b); nn.relu(%0)
@@ -153,7 +153,7 @@ module.exports = grammar({
       )),
     ),
 
-    // ---- what definitions and function expressions share
+    // ---- parts of both definitions and function expressions
 
     _signature_and_body: ($) => seq(
       optional($.type_parameters),
@@ -186,7 +186,7 @@ module.exports = grammar({
 
     virtual_device: ($) => seq('{', list($.attribute), '}'),
 
-    // A printed name may end in numbers, `%input.1`, which are projections where it is used.
+    // A printed name may end in numbers, `%input.1`, which are projections at its uses.
     _binder: ($) => choice($.bound_local, $.graph),
 
     _ascription: ($) => seq(':', field('type', $._type)),
@@ -212,8 +212,8 @@ module.exports = grammar({
 
     block: ($) => seq('{', repeat($._statement), $._expression, '}'),
 
-    // Bindings without braces: f(let %x = 1; %x), (%a; %b). Where the line ends with the first `;`,
-    // as in `f(%a;`, the bracket was never closed.
+    // Bindings without braces: f(let %x = 1; %x), (%a; %b). If the line ends with the first `;`,
+    // as in `f(%a;`, the bracket is unclosed.
     sequence: ($) => seq(
       choice(
         $.let_statement,
@@ -253,7 +253,7 @@ module.exports = grammar({
       $._expression,
     ),
 
-    // %0 = add(%a, %b); The manual ends it with the line.
+    // %0 = add(%a, %b); In the manual it ends with the line.
     graph_statement: ($) => seq(
       field('name', choice($.graph, alias($.local, $.bound_local))),
       '=',
@@ -273,7 +273,7 @@ module.exports = grammar({
 
     _expression: ($) => choice($._postfix, $.binary_expression),
 
-    // %a + %b * %c, all to the left
+    // %a + %b * %c, left-associative
     binary_expression: ($) => choice(...[
       ['||', PREC.or], ['&&', PREC.and],
       ['==', PREC.equal], ['!=', PREC.equal],
@@ -295,7 +295,7 @@ module.exports = grammar({
       field('arguments', $.argument_list),
     )),
 
-    // The scanner has found a `>` with `(` against it; any other `<` is an operator.
+    // The scanner has found a `>` that is directly followed by `(`; any other `<` is an operator.
     type_arguments: ($) => seq(
       alias($._type_arguments_open, '<'),
       list(choice($._type, alias($._shape_argument, $.shape))),
@@ -396,7 +396,7 @@ module.exports = grammar({
       'ref_write', '(', field('reference', $._chain), ',', field('value', $._chain), ')',
     ),
 
-    // Constant(1, (10, 10), float32); the scanner tells it from a call.
+    // Constant(1, (10, 10), float32); the scanner distinguishes it from a call.
     constant_expression: ($) => seq(
       alias($._constant, 'Constant'),
       '(',
@@ -433,7 +433,7 @@ module.exports = grammar({
 
     attribute_list: ($) => seq('[', list($._attribute_value), ']'),
 
-    // (1, 0): TVM takes one value in parentheses, and prints tuples.
+    // (1, 0): TVM reads one value in parentheses, but prints tuples.
     attribute_tuple: ($) => seq(
       '(',
       $._attribute_value,
@@ -565,7 +565,7 @@ module.exports = grammar({
     // nn.conv2d; TVM allows white space around the dots.
     identifier: (_) => new RustRegex(`${PART}([ \\t\\r\\n]*\\.[ \\t\\r\\n]*${PART})*`),
 
-    // 1, 1i64, -1: a sign is part of the number where a number can begin, as in TVM.
+    // 1, 1i64, -1: a sign at the start of a value is part of the number, as in TVM.
     integer: (_) => /-{0,3}[0-9]+(i[0-9]+)?/,
 
     // 1.5f, 1e-5, 3., -inff
@@ -580,7 +580,7 @@ module.exports = grammar({
 
     boolean: (_) => choice('True', 'False'),
 
-    // "NCHW", without escapes. The scanner takes those that run over lines.
+    // "NCHW", without escapes. The scanner reads those over several lines.
     string: (_) => /"[^"\n]*"/,
 
     // 'main'
@@ -591,7 +591,7 @@ module.exports = grammar({
 
     line_comment: (_) => token(choice(/\/\/[^\n]*/, /#[^\[\n][^\n]*/)),
 
-    // One without another in it; the scanner takes those that nest.
+    // Not nested; the scanner reads nested ones.
     block_comment: (_) => token(/\/\*([^*\/]|\*+[^*\/]|\/+[^*\/])*\*+\//),
   },
 });

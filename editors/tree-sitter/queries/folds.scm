@@ -1,4 +1,4 @@
-; What a person wants out of sight.
+; Foldable nodes.
 
 [
   (block)

@@ -1,7 +1,7 @@
-; What people write. What TVM prints in block comments is not worth a parser for each.
+; Line comments only: TVM prints types in block comments, each of which would need a parser.
 ((line_comment) @injection.content
   (#set! injection.language "comment"))
 
-; The weights of a network are a `json_archive`, which nobody should parse to colour it.
+; Not in a `json_archive`, such as the weights of a network, which are too long to parse.
 ((json) @injection.content
   (#set! injection.language "json"))

@@ -1,4 +1,4 @@
-; Definitions and uses, for tables of contents and for search.
+; Definitions and references, for outlines and search.
 
 (function_definition name: (bound_global) @name) @definition.function
 (type_definition name: (type_identifier) @name) @definition.type

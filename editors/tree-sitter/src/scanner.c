@@ -1,7 +1,7 @@
-// Tokens that a finite automaton cannot take: comments that nest, names that end where a comment
-// begins, line breaks that end a statement, and the parts of a module that are not Relay.
+// Tokens that are not regular: nested comments, names that end at a comment, line breaks that end a
+// statement, and the parts of a module that are not Relay.
 //
-// The scanner keeps no state, so that it can begin anywhere in a text.
+// The scanner has no state, so that it can start anywhere in a text.
 
 #include "tree_sitter/parser.h"
 
@@ -27,13 +27,13 @@ enum TokenType {
   RECOVERING,
 };
 
-// The longest metadata section, in characters, that another grammar is asked to read.
+// The maximum length of a metadata section that is parsed as JSON, in characters.
 #define LONGEST_JSON 65536
-// How many tokens type arguments may have.
+// The maximum number of tokens of type arguments.
 #define MAX_TYPE_ARGUMENT_TOKENS 256
-// How many comments a line break is looked for after: past them it is one, whatever follows.
+// The maximum number of comments after a line break that are scanned to decide whether it ends a statement.
 #define MAX_COMMENTS 64
-// How much of a line is looked at to see what begins there.
+// The maximum number of characters that decide what a line begins.
 #define LINE_START 16
 
 static inline void advance(TSLexer *lexer) { lexer->advance(lexer, false); }
@@ -56,7 +56,7 @@ static void to_line_end(TSLexer *lexer) {
   while (lexer->lookahead != '\n' && !lexer->eof(lexer)) advance(lexer);
 }
 
-// The rest of `/* … */` after its first two characters; false where it is never closed.
+// Scans `/* … */` after its first two characters. Returns false if it is unclosed.
 static bool to_comment_end(TSLexer *lexer) {
   unsigned depth = 1;
   for (;;) {
@@ -81,16 +81,16 @@ static bool to_comment_end(TSLexer *lexer) {
   }
 }
 
-// A comment that is never closed. No state of the parser expects it, and it is taken whole, so that
-// the text in it is not tried again from each `/*` on.
+// An unclosed comment. No parser state expects it. It extends to the end of the text, so that its text is
+// not scanned again from each `/*` in it.
 static bool unclosed_comment(TSLexer *lexer) {
   lexer->mark_end(lexer);
   lexer->result_symbol = UNCLOSED_COMMENT;
   return true;
 }
 
-// Takes word characters, and slashes that begin no comment. Marks the end after each of them, and
-// says whether it was a comment that ended them.
+// Scans word characters, and slashes that begin no comment, and marks the end after each of them.
+// Returns true if a comment follows them.
 static bool to_part_end(TSLexer *lexer) {
   for (;;) {
     while (is_word(lexer->lookahead)) advance(lexer);
@@ -102,9 +102,9 @@ static bool to_part_end(TSLexer *lexer) {
   }
 }
 
-// The parts of a printed name after its first: `.1.weight`, `::linear_3.bias`. A part of digits
-// counts only where a proper part follows it: `%layer.0.weight` is a name, `%pair.0` projects a
-// tuple, unless the name is being bound.
+// Scans the parts of a printed name after the first: `.1.weight`, `::linear_3.bias`. Digits belong to
+// the name only if another part follows: `%layer.0.weight` is a name, `%pair.0` a projection of a tuple,
+// unless the name is being bound.
 static void to_name_end(TSLexer *lexer, bool local, bool bound) {
   if (to_part_end(lexer)) return;
   bool digits_only = false;
@@ -164,13 +164,13 @@ static bool scan_local(TSLexer *lexer, const bool *valid) {
   return true;
 }
 
-// The start of a line, and whether `= primfn(` is in the rest of it.
+// Copies the start of a line. Returns true if the rest contains `= primfn(`.
 typedef struct {
   char start[LINE_START + 1];
   bool has_primfn;
 } Line;
 
-// Reads to the end of a line.
+// Scans to the end of a line.
 static Line read_line(TSLexer *lexer) {
   static const char primfn[] = "= primfn(";
   Line line = {.start = {0}, .has_primfn = false};
@@ -201,7 +201,7 @@ static bool is_log_line(const char *start) {
   return strlen(start) >= 10 && start[0] == '[' && start[3] == ':' && start[6] == ':' && start[9] == ']';
 }
 
-// What ends a TIR function.
+// Returns true for the start of a line after a TIR function.
 static bool begins_item(const Line *line) {
   const char *start = line->start;
   return starts_with(start, "def @") || starts_with_word(start, "type") ||
@@ -209,7 +209,7 @@ static bool begins_item(const Line *line) {
          starts_with(start, "@T.prim_func") || (start[0] == '@' && line->has_primfn);
 }
 
-// Lines up to one that begins something else. The end is marked after each of them.
+// Scans lines up to one that begins another item, and marks the end after each of them.
 static void to_item_line(TSLexer *lexer) {
   to_line_end(lexer);
   lexer->mark_end(lexer);
@@ -221,7 +221,7 @@ static void to_item_line(TSLexer *lexer) {
   }
 }
 
-// `@main`; where an item can begin, also `@T.prim_func …` and `@main = primfn(…) …`
+// `@main`; at the start of an item also `@T.prim_func …` and `@main = primfn(…) …`
 static bool scan_global(TSLexer *lexer, const bool *valid) {
   advance(lexer);
   if (!is_letter(lexer->lookahead)) return false;
@@ -252,8 +252,8 @@ static bool scan_global(TSLexer *lexer, const bool *valid) {
   return true;
 }
 
-// A string, which may run over lines where what follows it is what may follow an attribute. Any
-// other is one that a person has not closed yet.
+// A string. It may have several lines if a token follows that may follow an attribute; otherwise it is
+// probably unclosed while a user types.
 static bool scan_string(TSLexer *lexer) {
   bool lines = false;
   advance(lexer);
@@ -270,8 +270,8 @@ static bool scan_string(TSLexer *lexer) {
   return lexer->lookahead && strchr(",)]}", (char)lexer->lookahead) && lexer->lookahead < 0x80;
 }
 
-// The `<` of `@plus<(10, 10)>(%a)`: what follows is made of what types are made of, up to a `>`
-// with `(` against it.
+// The `<` of `@plus<(10, 10)>(%a)`: tokens of types follow, up to a `>` that is directly followed
+// by `(`.
 static bool scan_type_arguments(TSLexer *lexer) {
   int depth = 0;
   advance(lexer);
@@ -315,8 +315,8 @@ static bool scan_type_arguments(TSLexer *lexer) {
   return false;
 }
 
-// `Constant` where the manual's constant follows, `Constant(1, (10, 10), float32)`: a literal, a
-// comma and a bracket.
+// `Constant` of a constant of the manual, `Constant(1, (10, 10), float32)`: a literal, a comma and a
+// bracket follow.
 static bool scan_constant(TSLexer *lexer) {
   for (const char *c = "Constant"; *c; c++) {
     if (lexer->lookahead != *c) return false;
@@ -350,7 +350,7 @@ static bool scan_constant(TSLexer *lexer) {
   return lexer->lookahead == '(';
 }
 
-// A `;` with something after it on its line.
+// A `;` that is not at the end of its line.
 static bool scan_inline_semicolon(TSLexer *lexer) {
   advance(lexer);
   lexer->mark_end(lexer);
@@ -377,7 +377,7 @@ static bool scan_metadata(TSLexer *lexer) {
   while (!lexer->eof(lexer)) {
     if (lexer->lookahead != '\n') {
       bool space = is_space(lexer->lookahead);
-      // White space before the text is none of it.
+      // White space before the text is not part of it.
       lexer->advance(lexer, length == 0 && space);
       if (length > 0 || !space) length++;
       continue;
@@ -412,8 +412,8 @@ static bool scan_metadata(TSLexer *lexer) {
   return true;
 }
 
-// Whether an expression or a type that ends before a line break goes on after it, or the list that
-// it is in ends there.
+// Returns true if an expression or type before a line break continues after it, or the enclosing list
+// ends there.
 static bool goes_on_with(int32_t c) {
   switch (c) {
     case 0: case '(': case ')': case '[': case ']': case '}': case ',': case ';': case '.': case ':':
@@ -424,8 +424,8 @@ static bool goes_on_with(int32_t c) {
   }
 }
 
-// A line break that ends a statement, an arm or a constructor: an empty token before it, so that
-// comments between stay where they are. Called at the first character of the next line.
+// A line break that ends a statement, an arm or a constructor: an empty token before the line break, so
+// that comments after it are not moved. Called at the first character of the next line.
 static bool scan_line_break(TSLexer *lexer) {
   lexer->result_symbol = LINE_BREAK;
   for (unsigned comments = 0; comments < MAX_COMMENTS; comments++) {
@@ -472,7 +472,7 @@ bool tree_sitter_relay_external_scanner_scan(void *payload, TSLexer *lexer, cons
   (void)payload;
   bool recovering = valid[RECOVERING];
   if (!recovering && lexer->lookahead == '<' && valid[TYPE_ARGUMENTS_OPEN]) {
-    // Here the `<` is against the callee: no white space has been skipped.
+    // The `<` directly follows the callee: no white space has been skipped.
     return scan_type_arguments(lexer);
   }
   if (!recovering && valid[JSON]) return scan_metadata(lexer);

@@ -1,4 +1,4 @@
-// The extension beside a program: VS Code on a desktop, or on another machine.
+// The extension with a program as the server: VS Code on a desktop, or on another machine.
 
 import type * as vscode from "vscode";
 import { type Executable, LanguageClient, type LanguageClientOptions, TransportKind } from "vscode-languageclient/node";

@@ -1,6 +1,6 @@
-; Colours. No node has two of them, so the order of the patterns says nothing.
+; Highlighting. No node matches two patterns, so their order is irrelevant.
 
-; Comments, and what is not Relay
+; Comments, and text that is not Relay
 
 [
   (line_comment)
@@ -32,7 +32,7 @@
 (relation_name) @function.builtin
 (attribute_name) @variable.other.member
 
-; An operator, a constructor, or `None`, which only attributes have
+; An operator, a constructor, or `None`, which occurs only in attributes
 ((identifier) @function.builtin
   (#not-match? @function.builtin "^[A-Z]"))
 ((identifier) @constructor
@@ -65,7 +65,7 @@
 (meta) @constant.builtin
 (constant_expression "Constant" @constructor)
 
-; Words
+; Keywords
 
 ["fn" "def"] @keyword.function
 ["type" "data" "extern"] @keyword.storage.type
@@ -73,7 +73,7 @@
 ["if" "else" "match" "case"] @keyword.control.conditional
 (match_expression "?" @keyword.control.conditional)
 
-; Signs
+; Operators and punctuation
 
 (binary_expression operator: _ @operator)
 (shape "-" @operator)

@@ -1,4 +1,4 @@
-; Each bracket that is open moves the lines in it by one level, as TVM prints them.
+; Lines inside brackets are indented by one level, as in the output of TVM.
 
 [
   (block)

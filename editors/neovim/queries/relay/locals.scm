@@ -1,4 +1,4 @@
-; Scopes, and the names in them. A graph binding is seen to the end of its block.
+; Scopes and their names. A graph binding is visible up to the end of its block.
 
 [
   (source_file)
