@@ -43,7 +43,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Returns the limits of runs, by default those for runs that nobody watches.
+    /// Returns the limits of runs, by default those of non-interactive runs.
     pub(crate) fn run_limits(&self) -> interpreter::Limits {
         interpreter::Limits::generous().overlaid(&self.run)
     }

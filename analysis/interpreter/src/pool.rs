@@ -111,7 +111,7 @@ mod tests {
             pool.put(vec![0f64; MAX_LEN]);
             pool.put(vec![0u8; MIN_LEN]);
         }
-        let buffers = pool.buffers.lock().expect("nobody panicked");
+        let buffers = pool.buffers.lock().expect("no thread panicked");
         assert!(buffers.bytes <= MAX_BYTES && buffers.all.len() <= MAX_BUFFERS);
         assert_eq!(buffers.bytes, buffers.all.iter().map(|buffer| buffer.bytes).sum::<usize>());
         let small = BufferPool::new(Some(1 << 20));

@@ -24,7 +24,7 @@ pub struct SourceFile {
     /// True for files of the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
-    /// The metadata section of the file whose code this is, where a line stands for the section.
+    /// The metadata section of the file whose code this is, in which one line replaces the section.
     #[returns(ref)]
     pub section: Option<Arc<Metadata>>,
     /// The levels that the user gave to codes in this file.

@@ -192,7 +192,7 @@ struct OpenUnit {
 /// The choice of a use of a polymorphic type.
 #[derive(Clone, Debug)]
 enum Instance {
-    /// Data types, one for each parameter that stands for that of a literal.
+    /// Data types, one for each parameter that is the data type of a literal.
     DTypes(Vec<DTypeTerm>),
     /// The type parameters of a definition of the group, by number: within the group all uses are
     /// of one type.

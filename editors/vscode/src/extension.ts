@@ -1,4 +1,4 @@
-// A thin client: it starts the server, and says so where it cannot.
+// A thin client: it starts the server, and shows why if it cannot.
 
 import * as vscode from "vscode";
 import {

@@ -63,9 +63,9 @@ pub(super) struct Replaced<'p> {
 
 /// The description of a pair by a group of pairs.
 pub(super) enum Listed<'p> {
-    /// The pair stands for the group.
+    /// The pair represents the group.
     As(Replaced<'p>),
-    /// Another pair stands for its group.
+    /// Another pair represents its group.
     Elsewhere,
 }
 
