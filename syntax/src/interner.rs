@@ -373,7 +373,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::{Edit, ParseLimits, TextRange, parse};
+    use crate::{Edit, TextRange, parse};
 
     /// Returns the addresses of the tokens and shareable nodes of a tree.
     fn addresses(green: &GreenNodeData) -> HashSet<usize> {
@@ -419,7 +419,7 @@ mod tests {
             Edit { range: TextRange::at(at, 1.into()), insert: String::new() },
         ] {
             edit.apply(&mut text);
-            now = now.reparse_part(&text, &edit, ParseLimits::default()).expect("a part is enough");
+            now = now.reparse_part(&text, &edit).expect("a part is enough");
         }
         assert_eq!(now, before);
         let (before, now) = (addresses(&before.green), addresses(&now.green));

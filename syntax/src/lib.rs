@@ -58,9 +58,15 @@ pub struct Parse {
     /// The offsets at which the text has `relay: allow` or `relay:allow`, in order. Most of them begin
     /// the content of a comment; nothing else is known of their tokens.
     pub directives: Vec<TextSize>,
+    limits: ParseLimits,
 }
 
 impl Parse {
+    /// Returns the limits of the parser, which also apply to reparses.
+    pub fn limits(&self) -> ParseLimits {
+        self.limits
+    }
+
     /// Replaces definitions and statements by equal ones of `previous`, so that both parses share
     /// their memory and consumers can compare them by address.
     pub fn reusing(self, previous: &Parse) -> Parse {
@@ -112,5 +118,5 @@ fn parse_tokens(
     entry(&mut parser);
     let parsed = parser.finish();
     errors.extend(parsed.errors);
-    Parse { green: parsed.green, errors, directives: directives::find(text) }
+    Parse { green: parsed.green, errors, directives: directives::find(text), limits }
 }

@@ -20,8 +20,7 @@
 use rowan::{GreenNode, GreenNodeData, NodeOrToken, TextRange, TextSize};
 
 use crate::{
-    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken,
-    directives, grammar,
+    Parse, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, directives, grammar,
     interner::{Element, Interner},
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
@@ -79,25 +78,25 @@ impl Run {
 impl Parse {
     /// Returns the parse of `text`, which is the result of `edit` on the text of this parse.
     ///
-    /// The result equals `parse_with(text, limits)`. The cost is proportional to the edited run,
+    /// The result equals `parse_with(text, self.limits())`. The cost is proportional to the edited run,
     /// or to the whole text where [`Parse::reparse_part`] returns `None`.
-    pub fn reparse<S>(&self, text: &S, edit: &Edit, limits: ParseLimits) -> Parse
+    pub fn reparse<S>(&self, text: &S, edit: &Edit) -> Parse
     where
         S: Source + ?Sized,
     {
-        self.reparse_part(text, edit, limits)
-            .unwrap_or_else(|| crate::parse_with(&text.whole(), limits).reusing(self))
+        self.reparse_part(text, edit)
+            .unwrap_or_else(|| crate::parse_with(&text.whole(), self.limits).reusing(self))
     }
 
     /// Like [`Parse::reparse`], but returns `None` if a full parse is necessary.
-    pub fn reparse_part<S>(&self, text: &S, edit: &Edit, limits: ParseLimits) -> Option<Parse>
+    pub fn reparse_part<S>(&self, text: &S, edit: &Edit) -> Option<Parse>
     where
         S: Source + ?Sized,
     {
-        self.reparse_around(&text, edit, limits)
+        self.reparse_around(&text, edit)
     }
 
-    fn reparse_around(&self, text: &dyn Source, edit: &Edit, limits: ParseLimits) -> Option<Parse> {
+    fn reparse_around(&self, text: &dyn Source, edit: &Edit) -> Option<Parse> {
         let root = self.syntax();
         if !root.text_range().contains_range(edit.range) {
             return None;
@@ -127,7 +126,7 @@ impl Parse {
                 SyntaxKind::SOURCE_FILE => self.item_run(&node, edit),
                 _ => None,
             };
-            if let Some(parse) = run.and_then(|run| self.parse_run(text, edit, limits, &run)) {
+            if let Some(parse) = run.and_then(|run| self.parse_run(text, edit, &run)) {
                 return Some(parse);
             }
         }
@@ -255,13 +254,7 @@ impl Parse {
         (after_first && touched.all(|n| is_definition(&n))).then_some(run)
     }
 
-    fn parse_run(
-        &self,
-        text: &dyn Source,
-        edit: &Edit,
-        limits: ParseLimits,
-        run: &Run,
-    ) -> Option<Parse> {
+    fn parse_run(&self, text: &dyn Source, edit: &Edit, run: &Run) -> Option<Parse> {
         if self.may_miss_token(run) {
             return None;
         }
@@ -300,7 +293,7 @@ impl Parse {
             // The edit may have removed the tail expression of the block.
             return None;
         }
-        let mut parser = Parser::new(input, limits, interner);
+        let mut parser = Parser::new(input, self.limits, interner);
         parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
@@ -317,7 +310,7 @@ impl Parse {
         if !is_in_sync
             || parser.saw_end() && lookahead_end < text.byte_len()
             || parser.saw_start() && start > 0
-            || nesting >= limits.depth as usize
+            || nesting >= self.limits.depth as usize
         {
             return None;
         }
@@ -355,6 +348,7 @@ impl Parse {
             green,
             errors: self.merged_errors(run.range, delta, errors),
             directives: directives::update(&self.directives, text, edit.range, edit.insert.len()),
+            limits: self.limits,
         })
     }
 

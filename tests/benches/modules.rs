@@ -162,8 +162,7 @@ fn keystrokes(modules: &[(String, String)]) {
             let parse = file.parse(&db);
             let mut next = None;
             edit.apply(&mut current);
-            let limits = ParseLimits::default();
-            reparses.push(timed(|| next = Some(parse.reparse(&current, &edit, limits))));
+            reparses.push(timed(|| next = Some(parse.reparse(&current, &edit))));
             drop(parse);
             let Some(next) = next else { continue };
             checks.push(timed(|| {

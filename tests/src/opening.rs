@@ -177,13 +177,13 @@ pub const STEPS: &[Step] = &[
             let range = TextRange::empty(opened.middle());
             let edit = Edit { range, insert: "q".into() };
             edit.apply(&mut opened.text);
-            let parse = file.parse(&opened.db).reparse(&opened.text, &edit, ParseLimits::default());
+            let parse = file.parse(&opened.db).reparse(&opened.text, &edit);
             opened.db.set_parse(file, Arc::new(parse));
             drop(check_file(&opened.db, file));
             let range = TextRange::at(range.start(), TextSize::of('q'));
             let edit = Edit { range, insert: String::new() };
             edit.apply(&mut opened.text);
-            let parse = file.parse(&opened.db).reparse(&opened.text, &edit, ParseLimits::default());
+            let parse = file.parse(&opened.db).reparse(&opened.text, &edit);
             opened.db.set_parse(file, Arc::new(parse));
             drop(check_file(&opened.db, file));
         },

@@ -15,7 +15,7 @@ fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old
     let range = TextRange::new(start.into(), (start + old.len() as u32).into());
     let edit = Edit { range, insert: new.into() };
     edit.apply(text);
-    let parse = file.parse(db).reparse(text, &edit, ParseLimits::default());
+    let parse = file.parse(db).reparse(text, &edit);
     db.set_parse(file, Arc::new(parse));
 }
 
@@ -117,7 +117,7 @@ fn edits_equal_a_fresh_database(seed: u64) {
                     edits::random(&mut rng, &text)
                 };
                 edit.apply(&mut text);
-                let parse = file.parse(&db).reparse(&text, &edit, ParseLimits::default());
+                let parse = file.parse(&db).reparse(&text, &edit);
                 db.set_parse(file, Arc::new(parse));
                 let fresh = Database::new();
                 let mut fresh = fresh;
@@ -176,7 +176,7 @@ fn results_do_not_depend_on_what_is_cached() {
                 db.cache().permute();
                 let edit = edits::random(&mut rng, &text);
                 edit.apply(&mut text);
-                let parse = file.parse(&db).reparse(&text, &edit, ParseLimits::default());
+                let parse = file.parse(&db).reparse(&text, &edit);
                 db.set_parse(file, Arc::new(parse));
                 let mut fresh = Database::new();
                 fresh.set_tvm(strict);

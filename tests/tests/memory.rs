@@ -32,7 +32,7 @@ impl Session {
     fn edit(&mut self, range: TextRange, insert: &str) {
         let edit = Edit { range, insert: insert.into() };
         edit.apply(&mut self.text);
-        let parse = self.file.parse(&self.db).reparse(&self.text, &edit, ParseLimits::default());
+        let parse = self.file.parse(&self.db).reparse(&self.text, &edit);
         self.db.set_parse(self.file, Arc::new(parse));
         check_file(&self.db, self.file);
     }

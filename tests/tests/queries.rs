@@ -76,7 +76,7 @@ impl Session {
         let range = TextRange::new((at as u32).into(), ((at + old.len()) as u32).into());
         let edit = Edit { range, insert: new.into() };
         edit.apply(&mut self.text);
-        let parse = self.file.parse(&self.db).reparse(&self.text, &edit, ParseLimits::default());
+        let parse = self.file.parse(&self.db).reparse(&self.text, &edit);
         self.db.set_parse(self.file, Arc::new(parse));
     }
 }

@@ -35,7 +35,7 @@ fn session(seed: u64, start: &str, rounds: usize) {
     for round in 0..rounds {
         let edit = edits::random(&mut rng, &text);
         edit.apply(&mut text);
-        let parse = file.parse(&db).reparse(&text, &edit, limits);
+        let parse = file.parse(&db).reparse(&text, &edit);
         db.set_parse(file, Arc::new(parse));
         let after = highlight(&db, file, Some(&before));
         let anew: Vec<Highlight> = highlight(&db, file, None).iter().collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use relay_tests::{corpus, edits};
-use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse};
+use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse, parse_with};
 
 fn sorted(parse: &Parse) -> Vec<String> {
     let mut errors: Vec<_> =
@@ -33,7 +33,7 @@ fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
         edit.apply(&mut text);
         let context = || format!("{name}, seed {seed}, step {step}: {edit:?} in\n{before}");
         let full = parse(&text);
-        if let Some(part) = incremental.reparse_part(&text, &edit, ParseLimits::default()) {
+        if let Some(part) = incremental.reparse_part(&text, &edit) {
             partial += 1;
             assert_eq!(part.green.to_string(), text, "lost text: {}", context());
             if part.green != full.green {
@@ -96,7 +96,7 @@ fn typing_is_reparsed_incrementally() {
             let place = TextRange::empty(TextSize::new((at + i) as u32));
             let edit = Edit { range: place, insert: c.into() };
             edit.apply(&mut text);
-            let part = parsed.reparse_part(&text, &edit, ParseLimits::default());
+            let part = parsed.reparse_part(&text, &edit);
             total += 1;
             partial += usize::from(part.is_some());
             parsed = part.unwrap_or_else(|| parse(&text));
@@ -125,7 +125,7 @@ fn unfinished_call_is_reparsed_incrementally() {
         let edit = Edit { range, insert: insert.into() };
         let mut text = text.clone();
         edit.apply(&mut text);
-        let part = parsed.reparse_part(&text, &edit, ParseLimits::default());
+        let part = parsed.reparse_part(&text, &edit);
         let part = part.expect("an incremental reparse");
         let full = parse(&text);
         assert_eq!(part.green, full.green, "{insert}");
@@ -156,7 +156,7 @@ fn header_edits_are_reparsed_incrementally() {
             let before = text.clone();
             edit.apply(&mut text);
             let full = parse(&text);
-            let part = parsed.reparse_part(&text, &edit, ParseLimits::default());
+            let part = parsed.reparse_part(&text, &edit);
             if let Some(part) = &part {
                 partial += 1;
                 assert_eq!(part.green, full.green, "round {round}: {edit:?} in\n{before}");
@@ -173,11 +173,22 @@ fn header_edits_are_reparsed_incrementally() {
     let edit = Edit { range: TextRange::new((at - 1).into(), at.into()), insert: "6".into() };
     assert!(
         parse(&text)
-            .reparse_part(
-                &text.replace("7), float32] /", "7), float36] /"),
-                &edit,
-                ParseLimits::default()
-            )
+            .reparse_part(&text.replace("7), float32] /", "7), float36] /"), &edit)
             .is_some()
     );
+}
+
+/// The limits of a parse apply to its reparses.
+#[test]
+fn reparses_keep_limits() {
+    let limits = ParseLimits { depth: 6, ..ParseLimits::default() };
+    let text = "def @main(%x: int32) -> int32 {\n  let %a = %x;\n  %a\n}\n";
+    let at = text.find("%x;").map_or(0, |at| at as u32);
+    let nested = format!("{}%x{}", "(".repeat(10), ")".repeat(10));
+    let edit = Edit { range: TextRange::new(at.into(), (at + 2).into()), insert: nested };
+    let mut edited = text.to_owned();
+    edit.apply(&mut edited);
+    let expected = parse_with(&edited, limits);
+    assert_eq!(parse_with(text, limits).reparse(&edited, &edit), expected);
+    assert_ne!(sorted(&parse(text).reparse(&edited, &edit)), sorted(&expected));
 }

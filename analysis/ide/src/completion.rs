@@ -38,7 +38,7 @@ const DATA_TYPES: &[&str] = &[
 ];
 
 /// The completions at an offset.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Completions {
     /// The range that an entry replaces.
     pub replace: TextRange,
@@ -46,6 +46,8 @@ pub struct Completions {
     pub items: Vec<Item>,
     /// True if entries were omitted.
     pub incomplete: bool,
+    /// True if the entries are values of an attribute.
+    pub is_attribute_value: bool,
 }
 
 /// A completion.
@@ -111,8 +113,7 @@ pub fn completions(
 ) -> Completions {
     let parse = file.parse(db);
     let Some(marked) = Marked::new(&parse, offset) else {
-        let replace = TextRange::empty(offset);
-        return Completions { replace, items: Vec::new(), incomplete: false };
+        return Completions { replace: TextRange::empty(offset), ..Completions::default() };
     };
     let cursor = marked.cursor();
     let def = def_around(db, file, offset);
@@ -136,16 +137,8 @@ pub fn completions(
     items.sort_by(|a, b| (a.rank, &a.label).cmp(&(b.rank, &b.label)));
     let incomplete = items.len() > MAX_ITEMS;
     items.truncate(MAX_ITEMS);
-    Completions { replace: cursor.word, items, incomplete }
-}
-
-/// Returns true if a client should open completions directly after a typed `=`. This holds in
-/// `axis=`, whose value follows immediately. In `let %x =` a space comes first, which an entry that
-/// is accepted directly after the `=` would lack.
-pub fn completes_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -> bool {
-    let parse = file.parse(db);
-    let marked = Marked::new(&parse, offset);
-    marked.is_some_and(|marked| matches!(marked.cursor().expected, Expected::AttrValue { .. }))
+    let is_attribute_value = matches!(cursor.expected, Expected::AttrValue { .. });
+    Completions { replace: cursor.word, items, incomplete, is_attribute_value }
 }
 
 /// A builder of a list of completions.

@@ -12,8 +12,8 @@ use std::{borrow::Cow, ops::Range};
 pub(crate) use arguments::{Arguments, CallSite, Callee};
 use semantics::{Db, Def, Module, SourceFile, modules};
 use syntax::{
-    Edit, Element, GreenNode, Node, NodeOrToken, Parse, ParseLimits, Source, SyntaxKind, T,
-    TextRange, TextSize, Token,
+    Edit, Element, GreenNode, Node, NodeOrToken, Parse, Source, SyntaxKind, T, TextRange, TextSize,
+    Token,
 };
 
 /// The marker between tokens and in a word. A name may be an expression, a pattern, a type, a
@@ -179,7 +179,7 @@ impl<'a> Marked<'a> {
         let insert = if space { NAME.to_owned() + " " } else { insert.to_owned() };
         let edit = Edit { range: TextRange::empty(offset), insert };
         let text = Inserted { text: root, at: offset.into(), insert: &edit.insert };
-        let green = parse.reparse(&text, &edit, ParseLimits::default()).green;
+        let green = parse.reparse(&text, &edit).green;
         let len = TextSize::of(edit.insert.trim_end());
         Some(Marked { unmarked: root, green, marker: TextRange::at(offset, len) })
     }

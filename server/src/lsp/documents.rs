@@ -282,13 +282,14 @@ impl Document {
         }
         let _reparse = tracing::debug_span!("reparse").entered();
         let text = self.text.clone();
-        if self.problem.is_none() && text.len() <= limits.code {
+        let has_limits = self.parse.limits() == limits.parse && text.len() <= limits.code;
+        if self.problem.is_none() && has_limits {
             let edit = span.edit(&text);
             let updated = panics::caught(|| {
                 if cfg!(debug_assertions) {
                     panic_if_requested("edit", &text);
                 }
-                self.install(self.parse.reparse(&text, &edit, limits.parse));
+                self.install(self.parse.reparse(&text, &edit));
             });
             if updated.is_ok() {
                 return;

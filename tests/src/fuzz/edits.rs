@@ -59,7 +59,7 @@ pub fn reparse(input: &[u8]) {
         let edit = edit(&text, written);
         edit.apply(&mut text);
         let full = parse(&text);
-        if let Some(part) = parsed.reparse_part(&text, &edit, ParseLimits::default()) {
+        if let Some(part) = parsed.reparse_part(&text, &edit) {
             assert!(part.green.to_string() == text, "text is lost by edit {number}");
             if part.green != full.green {
                 let difference = first_difference(&part, &full);
@@ -68,7 +68,7 @@ pub fn reparse(input: &[u8]) {
             let (part, full) = (errors(&part), errors(&full));
             assert!(part == full, "the errors differ after edit {number}: {part:?}, not {full:?}");
         }
-        parsed = parsed.reparse(&text, &edit, ParseLimits::default());
+        parsed = parsed.reparse(&text, &edit);
         assert!(parsed.green == full.green, "what is shared differs after edit {number}");
     }
 }
@@ -86,7 +86,7 @@ pub fn edits(input: &[u8]) {
         for (number, written) in edits.iter().enumerate() {
             let edit = edit(&text, written);
             edit.apply(&mut text);
-            let parse = file.parse(&db).reparse(&text, &edit, ParseLimits::default());
+            let parse = file.parse(&db).reparse(&text, &edit);
             db.set_parse(file, Arc::new(parse));
             compare(&db, file, &text, strict, number);
         }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use syntax::{Edit, ParseLimits, TextRange};
+use syntax::{Edit, TextRange};
 
 use super::*;
 use crate::fixture::Fixture;
@@ -194,7 +194,7 @@ def @other() -> int32 { 1 }
         let edit = Edit { range, insert: (*to).into() };
         edit.apply(&mut fixture.text);
         let parse = fixture.file.parse(&fixture.db);
-        let next = parse.reparse(&fixture.text, &edit, ParseLimits::default());
+        let next = parse.reparse(&fixture.text, &edit);
         fixture.db.set_parse(fixture.file, Arc::new(next));
         let after = highlight(&fixture.db, fixture.file, Some(&before));
         let scratch = highlight(&fixture.db, fixture.file, None);

@@ -21,14 +21,14 @@ pub(in crate::lsp) fn handle(
     if document.host.is_some() {
         return Ok(None);
     }
-    let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
-    if trigger == Some("=")
-        && !completion::completes_after_equals(&snapshot.db, document.file, offset)
-    {
-        return Ok(None);
-    }
     let abilities = Abilities { snippets: snapshot.features.snippets };
     let found = completion::completions(&snapshot.db, document.file, offset, abilities);
+    // The value of `axis=` follows immediately. In `let %x =` a space comes first, which an entry that is
+    // accepted directly after the `=` would lack.
+    let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
+    if trigger == Some("=") && !found.is_attribute_value {
+        return Ok(None);
+    }
     let replace = document.range(found.replace, snapshot.encoding);
     let uri = &params.text_document_position.text_document.uri;
     let items = found.items.into_iter().enumerate();
