@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         version.is_ok_and(|status| status.success())
     };
     let Some(peer) = names.into_iter().find(runs) else {
-        println!("SKIPPED: there is no mlir-lsp-server to compare with");
+        println!("SKIPPED: mlir-lsp-server is not installed");
         return ExitCode::SUCCESS;
     };
     let (own_text, peer_text) = (bare_chain(CHAIN), peer_chain(CHAIN));

@@ -14,7 +14,7 @@ const URI: &str = "file:///requests.relay";
 
 /// Returns the number of rounds of an edit and several requests: `RELAY_REQUESTS`, or a small default.
 fn rounds() -> usize {
-    std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(240)
+    std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
 }
 
 /// The memory limit of the idle server in such a session, in bytes.
@@ -224,10 +224,9 @@ fn soak(name: &str, text: &str, seed: u64) {
     let (mut early, mut late) = (Vec::new(), Vec::new());
     for round in 0..tenth * 10 {
         session.round();
-        // The first six tenths warm up all caches: a long module reaches nine tenths of its final memory
-        // after 150 rounds.
+        // The first four tenths warm up all caches.
         let samples = match round / tenth {
-            6 => &mut early,
+            4 => &mut early,
             9 => &mut late,
             _ => continue,
         };
