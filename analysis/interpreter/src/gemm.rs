@@ -16,7 +16,7 @@ use crate::{
 use types::DataType;
 
 pub(crate) use float::Aligned;
-pub(crate) use tile::Windows;
+pub(crate) use tile::{Shape, Windows};
 
 /// The chain that is applied to a product, and the number of the first element of the product in the
 /// tensor of the chain.
@@ -71,9 +71,10 @@ pub(crate) trait Gemm: Element {
     /// True if [`windows`](Gemm::windows) computes anything.
     const WINDOWS: bool = false;
 
-    /// Returns the number of elements that [`windows`](Gemm::windows) reads after the last position.
-    fn slack() -> usize {
-        0
+    /// Returns the largest tile of [`windows`](Gemm::windows), which reads and ignores as many elements after
+    /// the last position as the tile has columns.
+    fn tile() -> Shape {
+        Shape { rows: 1, columns: 0, lanes: 1 }
     }
 
     /// Multiplies rows by windows, without checks for cancellation.
@@ -103,8 +104,8 @@ macro_rules! reals {
 
             const WINDOWS: bool = true;
 
-            fn slack() -> usize {
-                tile::slack::<$ty>()
+            fn tile() -> Shape {
+                tile::shape::<$ty>()
             }
 
             fn windows(windows: Windows<'_, '_, $ty>) {

@@ -10,7 +10,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use super::{
     Epilogue, Gemm,
-    tile::{Block, Real, lanes, panels},
+    tile::{Block, Real, Shape, panels, shape},
 };
 use crate::{
     allocate::{recycle, repeated},
@@ -31,8 +31,6 @@ const WORK: usize = 1 << 24;
 const MIN_PARALLEL: usize = 1 << 18;
 /// The number of parts of the work per thread: a thread that is delayed leaves its parts to others.
 const PARTS_PER_THREAD: usize = 4;
-/// The maximum number of rows of the left matrix that are multiplied at once.
-const ROWS: usize = 8;
 /// The size of a cache line and of the largest vector, in bytes.
 const LINE: usize = 64;
 
@@ -94,7 +92,8 @@ fn has_rows<T>(matrix: &ArrayView2<'_, T>) -> bool {
 /// Estimates the cycles of a product per element of a row of `a`.
 fn cost<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>) -> usize {
     let (rows, columns) = (a.nrows(), b.ncols());
-    let tiles = rows.next_multiple_of(ROWS) * columns.next_multiple_of(lanes::<T>()) / 32;
+    let Shape { rows: height, lanes, .. } = shape::<T>();
+    let tiles = rows.next_multiple_of(height) * columns.next_multiple_of(lanes) / 32;
     let packed = if has_rows(b) { columns / 4 } else { columns };
     let copied = if has_rows(a) { 0 } else { rows };
     tiles + packed + copied
@@ -147,23 +146,24 @@ pub(super) fn multiply<T: Real + Gemm>(
         return finish(c, 0, 0);
     }
     let parts = threads * PARTS_PER_THREAD;
-    if rows / ROWS >= parts && inner.saturating_mul(columns) <= SHARED {
+    let tile = shape::<T>();
+    if rows / tile.rows >= parts && inner.saturating_mul(columns) <= SHARED {
         let packed = Packed::new(&b);
-        let size = rows.div_ceil(parts).next_multiple_of(ROWS);
+        let size = rows.div_ceil(parts).next_multiple_of(tile.rows);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
         each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
             with_rows(&a, |a, apart| packed.multiply(a, apart, &mut c));
             finish(c, at * size, 0);
         });
     } else if columns >= rows {
-        let size = columns.div_ceil(parts).next_multiple_of(3 * lanes::<T>());
+        let size = columns.div_ceil(parts).next_multiple_of(tile.columns);
         let parts = c.axis_chunks_iter_mut(Axis(1), size).zip(b.axis_chunks_iter(Axis(1), size));
         each_item(parts.enumerate(), columns.div_ceil(size), &|(at, (mut c, b))| {
             by_blocks(&a, &b, &mut c);
             finish(c, 0, at * size);
         });
     } else {
-        let size = rows.div_ceil(threads).next_multiple_of(ROWS);
+        let size = rows.div_ceil(threads).next_multiple_of(tile.rows);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
         each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
             by_blocks(&a, &b, &mut c);
@@ -175,7 +175,7 @@ pub(super) fn multiply<T: Real + Gemm>(
 /// Returns the numbers of rows and columns of a block of the right matrix.
 fn block_of<T: Real>(inner: usize, columns: usize) -> (usize, usize) {
     let depth = inner.div_ceil(inner.div_ceil(DEPTH).max(1)).max(1);
-    let width = 3 * lanes::<T>();
+    let width = shape::<T>().columns;
     (depth, (BLOCK / depth / width * width).clamp(width, columns.max(width)))
 }
 
@@ -234,7 +234,8 @@ fn rows<T: Real>(
     adds: bool,
 ) {
     let (rows, columns) = c.dim();
-    let height = (WORK / (depth * columns).max(1) / ROWS * ROWS).max(ROWS);
+    let strip = shape::<T>().rows;
+    let height = (WORK / (depth * columns).max(1) / strip * strip).max(strip);
     for top in (0..rows).step_by(height) {
         let bottom = rows.min(top + height);
         spend((bottom - top) * depth * columns / 32);
@@ -263,7 +264,7 @@ impl<T: Real> Packed<T> {
         let width: usize = panels::<T>(columns).sum();
         let mut elements = Aligned::new(width * inner);
         let all = elements.get_mut().get_mut(..width * inner).unwrap_or_default();
-        let panel = 3 * lanes::<T>();
+        let panel = shape::<T>().columns;
         for (block, from) in all.chunks_mut((depth * width).max(1)).zip((0..inner).step_by(depth)) {
             let rows = from..inner.min(from + depth);
             each_chunk(block, rows.len() * panel, 1, &|at, to| {

@@ -2,7 +2,7 @@
 //!
 //! A *panel* holds some columns of the right matrix, row by row, in whole vectors. A *strip* of rows of
 //! the left matrix times a panel is a *tile* of the result, which stays in registers during the inner
-//! loop. Rows of the left matrix are read in place.
+//! loop. Rows of the left matrix are read in place, or those of a filter interleaved.
 
 #![expect(
     clippy::needless_range_loop,
@@ -14,12 +14,17 @@ use std::{marker::PhantomData, ops::AddAssign};
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis, Slice};
 use pulp::{Simd, WithSimd};
 
-use crate::{tensor::Element, wide::ARCH};
+use crate::{allocate::repeated, tensor::Element, wide::ARCH};
 
 /// The maximum number of vectors in a row of a tile.
 const MAX_VECTORS: usize = 3;
 /// The maximum number of rows of a tile.
 const MAX_ROWS: usize = 8;
+/// The same of a tile for 16 registers. Besides the tile, a row of the right matrix and an element of the
+/// left one need registers: with 4 rows of 3 vectors there are none to spare, and the compiler keeps a part
+/// of the tile in memory, which doubles the time.
+const FEW_VECTORS: usize = 2;
+const FEW_ROWS: usize = 6;
 /// The maximum number of elements of a row of a tile.
 const MAX_COLUMNS: usize = 16 * MAX_VECTORS;
 
@@ -91,26 +96,106 @@ reals! {
     f64 f64s F64_LANES splat_f64s mul_add_e_f64s as_simd_f64s as_mut_simd_f64s;
 }
 
-/// Returns the number of elements of a vector on this processor.
-pub(crate) fn lanes<T: Real>() -> usize {
-    struct Lanes<T>(PhantomData<T>);
-    impl<T: Real> WithSimd for Lanes<T> {
-        type Output = usize;
+/// The largest tile on this processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    /// The number of rows.
+    pub(crate) rows: usize,
+    /// The number of columns, which is that of a panel.
+    pub(crate) columns: usize,
+    /// The number of elements of a vector.
+    pub(crate) lanes: usize,
+}
 
-        fn with_simd<S: Simd>(self, _: S) -> usize {
-            T::lanes::<S>()
+/// Returns the largest tile on this processor.
+pub(crate) fn shape<T: Real>() -> Shape {
+    struct Shaped<T>(PhantomData<T>);
+    impl<T: Real> WithSimd for Shaped<T> {
+        type Output = Shape;
+
+        fn with_simd<S: Simd>(self, _: S) -> Shape {
+            let lanes = T::lanes::<S>();
+            if has_many_registers::<S>() {
+                Shape { rows: MAX_ROWS, columns: MAX_VECTORS * lanes, lanes }
+            } else {
+                Shape { rows: FEW_ROWS, columns: FEW_VECTORS * lanes, lanes }
+            }
         }
     }
-    ARCH.dispatch(Lanes::<T>(PhantomData))
+    ARCH.dispatch(Shaped::<T>(PhantomData))
+}
+
+/// Returns true if a tile of [`MAX_ROWS`] by [`MAX_VECTORS`] fits into the registers.
+fn has_many_registers<S: Simd>() -> bool {
+    S::REGISTER_COUNT >= 32
 }
 
 /// Returns the widths of the panels of a matrix with `columns` columns, rounded up to whole vectors.
 pub(crate) fn panels<T: Real>(columns: usize) -> impl Iterator<Item = usize> {
-    let lanes = lanes::<T>();
-    let width = lanes * MAX_VECTORS;
+    let Shape { columns: width, lanes, .. } = shape::<T>();
     (0..columns)
         .step_by(width.max(1))
         .map(move |from| (columns - from).min(width).next_multiple_of(lanes.max(1)))
+}
+
+/// The operand of a tile from the left matrix: `ROWS` elements of each column.
+trait Rows<T: Real, const ROWS: usize>: Copy {
+    /// Returns the number of columns.
+    fn depth(&self) -> usize;
+    /// Returns the rows if all have that many elements, which lets the compiler remove bounds checks.
+    fn checked(self) -> Option<Self>;
+    fn column(&self, k: usize) -> Option<[T; ROWS]>;
+}
+
+/// Rows that are stored anywhere.
+#[derive(Clone, Copy)]
+struct Apart<'a, T, const ROWS: usize>([&'a [T]; ROWS]);
+
+impl<T: Real, const ROWS: usize> Rows<T, ROWS> for Apart<'_, T, ROWS> {
+    #[inline(always)]
+    fn depth(&self) -> usize {
+        self.0[0].len()
+    }
+
+    #[inline(always)]
+    fn checked(mut self) -> Option<Self> {
+        let depth = self.depth();
+        for row in 0..ROWS {
+            self.0[row] = self.0[row].get(..depth)?;
+        }
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn column(&self, k: usize) -> Option<[T; ROWS]> {
+        let mut column = [T::default(); ROWS];
+        for row in 0..ROWS {
+            column[row] = *self.0[row].get(k)?;
+        }
+        Some(column)
+    }
+}
+
+/// The columns of a strip one after the other: one address for all rows. The addresses of separate rows,
+/// and of the elements that windows go over, do not all fit into registers.
+#[derive(Clone, Copy)]
+struct Interleaved<'a, T, const ROWS: usize>(&'a [[T; ROWS]]);
+
+impl<T: Real, const ROWS: usize> Rows<T, ROWS> for Interleaved<'_, T, ROWS> {
+    #[inline(always)]
+    fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn checked(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn column(&self, k: usize) -> Option<[T; ROWS]> {
+        self.0.get(k).copied()
+    }
 }
 
 /// The operand of a tile from the right matrix: some vectors of each row.
@@ -168,20 +253,26 @@ impl<T: Real> Block<'_, '_, T> {
     }
 
     #[inline(always)]
-    fn strips<S: Simd, const ROWS: usize>(self, simd: S) {
+    fn strips<S: Simd, const ROWS: usize, const VECTORS: usize>(self, simd: S) {
         let (count, columns) = self.out.dim();
         let (lanes, depth) = (T::lanes::<S>(), self.depth);
-        let width = lanes * MAX_VECTORS;
+        let width = lanes * VECTORS;
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
-            let rows = strip::<T, ROWS>(self.rows, self.apart, depth, top, height);
+            let rows = Apart(strip::<T, ROWS>(self.rows, self.apart, depth, top, height));
             let part = Slice::from(top..top + height);
             let mut out = self.out.slice_axis_mut(Axis(0), part);
             for left in (0..columns).step_by(width) {
                 let right = columns.min(left + width);
                 let panel = self.panels.get(left * depth..).unwrap_or_default();
-                let stride = any_product(simd, rows, Packed(panel), right - left, &mut tile);
+                let stride = any_product::<T, S, ROWS, VECTORS>(
+                    simd,
+                    rows,
+                    Packed(panel),
+                    right - left,
+                    &mut tile,
+                );
                 let part = Slice::from(left..right);
                 store(out.slice_axis_mut(Axis(1), part), &tile, stride, self.adds);
             }
@@ -193,7 +284,8 @@ impl<T: Real> Block<'_, '_, T> {
 pub(crate) struct Windows<'a, 'c, T> {
     /// The rows of the left matrix, one after the other.
     pub(crate) rows: &'a [T],
-    /// The elements that the windows go over, followed by at least [`slack`] others.
+    /// The elements that the windows go over, followed by the columns of a tile, which are read and
+    /// ignored.
     pub(crate) elements: &'a [T],
     /// The offset of the element for the first position, for each element of a row.
     pub(crate) offsets: &'a [usize],
@@ -213,15 +305,22 @@ impl<T: Real> Windows<'_, '_, T> {
     }
 
     #[inline(always)]
-    fn strips<S: Simd, const ROWS: usize>(self, simd: S) {
+    fn strips<S: Simd, const ROWS: usize, const VECTORS: usize>(self, simd: S) {
         let (count, lines, _) = self.out.dim();
         let depth = self.offsets.len();
-        let width = T::lanes::<S>() * MAX_VECTORS;
+        let width = T::lanes::<S>() * VECTORS;
+        let mut interleaved = repeated([T::default(); ROWS], depth);
         let places = (lines * self.line).saturating_sub(self.line - self.count);
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
             let rows = strip::<T, ROWS>(self.rows, depth, depth, top, height);
+            for (k, column) in interleaved.iter_mut().enumerate() {
+                for row in 0..ROWS {
+                    column[row] = rows[row].get(k).copied().unwrap_or_default();
+                }
+            }
+            let rows = Interleaved(&interleaved);
             let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
             let mut lines = lines.outer_iter_mut();
             let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {
@@ -234,7 +333,13 @@ impl<T: Real> Windows<'_, '_, T> {
                 let elements =
                     self.elements.get(self.from * self.line + left..).unwrap_or_default();
                 let columns = Spread { elements, offsets: self.offsets };
-                let stride = any_product(simd, rows, columns, right - left, &mut tile);
+                let stride = any_product::<T, S, ROWS, VECTORS>(
+                    simd,
+                    rows,
+                    columns,
+                    right - left,
+                    &mut tile,
+                );
                 let mut at = 0;
                 while at < right - left {
                     let length = (self.line - place).min(right - left - at);
@@ -259,20 +364,15 @@ impl<T: Real> Windows<'_, '_, T> {
     }
 }
 
-/// Returns the number of elements after the last position of [`Windows`] that are read and ignored.
-pub(crate) fn slack<T: Real>() -> usize {
-    lanes::<T>() * MAX_VECTORS
-}
-
 impl<T: Real> WithSimd for Windows<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if S::REGISTER_COUNT >= 32 {
-            self.strips::<S, MAX_ROWS>(simd);
+        if has_many_registers::<S>() {
+            self.strips::<S, MAX_ROWS, MAX_VECTORS>(simd);
         } else {
-            self.strips::<S, 4>(simd);
+            self.strips::<S, FEW_ROWS, FEW_VECTORS>(simd);
         }
     }
 }
@@ -282,10 +382,10 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if S::REGISTER_COUNT >= 32 {
-            self.strips::<S, MAX_ROWS>(simd);
+        if has_many_registers::<S>() {
+            self.strips::<S, MAX_ROWS, MAX_VECTORS>(simd);
         } else {
-            self.strips::<S, 4>(simd);
+            self.strips::<S, FEW_ROWS, FEW_VECTORS>(simd);
         }
     }
 }
@@ -294,25 +394,20 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
 #[inline(always)]
 fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
-    rows: [&[T]; ROWS],
+    rows: impl Rows<T, ROWS>,
     columns: impl Columns<T>,
     tile: &mut [T],
 ) {
-    let depth = rows[0].len();
-    // All have one length, which lets the compiler remove bounds checks.
-    let mut whole: [&[T]; ROWS] = [&[]; ROWS];
-    for row in 0..ROWS {
-        let Some(elements) = rows[row].get(..depth) else { return };
-        whole[row] = elements;
-    }
+    let Some(rows) = rows.checked() else { return };
     // Indices instead of iterators: adapters are not always inlined where more instructions are enabled
     // than they were compiled for.
     let mut sums = [[T::zeros(simd); VECTORS]; ROWS];
-    for k in 0..depth {
+    for k in 0..rows.depth() {
         let Some(vectors) = columns.row::<S, VECTORS>(k) else { return };
+        let Some(column) = rows.column(k) else { return };
         let vectors = *vectors;
         for row in 0..ROWS {
-            let x = T::splat(simd, whole[row][k]);
+            let x = T::splat(simd, column[row]);
             for v in 0..VECTORS {
                 sums[row][v] = T::mul_add(simd, x, vectors[v], sums[row][v]);
             }
@@ -326,12 +421,12 @@ fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
-/// Calls [`product`] with the number of vectors that hold `columns` elements. Returns the distance
-/// between the rows of the tile.
+/// Calls [`product`] with the number of vectors that hold `count` elements, at most `VECTORS`. Returns the
+/// distance between the rows of the tile.
 #[inline(always)]
-fn any_product<T: Real, S: Simd, const ROWS: usize>(
+fn any_product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
-    rows: [&[T]; ROWS],
+    rows: impl Rows<T, ROWS>,
     columns: impl Columns<T>,
     count: usize,
     tile: &mut [T],
@@ -342,13 +437,13 @@ fn any_product<T: Real, S: Simd, const ROWS: usize>(
             product::<T, S, ROWS, 1>(simd, rows, columns, tile);
             lanes
         }
-        2 => {
+        2 if VECTORS > 2 => {
             product::<T, S, ROWS, 2>(simd, rows, columns, tile);
             2 * lanes
         }
         _ => {
-            product::<T, S, ROWS, MAX_VECTORS>(simd, rows, columns, tile);
-            MAX_VECTORS * lanes
+            product::<T, S, ROWS, VECTORS>(simd, rows, columns, tile);
+            VECTORS * lanes
         }
     }
 }

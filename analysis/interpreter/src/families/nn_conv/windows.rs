@@ -24,8 +24,6 @@ const GROUP: usize = 18_432;
 const WORK: usize = 1 << 24;
 /// The number of parts of the work per thread.
 const PARTS_PER_THREAD: usize = 8;
-/// The maximum number of rows of the filter that are multiplied at once.
-const ROWS: usize = 8;
 
 /// The layout of the copy along one axis.
 struct CopiedAxis {
@@ -81,15 +79,16 @@ pub(super) fn by_windows<T: Gemm>(
     let area = rows.walk.size * columns.walk.size;
     let plane = rows.size.saturating_mul(columns.size);
     let copy = plane.saturating_mul(rows.phases.len()).saturating_mul(columns.phases.len());
+    let tile = T::tile();
     let pays_off = T::WINDOWS
-        && outputs >= ROWS / 2
+        && outputs >= tile.rows / 2
         && columns.size * 5 <= count * 7
         && copy <= 4 * (area + lines * count);
     let Ok(mut to) = ArrayViewMut3::from_shape((outputs, lines, count), to) else { return false };
     if !pays_off {
         return false;
     }
-    let mut elements = Aligned::new(channels * copy + T::slack());
+    let mut elements = Aligned::new(channels * copy + tile.columns);
     let all = elements.get_mut().get_mut(..channels * copy).unwrap_or_default();
     each_chunk(all, copy, 2, &|channel, to| {
         let from = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
@@ -114,7 +113,7 @@ pub(super) fn by_windows<T: Gemm>(
     let groups = lines.div_ceil(group);
     // If there are few groups of lines, the rows of the filter are divided as well.
     let parts = (threads() * PARTS_PER_THREAD).div_ceil(groups);
-    let height = outputs.div_ceil(parts).next_multiple_of(ROWS);
+    let height = outputs.div_ceil(parts).next_multiple_of(tile.rows);
     let mut tasks = with_capacity(groups * outputs.div_ceil(height));
     for (at, mut rest) in to.axis_chunks_iter_mut(Axis(1), group).enumerate() {
         for top in (0..outputs).step_by(height) {
@@ -126,7 +125,7 @@ pub(super) fn by_windows<T: Gemm>(
     let count_of_tasks = tasks.len();
     each_item(tasks.into_iter(), count_of_tasks, &|(from, top, mut to)| {
         let places = to.shape()[1] * line;
-        let step = (WORK / (depth * places).max(1) / ROWS * ROWS).max(ROWS);
+        let step = (WORK / (depth * places).max(1) / tile.rows * tile.rows).max(tile.rows);
         for (at, mut out) in to.axis_chunks_iter_mut(Axis(0), step).enumerate() {
             spend(out.len_of(Axis(0)) * depth * places / 32);
             let rows = filter.get((top + at * step) * depth..).unwrap_or_default();
