@@ -416,7 +416,7 @@ impl From<String> for Failure {
 }
 
 /// Runs the command that the arguments name. Usage errors exit with 2, as in clap.
-pub(crate) fn main() -> ExitCode {
+pub(crate) fn main(start_session: fn()) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -448,10 +448,13 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man { output }) => manual::pages(output.as_deref()),
-        Some(Command::Lsp) | None => match crate::lsp::serve::serve() {
-            Ok(code) => std::process::exit(code),
-            Err(error) => Err(error.into()),
-        },
+        Some(Command::Lsp) | None => {
+            start_session();
+            match crate::lsp::serve::serve() {
+                Ok(code) => std::process::exit(code),
+                Err(error) => Err(error.into()),
+            }
+        }
     };
     match result {
         Ok(outcome) => outcome.into(),

@@ -37,10 +37,11 @@ mod weights;
 pub use lsp::embedded::Embedded;
 pub use panics::on_panic;
 
-/// Runs the program with the arguments of the process.
+/// Runs the program with the arguments of the process. `start_session` is called before the language server
+/// starts, which may run for days, unlike the commands.
 #[cfg(not(target_arch = "wasm32"))]
-pub fn main() -> std::process::ExitCode {
+pub fn main(start_session: fn()) -> std::process::ExitCode {
     panics::install_hook();
     log::start();
-    cli::main()
+    cli::main(start_session)
 }

@@ -16,9 +16,8 @@ use semantics::{Database, DefKind, all_defs, body, check_file, inference, scopes
 use serde_json::json;
 use syntax::{Edit, ParseLimits, TextRange};
 
-#[cfg(not(target_env = "msvc"))]
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The modules of the corpus that are named in `docs/performance.md`.
 const NAMED: [&str; 6] = [

@@ -13,9 +13,8 @@ use relay_tests::{
 use smallvec::SmallVec;
 use types::{NodeId, Relation, Solver, State};
 
-#[cfg(not(target_env = "msvc"))]
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The number of operators, the most common ones.
 const OPERATORS: usize = 20;

@@ -17,6 +17,7 @@ use std::{fmt::Write, time::Duration};
 
 use cap::Cap;
 use cpu_time::ThreadTime;
+use mimalloc::MiMalloc;
 use relay_tests::{
     generators::{self, Generator},
     opening::{HEAVY_STEPS, Opened, STEPS, Step},
@@ -24,17 +25,8 @@ use relay_tests::{
 use semantics::{Severity, check_file};
 
 /// The allocator of the server: the system's allocator slows down with its size.
-#[cfg(not(target_env = "msvc"))]
-type Allocator = tikv_jemallocator::Jemalloc;
-#[cfg(not(target_env = "msvc"))]
-const SYSTEM: Allocator = tikv_jemallocator::Jemalloc;
-#[cfg(target_env = "msvc")]
-type Allocator = std::alloc::System;
-#[cfg(target_env = "msvc")]
-const SYSTEM: Allocator = std::alloc::System;
-
 #[global_allocator]
-static ALLOCATOR: Cap<Allocator> = Cap::new(SYSTEM, usize::MAX);
+static ALLOCATOR: Cap<MiMalloc> = Cap::new(MiMalloc, usize::MAX);
 
 /// The bars of a run.
 #[derive(Clone, Copy)]

@@ -24,9 +24,8 @@ use semantics::{Database, DefKind, all_defs, body, check_file, inference};
 use serde_json::json;
 use syntax::ParseLimits;
 
-#[cfg(not(target_env = "msvc"))]
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The number of bindings in the chain.
 const CHAIN: usize = 14_500;

@@ -23,9 +23,8 @@ use semantics::{Database, View, all_defs};
 use syntax::ParseLimits;
 use types::Type;
 
-#[cfg(not(target_env = "msvc"))]
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const NETWORKS: [&str; 4] = ["resnet18", "resnet50", "mobilenet", "bert-base"];
 
