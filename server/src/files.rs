@@ -28,9 +28,15 @@ pub(crate) fn write_and_sync_later(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
+    // Closing the last handle of a file that was replaced frees its pages, which takes longer than copying
+    // them if others are written to the disk at the same time.
+    let replaced = File::open(path);
     let file = replace_by(path, content, |_| Ok(()))?;
-    // An error is of no more use to anybody: the file is complete for every reader.
-    let sync = move || drop(file.sync_all());
+    let sync = move || {
+        // An error is of no more use to anybody: the file is complete for every reader.
+        let _ = file.sync_all();
+        drop(replaced);
+    };
     // A process that ends leaves it to the system.
     let _ = std::thread::Builder::new().name("sync".to_owned()).spawn(sync);
     Ok(())
