@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeSet,
-    fmt, fs,
+    fmt,
     io::{self, Read, Seek, SeekFrom, Write},
     ops::Range,
     path::Path,
@@ -212,7 +212,7 @@ fn copy(
     to: &Path,
 ) -> Result<(), Refusal> {
     let Source { path, stamp, start } = source;
-    let mut file = fs::File::open(path)?;
+    let mut file = weights::open_file(path)?;
     let mut changed = Stamp::of_file(&file)? != stamp;
     if changed {
         return Err(Refusal::Changed);

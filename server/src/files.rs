@@ -30,7 +30,7 @@ pub(crate) fn write_and_sync_later(
 ) -> std::io::Result<()> {
     // Closing the last handle of a file that was replaced frees its pages, which takes longer than copying
     // them if others are written to the disk at the same time.
-    let replaced = File::open(path);
+    let replaced = weights::open_file(path);
     let file = replace_by(path, content, |_| Ok(()))?;
     let sync = move || {
         // An error is of no more use to anybody: the file is complete for every reader.

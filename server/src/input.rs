@@ -11,7 +11,7 @@ use std::{
 };
 
 pub(crate) use folder::{Contents, cannot_read, contents};
-pub(crate) use log::{Log, NamedModule, read_log, read_module};
+pub(crate) use log::{Log, NamedModule, read_log, read_log_file, read_module};
 pub(crate) use saved::Saved;
 use semantics::{Code, Diagnostic};
 use syntax::{TextRange, TextSize};
@@ -86,19 +86,32 @@ pub(crate) fn shown(path: &Path) -> String {
 /// # Errors
 /// The message for a file that cannot be read.
 pub(crate) fn read(path: &Path, max_code: u64) -> Result<Input, String> {
-    let bytes = if path.as_os_str() == "-" {
-        bytes_of(io::stdin().lock(), 0, max_code)
-    } else {
-        let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
-        let data = file.metadata().ok();
-        // The parameters of an archive are not read for its module.
-        if let Some(data) = data.as_ref().filter(|data| data.is_file())
-            && let Some(input) = saved::archived(path, &file, data.len(), max_code)
-        {
-            return Ok(input);
-        }
-        bytes_of(file, data.map_or(0, |data| data.len()), max_code)
-    };
+    let failed = |error| cannot_read(path, &error);
+    if path.as_os_str() == "-" {
+        let bytes = bytes_of(io::stdin().lock(), 0, max_code).map_err(failed)?;
+        return Ok(text_of(path.display().to_string(), bytes, max_code));
+    }
+    read_opened(path, File::open(path).map_err(failed)?, max_code)
+}
+
+/// Reads a file that a client names: never a pipe, which would keep a worker waiting, or a device.
+///
+/// # Errors
+/// The message for a file that is not regular or cannot be read.
+pub(crate) fn read_file(path: &Path, max_code: u64) -> Result<Input, String> {
+    let file = weights::open_file(path).map_err(|error| cannot_read(path, &error))?;
+    read_opened(path, file, max_code)
+}
+
+fn read_opened(path: &Path, file: File, max_code: u64) -> Result<Input, String> {
+    let data = file.metadata().ok();
+    // The parameters of an archive are not read for its module.
+    if let Some(data) = data.as_ref().filter(|data| data.is_file())
+        && let Some(input) = saved::archived(path, &file, data.len(), max_code)
+    {
+        return Ok(input);
+    }
+    let bytes = bytes_of(file, data.map_or(0, |data| data.len()), max_code);
     let bytes = bytes.map_err(|error| cannot_read(path, &error))?;
     Ok(text_of(path.display().to_string(), bytes, max_code))
 }

@@ -1,11 +1,11 @@
 //! Tensors of metadata sections.
 
-use std::{fs::File, path::PathBuf};
+use std::path::PathBuf;
 
 use arrays::{Archive, Array, FileReader, Source};
 use interpreter::Tensor;
 use types::Type;
-use weights::{CONSTANT, Header, Payload, Section};
+use weights::{CONSTANT, Header, Payload, Section, open_file};
 
 use crate::input::{cannot_read, shown};
 
@@ -53,7 +53,7 @@ impl Known {
     /// The message for a file that cannot be read.
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Known, String> {
         let archive = |path: &PathBuf| {
-            let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+            let file = open_file(path).map_err(|error| cannot_read(path, &error))?;
             let length = file.metadata().map_err(|error| cannot_read(path, &error))?.len();
             let source = Source::new(FileReader::from(file), length);
             let is_npz = path.extension().is_some_and(|extension| extension == "npz");

@@ -18,7 +18,11 @@ use std::{
 };
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
-use relay_tests::client::{Client, at, binary};
+use relay_tests::{
+    bound::{Tensor, section},
+    client::{Client, at, binary},
+    command::Folder,
+};
 use serde_json::{Value, json};
 
 const GOOD: &str = "#[version = \"0.0.5\"]\ndef @good(%x: int32) -> int32 { %x }\n";
@@ -545,4 +549,47 @@ fn reports_of_a_hostile_module_are_well_formed() {
     let json: Value = serde_json::from_str(&report("json")).expect("JSON");
     assert!(json["functions"][0]["rows"].is_array());
     fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+/// A request never waits for a pipe, which another program may have made where a client expects a file: it
+/// fails, or replaces the pipe.
+#[test]
+fn requests_do_not_open_pipes() {
+    let code = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(300), float32]) {\n  add(%x, meta[relay.Constant][0])\n}\n\n";
+    let tensor = Tensor::drawn(&[300], &mut fastrand::Rng::with_seed(1));
+    let text = code.to_owned() + &section(&[tensor]);
+    let folder = Folder::new("pipes", &[("net.relay", text.as_bytes())]);
+    let pipe = folder.path().join("pipe.npz");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()), "no pipe");
+    let uri = |name: &str| format!("file://{}", folder.path().join(name).display());
+    let (net, named, free) = (uri("net.relay"), uri("pipe.npz"), uri("new.relay"));
+    let mut client = Client::start();
+    client.open(&net, &text);
+    let document = json!({ "uri": named });
+    for (method, params) in [
+        ("relay/codeView", json!({ "uri": named })),
+        ("relay/convertFile", json!({ "uri": named })),
+        ("relay/shapesOfFile", json!({ "uri": named })),
+        ("relay/passes", json!({ "textDocument": document })),
+        ("relay/moduleText", json!({ "textDocument": document, "module": 0 })),
+        (
+            "relay/history",
+            json!({ "textDocument": document, "position": { "line": 0, "character": 0 } }),
+        ),
+        ("relay/compare", json!({ "before": { "uri": named }, "after": { "uri": net } })),
+        ("relay/compare", json!({ "before": { "uri": net }, "after": { "uri": named } })),
+        ("relay/bindParameters", json!({ "uri": net, "files": [named], "output": free })),
+    ] {
+        let answer = client.request(method, params);
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("not a regular file"), "{method}: {answer}");
+    }
+    let view = client.request("relay/codeView", json!({ "uri": net }))["result"].clone();
+    let params =
+        json!({ "uri": net, "stamp": view["stamp"], "text": view["text"], "output": named });
+    let saved = client.request("relay/saveCode", params);
+    assert!(saved["result"]["stamp"].is_string(), "{saved}");
+    assert_eq!(text, fs::read_to_string(&pipe).expect("the pipe was replaced"));
+    assert_eq!(client.finish(), Some(0));
 }

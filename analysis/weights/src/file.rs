@@ -62,18 +62,31 @@ pub struct Mapping {
     stamp: Stamp,
 }
 
+/// Opens a regular file for reading, through links. Other kinds are rejected before they are opened: opening
+/// a pipe waits for its other end, and opening a device may have effects.
+///
+/// # Errors
+/// It cannot be read, or is not a regular file.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let regular = |data: std::fs::Metadata| match data.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is not a regular file")),
+    };
+    regular(std::fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    // Something else may have replaced it meanwhile.
+    regular(file.metadata()?)?;
+    Ok(file)
+}
+
 impl Mapping {
     /// Maps a file.
     ///
     /// # Errors
     /// It cannot be read, or is not a regular file.
     pub fn open(path: &Path) -> io::Result<Mapping> {
-        let file = File::open(path)?;
-        let data = file.metadata()?;
-        if !data.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        let stamp = Stamp::of(&data);
+        let file = open_file(path)?;
+        let stamp = Stamp::of_file(&file)?;
         // An empty file cannot be mapped.
         let map = if stamp.length == 0 { None } else { Some(map(&file)?) };
         Ok(Mapping { map, file, path: path.to_owned(), stamp })

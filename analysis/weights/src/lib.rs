@@ -21,7 +21,7 @@ mod store;
 
 pub use append::{EMPTY, Insertions, append};
 pub use edit::{Removal, drop_entries, entry_range};
-pub use file::{FileText, Mapping, Stamp};
+pub use file::{FileText, Mapping, Stamp, open_file};
 pub use folded::{FOLDED, FoldedLine, drops_part, folded_line, is_folded};
 pub use payload::{DecodeError, Payload};
 pub use rebuild::{Part, cut, encode, parts};

@@ -12,7 +12,7 @@ use diff::log::{LogModule, outline, split};
 use semantics::Code;
 use syntax::{Encoding, LineColumn, LineIndex, TextSize};
 
-use super::{HEAD, cannot_read, is_plain, read, readable, shown};
+use super::{HEAD, Input, cannot_read, is_plain, read, read_file, readable, shown};
 
 /// A module that the user named.
 pub(crate) struct NamedModule {
@@ -51,6 +51,19 @@ enum Source {
 /// # Errors
 /// The message for a file that cannot be read or is not text.
 pub(crate) fn read_log(path: &Path) -> Result<Log, String> {
+    log_by(path, read)
+}
+
+/// Does the same for a file that a client names; see [`read_file`].
+///
+/// # Errors
+/// The same, and the message for a file that is not regular.
+pub(crate) fn read_log_file(path: &Path) -> Result<Log, String> {
+    log_by(path, read_file)
+}
+
+/// Reads a log, with `read` for what is not a plain file.
+fn log_by(path: &Path, read: fn(&Path, u64) -> Result<Input, String>) -> Result<Log, String> {
     if let Some(file) = plain_file(path) {
         let failed = |error: std::io::Error| cannot_read(path, &error);
         let (modules, lines) = outline(&file).map_err(failed)?;

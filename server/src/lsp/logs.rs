@@ -7,7 +7,7 @@ use std::{
 
 use weights::Stamp;
 
-use crate::input::{Log, read_log};
+use crate::input::{Log, read_log_file};
 
 /// The largest number of cached logs, each with an open file.
 const MAX_LOGS: usize = 4;
@@ -35,7 +35,7 @@ impl Logs {
                 }
             }
         }
-        let log = Arc::new(read_log(path)?);
+        let log = Arc::new(read_log_file(path)?);
         // A log whose whole text is in memory, such as one from an archive, is not cached.
         if let Some(stamp) = stamp.filter(|_| log.is_file()) {
             let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);

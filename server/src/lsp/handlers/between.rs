@@ -250,7 +250,7 @@ fn path_of(uri: &Url) -> Result<PathBuf> {
 /// Reads the text of a file.
 fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
     let path = path_of(uri)?;
-    let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
+    let input = input::read_file(&path, snapshot.config.limits.code as u64).map_err(refused)?;
     match input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         Some(problem) => Err(refused(problem.message)),
         None => Ok(input.text),

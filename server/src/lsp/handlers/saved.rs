@@ -27,7 +27,7 @@ pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Res
     let refused = |message: String| Error::invalid_params(message);
     let path = paths::of_uri(&params.uri)
         .ok_or_else(|| refused(format!("{} is not a file of this machine", params.uri)))?;
-    let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
+    let input = input::read_file(&path, snapshot.config.limits.code as u64).map_err(refused)?;
     match input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         Some(problem) => Err(refused(problem.message)),
         None if input.saved.is_none() => {

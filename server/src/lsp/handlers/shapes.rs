@@ -75,7 +75,7 @@ pub(in crate::lsp) struct FileParams {
 pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<Report> {
     let path = paths::of_uri(&params.uri)
         .ok_or_else(|| Error::invalid_params(format!("{} is not a local file", params.uri)))?;
-    let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
+    let input = input::read_file(&path, snapshot.config.limits.code as u64).map_err(refused)?;
     if let Some(problem) = input.problem {
         return Err(refused(problem.message));
     }
