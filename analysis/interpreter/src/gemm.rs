@@ -68,13 +68,10 @@ pub(crate) trait Gemm: Element {
     /// Applies a chain to the elements from `at` on. Chains are in single precision only.
     fn apply_chain(_: &Chain, _at: usize, _: &mut [Self], _: &mut Scratch) {}
 
-    /// True if [`windows`](Gemm::windows) computes anything.
-    const WINDOWS: bool = false;
-
     /// Returns the largest tile of [`windows`](Gemm::windows), which reads and ignores as many elements after
-    /// the last position as the tile has columns.
-    fn tile() -> Shape {
-        Shape { rows: 1, columns: 0, lanes: 1 }
+    /// the last position as the tile has columns; `None` if it computes nothing.
+    fn tile() -> Option<Shape> {
+        None
     }
 
     /// Multiplies rows by windows, without checks for cancellation.
@@ -102,10 +99,8 @@ macro_rules! reals {
 
             $($($apply_chain)*)?
 
-            const WINDOWS: bool = true;
-
-            fn tile() -> Shape {
-                tile::shape::<$ty>()
+            fn tile() -> Option<Shape> {
+                Some(tile::shape::<$ty>())
             }
 
             fn windows(windows: Windows<'_, '_, $ty>) {

@@ -20,10 +20,11 @@ use crate::{allocate::repeated, tensor::Element, wide::ARCH};
 const MAX_VECTORS: usize = 3;
 /// The maximum number of rows of a tile.
 const MAX_ROWS: usize = 8;
-/// The same of a tile for 16 registers. Besides the tile, a row of the right matrix and an element of the
-/// left one need registers: with 4 rows of 3 vectors there are none to spare, and the compiler keeps a part
-/// of the tile in memory, which doubles the time.
+/// The number of vectors in a row of a tile for 16 registers. Besides the tile, a row of the right matrix and
+/// an element of the left one need registers: with 4 rows of 3 vectors there are none to spare, and the
+/// compiler keeps a part of the tile in memory, which doubles the time.
 const FEW_VECTORS: usize = 2;
+/// The number of rows of a tile for 16 registers.
 const FEW_ROWS: usize = 6;
 /// The maximum number of elements of a row of a tile.
 const MAX_COLUMNS: usize = 16 * MAX_VECTORS;
@@ -144,6 +145,7 @@ trait Rows<T: Real, const ROWS: usize>: Copy {
     fn depth(&self) -> usize;
     /// Returns the rows if all have that many elements, which lets the compiler remove bounds checks.
     fn checked(self) -> Option<Self>;
+    /// Returns the elements of a column; `None` beyond the last one.
     fn column(&self, k: usize) -> Option<[T; ROWS]>;
 }
 
@@ -314,11 +316,9 @@ impl<T: Real> Windows<'_, '_, T> {
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
-            let rows = strip::<T, ROWS>(self.rows, depth, depth, top, height);
-            for (k, column) in interleaved.iter_mut().enumerate() {
-                for row in 0..ROWS {
-                    column[row] = rows[row].get(k).copied().unwrap_or_default();
-                }
+            let rows = Apart(strip::<T, ROWS>(self.rows, depth, depth, top, height));
+            for k in 0..interleaved.len() {
+                interleaved[k] = rows.column(k).unwrap_or([T::default(); ROWS]);
             }
             let rows = Interleaved(&interleaved);
             let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));

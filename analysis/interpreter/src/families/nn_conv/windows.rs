@@ -79,9 +79,8 @@ pub(super) fn by_windows<T: Gemm>(
     let area = rows.walk.size * columns.walk.size;
     let plane = rows.size.saturating_mul(columns.size);
     let copy = plane.saturating_mul(rows.phases.len()).saturating_mul(columns.phases.len());
-    let tile = T::tile();
-    let pays_off = T::WINDOWS
-        && outputs >= tile.rows / 2
+    let Some(tile) = T::tile() else { return false };
+    let pays_off = outputs >= tile.rows / 2
         && columns.size * 5 <= count * 7
         && copy <= 4 * (area + lines * count);
     let Ok(mut to) = ArrayViewMut3::from_shape((outputs, lines, count), to) else { return false };
