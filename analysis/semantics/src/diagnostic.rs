@@ -3,12 +3,15 @@
 mod cause;
 mod edits;
 mod levels;
+mod search;
 mod shorten;
 
 pub(crate) use cause::{Cause, Flow, are_same};
 pub use codes::{Code, Level, Levels, Severity};
 pub use edits::Edits;
 pub use levels::apply_levels;
+pub(crate) use search::Among;
+use search::Search;
 use syntax::TextRange;
 
 /// A finding in a file.
@@ -32,6 +35,8 @@ pub struct Diagnostic {
     pub unnecessary: bool,
     /// The facts that it depends on, to merge diagnostics with the same cause.
     pub(crate) cause: Option<Box<Cause>>,
+    /// The search for a similar name, until the diagnostics of the file are put together.
+    pub(crate) search: Option<Box<Search>>,
 }
 
 /// A related place of a diagnostic.
@@ -79,6 +84,7 @@ impl Diagnostic {
             fixes: Vec::new(),
             unnecessary: false,
             cause: None,
+            search: None,
         }
     }
 
@@ -110,8 +116,30 @@ impl Diagnostic {
         title: impl Into<String>,
         edits: impl IntoIterator<Item = (TextRange, String)>,
     ) -> Diagnostic {
-        self.fixes.push(Fix { title: title.into(), edits: edits.into_iter().collect() });
+        self.add_fix(title, edits);
         self
+    }
+
+    fn add_fix(
+        &mut self,
+        title: impl Into<String>,
+        edits: impl IntoIterator<Item = (TextRange, String)>,
+    ) {
+        self.fixes.push(Fix { title: title.into(), edits: edits.into_iter().collect() });
+    }
+
+    /// Converts all ranges. Deferred edits follow from the tree of the file and have its ranges already.
+    pub(crate) fn map_ranges(&mut self, map: impl Fn(TextRange) -> TextRange) {
+        let convert = |range: &mut TextRange| *range = map(*range);
+        convert(&mut self.range);
+        self.related.iter_mut().for_each(|related| convert(&mut related.range));
+        let edits = self.fixes.iter_mut().map(|fix| &mut fix.edits);
+        let edits = edits.filter(|edits| !edits.is_deferred());
+        edits.flat_map(|edits| edits.iter_mut()).for_each(|(range, _)| convert(range));
+        self.search.iter_mut().for_each(|search| convert(&mut search.range));
+        if let Some(cause) = &mut self.cause {
+            cause.ranges_mut().for_each(convert);
+        }
     }
 
     /// Cuts the message, the help, the labels and the titles to 600 characters each.

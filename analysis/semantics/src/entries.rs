@@ -6,7 +6,7 @@ use std::{
 };
 
 use rustc_hash::FxHashSet;
-use syntax::{SyntaxKind, TextRange, TextSize};
+use syntax::{Node, SyntaxKind, TextRange, TextSize, Token};
 use types::AttrValue;
 use weights::{CONSTANT, FoldedLine, drop_entries, drops_part, is_folded};
 
@@ -82,6 +82,21 @@ pub fn uses_of_entry<'db>(
     uses.collect()
 }
 
+/// Returns the references to the metadata section in a body. Only statements with such references are
+/// visited: the edits of a fix are computed after each keystroke.
+fn references<'v>(view: &'v View<'_>) -> impl Iterator<Item = Token<'v>> {
+    let root = view.root();
+    let statement = move |unit: usize| {
+        let start = view.place(unit, TextRange::default());
+        let path = root.path_to(TextRange::at(start.start(), 1.into()));
+        let block = path.iter().position(|node| node.kind() == SyntaxKind::BLOCK)?;
+        path.get(block + 1).copied()
+    };
+    let statements = view.scopes.units_with(UnitFeatures::META).filter_map(statement);
+    let tokens = statements.flat_map(Node::descendants).flat_map(Node::tokens);
+    tokens.filter(|token| token.kind() == SyntaxKind::META_REF)
+}
+
 /// Returns the edits that remove constants of a module. Where another constant takes the place of a
 /// removed one, its uses are changed. In a code view the line of the section lists the constants, which
 /// are removed when the code is saved; their numbers change then. `None` if the section cannot be edited.
@@ -108,19 +123,13 @@ pub fn drop_constants(
     };
     let start = def.start(db);
     let mut edits = Vec::new();
-    for &def in module.items(db) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
-        for node in def.node(db).descendants() {
-            for token in node.tokens().filter(|token| token.kind() == SyntaxKind::META_REF) {
-                let Some(old) = constant_of(token.text()) else { continue };
-                let target = drop.get(&old).copied().flatten().unwrap_or(old);
-                let new = numbers.get(target as usize).copied().flatten();
-                if let Some(new) = new.filter(|&new| new != old) {
-                    let range = token.range() + def.start(db);
-                    edits.push((range, reference_to(new)));
-                }
+    for view in views(db, module) {
+        for token in references(&view) {
+            let Some(old) = constant_of(token.text()) else { continue };
+            let target = drop.get(&old).copied().flatten().unwrap_or(old);
+            let new = numbers.get(target as usize).copied().flatten();
+            if let Some(new) = new.filter(|&new| new != old) {
+                edits.push((token.range(), reference_to(new)));
             }
         }
     }

@@ -16,13 +16,14 @@ use crate::{
     infer::{Finding, Inference},
     item::{Def, DefKind, module},
 };
+pub(crate) use base::infer_from_below as prepare;
 use base::{base_inference, base_type, infer_alone, infer_from_below};
 pub use definitions::*;
 use weak::{infer_cluster, place_in_cluster};
 
 /// The types of a definition.
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
-    prepare(db, def);
+    prepare_for(db, def);
     if Settings::get(db).tvm(db) { tvm_inference(db, def) } else { general_inference(db, def) }
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Infer
 
 /// Returns the type of a global at its uses.
 pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
-    prepare(db, def);
+    prepare_for(db, def);
     if def.kind(db) != DefKind::Fn {
         return None;
     }
@@ -75,7 +76,7 @@ pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
 }
 
 /// Ensures that the dependencies of `def` are inferred, without recursion.
-fn prepare<'db>(db: &'db dyn Db, def: Def<'db>) {
+fn prepare_for<'db>(db: &'db dyn Db, def: Def<'db>) {
     if let Some(module) = module(db, def.file(db), def.module(db)) {
         infer_from_below(db, module);
     }

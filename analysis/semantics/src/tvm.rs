@@ -27,10 +27,10 @@ use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
 use crate::{
-    check::{allows::Allows, error_ranges::ErrorRanges},
+    check::{allows::AllowedRange, error_ranges::ErrorRanges},
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Fix, Severity},
-    item::{DefKind, modules},
+    item::modules,
     view::View,
 };
 pub use convert::{Converted, apply, to_tvm};
@@ -39,29 +39,24 @@ pub use convert::{Converted, apply, to_tvm};
 type Edit = (TextRange, String);
 
 /// Adds what TVM rejects or reads differently in a file to `found`, where findings that only TVM
-/// demands become errors if its rules hold. `errors` are the syntax errors of the file.
+/// demands become errors if its rules hold. `errors` are the syntax errors of the file, `allowed` the
+/// ranges in which comments allow findings, and `of_defs` the findings of the definitions of each module.
 pub(crate) fn check(
     db: &dyn Db,
     file: SourceFile,
     errors: &ErrorRanges,
-    allows: &Allows,
+    allowed: &[AllowedRange],
+    of_defs: Vec<Vec<Finding>>,
     found: &mut Vec<Diagnostic>,
 ) {
     // Notation is reported as a syntax error that only TVM has, even inside another one.
     let no_errors = ErrorRanges::default();
-    let mut findings = Findings::new(&no_errors, allows);
+    let mut findings = Findings::new(&no_errors, allowed);
     notation::check(db, file, &mut findings);
     findings.finish(found);
-    let mut findings = Findings::new(errors, allows);
-    for &module in modules(db, file) {
-        let computes = module.items(db).iter().copied();
-        let computes = computes.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
-        for view in computes.filter_map(|def| View::new(db, def)) {
-            annotate::check(&view, &mut findings);
-            literals::check(&view, &mut findings);
-            scopes::check_locals(&view, &mut findings);
-            module::check_def(&view, &mut findings);
-        }
+    let mut findings = Findings::new(errors, allowed);
+    for (&module, of_defs) in modules(db, file).iter().zip(of_defs) {
+        findings.extend(of_defs);
         module::check(db, module, &mut findings);
         scopes::check_graph_variables(db, module, &mut findings);
     }
@@ -73,43 +68,74 @@ pub(crate) fn check(
     }
 }
 
+/// Returns what TVM rejects or reads differently in a definition. Ranges are those of the view.
+pub(crate) fn check_def(
+    view: &View<'_>,
+    errors: &ErrorRanges,
+    allowed: &[AllowedRange],
+) -> Vec<Finding> {
+    let mut findings = Findings::new(errors, allowed);
+    annotate::check(view, &mut findings);
+    literals::check(view, &mut findings);
+    scopes::check_locals(view, &mut findings);
+    module::check_def(view, &mut findings);
+    findings.found
+}
+
+/// A finding of the group.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) diagnostic: Diagnostic,
+    /// The number of places that it was found in.
+    count: usize,
+    /// Set if those of a file are merged.
+    is_folded: bool,
+}
+
 /// The findings of the group, with repeated ones merged.
 struct Findings<'b> {
     /// The syntax errors: findings that touch them are dropped.
     errors: &'b ErrorRanges,
-    /// The comments that allow findings, each of which is merged into no other one.
-    allows: &'b Allows,
-    found: Vec<(Diagnostic, usize)>,
+    /// The ranges in which findings are allowed: such a finding is merged into no other one.
+    allowed: &'b [AllowedRange],
+    found: Vec<Finding>,
     folded: FxHashMap<Code, usize>,
 }
 
 impl<'b> Findings<'b> {
-    fn new(errors: &'b ErrorRanges, allows: &'b Allows) -> Findings<'b> {
-        Findings { errors, allows, found: Vec::new(), folded: FxHashMap::default() }
+    fn new(errors: &'b ErrorRanges, allowed: &'b [AllowedRange]) -> Findings<'b> {
+        Findings { errors, allowed, found: Vec::new(), folded: FxHashMap::default() }
     }
 
     /// Adds a single finding.
     fn add(&mut self, diagnostic: Diagnostic) {
         if !self.errors.touches(diagnostic.range) {
-            self.found.push((diagnostic, 1));
+            self.found.push(Finding { diagnostic, count: 1, is_folded: false });
         }
     }
 
     /// Adds a finding that a file may repeat hundreds of times: repetitions are merged into the
     /// first one, and its fix covers all of them.
     fn fold(&mut self, diagnostic: Diagnostic) {
-        if self.errors.touches(diagnostic.range)
-            || self.allows.allow(diagnostic.code, diagnostic.range.start())
-        {
+        if !self.errors.touches(diagnostic.range) {
+            self.merge(Finding { diagnostic, count: 1, is_folded: true });
+        }
+    }
+
+    fn merge(&mut self, finding: Finding) {
+        let (code, at) = (finding.diagnostic.code, finding.diagnostic.range.start());
+        if self.allowed.iter().any(|(allowed, range)| *allowed == code && range.contains(at)) {
+            self.found.push(finding);
             return;
         }
-        let Some(&at) = self.folded.get(&diagnostic.code) else {
-            self.folded.insert(diagnostic.code, self.found.len());
-            self.found.push((diagnostic, 1));
+        let Some(&at) = self.folded.get(&code) else {
+            self.folded.insert(code, self.found.len());
+            self.found.push(finding);
             return;
         };
-        let (first, count) = &mut self.found[at];
-        *count += 1;
+        let Finding { diagnostic: first, count, .. } = &mut self.found[at];
+        *count += finding.count;
+        let diagnostic = finding.diagnostic;
         for fix in diagnostic.fixes {
             match first.fixes.first_mut() {
                 Some(known) => known.edits.extend(fix.edits),
@@ -121,9 +147,19 @@ impl<'b> Findings<'b> {
         }
     }
 
+    /// Adds findings of definitions.
+    fn extend(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            match finding.is_folded {
+                true => self.merge(finding),
+                false => self.found.push(finding),
+            }
+        }
+    }
+
     /// Appends all findings to `found`.
     fn finish(self, found: &mut Vec<Diagnostic>) {
-        for (mut diagnostic, count) in self.found {
+        for Finding { mut diagnostic, count, .. } in self.found {
             if count > 1 {
                 let more = count - 1;
                 let places = if more == 1 { "place" } else { "places" };

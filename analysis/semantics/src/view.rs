@@ -1,7 +1,9 @@
 //! The view of a definition: its body, names and types, with lookups for diagnostics and IDE
 //! features.
 
-use std::sync::Arc;
+mod coordinates;
+
+use std::{rc::Rc, sync::Arc};
 
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
@@ -18,6 +20,8 @@ use crate::{
     queries,
     scope::{LocalRef, Scopes},
 };
+use coordinates::Coordinates;
+pub(crate) use coordinates::{OtherPlaces, OtherRanges};
 
 /// A reference to an expression of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,6 +33,8 @@ pub struct ExprRef {
 }
 
 /// A definition with its body, names and types.
+///
+/// Ranges are those of the file, except in a view of [`View::relative`].
 #[derive(Clone)]
 pub struct View<'db> {
     /// The database.
@@ -45,11 +51,28 @@ pub struct View<'db> {
     pub inference: Arc<Inference>,
     /// The data types in scope.
     pub types: Arc<ModuleTypes>,
+    coordinates: Coordinates<'db>,
 }
 
 impl<'db> View<'db> {
-    /// Returns the view of a function or a bare expression; `None` for other definitions.
+    /// Returns the view of a function or a bare expression, with ranges of the file; `None` for other
+    /// definitions.
     pub fn new(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
+        View::with_coordinates(db, def, Coordinates::File(def.start(db)))
+    }
+
+    /// Like [`View::new`], with ranges from the start of the definition. A query that uses this view
+    /// alone does not depend on the place of the definition in the file.
+    pub(crate) fn relative(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
+        let others = OtherPlaces::new(def.green(db).text_len());
+        View::with_coordinates(db, def, Coordinates::Definition(Rc::new(others)))
+    }
+
+    fn with_coordinates(
+        db: &'db dyn Db,
+        def: Def<'db>,
+        coordinates: Coordinates<'db>,
+    ) -> Option<View<'db>> {
         let module = crate::item::module(db, def.file(db), def.module(db))?;
         Some(View {
             db,
@@ -59,6 +82,7 @@ impl<'db> View<'db> {
             scopes: queries::scopes(db, def),
             inference: queries::inference(db, def),
             types: queries::module_types(db, module),
+            coordinates,
         })
     }
 
@@ -103,9 +127,44 @@ impl<'db> View<'db> {
         self.unit_types(binding.unit as usize).binder(binding.binder)
     }
 
+    /// Returns the start of the definition in the coordinates of this view.
+    pub(crate) fn start(&self) -> TextSize {
+        match &self.coordinates {
+            Coordinates::File(start) => *start,
+            Coordinates::Definition(_) => TextSize::new(0),
+        }
+    }
+
+    /// Returns the tree of the definition in the coordinates of this view.
+    pub(crate) fn root(&self) -> Node<'_> {
+        Node::at(self.def.green(self.db), self.start())
+    }
+
+    /// Returns the range of the name of the definition.
+    pub(crate) fn name_range(&self) -> TextRange {
+        self.def.name_range(self.db) + self.start()
+    }
+
+    /// Converts a range of another definition of the file to the coordinates of this view.
+    pub(crate) fn place_in(&self, def: Def<'db>, range: TextRange) -> TextRange {
+        match &self.coordinates {
+            Coordinates::File(_) => range + def.start(self.db),
+            Coordinates::Definition(_) if def == self.def => range,
+            Coordinates::Definition(others) => others.add(def, range),
+        }
+    }
+
+    /// Returns the ranges of other definitions that [`View::place_in`] has returned.
+    pub(crate) fn other_ranges(&self) -> OtherRanges<'db> {
+        match &self.coordinates {
+            Coordinates::File(_) => OtherRanges::default(),
+            Coordinates::Definition(others) => others.ranges(),
+        }
+    }
+
     /// Converts a range of a unit to a range of the file.
     pub fn place(&self, unit: usize, range: TextRange) -> TextRange {
-        range + self.body.starts[unit] + self.def.start(self.db)
+        range + self.body.starts[unit] + self.start()
     }
 
     /// Returns the range of an expression in the file.
@@ -143,7 +202,7 @@ impl<'db> View<'db> {
 
     /// Returns the text of a range of the file inside of this definition.
     pub fn text(&self, range: TextRange) -> String {
-        let range = range - self.def.start(self.db);
+        let range = range - self.start();
         let root = self.def.node(self.db);
         let inner = root.path_to(range).pop().unwrap_or(root);
         let text = inner.to_string();
@@ -221,7 +280,7 @@ impl<'db> View<'db> {
     pub fn dim_range(&self, ty: Node<'_>, axis: usize) -> Option<TextRange> {
         let tensor = ast::TensorType::cast(ty)?;
         let dim = tensor.shape()?.dims().nth(axis)?;
-        Some(dim.range() + self.def.start(self.db))
+        Some(dim.range() + self.start())
     }
 
     /// Returns the written result type of the definition.
@@ -266,7 +325,7 @@ impl<'db> View<'db> {
 
     /// Returns the unit that contains `offset` of the file.
     pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
-        let offset = offset.checked_sub(self.def.start(self.db))?;
+        let offset = offset.checked_sub(self.start())?;
         let at = self.body.starts.partition_point(|&start| start <= offset).checked_sub(1)?;
         Some(at)
     }
@@ -277,7 +336,7 @@ impl<'db> View<'db> {
             NodeOrToken::Token(token) if !token.kind().is_trivia() => Some(token),
             _ => None,
         })?;
-        Some(token.range() + self.def.start(self.db))
+        Some(token.range() + self.start())
     }
 }
 

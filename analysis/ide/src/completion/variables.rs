@@ -36,14 +36,14 @@ impl Uses {
 }
 
 /// The order of variables in the list.
-struct Order<'a> {
-    view: &'a View<'a>,
+struct Order<'a, 'db> {
+    view: &'a View<'db>,
     uses: &'a Uses,
     /// The variables that are already arguments of the call.
     passed: FxHashSet<&'a str>,
 }
 
-impl Order<'_> {
+impl Order<'_, '_> {
     /// Returns the order of a variable; lower is better.
     ///
     /// Most values of a network are used once, soon after their statement, and parameters in the

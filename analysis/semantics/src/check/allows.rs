@@ -12,15 +12,20 @@
 //!
 //! The parse keeps the places where such comments may be: a file without them costs nothing here.
 
-use std::cell::Cell;
+use std::sync::Arc;
 
 use operators::similar;
-use syntax::{Node, Parse, SyntaxKind, TextRange, TextSize, Token};
+use rustc_hash::FxHashSet;
+use syntax::{Node, SyntaxKind, TextRange, TextSize, Token};
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::{
+    db::{Db, SourceFile},
+    diagnostic::{Code, Diagnostic},
+    item::Def,
+};
 
 /// The comments of a file that allow findings.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) struct Allows {
     comments: Vec<Comment>,
     /// Comments that cannot be understood, and codes that cannot be allowed.
@@ -28,6 +33,7 @@ pub(crate) struct Allows {
 }
 
 /// A comment that allows findings.
+#[derive(PartialEq)]
 struct Comment {
     /// The range to remove with its last code: the comment, and the white space that belongs to it.
     whole: TextRange,
@@ -39,59 +45,100 @@ struct Comment {
 }
 
 /// A code in a comment.
+#[derive(PartialEq)]
 struct Allowed {
     code: Code,
     /// The range of the code.
     range: TextRange,
     /// The range to remove: the code and a comma next to it.
     removed: TextRange,
-    /// Set when a finding was not reported because of it.
-    is_used: Cell<bool>,
+}
+
+/// A code, and a range in which its findings are allowed.
+pub(crate) type AllowedRange = (Code, TextRange);
+
+/// The comments of a file.
+#[salsa::tracked(returns(clone))]
+pub(super) fn allow_comments(db: &dyn Db, file: SourceFile) -> Arc<Allows> {
+    let parse = file.parse(db);
+    let mut allows = Allows::default();
+    let root = Node::root(&parse.green);
+    let mut last = None;
+    for &at in &parse.directives {
+        let Some(token) = root.token_at(at) else { continue };
+        let Some(content) = content(token) else { continue };
+        // Only the beginning of a comment is a directive.
+        if last != Some(token.start()) && token.start() + content.start == at {
+            last = Some(token.start());
+            allows.read(root, token, content);
+        }
+    }
+    Arc::new(allows)
+}
+
+/// True if a file has such comments. While it has none, no definition depends on them.
+#[salsa::tracked(returns(copy))]
+fn has_allow_comments(db: &dyn Db, file: SourceFile) -> bool {
+    !allow_comments(db, file).comments.is_empty()
+}
+
+/// The allowed ranges in a definition, from its start.
+#[salsa::tracked(returns(clone))]
+fn allowed_inside<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Vec<AllowedRange>> {
+    let (allows, whole) = (allow_comments(db, def.file(db)), def.range(db));
+    let common = |(code, range): AllowedRange| {
+        let common = range.intersect(whole).filter(|common| !common.is_empty())?;
+        Some((code, common - whole.start()))
+    };
+    Arc::new(allows.ranges().filter_map(common).collect())
+}
+
+/// Returns the allowed ranges in a definition, from its start.
+pub(super) fn of_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Vec<AllowedRange>> {
+    match has_allow_comments(db, def.file(db)) {
+        true => allowed_inside(db, def),
+        false => Arc::default(),
+    }
 }
 
 impl Allows {
-    /// Reads the comments of a file.
-    pub(super) fn of(parse: &Parse) -> Allows {
-        let mut allows = Allows::default();
-        let root = Node::root(&parse.green);
-        let mut last = None;
-        for &at in &parse.directives {
-            let Some(token) = root.token_at(at) else { continue };
-            let Some(content) = content(token) else { continue };
-            // Only the beginning of a comment is a directive.
-            if last != Some(token.start()) && token.start() + content.start == at {
-                last = Some(token.start());
-                allows.read(root, token, content);
-            }
-        }
-        allows
+    /// Returns the ranges in which findings are allowed.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = AllowedRange> {
+        self.comments.iter().flat_map(|comment| {
+            let codes = comment.codes.iter().map(|allowed| allowed.code);
+            codes.flat_map(|code| comment.covered.iter().map(move |&range| (code, range)))
+        })
     }
 
-    /// Returns true if a comment allows findings of `code` at `at`, and records that it was needed.
-    pub(crate) fn allow(&self, code: Code, at: TextSize) -> bool {
-        let mut is_allowed = false;
-        for comment in &self.comments {
-            if comment.covered.iter().any(|range| range.contains(at)) {
-                for allowed in comment.codes.iter().filter(|allowed| allowed.code == code) {
-                    allowed.is_used.set(true);
-                    is_allowed = true;
-                }
-            }
-        }
-        is_allowed
+    /// Returns true if a comment allows findings of `code` at `at`.
+    pub(super) fn allow(&self, code: Code, at: TextSize) -> bool {
+        self.ranges().any(|(allowed, range)| allowed == code && range.contains(at))
     }
 
     /// Removes the findings that are allowed, and reports comments without effect.
-    pub(super) fn apply(self, found: &mut Vec<Diagnostic>) {
+    pub(super) fn apply(&self, found: &mut Vec<Diagnostic>) {
         if self.comments.is_empty() && self.invalid.is_empty() {
             return;
         }
-        found.retain(|d| !self.allow(d.code, d.range.start()));
+        // The starts of the codes in comments that allow a finding.
+        let mut used: FxHashSet<TextSize> = FxHashSet::default();
+        found.retain(|d| {
+            let covers = |comment: &&Comment| {
+                comment.covered.iter().any(|range| range.contains(d.range.start()))
+            };
+            let codes = self.comments.iter().filter(covers).flat_map(|comment| &comment.codes);
+            let mut is_allowed = false;
+            for allowed in codes.filter(|allowed| allowed.code == d.code) {
+                used.insert(allowed.range.start());
+                is_allowed = true;
+            }
+            !is_allowed
+        });
         // Lints are not computed next to errors.
         let has_errors = found.iter().any(|d| !d.code.has_level());
-        let mut own = self.invalid;
+        let mut own = self.invalid.clone();
         if !has_errors {
-            own.extend(self.comments.iter().flat_map(Comment::unused));
+            own.extend(self.comments.iter().flat_map(|comment| comment.unused(&used)));
         }
         found.extend(own);
         found.sort_by_key(|d| d.range.start());
@@ -139,7 +186,6 @@ impl Allows {
                     code,
                     range: name_range,
                     removed: removed(list, part, start),
-                    is_used: Cell::new(false),
                 }),
                 Some(code) => self.refuse(
                     name_range,
@@ -160,10 +206,11 @@ impl Allows {
 }
 
 impl Comment {
-    /// Returns the diagnostics for codes without findings.
-    fn unused(&self) -> Vec<Diagnostic> {
+    /// Returns the diagnostics for codes without findings. `used` holds the starts of the others.
+    fn unused(&self, used: &FxHashSet<TextSize>) -> Vec<Diagnostic> {
         // The findings of a run are not those of the text.
-        let is_unused = |a: &&Allowed| !a.is_used.get() && !a.code.name().starts_with("run-");
+        let is_unused =
+            |a: &&Allowed| !used.contains(&a.range.start()) && !a.code.name().starts_with("run-");
         let unused: Vec<&Allowed> = self.codes.iter().filter(is_unused).collect();
         let report = |range, message: String, removed| {
             Diagnostic::new(Code::UnusedAllow, range, message)

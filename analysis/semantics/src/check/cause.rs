@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 use types::{ConflictKind, DataType, Fact, Place};
 
-use super::suggest::Checked;
+use super::checked::Checked;
 use crate::{
     body::*,
     diagnostic::{Cause, Code, Diagnostic, Related, Role, Severity, are_same},
@@ -220,14 +220,14 @@ fn depends_on(cause: &mut Cause, view: &Checked<'_, '_>, value: ExprRef, axis: O
 
 /// Returns the range of the declared result of a definition.
 fn result(view: &View<'_>) -> Option<TextRange> {
-    Some(view.result_type_node()?.range() + view.def.start(view.db))
+    Some(view.result_type_node()?.range() + view.start())
 }
 
 /// Returns the range of the binder of a variable and its annotation.
 fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
     let name = view.binding_range(binding);
     match view.annotation_node(binding) {
-        Some(ty) => name.cover(ty.range() + view.def.start(view.db)),
+        Some(ty) => name.cover(ty.range() + view.start()),
         None => name,
     }
 }
@@ -274,9 +274,9 @@ fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<TextRange
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
-            let other = View::new(view.db, def).filter(|_| !from_prelude)?;
+            let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
             let binder = *other.body.header()?.params.get(index)?;
-            Some(declaration(&other, LocalRef { unit: 0, binder }))
+            Some(view.place_in(def, declaration(&other, LocalRef { unit: 0, binder })))
         }
         _ => None,
     }

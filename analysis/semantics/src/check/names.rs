@@ -2,20 +2,16 @@
 
 use operators::similar;
 use rustc_hash::FxHashMap;
-use syntax::{Node, T, TextRange};
+use syntax::{T, TextRange};
 use types::Kind;
 
-use super::{
-    constants,
-    suggest::{Among, Checked, Suggestions},
-    text,
-};
+use super::{checked::Checked, constants, text};
 use crate::{
     body::*,
     db::Db,
-    diagnostic::{Code, Diagnostic, Related, Role},
+    diagnostic::{Among, Code, Diagnostic, Related, Role},
     features::UnitFeatures,
-    item::{Def, DefKind, Module},
+    item::{Def, DefKind, Module, module},
     queries,
     tvm::rules,
     view::View,
@@ -95,27 +91,21 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
     }
 }
 
-/// Reports the problems of a type definition.
-pub(super) fn check_type<'db>(
-    db: &'db dyn Db,
-    module: Module<'db>,
-    def: Def<'db>,
-    suggestions: &Suggestions,
-    found: &mut Vec<Diagnostic>,
-) {
+/// Reports the problems of a type definition, with ranges from its start.
+pub(super) fn check_type<'db>(db: &'db dyn Db, def: Def<'db>, found: &mut Vec<Diagnostic>) {
     let Some(type_def) = queries::type_def(db, def) else { return };
+    let Some(module) = module(db, def.file(db), def.module(db)) else { return };
     let types = queries::module_types(db, module);
-    let start = def.start(db);
     for type_use in &type_def.uses {
-        check_type_use(db, &types, type_use, type_use.range + start, suggestions, found);
+        check_type_use(db, &types, type_use, type_use.range, found);
     }
     for problem in &type_def.problems {
-        found.push(text::of_kind(suggestions, problem.range + start, "", &problem.kind));
+        found.push(text::of_kind(problem.range, "", &problem.kind));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(Diagnostic::new(
             Code::ExternConstructors,
-            def.name_range(db) + start,
+            def.name_range(db),
             "an external type has no constructors",
         ));
     }
@@ -127,7 +117,6 @@ fn check_type_use(
     types: &crate::module::ModuleTypes,
     type_use: &TypeUse,
     range: TextRange,
-    suggestions: &Suggestions,
     found: &mut Vec<Diagnostic>,
 ) {
     let name = &type_use.name;
@@ -151,14 +140,11 @@ fn check_type_use(
     }
     let Some(adt) = types.adt(name) else {
         let message = format!("there is no type `{name}`");
-        let diagnostic = Diagnostic::new(Code::UnknownType, range, message);
-        let known = || super::type_names(types);
-        found.push(match suggestions.nearest(Among::Types, name, known) {
-            Some(near) => diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .fix(format!("Change to `{near}`"), [(range, near)]),
-            None => diagnostic.help(format!("define it: `type {name} {{ … }}`")),
-        });
+        found.push(
+            Diagnostic::new(Code::UnknownType, range, message)
+                .help(format!("define it: `type {name} {{ … }}`"))
+                .or_similar(name, range, &[Among::Types]),
+        );
         return;
     };
     let expected = adt.params.len();
@@ -184,7 +170,7 @@ pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> 
     for number in view.scopes.units_with(UnitFeatures::TYPE_USE) {
         for type_use in &view.unit(number).type_uses {
             let range = view.place(number, type_use.range);
-            check_type_use(view.db, &view.types, type_use, range, view.suggestions, found);
+            check_type_use(view.db, &view.types, type_use, range, found);
         }
     }
     let mut unknown: Vec<Diagnostic> = Vec::new();
@@ -263,8 +249,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
         diagnostic =
             diagnostic.help(format!("`/` is part of the name; put a space after `{trimmed}`"));
         // A division needs a right operand.
-        let root = Node::at(view.def.green(view.db), view.def.start(view.db));
-        let is_operand = root.token_from(range.end()).is_some_and(|next| {
+        let is_operand = view.root().token_from(range.end()).is_some_and(|next| {
             !next.kind().is_fixed() || matches!(next.kind(), T!["("] | T!["-"] | T!["{"])
         });
         return match is_operand {
@@ -331,32 +316,14 @@ pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str)
         let help = format!("`{local}` is a variable here; it needs its sigil");
         return change(diagnostic, local, help);
     }
-    let constructors = || view.types.constructor_names().map(|name| name.as_str());
-    let near = view.suggestions.nearest(Among::Constructors, name, constructors).or_else(|| {
-        let operator = || operators::nearest(name).map(str::to_owned);
-        view.suggestions.search(Among::Operators, name, operator)
-    });
-    match near {
-        Some(near) => change(diagnostic, near.clone(), format!("did you mean `{near}`?")),
-        None => diagnostic,
-    }
+    diagnostic.or_similar(name, range, &[Among::Constructors, Among::Operators])
 }
 
 /// Returns the diagnostic for a global that the module does not define.
 pub(super) fn unknown_global(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic =
         Diagnostic::new(Code::UnknownGlobal, range, format!("the module does not define `{name}`"));
-    let db = view.db;
-    let known = || {
-        let prelude = queries::prelude(db).map(|prelude| queries::module_scope(db, prelude));
-        let own = queries::module_scope(db, view.module).keys();
-        own.chain(prelude.into_iter().flat_map(|scope| scope.keys())).map(|name| name.as_str())
-    };
-    if let Some(near) = view.suggestions.nearest(Among::Globals, name, known) {
-        return diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near)]);
-    }
+    let diagnostic = diagnostic.or_similar(name, range, &[Among::Globals]);
     let bare = &name[1..];
     let constructor = view.types.constructor(bare).is_some();
     if constructor || operators::find(bare).is_some() {

@@ -375,7 +375,7 @@ pub(super) fn declaration(view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
     let binder = view.binder(binding);
     let ty = view.binding_type(binding);
     let range = match view.annotation_node(binding) {
-        Some(node) => node.range() + view.def.start(view.db),
+        Some(node) => node.range() + view.start(),
         None => view.binding_range(binding),
     };
     Some(Step { range, message: format!("`{}` is `{ty}`", binder.name) })

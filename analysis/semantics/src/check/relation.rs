@@ -3,7 +3,7 @@
 use syntax::TextRange;
 use types::{Fact, Mark, Place, Reason, Type};
 
-use super::{origin, suggest::Checked};
+use super::{checked::Checked, origin};
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic},

@@ -1,96 +1,87 @@
 //! Suggestions of similar names for unresolved names.
 
-use std::{cell::RefCell, ops::Deref};
-
 use operators::similar;
 use rustc_hash::FxHashMap;
 
-use super::origin::Origins;
-use crate::{body::Name, view::View};
+use crate::{
+    db::Db,
+    diagnostic::{Among, Diagnostic},
+    item::Module,
+    queries,
+};
 
 /// The maximum number of searches for a similar name in a module, for each kind of name. A search
 /// visits all known names, so that n unknown among n known names would take quadratic time. More
 /// unknown names than this mean a missing import, not misspellings.
 const MAX_SEARCHES: usize = 64;
 
-/// The set of names that is searched.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Among {
-    /// Functions.
-    Globals,
-    /// Operators.
-    Operators,
-    /// Constructors.
-    Constructors,
-    /// Data types.
-    Types,
-    /// Type relations.
-    Relations,
+/// The searches of a module: one for each name, at most [`MAX_SEARCHES`] for each kind.
+pub(super) struct Suggestions<'db> {
+    db: &'db dyn Db,
+    module: Module<'db>,
+    found: FxHashMap<(Among, String), Option<String>>,
+    searches: FxHashMap<Among, usize>,
 }
 
-/// The memo of the searches of a module: one for each name, at most [`MAX_SEARCHES`] for each kind.
-#[derive(Default)]
-pub(super) struct Suggestions {
-    found: RefCell<FxHashMap<(Among, Name), Option<String>>>,
-    searches: RefCell<FxHashMap<Among, usize>>,
-}
-
-impl Suggestions {
-    /// Returns the name most similar to `name` among `candidates`, which are all names of that kind
-    /// in the module; `None` if none is similar, or after [`MAX_SEARCHES`] searches.
-    pub(super) fn nearest<'n, C: Iterator<Item = &'n str>>(
-        &self,
-        among: Among,
-        name: &str,
-        candidates: impl FnOnce() -> C,
-    ) -> Option<String> {
-        self.search(among, name, || similar::nearest(name, candidates()).map(str::to_owned))
+impl<'db> Suggestions<'db> {
+    /// Creates the searches of a module, with none done.
+    pub(super) fn new(db: &'db dyn Db, module: Module<'db>) -> Suggestions<'db> {
+        Suggestions { db, module, found: FxHashMap::default(), searches: FxHashMap::default() }
     }
 
-    /// Returns the result of `search` for `name`; `None` after [`MAX_SEARCHES`] searches of the
-    /// kind.
-    pub(super) fn search(
-        &self,
-        among: Among,
-        name: &str,
-        search: impl FnOnce() -> Option<String>,
-    ) -> Option<String> {
-        let key = (among, Name::from(name));
-        if let Some(known) = self.found.borrow().get(&key) {
+    /// Does the search of a diagnostic, if it has one.
+    pub(super) fn complete(&mut self, diagnostic: &mut Diagnostic) {
+        let Some(search) = diagnostic.search.take() else { return };
+        let near = search.among.iter().find_map(|&among| self.nearest(among, &search.name));
+        if let Some(near) = near {
+            diagnostic.suggest(search.range, near);
+        }
+    }
+
+    /// Returns the known name that is most similar to `name`; `None` if none is similar, or after
+    /// [`MAX_SEARCHES`] searches of the kind.
+    fn nearest(&mut self, among: Among, name: &str) -> Option<String> {
+        let key = (among, name.to_owned());
+        if let Some(known) = self.found.get(&key) {
             return known.clone();
         }
-        let mut searches = self.searches.borrow_mut();
-        let count = searches.entry(among).or_default();
+        let count = self.searches.entry(among).or_default();
         if *count == MAX_SEARCHES {
             return None;
         }
         *count += 1;
-        let found = search();
-        self.found.borrow_mut().insert(key, found.clone());
+        let found = self.search(among, name);
+        self.found.insert(key, found.clone());
         found
     }
-}
 
-/// The context of checking a definition: its view, and the memos that its diagnostics share.
-pub(super) struct Checked<'a, 'db> {
-    view: &'a View<'db>,
-    /// The searches for names, shared by the definitions of a module.
-    pub(super) suggestions: &'a Suggestions,
-    /// The origins of sizes and data types.
-    pub(super) origins: Origins,
-}
-
-impl<'a, 'db> Checked<'a, 'db> {
-    /// Creates the context of a definition, with empty memos.
-    pub(super) fn new(view: &'a View<'db>, suggestions: &'a Suggestions) -> Checked<'a, 'db> {
-        Checked { view, suggestions, origins: Origins::default() }
-    }
-}
-
-impl<'db> Deref for Checked<'_, 'db> {
-    type Target = View<'db>;
-
-    fn deref(&self) -> &View<'db> {
-        self.view
+    fn search(&self, among: Among, name: &str) -> Option<String> {
+        let (db, module) = (self.db, self.module);
+        let types = || queries::module_types(db, module);
+        let near = match among {
+            Among::Globals => {
+                let own = queries::module_scope(db, module).keys();
+                let prelude =
+                    queries::prelude(db).map(|prelude| queries::module_scope(db, prelude));
+                let known = own.chain(prelude.into_iter().flat_map(FxHashMap::keys));
+                similar::nearest(name, known.map(|known| known.as_str()))?
+            }
+            Among::Operators => operators::nearest(name)?,
+            Among::Constructors => {
+                let types = types();
+                let known = types.constructor_names().map(|name| name.as_str());
+                return similar::nearest(name, known).map(str::to_owned);
+            }
+            Among::Types => {
+                let types = types();
+                let known = types.adts().map(|adt| adt.name.as_str());
+                return similar::nearest(name, known).map(str::to_owned);
+            }
+            Among::Relations => {
+                let known = operators::all().filter_map(|operator| Some(operator.rule?.0));
+                similar::nearest(name, known)?
+            }
+        };
+        Some(near.to_owned())
     }
 }

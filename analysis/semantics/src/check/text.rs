@@ -1,13 +1,13 @@
 //! Diagnostics for the problems that lowering finds in a unit.
 
 use operators::attrs::AttrProblem;
-use syntax::{Node, SyntaxKind, TextRange};
+use syntax::{SyntaxKind, TextRange};
 use types::{AttrType, Type};
 
-use super::suggest::{Among, Checked, Suggestions};
+use super::checked::Checked;
 use crate::{
     body::*,
-    diagnostic::{Code, Diagnostic},
+    diagnostic::{Among, Code, Diagnostic},
     view::View,
 };
 
@@ -17,12 +17,11 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) 
         ProblemKind::Attr { .. } => view.text(range),
         _ => String::new(),
     };
-    let mut diagnostic = of_kind(view.suggestions, range, &value, &problem.kind);
+    let mut diagnostic = of_kind(range, &value, &problem.kind);
     match &problem.kind {
         // The newline ends a graph binding, but a `let` needs a `;`.
         ProblemKind::BadBinder { kind: BinderKind::Graph, .. } => {
-            let root = Node::at(view.def.green(view.db), view.def.start(view.db));
-            let path = root.path_to(range);
+            let path = view.root().path_to(range);
             let statement = path.iter().rfind(|node| node.kind() == SyntaxKind::GRAPH_STMT);
             if let Some(statement) = statement
                 && statement.token(SyntaxKind::SEMICOLON).is_none()
@@ -41,12 +40,7 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) 
 }
 
 /// Returns the diagnostic for a problem at `range`; `value` is the text there, for an attribute.
-pub(super) fn of_kind(
-    suggestions: &Suggestions,
-    range: TextRange,
-    value: &str,
-    kind: &ProblemKind,
-) -> Diagnostic {
+pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diagnostic {
     match kind {
         ProblemKind::Attr { operator, name, problem } => {
             attr(range, value, operator, name, problem)
@@ -76,7 +70,7 @@ pub(super) fn of_kind(
             Diagnostic::new(Code::UnknownKind, range, format!("`{name}` is not a kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
-        ProblemKind::UnknownRelation(name) => unknown_relation(suggestions, range, name),
+        ProblemKind::UnknownRelation(name) => unknown_relation(range, name),
         ProblemKind::UnknownDType(name) => {
             let known = [
                 "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
@@ -295,21 +289,11 @@ fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) ->
 }
 
 /// Returns the diagnostic for an unknown type relation.
-pub(super) fn unknown_relation(
-    suggestions: &Suggestions,
-    range: TextRange,
-    name: &str,
-) -> Diagnostic {
+pub(super) fn unknown_relation(range: TextRange, name: &str) -> Diagnostic {
     let message = format!("there is no type relation `{name}`");
-    let diagnostic = Diagnostic::new(Code::UnknownRelation, range, message);
-    let known = || operators::all().filter_map(|operator| Some(operator.rule?.0));
-    match suggestions.nearest(Among::Relations, name, known) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near)]),
-        None => diagnostic
-            .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
-    }
+    Diagnostic::new(Code::UnknownRelation, range, message)
+        .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …")
+        .or_similar(name, range, &[Among::Relations])
 }
 
 /// Returns how to write a value of type `expected`, if the message does not say so.

@@ -6,14 +6,10 @@ use mismatch::mismatch;
 use syntax::{TextRange, TextSize};
 use types::{MAX_DEPTH, MAX_WEIGHT, Type, describe};
 
-use super::{
-    names, relation,
-    suggest::{Among, Checked, Suggestions},
-    text,
-};
+use super::{checked::Checked, names, relation, text};
 use crate::{
     body::*,
-    diagnostic::{Code, Diagnostic, Role},
+    diagnostic::{Among, Code, Diagnostic, Role},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
@@ -49,8 +45,8 @@ pub(super) fn report(
 
 /// Returns the diagnostic for a finding that is part of the report of another one.
 pub(crate) fn report_alone(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
-    let (suggestions, mut reported) = (Suggestions::default(), Vec::new());
-    report(&Checked::new(view, &suggestions), unit, finding, &mut reported);
+    let mut reported = Vec::new();
+    report(&Checked::new(view), unit, finding, &mut reported);
     reported.pop()
 }
 
@@ -202,14 +198,13 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
                 at,
                 format!("there is no constructor `{name}`"),
             );
-            let known = || view.types.constructor_names().map(|name| name.as_str());
-            match view.suggestions.nearest(Among::Constructors, name, known) {
-                Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
-                    format!("Change to `{near}`"),
-                    [(TextRange::at(at.start(), TextSize::of(name.as_str())), near)],
-                ),
-                None => diagnostic.help(format!("a variable is written `%{name}`")),
-            }
+            // The range is that of the pattern, which begins with the name.
+            let at = TextRange::at(at.start(), TextSize::of(name.as_str()));
+            diagnostic.help(format!("a variable is written `%{name}`")).or_similar(
+                name,
+                at,
+                &[Among::Constructors],
+            )
         }
         Finding::PatternArity { range, name, expected, found } => {
             let what = match name {
@@ -275,7 +270,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             ),
         ),
         Finding::UnknownRelation { range, name } => {
-            text::unknown_relation(view.suggestions, view.place(unit, *range), name)
+            text::unknown_relation(view.place(unit, *range), name)
         }
         // A section that cannot be read has no entries.
         Finding::Metadata { .. }

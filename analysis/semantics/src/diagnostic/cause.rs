@@ -32,6 +32,12 @@ pub(crate) struct Flow {
 }
 
 impl Cause {
+    /// Returns all ranges.
+    pub(super) fn ranges_mut(&mut self) -> impl Iterator<Item = &mut TextRange> {
+        let flows = self.flows.iter_mut().map(|flow| &mut flow.range);
+        self.places.iter_mut().chain(&mut self.parameter).chain(&mut self.declared).chain(flows)
+    }
+
     /// Returns true if the declarations show that two findings have the same cause.
     pub(crate) fn has_same_cause(&self, code: Code, other: &Cause, other_code: Code) -> bool {
         let share = |places: &[TextRange], of: TextRange| {

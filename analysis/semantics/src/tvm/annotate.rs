@@ -70,8 +70,8 @@ fn definition(
     let db = view.db;
     let strict = rules::hold(db);
     let name = view.def.name(db);
-    let at = view.def.name_range(db) + view.def.start(db);
-    let node = || Node::at(view.def.green(db), view.def.start(db));
+    let at = view.name_range();
+    let node = || view.root();
     let declared = view.body.header().map_or(0, |header| header.type_params.len());
     let signature = view.inference.signature.as_ref();
     let func = || signature.and_then(Type::signature);
@@ -174,7 +174,7 @@ fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
             let what = "TVM gives a function without declared type parameters a single type";
             match typing::report_alone(tvm, number, finding) {
                 Some(other) => (other.range, format!("{what}: {}", other.message)),
-                None => (tvm.def.name_range(tvm.db) + tvm.def.start(tvm.db), what.to_owned()),
+                None => (tvm.name_range(), what.to_owned()),
             }
         }
     };
@@ -209,8 +209,7 @@ fn bound_function(
         format!("TVM cannot type `{name}` without annotations; it is `{func}`"),
     );
     let range = view.unit(unit).range(value) + view.body.starts[unit];
-    let root = Node::at(view.def.green(view.db), view.def.start(view.db));
-    let path = root.path_to(range + view.def.start(view.db));
+    let path = view.root().path_to(range + view.start());
     let Some(node) = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR) else {
         return false;
     };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use syntax::{ParseLimits, TextRange, TextSize};
 
 use crate::{
-    check::{all_diagnostics, allows::Allows},
+    check::all_diagnostics,
     db::{Database, SourceFile},
     diagnostic::{Diagnostic, Fix, Severity},
 };
@@ -42,13 +42,13 @@ pub fn to_tvm(text: &str) -> Converted {
         db.set_parse(file, Arc::new(syntax::parse_with(&text, limits)));
     }
     db.set_tvm(true);
-    let mut left = all_diagnostics(&db, file, &Allows::default());
+    let mut left = all_diagnostics(&db, file);
     left.retain(|diagnostic| diagnostic.severity == Severity::Error);
     Converted { text, left }
 }
 
 fn round(db: &Database, file: SourceFile, text: &str) -> String {
-    let found = all_diagnostics(db, file, &Allows::default());
+    let found = all_diagnostics(db, file);
     let of_group = |diagnostic: &&Diagnostic| diagnostic.code.is_tvm();
     apply(text, found.iter().filter(of_group).filter_map(|diagnostic| diagnostic.fixes.first()))
 }

@@ -45,7 +45,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) 
         findings.fold(diagnostic);
     }
     if let Some(names) = findings.folded.get(&Code::TvmName).copied() {
-        names::fix(&parse.green, &mut findings.found[names].0);
+        names::fix(&parse.green, &mut findings.found[names].diagnostic);
     }
 }
 

@@ -175,7 +175,9 @@ fn instantiated(
     let (func, (used, places)) = match around.kind() {
         SyntaxKind::FN_DEF => {
             let func = view.inference.signature.clone()?;
-            (func, uses::of_global(db, view.module, view.def.name(db)))
+            let (used, places) = uses::of_global(db, view.module, view.def.name(db));
+            let places = places.into_iter().map(|(def, range)| range + def.start(db));
+            (func, (used, places.collect()))
         }
         SyntaxKind::FN_EXPR => {
             let value = function_at(&view, around.range() - view.def.start(db))?;

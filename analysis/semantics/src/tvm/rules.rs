@@ -42,7 +42,7 @@ pub(crate) fn start_of_tail(view: &View<'_>, range: TextRange) -> Option<TextRan
     if !hold(view.db) {
         return None;
     }
-    let start = view.def.start(view.db);
+    let start = view.start();
     let own = TextRange::new(range.start().checked_sub(start)?, range.end().checked_sub(start)?);
     let path = view.def.node(view.db).path_to(own);
     let at = path.iter().rposition(|node| node.kind() == SyntaxKind::BLOCK)?;

@@ -32,8 +32,7 @@ pub(super) fn check_locals(view: &View<'_>, findings: &mut Findings<'_>) {
     }
     let uses = Uses::of(view);
     let mut reader = Reader::default();
-    let root = Node::at(view.def.green(view.db), view.def.start(view.db));
-    reader.read(root);
+    reader.read(view.root());
     // Of the two bindings, the later one is renamed.
     let mut renamed: FxHashSet<TextRange> = FxHashSet::default();
     for (place, taken) in reader.uses {

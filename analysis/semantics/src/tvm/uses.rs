@@ -1,11 +1,12 @@
 //! The types at which a function is used.
 
+use syntax::TextRange;
 use types::{Flags, Type};
 
 use crate::{
     body::*,
     db::Db,
-    item::Module,
+    item::{Def, Module},
     queries,
     scope::LocalRef,
     view::{ExprRef, View},
@@ -49,20 +50,20 @@ fn is_concrete(ty: &Type) -> bool {
     ty.is_closed() && !ty.flags().has(open)
 }
 
-/// Returns the uses of a global and their ranges. Recursive calls do not count, because they have
-/// the types of the definition itself.
+/// Returns the uses of a global, and their ranges from the starts of their definitions. Recursive calls
+/// do not count, because they have the types of the definition itself.
 pub(super) fn of_global<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     name: &str,
-) -> (Usage, Vec<syntax::TextRange>) {
+) -> (Usage, Vec<(Def<'db>, TextRange)>) {
     let (mut used, mut places) = (Usage::Unused, Vec::new());
     for def in queries::users_of(db, module, name) {
-        let Some(view) = View::new(db, def) else { continue };
+        let Some(view) = View::relative(db, def) else { continue };
         for number in view.scopes.units_naming(&view.body, name) {
             for expr in view.unit(number).uses_of_global(name) {
                 let expr_ref = ExprRef { unit: number, expr };
-                places.push(view.range(expr_ref));
+                places.push((def, view.range(expr_ref)));
                 let instance = call_of(&view, expr_ref);
                 let recursive = def.name(db) == name && instance.is_some();
                 if !recursive {
@@ -75,7 +76,7 @@ pub(super) fn of_global<'db>(
 }
 
 /// Returns the uses of a variable of a body and their ranges. Recursive calls do not count.
-pub(super) fn of_variable(view: &View<'_>, binding: LocalRef) -> (Usage, Vec<syntax::TextRange>) {
+pub(super) fn of_variable(view: &View<'_>, binding: LocalRef) -> (Usage, Vec<TextRange>) {
     let (mut used, mut places) = (Usage::Unused, Vec::new());
     let own = binding.unit as usize;
     let own_uses = view.unit(own).uses_of(binding.binder).into_iter().map(|expr| (own, expr));

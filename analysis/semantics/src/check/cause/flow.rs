@@ -168,8 +168,8 @@ fn called(view: &View<'_>, callee: ExprRef) -> Option<Called> {
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
-            let other = View::new(view.db, def).filter(|_| !from_prelude)?;
-            Some(Called::Def(result(&other)?))
+            let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
+            Some(Called::Def(view.place_in(def, result(&other)?)))
         }
         _ => None,
     }

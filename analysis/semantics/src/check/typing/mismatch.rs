@@ -6,7 +6,7 @@ use types::{Conflict, Type, describe};
 use super::callee_name;
 use crate::{
     body::*,
-    check::{cause::flow, differ::differ, suggest::Checked, text},
+    check::{cause::flow, checked::Checked, differ::differ, text},
     diagnostic::{Code, Diagnostic, Role},
     infer::Mismatch,
     queries,
@@ -36,7 +36,7 @@ pub(super) fn mismatch(
             );
             let binding = LocalRef { unit: unit as u32, binder };
             if let Some(ty) = view.annotation_node(binding) {
-                let at = ty.range() + view.def.start(view.db);
+                let at = ty.range() + view.start();
                 diagnostic = diagnostic.related(at, "declared here");
                 if let Some(text) = text::writable(found) {
                     diagnostic =
@@ -60,7 +60,7 @@ pub(super) fn mismatch(
             if function.is_none()
                 && let Some(ty) = view.result_type_node()
             {
-                let at = ty.range() + view.def.start(view.db);
+                let at = ty.range() + view.start();
                 diagnostic =
                     diagnostic.relate(Role::Alternative, at, "the result is declared here");
                 if let Some(text) = text::writable(found) {
@@ -176,7 +176,7 @@ fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) ->
     }
     let body = queries::body(view.db, def);
     let binder = *body.header()?.params.get(index)?;
-    Some(body.units[0].binder(binder).range + def.start(view.db))
+    Some(view.place_in(def, body.units[0].binder(binder).range))
 }
 
 /// Adds the origins of the sizes that differ.
