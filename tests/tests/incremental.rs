@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use relay_tests::{corpus, edits};
 use semantics::{
-    Database, Db, SourceFile, all_defs, body, check_file, global_type, inference, module,
-    module_types, types_in,
+    Database, SourceFile, all_defs, body, check_file, global_type, inference, module, module_types,
+    types_in,
 };
 use syntax::{Edit, ParseLimits, TextRange};
 
@@ -132,25 +132,25 @@ fn edits_equal_a_fresh_database(seed: u64) {
     }
 }
 
-/// Results do not depend on caches outside of queries.
+/// Results do not depend on earlier ones: without them, they are the same.
 #[test]
-fn results_do_not_depend_on_the_cache() {
+fn results_do_not_depend_on_earlier_ones() {
     let mut text = corpus::chain(300);
     let mut db = Database::new();
     let file = db.add_file(&text, ParseLimits::default());
     check_file(&db, file);
     for (old, new) in [("nn.relu", "sigmoid"), ("sigmoid", "nn.relu"), ("multiply", "add")] {
-        db.cache().forget(file);
+        db.forget_results(file);
         let at = text[..text.len() / 2].rfind(old).expect("a call");
         edited(&mut db, file, &mut text, at, old, new);
-        assert_as_from_scratch(&db, file, &text, "without the cache");
+        assert_as_from_scratch(&db, file, &text, "without earlier results");
     }
 }
 
 /// Results do not depend on which earlier results a definition finds: any of them, also that of another
 /// definition, gives the same types and diagnostics.
 #[test]
-fn results_do_not_depend_on_what_is_cached() {
+fn results_do_not_depend_on_which_earlier_ones_are_found() {
     let mut rng = fastrand::Rng::with_seed(15);
     let mut texts = corpus::examples();
     // Definitions that differ in one place, so that they have many parts in common.
@@ -164,16 +164,19 @@ fn results_do_not_depend_on_what_is_cached() {
             )
         })
         .collect();
-    texts.push(("similar definitions".into(), similar));
+    texts.push(("similar definitions".into(), similar.clone()));
     for (name, mut text) in texts {
         for strict in [false, true] {
             let mut db = Database::new();
             db.set_tvm(strict);
             let file = db.add_file(&text, ParseLimits::default());
+            // So that a file with one definition, too, finds results of others.
+            let other = db.add_file(&similar, ParseLimits::default());
             check_file(&db, file);
+            check_file(&db, other);
             let original = text.clone();
             for round in 0..40 {
-                db.cache().permute();
+                db.permute_results(&[file, other]);
                 let edit = edits::random(&mut rng, &text);
                 edit.apply(&mut text);
                 let parse = file.parse(&db).reparse(&text, &edit);
@@ -197,19 +200,28 @@ fn removed_definitions_are_evicted() {
     let mut db = Database::new();
     let file = db.add_file(&text, ParseLimits::default());
     check_file(&db, file);
-    let remembered = db.cache().len();
+    let kept = db.count_results(file);
     for _ in 0..20 {
         let at = text.find("(%x").expect("a header");
         edited(&mut db, file, &mut text, at, "", "a");
         assert_as_from_scratch(&db, file, &text, "with a longer name");
-        assert_eq!(db.cache().len(), remembered, "{text}");
+        // The one with the shorter name is kept until the next change.
+        assert_eq!(db.count_results(file), kept + 1, "{text}");
     }
-    // An item without a body does not evict a removed definition.
+    db.free_replaced();
+    assert_eq!(db.count_results(file), kept, "{text}");
+    // An item without a body does not keep a removed definition from being evicted.
     edited(&mut db, file, &mut text, 0, "", "#[version = \"0.0.5\"]\ntype T { A }\n");
     let at = text.find("(%x").expect("a header");
     edited(&mut db, file, &mut text, at, "", "b");
     check_file(&db, file);
-    assert_eq!(db.cache().len(), remembered, "{text}");
+    db.free_replaced();
+    assert_eq!(db.count_results(file), kept, "{text}");
+    // Nothing is kept of a file that was closed.
+    db.clear(file);
+    check_file(&db, file);
+    db.free_replaced();
+    assert_eq!(db.count_results(file), 0);
 }
 
 /// An edit runs the queries of its definition and the summary of the file.

@@ -26,6 +26,7 @@ pub(crate) mod typing;
 
 use std::sync::Arc;
 
+use salsa::plumbing::AsId;
 use syntax::TextRange;
 
 use crate::{
@@ -55,11 +56,7 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = all_diagnostics(db, file);
     allows::allow_comments(db, file).apply(&mut found);
     apply_levels(file.levels(db), &mut found);
-    let defs = || queries::all_defs(db, file);
-    // Only definitions with bodies count towards the size of the cache.
-    let with_bodies = defs().filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
-    db.cache().keep(file, with_bodies.count(), || defs().map(|def| def.key(db)).collect());
-    db.cache().keep_types(file, modules(db, file).len());
+    db.computed().checked(file.as_id());
     if limit(&mut found) {
         apply_levels(file.levels(db), &mut found);
     }

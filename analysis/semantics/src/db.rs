@@ -10,7 +10,12 @@ use std::sync::{
 use salsa::{Durability, Setter};
 use syntax::{Parse, ParseLimits};
 
-use crate::{cache::Cache, diagnostic::Levels, metadata::Metadata, prelude};
+use crate::{
+    diagnostic::Levels,
+    metadata::Metadata,
+    prelude,
+    previous::{Computed, Previous},
+};
 
 /// A parsed file.
 ///
@@ -20,7 +25,7 @@ use crate::{cache::Cache, diagnostic::Levels, metadata::Metadata, prelude};
 pub struct SourceFile {
     /// The source of the tree.
     #[returns(ref)]
-    source: Source,
+    pub(crate) source: Source,
     /// True for files of the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
@@ -30,6 +35,10 @@ pub struct SourceFile {
     /// The levels that the user gave to codes in this file.
     #[returns(ref)]
     pub levels: Levels,
+    /// The last results of its definitions.
+    #[default]
+    #[returns(ref)]
+    pub(crate) previous: Arc<Previous>,
 }
 
 /// The source of the tree of a file.
@@ -65,15 +74,16 @@ pub struct Settings {
 /// The database as queries see it.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// Returns earlier results, of which unchanged parts are reused.
-    fn cache(&self) -> &Cache;
+    /// Returns where queries put their results, to be earlier ones after the next change.
+    fn computed(&self) -> &Computed;
 }
 
 /// The database.
 #[salsa::db]
 #[derive(Clone)]
 pub struct Database {
-    cache: Cache,
+    // Dropped before the storage, so that one handle is left when salsa has waited for the others.
+    computed: Arc<Computed>,
     prelude: Arc<[SourceFile]>,
     // Dropped last, because salsa waits for other handles.
     storage: salsa::Storage<Self>,
@@ -84,8 +94,8 @@ impl salsa::Database for Database {}
 
 #[salsa::db]
 impl Db for Database {
-    fn cache(&self) -> &Cache {
-        &self.cache
+    fn computed(&self) -> &Computed {
+        &self.computed
     }
 }
 
@@ -116,7 +126,7 @@ impl Database {
 
     fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
         let storage = salsa::Storage::new(log);
-        let mut db = Database { cache: Cache::default(), prelude: Arc::default(), storage };
+        let mut db = Database { computed: Arc::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
             let source = Source::Prelude(number);
             SourceFile::builder(source, true, None, Levels::default())
@@ -138,13 +148,6 @@ impl Database {
             None,
             Levels::default(),
         )
-    }
-
-    /// Replaces the tree of a file. The same tree is no change.
-    pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
-        if !Arc::ptr_eq(&file.parse(self), &parse) {
-            file.set_source(self).to(Source::Parsed(parse));
-        }
     }
 
     /// Sets the metadata section of the file whose code `file` is. An equal one is no change.
@@ -170,11 +173,11 @@ impl Database {
         }
     }
 
-    /// Frees memos that newer ones have replaced. Salsa keeps them until the next revision, because
-    /// another handle could borrow them; `&mut self` rules that out. After a `/` that turns half of a
-    /// long module into a comment is deleted again, all its memos would exist twice.
-    pub fn free_replaced(&mut self) {
-        salsa::Database::trigger_lru_eviction(self);
+    /// Returns what queries have computed, after those of other handles have ended.
+    pub(crate) fn finish_queries(&mut self) -> Option<&mut Computed> {
+        salsa::Database::trigger_cancellation(self);
+        // No other handle is left.
+        Arc::get_mut(&mut self.computed)
     }
 
     /// Returns the number of `file` among the files of the prelude, if it is one.

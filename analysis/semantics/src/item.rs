@@ -119,9 +119,7 @@ impl<'db> Def<'db> {
     }
 
     pub(crate) fn key(self, db: &'db dyn Db) -> DefKey {
-        use salsa::plumbing::AsId;
         DefKey {
-            file: self.file(db).as_id(),
             module: self.module(db),
             kind: self.kind(db),
             name: self.name(db).clone(),

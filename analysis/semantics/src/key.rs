@@ -19,10 +19,9 @@ pub enum DefKind {
     Version,
 }
 
-/// The identity of a definition across revisions.
+/// The identity of a definition in its file across revisions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct DefKey {
-    pub(crate) file: salsa::Id,
     pub(crate) module: u32,
     pub(crate) kind: DefKind,
     pub(crate) name: Name,

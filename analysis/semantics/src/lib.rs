@@ -1,8 +1,8 @@
 //! The semantics of Relay modules.
 //!
 //! An incremental database over syntax trees: the definitions of a file, their bodies, scopes and
-//! types, and the diagnostics. Queries are pure; earlier results (see [`Cache`]) save work and do not
-//! change results.
+//! types, and the diagnostics. Queries are pure; earlier results, which are an input of theirs (see
+//! `previous`), save work and do not change results.
 //!
 //! - A body does not depend on its position in the file: absolute ranges are computed last, in
 //!   [`check_file`] and in [`View`].
@@ -13,7 +13,7 @@
 
 pub mod adt;
 pub mod body;
-mod cache;
+mod change;
 mod check;
 mod db;
 mod diagnostic;
@@ -28,6 +28,7 @@ pub mod lower;
 pub mod metadata;
 pub mod module;
 pub mod prelude;
+mod previous;
 mod queries;
 pub mod scope;
 #[doc(hidden)]
@@ -35,7 +36,6 @@ pub mod test_panic;
 mod tvm;
 mod view;
 
-pub use cache::Cache;
 pub use check::{
     MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, is_allowed, is_fully_typed,
     nearest_code, source_of, trail_of, writable,

@@ -5,6 +5,7 @@
 mod base;
 mod definitions;
 mod groups;
+mod previous;
 mod weak;
 
 use std::sync::Arc;

@@ -11,6 +11,7 @@ use super::{
         written_type,
     },
     groups::{group_members, group_of, groups},
+    previous::Results,
 };
 use crate::{
     body::{Body, Name, UnitKind},
@@ -18,6 +19,7 @@ use crate::{
     infer::{self, Env, Global, Inference, Inferred, ModuleData},
     item::{Def, DefKind, Module, module},
     scope::Scopes,
+    test_panic::panic_if_requested,
 };
 
 /// The types of the group of which `first` is the first member; empty for other members.
@@ -61,12 +63,13 @@ pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inferen
 
 pub(super) fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inference> {
     let env = DbEnv { strict, ..DbEnv::new(db, def, &[]) };
-    let key = def.key(db);
+    let results = Results::of(db, def);
+    panic_if_requested("infer", results.name());
     let named = named(db, def);
-    let inferred = Inferred::new(named, &env, db.cache().inferred(&key).as_ref());
+    let inferred = Inferred::new(named, &env, results.inferred().as_ref());
     let inference = inferred.inference().clone();
     if strict == Settings::get(db).tvm(db) {
-        db.cache().set_inferred(key, inferred);
+        results.record_inferred(inferred);
     }
     inference
 }

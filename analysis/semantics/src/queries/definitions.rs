@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use types::{PolyType, Type};
 
+use super::previous::{Results, share_types};
 use crate::{
     adt::{Adt, TypeDef},
     body::{Body, Name, Unit},
@@ -14,15 +15,17 @@ use crate::{
     metadata::Metadata,
     module::ModuleTypes,
     scope::{Named, Scopes},
+    test_panic::panic_if_requested,
 };
 
 /// The body of a definition.
 #[salsa::tracked(returns(clone))]
 pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
-    let key = def.key(db);
-    let lowered = Lowered::new(def.green(db), db.cache().lowered(&key).as_ref());
+    let results = Results::of(db, def);
+    panic_if_requested("lower", results.name());
+    let lowered = Lowered::new(def.green(db), results.lowered().as_ref());
     let body = lowered.body().clone();
-    db.cache().set_lowered(key, lowered);
+    results.record_lowered(lowered);
     body
 }
 
@@ -35,9 +38,9 @@ pub(super) fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
 /// The body of a definition and its resolved names.
 #[salsa::tracked(returns(clone))]
 pub(super) fn named<'db>(db: &'db dyn Db, def: Def<'db>) -> Named {
-    let key = def.key(db);
-    let named = Named::new(body(db, def), db.cache().named(&key).as_ref());
-    db.cache().set_named(key, named.clone());
+    let results = Results::of(db, def);
+    let named = Named::new(body(db, def), results.named().as_ref());
+    results.record_named(named.clone());
     named
 }
 
@@ -79,7 +82,7 @@ pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleType
             types.add(Adt { from_prelude, ..def.adt.clone() });
         }
     }
-    db.cache().share_types(module.file(db), module.number(db), types)
+    share_types(db, module, types)
 }
 
 /// The functions that a module defines, by name: their positions among its items.

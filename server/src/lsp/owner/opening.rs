@@ -85,19 +85,13 @@ impl Owner {
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
         if let Some(document) = removed {
             self.db.set_section(document.file, None);
-            self.empty(document.file);
-            document.host.iter().flat_map(|host| &host.blocks).for_each(|b| self.empty(b.file));
+            self.db.clear(document.file);
+            document.host.iter().flat_map(|host| &host.blocks).for_each(|b| self.db.clear(b.file));
         }
         let published = self.published.remove(uri).and_then(|state| state.items);
         if published.is_some_and(|items| !items.is_empty()) {
             self.outgoing.diagnostics(uri, &[], None);
         }
-    }
-
-    /// Removes the text of a file.
-    fn empty(&mut self, file: SourceFile) {
-        self.db.set_parse(file, Arc::new(syntax::parse("")));
-        semantics::Db::cache(&self.db).forget(file);
     }
 
     /// Returns the file of a block by its number in the document.
@@ -151,7 +145,7 @@ impl Owner {
             blocks.push(part);
         }
         for gone in previous.iter().skip(blocks.len()) {
-            self.empty(gone.file);
+            self.db.clear(gone.file);
         }
         if let Some(document) = Arc::make_mut(&mut self.documents).get_mut(uri) {
             document.host = Some(Arc::new(Host { language: *language, blocks }));

@@ -1,0 +1,229 @@
+//! Earlier results, of which queries reuse the parts that did not change.
+//!
+//! They are an input: the field `previous` of a [`SourceFile`](crate::SourceFile) holds the last results
+//! of its definitions, and only the owner of the database changes it. Queries read it through a tracked
+//! query, and write what they compute to [`Computed`], which they cannot read. With the next tree of the
+//! file, or when the owner is idle, the owner moves it from there into the input. What a query finds is
+//! thus the same throughout a revision, in whatever order threads execute queries.
+//!
+//! No result depends on it, because of two properties:
+//!
+//! - An entry is always true. [`Lowered`], [`Named`] and [`Inferred`] hold a result together with
+//!   everything that it follows from, have private fields, and are made only by the function that
+//!   computes them. An entry may be out of date, but a tree is never paired with the body of another.
+//! - The function that receives an entry takes from it only parts whose inputs equal those at hand, so
+//!   that any entry, also that of another definition, gives an equal result. Which one it is decides
+//!   only how much is computed, and how much memory equal parts share.
+//!
+//! The first property follows from the types. The second is tested with entries that are absent, out of
+//! date, and permuted. Because of it, all [`Earlier`] results are equal to salsa: other entries
+//! invalidate nothing.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{infer::Inferred, key::DefKey, lower::Lowered, module::ModuleTypes, scope::Named};
+
+/// The last results of the definitions of a file, and the data types of its modules by number.
+#[derive(Clone, Default)]
+pub struct Previous {
+    defs: FxHashMap<DefKey, Entry>,
+    types: FxHashMap<u32, Arc<ModuleTypes>>,
+}
+
+/// The last results of a definition.
+#[derive(Clone, Default)]
+struct Entry {
+    lowered: Option<Lowered>,
+    named: Option<Named>,
+    inferred: Option<Inferred>,
+}
+
+impl fmt::Debug for Previous {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Previous").field("defs", &self.defs.len()).finish_non_exhaustive()
+    }
+}
+
+impl Previous {
+    /// Returns true if there are no results.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.defs.is_empty() && self.types.is_empty()
+    }
+
+    /// Returns the definitions with results.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &DefKey> {
+        self.defs.keys()
+    }
+
+    /// Returns true if there are more definitions than `defs`, or modules than `modules`.
+    pub(crate) fn exceeds(&self, defs: usize, modules: usize) -> bool {
+        self.defs.len() > defs || self.types.len() > modules
+    }
+
+    /// Replaces results by newer ones.
+    pub(crate) fn update(&mut self, newer: Previous) {
+        if self.defs.is_empty() {
+            // All are new in a file that was opened: they are moved at once.
+            self.defs = newer.defs;
+        } else {
+            for (key, newer) in newer.defs {
+                let entry = self.defs.entry(key).or_default();
+                entry.lowered = newer.lowered.or(entry.lowered.take());
+                entry.named = newer.named.or(entry.named.take());
+                entry.inferred = newer.inferred.or(entry.inferred.take());
+            }
+        }
+        self.types.extend(newer.types);
+    }
+
+    /// Evicts the definitions that are not among `defs`, and the data types of modules from number
+    /// `modules` on.
+    pub(crate) fn retain(&mut self, defs: &FxHashSet<DefKey>, modules: usize) {
+        self.defs.retain(|key, _| defs.contains(key));
+        self.types.retain(|module, _| (*module as usize) < modules);
+    }
+
+    /// Moves each of the three results of each definition to another definition of the files, for
+    /// tests: no result may depend on it.
+    pub(crate) fn permute(files: &mut [Previous]) {
+        let order = |key: &DefKey| (key.module, key.kind, key.name.clone(), key.occurrence);
+        let mut places = Vec::new();
+        for (file, previous) in files.iter().enumerate() {
+            let mut keys: Vec<DefKey> = previous.keys().cloned().collect();
+            keys.sort_unstable_by_key(order);
+            places.extend(keys.into_iter().map(|key| (file, key)));
+        }
+        let old: Vec<Entry> =
+            places.iter().map(|(file, key)| files[*file].defs[key].clone()).collect();
+        for (number, (file, key)) in places.into_iter().enumerate() {
+            let from = |by: usize| &old[(number + by) % old.len()];
+            let entry = Entry {
+                lowered: from(1).lowered.clone(),
+                named: from(2).named.clone(),
+                inferred: from(3).inferred.clone(),
+            };
+            files[file].defs.insert(key, entry);
+        }
+    }
+}
+
+/// The earlier results of a file as queries see them; `None` for files that never change, whose results
+/// are not kept.
+///
+/// The reference is weak, because this outlives the revision as the memo of a query, and the owner moves
+/// the results out of the input instead of copying them. It is valid in the revision of the memo.
+#[derive(Clone, Debug)]
+pub(crate) struct Earlier(Option<Weak<Previous>>);
+
+/// No result depends on which earlier results a definition finds. They are therefore equal to salsa, and
+/// others invalidate nothing.
+impl PartialEq for Earlier {
+    fn eq(&self, _other: &Earlier) -> bool {
+        true
+    }
+}
+
+impl Eq for Earlier {}
+
+impl Earlier {
+    pub(crate) fn new(previous: Option<&Arc<Previous>>) -> Earlier {
+        Earlier(previous.map(Arc::downgrade))
+    }
+
+    /// Returns true if results of the file are kept.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn previous(&self) -> Option<Arc<Previous>> {
+        self.0.as_ref()?.upgrade()
+    }
+
+    pub(crate) fn lowered(&self, key: &DefKey) -> Option<Lowered> {
+        self.previous()?.defs.get(key)?.lowered.clone()
+    }
+
+    pub(crate) fn named(&self, key: &DefKey) -> Option<Named> {
+        self.previous()?.defs.get(key)?.named.clone()
+    }
+
+    pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {
+        self.previous()?.defs.get(key)?.inferred.clone()
+    }
+
+    pub(crate) fn types(&self, module: u32) -> Option<Arc<ModuleTypes>> {
+        self.previous()?.types.get(&module).cloned()
+    }
+}
+
+/// What queries have computed in a file since its earlier results were last updated.
+#[derive(Default)]
+pub(crate) struct News {
+    /// The results, the latest of each definition.
+    pub(crate) results: Previous,
+    /// True if the file was checked, so that its definitions are known.
+    pub(crate) is_checked: bool,
+}
+
+/// The results that queries have computed, by file. Queries have a shared reference, with which nothing
+/// can be read.
+#[derive(Default)]
+pub struct Computed(Mutex<FxHashMap<salsa::Id, News>>);
+
+impl Computed {
+    /// Each write is complete, so that a poisoned lock protects valid data.
+    fn record(&self, file: salsa::Id, write: impl FnOnce(&mut News)) {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        write(files.entry(file).or_default());
+    }
+
+    fn record_def(&self, file: salsa::Id, key: DefKey, write: impl FnOnce(&mut Entry)) {
+        self.record(file, |news| write(news.results.defs.entry(key).or_default()));
+    }
+
+    pub(crate) fn lowered(&self, file: salsa::Id, key: DefKey, lowered: Lowered) {
+        self.record_def(file, key, |entry| entry.lowered = Some(lowered));
+    }
+
+    pub(crate) fn named(&self, file: salsa::Id, key: DefKey, named: Named) {
+        self.record_def(file, key, |entry| entry.named = Some(named));
+    }
+
+    pub(crate) fn inferred(&self, file: salsa::Id, key: DefKey, inferred: Inferred) {
+        self.record_def(file, key, |entry| entry.inferred = Some(inferred));
+    }
+
+    pub(crate) fn types(&self, file: salsa::Id, module: u32, types: Arc<ModuleTypes>) {
+        self.record(file, |news| {
+            news.results.types.insert(module, types);
+        });
+    }
+
+    pub(crate) fn checked(&self, file: salsa::Id) {
+        self.record(file, |news| news.is_checked = true);
+    }
+
+    fn files_mut(&mut self) -> &mut FxHashMap<salsa::Id, News> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the files with news.
+    pub(crate) fn files(&mut self) -> Vec<salsa::Id> {
+        self.files_mut().keys().copied().collect()
+    }
+
+    /// Returns the news of a file without taking them.
+    pub(crate) fn get(&mut self, file: salsa::Id) -> Option<&News> {
+        self.files_mut().get(&file)
+    }
+
+    /// Takes the news of a file.
+    pub(crate) fn take(&mut self, file: salsa::Id) -> Option<News> {
+        self.files_mut().remove(&file)
+    }
+}

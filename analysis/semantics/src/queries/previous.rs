@@ -1,0 +1,91 @@
+//! The earlier results that queries find, and where they put theirs.
+
+use std::sync::Arc;
+
+use salsa::plumbing::AsId;
+
+use crate::{
+    db::{Db, SourceFile},
+    infer::Inferred,
+    item::{Def, Module},
+    key::DefKey,
+    lower::Lowered,
+    module::ModuleTypes,
+    previous::Earlier,
+    scope::Named,
+};
+
+/// The earlier results of a file. All of them are one query: it executes once after each edit, its
+/// result equals the one before, and no other query executes because of it. A query for each definition
+/// would execute for each.
+#[salsa::tracked(returns(ref))]
+fn previous(db: &dyn Db, file: SourceFile) -> Earlier {
+    Earlier::new((!file.is_prelude(db)).then(|| file.previous(db)))
+}
+
+/// The results of a definition: those that are found, and those that are computed.
+pub(super) struct Results<'db> {
+    db: &'db dyn Db,
+    file: SourceFile,
+    key: DefKey,
+    earlier: &'db Earlier,
+}
+
+impl<'db> Results<'db> {
+    pub(super) fn of(db: &'db dyn Db, def: Def<'db>) -> Results<'db> {
+        let file = def.file(db);
+        Results { db, file, key: def.key(db), earlier: previous(db, file) }
+    }
+
+    /// Returns the name of the definition.
+    pub(super) fn name(&self) -> &str {
+        &self.key.name
+    }
+
+    pub(super) fn lowered(&self) -> Option<Lowered> {
+        self.earlier.lowered(&self.key)
+    }
+
+    pub(super) fn named(&self) -> Option<Named> {
+        self.earlier.named(&self.key)
+    }
+
+    pub(super) fn inferred(&self) -> Option<Inferred> {
+        self.earlier.inferred(&self.key)
+    }
+
+    pub(super) fn record_lowered(self, lowered: Lowered) {
+        if self.earlier.are_kept() {
+            self.db.computed().lowered(self.file.as_id(), self.key, lowered);
+        }
+    }
+
+    pub(super) fn record_named(self, named: Named) {
+        if self.earlier.are_kept() {
+            self.db.computed().named(self.file.as_id(), self.key, named);
+        }
+    }
+
+    pub(super) fn record_inferred(self, inferred: Inferred) {
+        if self.earlier.are_kept() {
+            self.db.computed().inferred(self.file.as_id(), self.key, inferred);
+        }
+    }
+}
+
+/// Returns the data types of a module, in the allocation of the earlier ones if they are equal, so that
+/// definitions compare them by pointer.
+pub(super) fn share_types<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    types: ModuleTypes,
+) -> Arc<ModuleTypes> {
+    let (file, number) = (module.file(db), module.number(db));
+    let earlier = previous(db, file);
+    let same = earlier.types(number).filter(|before| **before == types);
+    let types = same.unwrap_or_else(|| Arc::new(types));
+    if earlier.are_kept() {
+        db.computed().types(file.as_id(), number, types.clone());
+    }
+    types
+}
