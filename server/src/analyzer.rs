@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, Levels, SourceFile, test_panic::panic_if_requested};
+use semantics::{Database, Diagnostic, Levels, SourceFile};
 use syntax::{Parse, ParseLimits};
 
 use crate::{panics, project::Project};
@@ -105,20 +105,15 @@ impl Analyzer {
     /// Like [`Analyzer::check`], for the next version of the last text: what did not change is not
     /// analysed again.
     pub(crate) fn check_next(&mut self, text: &str) -> Analysis {
-        panic_if_requested("parse", text);
-        let parse = syntax::parse_with(text, self.options.limits);
-        let parse = Arc::new(parse.reusing(&self.file.parse(&self.db)));
-        self.db.set_parse(self.file, parse.clone());
+        self.db.replace_text(self.file, text, self.options.limits);
+        let parse = self.file.parse(&self.db);
         Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
     /// Parses a text without checking it.
     pub(crate) fn parse(&mut self, text: &str) -> Arc<Parse> {
-        let _parse = tracing::debug_span!("parse", bytes = text.len()).entered();
-        panic_if_requested("parse", text);
-        let parse = Arc::new(syntax::parse_with(text, self.options.limits));
-        self.db.set_parse(self.file, parse.clone());
-        parse
+        self.db.set_text(self.file, text, self.options.limits);
+        self.file.parse(&self.db)
     }
 
     /// Returns the shape report of the last text, for one function if `name` is given.

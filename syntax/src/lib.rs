@@ -26,6 +26,7 @@ mod reparse;
 mod reuse;
 mod source;
 mod tensors;
+mod text;
 mod tree;
 
 pub use error::{Expectation, SyntaxError, SyntaxErrorKind};
@@ -38,6 +39,7 @@ pub use reparse::Edit;
 pub use rowan::NodeOrToken;
 pub use rowan::{GreenNode, GreenNodeData, GreenTokenData, TextRange, TextSize};
 pub use source::Source;
+pub use text::Text;
 
 /// A node with access to its parent and siblings. [`Node`] is cheaper where neither is needed.
 pub type SyntaxNode = rowan::SyntaxNode<Relay>;

@@ -6,7 +6,6 @@
 
 use std::{
     hint::black_box,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -158,16 +157,12 @@ fn keystrokes(modules: &[(String, String)]) {
                 (TextRange::new(place.into(), (place + 1).into()), "")
             };
             let edit = Edit { range, insert: insert.into() };
-            let parse = file.parse(&db);
-            let mut next = None;
             edit.apply(&mut current);
-            reparses.push(timed(|| next = Some(parse.reparse(&current, &edit))));
-            drop(parse);
-            let Some(next) = next else { continue };
-            checks.push(timed(|| {
-                db.set_parse(file, Arc::new(next));
-                check_file(&db, file)
+            reparses.push(timed(|| {
+                db.apply(file, &edit);
+                file.parse(&db)
             }));
+            checks.push(timed(|| check_file(&db, file)));
         }
         let (reparse, check) = (middle(&mut reparses), middle(&mut checks));
         let both = reparse + check;

@@ -1,7 +1,5 @@
 //! The steps of the analysis for opening a file and for one keystroke.
 
-use std::sync::Arc;
-
 use ide::{inlay::HintOptions, lens, links};
 use semantics::{
     Database, Def, DefKind, SourceFile, all_defs, body, check_file, inference, scopes, types_in,
@@ -177,14 +175,12 @@ pub const STEPS: &[Step] = &[
             let range = TextRange::empty(opened.middle());
             let edit = Edit { range, insert: "q".into() };
             edit.apply(&mut opened.text);
-            let parse = file.parse(&opened.db).reparse(&opened.text, &edit);
-            opened.db.set_parse(file, Arc::new(parse));
+            opened.db.apply(file, &edit);
             drop(check_file(&opened.db, file));
             let range = TextRange::at(range.start(), TextSize::of('q'));
             let edit = Edit { range, insert: String::new() };
             edit.apply(&mut opened.text);
-            let parse = file.parse(&opened.db).reparse(&opened.text, &edit);
-            opened.db.set_parse(file, Arc::new(parse));
+            opened.db.apply(file, &edit);
             drop(check_file(&opened.db, file));
         },
     },

@@ -1,8 +1,6 @@
 //! Accuracy of completion: uses of operators and variables in the corpus are truncated to zero to two
 //! letters, and the test checks if completion offers the full name.
 
-use std::sync::Arc;
-
 use ide::completion::{Abilities, Completions, completions};
 use relay_tests::corpus;
 use semantics::{
@@ -67,15 +65,13 @@ struct Editor {
     db: Database,
     text: String,
     file: semantics::SourceFile,
-    parse: Arc<syntax::Parse>,
 }
 
 impl Editor {
     fn new(text: String) -> Editor {
         let db = Database::new();
         let file = db.add_file(&text, ParseLimits::default());
-        let parse = file.parse(&db);
-        Editor { db, text, file, parse }
+        Editor { db, text, file }
     }
 
     /// Returns the ranges of operator names in calls, and of uses of variables.
@@ -115,10 +111,10 @@ impl Editor {
             Rest::Nothing => self.text[end..].find('\n').map_or(self.text.len(), |nl| end + nl),
         };
         let text = format!("{}{}", &self.text[..start + letters], &self.text[tail..]);
-        self.db.set_parse(self.file, Arc::new(syntax::parse(&text)));
+        self.db.replace_text(self.file, text, ParseLimits::default());
         let at = TextSize::new((start + letters) as u32);
         let found = completions(&self.db, self.file, at, Abilities { snippets: true });
-        self.db.set_parse(self.file, self.parse.clone());
+        self.db.replace_text(self.file, &self.text, ParseLimits::default());
         found
     }
 }

@@ -15,8 +15,7 @@ fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old
     let range = TextRange::new(start.into(), (start + old.len() as u32).into());
     let edit = Edit { range, insert: new.into() };
     edit.apply(text);
-    let parse = file.parse(db).reparse(text, &edit);
-    db.set_parse(file, Arc::new(parse));
+    db.apply(file, &edit);
 }
 
 /// An edit in one statement lowers and infers only that statement; all others are reused.
@@ -117,8 +116,7 @@ fn edits_equal_a_fresh_database(seed: u64) {
                     edits::random(&mut rng, &text)
                 };
                 edit.apply(&mut text);
-                let parse = file.parse(&db).reparse(&text, &edit);
-                db.set_parse(file, Arc::new(parse));
+                db.apply(file, &edit);
                 let fresh = Database::new();
                 let mut fresh = fresh;
                 fresh.set_tvm(strict);
@@ -179,8 +177,7 @@ fn results_do_not_depend_on_which_earlier_ones_are_found() {
                 db.permute_results(&[file, other]);
                 let edit = edits::random(&mut rng, &text);
                 edit.apply(&mut text);
-                let parse = file.parse(&db).reparse(&text, &edit);
-                db.set_parse(file, Arc::new(parse));
+                db.apply(file, &edit);
                 let mut fresh = Database::new();
                 fresh.set_tvm(strict);
                 let fresh_file = fresh.add_file(&text, ParseLimits::default());

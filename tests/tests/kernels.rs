@@ -84,7 +84,7 @@ impl Case {
 
     fn run(&self) -> Result<Vec<Tensor>, String> {
         let db = Database::new();
-        let file = db.add_file(&self.text(), ParseLimits::default());
+        let file = db.add_file(self.text(), ParseLimits::default());
         let found = semantics::check_file(&db, file);
         if let Some(error) = found.iter().find(|d| d.severity == semantics::Severity::Error) {
             return Err(error.message.clone());

@@ -3,8 +3,6 @@
 //! The test counts allocated bytes instead of resident memory, which depends on the fragmentation of the
 //! allocator's pages and varies by a tenth.
 
-use std::sync::Arc;
-
 use cap::Cap;
 use relay_tests::corpus;
 use semantics::{Database, SourceFile, check_file};
@@ -32,8 +30,7 @@ impl Session {
     fn edit(&mut self, range: TextRange, insert: &str) {
         let edit = Edit { range, insert: insert.into() };
         edit.apply(&mut self.text);
-        let parse = self.file.parse(&self.db).reparse(&self.text, &edit);
-        self.db.set_parse(self.file, Arc::new(parse));
+        self.db.apply(self.file, &edit);
         check_file(&self.db, self.file);
     }
 

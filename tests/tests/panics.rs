@@ -1,9 +1,6 @@
 //! Recovery from panics in queries.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},
-    sync::Arc,
-};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
 use fastrand::Rng;
 use relay_tests::{corpus, edits};
@@ -37,13 +34,13 @@ fn database_recovers_from_a_panic_in_any_query() {
             for step in 0..12 {
                 // Either a new text, so that every query runs, or an edit, so that few do.
                 if step % 3 == 0 {
-                    db.set_parse(file, Arc::new(syntax::parse("")));
+                    db.set_text(file, "", ParseLimits::default());
                     check_file(&db, file);
                     text.clone_from(&original);
-                    db.set_parse(file, Arc::new(syntax::parse(&text)));
+                    db.set_text(file, &text, ParseLimits::default());
                 } else {
                     edits::random(&mut rng, &text).apply(&mut text);
-                    db.set_parse(file, Arc::new(syntax::parse(&text)));
+                    db.set_text(file, &text, ParseLimits::default());
                 }
                 let most = if step % 3 == 0 { queries } else { 12 };
                 log.panic_in(rng.usize(1..=most));

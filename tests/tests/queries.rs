@@ -3,7 +3,7 @@
 //! The lists are exact: an accidental dependency adds a query to an unrelated edit. Queries are counted by
 //! name, because their number must not grow with the module.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use semantics::{Database, QueryLog, Settings, SourceFile, check_file, types_in};
@@ -76,8 +76,7 @@ impl Session {
         let range = TextRange::new((at as u32).into(), ((at + old.len()) as u32).into());
         let edit = Edit { range, insert: new.into() };
         edit.apply(&mut self.text);
-        let parse = self.file.parse(&self.db).reparse(&self.text, &edit);
-        self.db.set_parse(self.file, Arc::new(parse));
+        self.db.apply(self.file, &edit);
     }
 }
 

@@ -1,8 +1,6 @@
 //! Requests for reading, after random edits: nothing panics, ranges are inside the text and properly nested,
 //! and incremental highlighting equals highlighting from scratch.
 
-use std::sync::Arc;
-
 use fastrand::Rng;
 use ide::{
     calls, folding,
@@ -35,8 +33,7 @@ fn session(seed: u64, start: &str, rounds: usize) {
     for round in 0..rounds {
         let edit = edits::random(&mut rng, &text);
         edit.apply(&mut text);
-        let parse = file.parse(&db).reparse(&text, &edit);
-        db.set_parse(file, Arc::new(parse));
+        db.apply(file, &edit);
         let after = highlight(&db, file, Some(&before));
         let anew: Vec<Highlight> = highlight(&db, file, None).iter().collect();
         if let Some((old, new)) = after.iter().zip(&anew).find(|(old, new)| old != *new) {

@@ -1,35 +1,78 @@
-//! Changes of trees: what queries have computed before becomes the earlier results of the file (see
+//! Changes of texts: what queries have computed before becomes the earlier results of the file (see
 //! [`crate::previous`]).
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use rustc_hash::FxHashSet;
 use salsa::{
     Setter,
     plumbing::{AsId, FromId},
 };
-use syntax::Parse;
+use syntax::{Edit, ParseLimits, Text};
 
 use crate::{
-    db::{Database, Source, SourceFile},
+    content::{Base, Content, Editing, Parsed, Revision},
+    db::{Database, SourceFile},
     item::{DefKind, modules},
     key::DefKey,
     previous::{News, Previous},
+    tree::parsed,
 };
 
 impl Database {
-    /// Replaces the tree of a file. The same tree is no change.
-    pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
-        if !Arc::ptr_eq(&file.parse(self), &parse) {
-            self.keep_results(file);
-            file.set_source(self).to(Source::Parsed(parse));
+    /// Sets the text of a file. Nothing is kept of the tree before.
+    pub fn set_text(&mut self, file: SourceFile, text: impl Into<Text>, limits: ParseLimits) {
+        self.set_content(file, Revision { text: text.into(), limits }, None);
+    }
+
+    /// Replaces the text of a file by its next version. The definitions and statements that both have
+    /// are shared, so that what follows from them is not computed again.
+    pub fn replace_text(&mut self, file: SourceFile, text: impl Into<Text>, limits: ParseLimits) {
+        let base = self.last_parse(file).map(|parsed| Base { parsed, edits: None });
+        self.set_content(file, Revision { text: text.into(), limits }, base);
+    }
+
+    /// Edits the text of a file, of which `editing` is the continuation. If it was not parsed yet, it is
+    /// parsed now.
+    pub fn edit(&mut self, file: SourceFile, editing: Editing) {
+        if editing.is_unchanged() {
+            return;
         }
+        let limits = match file.content(self) {
+            Content::Text(revision, _) => revision.limits,
+            Content::Prelude(_) => ParseLimits::default(),
+        };
+        let parsed = self.last_parse(file);
+        let (text, edits) = editing.finish();
+        let base = parsed.map(|parsed| Base { parsed, edits: Some(edits) });
+        self.set_content(file, Revision { text, limits }, base);
+    }
+
+    /// Applies one edit to the text of a file. Its range must be inside the text, on character
+    /// boundaries.
+    pub fn apply(&mut self, file: SourceFile, edit: &Edit) {
+        let mut editing = Editing::new(file.text(self));
+        editing.edit(edit);
+        self.edit(file, editing);
+    }
+
+    fn set_content(&mut self, file: SourceFile, revision: Revision, base: Option<Base>) {
+        self.keep_results(file);
+        file.set_content(self).to(Content::Text(revision, base));
+    }
+
+    /// Returns the parse of the current text; `None` if the parser panics.
+    fn last_parse(&self, file: SourceFile) -> Option<Parsed> {
+        catch_unwind(AssertUnwindSafe(|| parsed(self, file).clone())).ok()
     }
 
     /// Removes the text of a file, which has been closed, with all results.
     pub fn clear(&mut self, file: SourceFile) {
         self.forget_results(file);
-        self.set_parse(file, Arc::new(syntax::parse("")));
+        self.set_text(file, "", ParseLimits::default());
     }
 
     /// Frees what newer results have replaced: earlier results, and memos. Salsa keeps memos until the

@@ -8,24 +8,22 @@ use std::sync::{
 };
 
 use salsa::{Durability, Setter};
-use syntax::{Parse, ParseLimits};
+use syntax::{ParseLimits, Text};
 
 use crate::{
+    content::{Content, Revision},
     diagnostic::Levels,
     metadata::Metadata,
     prelude,
     previous::{Computed, Previous},
 };
 
-/// A parsed file.
-///
-/// The input is the tree rather than the text: an edit reparses incrementally, which needs the
-/// previous tree.
+/// A file. Its text is the input, and its tree is the result of a query.
 #[salsa::input(debug)]
 pub struct SourceFile {
-    /// The source of the tree.
+    /// The text.
     #[returns(ref)]
-    pub(crate) source: Source,
+    pub(crate) content: Content,
     /// True for files of the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
@@ -39,25 +37,6 @@ pub struct SourceFile {
     #[default]
     #[returns(ref)]
     pub(crate) previous: Arc<Previous>,
-}
-
-/// The source of the tree of a file.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A parse.
-    Parsed(Arc<Parse>),
-    /// The file of the prelude with this number, parsed on demand.
-    Prelude(usize),
-}
-
-impl SourceFile {
-    /// Returns the tree and the syntax errors.
-    pub fn parse(self, db: &dyn salsa::Database) -> Arc<Parse> {
-        match self.source(db) {
-            Source::Parsed(parse) => parse.clone(),
-            Source::Prelude(number) => prelude::parse(*number).clone(),
-        }
-    }
 }
 
 /// Settings of the user.
@@ -128,8 +107,7 @@ impl Database {
         let storage = salsa::Storage::new(log);
         let mut db = Database { computed: Arc::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
-            let source = Source::Prelude(number);
-            SourceFile::builder(source, true, None, Levels::default())
+            SourceFile::builder(Content::Prelude(number), true, None, Levels::default())
                 .durability(Durability::HIGH)
                 .new(&db)
         });
@@ -140,14 +118,9 @@ impl Database {
     }
 
     /// Adds a file.
-    pub fn add_file(&self, text: &str, limits: ParseLimits) -> SourceFile {
-        SourceFile::new(
-            self,
-            Source::Parsed(Arc::new(syntax::parse_with(text, limits))),
-            false,
-            None,
-            Levels::default(),
-        )
+    pub fn add_file(&self, text: impl Into<Text>, limits: ParseLimits) -> SourceFile {
+        let content = Content::Text(Revision { text: text.into(), limits }, None);
+        SourceFile::new(self, content, false, None, Levels::default())
     }
 
     /// Sets the metadata section of the file whose code `file` is. An equal one is no change.

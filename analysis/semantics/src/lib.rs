@@ -1,6 +1,6 @@
 //! The semantics of Relay modules.
 //!
-//! An incremental database over syntax trees: the definitions of a file, their bodies, scopes and
+//! An incremental database over texts: the trees, the definitions of a file, their bodies, scopes and
 //! types, and the diagnostics. Queries are pure; earlier results, which are an input of theirs (see
 //! `previous`), save work and do not change results.
 //!
@@ -15,6 +15,7 @@ pub mod adt;
 pub mod body;
 mod change;
 mod check;
+mod content;
 mod db;
 mod diagnostic;
 mod ends;
@@ -33,6 +34,7 @@ mod queries;
 pub mod scope;
 #[doc(hidden)]
 pub mod test_panic;
+mod tree;
 mod tvm;
 mod view;
 
@@ -40,6 +42,7 @@ pub use check::{
     MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, is_allowed, is_fully_typed,
     nearest_code, source_of, trail_of, writable,
 };
+pub use content::Editing;
 pub use db::{Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{
     Code, Diagnostic, Edits, Fix, Level, Levels, Related, Role, Severity, apply_levels,

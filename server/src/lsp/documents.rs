@@ -1,24 +1,22 @@
 //! Open documents: their text as the client sent it, and how edits change it.
 
 mod hosts;
-mod text;
 
 use std::{collections::HashMap, sync::Arc};
 
-use semantics::{Code, Diagnostic, SourceFile, test_panic::panic_if_requested};
+use semantics::{Code, Database, Diagnostic, Editing, SourceFile};
 use syntax::{
-    Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, Source, TextRange, TextSize,
+    Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, Source, Text, TextRange, TextSize,
 };
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
 use crate::{panics, project::Project};
 pub(super) use hosts::{Host, Origin};
-pub(super) use text::Text;
 
 /// An open document.
 #[derive(Clone)]
 pub(super) struct Document {
-    /// The file in the database.
+    /// The file in the database, with the same text unless there is a problem.
     pub(super) file: SourceFile,
     /// The number of documents opened before this one. Opening the same URI again gives another
     /// number.
@@ -28,13 +26,6 @@ pub(super) struct Document {
     pub(super) text: Text,
     /// The line starts of the text.
     pub(super) lines: Arc<LineIndex>,
-    /// The syntax tree; empty if the text exceeds the size limit.
-    pub(super) parse: Arc<Parse>,
-    /// The last good parse: the one before an edit that added syntax errors. A typed `/` or `"` can
-    /// change the tree of half of the module until the comment or string is completed. The next
-    /// parse without these errors shares its nodes with this one, so that memos stay valid;
-    /// sharing with the broken parse alone would lose them, and keep equal nodes twice.
-    pub(super) last_good: Option<Arc<Parse>>,
     /// The settings of its project.
     pub(super) project: Arc<Project>,
     /// The reason that the text is not analysed, as a diagnostic.
@@ -90,72 +81,18 @@ pub(super) struct Limits {
     pub(super) parse: ParseLimits,
 }
 
-/// Parses a text. If it exceeds a limit or the parser panics, returns an empty tree and a diagnostic
-/// with the reason.
-pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagnostic>>) {
-    let code = memchr::memmem::find(text.as_bytes(), b"#[metadata]").unwrap_or(text.len());
-    if code <= limits.code {
-        let parsed = panics::caught(|| {
-            panic_if_requested("parse", text);
-            syntax::parse_with(text, limits.parse)
-        });
-        return match parsed {
-            Ok(parse) => (Arc::new(parse), None),
-            Err(panicked) => {
-                let problem = panicked.diagnostic(TextRange::default());
-                (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
-            }
-        };
+/// Returns the reason that a text is not analysed, if it exceeds a limit.
+pub(super) fn problem_of(text: &Text, limits: Limits) -> Option<Arc<Diagnostic>> {
+    // Only the text of a large file is searched.
+    let code = || memchr::memmem::find(text.as_bytes(), b"#[metadata]").unwrap_or(text.len());
+    if text.len() <= limits.code || code() <= limits.code {
+        return None;
     }
     let message =
         format!("this file has more than {} MB of code, the limit for analysis", limits.code >> 20);
     let problem = Diagnostic::new(Code::FileTooLarge, TextRange::default(), message)
         .help("raise the setting `relay.limits.codeSize`, in megabytes");
-    (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
-}
-
-/// The largest distance in bytes between changes that are reparsed together. The text between them
-/// is parsed again; for changes that are further apart, two separate reparses cost less.
-const NEAR: u32 = 2_048;
-
-/// The range in which the text differs from the text of the tree.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Span {
-    /// The start, in both texts.
-    start: TextSize,
-    /// The end in the text of the tree.
-    old_end: TextSize,
-    /// The end in the current text.
-    new_end: TextSize,
-}
-
-impl Span {
-    fn at(offset: TextSize) -> Span {
-        Span { start: offset, old_end: offset, new_end: offset }
-    }
-
-    /// Returns true if a change of `range` in the current text is reparsed together with this span.
-    fn is_near(self, range: TextRange) -> bool {
-        let near = TextSize::new(NEAR);
-        range.start() <= self.new_end + near && self.start <= range.end() + near
-    }
-
-    /// Extends the span by an edit that has not been applied to the text yet.
-    fn add(&mut self, edit: &Edit) {
-        let (start, end) = (edit.range.start(), edit.range.end());
-        // Both texts are equal after the span.
-        self.old_end += end.checked_sub(self.new_end).unwrap_or_default();
-        self.start = self.start.min(start);
-        let end = self.new_end.max(end);
-        self.new_end = end - edit.range.len() + TextSize::of(edit.insert.as_str());
-    }
-
-    /// Returns the edit from the text of the tree to `text`.
-    fn edit(self, text: &Text) -> Edit {
-        let inserted = text.part(TextRange::new(self.start, self.new_end).into());
-        let insert = inserted.unwrap_or_default().into_owned();
-        Edit { range: TextRange::new(self.start, self.old_end), insert }
-    }
+    Some(Arc::new(problem))
 }
 
 /// A message about an edit outside the text. The edit was clamped to the text and applied.
@@ -189,10 +126,15 @@ impl Document {
         }
     }
 
-    /// Applies changes in order. Changes close to one another are reparsed once, not one by one: some
-    /// editors send bursts, and a single edit can invalidate the tree of half of the module.
+    /// Returns the tree and the syntax errors; empty if the text is not analysed.
+    pub(super) fn parse(&self, db: &Database) -> Arc<Parse> {
+        self.file.parse(db)
+    }
+
+    /// Applies changes in order.
     pub(super) fn edit(
         &mut self,
+        db: &mut Database,
         changes: Vec<TextDocumentContentChangeEvent>,
         encoding: Encoding,
         limits: Limits,
@@ -200,52 +142,27 @@ impl Document {
         let mut invalid = Vec::new();
         // A replacement of the whole text discards the changes before it.
         let from = changes.iter().rposition(|change| change.range.is_none()).unwrap_or(0);
-        let mut pending: Option<Span> = None;
+        let mut is_replaced = false;
+        let mut editing = Editing::new(self.text.clone());
         for change in changes.into_iter().skip(from) {
             let Some(range) = change.range else {
-                self.replace(change.text, limits);
+                if change.text != *self.text {
+                    is_replaced = true;
+                    self.lines = Arc::new(LineIndex::new(&change.text));
+                    self.text = change.text.into();
+                    editing = Editing::new(self.text.clone());
+                }
                 continue;
             };
             let range = self.resolve(range, encoding, &mut invalid);
-            let edit = Edit { range, insert: change.text };
-            if usize::from(range.len()) == edit.insert.len()
-                && self.text.part(range.into()).is_some_and(|old| old == edit.insert)
-            {
-                continue;
-            }
-            if let Some(span) = pending.take_if(|span| !span.is_near(range)) {
-                self.reparse(span, limits);
-            }
-            let span = pending.get_or_insert_with(|| Span::at(range.start()));
-            span.add(&edit);
-            self.splice(&edit);
+            self.apply(&mut editing, &Edit { range, insert: change.text });
         }
-        if let Some(span) = pending {
-            self.reparse(span, limits);
-        }
+        self.write(db, editing, is_replaced, limits);
         invalid
     }
 
-    /// Replaces the whole text.
-    fn replace(&mut self, text: String, limits: Limits) {
-        if text == *self.text {
-            return;
-        }
-        if self.host.is_none() {
-            let (parse, problem) = parse(&text, limits);
-            let installed = panics::caught(|| self.install((*parse).clone().reusing(&self.parse)));
-            if installed.is_err() {
-                // Sharing is an optimisation only.
-                (self.parse, self.last_good) = (parse, None);
-            }
-            self.problem = problem;
-        }
-        self.lines = Arc::new(LineIndex::new(&text));
-        self.text = text.into();
-    }
-
     /// Changes the text to another one of which most is the same.
-    pub(super) fn set_text(&mut self, text: &str, limits: Limits) {
+    pub(super) fn set_text(&mut self, db: &mut Database, text: &str, limits: Limits) {
         let old = &*self.text;
         if old == text {
             return;
@@ -257,15 +174,17 @@ impl Document {
         let end = common(&mut old[start..].chars().rev().zip(text[start..].chars().rev()));
         let range = TextRange::new((start as u32).into(), ((old.len() - end) as u32).into());
         let edit = Edit { range, insert: text[start..text.len() - end].to_owned() };
-        let mut span = Span::at(range.start());
-        span.add(&edit);
-        self.splice(&edit);
-        self.reparse(span, limits);
+        let mut editing = Editing::new(self.text.clone());
+        self.apply(&mut editing, &edit);
+        self.write(db, editing, false, limits);
     }
 
-    /// Edits the text and its line index. The tree remains that of the previous text.
-    fn splice(&mut self, edit: &Edit) {
-        self.text.edit(edit);
+    /// Applies an edit to the text and its line index.
+    fn apply(&mut self, editing: &mut Editing, edit: &Edit) {
+        if !editing.edit(edit) {
+            return;
+        }
+        self.text = editing.text().clone();
         let inserted = TextSize::of(edit.insert.as_str());
         let updated = panics::caught(|| {
             Arc::make_mut(&mut self.lines).edit(&self.text, edit.range, inserted);
@@ -275,40 +194,28 @@ impl Document {
         }
     }
 
-    /// Updates the tree for the text, which differs from it in `span`.
-    fn reparse(&mut self, span: Span, limits: Limits) {
+    /// Writes the edits of the text, or all of it if it was replaced, to the database.
+    fn write(&mut self, db: &mut Database, editing: Editing, is_replaced: bool, limits: Limits) {
         if self.host.is_some() {
             return;
         }
-        let _reparse = tracing::debug_span!("reparse").entered();
-        let text = self.text.clone();
-        let has_limits = self.parse.limits() == limits.parse && text.len() <= limits.code;
-        if self.problem.is_none() && has_limits {
-            let edit = span.edit(&text);
-            let updated = panics::caught(|| {
-                if cfg!(debug_assertions) {
-                    panic_if_requested("edit", &text);
-                }
-                self.install(self.parse.reparse(&text, &edit));
-            });
-            if updated.is_ok() {
-                return;
-            }
-            self.last_good = None;
+        let had_problem = self.problem.is_some();
+        self.problem = problem_of(&self.text, limits);
+        if had_problem || self.problem.is_some() {
+            self.write_all(db, limits);
+        } else if is_replaced {
+            db.replace_text(self.file, self.text.clone(), limits.parse);
+        } else {
+            db.edit(self.file, editing);
         }
-        (self.parse, self.problem) = parse(&text, limits);
     }
 
-    /// Installs a parse, and updates the last good parse.
-    fn install(&mut self, mut parse: Parse) {
-        let is_as_good = |good: &mut Arc<Parse>| parse.errors.len() <= good.errors.len();
-        if let Some(good) = self.last_good.take_if(is_as_good) {
-            parse = parse.reusing(&good);
-        }
-        let previous = std::mem::replace(&mut self.parse, Arc::new(parse));
-        if self.last_good.is_none() && self.parse.errors.len() > previous.errors.len() {
-            self.last_good = Some(previous);
-        }
+    /// Writes the text to the database, to be parsed from scratch.
+    pub(super) fn write_all(&mut self, db: &mut Database, limits: Limits) {
+        self.problem = if self.host.is_some() { None } else { problem_of(&self.text, limits) };
+        let is_analysed = self.host.is_none() && self.problem.is_none();
+        let text = if is_analysed { self.text.clone() } else { Text::default() };
+        db.set_text(self.file, text, limits.parse);
     }
 
     /// Converts a range from the client, clamped to the text.
@@ -343,21 +250,41 @@ mod tests {
 
     const LIMITS: Limits = Limits { code: 1000, parse: ParseLimits { depth: 256, chain: 2000 } };
 
-    fn document(text: &str) -> Document {
-        let db = semantics::Database::new();
-        let (parse, problem) = parse(text, LIMITS);
-        Document {
-            file: db.add_file("", ParseLimits::default()),
-            opened: 0,
-            version: 1,
-            text: text.to_owned().into(),
-            lines: Arc::new(LineIndex::new(text)),
-            parse,
-            last_good: None,
-            project: Arc::default(),
-            problem,
-            host: None,
-            origin: None,
+    /// A document with its database.
+    struct Session {
+        db: Database,
+        document: Document,
+    }
+
+    impl Session {
+        fn new(text: &str) -> Session {
+            let mut db = Database::new();
+            let mut document = Document {
+                file: db.add_file("", ParseLimits::default()),
+                opened: 0,
+                version: 1,
+                text: text.into(),
+                lines: Arc::new(LineIndex::new(text)),
+                project: Arc::default(),
+                problem: None,
+                host: None,
+                origin: None,
+            };
+            document.write_all(&mut db, LIMITS);
+            Session { db, document }
+        }
+
+        fn edit(
+            &mut self,
+            changes: Vec<TextDocumentContentChangeEvent>,
+            encoding: Encoding,
+            limits: Limits,
+        ) -> Vec<InvalidEdit> {
+            self.document.edit(&mut self.db, changes, encoding, limits)
+        }
+
+        fn parse(&self) -> Arc<Parse> {
+            self.document.parse(&self.db)
         }
     }
 
@@ -392,35 +319,36 @@ mod tests {
     #[test]
     fn undoing_a_brace_restores_the_nodes_of_the_last_good_parse() {
         let lines: String = (0..50).map(|i| format!("  let %a{i} = {i};\n")).collect();
-        let mut document = document(&format!("def @f() {{\n{lines}  %a49\n}}\n"));
-        let statements = |document: &Document| -> Vec<usize> {
-            let node = syntax::Node::root(&document.parse.green);
+        let mut session = Session::new(&format!("def @f() {{\n{lines}  %a49\n}}\n"));
+        let statements = |parse: &Parse| -> Vec<usize> {
+            let node = syntax::Node::root(&parse.green);
             let statements = node.descendants().filter(|node| node.kind().is_stmt());
             statements.map(|node| std::ptr::from_ref(node.green()) as usize).collect()
         };
-        let before = statements(&document);
-        document.edit(vec![change((10, 2), (10, 2), "}")], Encoding::Utf8, LIMITS);
-        assert!(document.last_good.is_some(), "{:#?}", document.parse.errors);
-        document.edit(vec![change((10, 2), (10, 3), "")], Encoding::Utf8, LIMITS);
-        assert!(document.last_good.is_none());
-        let kept = before.iter().zip(statements(&document)).filter(|(a, b)| **a == *b).count();
+        let first = session.parse();
+        let before = statements(&first);
+        session.edit(vec![change((10, 2), (10, 2), "}")], Encoding::Utf8, LIMITS);
+        assert!(!session.parse().errors.is_empty());
+        session.edit(vec![change((10, 2), (10, 3), "")], Encoding::Utf8, LIMITS);
+        let kept = statements(&session.parse());
+        let kept = before.iter().zip(kept).filter(|(a, b)| **a == *b).count();
         // All except the edited statement.
         assert!(kept >= 49, "{kept} of 50");
     }
 
     #[test]
     fn changes_apply_in_order() {
-        let mut document = document("def @f() { 1 }\r\n");
+        let mut session = Session::new("def @f() { 1 }\r\n");
         let changes = vec![
             change((0, 0), (0, 3), "discarded"),
             whole("def @g() { 2 }\r\n%x"),
             change((0, 11), (0, 12), "3"),
             change((1, 1), (1, 2), "y"),
         ];
-        assert_eq!(document.edit(changes, Encoding::Utf16, LIMITS), []);
-        assert_eq!(&*document.text, "def @g() { 3 }\r\n%y");
-        assert_eq!(document.parse.syntax().to_string(), *document.text);
-        assert_eq!(*document.lines, LineIndex::new(&document.text));
+        assert_eq!(session.edit(changes, Encoding::Utf16, LIMITS), []);
+        assert_eq!(&*session.document.text, "def @g() { 3 }\r\n%y");
+        assert_eq!(session.parse().syntax().to_string(), *session.document.text);
+        assert_eq!(*session.document.lines, LineIndex::new(&session.document.text));
     }
 
     /// Text, lines and tree after a batch of changes equal those after the changes one by one.
@@ -436,7 +364,7 @@ mod tests {
         let text = format!("def @f(%x: int32) {{\n{lines}  %a49\n}}\n");
         let limits = Limits { code: 1 << 20, ..LIMITS };
         for _ in 0..60 {
-            let (mut batched, mut single) = (document(""), document(""));
+            let (mut batched, mut single) = (Session::new(""), Session::new(""));
             batched.edit(vec![whole(&text)], Encoding::Utf8, limits);
             single.edit(vec![whole(&text)], Encoding::Utf8, limits);
             let center = random(200) as u32;
@@ -456,11 +384,13 @@ mod tests {
                 single.edit(vec![change], Encoding::Utf8, limits);
             }
             batched.edit(changes, Encoding::Utf8, limits);
-            assert_eq!(*batched.text, *single.text);
-            assert_eq!(*batched.lines, LineIndex::new(&batched.text));
-            let fresh = syntax::parse_with(&batched.text, limits.parse);
-            assert_eq!(batched.parse.syntax().to_string(), *batched.text);
-            assert_eq!(batched.parse.green, fresh.green);
+            let parse = batched.parse();
+            let document = &batched.document;
+            assert_eq!(*document.text, *single.document.text);
+            assert_eq!(*document.lines, LineIndex::new(&document.text));
+            let fresh = syntax::parse_with(&document.text, limits.parse);
+            assert_eq!(parse.syntax().to_string(), *document.text);
+            assert_eq!(parse.green, fresh.green);
             // A reparse appends its errors, in no particular order.
             let errors = |parse: &Parse| {
                 let mut errors: Vec<String> =
@@ -468,28 +398,28 @@ mod tests {
                 errors.sort();
                 errors
             };
-            assert_eq!(errors(&batched.parse), errors(&fresh));
+            assert_eq!(errors(&parse), errors(&fresh));
         }
     }
 
     #[test]
     fn edits_outside_the_text_are_clamped() {
-        let mut document = document("ab\r\ncd");
-        let invalid = document.edit(vec![change((7, 0), (9, 0), "!")], Encoding::Utf16, LIMITS);
+        let mut session = Session::new("ab\r\ncd");
+        let invalid = session.edit(vec![change((7, 0), (9, 0), "!")], Encoding::Utf16, LIMITS);
         assert_eq!(invalid.len(), 2);
-        assert_eq!(&*document.text, "ab\r\ncd!");
-        let invalid = document.edit(vec![change((0, 90), (0, 1), "-")], Encoding::Utf16, LIMITS);
+        assert_eq!(&*session.document.text, "ab\r\ncd!");
+        let invalid = session.edit(vec![change((0, 90), (0, 1), "-")], Encoding::Utf16, LIMITS);
         assert_eq!(invalid.len(), 1);
-        assert_eq!(&*document.text, "a-\r\ncd!");
+        assert_eq!(&*session.document.text, "a-\r\ncd!");
     }
 
     #[test]
     fn text_below_the_limit_again_is_parsed_again() {
-        let mut document = document("");
-        document.edit(vec![whole(&"//\n".repeat(400))], Encoding::Utf8, LIMITS);
-        assert!(document.problem.is_some());
-        document.edit(vec![change((1, 0), (400, 0), "")], Encoding::Utf8, LIMITS);
-        assert!(document.problem.is_none());
-        assert_eq!(document.parse.syntax().to_string(), "//\n");
+        let mut session = Session::new("");
+        session.edit(vec![whole(&"//\n".repeat(400))], Encoding::Utf8, LIMITS);
+        assert!(session.document.problem.is_some());
+        session.edit(vec![change((1, 0), (400, 0), "")], Encoding::Utf8, LIMITS);
+        assert!(session.document.problem.is_none());
+        assert_eq!(session.parse().syntax().to_string(), "//\n");
     }
 }

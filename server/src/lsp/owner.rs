@@ -25,7 +25,7 @@ use tower_lsp::lsp_types::{
 use super::{
     abilities::{ClientAbilities, Refreshes},
     config::{self, Config, Delivery},
-    documents::{Documents, parse},
+    documents::Documents,
     event::{Event, Finished, Mailbox},
     handlers::diagnostics::{self, Checked},
     outgoing::{Message, Outgoing},
@@ -260,10 +260,9 @@ impl Owner {
         let documents = Arc::make_mut(&mut self.documents);
         let Some(document) = documents.get_mut(uri) else { return };
         document.version = version;
-        let invalid = document.edit(changes, encoding, limits);
-        let (file, parse) = (document.file, document.parse.clone());
+        let file = document.file;
         // Cancels the workers' queries, and waits until they have dropped their snapshots.
-        self.db.set_parse(file, parse);
+        let invalid = document.edit(&mut self.db, changes, encoding, limits);
         // The text of a code view changes when its file was written again, too.
         if let Some(section) = self.session.code_views.known(uri) {
             self.db.set_section(file, Some(section));
@@ -308,8 +307,7 @@ impl Owner {
             if let Some(document) = documents.get_mut(uri) {
                 self.db.set_levels(document.file, &self.config.levels(&document.project));
                 if reparse && document.host.is_none() {
-                    (document.parse, document.problem) = parse(&document.text, limits);
-                    self.db.set_parse(document.file, document.parse.clone());
+                    document.write_all(&mut self.db, limits);
                 }
             }
         }

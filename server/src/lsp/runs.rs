@@ -317,8 +317,7 @@ fn run(
     }
     let mut db = Database::new();
     db.set_prelude(context.config.prelude);
-    let file = db.add_file("", context.config.limits.parse);
-    db.set_parse(file, document.parse.clone());
+    let file = db.add_file(document.text.clone(), context.config.limits.parse);
     db.set_section(file, context.section.clone());
     cancel.set_analysis(db.cancellation());
     let db = &db;
@@ -346,7 +345,7 @@ fn run(
         let message = format!("{name} cannot be analysed");
         return Outcome::failure(Code::RunUntyped, message);
     };
-    let doubtful = !document.parse.errors.is_empty() || view.has_type_errors();
+    let doubtful = !file.parse(db).errors.is_empty() || view.has_type_errors();
     if doubtful && let Some(error) = first_error(db, def) {
         let message = format!("{name} has an error: {error}");
         return Outcome::failure(Code::RunUntyped, message);

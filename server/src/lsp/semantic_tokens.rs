@@ -315,8 +315,7 @@ mod tests {
             let range = TextRange::at(at.into(), TextSize::of(from));
             let edit = Edit { range, insert: to.into() };
             edit.apply(&mut text);
-            let parse = file.parse(&db).reparse(&text, &edit);
-            db.set_parse(file, Arc::new(parse));
+            db.apply(file, &edit);
             let new = encoded(&db, file, &text, Some(&old));
             let fresh = encoded(&db, file, &text, None);
             assert_eq!(data(&new), data(&fresh), "{to}");

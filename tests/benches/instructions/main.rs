@@ -88,6 +88,7 @@ fn run_step(step: &str, path: &Path) -> ! {
     }
     if wanted >= 2 {
         let file = db.add_file(&text, ParseLimits::default());
+        black_box(file.parse(&db));
         for def in all_defs(&db, file) {
             if !matches!(def.kind(&db), DefKind::Fn | DefKind::Expr) {
                 continue;

@@ -193,9 +193,7 @@ def @other() -> int32 { 1 }
         let range = TextRange::at((at as u32).into(), TextSize::of(*from));
         let edit = Edit { range, insert: (*to).into() };
         edit.apply(&mut fixture.text);
-        let parse = fixture.file.parse(&fixture.db);
-        let next = parse.reparse(&fixture.text, &edit);
-        fixture.db.set_parse(fixture.file, Arc::new(next));
+        fixture.db.apply(fixture.file, &edit);
         let after = highlight(&fixture.db, fixture.file, Some(&before));
         let scratch = highlight(&fixture.db, fixture.file, None);
         assert_eq!(render(&fixture, &after), render(&fixture, &scratch));

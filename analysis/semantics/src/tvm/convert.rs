@@ -1,6 +1,6 @@
 //! Conversion of a whole file to TVM's text format.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use syntax::{ParseLimits, TextRange, TextSize};
 
@@ -39,7 +39,7 @@ pub fn to_tvm(text: &str) -> Converted {
             break;
         }
         text = next;
-        db.set_parse(file, Arc::new(syntax::parse_with(&text, limits)));
+        db.set_text(file, text.as_str(), limits);
     }
     db.set_tvm(true);
     let mut left = all_diagnostics(&db, file);

@@ -6,10 +6,10 @@
 
 use std::{slice, sync::Arc};
 
-use syntax::{Encoding, LineIndex, TextRange, TextSize};
+use syntax::{Encoding, LineIndex, Text, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextEdit};
 
-use super::{Document, Text};
+use super::Document;
 use crate::embedded::{Language, Mapping};
 
 /// The blocks of a document.

@@ -36,7 +36,7 @@ pub(in crate::lsp) fn handle(
         return Ok(None);
     }
     let style = style(snapshot, document);
-    let edits = syntax::format::format(&document.text, &document.parse, style);
+    let edits = syntax::format::format(&document.text, &document.parse(&snapshot.db), style);
     Ok(convert(snapshot, document, edits))
 }
 
@@ -56,7 +56,7 @@ pub(in crate::lsp) fn handle_range(
     }
     let range = syntax::TextRange::new(start.min(end), end.max(start));
     let style = style(snapshot, document);
-    let edits = ide::on_type::range(&document.text, &document.parse, range, style);
+    let edits = ide::on_type::range(&document.text, &document.parse(&snapshot.db), range, style);
     Ok(convert(snapshot, document, edits))
 }
 
@@ -68,7 +68,7 @@ pub(in crate::lsp) fn handle_on_type(
     if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
         return Ok(None);
     }
-    let (text, parse, style) = (&document.text, &document.parse, style(snapshot, document));
-    let edits = ide::on_type::on_type(text, parse, offset, &params.ch, style);
+    let (parse, style) = (document.parse(&snapshot.db), style(snapshot, document));
+    let edits = ide::on_type::on_type(&document.text, &parse, offset, &params.ch, style);
     Ok(convert(snapshot, document, edits))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use ide::inlay::{HintKind, hints};
+use semantics::Database;
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use tower_lsp::{
     jsonrpc::Result,
@@ -85,7 +86,9 @@ fn values(
             && !is_same(shown.get(at + 1));
         let line_range = document.lines.line_content(&document.text, *line).filter(|_| is_alone);
         // The code that may show the shape already: the line, or the declaration of a parameter.
-        let code = line_range.or_else(|| parameter(document, value.range)).unwrap_or(value.range);
+        let code = line_range
+            .or_else(|| parameter(&snapshot.db, document, value.range))
+            .unwrap_or(value.range);
         let text = &document.text[code];
         // `(2, 3)` of `(2, 3) min …`, as types write it.
         let shape = value.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
@@ -123,8 +126,9 @@ fn code_of(line: &str) -> &str {
 }
 
 /// Returns the range of a parameter with its type, if `name` is the name of one.
-fn parameter(document: &Document, name: TextRange) -> Option<TextRange> {
-    let path = Node::root(&document.parse.green).path_to(name);
+fn parameter(db: &Database, document: &Document, name: TextRange) -> Option<TextRange> {
+    let parse = document.parse(db);
+    let path = Node::root(&parse.green).path_to(name);
     let parameter = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM)?;
     Some(parameter.range())
 }

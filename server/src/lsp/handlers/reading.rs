@@ -74,6 +74,7 @@ pub(in crate::lsp) fn format(snapshot: &Snapshot, params: ReadingParams) -> Resu
     if let Some(problem) = &document.problem {
         return Err(refused(problem.message.clone()));
     }
-    let edits = syntax::format::format(&document.text, &document.parse, Style::Reading);
+    let edits =
+        syntax::format::format(&document.text, &document.parse(&snapshot.db), Style::Reading);
     Ok(ide::edit::apply_all(&document.text, &edits))
 }

@@ -40,7 +40,7 @@ pub(in crate::lsp) fn handle(
     let open: Vec<(&Url, &Document, Vec<Listed>)> = snapshot
         .documents
         .iter()
-        .map(|(uri, document)| (uri, document, listed(&document.parse)))
+        .map(|(uri, document)| (uri, document, listed(&document.parse(&snapshot.db))))
         .collect();
     let mut hits: Vec<Hit<'_>> = Vec::new();
     for (uri, document, symbols) in &open {

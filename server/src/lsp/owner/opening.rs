@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use semantics::SourceFile;
-use syntax::{LineIndex, ParseLimits};
+use syntax::{LineIndex, ParseLimits, Text};
 use tokio::sync::mpsc::unbounded_channel;
 use tower_lsp::lsp_types::{NumberOrString, TextDocumentItem, Url};
 
@@ -11,7 +11,7 @@ use super::{LARGE, Owner};
 use crate::{
     embedded::{self, Language},
     lsp::{
-        documents::{Document, Host, Origin, Text, parse},
+        documents::{Document, Host, Origin},
         outgoing::{Message, Progress},
     },
     panics,
@@ -25,10 +25,6 @@ impl Owner {
             self.log(format!("{uri} was opened twice; the newer text replaces the older one"));
         }
         let language = Language::from_id(&item.language_id);
-        let (parse, problem) = match language {
-            None => parse(&item.text, self.config.limits),
-            Some(_) => (Arc::new(syntax::parse("")), None),
-        };
         let file = match self.files.get(&uri) {
             Some(&file) => file,
             None => {
@@ -37,7 +33,6 @@ impl Owner {
                 file
             }
         };
-        self.db.set_parse(file, parse.clone());
         self.db.set_section(file, self.session.code_views.section(&uri, &item.text));
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
@@ -55,19 +50,18 @@ impl Owner {
             }));
         }
         self.opened += 1;
-        let document = Document {
+        let mut document = Document {
             file,
             opened: self.opened,
             version: item.version,
             lines: Arc::new(LineIndex::new(&item.text)),
             text: item.text.into(),
-            parse,
-            last_good: None,
             project: Arc::default(),
-            problem,
+            problem: None,
             host: language.map(|language| Arc::new(Host { language, blocks: Vec::new() })),
             origin: None,
         };
+        document.write_all(&mut self.db, self.config.limits);
         Arc::make_mut(&mut self.documents).insert(uri.clone(), document);
         self.project_opened(&uri);
         self.embed(&uri, false);
@@ -123,22 +117,17 @@ impl Owner {
             let mut part = match previous.get(number) {
                 Some(part) => part.clone(),
                 None => {
-                    let (parse, problem) = (Arc::new(syntax::parse("")), None);
                     let (text, lines) = (Text::default(), Arc::new(LineIndex::new("")));
                     let file = self.block_file(uri, number);
-                    Document { file, text, lines, parse, problem, host: None, ..host.clone() }
+                    Document { file, text, lines, problem: None, host: None, ..host.clone() }
                 }
             };
-            let before = part.parse.clone();
-            part.set_text(&block.text, limits);
+            part.set_text(&mut self.db, &block.text, limits);
             if reparse {
-                (part.parse, part.problem) = parse(&part.text, limits);
+                part.write_all(&mut self.db, limits);
             }
             (part.version, part.project) = (host.version, host.project.clone());
             part.origin = Some(Arc::new(Origin::new(&host, block.mapping)));
-            if !Arc::ptr_eq(&before, &part.parse) {
-                self.db.set_parse(part.file, part.parse.clone());
-            }
             if *part.file.levels(&self.db) != levels {
                 self.db.set_levels(part.file, &levels);
             }

@@ -1,46 +1,93 @@
-//! The texts of documents.
+//! Texts that are edited.
 
 use std::{
     borrow::Cow,
+    fmt,
     ops::{Deref, Range},
     sync::{Arc, OnceLock},
 };
 
+use crate::{Edit, Source};
 use crop::Rope;
-use syntax::{Edit, Source};
 
-/// A text that is edited.
+/// A text that is edited. Clones share it.
 ///
-/// It is a rope: an edit in one string would move half of it, and copy all of it while a request still
-/// reads the previous one. As a `str` it is collected into one string, once for each version: most
-/// requests read a few lines, or the tree alone.
+/// After the first edit it is a rope: an edit in one string would move half of it, and copy all of it
+/// while a request still reads the previous one. As a `str` it is collected into one string, once for
+/// each version: most requests read a few lines, or the tree alone.
 #[derive(Clone, Default)]
-pub(in crate::lsp) struct Text {
-    rope: Rope,
-    whole: OnceLock<Arc<String>>,
+pub struct Text {
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    /// A text that was not edited.
+    String(Arc<String>),
+    /// An edited text, and the string of this version.
+    Rope(Rope, Arc<OnceLock<Arc<String>>>),
+}
+
+impl Default for Form {
+    fn default() -> Form {
+        Form::String(Arc::default())
+    }
 }
 
 impl Text {
     /// Replaces a range, which must be inside the text, on character boundaries.
-    pub(super) fn edit(&mut self, edit: &Edit) {
-        self.rope.replace(Range::<usize>::from(edit.range), &edit.insert);
-        self.whole = OnceLock::new();
+    pub fn edit(&mut self, edit: &Edit) {
+        let mut rope = match std::mem::take(&mut self.form) {
+            Form::String(text) => Rope::from(text.as_str()),
+            Form::Rope(rope, _) => rope,
+        };
+        rope.replace(Range::<usize>::from(edit.range), &edit.insert);
+        self.form = Form::Rope(rope, Arc::default());
     }
 
     /// Returns the text as one string.
-    pub(in crate::lsp) fn collected(&self) -> &Arc<String> {
-        self.whole.get_or_init(|| Arc::new(self.rope.to_string()))
+    pub fn collected(&self) -> &Arc<String> {
+        match &self.form {
+            Form::String(text) => text,
+            Form::Rope(rope, whole) => whole.get_or_init(|| Arc::new(rope.to_string())),
+        }
+    }
+
+    /// Returns true if the text is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Returns the length in bytes, without collecting the text.
-    pub(in crate::lsp) fn len(&self) -> usize {
-        self.rope.byte_len()
+    pub fn len(&self) -> usize {
+        match &self.form {
+            Form::String(text) => text.len(),
+            Form::Rope(rope, _) => rope.byte_len(),
+        }
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a text of {} bytes", self.len())
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Text {
-        Text { rope: Rope::from(text), whole: OnceLock::new() }
+        Text { form: Form::String(Arc::new(text)) }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        text.to_owned().into()
+    }
+}
+
+impl From<&String> for Text {
+    fn from(text: &String) -> Text {
+        text.clone().into()
     }
 }
 
@@ -54,19 +101,26 @@ impl Deref for Text {
 
 impl Source for Text {
     fn byte_len(&self) -> usize {
-        self.rope.byte_len()
+        self.len()
     }
 
     fn is_boundary(&self, offset: usize) -> bool {
-        offset <= self.rope.byte_len() && self.rope.is_char_boundary(offset)
+        match &self.form {
+            Form::String(text) => text.is_char_boundary(offset),
+            Form::Rope(rope, _) => offset <= rope.byte_len() && rope.is_char_boundary(offset),
+        }
     }
 
     fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
+        let rope = match &self.form {
+            Form::String(text) => return text.part(range),
+            Form::Rope(rope, _) => rope,
+        };
         if range.start > range.end || !self.is_boundary(range.start) || !self.is_boundary(range.end)
         {
             return None;
         }
-        let part = self.rope.byte_slice(range);
+        let part = rope.byte_slice(range);
         let mut chunks = part.chunks();
         let first = chunks.next().unwrap_or_default();
         if first.len() == part.byte_len() {
@@ -102,7 +156,7 @@ mod tests {
             let length = if round % 40 == 0 { 3_000 } else { 9 };
             let end = string.as_str().boundary_from(start + random(length));
             let insert = ["", "x", "\r\n", "権", &"long ".repeat(900)][random(5)].to_owned();
-            let range = syntax::TextRange::new((start as u32).into(), (end as u32).into());
+            let range = crate::TextRange::new((start as u32).into(), (end as u32).into());
             let edit = Edit { range, insert };
             edit.apply(&mut string);
             text.edit(&edit);

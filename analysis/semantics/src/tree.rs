@@ -1,0 +1,35 @@
+//! The trees of files.
+
+use std::sync::Arc;
+
+use syntax::{Parse, Text};
+
+use crate::{
+    content::{Content, Parsed},
+    db::{Db, SourceFile},
+    prelude,
+};
+
+/// The parse of a file. It is compared by the queries that read parts of it.
+#[salsa::tracked(returns(ref), no_eq)]
+pub(crate) fn parsed(db: &dyn Db, file: SourceFile) -> Parsed {
+    match file.content(db) {
+        Content::Text(revision, base) => revision.parsed(base.as_ref()),
+        Content::Prelude(number) => Parsed::new(prelude::parse(*number).clone()),
+    }
+}
+
+impl SourceFile {
+    /// Returns the tree and the syntax errors.
+    pub fn parse(self, db: &dyn Db) -> Arc<Parse> {
+        parsed(db, self).parse.clone()
+    }
+
+    /// Returns the text; that of a file of the prelude is empty.
+    pub fn text(self, db: &dyn Db) -> Text {
+        match self.content(db) {
+            Content::Text(revision, _) => revision.text.clone(),
+            Content::Prelude(_) => Text::default(),
+        }
+    }
+}
