@@ -204,3 +204,17 @@ fn metadata_section() {
 fn settings() {
     check(|s| s.db.set_tvm(true), &expect!["base_inference 4, check_file 1, tvm_types 5"]);
 }
+
+/// When the server is idle, results become earlier ones: a revision, but none if there are no new ones.
+#[test]
+fn idle() {
+    check(|s| s.db.free_replaced(), &expect!["previous 1"]);
+    check(
+        |s| {
+            s.db.free_replaced();
+            s.executed();
+            s.db.free_replaced();
+        },
+        &expect![""],
+    );
+}
