@@ -102,7 +102,9 @@ fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
 fn white_space_before_a_definition() {
     check(
         |s| s.edit("def @leaf", "def", "\n\n  def"),
-        &expect!["allow_comments 1, check_file 1, error_ranges 1, modules 1, previous 1, tree 8"],
+        &expect![
+            "allow_comments 1, check_file 1, error_ranges 1, modules 1, parsed 1, previous 1, tree 8"
+        ],
     );
 }
 
@@ -111,7 +113,7 @@ fn white_space_in_a_body() {
     check(
         |s| s.edit("def @leaf", "%0 = nn", "%0  =  nn"),
         &expect![
-            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, header 1, modules 1, named 1, previous 1, scopes 1, tree 8"
+            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8"
         ],
     );
 }
@@ -121,7 +123,7 @@ fn comment_in_a_body() {
     check(
         |s| s.edit("def @leaf", "add(", "// A residual.\n  add("),
         &expect![
-            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, header 1, modules 1, named 1, previous 1, scopes 1, tree 8"
+            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8"
         ],
     );
 }
@@ -134,7 +136,7 @@ fn name_of_a_binding() {
             s.edit("def @main", "tanh(%0", "tanh(%made");
         },
         &expect![
-            "allow_comments 1, base_inference 1, body 1, check_file 1, error_ranges 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, previous 1, scopes 1, tree 8, tvm_types 1, unknown_results 1, weak_cluster 1"
+            "allow_comments 1, base_inference 1, body 1, check_file 1, error_ranges 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, parsed 2, previous 1, scopes 1, tree 8, tvm_types 1, unknown_results 1, weak_cluster 1"
         ],
     );
 }
@@ -144,7 +146,7 @@ fn operand() {
     check(
         |s| s.edit("def @leaf", "add(%0, %x)", "add(%0, %0)"),
         &expect![
-            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, previous 1, scopes 1, tree 8, tvm_types 1"
+            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8, tvm_types 1"
         ],
     );
 }
@@ -154,7 +156,7 @@ fn header_of_a_used_function() {
     check(
         |s| s.edit("def @leaf", "-> Tensor[(2, 3), float32]", "-> Tensor[(2, 3), float16]"),
         &expect![
-            "allow_comments 1, base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, error_ranges 1, findings_of 2, group_of 1, groups 1, header 1, infer_from_below 1, modules 1, named 1, previous 1, scopes 1, signature 1, tree 8, tvm_types 2, uses_open_globals 1, weak_cluster 1"
+            "allow_comments 1, base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, error_ranges 1, findings_of 2, group_of 1, groups 1, header 1, infer_from_below 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 8, tvm_types 2, uses_open_globals 1, weak_cluster 1"
         ],
     );
 }
@@ -164,7 +166,7 @@ fn new_definition() {
     check(
         |s| s.edit("def @main", "def", "def @other(%y: int32) { %y }\ndef"),
         &expect![
-            "allow_comments 1, base_inference 3, body 1, check_file 1, closed_signature 1, error_ranges 1, findings_of 3, global_uses 1, group_members 2, group_of 4, group_places 1, groups 1, has_typed_params 1, header 1, infer_from_below 1, infer_group 1, metadata 1, module_scope 1, module_types 1, modules 1, named 1, previous 1, scopes 1, signature 1, tree 9, tvm_types 2, type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
+            "allow_comments 1, base_inference 3, body 1, check_file 1, closed_signature 1, error_ranges 1, findings_of 3, global_uses 1, group_members 2, group_of 4, group_places 1, groups 1, has_typed_params 1, header 1, infer_from_below 1, infer_group 1, metadata 1, module_scope 1, module_types 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 9, tvm_types 2, type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
         ],
     );
 }
@@ -174,7 +176,7 @@ fn removed_definition() {
     check(
         |s| s.edit("def @open", "def @open(%x) {\n  add(%x, 1f)\n}\n", ""),
         &expect![
-            "allow_comments 1, base_inference 2, check_file 1, error_ranges 1, findings_of 1, group_of 2, group_places 1, groups 1, infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, previous 1, tree 7, tvm_types 1, type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
+            "allow_comments 1, base_inference 2, check_file 1, error_ranges 1, findings_of 1, group_of 2, group_places 1, groups 1, infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, parsed 1, previous 1, tree 7, tvm_types 1, type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
         ],
     );
 }
@@ -184,7 +186,7 @@ fn type_declaration() {
     check(
         |s| s.edit("type List", "  Nil,", "  Nil,\n  Last(A),"),
         &expect![
-            "allow_comments 1, base_inference 4, check_file 1, error_ranges 1, findings_of 6, infer_group 1, module_types 1, modules 1, previous 1, tree 8, tvm_types 2, type_def 1"
+            "allow_comments 1, base_inference 4, check_file 1, error_ranges 1, findings_of 6, infer_group 1, module_types 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2, type_def 1"
         ],
     );
 }
@@ -194,7 +196,7 @@ fn metadata_section() {
     check(
         |s| s.edit("#[metadata]", "\"root\": 1", "\"root\": 0"),
         &expect![
-            "allow_comments 1, base_inference 4, check_file 1, error_ranges 1, findings_of 5, infer_group 1, metadata 1, modules 1, previous 1, tree 8, tvm_types 2"
+            "allow_comments 1, base_inference 4, check_file 1, error_ranges 1, findings_of 5, infer_group 1, metadata 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2"
         ],
     );
 }
@@ -204,5 +206,19 @@ fn settings() {
     check(
         |s| s.db.set_tvm(true),
         &expect!["base_inference 4, check_file 1, findings_of 5, tvm_types 5"],
+    );
+}
+
+/// When the server is idle, results become earlier ones: a revision, but none if there are no new ones.
+#[test]
+fn idle() {
+    check(|s| s.db.free_replaced(), &expect!["previous 1"]);
+    check(
+        |s| {
+            s.db.free_replaced();
+            s.executed();
+            s.db.free_replaced();
+        },
+        &expect![""],
     );
 }

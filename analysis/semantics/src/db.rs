@@ -61,7 +61,7 @@ pub trait Db: salsa::Database {
 #[salsa::db]
 #[derive(Clone)]
 pub struct Database {
-    // Dropped before the storage, so that one handle is left when salsa has waited for the others.
+    // Dropped before the storage: when salsa has waited for other handles, they have dropped theirs.
     computed: Arc<Computed>,
     prelude: Arc<[SourceFile]>,
     // Dropped last, because salsa waits for other handles.
