@@ -59,6 +59,7 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = all_diagnostics(db, file, &allows);
     allows.apply(&mut found);
     apply_levels(file.levels(db), &mut found);
+    // All definitions now have their results: those of others can be evicted.
     db.computed().checked(file.as_id());
     if limit(&mut found) {
         apply_levels(file.levels(db), &mut found);
