@@ -56,6 +56,7 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = all_diagnostics(db, file);
     allows::allow_comments(db, file).apply(&mut found);
     apply_levels(file.levels(db), &mut found);
+    // All definitions now have their results: those of others can be evicted.
     db.computed().checked(file.as_id());
     if limit(&mut found) {
         apply_levels(file.levels(db), &mut found);
