@@ -102,9 +102,7 @@ fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
 fn white_space_before_a_definition() {
     check(
         |s| s.edit("def @leaf", "def", "\n\n  def"),
-        &expect![
-            "allow_comments 1, check_file 1, error_ranges 1, modules 1, parsed 1, previous 1, tree 8"
-        ],
+        &expect!["check_file 1, file_context 1, modules 1, parsed 1, previous 1, tree 8"],
     );
 }
 
@@ -113,7 +111,7 @@ fn white_space_in_a_body() {
     check(
         |s| s.edit("def @leaf", "%0 = nn", "%0  =  nn"),
         &expect![
-            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8"
+            "base_inference 1, base_type 1, body 1, check_file 1, file_context 1, findings_of 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8"
         ],
     );
 }
@@ -123,7 +121,7 @@ fn comment_in_a_body() {
     check(
         |s| s.edit("def @leaf", "add(", "// A residual.\n  add("),
         &expect![
-            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8"
+            "base_inference 1, base_type 1, body 1, check_file 1, file_context 1, findings_of 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8"
         ],
     );
 }
@@ -136,7 +134,7 @@ fn name_of_a_binding() {
             s.edit("def @main", "tanh(%0", "tanh(%made");
         },
         &expect![
-            "allow_comments 1, base_inference 1, body 1, check_file 1, error_ranges 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, parsed 2, previous 1, scopes 1, tree 8, tvm_types 1, unknown_results 1, weak_cluster 1"
+            "base_inference 1, body 1, check_file 1, file_context 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, parsed 2, previous 1, scopes 1, tree 8, tvm_types 1, unknown_results 1, weak_cluster 1"
         ],
     );
 }
@@ -146,7 +144,7 @@ fn operand() {
     check(
         |s| s.edit("def @leaf", "add(%0, %x)", "add(%0, %0)"),
         &expect![
-            "allow_comments 1, base_inference 1, base_type 1, body 1, check_file 1, error_ranges 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8, tvm_types 1"
+            "base_inference 1, base_type 1, body 1, check_file 1, file_context 1, findings_of 1, global_uses 1, header 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8, tvm_types 1"
         ],
     );
 }
@@ -156,7 +154,7 @@ fn header_of_a_used_function() {
     check(
         |s| s.edit("def @leaf", "-> Tensor[(2, 3), float32]", "-> Tensor[(2, 3), float16]"),
         &expect![
-            "allow_comments 1, base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, error_ranges 1, findings_of 2, group_of 1, groups 1, header 1, infer_from_below 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 8, tvm_types 2, uses_open_globals 1, weak_cluster 1"
+            "base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, file_context 1, findings_of 2, group_of 1, groups 1, header 1, infer_from_below 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 8, tvm_types 2, uses_open_globals 1, weak_cluster 1"
         ],
     );
 }
@@ -166,7 +164,7 @@ fn new_definition() {
     check(
         |s| s.edit("def @main", "def", "def @other(%y: int32) { %y }\ndef"),
         &expect![
-            "allow_comments 1, base_inference 3, body 1, check_file 1, closed_signature 1, error_ranges 1, findings_of 3, global_uses 1, group_members 2, group_of 4, group_places 1, groups 1, has_typed_params 1, header 1, infer_from_below 1, infer_group 1, metadata 1, module_scope 1, module_types 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 9, tvm_types 2, type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
+            "base_inference 3, body 1, check_file 1, closed_signature 1, file_context 1, findings_of 3, global_uses 1, group_members 2, group_of 4, groups 1, header 1, infer_from_below 1, infer_group 1, metadata 1, module_scope 1, module_types 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 9, tvm_types 2, type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
         ],
     );
 }
@@ -176,7 +174,7 @@ fn removed_definition() {
     check(
         |s| s.edit("def @open", "def @open(%x) {\n  add(%x, 1f)\n}\n", ""),
         &expect![
-            "allow_comments 1, base_inference 2, check_file 1, error_ranges 1, findings_of 1, group_of 2, group_places 1, groups 1, infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, parsed 1, previous 1, tree 7, tvm_types 1, type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
+            "base_inference 2, check_file 1, file_context 1, findings_of 1, group_of 2, groups 1, infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, parsed 1, previous 1, tree 7, tvm_types 1, type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
         ],
     );
 }
@@ -186,7 +184,7 @@ fn type_declaration() {
     check(
         |s| s.edit("type List", "  Nil,", "  Nil,\n  Last(A),"),
         &expect![
-            "allow_comments 1, base_inference 4, check_file 1, error_ranges 1, findings_of 6, infer_group 1, module_types 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2, type_def 1"
+            "base_inference 4, check_file 1, file_context 1, findings_of 6, infer_group 1, module_types 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2, type_def 1"
         ],
     );
 }
@@ -196,7 +194,7 @@ fn metadata_section() {
     check(
         |s| s.edit("#[metadata]", "\"root\": 1", "\"root\": 0"),
         &expect![
-            "allow_comments 1, base_inference 4, check_file 1, error_ranges 1, findings_of 5, infer_group 1, metadata 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2"
+            "base_inference 4, check_file 1, file_context 1, findings_of 5, infer_group 1, metadata 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2"
         ],
     );
 }

@@ -11,6 +11,7 @@ mod cascades;
 mod cause;
 mod checked;
 mod constants;
+mod context;
 mod definition;
 mod differ;
 pub(crate) mod error_ranges;
@@ -38,6 +39,7 @@ use crate::{
 };
 pub use allows::nearest_code;
 use cascades::Cascades;
+use context::{Context, file_context};
 use definition::findings_of;
 use error_ranges::may_follow_from_error;
 pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
@@ -54,7 +56,7 @@ pub const MAX_DIAGNOSTICS: usize = 1_000;
 #[salsa::tracked(returns(clone), no_eq)]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = all_diagnostics(db, file);
-    allows::allow_comments(db, file).apply(&mut found);
+    file_context(db, file).allows.apply(&mut found);
     apply_levels(file.levels(db), &mut found);
     // All definitions now have their results: those of others can be evicted.
     db.computed().checked(file.as_id());
@@ -67,7 +69,7 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
 
 /// Returns true if a comment in the file allows `diagnostic`, which is not one of [`check_file`].
 pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> bool {
-    allows::allow_comments(db, file).allow(diagnostic.code, diagnostic.range.start())
+    file_context(db, file).allows.allow(diagnostic.code, diagnostic.range.start())
 }
 
 /// Returns the diagnostics of a file without a limit on their number. Findings that are merged with
@@ -75,10 +77,10 @@ pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> boo
 pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
-    let errors = error_ranges::error_ranges(db, file);
+    let Context { errors, allows } = file_context(db, file);
     let cascades = Cascades::of(db, file);
-    found.retain(|d| !is_syntax_error(d) || !cascades.is_in_skipped_text(&errors, d));
-    cascades.keep_first(&errors, &mut found);
+    found.retain(|d| !is_syntax_error(d) || !cascades.is_in_skipped_text(errors, d));
+    cascades.keep_first(errors, &mut found);
     let mut tvm_findings = Vec::new();
     for &module in modules(db, file) {
         let mut in_module = Vec::new();
@@ -107,15 +109,15 @@ pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> 
                 || d.code == Code::UnknownVariable && errors.follows(d.range);
             d.severity < Severity::Warning
                 || !is_broken
-                    && !cascades.explains(&errors, d)
-                    && !cascades.is_in_skipped_text(&errors, d)
+                    && !cascades.explains(errors, d)
+                    && !cascades.is_in_skipped_text(errors, d)
         });
         in_module.iter_mut().for_each(|diagnostic| suggestions.complete(diagnostic));
         found.extend(in_module);
         tvm_findings.push(tvm_in_module);
     }
-    let allowed: Vec<allows::AllowedRange> = allows::allow_comments(db, file).ranges().collect();
-    tvm::check(db, file, &errors, &allowed, tvm_findings, &mut found);
+    let allowed: Vec<allows::AllowedRange> = allows.ranges().collect();
+    tvm::check(db, file, errors, &allowed, tvm_findings, &mut found);
     found.sort_by(|a, b| {
         (a.range.start(), b.severity, a.code).cmp(&(b.range.start(), a.severity, b.code))
     });

@@ -12,17 +12,11 @@
 //!
 //! The parse keeps the places where such comments may be: a file without them costs nothing here.
 
-use std::sync::Arc;
-
 use operators::similar;
 use rustc_hash::FxHashSet;
-use syntax::{Node, SyntaxKind, TextRange, TextSize, Token};
+use syntax::{Node, Parse, SyntaxKind, TextRange, TextSize, Token};
 
-use crate::{
-    db::{Db, SourceFile},
-    diagnostic::{Code, Diagnostic},
-    item::Def,
-};
+use crate::diagnostic::{Code, Diagnostic};
 
 /// The comments of a file that allow findings.
 #[derive(Default, PartialEq)]
@@ -57,51 +51,38 @@ struct Allowed {
 /// A code, and a range in which its findings are allowed.
 pub(crate) type AllowedRange = (Code, TextRange);
 
-/// The comments of a file.
-#[salsa::tracked(returns(clone))]
-pub(super) fn allow_comments(db: &dyn Db, file: SourceFile) -> Arc<Allows> {
-    let parse = file.parse(db);
-    let mut allows = Allows::default();
-    let root = Node::root(&parse.green);
-    let mut last = None;
-    for &at in &parse.directives {
-        let Some(token) = root.token_at(at) else { continue };
-        let Some(content) = content(token) else { continue };
-        // Only the beginning of a comment is a directive.
-        if last != Some(token.start()) && token.start() + content.start == at {
-            last = Some(token.start());
-            allows.read(root, token, content);
-        }
-    }
-    Arc::new(allows)
-}
-
-/// True if a file has such comments. While it has none, no definition depends on them.
-#[salsa::tracked(returns(copy))]
-fn has_allow_comments(db: &dyn Db, file: SourceFile) -> bool {
-    !allow_comments(db, file).comments.is_empty()
-}
-
-/// The allowed ranges in a definition, from its start.
-#[salsa::tracked(returns(clone))]
-fn allowed_inside<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Vec<AllowedRange>> {
-    let (allows, whole) = (allow_comments(db, def.file(db)), def.range(db));
-    let common = |(code, range): AllowedRange| {
-        let common = range.intersect(whole).filter(|common| !common.is_empty())?;
-        Some((code, common - whole.start()))
-    };
-    Arc::new(allows.ranges().filter_map(common).collect())
-}
-
-/// Returns the allowed ranges in a definition, from its start.
-pub(super) fn of_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Vec<AllowedRange>> {
-    match has_allow_comments(db, def.file(db)) {
-        true => allowed_inside(db, def),
-        false => Arc::default(),
-    }
-}
-
 impl Allows {
+    /// Reads the comments of a file.
+    pub(super) fn of(parse: &Parse) -> Allows {
+        let mut allows = Allows::default();
+        let root = Node::root(&parse.green);
+        let mut last = None;
+        for &at in &parse.directives {
+            let Some(token) = root.token_at(at) else { continue };
+            let Some(content) = content(token) else { continue };
+            // Only the beginning of a comment is a directive.
+            if last != Some(token.start()) && token.start() + content.start == at {
+                last = Some(token.start());
+                allows.read(root, token, content);
+            }
+        }
+        allows
+    }
+
+    /// Returns true if there are no such comments.
+    pub(super) fn is_empty(&self) -> bool {
+        self.comments.is_empty()
+    }
+
+    /// Returns the allowed ranges inside `whole`, from its start.
+    pub(super) fn within(&self, whole: TextRange) -> Vec<AllowedRange> {
+        let common = |(code, range): AllowedRange| {
+            let common = range.intersect(whole).filter(|common| !common.is_empty())?;
+            Some((code, common - whole.start()))
+        };
+        self.ranges().filter_map(common).collect()
+    }
+
     /// Returns the ranges in which findings are allowed.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = AllowedRange> {
         self.comments.iter().flat_map(|comment| {

@@ -4,10 +4,8 @@ use rustc_hash::FxHashSet;
 use syntax::{SyntaxKind, TextRange, TextSize};
 
 use super::{
-    allows, cause,
-    checked::Checked,
-    error_ranges::{self, ErrorRanges},
-    lints, names, text, typing,
+    cause, checked::Checked, context::context_of, error_ranges::ErrorRanges, lints, names, text,
+    typing,
 };
 use crate::{
     body::{Callee, Expr, ExprId, ProblemKind, Unit},
@@ -69,9 +67,9 @@ pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings<'db> 
     match def.kind(db) {
         DefKind::Fn | DefKind::Expr => {
             let Some(view) = View::relative(db, def) else { return findings };
-            let errors = error_ranges::of_def(db, def);
-            check_def(&Checked::new(&view), &errors, &mut findings.diagnostics);
-            findings.tvm = tvm::check_def(&view, &errors, &allows::of_def(db, def));
+            let context = context_of(db, def);
+            check_def(&Checked::new(&view), &context.errors, &mut findings.diagnostics);
+            findings.tvm = tvm::check_def(&view, &context.errors, &context.allowed);
             findings.others = view.other_ranges();
         }
         DefKind::Type => names::check_type(db, def, &mut findings.diagnostics),
@@ -212,5 +210,5 @@ fn calls_broken(view: &Checked<'_, '_>, errors: &ErrorRanges, unit: &Unit, call:
     let body = node.child(SyntaxKind::BLOCK).map_or(node.range().end(), |body| body.start());
     let header = TextRange::new(node.start(), body);
     def.file(view.db) == view.def.file(view.db)
-        && error_ranges::of_def(view.db, def).first_inside(header).is_some()
+        && context_of(view.db, def).errors.first_inside(header).is_some()
 }

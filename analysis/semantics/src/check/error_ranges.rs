@@ -1,14 +1,8 @@
 //! The ranges of syntax errors, to suppress diagnostics that may follow from them.
 
-use std::sync::Arc;
+use syntax::{Expectation, Node, Parse, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
-use syntax::{Expectation, Node, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
-
-use crate::{
-    db::{Db, SourceFile},
-    diagnostic::{Code, Diagnostic},
-    item::Def,
-};
+use crate::diagnostic::{Code, Diagnostic};
 
 /// The ranges of the syntax errors of a file, or of a definition. Each lookup is a binary search.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
@@ -23,42 +17,20 @@ pub(crate) struct ErrorRanges {
     starts: Vec<TextSize>,
 }
 
-/// The syntax errors of a file.
-#[salsa::tracked(returns(clone))]
-pub(super) fn error_ranges(db: &dyn Db, file: SourceFile) -> Arc<ErrorRanges> {
-    let parse = file.parse(db);
-    let root = Node::root(&parse.green);
-    let errors = || parse.errors.iter().filter(|error| !error.kind.is_compat());
-    let mut ranges: Vec<TextRange> = errors().map(|e| e.range).collect();
-    let starts = ranges.iter().map(|range| range.start()).collect();
-    ranges.sort_unstable_by_key(|range| (range.start(), range.end()));
-    // Lookups in the tree are slow; with more errors than this, none is extended by a name.
-    ranges.iter_mut().take(super::MAX_DIAGNOSTICS).for_each(|r| *r = with_name(root, *r));
-    let missing_bindings = errors().filter(|e| is_binding(&e.kind)).map(|e| e.range.start());
-    Arc::new(ErrorRanges::new(ranges, missing_bindings.collect(), starts))
-}
-
-/// True if a file has syntax errors. While it has none, no definition depends on where they are.
-#[salsa::tracked(returns(copy))]
-fn has_syntax_errors(db: &dyn Db, file: SourceFile) -> bool {
-    !error_ranges(db, file).is_empty()
-}
-
-/// The syntax errors in a definition, with ranges from its start.
-#[salsa::tracked(returns(clone))]
-fn error_ranges_inside<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<ErrorRanges> {
-    Arc::new(error_ranges(db, def.file(db)).within(def.range(db)))
-}
-
-/// Returns the syntax errors in a definition, with ranges from its start.
-pub(super) fn of_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<ErrorRanges> {
-    match has_syntax_errors(db, def.file(db)) {
-        true => error_ranges_inside(db, def),
-        false => Arc::default(),
-    }
-}
-
 impl ErrorRanges {
+    /// Returns the syntax errors of a file.
+    pub(super) fn of(parse: &Parse) -> ErrorRanges {
+        let root = Node::root(&parse.green);
+        let errors = || parse.errors.iter().filter(|error| !error.kind.is_compat());
+        let mut ranges: Vec<TextRange> = errors().map(|e| e.range).collect();
+        let starts = ranges.iter().map(|range| range.start()).collect();
+        ranges.sort_unstable_by_key(|range| (range.start(), range.end()));
+        // Lookups in the tree are slow; with more errors than this, none is extended by a name.
+        ranges.iter_mut().take(super::MAX_DIAGNOSTICS).for_each(|r| *r = with_name(root, *r));
+        let missing_bindings = errors().filter(|e| is_binding(&e.kind)).map(|e| e.range.start());
+        ErrorRanges::new(ranges, missing_bindings.collect(), starts)
+    }
+
     fn new(
         mut ranges: Vec<TextRange>,
         mut missing_bindings: Vec<TextSize>,
@@ -76,7 +48,7 @@ impl ErrorRanges {
     }
 
     /// Returns the errors that touch `whole`, cut to it, with ranges from its start.
-    fn within(&self, whole: TextRange) -> ErrorRanges {
+    pub(super) fn within(&self, whole: TextRange) -> ErrorRanges {
         let touching = self.around(whole).filter_map(|error| {
             let common = error.intersect(whole)?;
             (!common.is_empty() || error.is_empty()).then(|| common - whole.start())

@@ -81,7 +81,7 @@ pub(super) fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> 
 /// memo hit. [`inference`] therefore executes this query first.
 #[salsa::tracked]
 pub(crate) fn infer_from_below<'db>(db: &'db dyn Db, module: Module<'db>) {
-    for def in groups(db, module).iter().flatten() {
+    for def in groups(db, module).members.iter().flatten() {
         base_inference(db, *def);
     }
 }

@@ -169,9 +169,8 @@ pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
 
-/// True if all parameters of a definition are annotated, so that its result follows from its body.
+/// Returns true if all parameters of a definition are annotated, so that its result follows from its body.
 /// The result of `def @f<s : Shape>(%x: Tensor[s, float32])` may follow from its calls only.
-#[salsa::tracked(returns(copy))]
 pub(crate) fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let unit = header(db, def);
     unit.header().is_none_or(|header| {
@@ -226,8 +225,7 @@ fn type_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32>
     scope
 }
 
-/// The type of a global, as far as its header gives it.
-#[salsa::tracked(returns(clone))]
+/// Returns the type of a global, as far as its header gives it.
 pub(super) fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let unit = header(db, def);
     let header = unit.header()?;

@@ -14,9 +14,18 @@ use crate::{
     item::{Def, DefKind, Module, module},
 };
 
-/// Returns the definitions of a module with incomplete headers, as strongly connected components.
+/// The definitions of a module with incomplete headers.
+#[derive(PartialEq, salsa::SalsaValue)]
+pub(crate) struct Groups<'db> {
+    /// The strongly connected components.
+    pub(crate) members: Vec<Vec<Def<'db>>>,
+    /// The number of the group of each definition, and its index in the group.
+    places: FxHashMap<salsa::Id, (u32, u32)>,
+}
+
+/// The groups of a module.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
+pub(crate) fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Groups<'db> {
     let open: Vec<Def<'db>> = module
         .items(db)
         .iter()
@@ -35,10 +44,15 @@ pub(crate) fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'
                 .collect()
         })
         .collect();
-    components(&edges)
+    let members: Vec<Vec<Def<'db>>> = components(&edges)
         .into_iter()
         .map(|component| component.into_iter().map(|i| open[i]).collect())
-        .collect()
+        .collect();
+    let mut places = FxHashMap::default();
+    for (number, group) in (0..).zip(&members) {
+        places.extend((0..).zip(group).map(|(at, def)| (def.as_id(), (number, at))));
+    }
+    Groups { members, places }
 }
 
 /// Returns the strongly connected components, without recursion.
@@ -91,21 +105,12 @@ pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Returns the number of the group of each definition in [`groups`], and its index in the group.
-#[salsa::tracked(returns(ref))]
-fn group_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::Id, (u32, u32)> {
-    let mut places = FxHashMap::default();
-    for (number, group) in (0..).zip(groups(db, module)) {
-        places.extend((0..).zip(group).map(|(at, def)| (def.as_id(), (number, at))));
-    }
-    places
-}
-
 /// Returns the group of a definition, and its index there. A duplicate definition has none.
 fn place_in_groups<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<(&'db [Def<'db>], u32)> {
     let module = module(db, def.file(db), def.module(db))?;
-    let &(number, at) = group_places(db, module).get(&def.as_id())?;
-    Some((groups(db, module).get(number as usize)?, at))
+    let groups = groups(db, module);
+    let &(number, at) = groups.places.get(&def.as_id())?;
+    Some((groups.members.get(number as usize)?, at))
 }
 
 /// Returns the first definition of the group that a definition is inferred with, and the index of

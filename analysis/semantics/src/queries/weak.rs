@@ -16,11 +16,19 @@ use crate::{
     item::{Def, DefKind, Module},
 };
 
-/// Returns the definitions that return references with weak type variables, and those that depend
-/// on them, as components in dependency order. The value of the reference of `def @cell() {
-/// ref(Nil) }` has one type for all users.
+/// The definitions that return references with weak type variables, and those that depend on them. The
+/// value of the reference of `def @cell() { ref(Nil) }` has one type for all users.
+#[derive(PartialEq, salsa::SalsaValue)]
+struct Cluster<'db> {
+    /// Components in dependency order.
+    components: Vec<Vec<Def<'db>>>,
+    /// The index of each definition.
+    places: FxHashMap<salsa::Id, usize>,
+}
+
+/// The cluster of a module.
 #[salsa::tracked(returns(ref))]
-fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
+fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Cluster<'db> {
     let is_weak = |def: &Def<'db>| {
         let may_be = def.kind(db) == DefKind::Fn
             && closed_signature(db, *def).is_none()
@@ -54,16 +62,18 @@ fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>>
             uses.filter_map(|name| index.get(name.as_str()).copied()).collect()
         })
         .collect();
-    components(&edges)
+    let components: Vec<Vec<Def<'db>>> = components(&edges)
         .into_iter()
         .map(|component| component.into_iter().map(|i| members[i]).collect())
-        .collect()
+        .collect();
+    let places = components.iter().flatten().map(AsId::as_id).zip(0..).collect();
+    Cluster { components, places }
 }
 
 /// Infers the types of the definitions of [`weak_cluster`].
 #[salsa::tracked(returns(ref))]
 pub(crate) fn infer_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Arc<Inference>> {
-    let cluster = weak_cluster(db, module);
+    let cluster = &weak_cluster(db, module).components;
     let defs = cluster.concat();
     let Some(&first) = defs.first() else { return Vec::new() };
     let mut count = 0;
@@ -76,17 +86,11 @@ pub(crate) fn infer_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Ar
     infer_together(db, &defs, &groups, true, &env)
 }
 
-/// Returns the index of each definition in [`weak_cluster`].
-#[salsa::tracked(returns(ref))]
-fn cluster_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::Id, usize> {
-    weak_cluster(db, module).iter().flatten().map(AsId::as_id).zip(0..).collect()
-}
-
 /// Returns the index of a definition in [`weak_cluster`], if it is a member.
 pub(crate) fn place_in_cluster<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     def: Def<'db>,
 ) -> Option<usize> {
-    cluster_places(db, module).get(&def.as_id()).copied()
+    weak_cluster(db, module).places.get(&def.as_id()).copied()
 }
