@@ -263,6 +263,9 @@ impl Owner {
         let file = document.file;
         // Cancels the workers' queries, and waits until they have dropped their snapshots.
         let invalid = document.edit(&mut self.db, changes, encoding, limits);
+        // Parsed here and not by the worker that first needs it: trees on the heaps of several threads
+        // leave holes in each. A panic is reported by the requests that need the tree.
+        drop(panics::caught(|| file.parse(&self.db)));
         // The text of a code view changes when its file was written again, too.
         if let Some(section) = self.session.code_views.known(uri) {
             self.db.set_section(file, Some(section));

@@ -78,7 +78,11 @@ impl Workers {
 
     /// Gives a job to an idle worker.
     pub(super) fn run(&mut self, snapshot: Snapshot, job: Job) {
-        let Some(worker) = self.idle.pop() else { return };
+        // The first one, so that the others do as little as possible: results of one definition on the
+        // heaps of several threads leave holes in each.
+        let first = (0..self.idle.len()).min_by_key(|&at| self.idle[at]);
+        let Some(first) = first else { return };
+        let worker = self.idle.swap_remove(first);
         match &self.kind {
             // Workers receive until the process ends.
             Kind::Threads(threads) => drop(threads[worker].send((snapshot, job))),
