@@ -103,12 +103,11 @@ fn memory_is_stable_over_ten_thousand_edits() {
             late.iter().map(|x| x >> 20).collect::<Vec<_>>()
         );
         let (early, late) = (median(early), median(late));
-        // Resident pages follow how the allocator fills them: on the heaps of several threads, holes make up
-        // an eighth after 10,000 edits, and hardly more after 30,000. `memory.rs` holds the bytes that are
-        // allocated to 5 %.
+        // Resident pages follow how the allocator fills them, and vary by a tenth; `memory.rs` holds
+        // the bytes that are allocated to 5 %.
         let grown = late as f64 / early as f64;
         println!("{} MiB early in the session, {} late", early >> 20, late >> 20);
-        assert!(grown < 1.2, "from {early} to {late} bytes: {grown:.2}");
+        assert!(grown < 1.15, "from {early} to {late} bytes: {grown:.2}");
     }
     // The text of the server equals the text of the client.
     let mut fresh = Client::start();

@@ -1,4 +1,4 @@
-//! Changes of texts: what queries have computed before becomes the earlier results of the file (see
+//! Changes of texts. With each, the results of queries become the earlier results of the file (see
 //! [`crate::previous`]).
 
 use std::{

@@ -161,7 +161,7 @@ impl Earlier {
     }
 }
 
-/// What queries have computed in a file since its earlier results were last updated.
+/// The results of queries in a file since its earlier results were last updated.
 #[derive(Default)]
 pub(crate) struct News {
     /// The results, the latest of each definition.

@@ -1,5 +1,5 @@
-//! What decides about the findings of a definition besides its tree and types: syntax errors, from which
-//! some of them follow, and comments that allow them.
+//! The context of the findings of a definition: syntax errors, from which some of them follow, and comments
+//! that allow them.
 
 use std::sync::LazyLock;
 

@@ -22,7 +22,7 @@ use crate::{
 #[derive(Default, PartialEq, salsa::SalsaValue)]
 pub(super) struct Findings<'db> {
     diagnostics: Vec<Diagnostic>,
-    /// What TVM demands.
+    /// The findings that only TVM demands.
     tvm: Vec<tvm::Finding>,
     /// The ranges of other definitions that they mention.
     others: OtherRanges<'db>,
@@ -40,7 +40,7 @@ impl<'db> Findings<'db> {
         diagnostics
     }
 
-    /// Returns what TVM demands, with ranges of the file.
+    /// Returns the findings that only TVM demands, with ranges of the file.
     pub(super) fn tvm_in_file(
         &self,
         db: &'db dyn Db,
