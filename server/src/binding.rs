@@ -8,7 +8,11 @@ use std::{
 
 use ide::{edit::apply_all, references::references};
 use interpreter::Tensor;
-use semantics::{Def, DefKind, Severity, View, body::Expr, metadata, scope::LocalRef};
+use semantics::{
+    Def, DefKind, Severity, View,
+    body::{Expr, LocalRef},
+    metadata,
+};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use types::Type;
 use weights::{CONSTANT, EMPTY, Header, Section, append};
@@ -188,12 +192,12 @@ pub(crate) fn lift(
     let section = data.weights().section();
     // The constants of `@main` in the order of the text, with their uses.
     let mut uses: Vec<(TextRange, u32)> = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
-        for (expr, range) in unit.exprs.iter().zip(&unit.ranges) {
+    for number in 0..view.body.units.len() {
+        for (_, expr, range) in view.exprs(number) {
             if let Expr::Meta(meta) = expr
                 && meta.key == CONSTANT
             {
-                uses.push((view.place(number, *range), meta.index));
+                uses.push((range, meta.index));
             }
         }
     }

@@ -81,17 +81,16 @@ impl Editor {
             if !matches!(def.kind(&self.db), DefKind::Fn | DefKind::Expr) {
                 continue;
             }
-            let body = semantics::body(&self.db, def);
-            for (unit, &start) in body.units.iter().zip(&body.starts) {
-                let base = def.start(&self.db) + start;
-                for call in &unit.calls {
+            let Some(view) = semantics::View::new(&self.db, def) else { continue };
+            for number in 0..view.body.units.len() {
+                for (call, _) in view.calls(number) {
                     if matches!(call.callee, Callee::Operator(_)) {
-                        operators.push(call.callee_range + base);
+                        operators.push(view.place(number, call.callee_range));
                     }
                 }
-                for (expr, &range) in unit.exprs.iter().zip(&unit.ranges) {
+                for (_, expr, range) in view.exprs(number) {
                     if matches!(expr, Expr::Free(_) | Expr::Bound(_)) {
-                        variables.push(range + base);
+                        variables.push(range);
                     }
                 }
             }

@@ -6,29 +6,23 @@
 use std::sync::Arc;
 
 use semantics::{
-    Db, Def, DefKind, ExprRef, Module,
+    Db, DefKind, ExprRef, Module,
     body::{
-        BinderId, BinderKind, Body, CallData, Callee, Expr, ExprId, FnId, Function as FnData,
-        Literal, MatchId, MetaRef, Pattern, PatternKind, Region, Unit,
+        BinderId, BinderKind, CallData, Callee, Expr, ExprId, FnId, Function as FnData, Literal,
+        LocalRef, MatchId, MetaRef, Pattern, PatternKind, Region, Unit,
     },
     infer::MetaEntry,
     metadata::Metadata,
     module::ModuleTypes,
-    scope::{LocalRef, Scopes},
+    scope::Scopes,
 };
-use syntax::{
-    SyntaxKind, TextRange,
-    ast::{self, AstNode},
-};
+use syntax::TextRange;
 use types::{AttrValue, Attrs, DataType};
 
-use crate::graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Origin, Role, hash_of, mix};
-
-/// A function or expression definition.
-pub(crate) struct Source<'db> {
-    pub(crate) def: Def<'db>,
-    pub(crate) body: Arc<Body>,
-}
+use crate::{
+    graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Origin, Role, hash_of, mix},
+    source::Source,
+};
 
 /// A module with its graph.
 pub(crate) struct ModuleGraph<'db> {
@@ -56,11 +50,11 @@ impl<'db> ModuleGraph<'db> {
             if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
                 continue;
             }
-            let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
+            let (source, scopes) = (Source::new(db, def), semantics::scopes(db, def));
             let number = module_graph.sources.len() as u32;
-            let mut builder = Builder::new(&mut module_graph, &types, def, &body, &scopes, number);
+            let mut builder = Builder::new(&mut module_graph, &types, &source, &scopes, number);
             builder.definition();
-            module_graph.sources.push(Source { def, body });
+            module_graph.sources.push(source);
         }
         module_graph
     }
@@ -135,8 +129,7 @@ struct Builder<'b, 'db> {
     lets: &'b mut Vec<(NodeId, u32, LocalRef)>,
     metadata: Option<&'b Metadata>,
     types: &'b ModuleTypes,
-    def: Def<'db>,
-    body: &'b Body,
+    source: &'b Source<'db>,
     scopes: &'b Scopes,
     number: u32,
     /// The value of each variable of each unit.
@@ -151,20 +144,19 @@ impl<'b, 'db> Builder<'b, 'db> {
     fn new(
         module_graph: &'b mut ModuleGraph<'db>,
         types: &'b ModuleTypes,
-        def: Def<'db>,
-        body: &'b Body,
+        source: &'b Source<'db>,
         scopes: &'b Scopes,
         number: u32,
     ) -> Builder<'b, 'db> {
-        let variables = body.units.iter().map(|unit| vec![NONE; unit.binders.len()]).collect();
+        let variables =
+            source.body.units.iter().map(|unit| vec![NONE; unit.binders.len()]).collect();
         Builder {
             db: module_graph.db,
             graph: &mut module_graph.graph,
             lets: &mut module_graph.lets,
             metadata: module_graph.metadata.as_deref(),
             types,
-            def,
-            body,
+            source,
             scopes,
             number,
             variables,
@@ -174,7 +166,7 @@ impl<'b, 'db> Builder<'b, 'db> {
     }
 
     fn definition(&mut self) {
-        let body = self.body;
+        let body = &self.source.body;
         let header = body.header();
         self.enter(None, header.map(role).unwrap_or(Role::Plain));
         let mut result = NONE;
@@ -196,13 +188,13 @@ impl<'b, 'db> Builder<'b, 'db> {
             result = unit.root.map_or(NONE, |root| values[root.index()]);
         }
         let label = header.map_or(0, |header| self.function_label(header));
-        let range = match self.def.kind(self.db) {
-            DefKind::Fn => self.def.name_range(self.db) + self.def.start(self.db),
-            _ => self.def.range(self.db),
+        let range = match self.source.def.kind(self.db) {
+            DefKind::Fn => self.source.def.name_range(self.db) + self.source.def.start(self.db),
+            _ => self.source.def.range(self.db),
         };
         let node = self.leave(result, label, Origin::Def, range);
         let lambda = self.graph.node(node).extra;
-        let name = self.def.name(self.db).clone();
+        let name = self.source.def.name(self.db).clone();
         self.graph.functions.push(Function { name, lambda });
     }
 
@@ -266,15 +258,11 @@ impl<'b, 'db> Builder<'b, 'db> {
         self.graph.push(node, operands)
     }
 
-    fn place(&self, unit: usize, range: TextRange) -> TextRange {
-        range + self.body.starts[unit] + self.def.start(self.db)
-    }
-
     fn params(&mut self, unit: usize, params: &[BinderId]) {
         let lambda = self.open.last().copied().unwrap_or(NONE);
         for (position, &binder) in params.iter().enumerate() {
             let binding = LocalRef { unit: unit as u32, binder };
-            let range = binder_range(self.db, self.def, self.body, binding);
+            let range = self.source.binder_range(self.db, binding);
             let origin = Origin::Binder(binding);
             let label = mix(self.open.len() as u64, position as u64);
             let node = self.add(Kind::Param, label, 0, &[], origin, range);
@@ -285,9 +273,9 @@ impl<'b, 'db> Builder<'b, 'db> {
     }
 
     fn free_variable(&mut self, unit: usize, binder: BinderId) {
-        let data = self.body.units[unit].binder(binder);
+        let data = self.source.body.units[unit].binder(binder);
         let binding = LocalRef { unit: unit as u32, binder };
-        let range = binder_range(self.db, self.def, self.body, binding);
+        let range = self.source.binder_range(self.db, binding);
         let origin = Origin::Binder(binding);
         let node = self.add(Kind::FreeVar, hash_of(&data.name), 0, &[], origin, range);
         self.variables[unit][binder.index()] = node;
@@ -327,14 +315,14 @@ impl<'b, 'db> Builder<'b, 'db> {
         match self.scopes.get(at, free) {
             Some(LocalRef { unit, binder }) => self.variable(unit as usize, binder, origin, range),
             None => {
-                let name = hash_of(&self.body.units[at].frees[free.index()].name);
+                let name = hash_of(&self.source.body.units[at].frees[free.index()].name);
                 self.add(Kind::Unknown, name, 0, &[], origin, range)
             }
         }
     }
 
     fn expr(&mut self, number: usize, unit: &Unit, id: ExprId, values: &[NodeId]) -> NodeId {
-        let range = self.place(number, unit.range(id));
+        let range = self.source.expr(self.db, ExprRef { unit: number, expr: id });
         let origin = Origin::Expr(ExprRef { unit: number, expr: id });
         let value = |id: ExprId| values[id.index()];
         match unit.expr(id) {
@@ -518,7 +506,7 @@ impl<'b, 'db> Builder<'b, 'db> {
                 match &pattern.kind {
                     PatternKind::Wildcard => {}
                     PatternKind::Var(binder) => {
-                        let range = self.place(number, unit.binder(*binder).range);
+                        let range = self.source.range(self.db, number, unit.binder(*binder).range);
                         let binding = LocalRef { unit: number as u32, binder: *binder };
                         let origin = Origin::Binder(binding);
                         let node = self.inner(Kind::Pattern, path, 0, &[scrutinee], origin, range);
@@ -572,19 +560,6 @@ fn literal_hash(literal: &Literal) -> u64 {
         Literal::Int { value, dtype } => hash_of((1, value, dtype.unwrap_or(DataType::INT32))),
         Literal::Float { bits, dtype } => hash_of((2, bits, dtype.unwrap_or(DataType::FLOAT32))),
     }
-}
-
-/// Returns the range of a binder with its annotation, without comments.
-pub(crate) fn binder_range(db: &dyn Db, def: Def<'_>, body: &Body, of: LocalRef) -> TextRange {
-    let unit = of.unit as usize;
-    let own = body.units[unit].binder(of.binder).range + body.starts[unit];
-    let path = def.node(db).path_to(own);
-    let is_holder =
-        |kind| matches!(kind, SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT | SyntaxKind::LET_STMT);
-    let holder = path.iter().rev().find(|node| is_holder(node.kind()));
-    let ty = holder.and_then(|node| node.children().find(|node| ast::Type::can_cast(node.kind())));
-    let end = ty.map_or(own.end(), |ty| ty.range().end()).max(own.end());
-    TextRange::new(own.start(), end) + def.start(db)
 }
 
 /// Returns the role of a function, from its attributes.

@@ -1,6 +1,6 @@
 //! The differences between two paired expressions.
 
-use semantics::body::{Callee, Expr};
+use semantics::body::{CallData, Callee, Expr, RangeId};
 use smol_str::SmolStr;
 use syntax::TextRange;
 use types::{AttrValue, Attrs, Type};
@@ -119,12 +119,13 @@ impl PairBuilder<'_, '_, '_> {
             return;
         }
         let (attrs_a, attrs_b) = (self.a.module.attrs(call_a), self.b.module.attrs(call_b));
-        let base_a = self.base(self.a, a);
-        let base_b = self.base(self.b, b);
-        let place = |call: &semantics::body::CallData, base, name: &str| {
+        let place = |half: &Half<'_>, id: NodeId, call: &CallData, name: &str| {
             let found = call.written.iter().find(|attr| attr.name == name)?;
-            Some(TextRange::new(found.name_range.start(), found.value_range.end()) + base)
+            let start = range_in_call(half, id, found.name_range)?.start();
+            Some(TextRange::new(start, range_in_call(half, id, found.value_range)?.end()))
         };
+        let place_a = |name: &str| place(self.a, a, call_a, name);
+        let place_b = |name: &str| place(self.b, b, call_b, name);
         let names =
             names_of(&attrs_a).chain(names_of(&attrs_b).filter(|name| {
                 attrs_a.schema().is_none_or(|schema| schema.position(name).is_none())
@@ -140,7 +141,7 @@ impl PairBuilder<'_, '_, '_> {
                 continue;
             }
             changes.push(Change {
-                places: (place(call_a, base_a, name), place(call_b, base_b, name)),
+                places: (place_a(name), place_b(name)),
                 ..change(What::Attribute, name, fact(before), fact(after))
             });
         }
@@ -151,10 +152,7 @@ impl PairBuilder<'_, '_, '_> {
                 if other.is_none_or(|other| other.value != attr.value) {
                     let after = other.map(|other| other.value.clone());
                     changes.push(Change {
-                        places: (
-                            place(call_a, base_a, &attr.name),
-                            place(call_b, base_b, &attr.name),
-                        ),
+                        places: (place_a(&attr.name), place_b(&attr.name)),
                         ..change(
                             What::Attribute,
                             &attr.name,
@@ -168,22 +166,11 @@ impl PairBuilder<'_, '_, '_> {
                 if !call_a.written.iter().any(|other| other.name == attr.name) {
                     let after = Fact::Attribute(attr.value.clone());
                     changes.push(Change {
-                        places: (None, place(call_b, base_b, &attr.name)),
+                        places: (None, place_b(&attr.name)),
                         ..change(What::Attribute, &attr.name, Fact::Absent, after)
                     });
                 }
             }
-        }
-    }
-
-    fn base(&self, half: &Half<'_>, id: NodeId) -> syntax::TextSize {
-        let node = half.module.graph.node(id);
-        let source = &half.module.sources[node.def as usize];
-        match node.origin {
-            Origin::Expr(expr_ref) => {
-                source.body.starts[expr_ref.unit] + source.def.start(half.module.db)
-            }
-            _ => source.def.start(half.module.db),
         }
     }
 
@@ -279,12 +266,15 @@ fn callee(half: &Half<'_>, id: NodeId) -> Fact {
 }
 
 fn callee_place(half: &Half<'_>, id: NodeId) -> Option<TextRange> {
+    range_in_call(half, id, half.module.call(id)?.callee_range)
+}
+
+/// Returns the range of a part of the call of a node.
+fn range_in_call(half: &Half<'_>, id: NodeId, part: RangeId) -> Option<TextRange> {
     let node = half.module.graph.node(id);
     let Origin::Expr(expr_ref) = node.origin else { return None };
     let source = &half.module.sources[node.def as usize];
-    let call = half.module.call(id)?;
-    let start = source.body.starts[expr_ref.unit] + source.def.start(half.module.db);
-    Some(call.callee_range + start)
+    Some(source.range(half.module.db, expr_ref.unit, part))
 }
 
 /// Returns the report of a node without a partner.

@@ -7,8 +7,7 @@
 use rustc_hash::FxHashMap;
 use semantics::{
     ExprRef,
-    body::{FnId, Name},
-    scope::LocalRef,
+    body::{FnId, LocalRef, Name},
 };
 use syntax::{SyntaxError, TextRange};
 

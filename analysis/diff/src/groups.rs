@@ -537,8 +537,8 @@ fn argument(half: &Half<'_>, id: NodeId, slot: usize) -> Option<TextRange> {
     // The first operand of an `Apply` node is the callee.
     let slot = if node.kind == Kind::Apply { slot.checked_sub(1)? } else { slot };
     let source = &half.module.sources[node.def as usize];
-    let range = source.body.units[expr_ref.unit].range(*call.args.get(slot)?);
-    Some(range + source.body.starts[expr_ref.unit] + source.def.start(half.module.db))
+    let expr = *call.args.get(slot)?;
+    Some(source.expr(half.module.db, semantics::ExprRef { unit: expr_ref.unit, expr }))
 }
 
 /// Returns the parts that exactly one constant replaces.

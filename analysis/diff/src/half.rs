@@ -5,15 +5,14 @@ use std::{cell::OnceCell, sync::Arc};
 use rustc_hash::FxHashMap;
 use semantics::{
     Db, Module,
-    body::{Expr, Name},
+    body::{Expr, LocalRef, Name},
     infer::Inference,
-    scope::LocalRef,
 };
 use syntax::TextRange;
 use types::Type;
 
 use crate::{
-    build::{ModuleGraph, binder_range},
+    build::ModuleGraph,
     flat::Inlined,
     graph::{NodeId, Origin},
     report::FunctionRef,
@@ -74,7 +73,7 @@ impl<'db> Half<'db> {
             let mut found: FxHashMap<NodeId, Vec<Let>> = FxHashMap::default();
             for &(node, def, binding) in &self.module.lets {
                 let source = &self.module.sources[def as usize];
-                let range = binder_range(self.module.db, source.def, &source.body, binding);
+                let range = source.binder_range(self.module.db, binding);
                 found.entry(node).or_default().push(Let { def, binding, range });
             }
             found

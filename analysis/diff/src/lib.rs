@@ -22,6 +22,7 @@ mod half;
 pub mod log;
 mod matching;
 mod report;
+mod source;
 mod strict;
 
 pub use compare::{Options, compare};

@@ -1,11 +1,7 @@
 //! The call hierarchy of globals.
 
 use rustc_hash::FxHashMap;
-use semantics::{
-    Db, Def, DefKind, Module, SourceFile,
-    body::{Expr, Name},
-    global,
-};
+use semantics::{Db, Def, DefKind, Module, SourceFile, body::Name, global};
 use syntax::{TextRange, TextSize};
 
 use crate::{
@@ -91,18 +87,16 @@ fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
     if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
         return Vec::new();
     }
-    let body = semantics::body(db, def);
+    let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
     let mut index: FxHashMap<Name, usize> = FxHashMap::default();
     let mut found: Vec<(Name, Vec<TextRange>)> = Vec::new();
     for (number, unit) in body.units.iter().enumerate() {
-        let base = body.starts[number] + def.start(db);
-        for (i, expr) in unit.exprs.iter().enumerate() {
-            let Expr::Global(name) = expr else { continue };
+        for (name, expr) in unit.globals() {
             let at = *index.entry(name.clone()).or_insert_with(|| {
                 found.push((name.clone(), Vec::new()));
                 found.len() - 1
             });
-            found[at].1.push(unit.ranges[i] + base);
+            found[at].1.push(source.expr(number, expr) + def.start(db));
         }
     }
     found

@@ -84,9 +84,11 @@ pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> 
         }
         Symbol::Constructor(name) => {
             let types = semantics::module_types(db, place.module);
-            let (adt, constructor) = types.constructor(name)?;
+            let (adt, _) = types.constructor(name)?;
             let def = type_def_named(db, place.module, &adt.name)?;
-            let name = constructor.range + def.start(db);
+            let data = type_def(db, def)?;
+            let (_, range) = data.constructors().find(|(other, _)| other.name == *name)?;
+            let name = range + def.start(db);
             Some(Target { file: def.file(db), full: name, name })
         }
         Symbol::Type(name) => type_target(db, place.module, name),

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use semantics::{
     Db, Def, DefKind, ExprRef, SourceFile, View,
-    body::{BinderKind, Callee, Expr, Subject},
+    body::{BinderKind, Callee, Expr, LocalRef, Subject},
     global,
     metadata::Metadata,
     module_types,
-    scope::LocalRef,
 };
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
 use types::{Signature, Type};
@@ -252,7 +251,7 @@ fn size(ty: &Type) -> String {
 /// Returns the place in the framework's program that a `/* … span=… */` comment names.
 pub(crate) fn span_of(view: &View<'_>, subject: Subject, unit: usize) -> Option<String> {
     let comment = view.unit(unit).type_comments.iter().find(|e| e.subject == subject)?;
-    let at = comment.range.start() + view.body.starts[unit];
+    let at = view.source.range(unit, comment.range).start();
     let token = view.def.node(view.db).token_at(at)?;
     let (_, span) = token.text().rsplit_once("span=")?;
     Some(span.trim_end_matches("*/").trim().to_owned())
@@ -265,10 +264,9 @@ fn comment(db: &dyn Db, place: &Place<'_>, offset: TextSize) -> Option<Hover> {
         return None;
     }
     let unit = view.unit_at(offset)?;
-    let start = view.body.starts[unit];
     let range = place.token.range();
     let mut comments = view.unit(unit).type_comments.iter();
-    let comment = comments.find(|e| range.contains_range(e.range + start))?;
+    let comment = comments.find(|e| range.contains_range(view.source.range(unit, e.range)))?;
     let markdown = match comment.subject {
         Subject::Expr(expr) => of_expr(view, ExprRef { unit, expr }, None),
         Subject::Binder(binder) => of_variable(view, LocalRef { unit: unit as u32, binder }),

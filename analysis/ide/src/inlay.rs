@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, View,
-    body::{BinderId, Body, Callee, Expr, ExprId, Function, Subject, Unit},
+    body::{BinderId, Body, Callee, Expr, Function, Subject, Unit},
     global, modules,
 };
 use syntax::{
@@ -128,10 +128,10 @@ impl Found {
 fn of_def(view: &View<'_>, found: &mut Found) {
     let start = view.def.start(view.db);
     let from = found.range.start().checked_sub(start).unwrap_or_default();
-    let first = view.body.starts.partition_point(|&unit| unit <= from).saturating_sub(1);
+    let first = view.source.unit_at(from).unwrap_or_default();
     let mut names = Callees::default();
     for number in first..view.body.units.len() {
-        let range = view.body.unit_range(number) + start;
+        let range = view.unit_range(number);
         if range.start() > found.range.end() {
             break;
         }
@@ -148,10 +148,9 @@ fn of_def(view: &View<'_>, found: &mut Found) {
 fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
     let unit = view.unit(number);
     let inferred = view.unit_types(number);
-    let base = view.body.starts[number] + view.def.start(view.db);
     let mut known: Option<KnownTypes> = None;
     for (i, binder) in unit.binders.iter().enumerate() {
-        let at = binder.range.end() + base;
+        let at = view.place(number, binder.range).end();
         if binder.annotation.is_some()
             || binder.name.is_empty()
             || !found.range.contains_inclusive(at)
@@ -172,14 +171,13 @@ fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
             found.add_type(at, " -> ", func.func.ret());
         }
     }
-    for (i, expr) in unit.exprs.iter().enumerate() {
+    for (expr_ref, expr, range) in view.exprs(number) {
         let Expr::Fn(id) = expr else { continue };
-        let range = unit.ranges[i] + base;
         let Some(function) = unit.fns.get(id.index()) else { continue };
         if function.ret.is_some() || range.intersect(found.range).is_none() {
             continue;
         }
-        if let Some(func) = inferred.expr(ExprId(i as u32)).signature()
+        if let Some(func) = view.ty(expr_ref).signature()
             && let Some(at) = result_place(view, range)
         {
             found.add_type(at, " -> ", func.func.ret());
@@ -280,21 +278,15 @@ impl Callees {
 
 /// Adds the names of parameters before arguments for which they are informative.
 fn parameters_in(view: &View<'_>, number: usize, callees: &mut Callees, found: &mut Found) {
-    let unit = view.unit(number);
-    let base = view.body.starts[number] + view.def.start(view.db);
-    for (i, expr) in unit.exprs.iter().enumerate() {
-        let Expr::Call(id) = expr else { continue };
-        let call = unit.call(*id);
-        let range = unit.ranges[i] + base;
+    for (call, range) in view.calls(number) {
         if call.infix || call.args.len() < 2 || range.intersect(found.range).is_none() {
             continue;
         }
         let names = callees.parameters(view, number, &call.callee);
         for (name, &arg) in names.iter().zip(&call.args) {
-            let at = unit.range(arg).start() + base;
-            if found.range.contains_inclusive(at)
-                && is_informative(view, ExprRef { unit: number, expr: arg }, name)
-            {
+            let arg = ExprRef { unit: number, expr: arg };
+            let at = view.range(arg).start();
+            if found.range.contains_inclusive(at) && is_informative(view, arg, name) {
                 found.add(at, HintKind::Parameter, format!("{name}:"), None);
             }
         }

@@ -1,7 +1,9 @@
 //! Code lenses: run, references and cost of a definition.
 
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, type_def};
+use semantics::{
+    Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, source_map, type_def,
+};
 use syntax::{
     Node, TextRange, TextSize,
     ast::{self, AstNode},
@@ -156,20 +158,21 @@ fn uses(db: &dyn Db, module: Module<'_>) -> FxHashMap<(DefKind, Name), Vec<TextR
         }
         match def.kind(db) {
             DefKind::Fn | DefKind::Expr => {
-                let body = semantics::body(db, def);
-                for (unit, &start) in body.units.iter().zip(&body.starts) {
-                    let base = start + def.start(db);
+                let (body, source) = (semantics::body(db, def), source_map(db, def));
+                for (number, unit) in body.units.iter().enumerate() {
                     for (name, expr) in unit.globals() {
-                        add(DefKind::Fn, name, unit.range(expr) + base);
+                        add(DefKind::Fn, name, source.expr(number, expr) + def.start(db));
                     }
                     for used in &unit.type_uses {
-                        add(DefKind::Type, &used.name, of_type(used.range, &used.name, base));
+                        let range = source.range(number, used.range);
+                        add(DefKind::Type, &used.name, of_type(range, &used.name, def.start(db)));
                     }
                 }
             }
             DefKind::Type => {
-                for used in type_def(db, def).iter().flat_map(|data| &data.uses) {
-                    let range = of_type(used.range, &used.name, def.start(db));
+                let Some(data) = type_def(db, def) else { continue };
+                for used in &data.uses {
+                    let range = of_type(data.range(used.range), &used.name, def.start(db));
                     add(DefKind::Type, &used.name, range);
                 }
             }

@@ -1,7 +1,10 @@
 //! Queries for showing values of a run in the editor: the variable at a position, and whether a
 //! definition can be run.
 
-use semantics::{Db, SourceFile, View, body::UnitKind, scope::LocalRef};
+use semantics::{
+    Db, SourceFile, View,
+    body::{LocalRef, UnitKind},
+};
 use syntax::{TextRange, TextSize};
 use types::{Flags, Type};
 

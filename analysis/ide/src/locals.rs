@@ -1,7 +1,10 @@
 //! The variables in scope at an offset.
 
 use rustc_hash::FxHashMap;
-use semantics::{View, body::BinderId, scope::LocalRef};
+use semantics::{
+    View,
+    body::{BinderId, LocalRef},
+};
 use syntax::{
     SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
@@ -41,11 +44,11 @@ pub(crate) fn locals<'v>(
     for binding in inner(view, at) {
         add(binding);
     }
-    let last = view.body.starts.partition_point(|&start| start < at);
+    let last = view.source.first_unit_from(at);
     for number in (0..last).rev() {
         view.db.unwind_if_revision_cancelled();
         let unit = view.unit(number);
-        let bound = unit.binds.filter(|_| view.body.unit_range(number).end() <= at);
+        let bound = unit.binds.filter(|_| view.source.unit(number).end() <= at);
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         for &binder in bound.iter().chain(params.iter().rev()) {
             add(LocalRef { unit: number as u32, binder });
@@ -57,21 +60,18 @@ pub(crate) fn locals<'v>(
 /// Returns the variables that are bound inside the statement around `at`, the nearest first:
 /// parameters of functions, pattern variables and bindings of inner blocks.
 fn inner(view: &View<'_>, at: TextSize) -> Vec<LocalRef> {
-    let Some(number) =
-        view.body.starts.partition_point(|&start| start < at).checked_sub(1).filter(|&n| n > 0)
-    else {
-        return Vec::new();
-    };
+    let number = view.source.first_unit_from(at).checked_sub(1);
+    let Some(number) = number.filter(|&number| number > 0) else { return Vec::new() };
     let unit = view.unit(number);
     if unit.binders.len() <= usize::from(unit.binds.is_some()) {
         return Vec::new();
     }
-    let base = view.body.starts[number];
+    let base = view.source.unit(number).start();
     let by_place: FxHashMap<TextSize, BinderId> = unit
         .binders
         .iter()
         .enumerate()
-        .map(|(i, binder)| (binder.range.start() + base, BinderId(i as u32)))
+        .map(|(i, binder)| (view.source.range(number, binder.range).start(), BinderId(i as u32)))
         .collect();
     let mut found = Vec::new();
     let mut add = |name: Option<ast::Name<'_>>| {

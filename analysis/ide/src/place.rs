@@ -4,8 +4,7 @@ use operators::Operator;
 pub use semantics::def_at;
 use semantics::{
     Db, Def, DefKind, ExprRef, Module, SourceFile, View,
-    body::{Callee, Expr, ExprId, Name},
-    scope::LocalRef,
+    body::{Callee, Expr, LocalRef, Name},
 };
 use syntax::{
     Node, SyntaxKind, TextRange, TextSize, Token,
@@ -95,41 +94,22 @@ impl<'db> Place<'db> {
         self.def.start(db)
     }
 
-    /// Returns the unit that contains `range`, and the range relative to the unit.
-    fn in_unit(&self, range: TextRange) -> Option<(usize, TextRange)> {
+    /// Returns the expression of a node with this range, which is relative to the definition.
+    pub fn expr_of(&self, node: TextRange) -> Option<ExprRef> {
         let view = self.view.as_ref()?;
-        let starts = &view.body.starts;
-        let unit = starts.partition_point(|&start| start <= range.start()).checked_sub(1)?;
-        Some((unit, range - starts[unit]))
-    }
-
-    /// Returns the expression with exactly this range, which is relative to the definition.
-    pub fn expr_of(&self, range: TextRange) -> Option<ExprRef> {
-        let (unit, range) = self.in_unit(range)?;
-        let data = self.view.as_ref()?.unit(unit);
-        let at = data.ranges.iter().enumerate().position(|(i, r)| {
-            *r == range && !data.exprs[i].is_step() && data.exprs[i] != Expr::Missing
-        })?;
-        Some(ExprRef { unit, expr: ExprId(at as u32) })
+        view.source.expr_of(&view.body, node)
     }
 
     /// Returns the innermost expression around the token.
     pub fn expr(&self) -> Option<ExprRef> {
-        let (unit, range) = self.in_unit(self.token.range())?;
-        let data = self.view.as_ref()?.unit(unit);
-        let around = data.ranges.iter().enumerate().filter(|(i, r)| {
-            r.contains_range(range) && !data.exprs[*i].is_step() && data.exprs[*i] != Expr::Missing
-        });
-        let (at, _) = around.min_by_key(|(_, range)| range.len())?;
-        Some(ExprRef { unit, expr: ExprId(at as u32) })
+        let view = self.view.as_ref()?;
+        view.source.expr_around(&view.body, self.token.range())
     }
 
     /// Returns the variable whose binder is at the token.
     fn binding(&self) -> Option<LocalRef> {
-        let (unit, range) = self.in_unit(self.token.range())?;
-        let binders = &self.view.as_ref()?.unit(unit).binders;
-        let at = binders.iter().position(|b| b.range.contains_range(range))?;
-        Some(LocalRef { unit: unit as u32, binder: semantics::body::BinderId(at as u32) })
+        let view = self.view.as_ref()?;
+        view.source.binder_around(&view.body, self.token.range())
     }
 
     /// Returns the call around the token, and its operator.

@@ -6,8 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, View, all_defs,
-    body::{BinderKind, Callee, Expr, ExprId, UnitKind},
-    scope::LocalRef,
+    body::{BinderKind, Callee, Expr, ExprId, LocalRef, UnitKind},
 };
 use syntax::{
     LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
@@ -274,11 +273,13 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
     // The line of a statement is that of its name or expression.
     let line_of = |number: usize| {
         let unit = view.unit(number);
-        let start = match (unit.kind, unit.binds) {
-            (UnitKind::Let | UnitKind::Graph, Some(binder)) => unit.binder(binder).range,
-            _ => unit.range(unit.root?),
+        let range = match (unit.kind, unit.binds) {
+            (UnitKind::Let | UnitKind::Graph, Some(binder)) => {
+                view.place(number, unit.binder(binder).range)
+            }
+            _ => view.range(ExprRef { unit: number, expr: unit.root? }),
         };
-        Some(lines.line_at(view.place(number, start).start()))
+        Some(lines.line_at(range.start()))
     };
     let links = |number: usize| {
         let binder = view

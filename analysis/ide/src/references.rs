@@ -2,10 +2,8 @@
 
 use semantics::{
     Db, Def, DefKind, Module, SourceFile, View,
-    body::{Callee, Expr, Pattern, PatternKind, Unit},
-    module_types,
-    scope::LocalRef,
-    type_def,
+    body::{Body, Callee, Expr, LocalRef, PatternKind, RangeId, SourceMap},
+    module_types, source_map, type_def,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
 
@@ -65,12 +63,8 @@ pub fn references_to(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Vec
 /// Passes the ranges of the uses of a variable to `add`.
 pub(crate) fn local_uses(view: &View<'_>, binding: LocalRef, add: &mut impl FnMut(TextRange)) {
     let mut in_unit = |number: usize, is_use: &dyn Fn(&Expr) -> bool| {
-        let unit = view.unit(number);
-        for (at, expr) in unit.exprs.iter().enumerate() {
-            if is_use(expr) {
-                add(view.place(number, unit.ranges[at]));
-            }
-        }
+        let uses = view.exprs(number).filter(|(_, expr, _)| is_use(expr));
+        uses.for_each(|(.., range)| add(range));
     };
     let own = Expr::Bound(binding.binder);
     in_unit(binding.unit as usize, &|expr| *expr == own);
@@ -93,10 +87,11 @@ fn in_module<'db>(
     for &def in module.items(db) {
         match def.kind(db) {
             DefKind::Fn | DefKind::Expr => {
-                let body = semantics::body(db, def);
-                for (number, unit) in body.units.iter().enumerate() {
-                    let base = body.starts[number] + def.start(db);
-                    in_unit(db, module, unit, symbol, &mut |range| add(range + base));
+                let (body, source) = (semantics::body(db, def), source_map(db, def));
+                let start = def.start(db);
+                for number in 0..body.units.len() {
+                    let unit = (&*body, &*source, number);
+                    in_unit(db, module, unit, symbol, &mut |range| add(range + start));
                 }
             }
             DefKind::Type => in_type_def(db, def, symbol, add),
@@ -105,41 +100,47 @@ fn in_module<'db>(
     }
 }
 
+/// Passes the uses in a unit to `add`, with ranges from the start of the definition.
 fn in_unit(
     db: &dyn Db,
     module: Module<'_>,
-    unit: &Unit,
+    (body, source, number): (&Body, &SourceMap, usize),
     symbol: &Symbol<'_>,
     add: &mut impl FnMut(TextRange),
 ) {
+    let unit = &body.units[number];
+    let range = |id: RangeId| source.range(number, id);
     match symbol {
         Symbol::Global(name) => {
             for (_, expr) in unit.globals().filter(|(used, _)| *used == name) {
-                add(unit.range(expr));
+                add(source.expr(number, expr));
             }
         }
         Symbol::Constructor(name) => {
-            for (at, expr) in unit.exprs.iter().enumerate() {
+            for (_, expr, range) in source.exprs(body, number) {
                 if matches!(expr, Expr::Name(used) if used == name) {
-                    add(unit.ranges[at]);
+                    add(range);
                 }
             }
             for call in &unit.calls {
                 match &call.callee {
-                    Callee::Name(used) if used == name => add(call.callee_range),
+                    Callee::Name(used) if used == name => add(range(call.callee_range)),
                     Callee::Operator(operator) if operator.name == name.as_str() => {
-                        add(call.callee_range);
+                        add(range(call.callee_range));
                     }
                     _ => {}
                 }
             }
-            for arm in unit.matches.iter().flat_map(|m| &m.arms) {
-                in_pattern(&arm.pattern, name, add);
+            let arms = unit.matches.iter().flat_map(|m| &m.arms);
+            for pattern in arms.flat_map(|arm| arm.pattern.all()) {
+                if matches!(&pattern.kind, PatternKind::Constructor(used, _) if used == name) {
+                    add(TextRange::at(range(pattern.range).start(), TextSize::of(name.as_str())));
+                }
             }
         }
         Symbol::Type(name) => {
             for used in unit.type_uses.iter().filter(|used| used.name == *name) {
-                add(TextRange::at(used.range.start(), TextSize::of(name.as_str())));
+                add(TextRange::at(range(used.range).start(), TextSize::of(name.as_str())));
             }
         }
         Symbol::Operator(operator) => {
@@ -149,7 +150,7 @@ fn in_unit(
             }
             for call in &unit.calls {
                 if matches!(&call.callee, Callee::Operator(used) if used == operator) {
-                    add(call.callee_range);
+                    add(range(call.callee_range));
                 }
             }
         }
@@ -157,7 +158,7 @@ fn in_unit(
             for call in &unit.calls {
                 if matches!(&call.callee, Callee::Operator(used) if used == operator) {
                     let written = call.written.iter().filter(|attr| attr.name == field.name);
-                    written.for_each(|attr| add(attr.name_range));
+                    written.for_each(|attr| add(range(attr.name_range)));
                 }
             }
         }
@@ -165,26 +166,10 @@ fn in_unit(
     }
 }
 
-fn in_pattern(pattern: &Pattern, name: &str, add: &mut impl FnMut(TextRange)) {
-    let mut stack = vec![pattern];
-    while let Some(pattern) = stack.pop() {
-        match &pattern.kind {
-            PatternKind::Constructor(used, fields) => {
-                if used == name {
-                    add(TextRange::at(pattern.range.start(), TextSize::of(name)));
-                }
-                stack.extend(fields);
-            }
-            PatternKind::Tuple(fields) => stack.extend(fields),
-            PatternKind::Wildcard | PatternKind::Var(_) => {}
-        }
-    }
-}
-
 fn in_type_def(db: &dyn Db, def: Def<'_>, symbol: &Symbol<'_>, add: &mut impl FnMut(TextRange)) {
     let (Symbol::Type(name), Some(data)) = (symbol, type_def(db, def)) else { return };
     for used in data.uses.iter().filter(|used| used.name == *name) {
-        let range = TextRange::at(used.range.start(), TextSize::of(name.as_str()));
+        let range = TextRange::at(data.range(used.range).start(), TextSize::of(name.as_str()));
         add(range + def.start(db));
     }
 }

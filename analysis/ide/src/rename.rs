@@ -6,10 +6,10 @@
 
 use semantics::{
     Db, DefKind, SourceFile, View,
-    body::{BinderKind, Body, Expr, ExprId, Name},
+    body::{BinderKind, Body, Expr, ExprId, LocalRef, Name},
     lower::Lowered,
     module_types,
-    scope::{LocalRef, Scopes, resolve},
+    scope::{Scopes, resolve},
 };
 use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
 
@@ -443,11 +443,10 @@ fn in_comments(
         if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
             continue;
         }
-        let body = semantics::body(db, def);
+        let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
         for (number, unit) in body.units.iter().enumerate() {
-            let base = body.starts[number] + def.start(db);
             for comment in &unit.type_comments {
-                let range = comment.range + base;
+                let range = source.range(number, comment.range) + def.start(db);
                 if within.is_some_and(|within| !within.contains_range(range)) {
                     continue;
                 }

@@ -120,7 +120,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
 /// Returns the names of the parameters of the function that a variable is bound to.
 fn closure_params(
     view: &View<'_>,
-    binding: semantics::scope::LocalRef,
+    binding: semantics::body::LocalRef,
     count: usize,
 ) -> Vec<Option<String>> {
     let value = view.value(binding).map(|expr_ref| view.resolve(expr_ref));

@@ -111,9 +111,9 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
         }
         DefKind::Type => {
             let data = type_def(db, def);
-            let constructors = data.iter().flat_map(|data| &data.adt.constructors);
-            let children = constructors.map(|constructor| {
-                let range = constructor.range + def.start(db);
+            let constructors = data.iter().flat_map(|data| data.constructors());
+            let children = constructors.map(|(constructor, range)| {
+                let range = range + def.start(db);
                 let fields: Vec<String> =
                     constructor.fields.iter().map(|field| field.to_string()).collect();
                 Symbol {
@@ -210,7 +210,7 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
             name: binder.name.to_string(),
             detail: ty.signature().map(|func| signature_text(&func.func)),
             kind: SymbolKind::Function,
-            full: view.place(number, TextRange::up_to(unit.len.into())),
+            full: view.unit_range(number),
             focus: view.place(number, binder.range),
             children: Vec::new(),
         });

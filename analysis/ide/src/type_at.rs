@@ -12,10 +12,8 @@ mod pretty;
 use rustc_hash::FxHashSet;
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, Step, Trail, View,
-    body::{BinderKind, Callee, Expr},
-    global, global_type,
-    scope::LocalRef,
-    trail_of,
+    body::{BinderKind, Callee, Expr, LocalRef},
+    global, global_type, trail_of,
 };
 use syntax::{SyntaxKind, TextRange, TextSize};
 use types::{TensorType, Type};
@@ -489,29 +487,22 @@ fn variables(view: &View<'_>, expr_ref: ExprRef) -> Vec<Variable> {
     if view.variable(expr_ref).is_some() {
         return Vec::new();
     }
-    let unit = view.unit(expr_ref.unit);
-    let range = unit.range(expr_ref.expr);
+    let range = view.range(expr_ref);
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
-    for (index, inner) in unit.ranges.iter().enumerate() {
-        if !range.contains_range(*inner) {
-            continue;
-        }
-        let used = ExprRef { unit: expr_ref.unit, expr: semantics::body::ExprId(index as u32) };
-        if unit.expr(used.expr).is_step() {
+    for (used, _, inner) in view.exprs(expr_ref.unit) {
+        if !range.contains_range(inner) {
             continue;
         }
         let Some(binding) = view.variable(used) else { continue };
-        let binder = view.binder(binding);
-        let is_inside =
-            binding.unit as usize == expr_ref.unit && range.contains_range(binder.range);
+        let is_inside = range.contains_range(view.binding_range(binding));
         if is_inside || !seen.insert(binding) {
             continue;
         }
         found.push((
             inner.start(),
             Variable {
-                name: binder.name.to_string(),
+                name: view.binder(binding).name.to_string(),
                 ty: pretty::one_line(view.binding_type(binding)),
                 range: view.binding_range(binding),
             },

@@ -25,10 +25,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use semantics::{
-    SourceFile, View,
-    body::{BinderId, Expr, ExprId, FnId, Name, UnitKind},
+    ExprRef, SourceFile, View,
+    body::{BinderId, Expr, ExprId, FnId, LocalRef, Name, UnitKind},
     metadata::Metadata,
-    scope::LocalRef,
 };
 use smallvec::SmallVec;
 use syntax::TextRange;
@@ -265,7 +264,7 @@ impl Compiler<'_, '_> {
     }
 
     fn place(&self, expr: ExprId) -> TextRange {
-        self.view.place(self.unit, self.view.unit(self.unit).range(expr))
+        self.view.range(ExprRef { unit: self.unit, expr })
     }
 
     /// Returns the register of an expression.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use syntax::TextRange;
 use types::{Param, Type};
 
-use crate::body::{Name, Problem, TypeUse};
+use crate::body::{Name, Problem, RangeId, TypeUse, UnitRanges};
 
 /// An algebraic data type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,6 @@ pub struct Constructor {
     pub fields: Vec<Type>,
     /// The constructor as a function over those parameters.
     pub ty: Type,
-    /// The range of the name, relative to the definition.
-    pub range: TextRange,
 }
 
 /// A lowered type definition.
@@ -44,6 +42,22 @@ pub struct TypeDef {
     pub uses: Vec<TypeUse>,
     /// The errors in it.
     pub problems: Vec<Problem>,
+    /// The names of the constructors.
+    pub(crate) constructors: Vec<RangeId>,
+    pub(crate) source: UnitRanges,
+}
+
+impl TypeDef {
+    /// Returns a range, relative to the definition.
+    pub fn range(&self, id: RangeId) -> TextRange {
+        self.source.range(id)
+    }
+
+    /// Returns the constructors with the ranges of their names, relative to the definition.
+    pub fn constructors(&self) -> impl Iterator<Item = (&Constructor, TextRange)> {
+        let ranges = self.constructors.iter().map(|&id| self.range(id));
+        self.adt.constructors.iter().zip(ranges)
+    }
 }
 
 impl Adt {

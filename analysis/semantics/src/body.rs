@@ -11,22 +11,28 @@
 //! ```
 //!
 //! A unit is independent of its position and of the units around it, so that an edit replaces only
-//! the units that it touches, and the others are shared with the previous revision. Its expressions
+//! the units that it touches, and the others are shared with the previous revision. Ranges are in the
+//! [`SourceMap`] beside the body. Its expressions
 //! are in the order of evaluation; a branch or a function body is a range of them. Passes over a
 //! body are loops instead of recursive functions, because a network may nest deeply.
 
 mod index;
+mod pattern;
+mod reference;
+mod source;
 
 use std::sync::Arc;
 
 use operators::{Operator, attrs::AttrProblem};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
-use syntax::{TextRange, TextSize};
 use types::{AttrValue, Attrs, DataType, Dim, Kind, Param, Shape, Type};
 
 use crate::features::UnitFeatures;
 pub(crate) use index::{has_meta, name_bit};
+pub use pattern::{Arm, Match, Pattern, PatternKind};
+pub use reference::{ExprRef, LocalRef};
+pub use source::{SourceMap, UnitRanges};
 
 /// The name of a variable, global, constructor or type, with its sigil where it has one.
 pub type Name = SmolStr;
@@ -61,6 +67,8 @@ ids! {
     MatchId,
     /// A call of a unit.
     CallId,
+    /// The range of a part of a unit that is not an expression, in the source map.
+    RangeId,
 }
 
 /// The lowered code of a definition.
@@ -68,8 +76,6 @@ ids! {
 pub struct Body {
     /// The header, the statements, and the tail expression.
     pub units: Vec<Arc<Unit>>,
-    /// The start of each unit, relative to the definition.
-    pub starts: Vec<TextSize>,
 }
 
 /// The header, a statement or the tail expression of a definition.
@@ -79,8 +85,6 @@ pub struct Unit {
     pub kind: UnitKind,
     /// Expressions in the order of evaluation.
     pub exprs: Vec<Expr>,
-    /// The range of each expression, relative to the unit.
-    pub ranges: Vec<TextRange>,
     /// Variables bound anywhere in the unit.
     pub binders: Vec<Binder>,
     /// The free names of the unit.
@@ -105,24 +109,21 @@ pub struct Unit {
     pub features: UnitFeatures,
     /// A bit for each name that is bound in the unit.
     pub(crate) name_summary: u64,
-    /// The length in bytes.
-    pub len: u32,
     pub(crate) index: index::Lazy,
 }
 
 impl PartialEq for Unit {
     fn eq(&self, other: &Unit) -> bool {
-        // All fields are computed from the text, and if these lists are equal, the texts differ at
-        // most in white space that does not affect ranges.
+        // The other fields follow from these.
         self.kind == other.kind
-            && self.len == other.len
             && self.exprs == other.exprs
-            && self.ranges == other.ranges
             && self.binders == other.binders
             && self.frees == other.frees
             && self.fns == other.fns
             && self.matches == other.matches
             && self.calls == other.calls
+            && self.root == other.root
+            && self.binds == other.binds
             // Undeclared names of shapes do not occur in types.
             && self.type_uses == other.type_uses
             && self.type_comments == other.type_comments
@@ -301,8 +302,8 @@ pub struct MetaRef {
 pub struct Binder {
     /// The name, with the sigil.
     pub name: Name,
-    /// The range of the name, relative to the unit.
-    pub range: TextRange,
+    /// The range of the name.
+    pub range: RangeId,
     /// The kind of binding.
     pub kind: BinderKind,
     /// The annotation.
@@ -330,7 +331,7 @@ pub struct Free {
     /// The name, with the sigil.
     pub name: Name,
     /// The range of the first use.
-    pub range: TextRange,
+    pub range: RangeId,
     /// Set if the name is projected, and may be part of a longer name.
     pub dotted: bool,
     /// Set if this is such a longer name, and may be a projection.
@@ -360,7 +361,7 @@ pub struct WhereRelation {
     /// `Broadcast`
     pub name: SmolStr,
     /// The range of the name.
-    pub range: TextRange,
+    pub range: RangeId,
     /// The related types; the default is the parameters and the result.
     pub args: Option<Vec<Type>>,
 }
@@ -371,7 +372,7 @@ pub struct CallData {
     /// The callee.
     pub callee: Callee,
     /// The range of the callee.
-    pub callee_range: TextRange,
+    pub callee_range: RangeId,
     /// The arguments.
     pub args: SmallVec<[ExprId; 4]>,
     /// The attributes, checked against the schema of the operator.
@@ -389,6 +390,8 @@ pub struct CallData {
     pub type_args: Vec<TypeArg>,
     /// Set if the call is written with an infix operator: `%a + %b`.
     pub infix: bool,
+    /// Set if the operator has the name of the manual, not that of TVM: `mul`.
+    pub alias: bool,
 }
 
 /// A callee.
@@ -417,53 +420,11 @@ pub struct WrittenAttr {
     /// Its name.
     pub name: SmolStr,
     /// The range of the name.
-    pub name_range: TextRange,
+    pub name_range: RangeId,
     /// Its value.
     pub value: AttrValue,
     /// The range of the value.
-    pub value_range: TextRange,
-}
-
-/// A `match` expression.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Match {
-    /// The matched value.
-    pub scrutinee: ExprId,
-    /// Set for `match?`: a value that no arm matches is an error at run time.
-    pub partial: bool,
-    /// The arms.
-    pub arms: Vec<Arm>,
-}
-
-/// An arm of a `match`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Arm {
-    /// The pattern.
-    pub pattern: Pattern,
-    /// Its body.
-    pub body: Region,
-}
-
-/// A pattern.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pattern {
-    /// The range.
-    pub range: TextRange,
-    /// The kind.
-    pub kind: PatternKind,
-}
-
-/// The kind of a pattern.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PatternKind {
-    /// `_`, or a syntax error.
-    Wildcard,
-    /// `%x`
-    Var(BinderId),
-    /// `Cons(%x, _)`
-    Constructor(Name, Vec<Pattern>),
-    /// `(%a, _)`
-    Tuple(Vec<Pattern>),
+    pub value_range: RangeId,
 }
 
 /// A use of a type name that is resolved in the module.
@@ -476,7 +437,7 @@ pub struct TypeUse {
     /// The expected kind: a type, except in `Tensor[s, float32]` and `Tensor[(n, 3), float32]`.
     pub expected: Kind,
     /// The range.
-    pub range: TextRange,
+    pub range: RangeId,
 }
 
 /// A `/* ty=… */` comment.
@@ -485,7 +446,7 @@ pub struct TypeComment {
     /// The subject of the comment.
     pub subject: Subject,
     /// The range of the type in the comment.
-    pub range: TextRange,
+    pub range: RangeId,
     /// The text of the type.
     pub text: SmolStr,
 }
@@ -503,7 +464,7 @@ pub enum Subject {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     /// The range.
-    pub range: TextRange,
+    pub range: RangeId,
     /// The kind.
     pub kind: ProblemKind,
 }
@@ -525,7 +486,7 @@ pub enum ProblemKind {
         /// The callee.
         callee: SmolStr,
         /// The range of the callee.
-        callee_range: TextRange,
+        callee_range: RangeId,
     },
     /// TVM reads the attributes of this operator from the metadata section only.
     DetachedAttrs(&'static Operator),
@@ -584,10 +545,5 @@ impl Body {
     /// Returns the function of the header.
     pub fn header(&self) -> Option<&Function> {
         self.units.first().and_then(|unit| unit.header())
-    }
-
-    /// Returns the range of a unit, relative to the definition.
-    pub fn unit_range(&self, unit: usize) -> TextRange {
-        TextRange::at(self.starts[unit], self.units[unit].len.into())
     }
 }

@@ -11,13 +11,13 @@ use types::AttrValue;
 use weights::{CONSTANT, FoldedLine, drop_entries, drops_part, is_folded};
 
 use crate::{
-    body::{Expr, ExprId, Unit},
+    body::{Expr, ExprId, ExprRef, Unit},
     db::Db,
     features::UnitFeatures,
     item::{Def, DefKind, Module},
     lower::meta_parts,
     queries,
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// Returns the views of the definitions of a module that have bodies.
@@ -87,8 +87,8 @@ pub fn uses_of_entry<'db>(
 fn references<'v>(view: &'v View<'_>) -> impl Iterator<Item = Token<'v>> {
     let root = view.root();
     let statement = move |unit: usize| {
-        let start = view.place(unit, TextRange::default());
-        let path = root.path_to(TextRange::at(start.start(), 1.into()));
+        let start = view.unit_range(unit).start();
+        let path = root.path_to(TextRange::at(start, 1.into()));
         let block = path.iter().position(|node| node.kind() == SyntaxKind::BLOCK)?;
         path.get(block + 1).copied()
     };

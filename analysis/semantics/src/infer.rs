@@ -38,11 +38,7 @@ use smallvec::SmallVec;
 use types::{DTypeTerm, Level, NodeId, Param, ParamId, RelationId, Solver, Type};
 
 pub use crate::metadata::MetaEntry;
-use crate::{
-    body::*,
-    features::UnitFeatures,
-    scope::{LocalRef, Scopes},
-};
+use crate::{body::*, features::UnitFeatures, scope::Scopes};
 pub use env::{Env, Global, ModuleData};
 pub use finding::{Finding, Mismatch};
 use repeated::Repeated;

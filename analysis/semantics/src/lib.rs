@@ -38,6 +38,7 @@ mod tree;
 mod tvm;
 mod view;
 
+pub use body::ExprRef;
 pub use check::{
     MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, is_allowed, is_fully_typed,
     nearest_code, source_of, trail_of, writable,
@@ -52,4 +53,4 @@ pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};
 pub use tvm::{Converted, apply, rules::imports_prelude, to_tvm};
-pub use view::{ExprRef, TypeAt, View, types_in};
+pub use view::{TypeAt, View, types_in};

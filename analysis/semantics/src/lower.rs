@@ -35,12 +35,13 @@ pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
 pub use type_def::lower_type_def;
 
-/// The tree of a definition and the body that follows from it. Made by [`Lowered::new`] alone, so that
-/// the two always belong together.
+/// The tree of a definition, with the body and the source map that follow from it. Made by
+/// [`Lowered::new`] alone, so that they always belong together.
 #[derive(Clone)]
 pub struct Lowered {
     green: GreenNode,
     body: Arc<Body>,
+    source: Arc<SourceMap>,
 }
 
 impl Lowered {
@@ -49,62 +50,79 @@ impl Lowered {
     /// `other` may be any definition, and is most useful if it is the previous version of this one:
     /// units of the same syntax are shared with it. The result is equal without it.
     pub fn new(green: &GreenNode, other: Option<&Lowered>) -> Lowered {
-        let body = lower(Node::root(green), other);
-        let same = other.map(|other| &other.body).filter(|known| ***known == body);
-        let body = same.cloned().unwrap_or_else(|| Arc::new(body));
-        Lowered { green: green.clone(), body }
+        /// Returns an equal earlier value instead of the new one.
+        fn shared<T: PartialEq>(new: T, other: Option<&Arc<T>>) -> Arc<T> {
+            let same = other.filter(|known| ***known == new);
+            same.cloned().unwrap_or_else(|| Arc::new(new))
+        }
+        let (body, source) = lower(Node::root(green), other);
+        let body = shared(body, other.map(|other| &other.body));
+        let source = shared(source, other.map(|other| &other.source));
+        Lowered { green: green.clone(), body, source }
     }
 
     /// Returns the body.
     pub fn body(&self) -> &Arc<Body> {
         &self.body
     }
+
+    /// Returns the source map of the body.
+    pub fn source(&self) -> &Arc<SourceMap> {
+        &self.source
+    }
 }
 
-fn lower(node: Node<'_>, other: Option<&Lowered>) -> Body {
+fn lower(node: Node<'_>, other: Option<&Lowered>) -> (Body, SourceMap) {
     let mut lowering = Lowering::default();
     let origin = node.start();
     let block = ast::FnDef::cast(node)
         .and_then(|def| def.body())
         .or_else(|| ast::ExprItem::cast(node).and_then(|item| item.block()));
 
-    let header = match other.filter(|other| has_same_header(node, &other.green)) {
+    let (header, header_ranges) = match other.filter(|other| has_same_header(node, &other.green)) {
         Some(other) => {
             let header = other.body.units[0].clone();
             lowering.type_params =
                 header.header().map(|header| header.type_params.clone()).unwrap_or_default();
-            header
+            (header, other.source.units[0].clone())
         }
-        None => Arc::new(lowering.header(node)),
+        None => {
+            let (header, ranges) = lowering.header(node);
+            (Arc::new(header), ranges)
+        }
     };
     lowering.def_params = lowering.type_params.len();
     let old = other.and_then(|other| Old::new(other, &header));
     let block = block.map(|block| block.node());
     let common = old.as_ref().zip(block).and_then(|(old, block)| Common::new(block, old));
     let old = old.zip(common);
-    let (old_body, common) = match &old {
-        Some((old, common)) => (Some(old.body), *common),
-        None => (None, Common::default()),
+    let common = old.as_ref().map(|(_, common)| *common).unwrap_or_default();
+    let (old_units, old_source) = match &old {
+        Some((old, _)) => (&old.body.units[1..], &old.source.units[1..]),
+        None => (&[][..], &[][..]),
     };
-    let old_units = old_body.map_or(&[][..], |body| &body.units[1..]);
     let slots = block.map_or_else(Vec::new, |block| slots(block, common));
     let count = common.prefix + slots.len() + common.suffix;
     let mut units = Vec::with_capacity(count + 1);
+    let mut ranges = Vec::with_capacity(count + 1);
     let mut starts = Vec::with_capacity(count + 1);
     units.push(header);
+    ranges.push(header_ranges);
     starts.push(TextSize::new(0));
     if let (Some((old, _)), Some(block)) = (&old, block) {
         units.extend_from_slice(&old_units[..common.prefix]);
-        let known = &old.body.starts[1..=common.prefix];
+        ranges.extend_from_slice(&old_source[..common.prefix]);
+        let known = &old.source.starts[1..=common.prefix];
         starts.extend(moved(known, old.block.start(), block.start() - origin));
     }
     for (i, slot) in (common.prefix..).zip(&slots) {
         starts.push(slot.node.start() - origin);
-        let mut unit = lowering.statement(slot);
+        let (mut unit, own_ranges) = lowering.statement(slot);
         // Another tree may lower to an equal unit, such as after white space was added. The old
         // unit keeps its types.
         let after_edit = old_units.len().checked_sub(count - i);
         let known = [Some(i), after_edit].into_iter().flatten();
+        let known_ranges = known.clone().filter_map(|at| old_source.get(at));
         let known = known.filter_map(|at| old_units.get(at));
         units.push(match known.clone().find(|known| ***known == unit) {
             Some(known) => known.clone(),
@@ -113,14 +131,17 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Body {
                 Arc::new(unit)
             }
         });
+        let same = known_ranges.clone().find(|known| **known == own_ranges);
+        ranges.push(same.cloned().unwrap_or(own_ranges));
     }
     if let (Some((old, _)), Some(block)) = (&old, block) {
         let first = old_units.len() - common.suffix;
         let end = block.range().end() - origin;
         units.extend_from_slice(&old_units[first..]);
-        starts.extend(moved(&old.body.starts[first + 1..], old.block.range().end(), end));
+        ranges.extend_from_slice(&old_source[first..]);
+        starts.extend(moved(&old.source.starts[first + 1..], old.block.range().end(), end));
     }
-    Body { units, starts }
+    (Body { units }, SourceMap { starts, units: ranges })
 }
 
 /// Returns offsets with the distance to `to` that they had to `from`. The difference wraps, so that one
@@ -189,8 +210,7 @@ fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
                 if let Some(slot) = slots.last_mut()
                     && slot.tail.is_none()
                 {
-                    let range = token.range() - slot.node.start();
-                    slot.tail = Some((range, token.text().into()));
+                    slot.tail = Some((token.range(), token.text().into()));
                 }
             }
             NodeOrToken::Token(_) => {}
@@ -213,6 +233,8 @@ struct Shared {
     claims: Vec<(usize, Option<Claim>)>,
     /// The operators of the last names, by green node: equal nodes of a tree are shared.
     operators: Vec<(usize, Option<&'static Operator>)>,
+    /// The last ranges of each length: statements of the same form have equal ones.
+    ranges: Vec<Option<UnitRanges>>,
 }
 
 /// The type in a `/* ty=T */` comment.
@@ -223,6 +245,18 @@ struct Claim {
 }
 
 impl Shared {
+    /// Returns the ranges of a unit, in the allocation of equal ones.
+    fn ranges(&mut self, len: TextSize, exprs: &[TextRange], others: &[TextRange]) -> UnitRanges {
+        if self.ranges.is_empty() {
+            self.ranges.resize(SLOTS, None);
+        }
+        let slot = &mut self.ranges[usize::from(len) % SLOTS];
+        match slot.as_ref().filter(|known| known.are(len, exprs, others)) {
+            Some(known) => known.clone(),
+            None => slot.insert(UnitRanges::new(len, exprs, others)).clone(),
+        }
+    }
+
     /// Returns the operator with a name.
     fn operator(&mut self, name: ast::NameRef<'_>) -> Option<&'static Operator> {
         if self.operators.is_empty() {
@@ -279,6 +313,11 @@ struct Lowering {
     origin: TextSize,
     /// The unit so far. Its lists keep their capacity for the next unit.
     unit: Unit,
+    /// The ranges of its expressions, and the others, relative to its start.
+    expr_ranges: Vec<TextRange>,
+    ranges: Vec<TextRange>,
+    /// Its length.
+    len: TextSize,
     scope: Scope,
     shared: Shared,
     /// Type parameters in scope, the innermost last.
@@ -297,7 +336,7 @@ impl Lowering {
     fn begin(&mut self, node: Node<'_>, kind: UnitKind) {
         self.origin = node.start();
         self.unit.kind = kind;
-        self.unit.len = u32::from(node.range().len());
+        self.len = node.range().len();
         self.scope.clear();
         self.type_params.truncate(self.def_params);
         self.next_param = 0;
@@ -306,22 +345,22 @@ impl Lowering {
     }
 
     /// Lowers the header of a definition. Its type parameters stay in scope.
-    fn header(&mut self, node: Node<'_>) -> Unit {
+    fn header(&mut self, node: Node<'_>) -> (Unit, UnitRanges) {
         self.begin(node, UnitKind::Header);
         let Some(def) = ast::FnDef::cast(node) else {
             // A bare expression has no header.
-            self.unit.len = 0;
+            self.len = TextSize::new(0);
             return self.finish();
         };
         let end = def.body().map_or(node.range().end(), |body| body.range().start());
-        self.unit.len = u32::from(end - node.start());
+        self.len = end - node.start();
         let function =
             self.signature(def.type_params(), def.params(), def.ret(), def.where_clause());
         self.unit.fns.push(function);
         self.finish()
     }
 
-    fn statement(&mut self, slot: &Slot<'_>) -> Unit {
+    fn statement(&mut self, slot: &Slot<'_>) -> (Unit, UnitRanges) {
         let node = slot.node;
         let kind = match node.kind() {
             SyntaxKind::LET_STMT => UnitKind::Let,
@@ -336,7 +375,7 @@ impl Lowering {
             self.unit.root = Some(root);
             if let Some((range, text)) = &slot.tail {
                 self.type_comment(Subject::Expr(root), *range, text);
-                self.unit.len = self.unit.len.max(u32::from(range.end()));
+                self.len = self.len.max(range.end() - self.origin);
             }
         } else {
             let (root, binder) = self.stmt(node);
@@ -346,7 +385,7 @@ impl Lowering {
         self.finish()
     }
 
-    fn finish(&mut self) -> Unit {
+    fn finish(&mut self) -> (Unit, UnitRanges) {
         /// Moves the elements to a list of exact capacity; the other list keeps its own for reuse.
         fn exact<T>(list: &mut Vec<T>) -> Vec<T> {
             if list.is_empty() {
@@ -356,13 +395,15 @@ impl Lowering {
             exact.append(list);
             exact
         }
+        let ranges = self.shared.ranges(self.len, &self.expr_ranges, &self.ranges);
+        self.expr_ranges.clear();
+        self.ranges.clear();
         let full = &mut self.unit;
-        Unit {
+        let unit = Unit {
             kind: full.kind,
             features: features_of(full),
             name_summary: full.binders.iter().fold(0, |all, binder| all | name_bit(&binder.name)),
             exprs: exact(&mut full.exprs),
-            ranges: exact(&mut full.ranges),
             binders: exact(&mut full.binders),
             frees: exact(&mut full.frees),
             fns: std::mem::take(&mut full.fns),
@@ -373,9 +414,9 @@ impl Lowering {
             type_uses: std::mem::take(&mut full.type_uses),
             type_comments: exact(&mut full.type_comments),
             problems: std::mem::take(&mut full.problems),
-            len: full.len,
             index: Default::default(),
-        }
+        };
+        (unit, ranges)
     }
 
     /// Ends the scope that began at a mark.
@@ -383,20 +424,26 @@ impl Lowering {
         self.scope.leave(mark, &self.unit.binders);
     }
 
-    fn place(&self, range: TextRange) -> TextRange {
-        range - self.origin
+    /// Adds a range to the source map.
+    fn range(&mut self, range: TextRange) -> RangeId {
+        let id = RangeId(self.ranges.len() as u32);
+        self.ranges.push(range - self.origin);
+        id
     }
 
     fn problem(&mut self, range: TextRange, kind: ProblemKind) {
-        let range = self.place(range);
+        let range = self.range(range);
+        self.problem_at(range, kind);
+    }
+
+    fn problem_at(&mut self, range: RangeId, kind: ProblemKind) {
         self.unit.problems.push(Problem { range, kind });
     }
 
     fn push(&mut self, range: TextRange, expr: Expr) -> ExprId {
         let id = ExprId(self.unit.exprs.len() as u32);
         self.unit.exprs.push(expr);
-        let range = self.place(range);
-        self.unit.ranges.push(range);
+        self.expr_ranges.push(range - self.origin);
         id
     }
 
@@ -426,13 +473,13 @@ impl Lowering {
         if is_bad {
             self.problem(range, ProblemKind::BadBinder { name: text.clone(), kind });
         }
-        Binder { name: text, range: self.place(range), kind, annotation: None }
+        Binder { name: text, range: self.range(range), kind, annotation: None }
     }
 
     /// Records a `/* ty=T span=S */` comment about `subject`. `range` is that of the comment.
     fn type_comment(&mut self, subject: Subject, range: TextRange, comment: &str) {
         let Some(Claim { at, text }) = self.shared.claim(comment) else { return };
-        let range = TextRange::at(range.start() + at, TextSize::of(text.as_str()));
+        let range = self.range(TextRange::at(range.start() + at, TextSize::of(text.as_str())));
         self.unit.type_comments.push(TypeComment { subject, range, text });
     }
 
@@ -466,7 +513,7 @@ impl Lowering {
             let Some(name) = relation.name() else { continue };
             let args = relation.args();
             let args = args.map(|args| args.fields().map(|ty| self.ty(ty.node())).collect());
-            let range = self.place(name.range());
+            let range = self.range(name.range());
             function.relations.push(WhereRelation { name: name.text().into(), range, args });
         }
         function
@@ -513,8 +560,7 @@ impl Lowering {
                 }
                 NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
                     if let Some(binder) = last {
-                        let range = self.place(token.range());
-                        self.type_comment(Subject::Binder(binder), range, token.text());
+                        self.type_comment(Subject::Binder(binder), token.range(), token.text());
                     }
                 }
                 NodeOrToken::Token(_) => {}

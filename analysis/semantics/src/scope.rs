@@ -13,19 +13,10 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind, name_bit},
+    body::{BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitKind, name_bit},
     ends::common_ends,
     features::UnitFeatures,
 };
-
-/// A reference to a variable of a body.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct LocalRef {
-    /// The unit that binds it.
-    pub unit: u32,
-    /// The variable there.
-    pub binder: BinderId,
-}
 
 /// The resolved names of a body, and the features of its units.
 #[derive(Debug, Default, PartialEq, Eq)]

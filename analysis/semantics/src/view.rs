@@ -18,19 +18,10 @@ use crate::{
     item::{Def, DefKind, Module},
     module::ModuleTypes,
     queries,
-    scope::{LocalRef, Scopes},
+    scope::Scopes,
 };
 use coordinates::Coordinates;
 pub(crate) use coordinates::{OtherPlaces, OtherRanges};
-
-/// A reference to an expression of a body.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ExprRef {
-    /// The index of the unit.
-    pub unit: usize,
-    /// The expression in the unit.
-    pub expr: ExprId,
-}
 
 /// A definition with its body, names and types.
 ///
@@ -45,6 +36,8 @@ pub struct View<'db> {
     pub module: Module<'db>,
     /// Its body.
     pub body: Arc<Body>,
+    /// The source map of the body.
+    pub source: Arc<SourceMap>,
     /// Its names.
     pub scopes: Arc<Scopes>,
     /// Its types.
@@ -79,6 +72,7 @@ impl<'db> View<'db> {
             def,
             module,
             body: queries::body(db, def),
+            source: queries::source_map(db, def),
             scopes: queries::scopes(db, def),
             inference: queries::inference(db, def),
             types: queries::module_types(db, module),
@@ -162,14 +156,34 @@ impl<'db> View<'db> {
         }
     }
 
-    /// Converts a range of a unit to a range of the file.
-    pub fn place(&self, unit: usize, range: TextRange) -> TextRange {
-        range + self.body.starts[unit] + self.start()
+    /// Returns the range of a part of a unit in the file.
+    pub fn place(&self, unit: usize, id: RangeId) -> TextRange {
+        self.source.range(unit, id) + self.start()
+    }
+
+    /// Returns the expressions of a unit that are written in the text, with their ranges in the file.
+    pub fn exprs(&self, unit: usize) -> impl Iterator<Item = (ExprRef, &Expr, TextRange)> {
+        let start = self.start();
+        let exprs = self.source.exprs(&self.body, unit);
+        exprs.map(move |(id, expr, range)| (ExprRef { unit, expr: id }, expr, range + start))
+    }
+
+    /// Returns the calls of a unit, with their ranges in the file.
+    pub fn calls(&self, unit: usize) -> impl Iterator<Item = (&CallData, TextRange)> {
+        self.exprs(unit).filter_map(move |(_, expr, range)| match expr {
+            Expr::Call(call) => Some((self.unit(unit).call(*call), range)),
+            _ => None,
+        })
+    }
+
+    /// Returns the range of a unit in the file.
+    pub fn unit_range(&self, unit: usize) -> TextRange {
+        self.source.unit(unit) + self.start()
     }
 
     /// Returns the range of an expression in the file.
     pub fn range(&self, expr_ref: ExprRef) -> TextRange {
-        self.place(expr_ref.unit, self.unit(expr_ref.unit).range(expr_ref.expr))
+        self.source.expr(expr_ref.unit, expr_ref.expr) + self.start()
     }
 
     /// Returns the range of the binder of a variable in the file.
@@ -262,7 +276,7 @@ impl<'db> View<'db> {
 
     /// Returns the annotation of a variable, with ranges relative to the definition.
     pub fn annotation_node(&self, binding: LocalRef) -> Option<Node<'_>> {
-        let at = self.binder(binding).range + self.body.starts[binding.unit as usize];
+        let at = self.source.range(binding.unit as usize, self.binder(binding).range);
         let path = self.def.node(self.db).path_to(at);
         let holder = path.iter().rev().find(|node| {
             matches!(
@@ -325,9 +339,7 @@ impl<'db> View<'db> {
 
     /// Returns the unit that contains `offset` of the file.
     pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
-        let offset = offset.checked_sub(self.start())?;
-        let at = self.body.starts.partition_point(|&start| start <= offset).checked_sub(1)?;
-        Some(at)
+        self.source.unit_at(offset.checked_sub(self.start())?)
     }
 
     /// Returns the range of the first token of the definition.
@@ -356,13 +368,8 @@ pub fn types_in(db: &dyn Db, file: SourceFile) -> Vec<TypeAt> {
     for view in queries::all_defs(db, file).filter(computing).filter_map(|def| View::new(db, def)) {
         for (number, unit) in view.body.units.iter().enumerate() {
             let inferred = view.unit_types(number);
-            for (index, expr) in unit.exprs.iter().enumerate() {
-                // Steps of the evaluation have no text.
-                if !expr.is_step() && *expr != Expr::Missing {
-                    let id = ExprId(index as u32);
-                    let range = view.place(number, unit.range(id));
-                    types.push(TypeAt { range, ty: inferred.expr(id).clone() });
-                }
+            for (ExprRef { expr, .. }, _, range) in view.exprs(number) {
+                types.push(TypeAt { range, ty: inferred.expr(expr).clone() });
             }
             for (index, binder) in unit.binders.iter().enumerate() {
                 let ty = inferred.binder(BinderId(index as u32)).clone();

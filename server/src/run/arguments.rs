@@ -12,9 +12,8 @@ use interpreter::Value;
 use semantics::{
     Code, Diagnostic, View,
     adt::Constructor,
-    body::{Name, UnitKind},
+    body::{LocalRef, Name, UnitKind},
     module::ModuleTypes,
-    scope::LocalRef,
 };
 use syntax::TextRange;
 use types::{AdtType, DataType, Dim, Type, TypeArg};

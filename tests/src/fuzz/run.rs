@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value, count_of};
 use semantics::{
-    Database, Def, DefKind, Severity, View, all_defs, body::UnitKind, check_file, is_fully_typed,
-    scope::LocalRef, types_in,
+    Database, Def, DefKind, Severity, View, all_defs,
+    body::{LocalRef, UnitKind},
+    check_file, is_fully_typed, types_in,
 };
 use syntax::ParseLimits;
 use types::{TensorType, Type};

@@ -2,8 +2,7 @@
 
 use semantics::{
     DefKind, ExprRef, View, all_defs,
-    body::{BinderId, BinderKind, ExprId},
-    scope::LocalRef,
+    body::{BinderId, BinderKind, ExprId, LocalRef},
 };
 use syntax::{
     SyntaxKind, TextRange,

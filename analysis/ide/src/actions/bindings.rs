@@ -250,7 +250,7 @@ pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
 /// recursive, which a graph binding does not allow, and a graph binding cannot hold a block.
 fn graph_head(
     view: &View<'_>,
-    binding: semantics::scope::LocalRef,
+    binding: semantics::body::LocalRef,
     known: &mut Names,
 ) -> Option<(TextRange, String)> {
     let stmt = statement_of(view, binding)?;

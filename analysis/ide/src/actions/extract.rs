@@ -1,7 +1,10 @@
 //! Actions that give a name to the selection: a variable for an expression, or a definition for an
 //! expression or for bindings.
 
-use semantics::{View, body::BinderKind, scope::LocalRef};
+use semantics::{
+    View,
+    body::{BinderKind, LocalRef},
+};
 use syntax::{Node, SyntaxKind, TextRange};
 use types::{Flags, Type};
 

@@ -7,8 +7,8 @@
 
 use operators::Operator;
 use semantics::{
-    Code, Diagnostic, ExprRef, Severity,
-    body::{CallData, Callee, Expr},
+    Code, Diagnostic, ExprRef, Severity, View,
+    body::{CallData, Callee},
     check_file,
 };
 use syntax::{TextRange, TextSize};
@@ -29,13 +29,13 @@ struct Candidate {
 }
 
 /// The operator call that has an error.
-struct FailingCall<'c> {
+struct FailingCall<'c, 'db> {
+    view: &'c View<'db>,
+    unit: usize,
     operator: &'static Operator,
     call: &'c CallData,
     /// The ranges in the file and the types of the arguments.
     args: Vec<(TextRange, Type)>,
-    /// The offset of the unit in the file.
-    base: TextSize,
 }
 
 pub(super) fn offer(context: &Context<'_>) -> Option<String> {
@@ -70,15 +70,14 @@ fn only_fix(context: &Context<'_>) -> Option<Candidate> {
 }
 
 /// Returns the innermost operator call around an error.
-fn failing_call<'c>(context: &'c Context<'_>, diagnostic: &Diagnostic) -> Option<FailingCall<'c>> {
+fn failing_call<'c, 'db>(
+    context: &'c Context<'db>,
+    diagnostic: &Diagnostic,
+) -> Option<FailingCall<'c, 'db>> {
     let view = context.view.as_ref()?;
     let number = view.unit_at(diagnostic.range.start())?;
-    let unit = view.unit(number);
-    let calls = unit.exprs.iter().zip(&unit.ranges).filter_map(|(expr, range)| match expr {
-        Expr::Call(id) => Some((unit.call(*id), view.place(number, *range))),
-        _ => None,
-    });
-    let (call, _) = calls
+    let (call, _) = view
+        .calls(number)
         .filter(|(_, range)| range.contains_range(diagnostic.range))
         .min_by_key(|(_, range)| range.len())?;
     let Callee::Operator(operator) = &call.callee else { return None };
@@ -86,13 +85,12 @@ fn failing_call<'c>(context: &'c Context<'_>, diagnostic: &Diagnostic) -> Option
         let expr_ref = ExprRef { unit: number, expr };
         (view.range(expr_ref), view.ty(expr_ref).clone())
     });
-    let base = context.start() + view.body.starts[number];
-    let failing = FailingCall { operator, call, args: args.collect(), base };
+    let failing = FailingCall { view, unit: number, operator, call, args: args.collect() };
     (call.whole && call.trusted && !failing.args.is_empty()).then_some(failing)
 }
 
 /// Returns the candidates: other attributes, swapped arguments and transposed arguments.
-fn candidates(context: &Context<'_>, failing: &FailingCall<'_>) -> Vec<Candidate> {
+fn candidates(context: &Context<'_>, failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
     let mut candidates = attributes(failing);
     let text = |range: TextRange| context.slice(range - context.start()).to_owned();
     let relation = failing.operator.plain_relation().map(|relation| Relation {
@@ -160,7 +158,7 @@ fn transposed(tensor: &TensorType, axes: &[usize]) -> Type {
 }
 
 /// Returns candidates with other values of the attributes that say which axes correspond.
-fn attributes(failing: &FailingCall<'_>) -> Vec<Candidate> {
+fn attributes(failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
     let Some(schema) = failing.operator.schema.filter(|_| !failing.operator.detached) else {
         return Vec::new();
     };
@@ -182,7 +180,7 @@ fn attributes(failing: &FailingCall<'_>) -> Vec<Candidate> {
         let now_text = crate::words::value(written);
         for value in values.into_iter().filter(|value| *value != now_text) {
             let edit = match now {
-                Some(attr) => (attr.value_range + failing.base, value.clone()),
+                Some(attr) => (failing.view.place(failing.unit, attr.value_range), value.clone()),
                 None => (TextRange::empty(failing.end()), format!(", {}={value}", field.name)),
             };
             let title = format!("Write `{}={value}`", field.name);
@@ -192,12 +190,13 @@ fn attributes(failing: &FailingCall<'_>) -> Vec<Candidate> {
     candidates
 }
 
-impl FailingCall<'_> {
+impl FailingCall<'_, '_> {
     /// Returns the end of the last argument or attribute.
     fn end(&self) -> TextSize {
         let args = self.args.iter().map(|(range, _)| range.end());
-        let attrs = self.call.written.iter().map(|attr| attr.value_range.end() + self.base);
-        args.chain(attrs).max().unwrap_or(self.base)
+        let written = self.call.written.iter();
+        let attrs = written.map(|attr| self.view.place(self.unit, attr.value_range).end());
+        args.chain(attrs).max().unwrap_or_default()
     }
 
     /// Returns the type of the first argument, or of its first field if it is a tuple.
@@ -208,7 +207,7 @@ impl FailingCall<'_> {
 }
 
 /// Returns all axes except the current one.
-fn axes(failing: &FailingCall<'_>, now: Option<i64>) -> Vec<String> {
+fn axes(failing: &FailingCall<'_, '_>, now: Option<i64>) -> Vec<String> {
     let Some(tensor) = failing.first_tensor() else { return Vec::new() };
     let rank = tensor.shape.len() as i64;
     let now = now.map(|axis| if axis < 0 { axis + rank } else { axis });
@@ -217,7 +216,7 @@ fn axes(failing: &FailingCall<'_>, now: Option<i64>) -> Vec<String> {
 
 /// Returns the number of groups that makes the channels of data and weight fit: 32 channels of data
 /// and 4 of the weight need `groups=8`.
-fn groups(failing: &FailingCall<'_>) -> Vec<String> {
+fn groups(failing: &FailingCall<'_, '_>) -> Vec<String> {
     let channels = |position: usize| {
         let tensor = failing.args.get(position)?.1.as_tensor()?;
         tensor.shape.get(1)?.as_known()

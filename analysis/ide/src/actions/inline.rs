@@ -4,8 +4,7 @@
 use rustc_hash::FxHashMap;
 use semantics::{
     DefKind, View,
-    body::{BinderId, BinderKind},
-    scope::LocalRef,
+    body::{BinderId, BinderKind, LocalRef},
 };
 use syntax::{
     Node, SyntaxKind, TextRange,

@@ -3,8 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     Db, DefKind, ExprRef, Module, View,
-    body::{BinderId, BinderKind, ExprId},
-    scope::LocalRef,
+    body::{BinderId, BinderKind, ExprId, LocalRef},
 };
 use syntax::TextRange;
 
@@ -116,10 +115,9 @@ pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<LocalRef, Vec<TextRange>> {
 /// Returns the variables that are used in a range of the file, with the ranges of the uses.
 pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(LocalRef, TextRange)> {
     let mut found = Vec::new();
-    let start = view.def.start(view.db);
     let first = view.unit_at(range.start()).unwrap_or(0);
     for (number, unit) in view.body.units.iter().enumerate().skip(first) {
-        if view.body.starts[number] + start >= range.end() {
+        if view.unit_range(number).start() >= range.end() {
             break;
         }
         for i in 0..unit.exprs.len() {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use semantics::{
     DefKind, View, all_defs,
-    body::BinderKind,
-    scope::{LocalRef, is_marked_unused},
+    body::{BinderKind, LocalRef},
+    scope::is_marked_unused,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use operators::Operator;
 use rustc_hash::FxHashMap;
-use semantics::body::{CallData, Callee as Called, Expr};
+use semantics::body::{CallData, Callee as Called};
 use types::{Attrs, Dim, Place, Relation, State, Table, Type, probe};
 
 use super::List;
@@ -168,15 +168,11 @@ impl List<'_, '_> {
     fn attrs_of(&self, operator: &'static Operator) -> Option<Attrs> {
         let view = self.view?;
         let number = view.unit_at(self.offset)?;
-        let unit = view.unit(number);
         let is_call = |call: &&CallData| {
             matches!(call.callee, Called::Operator(found) if found == operator) && call.trusted
         };
-        let calls = unit.exprs.iter().zip(&unit.ranges).filter_map(|(expr, range)| match expr {
-            Expr::Call(id) => Some((unit.call(*id), view.place(number, *range))),
-            _ => None,
-        });
-        let (call, _) = calls
+        let (call, _) = view
+            .calls(number)
             .filter(|(call, range)| {
                 is_call(call) && range.start() < self.offset && self.offset <= range.end()
             })

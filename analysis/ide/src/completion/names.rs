@@ -265,19 +265,10 @@ impl List<'_, '_> {
 /// Returns the type of the shortest expression that ends at `end`, before a dot.
 pub(crate) fn type_ending_at(view: &View<'_>, end: TextSize) -> Option<Type> {
     let number = view.unit_at(end.checked_sub(1.into())?)?;
-    let unit = view.unit(number);
-    let mut best: Option<(TextSize, usize)> = None;
-    for (i, expr) in unit.exprs.iter().enumerate() {
-        if expr.is_step() || *expr == semantics::body::Expr::Missing {
-            continue;
-        }
-        let range = view.place(number, unit.ranges[i]);
-        if range.end() == end && best.is_none_or(|(start, _)| range.start() > start) {
-            best = Some((range.start(), i));
-        }
-    }
-    let (_, at) = best?;
-    Some(view.unit_types(number).expr(semantics::body::ExprId(at as u32)).clone())
+    let exprs = view.exprs(number).filter(|(.., range)| range.end() == end);
+    // Of those with the same start, the first.
+    let (expr_ref, ..) = exprs.min_by_key(|(.., range)| std::cmp::Reverse(range.start()))?;
+    Some(view.ty(expr_ref).clone())
 }
 
 fn functions_of<'db>(

@@ -3,7 +3,10 @@
 
 use operators::Operator;
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, DefKind, Module, body::Callee};
+use semantics::{
+    Db, Def, DefKind, Module,
+    body::{CallData, Callee},
+};
 use syntax::TextSize;
 
 /// The numbers of calls of each operator in a module.
@@ -88,15 +91,15 @@ fn calls<'db>(
     db: &'db dyn Db,
     def: Def<'db>,
 ) -> impl Iterator<Item = (TextSize, &'static Operator)> {
-    let body = semantics::body(db, def);
+    let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
     let start = def.start(db);
     (0..body.units.len()).flat_map(move |number| {
-        let base = start + body.starts[number];
+        let offset = |call: &CallData| source.range(number, call.callee_range).start() + start;
         let mut found: Vec<(TextSize, &'static Operator)> = body.units[number]
             .calls
             .iter()
             .filter_map(|call| match &call.callee {
-                Callee::Operator(operator) => Some((call.callee_range.start() + base, *operator)),
+                Callee::Operator(operator) => Some((offset(call), *operator)),
                 _ => None,
             })
             .collect();

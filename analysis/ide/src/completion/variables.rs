@@ -1,7 +1,10 @@
 //! Completion of variables, ranked by how likely they are used next.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use semantics::{View, body::BinderKind, scope::LocalRef};
+use semantics::{
+    View,
+    body::{BinderKind, LocalRef},
+};
 
 use super::{Item, ItemKind, List, MAX_ITEMS, brief, fit, fits::Constraint, item};
 use crate::{

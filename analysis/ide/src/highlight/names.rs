@@ -10,11 +10,11 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use semantics::{
     Db, Def, DefKind, Module,
-    body::{BinderId, BinderKind, Body, Expr, Name, Unit},
+    body::{BinderId, BinderKind, Body, Expr, ExprId, LocalRef, Name, SourceMap, Unit},
     global,
     module::ModuleTypes,
     module_types,
-    scope::{LocalRef, Scopes, is_marked_unused, unused_inside},
+    scope::{Scopes, is_marked_unused, unused_inside},
 };
 use syntax::{
     TextRange, TextSize,
@@ -102,6 +102,7 @@ pub(super) struct DefNames<'db> {
 
 struct Code {
     body: Arc<Body>,
+    source: Arc<SourceMap>,
     scopes: Arc<Scopes>,
     unused: FxHashSet<LocalRef>,
     hidden: FxHashSet<LocalRef>,
@@ -122,6 +123,7 @@ impl<'db> DefNames<'db> {
         let computes = matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
         let code = computes.then(|| {
             let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
+            let source = semantics::source_map(db, def);
             let unused = scopes.unused.iter().copied().collect();
             let hidden = scopes.shadows.iter().map(|(_, hidden)| *hidden).collect();
             let constant = body.units.iter().map(|unit| {
@@ -129,7 +131,7 @@ impl<'db> DefNames<'db> {
                 unit.binds.is_some()
                     && unit.exprs.iter().rev().find(binds).is_some_and(|e| is_constant(unit, e))
             });
-            Code { constant: constant.collect(), unused, hidden, body, scopes }
+            Code { constant: constant.collect(), unused, hidden, body, source, scopes }
         });
         let mut hasher = FxHasher::default();
         module.hash.hash(&mut hasher);
@@ -139,8 +141,7 @@ impl<'db> DefNames<'db> {
 
     /// Returns the unit at an offset of the definition.
     pub(super) fn unit_at(&self, offset: TextSize) -> usize {
-        let starts = self.code.as_ref().map_or(&[][..], |code| &code.body.starts);
-        starts.partition_point(|&start| start <= offset).saturating_sub(1)
+        self.code.as_ref().and_then(|code| code.source.unit_at(offset)).unwrap_or_default()
     }
 
     /// Returns a hash of the resolution of the names in a unit. Equal trees with equal hashes have
@@ -164,7 +165,6 @@ impl<'db> DefNames<'db> {
     pub(super) fn of_unit(&self, number: usize) -> Vec<Named> {
         let Some(code) = &self.code else { return Vec::new() };
         let Some(unit) = code.body.units.get(number) else { return Vec::new() };
-        let base = code.body.starts[number];
         let mut own: Vec<(TokenKind, u8)> = (0..unit.binders.len())
             .map(|i| code.of(LocalRef { unit: number as u32, binder: BinderId(i as u32) }))
             .collect();
@@ -191,7 +191,8 @@ impl<'db> DefNames<'db> {
             };
             if let Some((kind, modifiers)) = resolved {
                 let modifiers = modifiers & !modifier::UNUSED;
-                found.push(Named { range: unit.ranges[i] + base, kind, modifiers });
+                let range = code.source.expr(number, ExprId(i as u32));
+                found.push(Named { range, kind, modifiers });
             }
         }
         for inner in unused_inside(unit) {
@@ -201,7 +202,8 @@ impl<'db> DefNames<'db> {
             if !binder.name.is_empty() {
                 let silenced = if is_marked_unused(&binder.name) { modifier::UNUSED } else { 0 };
                 let modifiers = (modifiers & !silenced) | modifier::DECLARATION;
-                found.push(Named { range: binder.range + base, kind, modifiers });
+                let range = code.source.range(number, binder.range);
+                found.push(Named { range, kind, modifiers });
             }
         }
         // Of `%input` and `%input.1`, which start at the same offset, the longer one wins.

@@ -4,8 +4,7 @@ use operators::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     ExprRef, View,
-    body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, Region, Subject},
-    scope::LocalRef,
+    body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, LocalRef, Region, Subject},
 };
 use syntax::{NodeOrToken, SyntaxKind, TextSize};
 
@@ -97,7 +96,7 @@ impl<'db> Data<'db> {
         let unit = self.view.unit(expr_ref.unit);
         let subject = Subject::Expr(expr_ref.expr);
         let about = unit.type_comments.iter().find(|e| e.subject == subject)?;
-        let at = about.range.start() + self.view.body.starts[expr_ref.unit];
+        let at = self.view.source.range(expr_ref.unit, about.range).start();
         let before = self.spans.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
         // The last comment that starts before the type contains it.
         let (start, span) = &self.spans[before];

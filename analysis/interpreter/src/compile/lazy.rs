@@ -8,8 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     View,
-    body::{BinderKind, Expr, ExprId, Region, Unit},
-    scope::LocalRef,
+    body::{BinderKind, Expr, ExprId, LocalRef, Region, Unit},
 };
 
 /// The graph bindings of a body that are evaluated on first use.

@@ -11,9 +11,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use semantics::{
     View,
-    body::{BinderId, Expr, ExprId, Region, Unit},
+    body::{BinderId, Expr, ExprId, LocalRef, Region, Unit},
     infer::{Inference, typing_rule},
-    scope::LocalRef,
 };
 use smallvec::SmallVec;
 use syntax::TextRange;

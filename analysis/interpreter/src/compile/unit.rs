@@ -4,10 +4,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use semantics::{
-    body::{self, BinderId, Expr, ExprId, FnId, PatternKind, Region},
-    scope::LocalRef,
-};
+use semantics::body::{self, BinderId, Expr, ExprId, FnId, LocalRef, PatternKind, Region};
 use syntax::TextRange;
 
 use super::{Compiler, Context, LiteralDTypes, Location, RegInstr, RegOp, Var};

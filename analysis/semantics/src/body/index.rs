@@ -6,7 +6,6 @@
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
-use syntax::TextRange;
 use types::AttrValue;
 
 use super::{
@@ -106,11 +105,6 @@ impl Unit {
             };
         }
         operands + 1 == value.len()
-    }
-
-    /// Returns the range of an expression, relative to the unit.
-    pub fn range(&self, expr: ExprId) -> TextRange {
-        self.ranges[expr.index()]
     }
 
     /// Returns an expression.

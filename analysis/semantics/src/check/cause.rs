@@ -26,8 +26,7 @@ use crate::{
     diagnostic::{Cause, Code, Diagnostic, Related, Role, Severity, are_same},
     infer::{Finding, Mismatch},
     queries,
-    scope::LocalRef,
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// The maximum number of consequences shown with a diagnostic.

@@ -8,14 +8,14 @@ use super::{
     typing,
 };
 use crate::{
-    body::{Callee, Expr, ExprId, ProblemKind, Unit},
+    body::{Callee, Expr, ExprId, ExprRef, ProblemKind, Unit},
     db::Db,
     diagnostic::{Code, Diagnostic, Severity},
     features::UnitFeatures,
     infer::{Finding, Mismatch},
     item::{Def, DefKind},
     queries, tvm,
-    view::{ExprRef, OtherRanges, View},
+    view::{OtherRanges, View},
 };
 
 /// The findings of a definition, in the coordinates of the definition.

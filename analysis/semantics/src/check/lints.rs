@@ -6,7 +6,7 @@ use types::Type;
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic, Severity},
-    scope::{LocalRef, is_marked_unused},
+    scope::is_marked_unused,
     view::View,
 };
 

@@ -62,8 +62,8 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
         if def.kind(db) == DefKind::Type
             && let Some(type_def) = queries::type_def(db, def)
         {
-            for constructor in &type_def.adt.constructors {
-                let range = constructor.range + def.start(db);
+            for (constructor, range) in type_def.constructors() {
+                let range = range + def.start(db);
                 let name = constructor.name.clone();
                 if let Some(&there) = constructors.get(&name) {
                     let message = format!("duplicate constructor `{name}`");
@@ -97,10 +97,10 @@ pub(super) fn check_type<'db>(db: &'db dyn Db, def: Def<'db>, found: &mut Vec<Di
     let Some(module) = module(db, def.file(db), def.module(db)) else { return };
     let types = queries::module_types(db, module);
     for type_use in &type_def.uses {
-        check_type_use(db, &types, type_use, type_use.range, found);
+        check_type_use(db, &types, type_use, type_def.range(type_use.range), found);
     }
     for problem in &type_def.problems {
-        found.push(text::of_kind(problem.range, "", &problem.kind));
+        found.push(text::of_kind(type_def.range(problem.range), "", &problem.kind));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(Diagnostic::new(

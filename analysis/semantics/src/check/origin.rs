@@ -27,11 +27,7 @@ use types::{Dim, Relation, Type, probe};
 use dtypes::{DtypeSource, dtype_source};
 use probes::{Equal, decided_together, erase, mentions, parts, unknown_source};
 
-use crate::{
-    body::*,
-    scope::LocalRef,
-    view::{ExprRef, View},
-};
+use crate::{body::*, view::View};
 
 /// The maximum number of steps of a chain that are shown.
 const MAX_STEPS: usize = 6;

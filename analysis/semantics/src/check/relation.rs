@@ -7,7 +7,7 @@ use super::{checked::Checked, origin};
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic},
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// Returns the diagnostic for a relation that does not hold.

@@ -12,9 +12,8 @@ use crate::{
     diagnostic::{Among, Code, Diagnostic, Role},
     infer::{Finding, Mismatch},
     queries,
-    scope::LocalRef,
     tvm::rules,
-    view::{ExprRef, View},
+    view::View,
 };
 
 pub(super) fn report(
@@ -302,16 +301,11 @@ fn callee_name(view: &Checked<'_, '_>, unit: usize, call: ExprId) -> String {
 /// then.
 fn has_wrong_pattern(view: &Checked<'_, '_>, unit: usize, expr: ExprId) -> bool {
     let Expr::Match(id) = view.unit(unit).expr(expr) else { return false };
-    // The arms are in the order of the text.
-    let arms = &view.unit(unit).matches[id.index()].arms;
-    let is_in_arm = |range: TextRange| {
-        let until = arms.partition_point(|arm| arm.pattern.range.start() <= range.start());
-        until.checked_sub(1).is_some_and(|at| arms[at].pattern.range.contains_range(range))
-    };
+    let data = &view.unit(unit).matches[id.index()];
     view.unit_types(unit).findings.iter().any(|finding| match finding {
         Finding::PatternArity { range, .. }
         | Finding::PatternType { range, .. }
-        | Finding::UnknownConstructor { range, .. } => is_in_arm(*range),
+        | Finding::UnknownConstructor { range, .. } => data.has_pattern(*range),
         _ => false,
     })
 }

@@ -20,11 +20,7 @@ use super::{
     Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes,
     results::{Assumptions, Marked},
 };
-use crate::{
-    body::*,
-    lower::printed_type,
-    scope::{LocalRef, Scopes},
-};
+use crate::{body::*, lower::printed_type, scope::Scopes};
 
 /// The maximum number of arguments with which a rule is retried, and the maximum number of their
 /// nodes. Each retry solves the rule with all arguments.

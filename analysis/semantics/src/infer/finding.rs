@@ -157,15 +157,15 @@ pub enum Finding {
     },
     /// A pattern of a constructor that does not exist.
     UnknownConstructor {
-        /// The range of the pattern, relative to the unit.
-        range: syntax::TextRange,
+        /// The pattern.
+        range: RangeId,
         /// The name.
         name: Name,
     },
     /// A constructor pattern with the wrong number of fields.
     PatternArity {
-        /// The range of the pattern, relative to the unit.
-        range: syntax::TextRange,
+        /// The pattern.
+        range: RangeId,
         /// The constructor; `None` for a tuple.
         name: Option<Name>,
         /// The number of fields.
@@ -175,8 +175,8 @@ pub enum Finding {
     },
     /// A pattern that does not match the type of the value.
     PatternType {
-        /// The range of the pattern, relative to the unit.
-        range: syntax::TextRange,
+        /// The pattern.
+        range: RangeId,
         /// The type of the pattern.
         pattern: Type,
         /// The type of the matched value.
@@ -216,8 +216,8 @@ pub enum Finding {
     },
     /// A `where` clause names a relation that does not exist.
     UnknownRelation {
-        /// The range of the name, relative to the unit.
-        range: syntax::TextRange,
+        /// The name in the text.
+        range: RangeId,
         /// The name.
         name: SmolStr,
     },

@@ -138,7 +138,7 @@ impl Infer<'_> {
         if vars.is_empty() {
             return;
         }
-        let binder = |&binder: &BinderId| crate::scope::LocalRef { unit: 0, binder };
+        let binder = |&binder: &BinderId| crate::body::LocalRef { unit: 0, binder };
         let params: Vec<NodeId> =
             header.params.iter().map(binder).map(|b| self.outer_variable(0, b)).collect();
         let node = self.solver.table.func(params, result);

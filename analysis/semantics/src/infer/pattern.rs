@@ -135,9 +135,7 @@ impl Infer<'_> {
         let is_broken = |finding: &Finding| match finding {
             Finding::UnknownConstructor { range, .. }
             | Finding::PatternArity { range, .. }
-            | Finding::PatternType { range, .. } => {
-                data.arms.iter().any(|arm| arm.pattern.range.contains_range(*range))
-            }
+            | Finding::PatternType { range, .. } => data.has_pattern(*range),
             _ => false,
         };
         if self.current().findings.iter().any(is_broken) {

@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use types::{Flags, Type};
 
 use super::UnitTypes;
-use crate::{body::*, features::UnitFeatures, scope::LocalRef};
+use crate::{body::*, features::UnitFeatures};
 
 /// The features of units whose types depend on more than their content and inputs.
 const DEPENDENT: UnitFeatures = UnitFeatures::BARE_INT

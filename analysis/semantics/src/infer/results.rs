@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use types::{DTypeTerm, Param, Type};
 
 use super::Finding;
-use crate::{body::*, scope::LocalRef};
+use crate::body::*;
 
 /// The types of a body.
 #[derive(Clone, Debug, Default, Eq)]

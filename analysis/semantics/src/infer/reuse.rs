@@ -13,7 +13,7 @@ use crate::{
     ends::common_ends,
     features::UnitFeatures,
     lower::is_shareable,
-    scope::{LocalRef, Moved, Named, Scopes},
+    scope::{Moved, Named, Scopes},
 };
 
 /// The types of a body whose parameters are all annotated, with everything that they follow from: the

@@ -5,13 +5,13 @@ use operators::{
     attrs::{AttrProblem, Written, bind, by_key},
 };
 use syntax::{
-    Node, SyntaxKind, TextRange,
+    Node, SyntaxKind,
     ast::{self, AstNode},
 };
 use types::{AttrSchema, AttrValue, Attrs, Number};
 
 use super::{Lowering, ty::meta_parts};
-use crate::body::{Literal, ProblemKind, WrittenAttr};
+use crate::body::{Literal, ProblemKind, RangeId, WrittenAttr};
 
 impl Lowering {
     pub(super) fn written_attr(&mut self, attr: ast::Attr<'_>) -> WrittenAttr {
@@ -19,8 +19,8 @@ impl Lowering {
         let value = attr.value().map(|value| value.node());
         WrittenAttr {
             name: name.map(|n| n.text().into()).unwrap_or_default(),
-            name_range: self.place(name.map_or(attr.range(), |n| n.range())),
-            value_range: self.place(value.map_or(attr.range(), |v| v.range())),
+            name_range: self.range(name.map_or(attr.range(), |n| n.range())),
+            value_range: self.range(value.map_or(attr.range(), |v| v.range())),
             value: self.attr_value(value),
         }
     }
@@ -76,7 +76,7 @@ impl Lowering {
         operator: &'static Operator,
         written: &[WrittenAttr],
         from_metadata: bool,
-        callee: TextRange,
+        callee: RangeId,
     ) -> (Attrs, bool) {
         if from_metadata && written.is_empty() {
             return (Attrs::none(), true);
@@ -94,18 +94,13 @@ impl Lowering {
                 // As in TVM, an operator without written attributes has none, not even defaults.
                 (_, None) => return (Attrs::none(), true),
                 (Some(schema), Some(first)) => {
-                    let range = first.name_range + self.origin;
-                    self.problem(range, ProblemKind::DetachedAttrs(operator));
+                    self.problem_at(first.name_range, ProblemKind::DetachedAttrs(operator));
                     schema
                 }
                 (None, Some(first)) => {
-                    let range = first.name_range + self.origin;
                     let name = operator.name.into();
-                    let kind = ProblemKind::AttrsNotTaken {
-                        callee: name,
-                        callee_range: self.place(callee),
-                    };
-                    self.problem(range, kind);
+                    let kind = ProblemKind::AttrsNotTaken { callee: name, callee_range: callee };
+                    self.problem_at(first.name_range, kind);
                     return (Attrs::none(), false);
                 }
             },
@@ -120,13 +115,11 @@ impl Lowering {
         for problem in bound.problems {
             let (name, range) = match (&problem, problem.written().and_then(|at| plain.get(at))) {
                 (AttrProblem::Missing { name }, _) => ((*name).into(), callee),
-                (_, Some(attr)) if problem.is_about_name() => {
-                    (attr.name.clone(), attr.name_range + self.origin)
-                }
-                (_, Some(attr)) => (attr.name.clone(), attr.value_range + self.origin),
+                (_, Some(attr)) if problem.is_about_name() => (attr.name.clone(), attr.name_range),
+                (_, Some(attr)) => (attr.name.clone(), attr.value_range),
                 (_, None) => continue,
             };
-            self.problem(range, ProblemKind::Attr { operator, name, problem });
+            self.problem_at(range, ProblemKind::Attr { operator, name, problem });
         }
         // An operator without a schema reads no attributes.
         (if operator.schema.is_some() { bound.attrs } else { Attrs::none() }, bound.trusted)
@@ -156,9 +149,8 @@ impl Lowering {
             (Some(found), Some(expected)) if found.key == expected.key => Ok(Some(found)),
             (_, expected) => {
                 let problem = AttrProblem::TypeKey { expected: expected.map(|schema| schema.key) };
-                let range = key.value_range + self.origin;
                 let name = key.name.clone();
-                self.problem(range, ProblemKind::Attr { operator, name, problem });
+                self.problem_at(key.value_range, ProblemKind::Attr { operator, name, problem });
                 Err(())
             }
         }

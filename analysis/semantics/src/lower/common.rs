@@ -7,7 +7,7 @@ use syntax::{
 use types::{Flags, Type};
 
 use super::Lowered;
-use crate::body::{Body, Unit};
+use crate::body::{Body, SourceMap, Unit};
 
 /// The statements at both ends of a block that are the same nodes as in the previous block.
 #[derive(Clone, Copy, Default)]
@@ -87,6 +87,7 @@ fn is_same_element(a: GreenElement<'_>, b: GreenElement<'_>) -> bool {
 pub(super) struct Old<'p> {
     pub(super) block: Node<'p>,
     pub(super) body: &'p Body,
+    pub(super) source: &'p SourceMap,
     /// Finds elements by offset: green nodes store the offsets of their children, but only red ones
     /// expose them.
     red: SyntaxNode,
@@ -99,7 +100,7 @@ impl<'p> Old<'p> {
         let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
         let block = Node::root(&previous.green).child(SyntaxKind::BLOCK).filter(|_| same)?;
         let red = SyntaxNode::new_root(block.green().to_owned());
-        Some(Old { block, body: &previous.body, red })
+        Some(Old { block, body: &previous.body, source: &previous.source, red })
     }
 
     /// Returns the number of slots.
@@ -109,7 +110,7 @@ impl<'p> Old<'p> {
 
     /// Returns the start of a slot, relative to the definition.
     fn start(&self, slot: usize) -> TextSize {
-        self.body.starts[slot + 1]
+        self.source.starts[slot + 1]
     }
 
     /// Returns the number of the element of a slot, or `None` for an empty one.

@@ -1,5 +1,6 @@
 //! Lowering of expressions.
 
+use operators::Operator;
 use smallvec::SmallVec;
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
@@ -117,7 +118,6 @@ impl Lowering {
 
     /// Lowers a comment after an expression.
     pub(super) fn comment(&mut self, expr: ExprId, range: TextRange, text: &str) {
-        let range = self.place(range);
         self.type_comment(Subject::Expr(expr), range, text);
         self.claim(expr, text);
     }
@@ -140,6 +140,7 @@ impl Lowering {
         let ty = node.children().find_map(ast::Type::cast)?;
         // Names in a comment are not resolved, and problems in it are not reported.
         let (uses, problems) = (self.unit.type_uses.len(), self.unit.problems.len());
+        let ranges = self.ranges.len();
         // Ranges in the comment are relative to its start.
         let origin = std::mem::take(&mut self.origin);
         // The memo refers to nodes of the tree of the comment, which is dropped here.
@@ -149,6 +150,7 @@ impl Lowering {
         self.origin = origin;
         self.unit.type_uses.truncate(uses);
         self.unit.problems.truncate(problems);
+        self.ranges.truncate(ranges);
         (!ty.has_error() && parse.errors.iter().all(|e| e.kind.is_compat())).then_some(ty)
     }
 
@@ -214,7 +216,7 @@ impl Lowering {
         };
         let call = CallData {
             callee: Callee::Operator(operator),
-            callee_range: self.place(sign.range()),
+            callee_range: self.range(sign.range()),
             args: SmallVec::from_slice(&[left, right]),
             attrs: Attrs::none(),
             trusted: true,
@@ -223,6 +225,7 @@ impl Lowering {
             meta_attrs: None,
             type_args: Vec::new(),
             infix: true,
+            alias: false,
         };
         self.push_call(range, call)
     }
@@ -237,7 +240,8 @@ impl Lowering {
     fn call(&mut self, call: ast::CallExpr<'_>) -> ExprId {
         let range = call.range();
         let CallParts { callee: callee_node, type_args, args } = CallParts::of(call);
-        let callee_range = callee_node.map_or(range, |callee| callee.range());
+        let callee_text = callee_node.map_or(range, |callee| callee.range());
+        let callee_range = self.range(callee_text);
         // A callee that is an expression is evaluated first; names are resolved instead.
         let callee = match callee_node {
             Some(ast::Expr::NameRef(name)) => match self.shared.operator(name) {
@@ -259,22 +263,25 @@ impl Lowering {
                 // Only operators accept attributes; other callees keep them if their type is named.
                 let is_carried = written.is_empty() || Self::has_known_key(&written);
                 if let Some(first) = written.first().filter(|_| !is_carried) {
-                    let range = first.name_range + self.origin;
                     let callee = match callee_node {
                         Some(callee) if callee.node().range().len() <= 40.into() => {
                             callee.node().to_string().trim().into()
                         }
                         _ => "this".into(),
                     };
-                    let callee_range = self.place(callee_range);
-                    self.problem(range, ProblemKind::AttrsNotTaken { callee, callee_range });
+                    let kind = ProblemKind::AttrsNotTaken { callee, callee_range };
+                    self.problem_at(first.name_range, kind);
                 }
                 (Attrs::none(), is_carried)
             }
         };
+        // The manual's names have three letters, TVM's names for the same operators are longer.
+        let is_alias =
+            |operator: &Operator| callee_text.len() == 3.into() && operator.name.len() > 3;
+        let alias = matches!(callee, Callee::Operator(operator) if is_alias(operator));
         let call = CallData {
             callee,
-            callee_range: self.place(callee_range),
+            callee_range,
             args: values,
             attrs,
             trusted,
@@ -283,6 +290,7 @@ impl Lowering {
             meta_attrs,
             type_args,
             infix: false,
+            alias,
         };
         self.push_call(range, call)
     }
@@ -417,7 +425,7 @@ impl Lowering {
             let wildcard = PatternKind::Wildcard;
             let pattern = match arm.pattern() {
                 Some(pattern) => self.pattern(pattern),
-                None => Pattern { range: self.place(arm.range()), kind: wildcard },
+                None => Pattern { range: self.range(arm.range()), kind: wildcard },
             };
             let body = self.branch(arm.body().map(|b| b.node()), arm.range().end());
             self.leave(mark);

@@ -21,10 +21,7 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
     for call in &unit.calls {
         match &call.callee {
             Callee::Operator(operator) => {
-                // The manual's names have three letters.
-                let short = call.callee_range.len() == 3.into() && operator.name.len() > 3;
-                let other =
-                    short && !call.infix || operators::other_version(operator.name).is_some();
+                let other = call.alias || operators::other_version(operator.name).is_some();
                 features.add(UnitFeatures::OTHER_NAME, other);
             }
             Callee::Name(_) => features.add(UnitFeatures::CONSTRUCTOR, true),

@@ -11,7 +11,7 @@ use crate::body::{BinderKind, Pattern, PatternKind, Subject};
 impl Lowering {
     /// Lowers a pattern and binds its variables.
     pub(super) fn pattern(&mut self, pattern: ast::Pattern<'_>) -> Pattern {
-        let range = self.place(pattern.range());
+        let range = self.range(pattern.range());
         let kind = match pattern {
             ast::Pattern::WildcardPat(_) => PatternKind::Wildcard,
             ast::Pattern::VarPat(var) => {
@@ -41,8 +41,8 @@ impl Lowering {
                 }
                 NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
                     if let Some(PatternKind::Var(binder)) = patterns.last().map(|p| &p.kind) {
-                        let (about, range) = (Subject::Binder(*binder), self.place(token.range()));
-                        self.type_comment(about, range, token.text());
+                        let about = Subject::Binder(*binder);
+                        self.type_comment(about, token.range(), token.text());
                     }
                 }
                 NodeOrToken::Token(_) => {}

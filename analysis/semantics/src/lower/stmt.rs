@@ -104,8 +104,7 @@ impl Lowering {
         let id = bound.unwrap_or_else(|| self.bind(binder));
         self.push(node.range(), Expr::Bind { binder: id, value, start });
         if let Some(comment) = parts.before {
-            let range = self.place(comment.range());
-            self.type_comment(Subject::Binder(id), range, comment.text());
+            self.type_comment(Subject::Binder(id), comment.range(), comment.text());
         }
         (Some(value), Some(id))
     }

@@ -112,7 +112,7 @@ impl Lowering {
                 }
             };
         }
-        let range = self.place(name.range());
+        let range = self.range(name.range());
         let (name, expected) = (text.into(), Kind::Type);
         self.unit.type_uses.push(TypeUse { name, args: args.len(), expected, range });
         Type::adt(text, args)
@@ -156,7 +156,7 @@ impl Lowering {
             return Some(ShapeTerm::Dims(self.dims(shape)));
         };
         let Some(param) = self.type_param(name.text()) else {
-            let range = self.place(name.range());
+            let range = self.range(name.range());
             let (name, expected) = (name.text().into(), Kind::Shape);
             self.unit.type_uses.push(TypeUse { name, args: 0, expected, range });
             return None;
@@ -204,7 +204,7 @@ impl Lowering {
                 Dim::Any
             }
             None => {
-                let range = self.place(range);
+                let range = self.range(range);
                 let (name, expected) = (name.into(), Kind::ShapeVar);
                 self.unit.type_uses.push(TypeUse { name, args: 0, expected, range });
                 Dim::Any

@@ -21,7 +21,7 @@ pub fn lower_type_def(node: Node<'_>) -> Option<TypeDef> {
     unit.begin(node, UnitKind::Header);
     let function = unit.signature(def.type_params(), None, None, None);
     let (adt_name, params) = (name.clone(), &function.type_params);
-    let mut constructors = Vec::new();
+    let (mut constructors, mut ranges) = (Vec::new(), Vec::new());
     for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
         let Some(name) = constructor.name() else { continue };
         let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
@@ -32,10 +32,10 @@ pub fn lower_type_def(node: Node<'_>) -> Option<TypeDef> {
             unit.ty(ty.node()).without_variables()
         };
         let fields: Vec<Type> = fields.map(&mut field).collect();
-        let range = unit.place(name.range());
+        ranges.push(unit.range(name.range()));
         let own = Type::adt(adt_name.clone(), params.iter().cloned().map(Type::Param));
         let ty = PolyType::close(params, Vec::new(), &Type::func(fields.iter().cloned(), own));
-        constructors.push(Constructor { name: name.text().into(), fields, ty, range });
+        constructors.push(Constructor { name: name.text().into(), fields, ty });
     }
     let adt = Adt {
         name,
@@ -44,5 +44,12 @@ pub fn lower_type_def(node: Node<'_>) -> Option<TypeDef> {
         is_extern: def.extern_token().is_some(),
         from_prelude: false,
     };
-    Some(TypeDef { adt, uses: unit.unit.type_uses, problems: unit.unit.problems })
+    let (unit, source) = unit.finish();
+    Some(TypeDef {
+        adt,
+        uses: unit.type_uses,
+        problems: unit.problems,
+        constructors: ranges,
+        source,
+    })
 }

@@ -45,7 +45,7 @@ impl Lowering {
 
     fn new_free(&mut self, name: &str, range: TextRange, dotted: bool, whole: bool) -> FreeId {
         let id = FreeId(self.unit.frees.len() as u32);
-        let range = self.place(range);
+        let range = self.range(range);
         self.unit.frees.push(Free { name: name.into(), range, dotted, whole });
         id
     }

@@ -8,7 +8,7 @@ use types::{PolyType, Type};
 use super::previous::{Results, share_types};
 use crate::{
     adt::{Adt, TypeDef},
-    body::{Body, Name, Unit},
+    body::{Body, Name, SourceMap, Unit},
     db::{Db, Settings, SourceFile},
     item::{Def, DefKind, Module, module, modules},
     lower::{Lowered, lower_type_def},
@@ -18,15 +18,26 @@ use crate::{
     test_panic::panic_if_requested,
 };
 
-/// The body of a definition.
+/// The body of a definition, and its source map.
 #[salsa::tracked(returns(clone))]
-pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
+fn lowered<'db>(db: &'db dyn Db, def: Def<'db>) -> (Arc<Body>, Arc<SourceMap>) {
     let results = Results::of(db, def);
     panic_if_requested("lower", results.name());
     let lowered = Lowered::new(def.green(db), results.lowered().as_ref());
-    let body = lowered.body().clone();
+    let parts = (lowered.body().clone(), lowered.source().clone());
     results.record_lowered(lowered);
-    body
+    parts
+}
+
+/// The body of a definition. White space and comments in it do not change it.
+#[salsa::tracked(returns(clone))]
+pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
+    lowered(db, def).0
+}
+
+/// Returns the source map of the body of a definition. It changes with each edit of the definition.
+pub fn source_map<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<SourceMap> {
+    lowered(db, def).1
 }
 
 /// The header of a definition. What depends on it alone is not computed again when the body changes.

@@ -5,10 +5,10 @@ use std::{ops::Range, sync::Arc};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    GraphNumbers, LocalRef, Resolved, Scopes, UNBOUND, graph_number, packed, unit_of, unused_inside,
+    GraphNumbers, Resolved, Scopes, UNBOUND, graph_number, packed, unit_of, unused_inside,
 };
 use crate::{
-    body::{Binder, BinderId, BinderKind, Body, FreeId, Name, Unit, UnitKind, name_bit},
+    body::{Binder, BinderId, BinderKind, Body, FreeId, LocalRef, Name, Unit, UnitKind, name_bit},
     ends::common_ends,
     features::UnitFeatures,
 };

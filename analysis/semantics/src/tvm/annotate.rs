@@ -24,8 +24,7 @@ use crate::{
     features::UnitFeatures,
     infer::Finding,
     queries,
-    scope::LocalRef,
-    view::{ExprRef, View},
+    view::View,
 };
 
 pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
@@ -208,8 +207,7 @@ fn bound_function(
         view.binding_range(binding),
         format!("TVM cannot type `{name}` without annotations; it is `{func}`"),
     );
-    let range = view.unit(unit).range(value) + view.body.starts[unit];
-    let path = view.root().path_to(range + view.start());
+    let path = view.root().path_to(view.range(ExprRef { unit, expr: value }));
     let Some(node) = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR) else {
         return false;
     };

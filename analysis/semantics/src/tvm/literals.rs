@@ -32,7 +32,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
             if tensor.dtype == default || tensor.rank() > 0 {
                 continue;
             }
-            let range = view.place(number, unit.ranges[i]);
+            let range = view.range(ExprRef { unit: number, expr: ExprId(i as u32) });
             let message =
                 format!("TVM reads this number as {default}, but its type is {}", tensor.dtype);
             findings.fold(

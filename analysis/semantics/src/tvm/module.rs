@@ -16,7 +16,6 @@ use crate::{
     features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
-    scope::LocalRef,
     view::View,
 };
 
@@ -79,13 +78,13 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings
     let mut moved: FxHashSet<Def<'_>> = FxHashSet::default();
     let mut where_used: Option<(Name, TextRange)> = None;
     for &def in items[first..].iter().filter(|def| is_user(def)) {
-        let body = queries::body(db, def);
-        for (number, unit) in body.units.iter().enumerate() {
-            constructors(unit, &mut |name, range| {
+        let (body, source) = (queries::body(db, def), queries::source_map(db, def));
+        for number in 0..body.units.len() {
+            constructors(&body, &source, number, &mut |name, range| {
                 let Some((adt, _)) = types.constructor(name) else { return };
                 let late = by_name.get(&adt.name);
                 if let Some(&late) = late.filter(|late| late.start(db) > def.start(db)) {
-                    let range = range + body.starts[number] + def.start(db);
+                    let range = range + def.start(db);
                     where_used.get_or_insert_with(|| (name.clone(), range));
                     moved.insert(late);
                 }
@@ -130,31 +129,33 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings
 }
 
 /// Calls `found` for each name in a unit that may be a constructor: in calls, in patterns, or
-/// alone.
-fn constructors(unit: &Unit, found: &mut dyn FnMut(&Name, TextRange)) {
-    for (i, expr) in unit.exprs.iter().enumerate() {
+/// alone. Ranges are relative to the definition.
+fn constructors(
+    body: &Body,
+    source: &SourceMap,
+    number: usize,
+    found: &mut dyn FnMut(&Name, TextRange),
+) {
+    let unit = &body.units[number];
+    for (_, expr, range) in source.exprs(body, number) {
         match expr {
-            Expr::Name(name) => found(name, unit.ranges[i]),
-            Expr::Call(call) => match &unit.call(*call).callee {
-                Callee::Name(name) => found(name, unit.call(*call).callee_range),
-                Callee::Operator(operator) => {
-                    found(&operator.name.into(), unit.call(*call).callee_range);
+            Expr::Name(name) => found(name, range),
+            Expr::Call(call) => {
+                let call = unit.call(*call);
+                let range = || source.range(number, call.callee_range);
+                match &call.callee {
+                    Callee::Name(name) => found(name, range()),
+                    Callee::Operator(operator) => found(&operator.name.into(), range()),
+                    Callee::Expr(_) => {}
                 }
-                Callee::Expr(_) => {}
-            },
+            }
             _ => {}
         }
     }
-    let mut patterns: Vec<&Pattern> =
-        unit.matches.iter().flat_map(|m| &m.arms).map(|arm| &arm.pattern).collect();
-    while let Some(pattern) = patterns.pop() {
-        match &pattern.kind {
-            PatternKind::Constructor(name, fields) => {
-                found(name, pattern.range);
-                patterns.extend(fields);
-            }
-            PatternKind::Tuple(fields) => patterns.extend(fields),
-            PatternKind::Wildcard | PatternKind::Var(_) => {}
+    let arms = unit.matches.iter().flat_map(|m| &m.arms);
+    for pattern in arms.flat_map(|arm| arm.pattern.all()) {
+        if let PatternKind::Constructor(name, _) = &pattern.kind {
+            found(name, source.range(number, pattern.range));
         }
     }
 }
@@ -259,32 +260,31 @@ impl<'db> PreludeUses<'db> {
                 let Some(type_def) = queries::type_def(db, def) else { return };
                 for type_use in type_def.uses.iter().filter(|used| used.expected == Kind::Type) {
                     let found = queries::data_type(db, module, &type_use.name);
-                    note(&type_use.name, type_use.range, found);
+                    note(&type_use.name, type_def.range(type_use.range), found);
                 }
             }
             DefKind::Fn | DefKind::Expr => {
-                let body = queries::body(db, def);
+                let (body, source) = (queries::body(db, def), queries::source_map(db, def));
                 let scopes = queries::scopes(db, def);
                 // The names of the constructors of the prelude differ from those of operators.
                 let names =
                     UnitFeatures::GLOBAL.or(UnitFeatures::CONSTRUCTOR).or(UnitFeatures::TYPE_USE);
                 for number in scopes.units_with(names) {
                     let unit = &body.units[number];
-                    let offset = body.starts[number];
                     for (name, expr) in unit.globals() {
                         let found = queries::global(db, module, name);
-                        note(name, unit.range(expr) + offset, found);
+                        note(name, source.expr(number, expr), found);
                     }
-                    constructors(unit, &mut |name, range| {
+                    constructors(&body, &source, number, &mut |name, range| {
                         if let Some((adt, _)) = types.constructor(name) {
                             let found = queries::data_type(db, module, &adt.name);
-                            note(name, range + offset, found);
+                            note(name, range, found);
                         }
                     });
                     for type_use in unit.type_uses.iter().filter(|used| used.expected == Kind::Type)
                     {
                         let found = queries::data_type(db, module, &type_use.name);
-                        note(&type_use.name, type_use.range + offset, found);
+                        note(&type_use.name, source.range(number, type_use.range), found);
                     }
                 }
             }
@@ -347,9 +347,9 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
         let ty = written_plain(view.binding_type(binding))?;
         params.push(format!("{}: {ty}", view.binder(binding).name));
         // Including the white space after the declaration.
-        let from = view.body.starts[number] + start;
-        let to =
-            view.body.starts.get(number + 1).map_or(tail.range().start(), |&next| next + start);
+        let from = view.unit_range(number).start();
+        let is_last = number + 1 == view.body.units.len();
+        let to = if is_last { tail.range().start() } else { view.unit_range(number + 1).start() };
         // After a syntax error, a variable may follow the expression.
         if to < from {
             return None;
@@ -390,7 +390,6 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
 /// Reports the operator names of the manual: `mul`, `sub`, `div`.
 fn aliases(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
     let mut note = |range: TextRange, name: &str| {
-        let range = view.place(number, range);
         findings.fold(
             Diagnostic::new(
                 Code::TvmOperatorName,
@@ -401,14 +400,11 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<
         );
     };
     for call in &unit.calls {
-        // The manual's names have three letters, TVM's names for the same operators are longer.
         if let Callee::Operator(operator) = &call.callee
-            && !call.infix
-            && call.callee_range.len() == 3.into()
-            && operator.name.len() > 3
+            && call.alias
             && view.types.constructor(operator.name).is_none()
         {
-            note(call.callee_range, operator.name);
+            note(view.place(number, call.callee_range), operator.name);
         }
     }
     for (i, expr) in unit.exprs.iter().enumerate() {
@@ -416,7 +412,7 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<
             && let Some(operator) = operators::alias(name)
             && view.types.constructor(name).is_none()
         {
-            note(unit.ranges[i], operator.name);
+            note(view.range(ExprRef { unit: number, expr: ExprId(i as u32) }), operator.name);
         }
     }
 }
@@ -435,13 +431,14 @@ fn other_versions(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Fi
         .help(format!("TVM 0.14 has {} instead", other.now));
         if let Some((name, attr)) = other.successor {
             let mut edits = vec![(range, name.to_owned())];
-            let written = call.written.iter().map(|attr| attr.value_range.end());
-            let args = call.args.iter().map(|arg| unit.range(*arg).end());
+            let written =
+                call.written.iter().map(|attr| view.place(number, attr.value_range).end());
+            let args =
+                call.args.iter().map(|&expr| view.range(ExprRef { unit: number, expr }).end());
             if !attr.is_empty()
                 && let Some(last) = written.chain(args).max()
             {
-                let at = view.place(number, TextRange::empty(last));
-                edits.push((at, format!(", {attr}")));
+                edits.push((TextRange::empty(last), format!(", {attr}")));
             }
             diagnostic = diagnostic.fix(format!("Write `{name}`"), edits);
         }
@@ -470,7 +467,7 @@ fn metadata(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings
         findings.fold(
             Diagnostic::new(
                 Code::TvmMetadata,
-                view.place(number, range),
+                range,
                 "TVM cannot resolve this reference without a metadata section",
             )
             .help("print the module with its metadata: `mod.astext(show_meta_data=True)`"),
@@ -478,16 +475,16 @@ fn metadata(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings
     };
     for (i, expr) in unit.exprs.iter().enumerate() {
         if matches!(expr, Expr::Meta(_)) {
-            note(unit.ranges[i]);
+            note(view.range(ExprRef { unit: number, expr: ExprId(i as u32) }));
         }
     }
     for call in &unit.calls {
         if call.meta_attrs.is_some() {
-            note(call.callee_range);
+            note(view.place(number, call.callee_range));
         }
         for attr in &call.written {
             if has_meta(&attr.value) {
-                note(attr.value_range);
+                note(view.place(number, attr.value_range));
             }
         }
     }

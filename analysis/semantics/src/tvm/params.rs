@@ -17,8 +17,7 @@ use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
-    scope::LocalRef,
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// Returns the diagnostic for a list of type parameters that TVM cannot read: `<t : Type>`, `<s :
@@ -152,13 +151,8 @@ pub(super) fn where_clause(
 
 /// Returns the function expression at `range` of the definition.
 fn function_at(view: &View<'_>, range: TextRange) -> Option<ExprRef> {
-    let number =
-        view.body.starts.partition_point(|&start| start <= range.start()).checked_sub(1)?;
-    let unit = view.unit(number);
-    let expr = unit.exprs.iter().enumerate().position(|(i, expr)| {
-        matches!(expr, Expr::Fn(_)) && unit.ranges[i] + view.body.starts[number] == range
-    })?;
-    Some(ExprRef { unit: number, expr: ExprId(expr as u32) })
+    let found = view.source.expr_of(&view.body, range)?;
+    matches!(view.unit(found.unit).expr(found.expr), Expr::Fn(_)).then_some(found)
 }
 
 /// Returns the edits that replace the type parameters of a function by the single type of its

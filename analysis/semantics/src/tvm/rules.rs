@@ -11,8 +11,7 @@ use syntax::{
 use crate::{
     body::*,
     db::{Db, Settings},
-    scope::LocalRef,
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// Returns true if TVM's rules hold: what it rejects is an error.

@@ -87,7 +87,7 @@ impl Uses {
                 if !matches!(expr, Expr::Bound(_) | Expr::Free(_)) {
                     continue;
                 }
-                let expr_ref = crate::view::ExprRef { unit: number, expr: ExprId(i as u32) };
+                let expr_ref = crate::body::ExprRef { unit: number, expr: ExprId(i as u32) };
                 if let Some(binding) = view.variable(expr_ref) {
                     let (place, binder) = (view.range(expr_ref), view.binding_range(binding));
                     found.binder_at.insert(place.start(), binder);
@@ -281,6 +281,7 @@ pub(super) fn check_graph_variables<'db>(
     let mut again: Vec<(usize, u32, u32, u64)> = Vec::new();
     let bodies: Vec<_> = defs.iter().map(|&def| queries::body(db, def)).collect();
     for (at, (def, body)) in defs.iter().zip(&bodies).enumerate() {
+        let source = queries::source_map(db, *def);
         for (number, unit) in body.units.iter().enumerate() {
             for (i, binder) in unit.binders.iter().enumerate() {
                 if binder.kind != BinderKind::Graph {
@@ -292,7 +293,7 @@ pub(super) fn check_graph_variables<'db>(
                         again.push((at, number as u32, i as u32, number_of));
                     }
                     std::collections::hash_map::Entry::Vacant(entry) => {
-                        entry.insert(binder.range + body.starts[number] + def.start(db));
+                        entry.insert(source.range(number, binder.range) + def.start(db));
                     }
                 }
             }
@@ -305,7 +306,7 @@ pub(super) fn check_graph_variables<'db>(
         };
         let uses = Uses::of(&view);
         for &(_, unit, binder, number) in group {
-            let binding = crate::scope::LocalRef { unit, binder: BinderId(binder) };
+            let binding = crate::body::LocalRef { unit, binder: BinderId(binder) };
             let range = view.binding_range(binding);
             let new = format!("%{fresh}");
             fresh = fresh.saturating_add(1);

@@ -10,7 +10,6 @@ use crate::{
     diagnostic::Diagnostic,
     item::{DefKind, def_at},
     queries,
-    scope::LocalRef,
     view::View,
 };
 
@@ -171,7 +170,7 @@ fn is_used_as_reference(view: &View<'_>, binding: LocalRef) -> bool {
     view.body.units.iter().enumerate().any(|(number, unit)| {
         unit.exprs.iter().any(|expr| match expr {
             Expr::RefRead(reference) | Expr::RefWrite(reference, _) => {
-                let expr_ref = crate::view::ExprRef { unit: number, expr: *reference };
+                let expr_ref = crate::body::ExprRef { unit: number, expr: *reference };
                 view.variable(expr_ref) == Some(binding)
             }
             _ => false,

@@ -8,8 +8,7 @@ use crate::{
     db::Db,
     item::{Def, Module},
     queries,
-    scope::LocalRef,
-    view::{ExprRef, View},
+    view::View,
 };
 
 /// The types at which a function is called.

@@ -125,7 +125,7 @@ pub fn to_lets(program: &Program) -> Option<Change> {
 struct Closed<'t> {
     stmt: Node<'t>,
     value: Node<'t>,
-    binding: semantics::scope::LocalRef,
+    binding: semantics::body::LocalRef,
 }
 
 fn closed_functions<'t>(view: &View<'_>, root: Node<'t>) -> Vec<Closed<'t>> {

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ide::edit::Edits;
 use semantics::{
     DefKind, ExprRef, View,
-    body::{BinderId, BinderKind, ExprId},
-    scope::LocalRef,
+    body::{BinderId, BinderKind, ExprId, LocalRef},
 };
 use syntax::{Node, SyntaxKind, TextRange};
 

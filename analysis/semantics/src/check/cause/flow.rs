@@ -12,13 +12,7 @@ use syntax::TextRange;
 use types::Step;
 
 use super::{declaration, result};
-use crate::{
-    body::*,
-    diagnostic::Flow,
-    queries,
-    scope::LocalRef,
-    view::{ExprRef, View},
-};
+use crate::{body::*, diagnostic::Flow, queries, view::View};
 
 /// The maximum number of expressions that are followed from one finding.
 pub(super) const MAX_FOLLOWED: usize = 200;

@@ -1,9 +1,6 @@
 //! The immediate source of the data type of an expression.
 
-use crate::{
-    body::*,
-    view::{ExprRef, View},
-};
+use crate::{body::*, view::View};
 
 /// The source of the data type of an expression.
 pub(super) enum DtypeSource {

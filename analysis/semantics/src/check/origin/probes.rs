@@ -3,10 +3,7 @@
 
 use types::{Dim, Relation, Type, probe};
 
-use crate::{
-    body::*,
-    view::{ExprRef, View},
-};
+use crate::{body::*, view::View};
 
 /// A size of an argument that equals the probed size of the result.
 pub(super) struct Equal {

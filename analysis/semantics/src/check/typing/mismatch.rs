@@ -10,8 +10,6 @@ use crate::{
     diagnostic::{Code, Diagnostic, Role},
     infer::Mismatch,
     queries,
-    scope::LocalRef,
-    view::ExprRef,
 };
 
 /// Returns the diagnostic for two types that must be equal and are not.
@@ -176,7 +174,8 @@ fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) ->
     }
     let body = queries::body(view.db, def);
     let binder = *body.header()?.params.get(index)?;
-    Some(view.place_in(def, body.units[0].binder(binder).range))
+    let range = queries::source_map(view.db, def).range(0, body.units[0].binder(binder).range);
+    Some(view.place_in(def, range))
 }
 
 /// Adds the origins of the sizes that differ.

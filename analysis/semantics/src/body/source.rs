@@ -1,0 +1,133 @@
+//! Source maps: the ranges of the code of a body.
+//!
+//! A body has no ranges, so that white space does not change it, and nothing that follows from it is
+//! computed again. Its parts refer to their ranges by [`ExprId`] and [`RangeId`]:
+//!
+//! ```text
+//! %0 = add(%x,  %y);   // the range of `%y` is 13..15
+//! %0 = add(%x, %y);    // the same unit, in which it is 12..14
+//! ```
+
+use std::sync::Arc;
+
+use syntax::{TextRange, TextSize};
+
+use super::{Binder, BinderId, Body, Expr, ExprId, ExprRef, LocalRef, RangeId};
+
+/// The source map of a body. Ranges are relative to the definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceMap {
+    /// The start of each unit.
+    pub(crate) starts: Vec<TextSize>,
+    /// The ranges of each unit.
+    pub(crate) units: Vec<UnitRanges>,
+}
+
+impl SourceMap {
+    /// Returns the start of a unit.
+    pub fn start(&self, unit: usize) -> TextSize {
+        self.starts[unit]
+    }
+
+    /// Returns the range of a unit.
+    pub fn unit(&self, unit: usize) -> TextRange {
+        TextRange::at(self.starts[unit], self.units[unit].len)
+    }
+
+    /// Returns the last unit that begins at `offset` or before.
+    pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
+        self.starts.partition_point(|&start| start <= offset).checked_sub(1)
+    }
+
+    /// Returns the first unit that begins at `offset` or after.
+    pub fn first_unit_from(&self, offset: TextSize) -> usize {
+        self.starts.partition_point(|&start| start < offset)
+    }
+
+    /// Returns the range of an expression.
+    pub fn expr(&self, unit: usize, expr: ExprId) -> TextRange {
+        self.units[unit].expr(expr) + self.starts[unit]
+    }
+
+    /// Returns the range of another part of a unit.
+    pub fn range(&self, unit: usize, id: RangeId) -> TextRange {
+        self.units[unit].range(id) + self.starts[unit]
+    }
+
+    /// Returns the expressions of a unit that are written in the text, with their ranges.
+    pub fn exprs<'a>(
+        &'a self,
+        body: &'a Body,
+        unit: usize,
+    ) -> impl Iterator<Item = (ExprId, &'a Expr, TextRange)> {
+        let (base, exprs) = (self.starts[unit], &body.units[unit].exprs);
+        let ranges = self.units[unit].exprs().iter();
+        exprs.iter().zip(ranges).zip(0..).filter_map(move |((expr, &range), id)| {
+            let is_written = !expr.is_step() && *expr != Expr::Missing;
+            is_written.then_some((ExprId(id), expr, range + base))
+        })
+    }
+
+    /// Returns the expression of a syntax node, which has exactly this range.
+    pub fn expr_of(&self, body: &Body, node: TextRange) -> Option<ExprRef> {
+        let unit = self.unit_at(node.start())?;
+        let (expr, ..) = self.exprs(body, unit).find(|(.., range)| *range == node)?;
+        Some(ExprRef { unit, expr })
+    }
+
+    /// Returns the innermost expression that contains a range.
+    pub fn expr_around(&self, body: &Body, inner: TextRange) -> Option<ExprRef> {
+        let unit = self.unit_at(inner.start())?;
+        let around = self.exprs(body, unit).filter(|(.., range)| range.contains_range(inner));
+        let (expr, ..) = around.min_by_key(|(.., range)| range.len())?;
+        Some(ExprRef { unit, expr })
+    }
+
+    /// Returns the variable whose binder contains a range.
+    pub fn binder_around(&self, body: &Body, inner: TextRange) -> Option<LocalRef> {
+        let unit = self.unit_at(inner.start())?;
+        let around = |binder: &Binder| self.range(unit, binder.range).contains_range(inner);
+        let binder = body.units[unit].binders.iter().position(around)?;
+        Some(LocalRef { unit: unit as u32, binder: BinderId(binder as u32) })
+    }
+}
+
+/// The ranges of a unit or of a type definition, relative to its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitRanges {
+    len: TextSize,
+    /// The number of expressions.
+    exprs: u32,
+    /// The ranges of the expressions, then the others, in one allocation, which units of the same form
+    /// share.
+    ranges: Arc<[TextRange]>,
+}
+
+impl UnitRanges {
+    pub(crate) fn new(len: TextSize, exprs: &[TextRange], others: &[TextRange]) -> UnitRanges {
+        let ranges = exprs.iter().chain(others).copied().collect();
+        UnitRanges { len, exprs: exprs.len() as u32, ranges }
+    }
+
+    /// Returns true if these are the given ranges.
+    pub(crate) fn are(&self, len: TextSize, exprs: &[TextRange], others: &[TextRange]) -> bool {
+        let count = self.exprs as usize;
+        self.len == len
+            && count == exprs.len()
+            && self.ranges[..count] == *exprs
+            && self.ranges[count..] == *others
+    }
+
+    /// Returns the range of a part other than an expression.
+    pub fn range(&self, id: RangeId) -> TextRange {
+        self.ranges[self.exprs as usize + id.index()]
+    }
+
+    fn expr(&self, expr: ExprId) -> TextRange {
+        self.ranges[expr.index()]
+    }
+
+    fn exprs(&self) -> &[TextRange] {
+        &self.ranges[..self.exprs as usize]
+    }
+}
