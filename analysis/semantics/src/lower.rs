@@ -10,6 +10,7 @@ mod features;
 mod literal;
 mod pattern;
 mod scope;
+mod shared;
 mod stmt;
 mod ty;
 mod type_def;
@@ -17,11 +18,9 @@ mod variable;
 
 use std::sync::Arc;
 
-use operators::Operator;
-use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
-    Element, GreenNode, GreenNodeData, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::{Kind, Param, ParamId, Type};
@@ -31,6 +30,7 @@ pub(crate) use common::is_shareable;
 use common::{Common, Old};
 use features::features_of;
 use scope::{Names, Scope};
+use shared::{Claim, Shared};
 pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
 pub use type_def::lower_type_def;
@@ -50,14 +50,14 @@ impl Lowered {
     /// `other` may be any definition, and is most useful if it is the previous version of this one:
     /// units of the same syntax are shared with it. The result is equal without it.
     pub fn new(green: &GreenNode, other: Option<&Lowered>) -> Lowered {
-        /// Returns an equal earlier value instead of the new one.
-        fn shared<T: PartialEq>(new: T, other: Option<&Arc<T>>) -> Arc<T> {
-            let same = other.filter(|known| ***known == new);
-            same.cloned().unwrap_or_else(|| Arc::new(new))
-        }
-        let (body, source) = lower(Node::root(green), other);
-        let body = shared(body, other.map(|other| &other.body));
-        let source = shared(source, other.map(|other| &other.source));
+        let parts = lower(Node::root(green), other);
+        let body = other.filter(|_| parts.has_same_body).map(|other| other.body.clone());
+        let body = body.unwrap_or_else(|| Arc::new(Body { units: parts.units }));
+        let is_same = parts.has_same_ranges;
+        let source = other.filter(|other| is_same && other.source.starts == parts.starts);
+        let source = source.map(|other| other.source.clone());
+        let source = source
+            .unwrap_or_else(|| Arc::new(SourceMap { starts: parts.starts, units: parts.ranges }));
         Lowered { green: green.clone(), body, source }
     }
 
@@ -72,7 +72,18 @@ impl Lowered {
     }
 }
 
-fn lower(node: Node<'_>, other: Option<&Lowered>) -> (Body, SourceMap) {
+/// The units of a definition, and what they have in common with another version.
+struct Parts {
+    units: Vec<Arc<Unit>>,
+    ranges: Vec<UnitRanges>,
+    starts: Vec<TextSize>,
+    /// True if all units are those of the other version.
+    has_same_body: bool,
+    /// True if all ranges in the units are.
+    has_same_ranges: bool,
+}
+
+fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
     let mut lowering = Lowering::default();
     let origin = node.start();
     let block = ast::FnDef::cast(node)
@@ -88,7 +99,8 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> (Body, SourceMap) {
         }
         None => {
             let (header, ranges) = lowering.header(node);
-            (Arc::new(header), ranges)
+            let known = other.map(|other| &other.body.units[0]).filter(|known| ***known == header);
+            (known.cloned().unwrap_or_else(|| Arc::new(header)), ranges)
         }
     };
     lowering.def_params = lowering.type_params.len();
@@ -106,6 +118,11 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> (Body, SourceMap) {
     let mut units = Vec::with_capacity(count + 1);
     let mut ranges = Vec::with_capacity(count + 1);
     let mut starts = Vec::with_capacity(count + 1);
+    let is_complete = old.is_some() && old_units.len() == count;
+    let mut has_same_body =
+        is_complete && other.is_some_and(|other| Arc::ptr_eq(&header, &other.body.units[0]));
+    let mut has_same_ranges =
+        is_complete && other.is_some_and(|other| other.source.units[0] == header_ranges);
     units.push(header);
     ranges.push(header_ranges);
     starts.push(TextSize::new(0));
@@ -127,11 +144,13 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> (Body, SourceMap) {
         units.push(match known.clone().find(|known| ***known == unit) {
             Some(known) => known.clone(),
             None => {
+                has_same_body = false;
                 known.for_each(|known| common::share(&mut unit, known));
                 Arc::new(unit)
             }
         });
         let same = known_ranges.clone().find(|known| **known == own_ranges);
+        has_same_ranges &= same.is_some();
         ranges.push(same.cloned().unwrap_or(own_ranges));
     }
     if let (Some((old, _)), Some(block)) = (&old, block) {
@@ -141,7 +160,7 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> (Body, SourceMap) {
         ranges.extend_from_slice(&old_source[first..]);
         starts.extend(moved(&old.source.starts[first + 1..], old.block.range().end(), end));
     }
-    (Body { units }, SourceMap { starts, units: ranges })
+    Parts { units, ranges, starts, has_same_body, has_same_ranges }
 }
 
 /// Returns offsets with the distance to `to` that they had to `from`. The difference wraps, so that one
@@ -217,94 +236,6 @@ fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
         }
     }
     slots
-}
-
-/// The sizes of the caches by address.
-const SLOTS: usize = 64;
-
-/// Types and texts that occur many times in a definition, shared.
-#[derive(Default)]
-struct Shared {
-    /// Types of tensors and tuples of them, by green node: equal nodes of a tree are shared.
-    types: FxHashMap<*const GreenNodeData, Type>,
-    /// The texts of type comments.
-    texts: FxHashSet<SmolStr>,
-    /// The claims of the last comments, by the address of the text: equal comments are one token.
-    claims: Vec<(usize, Option<Claim>)>,
-    /// The operators of the last names, by green node: equal nodes of a tree are shared.
-    operators: Vec<(usize, Option<&'static Operator>)>,
-    /// The last ranges of each length: statements of the same form have equal ones.
-    ranges: Vec<Option<UnitRanges>>,
-}
-
-/// The type in a `/* ty=T */` comment.
-#[derive(Clone)]
-struct Claim {
-    at: TextSize,
-    text: SmolStr,
-}
-
-impl Shared {
-    /// Returns the ranges of a unit, in the allocation of equal ones.
-    fn ranges(&mut self, len: TextSize, exprs: &[TextRange], others: &[TextRange]) -> UnitRanges {
-        if self.ranges.is_empty() {
-            self.ranges.resize(SLOTS, None);
-        }
-        let slot = &mut self.ranges[usize::from(len) % SLOTS];
-        match slot.as_ref().filter(|known| known.are(len, exprs, others)) {
-            Some(known) => known.clone(),
-            None => slot.insert(UnitRanges::new(len, exprs, others)).clone(),
-        }
-    }
-
-    /// Returns the operator with a name.
-    fn operator(&mut self, name: ast::NameRef<'_>) -> Option<&'static Operator> {
-        if self.operators.is_empty() {
-            self.operators.resize(SLOTS, (0, None));
-        }
-        let address = std::ptr::from_ref(name.node().green()) as usize;
-        let slot = (address >> 4) % SLOTS;
-        let (known, operator) = self.operators[slot];
-        if known == address {
-            return operator;
-        }
-        let operator = operators::named(&name.text());
-        self.operators[slot] = (address, operator);
-        operator
-    }
-
-    /// Returns the claim of a comment.
-    fn claim(&mut self, comment: &str) -> Option<Claim> {
-        if self.claims.is_empty() {
-            self.claims.resize(SLOTS, (0, None));
-        }
-        let address = comment.as_ptr() as usize;
-        let slot = (address >> 3) % SLOTS;
-        let (known, claim) = &self.claims[slot];
-        if *known == address {
-            return claim.clone();
-        }
-        // Fast path for the form that TVM prints.
-        let at = match comment.starts_with("/* ty=") {
-            true => Some(3),
-            false => memchr::memmem::find(comment.as_bytes(), b"ty="),
-        };
-        let claim = at.map(|at| at + 3).map(|at| {
-            let text = self.text(claimed_type(&comment[at..]));
-            Claim { at: TextSize::new(at as u32), text }
-        });
-        self.claims[slot] = (address, claim.clone());
-        claim
-    }
-
-    fn text(&mut self, text: &str) -> SmolStr {
-        if let Some(known) = self.texts.get(text) {
-            return known.clone();
-        }
-        let text = SmolStr::new(text);
-        self.texts.insert(text.clone());
-        text
-    }
 }
 
 /// Lowering of one unit after the other.
@@ -567,13 +498,6 @@ impl Lowering {
             }
         }
     }
-}
-
-/// Returns the type in a comment: the text up to ` span=` or the end of the comment.
-fn claimed_type(text: &str) -> &str {
-    let span = memchr::memmem::find(text.as_bytes(), b" span=");
-    let end = span.unwrap_or_else(|| text.strip_suffix("*/").map_or(text.len(), str::len));
-    text[..end].trim_end()
 }
 
 /// Parses the type in a comment. Names in it are not resolved.

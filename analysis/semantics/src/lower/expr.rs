@@ -8,7 +8,7 @@ use syntax::{
 };
 use types::{Attrs, DataType, Type};
 
-use super::{Lowering, claimed_type, ty::meta_parts};
+use super::{Lowering, shared::claimed_type, ty::meta_parts};
 use crate::body::*;
 
 impl Lowering {
