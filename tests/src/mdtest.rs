@@ -26,6 +26,8 @@ use std::{fmt::Write, path::Path, sync::Arc};
 use interpreter::{Machine, Value};
 use semantics::{Code, Database, Diagnostic, Severity, TypeAt, View, check_file, types_in};
 
+use crate::corpus;
+
 /// A fenced block of a page.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -384,6 +386,21 @@ pub fn pages(folder: &Path) -> Vec<(String, String)> {
         .collect();
     pages.sort();
     pages
+}
+
+/// Returns the texts of the project, and, if the corpus is present, some that TVM printed.
+pub fn texts() -> Vec<(String, String)> {
+    let mut found = corpus::examples();
+    for folder in ["mdtest/language", "mdtest/operators"] {
+        for (name, page) in pages(&corpus::here().join(folder)) {
+            let blocks = blocks(&page).into_iter();
+            found.extend(blocks.map(|block| (format!("{name}:{}", block.line), block.text)));
+        }
+    }
+    for file in ["eval.jsonl", "typed.jsonl", "printonly.jsonl", "reject.jsonl"] {
+        found.extend(corpus::cases(file).unwrap_or_default());
+    }
+    found
 }
 
 /// Checks the claims of all pages of a folder.

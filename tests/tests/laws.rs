@@ -12,7 +12,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
 };
 use relay_tests::{
-    corpus, mdtest,
+    mdtest,
     programs::{
         changes::{
             Change,
@@ -266,26 +266,11 @@ laws! {
     extracting_definitions_preserves_meaning: "a definition extracted by the action",
 }
 
-/// Returns the texts of the project, and, if the corpus is present, some that TVM printed.
-fn texts() -> Vec<(String, String)> {
-    let mut found = corpus::examples();
-    for folder in ["mdtest/language", "mdtest/operators"] {
-        for (name, page) in mdtest::pages(&corpus::here().join(folder)) {
-            let blocks = mdtest::blocks(&page).into_iter();
-            found.extend(blocks.map(|block| (format!("{name}:{}", block.line), block.text)));
-        }
-    }
-    for file in ["eval.jsonl", "typed.jsonl", "printonly.jsonl", "reject.jsonl"] {
-        found.extend(corpus::cases(file).unwrap_or_default());
-    }
-    found
-}
-
 /// Tests the laws on existing texts: each text with one law, or with all of them if all texts are
 /// requested.
 #[test]
 fn laws_hold_for_the_corpus() {
-    let texts = texts();
+    let texts = mdtest::texts();
     let wanted = number("RELAY_LAWS_CORPUS", 250) as usize;
     let step = (texts.len() / wanted.max(1)).max(1);
     let end = Instant::now() + Duration::from_secs(number("RELAY_LAWS_SECONDS", 20));
