@@ -238,6 +238,12 @@ impl Owner {
         (id, changes)
     }
 
+    /// Parses a file that has changed, not on the worker that first needs its tree: trees on the heaps of
+    /// several threads leave holes in each. A panic is reported by the requests that need the tree.
+    fn parse(&self, file: SourceFile) {
+        drop(panics::caught(|| file.parse(&self.db)));
+    }
+
     fn change(
         &mut self,
         id: &VersionedTextDocumentIdentifier,
@@ -263,9 +269,7 @@ impl Owner {
         let file = document.file;
         // Cancels the workers' queries, and waits until they have dropped their snapshots.
         let invalid = document.edit(&mut self.db, changes, encoding, limits);
-        // Parsed here and not by the worker that first needs it: trees on the heaps of several threads
-        // leave holes in each. A panic is reported by the requests that need the tree.
-        drop(panics::caught(|| file.parse(&self.db)));
+        self.parse(file);
         // The text of a code view changes when its file was written again, too.
         if let Some(section) = self.session.code_views.known(uri) {
             self.db.set_section(file, Some(section));

@@ -62,6 +62,7 @@ impl Owner {
             origin: None,
         };
         document.write_all(&mut self.db, self.config.limits);
+        self.parse(document.file);
         Arc::make_mut(&mut self.documents).insert(uri.clone(), document);
         self.project_opened(&uri);
         self.embed(&uri, false);
