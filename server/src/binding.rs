@@ -10,7 +10,7 @@ use ide::{edit::apply_all, references::references};
 use interpreter::Tensor;
 use semantics::{
     Def, DefKind, Severity, View,
-    body::{Expr, LocalRef},
+    body::{Expr, LocalRef, UnitId},
     metadata,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
@@ -54,7 +54,7 @@ fn params_of<'v>(view: &'v View<'_>) -> Vec<(LocalRef, Node<'v>)> {
     let nodes = list.into_iter().flat_map(|list| list.children().collect::<Vec<_>>());
     let nodes = nodes.filter(|node| node.kind() == SyntaxKind::PARAM);
     let header = view.body.header().map(|header| header.params.clone()).unwrap_or_default();
-    let refs = header.into_iter().map(|binder| LocalRef { unit: 0, binder });
+    let refs = header.into_iter().map(|binder| LocalRef { unit: UnitId::HEADER, binder });
     refs.zip(nodes).collect()
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn lift(
     let section = data.weights().section();
     // The constants of `@main` in the order of the text, with their uses.
     let mut uses: Vec<(TextRange, u32)> = Vec::new();
-    for number in 0..view.body.units.len() {
+    for (number, _) in view.body.units() {
         for (_, expr, range) in view.exprs(number) {
             if let Expr::Meta(meta) = expr
                 && meta.key == CONSTANT

@@ -48,7 +48,7 @@ pub fn of_text(text: &str) -> Vec<Call> {
     let mut calls = Vec::new();
     for def in all_defs(&db, file).filter(|def| computing(def.kind(&db))) {
         let Some(view) = View::new(&db, def) else { continue };
-        for (number, unit) in view.body.units.iter().enumerate() {
+        for (number, unit) in view.body.units() {
             if !view.unit_types(number).findings.is_empty() {
                 continue;
             }

@@ -82,7 +82,7 @@ impl Editor {
                 continue;
             }
             let Some(view) = semantics::View::new(&self.db, def) else { continue };
-            for number in 0..view.body.units.len() {
+            for (number, _) in view.body.units() {
                 for (call, _) in view.calls(number) {
                     if matches!(call.callee, Callee::Operator(_)) {
                         operators.push(view.place(number, call.callee_range));

@@ -64,7 +64,7 @@ fn ranges_lead_to_their_expressions() {
         let db = Database::new();
         let file = db.add_file(&text, ParseLimits::default());
         for view in views(&db, file) {
-            for unit in 0..view.body.units.len() {
+            for (unit, _) in view.body.units() {
                 for (expr_ref, _, _) in view.exprs(unit) {
                     let range = view.source.expr(unit, expr_ref.expr);
                     let found = view.source.expr_of(&view.body, range);

@@ -9,7 +9,7 @@ use semantics::{
     Db, DefKind, ExprRef, Module,
     body::{
         BinderId, BinderKind, CallData, Callee, Expr, ExprId, FnId, Function as FnData, Literal,
-        LocalRef, MatchId, MetaRef, Pattern, PatternKind, Region, Unit,
+        LocalRef, MatchId, MetaRef, Pattern, PatternKind, Region, Unit, UnitId,
     },
     infer::MetaEntry,
     metadata::Metadata,
@@ -63,7 +63,7 @@ impl<'db> ModuleGraph<'db> {
     pub(crate) fn call(&self, id: NodeId) -> Option<&CallData> {
         let node = self.graph.node(id);
         let Origin::Expr(expr_ref) = node.origin else { return None };
-        let unit = &self.sources[node.def as usize].body.units[expr_ref.unit];
+        let unit = self.sources[node.def as usize].body.unit(expr_ref.unit);
         match unit.expr(expr_ref.expr) {
             Expr::Call(call) => Some(unit.call(*call)),
             _ => None,
@@ -80,7 +80,7 @@ impl<'db> ModuleGraph<'db> {
         let body = &self.sources[lambda.def as usize].body;
         match lambda.place {
             None => body.header(),
-            Some((unit, id)) => body.units[unit].fns.get(id.index()),
+            Some((unit, id)) => body.unit(unit).fns.get(id.index()),
         }
     }
 }
@@ -171,7 +171,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         self.enter(None, header.map(role).unwrap_or(Role::Plain));
         let mut result = NONE;
         let mut values = Vec::new();
-        for (number, unit) in body.units.iter().enumerate() {
+        for (number, unit) in body.units() {
             values.clear();
             values.resize(unit.exprs.len(), NONE);
             if let Some(header) = unit.header() {
@@ -199,7 +199,7 @@ impl<'b, 'db> Builder<'b, 'db> {
     }
 
     /// Enters a function.
-    fn enter(&mut self, place: Option<(usize, FnId)>, role: Role) {
+    fn enter(&mut self, place: Option<(UnitId, FnId)>, role: Role) {
         let number = self.graph.lambdas.len() as u32;
         self.graph.lambdas.push(Lambda {
             node: NONE,
@@ -258,27 +258,27 @@ impl<'b, 'db> Builder<'b, 'db> {
         self.graph.push(node, operands)
     }
 
-    fn params(&mut self, unit: usize, params: &[BinderId]) {
+    fn params(&mut self, unit: UnitId, params: &[BinderId]) {
         let lambda = self.open.last().copied().unwrap_or(NONE);
         for (position, &binder) in params.iter().enumerate() {
-            let binding = LocalRef { unit: unit as u32, binder };
+            let binding = LocalRef { unit, binder };
             let range = self.source.binder_range(self.db, binding);
             let origin = Origin::Binder(binding);
             let label = mix(self.open.len() as u64, position as u64);
             let node = self.add(Kind::Param, label, 0, &[], origin, range);
             self.graph.nodes[node as usize].extra = lambda;
-            self.variables[unit][binder.index()] = node;
+            self.variables[unit.index()][binder.index()] = node;
             self.graph.lambdas[lambda as usize].params.push(node);
         }
     }
 
-    fn free_variable(&mut self, unit: usize, binder: BinderId) {
-        let data = self.source.body.units[unit].binder(binder);
-        let binding = LocalRef { unit: unit as u32, binder };
+    fn free_variable(&mut self, unit: UnitId, binder: BinderId) {
+        let data = self.source.body.unit(unit).binder(binder);
+        let binding = LocalRef { unit, binder };
         let range = self.source.binder_range(self.db, binding);
         let origin = Origin::Binder(binding);
         let node = self.add(Kind::FreeVar, hash_of(&data.name), 0, &[], origin, range);
-        self.variables[unit][binder.index()] = node;
+        self.variables[unit.index()][binder.index()] = node;
     }
 
     fn function_label(&self, function: &FnData) -> u64 {
@@ -296,8 +296,14 @@ impl<'b, 'db> Builder<'b, 'db> {
         )
     }
 
-    fn variable(&mut self, unit: usize, binder: BinderId, origin: Origin, at: TextRange) -> NodeId {
-        match self.variables[unit][binder.index()] {
+    fn variable(
+        &mut self,
+        unit: UnitId,
+        binder: BinderId,
+        origin: Origin,
+        at: TextRange,
+    ) -> NodeId {
+        match self.variables[unit.index()][binder.index()] {
             NONE => {
                 // A recursive use, which the nesting depth identifies.
                 let depth = self.open.len() as u64;
@@ -310,18 +316,18 @@ impl<'b, 'db> Builder<'b, 'db> {
         }
     }
 
-    fn free(&mut self, at: usize, free: semantics::body::FreeId, range: TextRange) -> NodeId {
+    fn free(&mut self, at: UnitId, free: semantics::body::FreeId, range: TextRange) -> NodeId {
         let origin = Origin::Def;
         match self.scopes.get(at, free) {
-            Some(LocalRef { unit, binder }) => self.variable(unit as usize, binder, origin, range),
+            Some(LocalRef { unit, binder }) => self.variable(unit, binder, origin, range),
             None => {
-                let name = hash_of(&self.source.body.units[at].frees[free.index()].name);
+                let name = hash_of(&self.source.body.unit(at).frees[free.index()].name);
                 self.add(Kind::Unknown, name, 0, &[], origin, range)
             }
         }
     }
 
-    fn expr(&mut self, number: usize, unit: &Unit, id: ExprId, values: &[NodeId]) -> NodeId {
+    fn expr(&mut self, number: UnitId, unit: &Unit, id: ExprId, values: &[NodeId]) -> NodeId {
         let range = self.source.expr(self.db, ExprRef { unit: number, expr: id });
         let origin = Origin::Expr(ExprRef { unit: number, expr: id });
         let value = |id: ExprId| values[id.index()];
@@ -338,9 +344,7 @@ impl<'b, 'db> Builder<'b, 'db> {
             Expr::Bound(binder) => self.variable(number, *binder, origin, range),
             Expr::Free(free) => self.free(number, *free, range),
             Expr::Dotted { whole, tuple, index } => match self.scopes.get(number, *whole) {
-                Some(LocalRef { unit, binder }) => {
-                    self.variable(unit as usize, binder, origin, range)
-                }
+                Some(LocalRef { unit, binder }) => self.variable(unit, binder, origin, range),
                 None => self.proj(value(*tuple), *index, origin, range),
             },
             Expr::Global(name) => {
@@ -397,9 +401,9 @@ impl<'b, 'db> Builder<'b, 'db> {
                     NONE => self.add(Kind::Missing, 0, 0, &[], origin, range),
                     value => value,
                 };
-                self.variables[number][binder.index()] = node;
+                self.variables[number.index()][binder.index()] = node;
                 if unit.binder(*binder).kind == BinderKind::Let {
-                    let binding = LocalRef { unit: number as u32, binder: *binder };
+                    let binding = LocalRef { unit: number, binder: *binder };
                     self.lets.push((node, self.number, binding));
                 }
                 NONE
@@ -497,7 +501,7 @@ impl<'b, 'db> Builder<'b, 'db> {
     }
 
     /// Adds the variables in the patterns of a `match`, identified by arm and path.
-    fn patterns(&mut self, number: usize, unit: &Unit, id: MatchId, values: &[NodeId]) {
+    fn patterns(&mut self, number: UnitId, unit: &Unit, id: MatchId, values: &[NodeId]) {
         let data = &unit.matches[id.index()];
         let scrutinee = values[data.scrutinee.index()];
         for (arm, data) in data.arms.iter().enumerate() {
@@ -507,10 +511,10 @@ impl<'b, 'db> Builder<'b, 'db> {
                     PatternKind::Wildcard => {}
                     PatternKind::Var(binder) => {
                         let range = self.source.range(self.db, number, unit.binder(*binder).range);
-                        let binding = LocalRef { unit: number as u32, binder: *binder };
+                        let binding = LocalRef { unit: number, binder: *binder };
                         let origin = Origin::Binder(binding);
                         let node = self.inner(Kind::Pattern, path, 0, &[scrutinee], origin, range);
-                        self.variables[number][binder.index()] = node;
+                        self.variables[number.index()][binder.index()] = node;
                     }
                     PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
                         let fields = fields.iter().enumerate();

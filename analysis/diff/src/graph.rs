@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use semantics::{
     ExprRef,
-    body::{FnId, LocalRef, Name},
+    body::{FnId, LocalRef, Name, UnitId},
 };
 use syntax::{SyntaxError, TextRange};
 
@@ -141,7 +141,7 @@ pub(crate) struct Lambda {
     /// The number of the definition.
     pub(crate) def: u32,
     /// The unit and function of a function expression, `None` for a definition.
-    pub(crate) place: Option<(usize, FnId)>,
+    pub(crate) place: Option<(UnitId, FnId)>,
     pub(crate) role: Role,
     /// True if the function uses itself.
     pub(crate) recursive: bool,

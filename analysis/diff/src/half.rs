@@ -48,9 +48,11 @@ impl<'db> Half<'db> {
         let inference = self.inference[def]
             .get_or_init(|| semantics::inference(self.module.db, self.module.sources[def].def));
         match node.origin {
-            Origin::Expr(expr_ref) => Some(inference.units.get(expr_ref.unit)?.expr(expr_ref.expr)),
+            Origin::Expr(expr_ref) => {
+                Some(inference.units.get(expr_ref.unit.index())?.expr(expr_ref.expr))
+            }
             Origin::Binder(binding) => {
-                Some(inference.units.get(binding.unit as usize)?.binder(binding.binder))
+                Some(inference.units.get(binding.unit.index())?.binder(binding.binder))
             }
             Origin::Def => None,
         }
@@ -82,7 +84,7 @@ impl<'db> Half<'db> {
 
     /// Returns the annotation of a `let` variable.
     pub(crate) fn written(&self, of: &Let) -> Option<&Type> {
-        let unit = &self.module.sources[of.def as usize].body.units[of.binding.unit as usize];
+        let unit = self.module.sources[of.def as usize].body.unit(of.binding.unit);
         unit.binder(of.binding.binder).annotation.as_ref()
     }
 
@@ -91,7 +93,7 @@ impl<'db> Half<'db> {
         let node = self.module.graph.node(id);
         let Origin::Binder(binding) = node.origin else { return None };
         let body = &self.module.sources[node.def as usize].body;
-        body.units[binding.unit as usize].binder(binding.binder).annotation.as_ref()
+        body.unit(binding.unit).binder(binding.binder).annotation.as_ref()
     }
 
     /// Returns the name of a parameter or free variable.
@@ -99,7 +101,7 @@ impl<'db> Half<'db> {
         let node = self.module.graph.node(id);
         let Origin::Binder(binding) = node.origin else { return None };
         let body = &self.module.sources[node.def as usize].body;
-        Some(&body.units[binding.unit as usize].binder(binding.binder).name)
+        Some(&body.unit(binding.unit).binder(binding.binder).name)
     }
 }
 
@@ -115,5 +117,5 @@ pub(crate) fn same_annotation(a: Option<&Type>, b: Option<&Type>) -> bool {
 pub(crate) fn expr_of<'h>(half: &'h Half<'_>, id: NodeId) -> Option<&'h Expr> {
     let node = half.module.graph.node(id);
     let Origin::Expr(expr_ref) = node.origin else { return None };
-    Some(half.module.sources[node.def as usize].body.units[expr_ref.unit].expr(expr_ref.expr))
+    Some(half.module.sources[node.def as usize].body.unit(expr_ref.unit).expr(expr_ref.expr))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use semantics::{
     Db, Def, ExprRef,
-    body::{Body, LocalRef, RangeId, SourceMap},
+    body::{Body, LocalRef, RangeId, SourceMap, UnitId},
 };
 use syntax::{
     SyntaxKind, TextRange,
@@ -29,14 +29,14 @@ impl<'db> Source<'db> {
     }
 
     /// Returns the range of another part of a unit in the file.
-    pub(crate) fn range(&self, db: &dyn Db, unit: usize, id: RangeId) -> TextRange {
+    pub(crate) fn range(&self, db: &dyn Db, unit: UnitId, id: RangeId) -> TextRange {
         self.map.range(unit, id) + self.def.start(db)
     }
 
     /// Returns the range of a binder with its annotation, without comments.
     pub(crate) fn binder_range(&self, db: &dyn Db, of: LocalRef) -> TextRange {
-        let unit = of.unit as usize;
-        let own = self.map.range(unit, self.body.units[unit].binder(of.binder).range);
+        let unit = of.unit;
+        let own = self.map.range(unit, self.body.unit(unit).binder(of.binder).range);
         let path = self.def.node(db).path_to(own);
         let is_holder = |kind| {
             matches!(kind, SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT | SyntaxKind::LET_STMT)

@@ -31,7 +31,7 @@ impl Structure {
         let lets = lets(&module);
         let annotation = |(id, node): (NodeId, &Node)| {
             let Origin::Binder(binding) = node.origin else { return None };
-            let unit = &module.sources[node.def as usize].body.units[binding.unit as usize];
+            let unit = module.sources[node.def as usize].body.unit(binding.unit);
             Some((id, unit.binder(binding.binder).annotation.clone()?))
         };
         let is_variable = |node: &Node| matches!(node.kind, Kind::Param | Kind::FreeVar);
@@ -41,7 +41,7 @@ impl Structure {
             let body = &module.sources[lambda.def as usize].body;
             let function = match lambda.place {
                 None => body.header(),
-                Some((unit, id)) => body.units[unit].fns.get(id.index()),
+                Some((unit, id)) => body.unit(unit).fns.get(id.index()),
             };
             function.and_then(|function| function.ret.clone())
         };
@@ -80,7 +80,7 @@ type Lets = Vec<(NodeId, Option<Type>)>;
 fn lets(module: &ModuleGraph<'_>) -> Vec<Lets> {
     let mut found = vec![Lets::new(); module.sources.len()];
     for &(node, def, binding) in &module.lets {
-        let unit = &module.sources[def as usize].body.units[binding.unit as usize];
+        let unit = module.sources[def as usize].body.unit(binding.unit);
         found[def as usize].push((node, unit.binder(binding.binder).annotation.clone()));
     }
     found

@@ -90,7 +90,7 @@ fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
     let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
     let mut index: FxHashMap<Name, usize> = FxHashMap::default();
     let mut found: Vec<(Name, Vec<TextRange>)> = Vec::new();
-    for (number, unit) in body.units.iter().enumerate() {
+    for (number, unit) in body.units() {
         for (name, expr) in unit.globals() {
             let at = *index.entry(name.clone()).or_insert_with(|| {
                 found.push((name.clone(), Vec::new()));

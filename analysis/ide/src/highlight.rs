@@ -11,7 +11,7 @@ mod walk;
 use std::{rc::Rc, sync::Arc};
 
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, DefKind, Module, SourceFile, modules};
+use semantics::{Db, Def, DefKind, Module, SourceFile, body::UnitId, modules};
 use syntax::{GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token};
 
 use names::{DefNames, ModuleNames};
@@ -237,7 +237,7 @@ struct Piece<'db> {
     source: Source<'db>,
     key: Key,
     /// The names of the definition, and the unit that contains the segment.
-    names: Option<(Rc<DefNames<'db>>, usize)>,
+    names: Option<(Rc<DefNames<'db>>, UnitId)>,
 }
 
 enum Source<'db> {
@@ -313,14 +313,14 @@ impl<'db> Pieces<'db> {
         let root = def.node(db);
         let names = Rc::new(DefNames::new(db, def, module));
         if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            let context = names.context(0);
+            let context = names.context(UnitId::HEADER);
             let key = Key::Node(root.green().to_owned(), context);
             let source = Source::Part(root, SyntaxKind::SOURCE_FILE);
-            self.list.push(Piece { start, source, key, names: Some((names, 0)) });
+            self.list.push(Piece { start, source, key, names: Some((names, UnitId::HEADER)) });
             return;
         }
         // Each part of the header and each statement of the block is a segment.
-        let mut last = (usize::MAX, 0);
+        let mut last = (UnitId(u32::MAX), 0);
         for outer in root.elements() {
             let inner = match outer {
                 NodeOrToken::Node(block) if block.kind() == SyntaxKind::BLOCK => block.elements(),
@@ -341,7 +341,7 @@ impl<'db> Pieces<'db> {
         parent: SyntaxKind,
         names: &Rc<DefNames<'db>>,
         base: TextSize,
-        last: &mut (usize, u64),
+        last: &mut (UnitId, u64),
     ) {
         match element {
             NodeOrToken::Token(token) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use semantics::{
     Db, Def, DefKind, ExprRef, SourceFile, View,
-    body::{BinderKind, Callee, Expr, LocalRef, Subject},
+    body::{BinderKind, Callee, Expr, LocalRef, Subject, UnitId},
     global,
     metadata::Metadata,
     module_types,
@@ -174,7 +174,7 @@ fn of_variable(view: &View<'_>, binding: LocalRef) -> String {
     if let Some(value) = view.value(binding) {
         out += &facts(view, value);
     }
-    if let Some(span) = span_of(view, Subject::Binder(binding.binder), binding.unit as usize) {
+    if let Some(span) = span_of(view, Subject::Binder(binding.binder), binding.unit) {
         out += &format!("\n\nfrom {}", code_span(&span));
     }
     out
@@ -249,7 +249,7 @@ fn size(ty: &Type) -> String {
 }
 
 /// Returns the place in the framework's program that a `/* … span=… */` comment names.
-pub(crate) fn span_of(view: &View<'_>, subject: Subject, unit: usize) -> Option<String> {
+pub(crate) fn span_of(view: &View<'_>, subject: Subject, unit: UnitId) -> Option<String> {
     let comment = view.unit(unit).type_comments.iter().find(|e| e.subject == subject)?;
     let at = view.source.range(unit, comment.range).start();
     let token = view.def.node(view.db).token_at(at)?;
@@ -269,7 +269,7 @@ fn comment(db: &dyn Db, place: &Place<'_>, offset: TextSize) -> Option<Hover> {
     let comment = comments.find(|e| range.contains_range(view.source.range(unit, e.range)))?;
     let markdown = match comment.subject {
         Subject::Expr(expr) => of_expr(view, ExprRef { unit, expr }, None),
-        Subject::Binder(binder) => of_variable(view, LocalRef { unit: unit as u32, binder }),
+        Subject::Binder(binder) => of_variable(view, LocalRef { unit, binder }),
     };
     Some(Hover { range: range + place.start(db), markdown, has_shape: false })
 }
@@ -299,7 +299,7 @@ fn header_text(view: &View<'_>) -> String {
         return format!("def {name}");
     };
     let header = view.body.header();
-    let unit = view.unit(0);
+    let unit = view.unit(UnitId::HEADER);
     let names = header.map(|header| header.params.as_slice()).unwrap_or_default();
     let types = signature.func.params();
     let count = types.len().min(MAX_PARAMS);

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, View,
-    body::{BinderId, Body, Callee, Expr, Function, Subject, Unit},
+    body::{BinderId, Body, Callee, Expr, Function, Subject, Unit, UnitId},
     global, modules,
 };
 use syntax::{
@@ -130,7 +130,7 @@ fn of_def(view: &View<'_>, found: &mut Found) {
     let from = found.range.start().checked_sub(start).unwrap_or_default();
     let first = view.source.unit_at(from).unwrap_or_default();
     let mut names = Callees::default();
-    for number in first..view.body.units.len() {
+    for (number, _) in view.body.units_from(first) {
         let range = view.unit_range(number);
         if range.start() > found.range.end() {
             break;
@@ -145,7 +145,7 @@ fn of_def(view: &View<'_>, found: &mut Found) {
 }
 
 /// Adds the types of binders and results in a unit that have no annotation.
-fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
+fn types_in(view: &View<'_>, number: UnitId, found: &mut Found) {
     let unit = view.unit(number);
     let inferred = view.unit_types(number);
     let mut known: Option<KnownTypes> = None;
@@ -230,15 +230,15 @@ struct Callees {
     globals: HashMap<semantics::body::Name, Vec<String>>,
 }
 
-fn parameter_names(body: &Body, unit: usize, function: &Function) -> Vec<String> {
-    let unit = &body.units[unit];
+fn parameter_names(body: &Body, unit: UnitId, function: &Function) -> Vec<String> {
+    let unit = body.unit(unit);
     let names = function.params.iter().map(|&param| unit.binder(param).name.as_str());
     names.map(|name| name.trim_start_matches('%').to_owned()).collect()
 }
 
 impl Callees {
     /// Returns the names of the parameters of a callee.
-    fn parameters(&mut self, view: &View<'_>, unit: usize, callee: &Callee) -> Vec<String> {
+    fn parameters(&mut self, view: &View<'_>, unit: UnitId, callee: &Callee) -> Vec<String> {
         match callee {
             Callee::Operator(operator) => {
                 let is_constructor = view.types.constructor(operator.name).is_some();
@@ -257,7 +257,9 @@ impl Callees {
                         };
                         let body = semantics::body(view.db, def);
                         let header = body.header();
-                        header.map(|h| parameter_names(&body, 0, h)).unwrap_or_default()
+                        header
+                            .map(|h| parameter_names(&body, UnitId::HEADER, h))
+                            .unwrap_or_default()
                     });
                     return names.clone();
                 }
@@ -277,7 +279,7 @@ impl Callees {
 }
 
 /// Adds the names of parameters before arguments for which they are informative.
-fn parameters_in(view: &View<'_>, number: usize, callees: &mut Callees, found: &mut Found) {
+fn parameters_in(view: &View<'_>, number: UnitId, callees: &mut Callees, found: &mut Found) {
     for (call, range) in view.calls(number) {
         if call.infix || call.args.len() < 2 || range.intersect(found.range).is_none() {
             continue;

@@ -159,7 +159,7 @@ fn uses(db: &dyn Db, module: Module<'_>) -> FxHashMap<(DefKind, Name), Vec<TextR
         match def.kind(db) {
             DefKind::Fn | DefKind::Expr => {
                 let (body, source) = (semantics::body(db, def), source_map(db, def));
-                for (number, unit) in body.units.iter().enumerate() {
+                for (number, unit) in body.units() {
                     for (name, expr) in unit.globals() {
                         add(DefKind::Fn, name, source.expr(number, expr) + def.start(db));
                     }

@@ -3,7 +3,7 @@
 
 use semantics::{
     Db, SourceFile, View,
-    body::{LocalRef, UnitKind},
+    body::{LocalRef, UnitId, UnitKind},
 };
 use syntax::{TextRange, TextSize};
 use types::{Flags, Type};
@@ -23,10 +23,9 @@ pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Te
 /// Returns true if a definition can be run with generated inputs: its parameters and free variables
 /// are tensors of known sizes or tuples of them.
 pub fn is_runnable(view: &View<'_>) -> bool {
-    let is_concrete = |number: usize, binder| {
-        concrete(view.binding_type(LocalRef { unit: number as u32, binder }))
-    };
-    view.body.units.iter().enumerate().all(|(number, unit)| {
+    let is_concrete =
+        |number: UnitId, binder| concrete(view.binding_type(LocalRef { unit: number, binder }));
+    view.body.units().all(|(number, unit)| {
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
         params.iter().chain(&free).all(|&binder| is_concrete(number, binder))

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use semantics::{
     View,
-    body::{BinderId, LocalRef},
+    body::{BinderId, LocalRef, UnitId},
 };
 use syntax::{
     SyntaxKind, TextRange, TextSize,
@@ -44,14 +44,13 @@ pub(crate) fn locals<'v>(
     for binding in inner(view, at) {
         add(binding);
     }
-    let last = view.source.first_unit_from(at);
-    for number in (0..last).rev() {
+    for number in view.source.units_before(at).rev() {
         view.db.unwind_if_revision_cancelled();
         let unit = view.unit(number);
         let bound = unit.binds.filter(|_| view.source.unit(number).end() <= at);
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         for &binder in bound.iter().chain(params.iter().rev()) {
-            add(LocalRef { unit: number as u32, binder });
+            add(LocalRef { unit: number, binder });
         }
     }
     found
@@ -60,8 +59,10 @@ pub(crate) fn locals<'v>(
 /// Returns the variables that are bound inside the statement around `at`, the nearest first:
 /// parameters of functions, pattern variables and bindings of inner blocks.
 fn inner(view: &View<'_>, at: TextSize) -> Vec<LocalRef> {
-    let number = view.source.first_unit_from(at).checked_sub(1);
-    let Some(number) = number.filter(|&number| number > 0) else { return Vec::new() };
+    let number = view.source.units_before(at).next_back();
+    let Some(number) = number.filter(|&number| number != UnitId::HEADER) else {
+        return Vec::new();
+    };
     let unit = view.unit(number);
     if unit.binders.len() <= usize::from(unit.binds.is_some()) {
         return Vec::new();
@@ -77,7 +78,7 @@ fn inner(view: &View<'_>, at: TextSize) -> Vec<LocalRef> {
     let mut add = |name: Option<ast::Name<'_>>| {
         let place = name.map(|name| name.node().start());
         if let Some(&binder) = place.and_then(|place| by_place.get(&place)) {
-            found.push(LocalRef { unit: number as u32, binder });
+            found.push(LocalRef { unit: number, binder });
         }
     };
     let left = at.checked_sub(1.into()).unwrap_or_default();

@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, View, all_defs,
-    body::{BinderKind, Callee, Expr, ExprId, LocalRef, UnitKind},
+    body::{BinderKind, Callee, Expr, ExprId, LocalRef, UnitId, UnitKind},
 };
 use syntax::{
     LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
@@ -16,7 +16,7 @@ use syntax::{
 use crate::shapes::{is_index, keeps_data};
 
 /// The minimal number of bindings in a chain, not counting the last.
-const MIN_CHAIN: usize = 2;
+const MIN_CHAIN: u32 = 2;
 /// The maximal number of operators such as `transpose` between a parameter and its use as a weight.
 const MAX_DEPTH: usize = 8;
 /// The maximal length of a compact type, in characters.
@@ -178,8 +178,8 @@ fn is_printed(token: &Token<'_>) -> bool {
 fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
     let mut data: FxHashSet<LocalRef> = FxHashSet::default();
     let mut weights: FxHashSet<LocalRef> = FxHashSet::default();
-    for (number, unit) in view.body.units.iter().enumerate() {
-        if number % 256 == 0 {
+    for (number, unit) in view.body.units() {
+        if number.0 % 256 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
         let expr_ref = |expr: ExprId| ExprRef { unit: number, expr };
@@ -214,7 +214,7 @@ fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
         }
     }
     weights.retain(|param| !data.contains(param));
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for index in 0..unit.exprs.len() {
             let expr_ref = ExprRef { unit: number, expr: ExprId(index as u32) };
             if view.variable(expr_ref).is_some_and(|used| weights.contains(&used)) {
@@ -254,9 +254,9 @@ fn parameter(view: &View<'_>, mut expr_ref: ExprRef) -> Option<LocalRef> {
 
 /// Adds the chains of bindings.
 fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
-    let mut uses: FxHashMap<LocalRef, (u32, usize)> = FxHashMap::default();
-    for (number, unit) in view.body.units.iter().enumerate() {
-        if number % 256 == 0 {
+    let mut uses: FxHashMap<LocalRef, (u32, UnitId)> = FxHashMap::default();
+    for (number, unit) in view.body.units() {
+        if number.0 % 256 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
         for (index, expr) in unit.exprs.iter().enumerate() {
@@ -271,7 +271,7 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
         }
     }
     // The line of a statement is that of its name or expression.
-    let line_of = |number: usize| {
+    let line_of = |number: UnitId| {
         let unit = view.unit(number);
         let range = match (unit.kind, unit.binds) {
             (UnitKind::Let | UnitKind::Graph, Some(binder)) => {
@@ -281,25 +281,25 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
         };
         Some(lines.line_at(range.start()))
     };
-    let links = |number: usize| {
+    let links = |number: UnitId| {
         let binder = view
             .unit(number)
             .binds
             .filter(|_| matches!(view.unit(number).kind, UnitKind::Let | UnitKind::Graph));
         binder.is_some_and(|binder| {
-            let binding = LocalRef { unit: number as u32, binder };
-            uses.get(&binding) == Some(&(1, number + 1))
+            let binding = LocalRef { unit: number, binder };
+            uses.get(&binding) == Some(&(1, UnitId(number.0 + 1)))
         })
     };
-    let count = view.body.units.len();
+    let count = view.body.units.len() as u32;
     let mut first = 1;
     while first < count {
         let mut end = first;
-        while end < count && links(end) {
+        while end < count && links(UnitId(end)) {
             end += 1;
         }
         if end - first >= MIN_CHAIN
-            && let (Some(start), Some(stop)) = (line_of(first), line_of(end))
+            && let (Some(start), Some(stop)) = (line_of(UnitId(first)), line_of(UnitId(end)))
             && stop > start + 1
         {
             let summary = summary(view, first + 1..end);
@@ -310,8 +310,8 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
 }
 
 /// Returns a summary of the operators of some units, with the first ones by name.
-fn summary(view: &View<'_>, units: std::ops::Range<usize>) -> String {
-    let all: Vec<String> = units.map(|number| callee(view, number)).collect();
+fn summary(view: &View<'_>, units: std::ops::Range<u32>) -> String {
+    let all: Vec<String> = units.map(|number| callee(view, UnitId(number))).collect();
     let named = all.len().min(NAMED);
     let mut out = all[..named].join(" → ");
     if all.len() > named {
@@ -322,9 +322,9 @@ fn summary(view: &View<'_>, units: std::ops::Range<usize>) -> String {
 
 /// Returns the name of the callee in the value of a statement: `layer_norm` for
 /// `nn.layer_norm(%x, …)`.
-fn callee(view: &View<'_>, number: usize) -> String {
+fn callee(view: &View<'_>, number: UnitId) -> String {
     let unit = view.unit(number);
-    let value = unit.binds.and_then(|binder| view.value(LocalRef { unit: number as u32, binder }));
+    let value = unit.binds.and_then(|binder| view.value(LocalRef { unit: number, binder }));
     let Some(mut expr_ref) = value else { return "…".to_owned() };
     // `nn.batch_norm(…).0`
     if let &Expr::Proj { tuple, .. } = view.unit(expr_ref.unit).expr(expr_ref.expr) {

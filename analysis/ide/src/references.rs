@@ -2,7 +2,7 @@
 
 use semantics::{
     Db, Def, DefKind, Module, SourceFile, View,
-    body::{Body, Callee, Expr, LocalRef, PatternKind, RangeId, SourceMap},
+    body::{Body, Callee, Expr, LocalRef, PatternKind, RangeId, SourceMap, UnitId},
     module_types, source_map, type_def,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
@@ -62,12 +62,12 @@ pub fn references_to(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Vec
 
 /// Passes the ranges of the uses of a variable to `add`.
 pub(crate) fn local_uses(view: &View<'_>, binding: LocalRef, add: &mut impl FnMut(TextRange)) {
-    let mut in_unit = |number: usize, is_use: &dyn Fn(&Expr) -> bool| {
+    let mut in_unit = |number: UnitId, is_use: &dyn Fn(&Expr) -> bool| {
         let uses = view.exprs(number).filter(|(_, expr, _)| is_use(expr));
         uses.for_each(|(.., range)| add(range));
     };
     let own = Expr::Bound(binding.binder);
-    in_unit(binding.unit as usize, &|expr| *expr == own);
+    in_unit(binding.unit, &|expr| *expr == own);
     for (number, free) in view.scopes.uses(&view.body, binding) {
         in_unit(number, &|expr| match expr {
             Expr::Free(name) => *name == free,
@@ -89,7 +89,7 @@ fn in_module<'db>(
             DefKind::Fn | DefKind::Expr => {
                 let (body, source) = (semantics::body(db, def), source_map(db, def));
                 let start = def.start(db);
-                for number in 0..body.units.len() {
+                for (number, _) in body.units() {
                     let unit = (&*body, &*source, number);
                     in_unit(db, module, unit, symbol, &mut |range| add(range + start));
                 }
@@ -104,11 +104,11 @@ fn in_module<'db>(
 fn in_unit(
     db: &dyn Db,
     module: Module<'_>,
-    (body, source, number): (&Body, &SourceMap, usize),
+    (body, source, number): (&Body, &SourceMap, UnitId),
     symbol: &Symbol<'_>,
     add: &mut impl FnMut(TextRange),
 ) {
-    let unit = &body.units[number];
+    let unit = body.unit(number);
     let range = |id: RangeId| source.range(number, id);
     match symbol {
         Symbol::Global(name) => {

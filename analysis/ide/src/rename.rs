@@ -6,7 +6,7 @@
 
 use semantics::{
     Db, DefKind, SourceFile, View,
-    body::{BinderKind, Body, Expr, ExprId, LocalRef, Name},
+    body::{BinderKind, Body, Expr, ExprId, LocalRef, Name, UnitId},
     lower::Lowered,
     module_types,
     scope::{Scopes, resolve},
@@ -314,7 +314,7 @@ fn local_is_free(place: &Place<'_>, binding: LocalRef, new: &str) -> Result<(), 
         return Ok(());
     }
     // The number must be unused in the whole definition, whatever its scope.
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         let bound = unit.binders.iter().find(|binder| binder.name == new);
         if let Some(binder) = bound {
             let at = view.place(number, binder.range).start();
@@ -340,11 +340,11 @@ fn local_is_free(place: &Place<'_>, binding: LocalRef, new: &str) -> Result<(), 
 fn resolutions<'a>(
     body: &'a Body,
     scopes: &'a Scopes,
-) -> impl Iterator<Item = (usize, ExprId, Option<LocalRef>)> + 'a {
-    body.units.iter().enumerate().flat_map(move |(number, unit)| {
+) -> impl Iterator<Item = (UnitId, ExprId, Option<LocalRef>)> + 'a {
+    body.units().flat_map(move |(number, unit)| {
         unit.exprs.iter().enumerate().filter_map(move |(i, expr)| {
             let resolved = match expr {
-                Expr::Bound(binder) => Some(LocalRef { unit: number as u32, binder: *binder }),
+                Expr::Bound(binder) => Some(LocalRef { unit: number, binder: *binder }),
                 Expr::Free(free) => scopes.get(number, *free),
                 Expr::Dotted { whole, .. } => scopes.get(number, *whole),
                 _ => return None,
@@ -444,7 +444,7 @@ fn in_comments(
             continue;
         }
         let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
-        for (number, unit) in body.units.iter().enumerate() {
+        for (number, unit) in body.units() {
             for comment in &unit.type_comments {
                 let range = source.range(number, comment.range) + def.start(db);
                 if within.is_some_and(|within| !within.contains_range(range)) {

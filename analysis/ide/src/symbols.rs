@@ -196,7 +196,7 @@ pub fn listed(parse: &Parse) -> Vec<Listed> {
 /// Returns the functions that are bound to a name in a definition.
 fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     let mut found = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         if !matches!(unit.kind, UnitKind::Let | UnitKind::Graph) {
             continue;
         }

@@ -12,7 +12,7 @@ mod pretty;
 use rustc_hash::FxHashSet;
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, Step, Trail, View,
-    body::{BinderKind, Callee, Expr, LocalRef},
+    body::{BinderKind, Callee, Expr, LocalRef, UnitId},
     global, global_type, trail_of,
 };
 use syntax::{SyntaxKind, TextRange, TextSize};
@@ -140,8 +140,8 @@ fn of_declaration(place: &Place<'_>) -> Option<TypeInfo> {
     let name = declaration.child(SyntaxKind::NAME)?.range().start() + place.start(view.db);
     let number = view.unit_at(name)?;
     let binders = (0u32..).zip(&view.unit(number).binders);
-    let mut found = binders
-        .map(|(at, _)| LocalRef { unit: number as u32, binder: semantics::body::BinderId(at) });
+    let mut found =
+        binders.map(|(at, _)| LocalRef { unit: number, binder: semantics::body::BinderId(at) });
     let binding = found.find(|binding| view.binding_range(*binding).start() == name)?;
     Some(of_variable(view, binding, None, view.binding_range(binding)))
 }
@@ -296,7 +296,12 @@ fn names_of_value(view: &View<'_>, expr_ref: ExprRef) -> Names {
 
 fn names_of_header(view: &View<'_>) -> Names {
     let params = view.body.header().map(|header| header.params.as_slice()).unwrap_or_default();
-    Names(params.iter().map(|&param| view.unit(0).binder(param).name.to_string()).collect())
+    Names(
+        params
+            .iter()
+            .map(|&param| view.unit(UnitId::HEADER).binder(param).name.to_string())
+            .collect(),
+    )
 }
 
 /// The subject of a type.
@@ -338,7 +343,7 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
                 let Type::Tensor(tensor) = param else { continue };
                 match params.get(at) {
                     Some(&binder) => {
-                        let binding = LocalRef { unit: unit as u32, binder };
+                        let binding = LocalRef { unit, binder };
                         let name = view.binder(binding).name.to_string();
                         parts.push((name, tensor, From::Declared(binding)));
                     }
@@ -393,24 +398,26 @@ impl Budget {
 fn function<'v>(
     view: &'v View<'_>,
     of: Of,
-) -> (usize, &'v [semantics::body::BinderId], Option<ExprRef>) {
+) -> (UnitId, &'v [semantics::body::BinderId], Option<ExprRef>) {
     match of {
         Of::Header => {
             let params = view.body.header().map(|header| header.params.as_slice());
-            let last = view.body.units.len().checked_sub(1);
-            let result = last.and_then(|unit| Some(ExprRef { unit, expr: view.unit(unit).root? }));
-            (0, params.unwrap_or_default(), result)
+            let last = view.body.units().next_back();
+            let result = last.and_then(|(unit, data)| Some(ExprRef { unit, expr: data.root? }));
+            (UnitId::HEADER, params.unwrap_or_default(), result)
         }
         Of::Value(expr_ref) => {
             let expr_ref = view.resolve(expr_ref);
             let unit = view.unit(expr_ref.unit);
-            let Expr::Fn(id) = unit.expr(expr_ref.expr) else { return (0, &[], None) };
-            let Some(function) = unit.fns.get(id.index()) else { return (0, &[], None) };
+            let Expr::Fn(id) = unit.expr(expr_ref.expr) else { return (UnitId::HEADER, &[], None) };
+            let Some(function) = unit.fns.get(id.index()) else {
+                return (UnitId::HEADER, &[], None);
+            };
             let result =
                 function.body.map(|body| ExprRef { unit: expr_ref.unit, expr: body.result });
             (expr_ref.unit, &function.params, result)
         }
-        Of::Declared(_) => (0, &[], None),
+        Of::Declared(_) => (UnitId::HEADER, &[], None),
     }
 }
 

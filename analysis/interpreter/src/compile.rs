@@ -26,7 +26,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use semantics::{
     ExprRef, SourceFile, View,
-    body::{BinderId, Expr, ExprId, FnId, LocalRef, Name, UnitKind},
+    body::{BinderId, Expr, ExprId, FnId, LocalRef, Name, UnitId, UnitKind},
     metadata::Metadata,
 };
 use smallvec::SmallVec;
@@ -67,7 +67,7 @@ pub(crate) fn compile(view: &View<'_>, linker: &mut dyn Linker, observed: bool) 
         name,
         file: view.def.file(view.db),
         lazy: Lazy::of(view),
-        unit: 0,
+        unit: UnitId::HEADER,
         locations: Vec::new(),
         procs: FxHashMap::default(),
         makers: FxHashMap::default(),
@@ -171,7 +171,7 @@ struct Compiler<'a, 'db> {
     name: Name,
     file: SourceFile,
     lazy: Lazy,
-    unit: usize,
+    unit: UnitId,
     /// The location of the value of each expression of the unit.
     locations: Vec<Location>,
     /// The compiled functions of the unit, with their captures.
@@ -188,11 +188,11 @@ struct Compiler<'a, 'db> {
 impl Compiler<'_, '_> {
     fn definition(&mut self) -> Arc<Proc> {
         let body = self.view.body.clone();
-        for (number, unit) in body.units.iter().enumerate() {
+        for (number, unit) in body.units() {
             let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
             let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
             for &binder in params.iter().chain(&free) {
-                let param = LocalRef { unit: number as u32, binder };
+                let param = LocalRef { unit: number, binder };
                 self.param(Var::Local(param));
                 if self.observed
                     && let Some(&reg) = self.context().vars.get(&Var::Local(param))
@@ -213,7 +213,7 @@ impl Compiler<'_, '_> {
         let mut value =
             Location::Missing(FaultKind::Missing, format!("`{}` has no body", self.name).into());
         let mut place = self.view.def.range(self.view.db);
-        for (number, unit) in body.units.iter().enumerate() {
+        for (number, unit) in body.units() {
             self.start_unit(number);
             if unit.kind == UnitKind::Tail
                 && let Some(root) = unit.root
@@ -330,9 +330,9 @@ impl Compiler<'_, '_> {
 
     fn expr(&mut self, id: ExprId) {
         let body = self.view.body.clone();
-        let unit = &body.units[self.unit];
+        let unit = body.unit(self.unit);
         let place = self.place(id);
-        let number = self.unit as u32;
+        let number = self.unit;
         let location = match unit.expr(id) {
             Expr::Missing
             | Expr::Condition(_)

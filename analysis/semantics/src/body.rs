@@ -41,7 +41,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
             $(#[$doc])*
-            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
             pub struct $name(pub u32);
 
             impl $name {
@@ -55,6 +55,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// A unit of a body.
+    UnitId,
     /// An expression of a unit.
     ExprId,
     /// A variable bound in a unit.
@@ -69,6 +71,11 @@ ids! {
     CallId,
     /// The range of a part of a unit that is not an expression, in the source map.
     RangeId,
+}
+
+impl UnitId {
+    /// The header.
+    pub const HEADER: UnitId = UnitId(0);
 }
 
 /// The lowered code of a definition.
@@ -542,6 +549,26 @@ impl ProblemKind {
 }
 
 impl Body {
+    /// Returns a unit.
+    pub fn unit(&self, unit: UnitId) -> &Arc<Unit> {
+        &self.units[unit.index()]
+    }
+
+    /// Returns a unit and those after it.
+    pub fn units_from(
+        &self,
+        first: UnitId,
+    ) -> impl DoubleEndedIterator<Item = (UnitId, &Arc<Unit>)> + ExactSizeIterator {
+        self.units().skip(first.index())
+    }
+
+    /// Returns the units with their identities.
+    pub fn units(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (UnitId, &Arc<Unit>)> + ExactSizeIterator {
+        self.units.iter().enumerate().map(|(at, unit)| (UnitId(at as u32), unit))
+    }
+
     /// Returns the function of the header.
     pub fn header(&self) -> Option<&Function> {
         self.units.first().and_then(|unit| unit.header())

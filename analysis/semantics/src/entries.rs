@@ -11,7 +11,7 @@ use types::AttrValue;
 use weights::{CONSTANT, FoldedLine, drop_entries, drops_part, is_folded};
 
 use crate::{
-    body::{Expr, ExprId, ExprRef, Unit},
+    body::{Expr, ExprId, ExprRef, Unit, UnitId},
     db::Db,
     features::UnitFeatures,
     item::{Def, DefKind, Module},
@@ -86,7 +86,7 @@ pub fn uses_of_entry<'db>(
 /// visited: the edits of a fix are computed after each keystroke.
 fn references<'v>(view: &'v View<'_>) -> impl Iterator<Item = Token<'v>> {
     let root = view.root();
-    let statement = move |unit: usize| {
+    let statement = move |unit: UnitId| {
         let start = view.unit_range(unit).start();
         let path = root.path_to(TextRange::at(start, 1.into()));
         let block = path.iter().position(|node| node.kind() == SyntaxKind::BLOCK)?;

@@ -86,7 +86,7 @@ fn budget(bodies: &[(&Body, &Scopes)]) -> usize {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 struct UnitRef {
     body: u32,
-    unit: u32,
+    unit: UnitId,
 }
 
 /// Inference of a group of bodies.
@@ -238,7 +238,7 @@ impl<'a> Infer<'a> {
     }
 
     fn unit(&self, at: UnitRef) -> &'a Unit {
-        &self.body(at).units[at.unit as usize]
+        self.body(at).unit(at.unit)
     }
 
     /// Infers unit by unit, one batch after the other.
@@ -263,7 +263,7 @@ impl<'a> Infer<'a> {
             let unit = next;
             next += 1;
             self.done[0].push(None);
-            let at = UnitRef { body: 0, unit: unit as u32 };
+            let at = UnitRef { body: 0, unit: UnitId(unit as u32) };
             if self.open.is_empty() {
                 if let Some(known) = &mut known
                     && let Some(types) = known.get(unit)
@@ -282,7 +282,7 @@ impl<'a> Infer<'a> {
             self.add_inputs(at, &mut inputs);
             let of_unit = &body.units[unit];
             let is_keyed =
-                self.open.is_empty() && repeated::has_key(of_unit, &inputs, scopes.unit(unit));
+                self.open.is_empty() && repeated::has_key(of_unit, &inputs, scopes.unit(at.unit));
             if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
                 self.reuse(unit, types);
                 if let Some(known) = &mut known {
@@ -342,7 +342,7 @@ impl<'a> Infer<'a> {
             for &number in group {
                 for unit in 0..self.bodies[number].0.units.len() {
                     self.env.poll();
-                    let at = UnitRef { body: number as u32, unit: unit as u32 };
+                    let at = UnitRef { body: number as u32, unit: UnitId(unit as u32) };
                     let inputs = self.inputs_of(at);
                     self.run(at, inputs);
                 }
@@ -368,7 +368,7 @@ impl<'a> Infer<'a> {
             return false;
         }
         self.open.iter().all(|open| {
-            let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
+            let unit = &self.bodies[open.at.body as usize].0.unit(open.at.unit);
             let closed = |binder: &BinderId| match open.binders[binder.index()] {
                 Some(node) => self.solver.table.resolve(node).is_closed(),
                 None => true,
@@ -396,8 +396,8 @@ impl<'a> Infer<'a> {
     /// Adds the inputs of a unit to an empty list.
     fn add_inputs(&self, at: UnitRef, inputs: &mut Vec<Type>) {
         let (body, scopes) = self.bodies[at.body as usize];
-        let unit = &body.units[at.unit as usize];
-        for binding in scopes.unit(at.unit as usize) {
+        let unit = body.unit(at.unit);
+        for binding in scopes.unit(at.unit) {
             let ty = binding.and_then(|binding| self.frozen(at.body, binding));
             inputs.push(ty.cloned().unwrap_or(Type::Error));
         }
@@ -422,7 +422,7 @@ impl<'a> Infer<'a> {
 
     /// Returns the type of a variable whose unit is frozen.
     fn frozen(&self, body: u32, binding: LocalRef) -> Option<&Type> {
-        let types = self.done[body as usize].get(binding.unit as usize)?.as_ref()?;
+        let types = self.done[body as usize].get(binding.unit.index())?.as_ref()?;
         Some(types.use_of(binding.binder))
     }
 

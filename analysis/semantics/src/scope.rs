@@ -13,7 +13,9 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    body::{BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitKind, name_bit},
+    body::{
+        BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitId, UnitKind, name_bit,
+    },
     ends::common_ends,
     features::UnitFeatures,
 };
@@ -24,7 +26,7 @@ pub struct Scopes {
     /// The part that depends on the names alone.
     pub(crate) names: Arc<Resolved>,
     /// The units with features, in order.
-    features: Vec<(u32, UnitFeatures)>,
+    features: Vec<(UnitId, UnitFeatures)>,
 }
 
 impl std::ops::Deref for Scopes {
@@ -42,7 +44,7 @@ impl std::ops::Deref for Scopes {
 pub struct Resolved {
     // What most changes of names change is compared first.
     /// The unbound names of each unit.
-    pub unknown: Vec<(u32, FreeId)>,
+    pub unknown: Vec<(UnitId, FreeId)>,
     /// The unused variables of statements and the header.
     pub unused: Vec<LocalRef>,
     /// The start of the names of each unit in `frees`.
@@ -77,11 +79,11 @@ const UNBOUND: u64 = u64::MAX;
 
 /// Packs a binding: two thirds of the size, and lists of them are compared and searched as bytes.
 fn packed(binding: Option<LocalRef>) -> u64 {
-    binding.map_or(UNBOUND, |binding| u64::from(binding.unit) << 32 | u64::from(binding.binder.0))
+    binding.map_or(UNBOUND, |binding| u64::from(binding.unit.0) << 32 | u64::from(binding.binder.0))
 }
 
 fn unpacked(binding: u64) -> Option<LocalRef> {
-    let local = LocalRef { unit: (binding >> 32) as u32, binder: BinderId(binding as u32) };
+    let local = LocalRef { unit: UnitId((binding >> 32) as u32), binder: BinderId(binding as u32) };
     (binding != UNBOUND).then_some(local)
 }
 
@@ -113,9 +115,9 @@ impl GraphNumbers {
 #[derive(Default, Debug)]
 struct Tables {
     /// The units that use each variable, in order, with its free name there.
-    uses: FxHashMap<LocalRef, Vec<(u32, FreeId)>>,
+    uses: FxHashMap<LocalRef, Vec<(UnitId, FreeId)>>,
     /// The units that use each global, in order.
-    globals: FxHashMap<Name, Vec<u32>>,
+    globals: FxHashMap<Name, Vec<UnitId>>,
     /// The names of all variables.
     names: FxHashSet<Name>,
 }
@@ -142,9 +144,9 @@ impl Eq for Lazy {}
 
 impl Scopes {
     /// Returns the units that have any of `features`, in order.
-    pub fn units_with(&self, features: UnitFeatures) -> impl Iterator<Item = usize> {
+    pub fn units_with(&self, features: UnitFeatures) -> impl Iterator<Item = UnitId> {
         let matching = self.features.iter().filter(move |(_, of_unit)| of_unit.has(features));
-        matching.map(|(unit, _)| *unit as usize)
+        matching.map(|(unit, _)| *unit)
     }
 
     /// Returns the scopes of `body` by reusing `self`, the scopes of `before`; `None` if the names
@@ -153,12 +155,13 @@ impl Scopes {
         if before.units.len() != body.units.len() {
             return None;
         }
-        let mut other: Option<Vec<(u32, UnitFeatures)>> = None;
+        let mut other: Option<Vec<(UnitId, UnitFeatures)>> = None;
         let (prefix, suffix) = common_ends(&before.units, &body.units);
         let changed = prefix..body.units.len() - suffix;
         let pairs =
             (prefix as u32..).zip(before.units[changed.clone()].iter().zip(&body.units[changed]));
         for (number, (old, new)) in pairs.filter(|(_, (old, new))| !Arc::ptr_eq(old, new)) {
+            let number = UnitId(number);
             if !same_names(old, new) {
                 return None;
             }
@@ -226,22 +229,22 @@ impl Named {
 impl Resolved {
     /// Returns the last unit that uses `binding`, with its free name there. `body` is the body of
     /// these names.
-    pub fn last_use(&self, body: &Body, binding: LocalRef) -> Option<(usize, FreeId)> {
+    pub fn last_use(&self, body: &Body, binding: LocalRef) -> Option<(UnitId, FreeId)> {
         self.uses(body, binding).next_back()
     }
 
     /// Returns the units of `body` that use a global, in order.
-    pub fn units_naming(&self, body: &Body, name: &str) -> impl Iterator<Item = usize> {
-        let units: Vec<u32> = match self.tables(body) {
+    pub fn units_naming(&self, body: &Body, name: &str) -> impl Iterator<Item = UnitId> {
+        let units: Vec<UnitId> = match self.tables(body) {
             Some(tables) => tables.globals.get(name).cloned().unwrap_or_default(),
-            None => (0..)
-                .zip(&body.units)
+            None => body
+                .units()
                 .filter(|(_, unit)| unit.features.has(UnitFeatures::GLOBAL))
                 .filter(|(_, unit)| unit.globals().any(|(global, _)| global == name))
                 .map(|(number, _)| number)
                 .collect(),
         };
-        units.into_iter().map(|unit| unit as usize)
+        units.into_iter()
     }
 
     /// Returns true if a variable of this name is bound anywhere in `body`.
@@ -264,10 +267,9 @@ impl Resolved {
         }
         Some(tables.get_or_init(|| {
             let mut tables = Tables::default();
-            for (number, unit) in body.units.iter().enumerate() {
-                let number = number as u32;
+            for (number, unit) in body.units() {
                 tables.names.extend(unit.binders.iter().map(|binder| binder.name.clone()));
-                for (free, binding) in self.unit(number as usize).enumerate() {
+                for (free, binding) in self.unit(number).enumerate() {
                     if let Some(binding) = binding {
                         let uses = tables.uses.entry(binding).or_default();
                         uses.push((number, FreeId(free as u32)));
@@ -287,13 +289,18 @@ impl Resolved {
     }
 
     /// Returns the variable that `free` of `unit` refers to.
-    pub fn get(&self, unit: usize, free: FreeId) -> Option<LocalRef> {
-        unpacked(*self.packed(unit..unit + 1).get(free.index())?)
+    pub fn get(&self, unit: UnitId, free: FreeId) -> Option<LocalRef> {
+        unpacked(*self.packed_of(unit).get(free.index())?)
     }
 
     /// Returns the variables that the free names of `unit` refer to.
-    pub fn unit(&self, unit: usize) -> impl ExactSizeIterator<Item = Option<LocalRef>> + Clone {
-        self.packed(unit..unit + 1).iter().map(|&binding| unpacked(binding))
+    pub fn unit(&self, unit: UnitId) -> impl ExactSizeIterator<Item = Option<LocalRef>> + Clone {
+        self.packed_of(unit).iter().map(|&binding| unpacked(binding))
+    }
+
+    /// Returns the packed bindings of the free names of a unit.
+    fn packed_of(&self, unit: UnitId) -> &[u64] {
+        self.packed(unit.index()..unit.index() + 1)
     }
 
     /// Returns the packed bindings of the free names of some units.
@@ -342,29 +349,29 @@ impl Resolved {
         &self,
         body: &Body,
         binding: LocalRef,
-    ) -> impl DoubleEndedIterator<Item = (usize, FreeId)> {
-        let uses: Vec<(u32, FreeId)> = match self.tables(body) {
+    ) -> impl DoubleEndedIterator<Item = (UnitId, FreeId)> {
+        let uses: Vec<(UnitId, FreeId)> = match self.tables(body) {
             Some(tables) => tables.uses.get(&binding).cloned().unwrap_or_default(),
             None => {
                 let packed = packed(Some(binding));
                 // A variable is used after the unit that binds it.
-                let first = self.starts.get(binding.unit as usize + 1);
+                let first = self.starts.get(binding.unit.index() + 1);
                 let first = first.map_or(self.frees.len(), |&first| first as usize);
                 let after = (first..).zip(&self.frees[first..]);
                 let at = after.filter(|(_, free)| **free == packed);
                 let place = |(at, _): (usize, _)| {
                     let unit = unit_of(&self.starts, at);
-                    (unit as u32, FreeId(at as u32 - self.starts[unit]))
+                    (UnitId(unit as u32), FreeId(at as u32 - self.starts[unit]))
                 };
                 at.map(place).collect()
             }
         };
-        uses.into_iter().map(|(unit, free)| (unit as usize, free))
+        uses.into_iter()
     }
 
     /// Returns true if a free name is reported as unbound. The front of a longer name that is bound
     /// is not, and neither is a longer name, because its front is reported instead.
-    fn is_unknown(&self, unit: &Unit, number: usize, free: FreeId) -> bool {
+    fn is_unknown(&self, unit: &Unit, number: UnitId, free: FreeId) -> bool {
         let name = &unit.frees[free.index()];
         if name.whole || self.get(number, free).is_some() {
             return false;
@@ -423,7 +430,7 @@ pub fn resolve(body: &Body) -> Scopes {
     let mut inside: Vec<&Name> = Vec::new();
     let mut unknown: FxHashSet<&Name> = FxHashSet::default();
     let mut leaked = Leaked::default();
-    for (number, unit) in body.units.iter().enumerate() {
+    for (number, unit) in body.units() {
         scopes.starts.push(scopes.frees.len() as u32);
         for free in &unit.frees {
             let found = match bound.get(free.name.as_str()) {
@@ -431,7 +438,7 @@ pub fn resolve(body: &Body) -> Scopes {
                     bindings[at].1 = true;
                     Some(bindings[at].0)
                 }
-                None => leaked.find(&body.units[..number], &free.name),
+                None => leaked.find(&body.units[..number.index()], &free.name),
             };
             scopes.frees.push(packed(found));
         }
@@ -441,12 +448,12 @@ pub fn resolve(body: &Body) -> Scopes {
                 && scopes.is_unknown(unit, number, id)
                 && unknown.insert(&free.name)
             {
-                scopes.unknown.push((number as u32, id));
+                scopes.unknown.push((number, id));
             }
         }
         let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
         for &binder in params.iter().rev().chain(&unit.binds) {
-            let binding = LocalRef { unit: number as u32, binder };
+            let binding = LocalRef { unit: number, binder };
             bindings.push((binding, false));
             let data = unit.binder(binder);
             let hidden = bound.insert(data.name.as_str(), bindings.len() - 1);
@@ -473,7 +480,6 @@ pub fn resolve(body: &Body) -> Scopes {
             inside.extend(inner.map(|(_, binder)| &binder.name));
             if unit.kind != UnitKind::Header {
                 let unused = unused_inside(unit).into_iter();
-                let number = number as u32;
                 scopes.unused_inside.extend(unused.map(|binder| LocalRef { unit: number, binder }));
             }
         }
@@ -481,7 +487,7 @@ pub fn resolve(body: &Body) -> Scopes {
             scopes.globals.extend(unit.globals().map(|(name, _)| name.clone()));
         }
         if !unit.features.is_empty() {
-            features.push((number as u32, unit.features));
+            features.push((number, unit.features));
         }
     }
     let unused = bindings.into_iter().filter(|(_, used)| !used).map(|(binding, _)| binding);
@@ -521,7 +527,7 @@ impl<'u> Leaked<'u> {
         for (number, unit) in before.iter().enumerate().skip(self.units) {
             for (binder, data) in unit.binders.iter().enumerate() {
                 if data.kind == BinderKind::Graph {
-                    let (unit, binder) = (number as u32, BinderId(binder as u32));
+                    let (unit, binder) = (UnitId(number as u32), BinderId(binder as u32));
                     self.last.insert(&data.name, LocalRef { unit, binder });
                 }
             }

@@ -86,13 +86,13 @@ impl<'db> View<'db> {
     }
 
     /// Returns a unit.
-    pub fn unit(&self, unit: usize) -> &Unit {
-        &self.body.units[unit]
+    pub fn unit(&self, unit: UnitId) -> &Unit {
+        self.body.unit(unit)
     }
 
     /// Returns the types of a unit.
-    pub fn unit_types(&self, unit: usize) -> &UnitTypes {
-        &self.inference.units[unit]
+    pub fn unit_types(&self, unit: UnitId) -> &UnitTypes {
+        &self.inference.units[unit.index()]
     }
 
     /// Returns true if inference found an error in the definition.
@@ -108,7 +108,7 @@ impl<'db> View<'db> {
     /// Returns true if the type of an expression is assumed because of an error, or depends on an
     /// assumed type.
     pub fn is_assumed(&self, expr_ref: ExprRef) -> bool {
-        self.inference.is_assumed(&self.body, &self.scopes, expr_ref.unit, expr_ref.expr)
+        self.inference.is_assumed(&self.body, &self.scopes, expr_ref.unit.index(), expr_ref.expr)
     }
 
     /// Like [`View::is_assumed`], for a variable.
@@ -118,7 +118,7 @@ impl<'db> View<'db> {
 
     /// Returns the type of a variable.
     pub fn binding_type(&self, binding: LocalRef) -> &Type {
-        self.unit_types(binding.unit as usize).binder(binding.binder)
+        self.unit_types(binding.unit).binder(binding.binder)
     }
 
     /// Returns the start of the definition in the coordinates of this view.
@@ -157,19 +157,19 @@ impl<'db> View<'db> {
     }
 
     /// Returns the range of a part of a unit in the file.
-    pub fn place(&self, unit: usize, id: RangeId) -> TextRange {
+    pub fn place(&self, unit: UnitId, id: RangeId) -> TextRange {
         self.source.range(unit, id) + self.start()
     }
 
     /// Returns the expressions of a unit that are written in the text, with their ranges in the file.
-    pub fn exprs(&self, unit: usize) -> impl Iterator<Item = (ExprRef, &Expr, TextRange)> {
+    pub fn exprs(&self, unit: UnitId) -> impl Iterator<Item = (ExprRef, &Expr, TextRange)> {
         let start = self.start();
         let exprs = self.source.exprs(&self.body, unit);
         exprs.map(move |(id, expr, range)| (ExprRef { unit, expr: id }, expr, range + start))
     }
 
     /// Returns the calls of a unit, with their ranges in the file.
-    pub fn calls(&self, unit: usize) -> impl Iterator<Item = (&CallData, TextRange)> {
+    pub fn calls(&self, unit: UnitId) -> impl Iterator<Item = (&CallData, TextRange)> {
         self.exprs(unit).filter_map(move |(_, expr, range)| match expr {
             Expr::Call(call) => Some((self.unit(unit).call(*call), range)),
             _ => None,
@@ -177,7 +177,7 @@ impl<'db> View<'db> {
     }
 
     /// Returns the range of a unit in the file.
-    pub fn unit_range(&self, unit: usize) -> TextRange {
+    pub fn unit_range(&self, unit: UnitId) -> TextRange {
         self.source.unit(unit) + self.start()
     }
 
@@ -188,7 +188,7 @@ impl<'db> View<'db> {
 
     /// Returns the range of the binder of a variable in the file.
     pub fn binding_range(&self, binding: LocalRef) -> TextRange {
-        let unit = binding.unit as usize;
+        let unit = binding.unit;
         self.place(unit, self.unit(unit).binder(binding.binder).range)
     }
 
@@ -211,7 +211,7 @@ impl<'db> View<'db> {
 
     /// Returns the binder of a variable.
     pub fn binder(&self, binding: LocalRef) -> &Binder {
-        self.unit(binding.unit as usize).binder(binding.binder)
+        self.unit(binding.unit).binder(binding.binder)
     }
 
     /// Returns the text of a range of the file inside of this definition.
@@ -250,7 +250,7 @@ impl<'db> View<'db> {
     /// Returns the variable that an expression refers to, if it is a variable.
     pub fn variable(&self, expr_ref: ExprRef) -> Option<LocalRef> {
         match self.unit(expr_ref.unit).expr(expr_ref.expr) {
-            Expr::Bound(binder) => Some(LocalRef { unit: expr_ref.unit as u32, binder: *binder }),
+            Expr::Bound(binder) => Some(LocalRef { unit: expr_ref.unit, binder: *binder }),
             Expr::Free(free) => self.scopes.get(expr_ref.unit, *free),
             Expr::Dotted { whole, .. } => self.scopes.get(expr_ref.unit, *whole),
             _ => None,
@@ -259,7 +259,7 @@ impl<'db> View<'db> {
 
     /// Returns the value that a variable is bound to.
     pub fn value(&self, binding: LocalRef) -> Option<ExprRef> {
-        let unit = binding.unit as usize;
+        let unit = binding.unit;
         self.unit(unit).value_of(binding.binder).map(|expr| ExprRef { unit, expr })
     }
 
@@ -276,7 +276,7 @@ impl<'db> View<'db> {
 
     /// Returns the annotation of a variable, with ranges relative to the definition.
     pub fn annotation_node(&self, binding: LocalRef) -> Option<Node<'_>> {
-        let at = self.source.range(binding.unit as usize, self.binder(binding).range);
+        let at = self.source.range(binding.unit, self.binder(binding).range);
         let path = self.def.node(self.db).path_to(at);
         let holder = path.iter().rev().find(|node| {
             matches!(
@@ -305,12 +305,12 @@ impl<'db> View<'db> {
 
     /// Returns the last use of the variable of a graph binding, which TVM reports as the place of
     /// the expression.
-    pub fn last_use(&self, unit: usize) -> Option<TextRange> {
+    pub fn last_use(&self, unit: UnitId) -> Option<TextRange> {
         let data = self.unit(unit);
         if data.kind != UnitKind::Graph {
             return None;
         }
-        self.last_use_of(LocalRef { unit: unit as u32, binder: data.binds? })
+        self.last_use_of(LocalRef { unit, binder: data.binds? })
     }
 
     /// Returns the last use of a variable in the units after its binding.
@@ -338,7 +338,7 @@ impl<'db> View<'db> {
     }
 
     /// Returns the unit that contains `offset` of the file.
-    pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
+    pub fn unit_at(&self, offset: TextSize) -> Option<UnitId> {
         self.source.unit_at(offset.checked_sub(self.start())?)
     }
 
@@ -366,7 +366,7 @@ pub fn types_in(db: &dyn Db, file: SourceFile) -> Vec<TypeAt> {
     let mut types = Vec::new();
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     for view in queries::all_defs(db, file).filter(computing).filter_map(|def| View::new(db, def)) {
-        for (number, unit) in view.body.units.iter().enumerate() {
+        for (number, unit) in view.body.units() {
             let inferred = view.unit_types(number);
             for (ExprRef { expr, .. }, _, range) in view.exprs(number) {
                 types.push(TypeAt { range, ty: inferred.expr(expr).clone() });

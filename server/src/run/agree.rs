@@ -138,7 +138,13 @@ fn failure(db: &Database, def: Def<'_>, fault: &interpreter::Fault) -> String {
 
 fn parameter_types(view: &View<'_>) -> Vec<types::Type> {
     let params = view.body.header().map(|header| header.params.clone()).unwrap_or_default();
-    let ty = |binder| view.binding_type(semantics::body::LocalRef { unit: 0, binder }).clone();
+    let ty = |binder| {
+        view.binding_type(semantics::body::LocalRef {
+            unit: semantics::body::UnitId::HEADER,
+            binder,
+        })
+        .clone()
+    };
     params.into_iter().map(ty).collect()
 }
 

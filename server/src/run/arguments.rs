@@ -316,12 +316,12 @@ fn no_tensors(dtype: DataType) -> String {
 /// Returns the parameters of a function, or the `free_var`s of a bare expression.
 fn parameters(view: &View<'_>) -> Vec<Param> {
     let mut params = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
         for &binder in header.iter().chain(&free) {
             let name = unit.binder(binder).name.trim_start_matches('%').to_owned();
-            let binding = LocalRef { unit: number as u32, binder };
+            let binding = LocalRef { unit: number, binder };
             let (ty, range) = (view.binding_type(binding).clone(), view.binding_range(binding));
             params.push(Param { name, ty, range });
         }

@@ -275,7 +275,7 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
     let mut found = HashMap::new();
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     for view in semantics::all_defs(db, file).filter(computing).filter_map(|d| View::new(db, d)) {
-        for (number, unit) in view.body.units.iter().enumerate() {
+        for (number, unit) in view.body.units() {
             for expr in &unit.exprs {
                 if let Expr::Bind { binder, value, .. } = expr {
                     let range = view.range(ExprRef { unit: number, expr: *value });

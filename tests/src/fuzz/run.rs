@@ -86,11 +86,11 @@ fn run_one(db: &Database, def: Def<'_>, is_typed: bool, is_sized: bool) {
 /// Returns the types of the parameters, and of the free variables of a bare expression.
 fn parameters(view: &View<'_>) -> Vec<Type> {
     let mut types = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
         for &binder in header.iter().chain(&free) {
-            types.push(view.binding_type(LocalRef { unit: number as u32, binder }).clone());
+            types.push(view.binding_type(LocalRef { unit: number, binder }).clone());
         }
     }
     types

@@ -173,7 +173,7 @@ impl Program {
 /// Returns the types of the expressions and variables of a definition.
 fn types_of(view: &View<'_>) -> Vec<TypeAt> {
     let mut types = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for (index, expr) in unit.exprs.iter().enumerate() {
             if !expr.is_step() && *expr != Expr::Missing {
                 let spot = ExprRef { unit: number, expr: ExprId(index as u32) };

@@ -35,13 +35,13 @@ pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
 /// Returns true if each use of a variable chooses the data types of the literals in its value, as in
 /// `let %x = 1; (add(%x, 1f), add(%x, 1i64))`.
 fn chooses_numbers(view: &View<'_>, binding: LocalRef) -> bool {
-    let numeric = view.unit_types(binding.unit as usize).numeric.as_deref();
+    let numeric = view.unit_types(binding.unit).numeric.as_deref();
     numeric.is_some_and(|n| n.binders.iter().any(|(binder, _)| *binder == binding.binder))
 }
 
 /// Returns true if all uses of a variable have type `ty`, so that it can be written.
 fn uses_agree(view: &View<'_>, binding: LocalRef, ty: &Type) -> bool {
-    view.body.units.iter().enumerate().skip(binding.unit as usize).all(|(unit, data)| {
+    view.body.units_from(binding.unit).all(|(unit, data)| {
         (0..data.exprs.len()).all(|at| {
             let expr_ref = ExprRef { unit, expr: ExprId(at as u32) };
             view.variable(expr_ref) != Some(binding) || view.ty(expr_ref) == ty
@@ -121,9 +121,8 @@ fn views<'a>(context: &'a Context<'_>) -> impl Iterator<Item = View<'a>> {
 }
 
 fn edits_of<'v>(view: &'v View<'_>) -> impl Iterator<Item = (TextRange, String)> + 'v {
-    let binders = view.body.units.iter().enumerate().flat_map(|(number, unit)| {
-        (0..unit.binders.len())
-            .map(move |i| LocalRef { unit: number as u32, binder: BinderId(i as u32) })
+    let binders = view.body.units().flat_map(|(number, unit)| {
+        (0..unit.binders.len()).map(move |i| LocalRef { unit: number, binder: BinderId(i as u32) })
     });
     binders.filter_map(|binding| binder_edit(view, binding)).chain(result_edit(view))
 }

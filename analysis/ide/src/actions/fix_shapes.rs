@@ -8,7 +8,7 @@
 use operators::Operator;
 use semantics::{
     Code, Diagnostic, ExprRef, Severity, View,
-    body::{CallData, Callee},
+    body::{CallData, Callee, UnitId},
     check_file,
 };
 use syntax::{TextRange, TextSize};
@@ -31,7 +31,7 @@ struct Candidate {
 /// The operator call that has an error.
 struct FailingCall<'c, 'db> {
     view: &'c View<'db>,
-    unit: usize,
+    unit: UnitId,
     operator: &'static Operator,
     call: &'c CallData,
     /// The ranges in the file and the types of the arguments.

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use semantics::{
     DefKind, View,
-    body::{BinderId, BinderKind, LocalRef},
+    body::{BinderId, BinderKind, LocalRef, UnitId},
 };
 use syntax::{
     Node, SyntaxKind, TextRange,
@@ -213,7 +213,7 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     let mut renamed: FxHashMap<LocalRef, String> = FxHashMap::default();
     let mut lets: Vec<String> = Vec::new();
     for (arg, &binder) in args.iter().zip(&header.params) {
-        let binding = LocalRef { unit: 0, binder };
+        let binding = LocalRef { unit: UnitId::HEADER, binder };
         let text = context.slice(arg.range());
         let kind = arg.node().kind();
         if matches!(kind, SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF) {
@@ -229,9 +229,9 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
         lets.push(format!("let {fresh}{ty} = {text};"));
         renamed.insert(binding, fresh);
     }
-    for (number, unit) in callee.body.units.iter().enumerate() {
+    for (number, unit) in callee.body.units() {
         for (i, binder) in unit.binders.iter().enumerate() {
-            let binding = LocalRef { unit: number as u32, binder: BinderId(i as u32) };
+            let binding = LocalRef { unit: number, binder: BinderId(i as u32) };
             if renamed.contains_key(&binding) || binder.name.is_empty() {
                 continue;
             }
@@ -245,7 +245,7 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     let mut edits = Edits::new();
     let uses = names::all_uses(&callee);
     for (binding, fresh) in &renamed {
-        let is_param = binding.unit == 0;
+        let is_param = binding.unit == UnitId::HEADER;
         if !is_param {
             edits.push((callee.binding_range(*binding) - callee_start, fresh.clone()));
         }

@@ -74,10 +74,10 @@ pub(crate) fn graph_numbers<'db>(
 /// Returns the variables of a definition that a kind of binder binds.
 pub(super) fn bound(view: &View<'_>, kind: BinderKind) -> Vec<LocalRef> {
     let mut found = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for (i, binder) in unit.binders.iter().enumerate() {
             if binder.kind == kind {
-                found.push(LocalRef { unit: number as u32, binder: BinderId(i as u32) });
+                found.push(LocalRef { unit: number, binder: BinderId(i as u32) });
             }
         }
     }
@@ -96,7 +96,7 @@ pub(super) fn uses(view: &View<'_>, binding: LocalRef) -> Vec<TextRange> {
 /// Returns the ranges in the file of the uses of each variable, in order.
 pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<LocalRef, Vec<TextRange>> {
     let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         view.db.unwind_if_revision_cancelled();
         for i in 0..unit.exprs.len() {
             let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
@@ -115,8 +115,8 @@ pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<LocalRef, Vec<TextRange>> {
 /// Returns the variables that are used in a range of the file, with the ranges of the uses.
 pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(LocalRef, TextRange)> {
     let mut found = Vec::new();
-    let first = view.unit_at(range.start()).unwrap_or(0);
-    for (number, unit) in view.body.units.iter().enumerate().skip(first) {
+    let first = view.unit_at(range.start()).unwrap_or_default();
+    for (number, unit) in view.body.units_from(first) {
         if view.unit_range(number).start() >= range.end() {
             break;
         }

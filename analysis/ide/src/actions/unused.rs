@@ -109,7 +109,7 @@ pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
             let scopes = semantics::scopes(db, def);
             let body = semantics::body(db, def);
             scopes.unused.iter().any(|binding| {
-                let unit = &body.units[binding.unit as usize];
+                let unit = body.unit(binding.unit);
                 let binder = unit.binder(binding.binder);
                 matches!(binder.kind, BinderKind::Let | BinderKind::Graph)
                     && !is_marked_unused(&binder.name)

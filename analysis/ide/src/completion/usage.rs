@@ -5,7 +5,7 @@ use operators::Operator;
 use rustc_hash::FxHashMap;
 use semantics::{
     Db, Def, DefKind, Module,
-    body::{CallData, Callee},
+    body::{CallData, Callee, UnitId},
 };
 use syntax::TextSize;
 
@@ -93,9 +93,10 @@ fn calls<'db>(
 ) -> impl Iterator<Item = (TextSize, &'static Operator)> {
     let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
     let start = def.start(db);
-    (0..body.units.len()).flat_map(move |number| {
+    (0..body.units.len() as u32).map(UnitId).flat_map(move |number| {
         let offset = |call: &CallData| source.range(number, call.callee_range).start() + start;
-        let mut found: Vec<(TextSize, &'static Operator)> = body.units[number]
+        let mut found: Vec<(TextSize, &'static Operator)> = body
+            .unit(number)
             .calls
             .iter()
             .filter_map(|call| match &call.callee {

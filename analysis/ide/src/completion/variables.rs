@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     View,
-    body::{BinderKind, LocalRef},
+    body::{BinderKind, LocalRef, UnitId},
 };
 
 use super::{Item, ItemKind, List, MAX_ITEMS, brief, fit, fits::Constraint, item};
@@ -24,8 +24,8 @@ impl Uses {
     pub(super) fn of(list: &List<'_, '_>, cursor: &Cursor<'_>) -> Uses {
         let mut uses = Uses::default();
         let Some(view) = list.view else { return uses };
-        let here = view.unit_at(list.offset).unwrap_or(0);
-        for number in 0..view.body.units.len() {
+        let here = view.unit_at(list.offset).unwrap_or_default();
+        for (number, _) in view.body.units() {
             for binding in view.scopes.unit(number).flatten() {
                 // The word at the cursor does not count as a use.
                 if number == here && *view.binder(binding).name == *cursor.text {
@@ -57,7 +57,7 @@ impl Order<'_, '_> {
         let used = self.uses.by_binding.get(&local.binding).copied();
         let (is_used, is_used_before) = (used.is_some(), used == Some(true));
         let is_param = self.view.binder(local.binding).kind == BinderKind::Param;
-        let place = match is_param && unit == 0 {
+        let place = match is_param && unit == UnitId::HEADER {
             true => binder.index() as u32,
             false => distance as u32,
         };

@@ -10,7 +10,7 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use semantics::{
     Db, Def, DefKind, Module,
-    body::{BinderId, BinderKind, Body, Expr, ExprId, LocalRef, Name, SourceMap, Unit},
+    body::{BinderId, BinderKind, Body, Expr, ExprId, LocalRef, Name, SourceMap, Unit, UnitId},
     global,
     module::ModuleTypes,
     module_types,
@@ -140,33 +140,33 @@ impl<'db> DefNames<'db> {
     }
 
     /// Returns the unit at an offset of the definition.
-    pub(super) fn unit_at(&self, offset: TextSize) -> usize {
+    pub(super) fn unit_at(&self, offset: TextSize) -> UnitId {
         self.code.as_ref().and_then(|code| code.source.unit_at(offset)).unwrap_or_default()
     }
 
     /// Returns a hash of the resolution of the names in a unit. Equal trees with equal hashes have
     /// equal highlighting.
-    pub(super) fn context(&self, number: usize) -> u64 {
+    pub(super) fn context(&self, number: UnitId) -> u64 {
         let mut hasher = FxHasher::default();
         self.hash.hash(&mut hasher);
         let Some(code) = &self.code else { return hasher.finish() };
-        let Some(unit) = code.body.units.get(number) else { return hasher.finish() };
+        let Some(unit) = code.body.units.get(number.index()) else { return hasher.finish() };
         for found in code.scopes.unit(number) {
             found.map(|binding| code.of(binding)).hash(&mut hasher);
         }
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         for &binder in params.iter().chain(&unit.binds) {
-            code.of(LocalRef { unit: number as u32, binder }).hash(&mut hasher);
+            code.of(LocalRef { unit: number, binder }).hash(&mut hasher);
         }
         hasher.finish()
     }
 
     /// Returns the binders and uses of variables in a unit, in text order.
-    pub(super) fn of_unit(&self, number: usize) -> Vec<Named> {
+    pub(super) fn of_unit(&self, number: UnitId) -> Vec<Named> {
         let Some(code) = &self.code else { return Vec::new() };
-        let Some(unit) = code.body.units.get(number) else { return Vec::new() };
+        let Some(unit) = code.body.units.get(number.index()) else { return Vec::new() };
         let mut own: Vec<(TokenKind, u8)> = (0..unit.binders.len())
-            .map(|i| code.of(LocalRef { unit: number as u32, binder: BinderId(i as u32) }))
+            .map(|i| code.of(LocalRef { unit: number, binder: BinderId(i as u32) }))
             .collect();
         for expr in &unit.exprs {
             if let Expr::Bind { binder, .. } = expr
@@ -216,14 +216,16 @@ impl<'db> DefNames<'db> {
 impl Code {
     /// Returns the kind and modifiers of a variable.
     fn of(&self, binding: LocalRef) -> (TokenKind, u8) {
-        let number = binding.unit as usize;
-        let Some(unit) = self.body.units.get(number) else { return (TokenKind::Variable, 0) };
+        let number = binding.unit;
+        let Some(unit) = self.body.units.get(number.index()) else {
+            return (TokenKind::Variable, 0);
+        };
         let kind = match unit.binders.get(binding.binder.index()).map(|binder| binder.kind) {
             Some(BinderKind::Param) => TokenKind::Parameter,
             _ => TokenKind::Variable,
         };
         let mut modifiers = 0;
-        if unit.binds == Some(binding.binder) && self.constant[number] {
+        if unit.binds == Some(binding.binder) && self.constant[number.index()] {
             modifiers |= modifier::READONLY;
         }
         if self.hidden.contains(&binding) {

@@ -4,7 +4,7 @@ use operators::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     ExprRef, View,
-    body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, LocalRef, Region, Subject},
+    body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, LocalRef, Region, Subject, UnitId},
 };
 use syntax::{NodeOrToken, SyntaxKind, TextSize};
 
@@ -19,7 +19,7 @@ const MAX_CONSTANT_NAME: usize = 60;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Which {
     Whole,
-    Inner(usize, FnId),
+    Inner(UnitId, FnId),
 }
 
 /// A value that is not computed: a parameter or a constant.
@@ -49,7 +49,7 @@ pub(super) struct Data<'db> {
 /// The expressions of a function, excluding those of nested functions.
 pub(super) struct Code {
     pub(super) exprs: Vec<ExprRef>,
-    pub(super) functions: Vec<(usize, FnId)>,
+    pub(super) functions: Vec<(UnitId, FnId)>,
     /// The result of the function.
     pub(super) result: Option<ExprRef>,
 }
@@ -58,11 +58,11 @@ impl<'db> Data<'db> {
     pub(super) fn new(view: View<'db>, with_spans: bool) -> Data<'db> {
         let mut values = FxHashMap::default();
         let mut names = FxHashMap::default();
-        for (number, unit) in view.body.units.iter().enumerate() {
+        for (number, unit) in view.body.units() {
             for expr in &unit.exprs {
                 let Expr::Bind { binder, value, .. } = expr else { continue };
                 let value = ExprRef { unit: number, expr: *value };
-                values.insert(LocalRef { unit: number as u32, binder: *binder }, value);
+                values.insert(LocalRef { unit: number, binder: *binder }, value);
                 names.entry(value).or_insert_with(|| unit.binder(*binder).name.to_string());
             }
         }
@@ -117,11 +117,11 @@ impl<'db> Data<'db> {
     /// Returns the parameters of a function.
     pub(super) fn params(&self, which: Which) -> Vec<LocalRef> {
         let (unit, function) = match which {
-            Which::Whole => (0, self.view.body.header()),
+            Which::Whole => (UnitId::HEADER, self.view.body.header()),
             Which::Inner(unit, id) => (unit, self.view.unit(unit).fns.get(id.index())),
         };
         let params = function.map(|function| function.params.as_slice()).unwrap_or_default();
-        params.iter().map(|&binder| LocalRef { unit: unit as u32, binder }).collect()
+        params.iter().map(|&binder| LocalRef { unit, binder }).collect()
     }
 
     /// Returns the expressions of a function.
@@ -129,7 +129,7 @@ impl<'db> Data<'db> {
         let mut code = Code { exprs: Vec::new(), functions: Vec::new(), result: None };
         match which {
             Which::Whole => {
-                for (number, unit) in self.view.body.units.iter().enumerate() {
+                for (number, unit) in self.view.body.units() {
                     let region = 0..unit.exprs.len() as u32;
                     self.add_exprs(number, region, &mut code);
                     if let Some(root) = unit.root {
@@ -149,7 +149,7 @@ impl<'db> Data<'db> {
     }
 
     /// Adds a range of the expressions of a unit to `code`, except bodies of nested functions.
-    pub(super) fn add_exprs(&self, number: usize, range: std::ops::Range<u32>, code: &mut Code) {
+    pub(super) fn add_exprs(&self, number: UnitId, range: std::ops::Range<u32>, code: &mut Code) {
         let unit = self.view.unit(number);
         let mut at = range.start;
         while at < range.end.min(unit.exprs.len() as u32) {

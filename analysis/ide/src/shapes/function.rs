@@ -6,7 +6,7 @@ use operators::{Cost, CostCall, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     Db, Def, DefKind, ExprRef, View,
-    body::{CallData, Callee, Expr, ExprId, FnId},
+    body::{CallData, Callee, Expr, ExprId, FnId, UnitId},
     global,
 };
 use syntax::TextRange;
@@ -49,7 +49,7 @@ struct Analysis<'db> {
     rows: Vec<Row>,
     sources: Vec<Source>,
     results: Vec<Input>,
-    inner: Vec<(usize, FnId)>,
+    inner: Vec<(UnitId, FnId)>,
     summary: Summary<'db>,
 }
 

@@ -36,7 +36,7 @@ impl Compiler<'_, '_> {
 
     pub(super) fn call(&mut self, id: ExprId, call: CallId, place: TextRange) -> Location {
         let body = self.view.body.clone();
-        let data = body.units[self.unit].call(call);
+        let data = body.unit(self.unit).call(call);
         let constructor = |name: &str| self.view.types.constructor(name).is_some();
         match &data.callee {
             Callee::Operator(operator) if constructor(operator.name) => {

@@ -8,14 +8,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     View,
-    body::{BinderKind, Expr, ExprId, LocalRef, Region, Unit},
+    body::{BinderKind, Expr, ExprId, LocalRef, Region, Unit, UnitId},
 };
 
 /// The graph bindings of a body that are evaluated on first use.
 pub(super) struct Lazy {
     vars: FxHashSet<LocalRef>,
     /// The unit and the first expression of each binding.
-    starts: FxHashSet<(usize, ExprId)>,
+    starts: FxHashSet<(UnitId, ExprId)>,
 }
 
 /// A graph binding.
@@ -24,7 +24,7 @@ struct Graph {
     region: u32,
     /// The expressions of the statement: unit, first expression, expression that binds the
     /// variable.
-    span: (usize, u32, u32),
+    span: (UnitId, u32, u32),
     /// The graph binding whose expression contains it.
     outer: Option<usize>,
     uses: Vec<(u32, Option<usize>)>,
@@ -35,7 +35,7 @@ impl Lazy {
         let mut regions = vec![0u32];
         let mut graphs: Vec<Graph> = Vec::new();
         let mut known: FxHashMap<LocalRef, usize> = FxHashMap::default();
-        for (number, unit) in view.body.units.iter().enumerate() {
+        for (number, unit) in view.body.units() {
             let firsts = firsts(unit);
             // Values that depend on the data types of their uses are never evaluated in place.
             let numeric = view.unit_types(number).numeric.as_deref();
@@ -67,7 +67,7 @@ impl Lazy {
                 let region = inside.last().map_or(0, |&(region, _)| region);
                 for &bind in opening.get(&at).into_iter().flatten().rev() {
                     let Expr::Bind { binder, .. } = unit.exprs[bind as usize] else { continue };
-                    let var = LocalRef { unit: number as u32, binder };
+                    let var = LocalRef { unit: number, binder };
                     let outer = open.last().map(|&(graph, _)| graph);
                     known.insert(var, graphs.len());
                     open.push((graphs.len(), bind));
@@ -78,7 +78,7 @@ impl Lazy {
                     open.pop();
                 }
                 let used = match expr {
-                    Expr::Bound(binder) => Some(LocalRef { unit: number as u32, binder: *binder }),
+                    Expr::Bound(binder) => Some(LocalRef { unit: number, binder: *binder }),
                     Expr::Free(free) | Expr::Dotted { whole: free, .. } => {
                         view.scopes.get(number, *free)
                     }
@@ -129,7 +129,7 @@ impl Lazy {
     }
 
     /// Returns true if the expression of a lazy binding begins here.
-    pub(super) fn begins(&self, unit: usize, expr: ExprId) -> bool {
+    pub(super) fn begins(&self, unit: UnitId, expr: ExprId) -> bool {
         self.starts.contains(&(unit, expr))
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use semantics::{
     View,
-    body::{BinderId, Expr, ExprId, LocalRef, Region, Unit},
+    body::{BinderId, Expr, ExprId, LocalRef, Region, Unit, UnitId},
     infer::{Inference, typing_rule},
 };
 use smallvec::SmallVec;
@@ -34,7 +34,7 @@ pub(super) struct LiteralDTypes {
 }
 
 impl LiteralDTypes {
-    pub(super) fn of(view: &View<'_>, unit: usize) -> LiteralDTypes {
+    pub(super) fn of(view: &View<'_>, unit: UnitId) -> LiteralDTypes {
         let Some(numeric) = &view.unit_types(unit).numeric else { return LiteralDTypes::default() };
         let ids = |params: &[Param]| params.iter().map(Param::id).collect();
         LiteralDTypes {
@@ -67,7 +67,7 @@ impl LiteralDTypes {
     }
 
     /// Returns the parameter that determines the data type of a literal.
-    pub(super) fn literal(&self, view: &View<'_>, unit: usize, expr: ExprId) -> Option<Param> {
+    pub(super) fn literal(&self, view: &View<'_>, unit: UnitId, expr: ExprId) -> Option<Param> {
         if let Some(param) = self.literals.get(&expr) {
             return Some(param.clone());
         }
@@ -91,7 +91,7 @@ impl Compiler<'_, '_> {
         let is_made = |numeric: &semantics::infer::Numeric| {
             numeric.binders.iter().any(|(binder, _)| *binder == var.binder)
         };
-        let numeric = self.view.unit_types(var.unit as usize).numeric.as_deref();
+        let numeric = self.view.unit_types(var.unit).numeric.as_deref();
         if !numeric.is_some_and(is_made) {
             return Location::Reg(reg);
         }
@@ -126,7 +126,7 @@ impl Compiler<'_, '_> {
         self.context().vars.insert(Var::Local(var), maker);
         if self.observed && self.contexts.len() == 1 {
             // Observers see the value at its default data types.
-            let numeric = self.view.unit_types(var.unit as usize).numeric.as_deref();
+            let numeric = self.view.unit_types(var.unit).numeric.as_deref();
             let own = numeric.and_then(|numeric| {
                 numeric.binders.iter().find(|(binder, _)| *binder == var.binder)
             });

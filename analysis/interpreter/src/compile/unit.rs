@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use semantics::body::{self, BinderId, Expr, ExprId, FnId, LocalRef, PatternKind, Region};
+use semantics::body::{self, BinderId, Expr, ExprId, FnId, LocalRef, PatternKind, Region, UnitId};
 use syntax::TextRange;
 
 use super::{Compiler, Context, LiteralDTypes, Location, RegInstr, RegOp, Var};
@@ -21,10 +21,10 @@ enum Role {
 
 impl Compiler<'_, '_> {
     /// Compiles the expressions of a unit.
-    pub(super) fn start_unit(&mut self, number: usize) {
+    pub(super) fn start_unit(&mut self, number: UnitId) {
         self.unit = number;
         let body = self.view.body.clone();
-        let unit = &body.units[number];
+        let unit = body.unit(number);
         let count = unit.exprs.len();
         self.locations.clear();
         self.locations.resize(count, Location::None);
@@ -118,11 +118,11 @@ impl Compiler<'_, '_> {
                 self.emit_op(RegOp::Arm(number), None, &[], place);
             }
             Role::Body(at, _) => {
-                let unit = self.unit as u32;
+                let unit = self.unit;
                 let own = own.get(&at).map(|&binder| Var::Local(LocalRef { unit, binder }));
                 self.contexts.push(Context { own, ..Context::default() });
                 let body = self.view.body.clone();
-                for &binder in &body.units[self.unit].fns[at.index()].params {
+                for &binder in &body.unit(self.unit).fns[at.index()].params {
                     self.param(Var::Local(LocalRef { unit, binder }));
                 }
             }
@@ -138,7 +138,7 @@ impl Compiler<'_, '_> {
     /// Begins a branch. The condition or scrutinee has been evaluated before.
     fn begin_branch(&mut self, expr: ExprId, place: TextRange) {
         let body = self.view.body.clone();
-        let unit = &body.units[self.unit];
+        let unit = body.unit(self.unit);
         let (scrutinee, patterns) = match unit.expr(expr) {
             Expr::If { cond, .. } => (*cond, None),
             Expr::Match(at) => {
@@ -159,7 +159,7 @@ impl Compiler<'_, '_> {
         match &pattern.kind {
             PatternKind::Wildcard => Pattern::Wildcard,
             PatternKind::Var(binder) => {
-                let var = Var::Local(LocalRef { unit: self.unit as u32, binder: *binder });
+                let var = Var::Local(LocalRef { unit: self.unit, binder: *binder });
                 let context = self.context();
                 let reg = context.reg();
                 context.vars.insert(var, reg);
@@ -193,7 +193,7 @@ impl Compiler<'_, '_> {
                     }
                 }
                 let body = self.view.body.clone();
-                let unit = &body.units[self.unit];
+                let unit = body.unit(self.unit);
                 let arms = match unit.expr(expr) {
                     Expr::Match(at) => unit.matches[at.index()].arms.len(),
                     _ => 2,

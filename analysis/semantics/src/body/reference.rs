@@ -1,12 +1,12 @@
 //! References to the parts of a body.
 
-use super::{BinderId, ExprId};
+use super::{BinderId, ExprId, UnitId};
 
 /// A reference to an expression of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExprRef {
-    /// The index of the unit.
-    pub unit: usize,
+    /// The unit.
+    pub unit: UnitId,
     /// The expression in the unit.
     pub expr: ExprId,
 }
@@ -15,7 +15,7 @@ pub struct ExprRef {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LocalRef {
     /// The unit that binds it.
-    pub unit: u32,
+    pub unit: UnitId,
     /// The variable there.
     pub binder: BinderId,
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use syntax::{TextRange, TextSize};
 
-use super::{Binder, BinderId, Body, Expr, ExprId, ExprRef, LocalRef, RangeId};
+use super::{Binder, BinderId, Body, Expr, ExprId, ExprRef, LocalRef, RangeId, UnitId};
 
 /// The source map of a body. Ranges are relative to the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,45 +25,46 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Returns the start of a unit.
-    pub fn start(&self, unit: usize) -> TextSize {
-        self.starts[unit]
+    pub fn start(&self, unit: UnitId) -> TextSize {
+        self.starts[unit.index()]
     }
 
     /// Returns the range of a unit.
-    pub fn unit(&self, unit: usize) -> TextRange {
-        TextRange::at(self.starts[unit], self.units[unit].len())
+    pub fn unit(&self, unit: UnitId) -> TextRange {
+        TextRange::at(self.starts[unit.index()], self.units[unit.index()].len())
     }
 
     /// Returns the last unit that begins at `offset` or before.
-    pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
-        self.starts.partition_point(|&start| start <= offset).checked_sub(1)
+    pub fn unit_at(&self, offset: TextSize) -> Option<UnitId> {
+        let after = self.starts.partition_point(|&start| start <= offset);
+        after.checked_sub(1).map(|at| UnitId(at as u32))
     }
 
-    /// Returns the first unit that begins at `offset` or after.
-    pub fn first_unit_from(&self, offset: TextSize) -> usize {
-        self.starts.partition_point(|&start| start < offset)
+    /// Returns the units that begin before `offset`.
+    pub fn units_before(&self, offset: TextSize) -> impl DoubleEndedIterator<Item = UnitId> {
+        (0..self.starts.partition_point(|&start| start < offset) as u32).map(UnitId)
     }
 
     /// Returns the range of an expression.
-    pub fn expr(&self, unit: usize, expr: ExprId) -> TextRange {
-        self.units[unit].expr(expr) + self.starts[unit]
+    pub fn expr(&self, unit: UnitId, expr: ExprId) -> TextRange {
+        self.units[unit.index()].expr(expr) + self.starts[unit.index()]
     }
 
     /// Returns the range of another part of a unit.
-    pub fn range(&self, unit: usize, id: RangeId) -> TextRange {
-        self.units[unit].range(id) + self.starts[unit]
+    pub fn range(&self, unit: UnitId, id: RangeId) -> TextRange {
+        self.units[unit.index()].range(id) + self.starts[unit.index()]
     }
 
     /// Returns the expressions of a unit that are written in the text, with their ranges.
     pub fn exprs<'a>(
         &'a self,
         body: &'a Body,
-        unit: usize,
+        unit: UnitId,
     ) -> impl Iterator<Item = (ExprId, &'a Expr, TextRange)> {
-        let (base, exprs) = (self.starts[unit], &body.units[unit].exprs);
+        let (base, exprs) = (self.starts[unit.index()], &body.unit(unit).exprs);
         exprs.iter().zip(0..).map(|(expr, id)| (ExprId(id), expr)).filter_map(move |(id, expr)| {
             let is_written = !expr.is_step() && *expr != Expr::Missing;
-            is_written.then(|| (id, expr, self.units[unit].expr(id) + base))
+            is_written.then(|| (id, expr, self.units[unit.index()].expr(id) + base))
         })
     }
 
@@ -86,8 +87,8 @@ impl SourceMap {
     pub fn binder_around(&self, body: &Body, inner: TextRange) -> Option<LocalRef> {
         let unit = self.unit_at(inner.start())?;
         let around = |binder: &Binder| self.range(unit, binder.range).contains_range(inner);
-        let binder = body.units[unit].binders.iter().position(around)?;
-        Some(LocalRef { unit: unit as u32, binder: BinderId(binder as u32) })
+        let binder = body.unit(unit).binders.iter().position(around)?;
+        Some(LocalRef { unit, binder: BinderId(binder as u32) })
     }
 }
 

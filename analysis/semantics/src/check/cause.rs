@@ -38,7 +38,7 @@ const MAX_COMPARED: usize = 200;
 pub(super) struct Found {
     /// The index of its diagnostic.
     at: usize,
-    unit: usize,
+    unit: UnitId,
     /// The expressions that it depends on.
     operands: Vec<ExprRef>,
     /// The variable whose declaration its value contradicts.
@@ -54,7 +54,7 @@ pub(super) struct Found {
 /// Returns the cause of `finding`, and its facts for [`fold`]. `at` is the index of its diagnostic.
 pub(super) fn of(
     view: &Checked<'_, '_>,
-    unit: usize,
+    unit: UnitId,
     finding: &Finding,
     at: usize,
 ) -> Option<(Cause, Found)> {
@@ -135,7 +135,7 @@ pub(super) fn of(
             cause.rank_differs = conflict.kind == ConflictKind::Rank;
             let value = match *what {
                 Mismatch::Annotation { binder, value } => {
-                    let binding = LocalRef { unit: unit as u32, binder };
+                    let binding = LocalRef { unit, binder };
                     found.suspect = Some(binding);
                     cause.declared = Some(declaration(view, binding));
                     value
@@ -155,7 +155,7 @@ pub(super) fn of(
                     otherwise
                 }
                 Mismatch::Pattern { binder } => {
-                    let binding = LocalRef { unit: unit as u32, binder };
+                    let binding = LocalRef { unit, binder };
                     found.suspect = Some(binding);
                     cause.places.push(declaration(view, binding));
                     return Some((cause, found));
@@ -232,13 +232,13 @@ fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
 }
 
 /// Returns the variable that an expression of a unit is bound to.
-fn bound_to(view: &View<'_>, unit: usize, value: ExprId) -> Option<LocalRef> {
+fn bound_to(view: &View<'_>, unit: UnitId, value: ExprId) -> Option<LocalRef> {
     let binder = view.unit(unit).bound_to(value)?;
-    Some(LocalRef { unit: unit as u32, binder })
+    Some(LocalRef { unit, binder })
 }
 
 /// Returns the variable that a function expression of a unit is bound to.
-fn function_bound_to(view: &View<'_>, unit: usize, function: FnId) -> Option<LocalRef> {
+fn function_bound_to(view: &View<'_>, unit: UnitId, function: FnId) -> Option<LocalRef> {
     let is_it = |expr: &Expr| *expr == Expr::Fn(function);
     let value = view.unit(unit).exprs.iter().position(is_it)?;
     bound_to(view, unit, ExprId(value as u32))
@@ -246,7 +246,7 @@ fn function_bound_to(view: &View<'_>, unit: usize, function: FnId) -> Option<Loc
 
 /// Returns the variable whose declaration determines the type of `expr`: the variable that it is
 /// bound to, or the function whose tail expression it is.
-fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<LocalRef> {
+fn declared_for(view: &View<'_>, unit: UnitId, expr: ExprId) -> Option<LocalRef> {
     let data = view.unit(unit);
     // The expression may be the tail of a branch or an arm, which is the tail of another one.
     let mut enclosing = vec![expr];
@@ -269,13 +269,13 @@ fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<TextRange
     match view.unit(value.unit).expr(value.expr) {
         Expr::Fn(function) => {
             let binder = *view.unit(value.unit).fns[function.index()].params.get(index)?;
-            Some(declaration(view, LocalRef { unit: value.unit as u32, binder }))
+            Some(declaration(view, LocalRef { unit: value.unit, binder }))
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
             let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
             let binder = *other.body.header()?.params.get(index)?;
-            Some(view.place_in(def, declaration(&other, LocalRef { unit: 0, binder })))
+            Some(view.place_in(def, declaration(&other, LocalRef { unit: UnitId::HEADER, binder })))
         }
         _ => None,
     }
@@ -323,7 +323,7 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
 
 /// Returns true if a finding depends on a variable.
 fn uses(view: &View<'_>, found: &Found, binding: LocalRef) -> bool {
-    if found.unit != binding.unit as usize {
+    if found.unit != binding.unit {
         return view.scopes.unit(found.unit).any(|used| used == Some(binding));
     }
     let mut expr_refs = found.operands.clone();
@@ -338,8 +338,7 @@ fn uses(view: &View<'_>, found: &Found, binding: LocalRef) -> bool {
             break;
         }
         // A variable of the same unit is replaced by its value.
-        let value =
-            variable.filter(|of| of.unit as usize == expr_ref.unit).and_then(|of| view.value(of));
+        let value = variable.filter(|of| of.unit == expr_ref.unit).and_then(|of| view.value(of));
         expr_refs.extend(value.filter(|value| value.unit == expr_ref.unit));
         let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
         match view.unit(expr_ref.unit).expr(expr_ref.expr) {
@@ -356,13 +355,13 @@ fn uses(view: &View<'_>, found: &Found, binding: LocalRef) -> bool {
 }
 
 /// Returns the units that a unit depends on.
-fn ancestors(view: &View<'_>, unit: usize) -> FxHashSet<u32> {
+fn ancestors(view: &View<'_>, unit: UnitId) -> FxHashSet<UnitId> {
     let mut above = FxHashSet::default();
     let mut next = vec![unit];
     while let Some(unit) = next.pop() {
         for binding in view.scopes.unit(unit).flatten() {
             if above.insert(binding.unit) {
-                next.push(binding.unit as usize);
+                next.push(binding.unit);
             }
         }
     }
@@ -429,7 +428,7 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let about = found.iter().filter(|d| is_call_error(d) || is_attr_error(d));
-    let mut units: Vec<usize> = about.filter_map(|d| view.unit_at(d.range.start())).collect();
+    let mut units: Vec<UnitId> = about.filter_map(|d| view.unit_at(d.range.start())).collect();
     units.sort_unstable();
     units = units.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|u| u[0]).collect();
     // The diagnostics by range, so that those of a call are found without a search.

@@ -8,7 +8,7 @@ use super::{
     typing,
 };
 use crate::{
-    body::{Callee, Expr, ExprId, ExprRef, ProblemKind, Unit},
+    body::{Callee, Expr, ExprId, ExprRef, ProblemKind, Unit, UnitId},
     db::Db,
     diagnostic::{Code, Diagnostic, Severity},
     features::UnitFeatures,
@@ -163,8 +163,8 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
 }
 
 /// Returns the units that lowering or inference has findings about, in order.
-fn units_with_findings(view: &View<'_>) -> Vec<usize> {
-    let mut units: Vec<usize> = view.scopes.units_with(UnitFeatures::PROBLEM).collect();
+fn units_with_findings(view: &View<'_>) -> Vec<UnitId> {
+    let mut units: Vec<UnitId> = view.scopes.units_with(UnitFeatures::PROBLEM).collect();
     units.extend(view.inference.remarkable_units().map(|(unit, _)| unit));
     units.sort_unstable();
     units.dedup();

@@ -22,7 +22,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for &(binding, hidden) in &view.scopes.shadows {
-        if view.unit(hidden.unit as usize).kind == UnitKind::Header {
+        if view.unit(hidden.unit).kind == UnitKind::Header {
             let name = &view.binder(binding).name;
             found.push(
                 Diagnostic::new(
@@ -39,7 +39,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Reports bindings that are never read; bindings with generated names get one hint for each stem.
 fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let outer = view.scopes.unused.iter();
-    let outer = outer.filter(|binding| view.unit(binding.unit as usize).kind != UnitKind::FreeVar);
+    let outer = outer.filter(|binding| view.unit(binding.unit).kind != UnitKind::FreeVar);
     let reported = |binding: &&LocalRef| {
         let name = &view.binder(**binding).name;
         !name.is_empty() && !is_marked_unused(name) && !is_effect(view, **binding)
@@ -116,7 +116,7 @@ fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {
 }
 
 /// Reports a type comment that differs from the inferred type.
-fn stale(view: &View<'_>, number: usize, comment: &TypeComment, found: &mut Vec<Diagnostic>) {
+fn stale(view: &View<'_>, number: UnitId, comment: &TypeComment, found: &mut Vec<Diagnostic>) {
     let types = view.unit_types(number);
     let ty = match comment.subject {
         Subject::Expr(expr) => types.expr(expr),

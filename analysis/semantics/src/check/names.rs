@@ -176,12 +176,12 @@ pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> 
     let mut unknown: Vec<Diagnostic> = Vec::new();
     let mut known: FxHashMap<&Name, usize> = FxHashMap::default();
     for &(number, free) in &view.scopes.unknown {
-        let free_name = &view.unit(number as usize).frees[free.index()];
+        let free_name = &view.unit(number).frees[free.index()];
         match known.get(&free_name.name) {
             Some(&first) => {
                 let first = &mut unknown[first];
                 if first.related.len() < MAX_USES {
-                    let place = view.place(number as usize, free_name.range);
+                    let place = view.place(number, free_name.range);
                     first.related.push(Related {
                         range: place,
                         message: "and here".to_owned(),
@@ -192,7 +192,7 @@ pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> 
             None => {
                 known.insert(&free_name.name, unknown.len());
                 let suggest = unknown.len() < MAX_SUGGESTED;
-                unknown.push(unknown_variable(view, number as usize, free, suggest));
+                unknown.push(unknown_variable(view, number, free, suggest));
             }
         }
     }
@@ -221,7 +221,7 @@ pub(super) fn unbound(unknown: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool) -> Diagnostic {
+fn unknown_variable(view: &View<'_>, number: UnitId, free: FreeId, suggest: bool) -> Diagnostic {
     let unit = view.unit(number);
     let name = &unit.frees[free.index()].name;
     let range = view.place(number, unit.frees[free.index()].range);
@@ -234,7 +234,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     }
     // A later binding, or one in an inner block that has ended.
     let bit = name_bit(name);
-    let mut similar_units = (0..).zip(&view.body.units).filter(|(_, u)| u.name_summary & bit != 0);
+    let mut similar_units = view.body.units().filter(|(_, u)| u.name_summary & bit != 0);
     let later = similar_units.find_map(|(other, unit)| {
         let binder = unit.binders.iter().find(|binder| binder.name.as_str() == name.as_str())?;
         Some(view.place(other, binder.range))
@@ -274,8 +274,8 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
 
 /// Returns the names of the variables bound before a unit and inside it. A name that is bound again
 /// occurs again.
-fn visible<'v>(view: &'v View<'_>, number: usize) -> impl Iterator<Item = &'v str> {
-    let (header, statements) = match &view.body.units[..number] {
+fn visible<'v>(view: &'v View<'_>, number: UnitId) -> impl Iterator<Item = &'v str> {
+    let (header, statements) = match &view.body.units[..number.index()] {
         [header, statements @ ..] => (Some(header), statements),
         [] => (None, &[][..]),
     };

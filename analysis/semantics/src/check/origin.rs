@@ -316,7 +316,7 @@ fn passed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Optio
 
 fn passed_call(
     view: &View<'_>,
-    unit: usize,
+    unit: UnitId,
     call: &CallData,
     axis: usize,
     from: usize,

@@ -11,7 +11,7 @@ use crate::{
     view::View,
 };
 
-pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) -> Diagnostic {
+pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> Diagnostic {
     let range = view.place(number, problem.range);
     let value = match &problem.kind {
         ProblemKind::Attr { .. } => view.text(range),
@@ -125,7 +125,7 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
 fn detached(
     diagnostic: Diagnostic,
     view: &View<'_>,
-    number: usize,
+    number: UnitId,
     problem: &Problem,
     operator: &operators::Operator,
 ) -> Diagnostic {

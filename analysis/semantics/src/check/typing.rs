@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) fn report(
     view: &Checked<'_, '_>,
-    unit: usize,
+    unit: UnitId,
     finding: &Finding,
     out: &mut Vec<Diagnostic>,
 ) {
@@ -43,14 +43,14 @@ pub(super) fn report(
 }
 
 /// Returns the diagnostic for a finding that is part of the report of another one.
-pub(crate) fn report_alone(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
+pub(crate) fn report_alone(view: &View<'_>, unit: UnitId, finding: &Finding) -> Option<Diagnostic> {
     let mut reported = Vec::new();
     report(&Checked::new(view), unit, finding, &mut reported);
     reported.pop()
 }
 
 /// Returns the expression that a finding reports.
-fn subject(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<ExprId> {
+fn subject(view: &Checked<'_, '_>, unit: UnitId, finding: &Finding) -> Option<ExprId> {
     match finding {
         Finding::Relation { expr, .. }
         | Finding::Undecided { expr, .. }
@@ -69,7 +69,7 @@ fn subject(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<Exp
     }
 }
 
-fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
+fn diagnostic(view: &Checked<'_, '_>, unit: UnitId, finding: &Finding) -> Option<Diagnostic> {
     let expr_ref = |expr: ExprId| ExprRef { unit, expr };
     let range = |expr: ExprId| view.range(expr_ref(expr));
     Some(match finding {
@@ -92,7 +92,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
                 format!("cannot infer the type of `{name}`"),
             )
             .help(format!("write it: `{name}: Tensor[(…), float32]`"));
-            let binding = LocalRef { unit: unit as u32, binder: *binder };
+            let binding = LocalRef { unit, binder: *binder };
             match view.last_use_of(binding) {
                 Some(last) => diagnostic.related(last, "it is used here"),
                 None => diagnostic,
@@ -292,14 +292,14 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
 }
 
 /// Returns the name of the callee of a call for a message.
-fn callee_name(view: &Checked<'_, '_>, unit: usize, call: ExprId) -> String {
+fn callee_name(view: &Checked<'_, '_>, unit: UnitId, call: ExprId) -> String {
     let text = view.text(view.callee_range(ExprRef { unit, expr: call }));
     if text.len() <= 40 { format!("`{text}`") } else { "this function".into() }
 }
 
 /// Returns true if a pattern of a `match` is ill-typed. The match is not reported as non-exhaustive
 /// then.
-fn has_wrong_pattern(view: &Checked<'_, '_>, unit: usize, expr: ExprId) -> bool {
+fn has_wrong_pattern(view: &Checked<'_, '_>, unit: UnitId, expr: ExprId) -> bool {
     let Expr::Match(id) = view.unit(unit).expr(expr) else { return false };
     let data = &view.unit(unit).matches[id.index()];
     view.unit_types(unit).findings.iter().any(|finding| match finding {
@@ -359,7 +359,7 @@ fn condition(view: &Checked<'_, '_>, expr_ref: ExprRef, ty: &Type) -> Diagnostic
 
 fn arity(
     view: &Checked<'_, '_>,
-    unit: usize,
+    unit: UnitId,
     call: ExprId,
     expected: usize,
     found: usize,

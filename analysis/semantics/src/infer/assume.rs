@@ -55,7 +55,7 @@ impl Assumptions {
             let number = index as u32;
             let is_remarkable = remarkable.next_if_eq(&number).is_some();
             let (types, unit) = (&units[index], &body.units[index]);
-            spread.begin(scopes.unit(index), |binding| found.hold_for(binding));
+            spread.begin(scopes.unit(UnitId(index as u32)), |binding| found.hold_for(binding));
             spread.run(unit, &types.assumed);
             found.marked[index] = match spread.binders.len() {
                 0 => Marked::None,
@@ -63,7 +63,7 @@ impl Assumptions {
                 _ => {
                     let variables = (0..unit.binders.len() as u32).map(BinderId);
                     let variables = variables.filter(|binder| spread.binders.get(binder.index()));
-                    let place = |binder| LocalRef { unit: number, binder };
+                    let place = |binder| LocalRef { unit: UnitId(number), binder };
                     found.variables.extend(variables.map(place));
                     Marked::Some
                 }
@@ -82,7 +82,7 @@ impl Assumptions {
     #[inline(never)]
     fn spread_values(&mut self, body: &Body, scopes: &Scopes, units: Range<usize>) -> usize {
         for index in units.clone() {
-            if scopes.unit(index).flatten().any(|binding| self.hold_for(binding)) {
+            if scopes.unit(UnitId(index as u32)).flatten().any(|binding| self.hold_for(binding)) {
                 if !body.units[index].is_one_value() {
                     return index;
                 }
@@ -104,7 +104,7 @@ impl Assumptions {
             return false;
         }
         let mut spread = Spread::default();
-        spread.begin(scopes.unit(unit), |binding| self.hold_for(binding));
+        spread.begin(scopes.unit(UnitId(unit as u32)), |binding| self.hold_for(binding));
         spread.run(&body.units[unit], &types.assumed);
         spread.is(expr)
     }

@@ -108,17 +108,15 @@ impl Infer<'_> {
                 let node = node.unwrap_or_else(|| self.error_node());
                 self.ranked(id, node)
             }
-            Expr::Free(free) => {
-                match self.bodies[at.body as usize].1.get(at.unit as usize, *free) {
-                    Some(binding) => {
-                        let node = self.outer_variable(at.body, binding);
-                        self.ranked(id, node)
-                    }
-                    None => self.error_node(),
+            Expr::Free(free) => match self.bodies[at.body as usize].1.get(at.unit, *free) {
+                Some(binding) => {
+                    let node = self.outer_variable(at.body, binding);
+                    self.ranked(id, node)
                 }
-            }
+                None => self.error_node(),
+            },
             Expr::Dotted { whole, tuple, index } => {
-                match self.bodies[at.body as usize].1.get(at.unit as usize, *whole) {
+                match self.bodies[at.body as usize].1.get(at.unit, *whole) {
                     Some(binding) => self.outer_variable(at.body, binding),
                     None => self.projection(at, id, *tuple, *index),
                 }

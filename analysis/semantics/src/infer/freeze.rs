@@ -45,7 +45,7 @@ impl Infer<'_> {
         let table = &self.solver.table;
         let mut resolver = Resolver::new(table);
         for open in &mut open {
-            let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
+            let unit = self.bodies[open.at.body as usize].0.unit(open.at.unit);
             let mut is_open = false;
             let mut too_large = None;
             let mut freeze = |node: NodeId, about: Option<ExprId>| {
@@ -98,7 +98,7 @@ impl Infer<'_> {
                 assumed: std::mem::take(&mut open.assumed).into(),
                 numeric: freeze_numeric(open, schemes, &own, table, &self.numeric),
             };
-            let (body, number) = (open.at.body as usize, open.at.unit);
+            let (body, number) = (open.at.body as usize, open.at.unit.0);
             if !types.is_plain() {
                 self.remarkable[body].push(number);
             }
@@ -138,7 +138,7 @@ impl Infer<'_> {
         if vars.is_empty() {
             return;
         }
-        let binder = |&binder: &BinderId| crate::body::LocalRef { unit: 0, binder };
+        let binder = |&binder: &BinderId| crate::body::LocalRef { unit: UnitId::HEADER, binder };
         let params: Vec<NodeId> =
             header.params.iter().map(binder).map(|b| self.outer_variable(0, b)).collect();
         let node = self.solver.table.func(params, result);
@@ -456,6 +456,6 @@ fn numbers_out_of_range(unit: &Unit, exprs: &[Type], findings: &mut Vec<Finding>
 /// `body:unit`, for panics and logs.
 impl std::fmt::Display for UnitRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.body, self.unit)
+        write!(f, "{}:{}", self.body, self.unit.0)
     }
 }

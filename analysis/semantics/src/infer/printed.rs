@@ -33,7 +33,7 @@ impl Infer<'_> {
     /// type comment repeats it.
     pub(super) fn is_printed(&mut self, at: UnitRef, binder: BinderId, annotation: &Type) -> bool {
         let Some(printed) = &mut self.printed else { return false };
-        let unit = &self.bodies[at.body as usize].0.units[at.unit as usize];
+        let unit = self.bodies[at.body as usize].0.unit(at.unit);
         let is_printed = annotation.flags().has(Flags::ANY)
             && unit.type_comments.iter().take(1_000).any(|comment| {
                 comment.subject == Subject::Binder(binder)
@@ -50,7 +50,7 @@ impl Infer<'_> {
     pub(super) fn has_printed_types(&self) -> bool {
         let printed = self.printed.as_deref().unwrap_or_default();
         let agrees = |(at, binder): &(UnitRef, BinderId)| {
-            let types = self.done[at.body as usize][at.unit as usize].as_ref();
+            let types = self.done[at.body as usize][at.unit.index()].as_ref();
             let found = types.map(|types| types.binder(*binder));
             found.is_some() && found == self.unit(*at).binder(*binder).annotation.as_ref()
         };

@@ -91,8 +91,8 @@ impl PartialEq for Inference {
 impl Inference {
     /// Returns the units with anything besides plain types, among them all with findings, stale
     /// comments or open types, in order.
-    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (usize, &UnitTypes)> {
-        self.remarkable.iter().map(|&unit| (unit as usize, &*self.units[unit as usize]))
+    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (UnitId, &UnitTypes)> {
+        self.remarkable.iter().map(|&unit| (UnitId(unit), &*self.units[unit as usize]))
     }
 
     /// Returns the findings of all units, in order.
@@ -176,7 +176,7 @@ impl Assumptions {
     /// Returns true if the type of a variable depends on an assumed type.
     pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
         let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
-        match self.marked.get(binding.unit as usize) {
+        match self.marked.get(binding.unit.index()) {
             None | Some(Marked::None) => false,
             Some(Marked::All) => true,
             Some(Marked::Some) => self.variables.binary_search_by_key(&key(&binding), key).is_ok(),

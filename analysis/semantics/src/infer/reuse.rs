@@ -108,7 +108,8 @@ impl<'m> Known<'m> {
     pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> Known<'m> {
         let (new, old) = (&body.units, &memo.body.units);
         let (prefix, suffix) = common_ends(new, old);
-        let mut globals: Vec<usize> = scopes.units_with(UnitFeatures::GLOBAL).collect();
+        let mut globals: Vec<usize> =
+            scopes.units_with(UnitFeatures::GLOBAL).map(UnitId::index).collect();
         globals.reverse();
         let count = new.len();
         let changed = vec![false; count];
@@ -169,8 +170,8 @@ impl<'m> Known<'m> {
             true => {
                 let is_same = |new: LocalRef, old: LocalRef| {
                     new.binder == old.binder
-                        && !self.changed[new.unit as usize]
-                        && self.previous(new.unit as usize) == Some(old.unit as usize)
+                        && !self.changed[new.unit.index()]
+                        && self.previous(new.unit.index()) == Some(old.unit.index())
                 };
                 let old = self.memo.scopes;
                 let moved = &self.moved;
@@ -195,7 +196,8 @@ impl<'m> Known<'m> {
             return Inputs::Unknown;
         }
         let Some(before) = self.previous(unit) else { return Inputs::Unknown };
-        let (new, old) = (self.scopes.unit(unit), self.memo.scopes.unit(before));
+        let (new, old) =
+            (self.scopes.unit(UnitId(unit as u32)), self.memo.scopes.unit(UnitId(before as u32)));
         if new.len() != old.len() {
             return Inputs::Unknown;
         }
@@ -203,7 +205,7 @@ impl<'m> Known<'m> {
         for pair in new.zip(old) {
             match pair {
                 (Some(new), Some(old)) => {
-                    let (at, was) = (new.unit as usize, old.unit as usize);
+                    let (at, was) = (new.unit.index(), old.unit.index());
                     if new.binder != old.binder || self.previous(at) != Some(was) {
                         return Inputs::Unknown;
                     }

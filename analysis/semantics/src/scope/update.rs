@@ -8,7 +8,10 @@ use super::{
     GraphNumbers, Resolved, Scopes, UNBOUND, graph_number, packed, unit_of, unused_inside,
 };
 use crate::{
-    body::{Binder, BinderId, BinderKind, Body, FreeId, LocalRef, Name, Unit, UnitKind, name_bit},
+    body::{
+        Binder, BinderId, BinderKind, Body, FreeId, LocalRef, Name, Unit, UnitId, UnitKind,
+        name_bit,
+    },
     ends::common_ends,
     features::UnitFeatures,
 };
@@ -61,7 +64,7 @@ impl Scopes {
             names.globals.clone()
         } else {
             let with_globals = features.iter().filter(|(_, f)| f.has(UnitFeatures::GLOBAL));
-            let units = with_globals.map(|(unit, _)| &body.units[*unit as usize]);
+            let units = with_globals.map(|(unit, _)| body.unit(*unit));
             let mut globals: Vec<Name> =
                 units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect();
             globals.sort_unstable();
@@ -71,15 +74,15 @@ impl Scopes {
         Some(Scopes { names: Arc::new(scopes), features })
     }
 
-    fn updated_features(&self, changed: &Changed<'_>) -> Vec<(u32, UnitFeatures)> {
-        let before = self.features.iter().filter(|(unit, _)| (*unit as usize) < changed.old.start);
+    fn updated_features(&self, changed: &Changed<'_>) -> Vec<(UnitId, UnitFeatures)> {
+        let before = self.features.iter().filter(|(unit, _)| unit.index() < changed.old.start);
         let mut features: Vec<_> = before.copied().collect();
         for (number, unit) in changed.units() {
             if !unit.features.is_empty() {
                 features.push((number, unit.features));
             }
         }
-        let after = self.features.iter().filter(|(unit, _)| *unit as usize >= changed.old.end);
+        let after = self.features.iter().filter(|(unit, _)| unit.index() >= changed.old.end);
         features.extend(after.map(|(unit, features)| (changed.moved(*unit), *features)));
         features
     }
@@ -101,9 +104,9 @@ impl<'b> Changed<'b> {
     }
 
     /// The changed statements after the edit, with their numbers.
-    fn units(&self) -> impl Iterator<Item = (u32, &'b Arc<Unit>)> {
+    fn units(&self) -> impl Iterator<Item = (UnitId, &'b Arc<Unit>)> {
         let units = self.body.units[self.new.clone()].iter();
-        (self.new.start as u32..).zip(units)
+        (self.new.start as u32..).map(UnitId).zip(units)
     }
 
     /// Returns true if no two variables of the changed statements, nor one of them and one of another
@@ -146,19 +149,19 @@ impl<'b> Changed<'b> {
     }
 
     /// Returns the number after the edit of a statement after the changed ones.
-    fn moved(&self, unit: u32) -> u32 {
-        unit - self.old.end as u32 + self.new.end as u32
+    fn moved(&self, unit: UnitId) -> UnitId {
+        UnitId(unit.0 - self.old.end as u32 + self.new.end as u32)
     }
 
     fn moved_ref(&self, binding: LocalRef) -> LocalRef {
-        match binding.unit as usize >= self.old.end {
+        match binding.unit.index() >= self.old.end {
             true => LocalRef { unit: self.moved(binding.unit), ..binding },
             false => binding,
         }
     }
 
     fn moved_pairs(&self, pairs: &[(LocalRef, LocalRef)]) -> Option<Vec<(LocalRef, LocalRef)>> {
-        let is_changed = |binding: &LocalRef| self.old.contains(&(binding.unit as usize));
+        let is_changed = |binding: &LocalRef| self.old.contains(&binding.unit.index());
         if !self.same_binders && pairs.iter().any(|(a, b)| is_changed(a) || is_changed(b)) {
             return None;
         }
@@ -166,7 +169,7 @@ impl<'b> Changed<'b> {
     }
 
     fn unused_inside(&self, before: &[LocalRef]) -> Vec<LocalRef> {
-        let first = before.iter().take_while(|binding| (binding.unit as usize) < self.old.start);
+        let first = before.iter().take_while(|binding| binding.unit.index() < self.old.start);
         let mut found: Vec<LocalRef> = first.copied().collect();
         for (number, unit) in self.units() {
             if unit.binders.len() > usize::from(unit.binds.is_some()) {
@@ -174,7 +177,7 @@ impl<'b> Changed<'b> {
                 found.extend(unused.map(|binder| LocalRef { unit: number, binder }));
             }
         }
-        let last = before.iter().filter(|binding| binding.unit as usize >= self.old.end);
+        let last = before.iter().filter(|binding| binding.unit.index() >= self.old.end);
         found.extend(last.map(|binding| self.moved_ref(*binding)));
         found
     }
@@ -197,7 +200,7 @@ impl<'b> Changed<'b> {
             scopes.starts.push(scopes.frees.len() as u32);
             for free in &unit.frees {
                 let found = self.known(before, &free.name);
-                let found = found.or_else(|| find(self.body, number as usize, &free.name));
+                let found = found.or_else(|| find(self.body, number, &free.name));
                 is_all_known &= found.is_some();
                 scopes.frees.push(packed(found));
             }
@@ -230,7 +233,7 @@ impl<'b> Changed<'b> {
             let number = unit_of(&scopes.starts, at);
             let unit = &self.body.units[number];
             let name = &unit.frees[at - scopes.starts[number] as usize].name;
-            let found = self.new.clone().rev().find_map(|unit| {
+            let found = units_of(self.new.clone()).rev().find_map(|unit| {
                 exported(self.body, unit, name).or_else(|| leaked(self.body, unit, name))
             });
             is_all_known &= found.is_some();
@@ -242,10 +245,10 @@ impl<'b> Changed<'b> {
     /// Returns the unused variables of statements and the header, in the order of
     /// [`super::resolve`]. Only what the changed statements bind, use or used can differ from before.
     fn unused(&self, before: &Resolved, scopes: &Resolved) -> Vec<LocalRef> {
-        let in_old = |binding: &LocalRef| self.old.contains(&(binding.unit as usize));
+        let in_old = |binding: &LocalRef| self.old.contains(&binding.unit.index());
         let was_unused = before.unused.iter().filter(|binding| !in_old(binding));
         let first = |units: &Range<usize>, scopes: &Resolved| {
-            units.clone().flat_map(|unit| scopes.unit(unit)).flatten().collect::<Vec<_>>()
+            units_of(units.clone()).flat_map(|unit| scopes.unit(unit)).flatten().collect::<Vec<_>>()
         };
         let (lost, used) = (first(&self.old, before), first(&self.new, scopes));
         let mut candidates: Vec<LocalRef> =
@@ -258,7 +261,7 @@ impl<'b> Changed<'b> {
                 .filter_map(|(unit, data)| data.binds.map(|binder| LocalRef { unit, binder })),
         );
         doubtful.retain(|&binding| {
-            let unit = &self.body.units[binding.unit as usize];
+            let unit = self.body.unit(binding.unit);
             let is_bound = match unit.header() {
                 Some(header) => header.params.contains(&binding.binder),
                 None => unit.binds == Some(binding.binder),
@@ -268,8 +271,8 @@ impl<'b> Changed<'b> {
         candidates.extend(doubtful);
         // The parameters come last to first, then the statements in order.
         candidates.sort_unstable_by_key(|binding| match binding.unit {
-            0 => (0, u32::MAX - binding.binder.0),
-            unit => (unit, binding.binder.0),
+            UnitId::HEADER => (0, u32::MAX - binding.binder.0),
+            UnitId(unit) => (unit, binding.binder.0),
         });
         candidates.dedup();
         candidates
@@ -281,10 +284,10 @@ impl<'b> Changed<'b> {
         if !self.same_binders && self.units().any(|(_, unit)| binds(unit, name)) {
             return None;
         }
-        self.old.clone().find_map(|number| {
-            let at = self.before.units[number].frees.iter().position(|free| free.name == *name)?;
+        units_of(self.old.clone()).find_map(|number| {
+            let at = self.before.unit(number).frees.iter().position(|free| free.name == *name)?;
             let binding = before.get(number, FreeId(at as u32))?;
-            ((binding.unit as usize) < self.old.start).then_some(binding)
+            (binding.unit.index() < self.old.start).then_some(binding)
         })
     }
 }
@@ -304,7 +307,7 @@ fn binds_the_same(a: &Unit, b: &Unit) -> bool {
 /// Returns true if any statement uses a variable. Most variables are used soon after they are bound.
 fn is_used(scopes: &Resolved, binding: LocalRef) -> bool {
     let from =
-        scopes.starts.get(binding.unit as usize + 1).map_or(scopes.frees.len(), |&at| at as usize);
+        scopes.starts.get(binding.unit.index() + 1).map_or(scopes.frees.len(), |&at| at as usize);
     scopes.frees[from..].contains(&packed(Some(binding)))
 }
 
@@ -320,34 +323,40 @@ fn numbers_of_graphs(body: &Body) -> GraphNumbers {
 }
 
 /// Returns the variable of a name that a statement, or the header, binds for those after it.
-fn exported(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
-    let of_unit = &body.units[unit];
+fn exported(body: &Body, unit: UnitId, name: &str) -> Option<LocalRef> {
+    let of_unit = body.unit(unit);
     let params = of_unit.header().map_or(&[][..], |header| header.params.as_slice());
     // The first of two parameters with one name counts.
     let binds = of_unit.binds.iter().chain(params);
     let is_it = |binder: &&BinderId| of_unit.binder(**binder).name == name;
     let binder = *binds.clone().find(is_it)?;
-    Some(LocalRef { unit: unit as u32, binder })
+    Some(LocalRef { unit, binder })
 }
 
 /// Returns the last graph variable of a name that is bound inside of a unit.
-fn leaked(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
+fn leaked(body: &Body, unit: UnitId, name: &str) -> Option<LocalRef> {
     name.as_bytes().get(1).filter(|byte| byte.is_ascii_digit())?;
-    let mut binders = body.units[unit].binders.iter();
+    let mut binders = body.unit(unit).binders.iter();
     let binder = binders.rposition(|data| data.kind == BinderKind::Graph && data.name == name)?;
-    Some(LocalRef { unit: unit as u32, binder: BinderId(binder as u32) })
+    Some(LocalRef { unit, binder: BinderId(binder as u32) })
+}
+
+/// Returns the units with these numbers.
+fn units_of(numbers: Range<usize>) -> impl DoubleEndedIterator<Item = UnitId> + Clone {
+    (numbers.start as u32..numbers.end as u32).map(UnitId)
 }
 
 /// Returns the variable of a name as the statement `number` sees it.
-fn find(body: &Body, number: usize, name: &str) -> Option<LocalRef> {
+fn find(body: &Body, number: UnitId, name: &str) -> Option<LocalRef> {
     let bit = name_bit(name);
-    let units = || (0..number).rev().filter(|&unit| body.units[unit].name_summary & bit != 0);
+    let before = units_of(0..number.index()).rev();
+    let units = || before.clone().filter(|&unit| body.unit(unit).name_summary & bit != 0);
     let found = units().find_map(|unit| exported(body, unit, name));
     found.or_else(|| units().find_map(|unit| leaked(body, unit, name)))
 }
 
 /// Returns the first use of each unbound name in some units.
-fn unknown(body: &Body, scopes: &Resolved, units: Range<usize>) -> Vec<(u32, FreeId)> {
+fn unknown(body: &Body, scopes: &Resolved, units: Range<usize>) -> Vec<(UnitId, FreeId)> {
     let mut found = Vec::new();
     let mut seen: FxHashSet<&Name> = FxHashSet::default();
     let mut number = units.start;
@@ -359,9 +368,9 @@ fn unknown(body: &Body, scopes: &Resolved, units: Range<usize>) -> Vec<(u32, Fre
             number += 1;
         }
         let free = FreeId((at - scopes.starts[number] as usize) as u32);
-        let unit = &body.units[number];
-        if scopes.is_unknown(unit, number, free) && seen.insert(&unit.frees[free.index()].name) {
-            found.push((number as u32, free));
+        let (id, unit) = (UnitId(number as u32), &body.units[number]);
+        if scopes.is_unknown(unit, id, free) && seen.insert(&unit.frees[free.index()].name) {
+            found.push((id, free));
         }
     }
     found

@@ -49,7 +49,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
             if let Expr::Bind { binder, value, .. } = expr
                 && let Expr::Fn(function) = unit.expr(*value)
             {
-                let binding = LocalRef { unit: number as u32, binder: *binder };
+                let binding = LocalRef { unit: number, binder: *binder };
                 is_reported |=
                     bound_function(view, &param_names, binding, *function, *value, findings);
             }
@@ -113,11 +113,11 @@ fn definition(
 }
 
 /// Returns the first finding of TVM's inference that the general inference does not have.
-fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Finding)> {
+fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(UnitId, &'t Finding)> {
     let db = tvm.db;
     let dead = rules::dead_bindings(tvm);
-    tvm.inference.units.iter().enumerate().find_map(|(number, types)| {
-        let unit = tvm.unit(number);
+    tvm.body.units().find_map(|(number, unit)| {
+        let types = tvm.unit_types(number);
         let is_dead = |range| dead.contains(range);
         let counts = |finding: &&Finding| match finding {
             Finding::OpenVariable(binder) => {
@@ -139,12 +139,12 @@ fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Fin
 /// Adds the last use of a variable, at which TVM reports that it cannot infer its type.
 fn with_use(
     tvm: &View<'_>,
-    number: usize,
+    number: UnitId,
     finding: &Finding,
     diagnostic: Diagnostic,
 ) -> Diagnostic {
     let Finding::OpenVariable(binder) = finding else { return diagnostic };
-    match tvm.last_use_of(LocalRef { unit: number as u32, binder: *binder }) {
+    match tvm.last_use_of(LocalRef { unit: number, binder: *binder }) {
         Some(last) => {
             let name = &tvm.unit(number).binder(*binder).name;
             diagnostic.related(last, format!("TVM cannot infer the type of `{name}` here"))
@@ -155,7 +155,7 @@ fn with_use(
 
 /// Returns the diagnostic for a finding of TVM's inference that an annotation of the definition
 /// cannot fix.
-fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
+fn unknown(tvm: &View<'_>, number: UnitId, finding: &Finding) -> Diagnostic {
     let (at, message) = match finding {
         Finding::OpenVariable(binder) => {
             let binder = tvm.unit(number).binder(*binder);
@@ -190,7 +190,7 @@ fn bound_function(
     value: ExprId,
     findings: &mut Findings<'_>,
 ) -> bool {
-    let unit = binding.unit as usize;
+    let unit = binding.unit;
     let Some(func) = &view.binding_type(binding).signature() else { return false };
     let declared = view.unit(unit).fns[function.index()].type_params.len();
     if !is_generalised(func, declared) {

@@ -79,7 +79,7 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings
     let mut where_used: Option<(Name, TextRange)> = None;
     for &def in items[first..].iter().filter(|def| is_user(def)) {
         let (body, source) = (queries::body(db, def), queries::source_map(db, def));
-        for number in 0..body.units.len() {
+        for (number, _) in body.units() {
             constructors(&body, &source, number, &mut |name, range| {
                 let Some((adt, _)) = types.constructor(name) else { return };
                 let late = by_name.get(&adt.name);
@@ -133,10 +133,10 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings
 fn constructors(
     body: &Body,
     source: &SourceMap,
-    number: usize,
+    number: UnitId,
     found: &mut dyn FnMut(&Name, TextRange),
 ) {
-    let unit = &body.units[number];
+    let unit = body.unit(number);
     for (_, expr, range) in source.exprs(body, number) {
         match expr {
             Expr::Name(name) => found(name, range),
@@ -270,7 +270,7 @@ impl<'db> PreludeUses<'db> {
                 let names =
                     UnitFeatures::GLOBAL.or(UnitFeatures::CONSTRUCTOR).or(UnitFeatures::TYPE_USE);
                 for number in scopes.units_with(names) {
-                    let unit = &body.units[number];
+                    let unit = body.unit(number);
                     for (name, expr) in unit.globals() {
                         let found = queries::global(db, module, name);
                         note(name, source.expr(number, expr), found);
@@ -336,20 +336,21 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
     }
     let mut params: Vec<String> = Vec::new();
     let mut edits = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         let free = unit.binders.iter().position(|binder| binder.kind == BinderKind::Free);
         let Some(free) = free else { continue };
         // Only a free variable of the whole expression can become a parameter.
         if unit.kind != UnitKind::FreeVar {
             return None;
         }
-        let binding = LocalRef { unit: number as u32, binder: BinderId(free as u32) };
+        let binding = LocalRef { unit: number, binder: BinderId(free as u32) };
         let ty = written_plain(view.binding_type(binding))?;
         params.push(format!("{}: {ty}", view.binder(binding).name));
         // Including the white space after the declaration.
         let from = view.unit_range(number).start();
-        let is_last = number + 1 == view.body.units.len();
-        let to = if is_last { tail.range().start() } else { view.unit_range(number + 1).start() };
+        let next = UnitId(number.0 + 1);
+        let is_last = next.index() == view.body.units.len();
+        let to = if is_last { tail.range().start() } else { view.unit_range(next).start() };
         // After a syntax error, a variable may follow the expression.
         if to < from {
             return None;
@@ -388,7 +389,7 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Reports the operator names of the manual: `mul`, `sub`, `div`.
-fn aliases(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
+fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
     let mut note = |range: TextRange, name: &str| {
         findings.fold(
             Diagnostic::new(
@@ -418,7 +419,7 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<
 }
 
 /// Reports operators of TVM versions other than 0.14, such as `scatter_add(…)`.
-fn other_versions(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
+fn other_versions(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
     for call in &unit.calls {
         let Callee::Operator(operator) = &call.callee else { continue };
         let Some(other) = operators::other_version(operator.name) else { continue };
@@ -447,7 +448,7 @@ fn other_versions(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Fi
 }
 
 /// Reports a `free_var` in a definition.
-fn free_variables(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
+fn free_variables(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
     if view.def.kind(view.db) == DefKind::Expr {
         return;
     }
@@ -462,7 +463,7 @@ fn free_variables(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Fi
 }
 
 /// Reports references to the metadata section of a module without one.
-fn metadata(view: &View<'_>, number: usize, unit: &Unit, findings: &mut Findings<'_>) {
+fn metadata(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
     let mut note = |range: TextRange| {
         findings.fold(
             Diagnostic::new(

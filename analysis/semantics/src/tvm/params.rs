@@ -177,7 +177,7 @@ fn instantiated(
             let value = function_at(&view, around.range() - view.def.start(db))?;
             let unit = view.unit(value.unit);
             let binder = unit.bound_to(value.expr)?;
-            let binding = LocalRef { unit: value.unit as u32, binder };
+            let binding = LocalRef { unit: value.unit, binder };
             (view.ty(value).clone(), uses::of_variable(&view, binding))
         }
         _ => return None,

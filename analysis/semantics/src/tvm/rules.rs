@@ -81,12 +81,12 @@ pub(super) fn dead_bindings(view: &View<'_>) -> RangeSet {
     // Every graph binding with the range of its statement, and the ranges of its uses.
     let mut statements: Vec<(LocalRef, TextRange)> = Vec::new();
     let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for (i, expr) in unit.exprs.iter().enumerate() {
             let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
             match expr {
                 Expr::Bind { binder, .. } if unit.binder(*binder).kind == BinderKind::Graph => {
-                    let binding = LocalRef { unit: number as u32, binder: *binder };
+                    let binding = LocalRef { unit: number, binder: *binder };
                     statements.push((binding, view.range(expr_ref)));
                 }
                 _ => {

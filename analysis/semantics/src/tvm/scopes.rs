@@ -77,7 +77,7 @@ struct Uses {
 impl Uses {
     fn of(view: &View<'_>) -> Uses {
         let mut found = Uses::default();
-        for (number, unit) in view.body.units.iter().enumerate() {
+        for (number, unit) in view.body.units() {
             for binder in &unit.binders {
                 found.names.insert(view.place(number, binder.range), binder.name.clone());
                 found.taken.insert(binder.name.clone());
@@ -278,11 +278,11 @@ pub(super) fn check_graph_variables<'db>(
         return;
     }
     let mut first: FxHashMap<u64, TextRange> = FxHashMap::default();
-    let mut again: Vec<(usize, u32, u32, u64)> = Vec::new();
+    let mut again: Vec<(usize, UnitId, u32, u64)> = Vec::new();
     let bodies: Vec<_> = defs.iter().map(|&def| queries::body(db, def)).collect();
     for (at, (def, body)) in defs.iter().zip(&bodies).enumerate() {
         let source = queries::source_map(db, *def);
-        for (number, unit) in body.units.iter().enumerate() {
+        for (number, unit) in body.units() {
             for (i, binder) in unit.binders.iter().enumerate() {
                 if binder.kind != BinderKind::Graph {
                     continue;
@@ -290,7 +290,7 @@ pub(super) fn check_graph_variables<'db>(
                 let Some(number_of) = graph_number(&binder.name) else { continue };
                 match first.entry(number_of) {
                     std::collections::hash_map::Entry::Occupied(_) => {
-                        again.push((at, number as u32, i as u32, number_of));
+                        again.push((at, number, i as u32, number_of));
                     }
                     std::collections::hash_map::Entry::Vacant(entry) => {
                         entry.insert(source.range(number, binder.range) + def.start(db));

@@ -162,12 +162,12 @@ fn binding_of(view: &View<'_>, holder: Node<'_>) -> Option<LocalRef> {
     let number = view.unit_at(name.start())?;
     let mut binders = view.unit(number).binders.iter();
     let binder = binders.position(|binder| view.place(number, binder.range) == name)?;
-    Some(LocalRef { unit: number as u32, binder: BinderId(binder as u32) })
+    Some(LocalRef { unit: number, binder: BinderId(binder as u32) })
 }
 
 /// Returns true if a parameter is read or written, so that TVM infers a reference type.
 fn is_used_as_reference(view: &View<'_>, binding: LocalRef) -> bool {
-    view.body.units.iter().enumerate().any(|(number, unit)| {
+    view.body.units().any(|(number, unit)| {
         unit.exprs.iter().any(|expr| match expr {
             Expr::RefRead(reference) | Expr::RefWrite(reference, _) => {
                 let expr_ref = crate::body::ExprRef { unit: number, expr: *reference };

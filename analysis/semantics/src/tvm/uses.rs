@@ -77,7 +77,7 @@ pub(super) fn of_global<'db>(
 /// Returns the uses of a variable of a body and their ranges. Recursive calls do not count.
 pub(super) fn of_variable(view: &View<'_>, binding: LocalRef) -> (Usage, Vec<TextRange>) {
     let (mut used, mut places) = (Usage::Unused, Vec::new());
-    let own = binding.unit as usize;
+    let own = binding.unit;
     let own_uses = view.unit(own).uses_of(binding.binder).into_iter().map(|expr| (own, expr));
     let outer_uses = view.scopes.uses(&view.body, binding).flat_map(|(number, free)| {
         view.unit(number).uses_of_free(free).into_iter().map(move |expr| (number, expr))

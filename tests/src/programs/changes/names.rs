@@ -15,9 +15,9 @@ use crate::programs::meaning::Program;
 /// Returns every variable of a definition, in binding order.
 pub(super) fn bindings(view: &View<'_>) -> Vec<LocalRef> {
     let mut found = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for at in 0..unit.binders.len() {
-            found.push(LocalRef { unit: number as u32, binder: BinderId(at as u32) });
+            found.push(LocalRef { unit: number, binder: BinderId(at as u32) });
         }
     }
     found.sort_by_key(|binding| view.binding_range(*binding).start());
@@ -27,7 +27,7 @@ pub(super) fn bindings(view: &View<'_>) -> Vec<LocalRef> {
 /// Returns the uses of variables with their bindings, in text order.
 pub(super) fn uses(view: &View<'_>) -> Vec<(LocalRef, TextRange)> {
     let mut found = Vec::new();
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for at in 0..unit.exprs.len() {
             let spot = ExprRef { unit: number, expr: ExprId(at as u32) };
             if let Some(binding) = view.variable(spot) {
@@ -85,7 +85,7 @@ pub fn locals(program: &Program) -> Change {
 /// Returns true if a parameter or pattern variable may have the same name as another one of its list,
 /// which is an error.
 fn is_bound_twice(view: &View<'_>, binding: LocalRef) -> bool {
-    let unit = view.unit(binding.unit as usize);
+    let unit = view.unit(binding.unit);
     let own = view.binder(binding);
     let is_same = |other: BinderId| other != binding.binder && unit.binder(other).name == own.name;
     match own.kind {

@@ -115,7 +115,7 @@ fn has_references(node: Node<'_>) -> bool {
 
 /// Returns the type of an expression.
 fn type_of(view: &View<'_>, range: TextRange) -> Option<Type> {
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for (number, unit) in view.body.units() {
         for (at, expr) in unit.exprs.iter().enumerate() {
             let spot = ExprRef { unit: number, expr: ExprId(at as u32) };
             if !expr.is_step() && view.range(spot) == range {

@@ -52,7 +52,7 @@ pub(in crate::check) fn along(view: &View<'_>, value: ExprRef, path: &[Step]) ->
                 .map(|body| ExprRef { unit: value.unit, expr: body.result }),
             (Step::Param(index), Expr::Fn(function)) => {
                 let binder = unit.fns[function.index()].params.get(*index);
-                let unit = value.unit as u32;
+                let unit = value.unit;
                 part.parameter = binder.map(|&binder| LocalRef { unit, binder });
                 None
             }

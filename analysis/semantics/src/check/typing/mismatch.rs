@@ -15,7 +15,7 @@ use crate::{
 /// Returns the diagnostic for two types that must be equal and are not.
 pub(super) fn mismatch(
     view: &Checked<'_, '_>,
-    unit: usize,
+    unit: UnitId,
     what: Mismatch,
     found: &Type,
     expected: &Type,
@@ -32,7 +32,7 @@ pub(super) fn mismatch(
                 view.range(expr_ref(value)),
                 format!("`{name}` is declared as `{expected}`, but its value is `{found}`{tail}"),
             );
-            let binding = LocalRef { unit: unit as u32, binder };
+            let binding = LocalRef { unit, binder };
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.start();
                 diagnostic = diagnostic.related(at, "declared here");
@@ -132,7 +132,7 @@ pub(super) fn mismatch(
 
 fn argument(
     view: &Checked<'_, '_>,
-    unit: usize,
+    unit: UnitId,
     call: ExprId,
     index: usize,
     found: &Type,
@@ -164,7 +164,12 @@ fn argument(
 }
 
 /// Returns the range of a parameter of the called global, if it is defined in this file.
-fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) -> Option<TextRange> {
+fn parameter(
+    view: &Checked<'_, '_>,
+    unit: UnitId,
+    call: ExprId,
+    index: usize,
+) -> Option<TextRange> {
     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
     let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
     let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
@@ -174,7 +179,8 @@ fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) ->
     }
     let body = queries::body(view.db, def);
     let binder = *body.header()?.params.get(index)?;
-    let range = queries::source_map(view.db, def).range(0, body.units[0].binder(binder).range);
+    let range =
+        queries::source_map(view.db, def).range(UnitId::HEADER, body.units[0].binder(binder).range);
     Some(view.place_in(def, range))
 }
 
