@@ -55,6 +55,28 @@ fn other_statements_are_reused() {
     drop(before);
 }
 
+/// Types that differ in the names of their own parameters are equal, and shown as they are written.
+#[test]
+fn renamed_type_parameters_of_function_types_are_shown() {
+    let text = |name: &str| {
+        let ty = format!("fn<{name}>({name}) -> {name}");
+        format!("def @main(%f: {ty}) {{ let %g: {ty} = %f; %g }}")
+    };
+    let shown = |db: &Database, file| -> Vec<String> {
+        types_in(db, file).iter().map(|at| at.ty.to_string()).collect()
+    };
+    let mut db = Database::new();
+    let file = db.add_file(text("A"), ParseLimits::default());
+    for name in ["A", "B", "Longer", "A"] {
+        db.replace_text(file, text(name), ParseLimits::default());
+        let scratch = Database::new();
+        let fresh = scratch.add_file(text(name), ParseLimits::default());
+        let fresh = shown(&scratch, fresh);
+        assert!(fresh.iter().all(|ty| ty.contains(name)), "{fresh:?}");
+        assert_eq!(shown(&db, file), fresh);
+    }
+}
+
 /// Statements with the same operator, types and attributes are solved once, regardless of names and
 /// positions.
 #[test]
