@@ -24,11 +24,6 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// Returns the start of a unit.
-    pub fn start(&self, unit: UnitId) -> TextSize {
-        self.starts[unit.index()]
-    }
-
     /// Returns the range of a unit.
     pub fn unit(&self, unit: UnitId) -> TextRange {
         TextRange::at(self.starts[unit.index()], self.units[unit.index()].len())
