@@ -54,6 +54,7 @@ It cannot be made without the grammar."
    '(["def" "fn" "let" "free_var" "type" "data" "extern" "if" "else" "match" "case" "where"
       "ref" "ref_read" "ref_write"] @font-lock-keyword-face
      (version ["#[" "version"] @font-lock-preprocessor-face)
+     (old_version) @font-lock-preprocessor-face
      (metadata_header) @font-lock-preprocessor-face)
 
    :language 'relay
@@ -66,6 +67,7 @@ It cannot be made without the grammar."
       (:match ,relay-ts-mode--builtin-type @font-lock-builtin-face))
      (type_identifier) @font-lock-type-face
      (tensor_type "Tensor" @font-lock-type-face)
+     (custom_dtype) @font-lock-builtin-face
      (hole_type) @font-lock-type-face
      (constructor_name) @font-lock-type-face)
 
@@ -98,7 +100,7 @@ It cannot be made without the grammar."
    :language 'relay
    :feature 'operator
    '((binary_expression operator: _ @font-lock-operator-face)
-     ["=" "->" "=>"] @font-lock-operator-face)
+     ["=" "->" "=>" "^" ":="] @font-lock-operator-face)
 
    :language 'relay
    :feature 'bracket

@@ -95,20 +95,23 @@ module.exports = grammar({
       $.tir_function,
     ),
 
-    // #[version = "0.0.5"]
-    version: ($) => seq('#[', 'version', '=', field('value', $.string), ']'),
+    // #[version = "0.0.5"], and v0.0.4 of TVM 0.6
+    version: ($) => choice(
+      seq('#[', 'version', '=', field('value', $.string), ']'), $.old_version),
+
+    old_version: (_) => token(prec(1, /v0\.0\.[0-9]+/)),
 
     // [12:30:00] /src/relay/transforms/print_ir.cc:60: PrintIR():
     log_line: (_) => token(prec(1, /\[[^\n]{2}:[^\n]{2}:[^\n]{2}\][^\n]*/)),
 
-    // #[metadata] { "root": 1, … } to the end of the module. A long one, such as
+    // #[metadata] { "root": 1, … } to the end of the module, or METADATA: in TVM 0.6. A long one, such as
     // the weights of a network, is a `json_archive`, into which no other grammar is injected.
     metadata_section: ($) => prec.right(seq(
       $.metadata_header,
       optional(choice($.json, $.json_archive)),
     )),
 
-    metadata_header: (_) => token(/#\[[ \t\r\n]*metadata[ \t\r\n]*\]/),
+    metadata_header: (_) => token(choice(/#\[[ \t\r\n]*metadata[ \t\r\n]*\]/, 'METADATA:')),
 
     // @main = primfn(…) -> () { … }, @T.prim_func …: verbatim.
     tir_function: ($) => $.tir_text,
@@ -193,20 +196,18 @@ module.exports = grammar({
 
     _return_type: ($) => seq($._arrow, field('return_type', $._type)),
 
-    // TVM reads the arrow as two tokens: `- >` is one, too.
+    // TVM reads the arrow as two tokens: `- >`.
     _arrow: (_) => alias(token(/-[ \t\r\n]*>/), '->'),
 
     // where Broadcast(t1, t2, t3), Identity
-    where_clause: ($) => prec.right(seq(
-      'where',
-      $.relation,
-      repeat(seq(',', $.relation)),
-    )),
+    where_clause: ($) => prec.right(seq('where', $.relation, repeat(seq(',', $.relation)))),
 
     relation: ($) => prec.right(seq(
       field('name', alias($.identifier, $.relation_name)),
-      optional(field('arguments', $.tuple_type)),
+      optional(field('arguments', alias($._relation_arguments, $.tuple_type))),
     )),
+
+    _relation_arguments: ($) => seq('(', listThenAttributes($._type, $.attribute), ')'),
 
     // ---- statements
 
@@ -263,8 +264,7 @@ module.exports = grammar({
 
     // free_var %x: Tensor[(2), float32];
     free_var_statement: ($) => seq(
-      'free_var', field('name', $._binder), optional($._ascription), ';',
-    ),
+      'free_var', field('name', $._binder), optional($._ascription), choice(';', $._line_break)),
 
     // ref_write(%r, 1);
     expression_statement: ($) => seq($._expression, ';'),
@@ -286,7 +286,11 @@ module.exports = grammar({
       field('right', $._expression),
     )))),
 
-    _postfix: ($) => choice($._atom, $.call_expression, $.projection),
+    _postfix: ($) => choice(
+      $._atom, $.call_expression, $.projection, alias($._printed_read, $.ref_read_expression)),
+
+    // %r^, as TVM 0.6 and 0.7 print ref_read(%r)
+    _printed_read: ($) => prec(PREC.postfix, seq(field('reference', $._postfix), '^')),
 
     // nn.relu(%x), @plus<(10, 10)>(%a, %b)
     call_expression: ($) => prec(PREC.postfix, seq(
@@ -296,16 +300,13 @@ module.exports = grammar({
     )),
 
     // The scanner has found a `>` that is directly followed by `(`; any other `<` is an operator.
-    type_arguments: ($) => seq(
-      alias($._type_arguments_open, '<'),
-      list(choice($._type, alias($._shape_argument, $.shape))),
-      '>',
-    ),
+    type_arguments: ($) => seq(alias($._type_arguments_open, '<'), list($._type_argument), '>'),
+
+    _type_argument: ($) => choice($._type, alias($._shape_argument, $.shape), $.integer, '?'),
 
     // (10, 10): a tuple of types does not begin with a number.
     _shape_argument: ($) => seq(
-      '(', choice($.integer, '?'), repeat(seq(',', $._dimension)), optional(','), ')',
-    ),
+      '(', choice($.integer, '?'), repeat(seq(',', $._dimension)), optional(','), ')'),
 
     // (%a, %b, axis=1): attributes come last
     argument_list: ($) => seq('(', listThenAttributes($._chain, $.attribute), ')'),
@@ -340,7 +341,11 @@ module.exports = grammar({
       $.ref_write_expression,
     ),
 
-    parenthesized_expression: ($) => seq('(', $._chain, ')'),
+    parenthesized_expression: ($) => seq(
+      '(', choice($._chain, alias($._printed_write, $.ref_write_expression)), ')'),
+
+    // (%r := 1), as TVM 0.6 and 0.7 print ref_write(%r, 1)
+    _printed_write: ($) => seq(field('reference', $._postfix), ':=', field('value', $._expression)),
 
     // (), (%a,), (%a, %b)
     tuple_expression: ($) => choice(
@@ -393,17 +398,14 @@ module.exports = grammar({
     ref_expression: ($) => seq('ref', '(', field('value', $._chain), ')'),
     ref_read_expression: ($) => seq('ref_read', '(', field('reference', $._chain), ')'),
     ref_write_expression: ($) => seq(
-      'ref_write', '(', field('reference', $._chain), ',', field('value', $._chain), ')',
-    ),
+      'ref_write', '(', field('reference', $._chain), ',', field('value', $._chain), ')'),
 
     // Constant(1, (10, 10), float32); the scanner distinguishes it from a call.
     constant_expression: ($) => seq(
       alias($._constant, 'Constant'),
       '(',
-      field('value', choice($.integer, $._float, $.boolean)),
-      ',',
-      field('shape', $.shape),
-      ',',
+      field('value', choice($.integer, $._float, $.boolean)), ',',
+      field('shape', $.shape), ',',
       field('type', $._type),
       ')',
     ),
@@ -452,8 +454,7 @@ module.exports = grammar({
 
     // VirtualDevice(device_type=1, target=Target(id=55a1c3d0, kind='llvm'))
     opaque_value: ($) => seq(
-      field('name', alias($.identifier, $.constructor_name)), '(', repeat($._opaque_item), ')',
-    ),
+      field('name', alias($.identifier, $.constructor_name)), '(', repeat($._opaque_item), ')'),
 
     _balanced: ($) => choice(
       seq('(', repeat($._opaque_item), ')'),
@@ -497,6 +498,7 @@ module.exports = grammar({
       $.hole_type,
       alias($.identifier, $.type_identifier),
       alias('Tensor', $.type_identifier),
+      $.custom_dtype,
       $.generic_type,
       $.tuple_type,
       $.function_type,
@@ -515,13 +517,7 @@ module.exports = grammar({
     ),
 
     // custom[posit]32
-    custom_dtype: ($) => seq(
-      alias($.identifier, $.type_identifier),
-      token.immediate('['),
-      optional(alias($.identifier, $.type_identifier)),
-      ']',
-      optional($.integer),
-    ),
+    custom_dtype: (_) => token(/custom\[[A-Za-z_0-9]+\][0-9]+(x[0-9]+)?/),
 
     shape: ($) => seq('(', list($._dimension), ')'),
 
@@ -530,14 +526,23 @@ module.exports = grammar({
       '?',
       $.meta,
       alias($.identifier, $.shape_variable),
+      $.size_expression,
+    ),
+
+    // ((n * 2) + 1), max(n, 2)
+    size_expression: ($) => choice(
+      prec.left(1, seq($._dimension, choice('+', '-'), $._dimension)),
+      prec.left(2, seq($._dimension, choice('*', '/', '%'), $._dimension)),
+      seq('(', $._dimension, ')'),
+      seq(choice('max', 'min'), '(', $._dimension, ',', $._dimension, ')'),
     ),
 
     hole_type: (_) => '_',
 
-    // List[A], Nat[]
+    // List[A], Nat[], Box[(2, 3)], Box<(2, 3)>
     generic_type: ($) => seq(
       field('name', alias($.identifier, $.type_identifier)),
-      '[', list($._type), ']',
+      choice(seq('[', list($._type_argument), ']'), seq('<', list($._type_argument), '>')),
     ),
 
     // (), (A, B)
@@ -548,12 +553,7 @@ module.exports = grammar({
       'fn',
       choice(
         seq(field('parameters', $.tuple_type), $._return_type),
-        seq(
-          $.type_parameters,
-          field('parameters', $.tuple_type),
-          $._return_type,
-          optional($.where_clause),
-        ),
+        seq($.type_parameters, field('parameters', $.tuple_type), $._return_type, optional($.where_clause)),
       ),
     )),
 
@@ -565,8 +565,8 @@ module.exports = grammar({
     // nn.conv2d; TVM allows white space around the dots.
     identifier: (_) => new RustRegex(`${PART}([ \\t\\r\\n]*\\.[ \\t\\r\\n]*${PART})*`),
 
-    // 1, 1i64, -1: a sign at the start of a value is part of the number, as in TVM.
-    integer: (_) => /-{0,3}[0-9]+(i[0-9]+)?/,
+    // 1, 1i64, -1: a sign at the start of a value is part of the number, as in TVM; int64(1) of TVM 0.5
+    integer: (_) => token(choice(/-{0,3}[0-9]+(i[0-9]+)?/, /int64\(-?[0-9]+\)/)),
 
     // 1.5f, 1e-5, 3., -inff
     float: (_) => token(choice(
@@ -574,6 +574,8 @@ module.exports = grammar({
       /-{0,3}[0-9]+[eE][+-]?[0-9]+(f[0-9]*)?/,
       /-{0,3}[0-9]+f[0-9]*/,
       /-{1,3}(inff|nanf)[0-9]*/,
+      // TVM 0.5
+      /float64\(-?([0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|inf|nan)\)/,
     )),
 
     _float: ($) => choice($.float, ...FLOAT_WORDS.map((word) => alias(word, $.float))),

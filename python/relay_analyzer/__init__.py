@@ -18,8 +18,8 @@ if sys.version_info < (3, 8):
 from ._api import Shown, check, fmt, shapes, show, types
 from ._binary import find_binary
 from ._diff import Diff, FunctionDiff, diff
-from ._errors import BinaryError, ModuleError, ParseError, RelayError, RunError, SourceError
-from ._findings import Edit, Finding, Findings, Fix, Related
+from ._errors import ArgumentError, BinaryError, RelayError, RunError, SourceError
+from ._findings import Edit, Finding, Findings, Fix, ModuleError, ParseError, Related
 from ._passes import Pass, Passes, passes
 from ._run import Closure, Data, Reference, run
 from ._shapes import Call, Function, Input, Parameter, Shapes, Total
@@ -27,6 +27,7 @@ from ._types import TypeAt, Types
 from .instrument import PassInstrument
 
 __all__ = [
+    "ArgumentError",
     "BinaryError",
     "Call",
     "Closure",

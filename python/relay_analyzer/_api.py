@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, List, Optional, Tuple
 
 from . import _binary, _html
 from ._errors import RelayError, SourceError
@@ -13,16 +13,19 @@ from ._shapes import Shapes, parse_functions
 from ._source import Module, Offsets, Source, source
 from ._types import Types, parse_types
 
+if TYPE_CHECKING:
+    from . import _protocol
+
 _STYLES = ("tvm", "reading")
 
 
-def _batch(given: Source, *, tvm: bool, extra: Tuple[str, ...] = ()) -> Dict[str, Any]:
+def _batch(given: Source, *, tvm: bool, extra: Tuple[str, ...] = ()) -> _protocol.CheckedText:
     """Checks one text, and returns the line of ``check --batch``."""
     request = json.dumps({"id": 0, "text": given.text, "path": given.name})
     strict = ("--tvm",) if tvm else ()
     done = _binary.run(["check", "--batch", "--rendered", *strict, *extra], request + "\n")
     try:
-        answer: Dict[str, Any] = json.loads(done.out)
+        answer: _protocol.BatchAnswer = json.loads(done.out)
     except ValueError as error:
         raise RelayError(_binary.message(done), code="binary-failed") from error
     if "error" in answer:
@@ -59,7 +62,7 @@ def shapes(mod: Module, *, function: Optional[str] = None, partial: bool = False
     given = source(mod)
     if not partial:
         check(given).raise_for_errors("cannot report the shapes")
-    only = [] if function is None else ["--function", function]
+    only = [] if function is None else [f"--function={function}"]
     done = _binary.run(["shapes", "--format", "json", *only, "-"], given.text)
     if not done.out.strip():
         problem = _binary.message(done)
@@ -67,8 +70,9 @@ def shapes(mod: Module, *, function: Optional[str] = None, partial: bool = False
             problem = f"{given.name}: {problem[3:]}"
         raise RelayError(problem, code="cannot-report", path=given.name)
     table = _binary.run(["shapes", *only, "-"], given.text).out
-    document = json.loads(done.out)
-    return Shapes(parse_functions(document["functions"]), given.name, table.rstrip("\n"))
+    document: _protocol.ShapesDocument = json.loads(done.out)
+    functions = parse_functions(document["functions"], given.text)
+    return Shapes(functions, given.name, table.rstrip("\n"), given.text)
 
 
 def fmt(mod: Module, *, style: str = "tvm") -> str:
@@ -109,11 +113,10 @@ class Shown:
         ]
         parts = [
             _html.code(self.text, self._tokens, self._types, marks),
-            _html.findings(self.findings),
+            self.findings.list_html(),
         ]
-        for function in self.shapes or ():
-            parts.append(_html.shape_table(function))
-            parts.append(_html.picture(function))
+        if self.shapes:
+            parts.append(self.shapes.report_html())
         return _html.page("".join(parts))
 
 

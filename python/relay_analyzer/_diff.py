@@ -24,7 +24,7 @@ class FunctionDiff:
 
 @dataclass(frozen=True)
 class Diff:
-    """The structural differences of two modules. ``str`` is the report."""
+    """The structural differences of two modules; false if there are none. ``str`` is the report."""
 
     equal: bool
     functions: Tuple[FunctionDiff, ...]
@@ -39,11 +39,21 @@ class Diff:
         different = (function for function in self.functions if not function.equal)
         return [function.after or function.before or "" for function in different]
 
+    def __bool__(self) -> bool:
+        return not self.equal
+
     def __str__(self) -> str:
         return self.text
 
     def _repr_html_(self) -> str:
-        return _html.page(_html.diff(self))
+        # The HTML page of the program, isolated in a frame.
+        summary = _html.escape(self.text.split("\n\n")[0])
+        if self.equal:
+            return _html.page(f"<p>{summary}</p>")
+        return _html.page(
+            f'<details open><summary>{summary}</summary><iframe sandbox="allow-scripts" '
+            f'srcdoc="{_html.escape(self.html)}"></iframe></details>'
+        )
 
 
 def diff(before: Module, after: Module, *, function: Optional[str] = None) -> Diff:
@@ -58,7 +68,7 @@ def diff(before: Module, after: Module, *, function: Optional[str] = None) -> Di
         for given, name in zip(sources, names):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(given.text.encode("utf-8"))
-        only = [] if function is None else ["--function", function]
+        only = [] if function is None else [f"--function={function}"]
 
         def report(form: str) -> _binary.Completed:
             done = _binary.run(["diff", "--format", form, *only, *names], folder=folder)

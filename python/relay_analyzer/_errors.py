@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional, Sequence
-
-if TYPE_CHECKING:
-    from ._findings import Finding
+from typing import Optional, Sequence
 
 
 class RelayError(Exception):
@@ -42,32 +39,6 @@ class SourceError(RelayError, ValueError):
     """The argument is not a module, or cannot be read."""
 
 
-class ModuleError(RelayError, ValueError):
-    """The module has errors, and the result would be wrong or missing.
-
-    ``findings`` are its errors. ``code``, ``line`` and ``column`` are those of the first.
-    """
-
-    def __init__(self, what: str, findings: Sequence[Finding]) -> None:
-        first = findings[0]
-        count = len(findings)
-        shown = "\n\n".join(str(finding) for finding in findings[:5])
-        more = "" if count <= 5 else f"\n\n… and {count - 5} more"
-        found = "1 error" if count == 1 else f"{count} errors"
-        super().__init__(
-            f"{what}: the module has {found}\n\n{shown}{more}",
-            code=first.code,
-            path=first.path,
-            line=first.line,
-            column=first.column,
-        )
-        self.findings = tuple(findings)
-
-
-class ParseError(ModuleError):
-    """The text has syntax errors."""
-
-
 class RunError(RelayError):
     """A run failed. ``trace`` has the calls that led there, innermost first."""
 
@@ -90,3 +61,7 @@ class RunError(RelayError):
         super().__init__(whole, code=code, path=path, line=line, column=column)
         self.help = help
         self.trace = tuple(trace)
+
+
+class ArgumentError(RunError, TypeError):
+    """An argument of a run does not fit its parameter, or no parameter takes it."""

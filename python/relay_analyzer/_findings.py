@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 from . import _html
-from ._errors import ModuleError, ParseError
+from ._errors import RelayError
 from ._source import Offsets, Source
+
+if TYPE_CHECKING:
+    from . import _protocol
+
+#: The largest number of findings that a notebook shows.
+MAX_SHOWN = 100
 
 _SYNTAX = {
     "not-text",
@@ -72,7 +78,38 @@ class Finding:
         return self.rendered or f"{self.path}:{self.line}:{self.column}: {self.message}"
 
     def _repr_html_(self) -> str:
-        return _html.page(_html.finding(self))
+        return _html.page(self.excerpt_html())
+
+    def excerpt_html(self) -> str:
+        """The excerpt as HTML."""
+        severity, text = _html.escape(self.severity), _html.escape(self)
+        return f'<pre class="ra-excerpt ra-s-{severity}">{text}</pre>'
+
+
+class ModuleError(RelayError, ValueError):
+    """The module has errors, and the result would be wrong or missing.
+
+    ``findings`` are its errors. ``code``, ``line`` and ``column`` are those of the first.
+    """
+
+    def __init__(self, what: str, findings: Sequence[Finding]) -> None:
+        first = findings[0]
+        count = len(findings)
+        shown = "\n\n".join(str(finding) for finding in findings[:5])
+        more = "" if count <= 5 else f"\n\n… and {count - 5} more"
+        found = "1 error" if count == 1 else f"{count} errors"
+        super().__init__(
+            f"{what}: the module has {found}\n\n{shown}{more}",
+            code=first.code,
+            path=first.path,
+            line=first.line,
+            column=first.column,
+        )
+        self.findings = tuple(findings)
+
+
+class ParseError(ModuleError):
+    """The text has syntax errors."""
 
 
 class Findings(Sequence[Finding]):
@@ -147,21 +184,30 @@ class Findings(Sequence[Finding]):
         return f"<Findings of {self.path}: {self.summary()}>"
 
     def _repr_html_(self) -> str:
-        return _html.page(_html.findings(self))
+        return _html.page(self.list_html())
+
+    def list_html(self) -> str:
+        """The findings except hints, and the counts, as HTML."""
+        shown = [one for one in self if one.severity != "hint"]
+        parts = [one.excerpt_html() for one in shown[:MAX_SHOWN]]
+        if len(shown) > MAX_SHOWN:
+            parts.append(f'<p class="ra-dim">… and {len(shown) - MAX_SHOWN} more</p>')
+        parts.append(f"<p>{_html.escape(self.path)}: {_html.escape(self.summary())}</p>")
+        return "".join(parts)
 
 
-def parse_findings(listed: List[Dict[str, Any]], source: Source) -> Findings:
+def parse_findings(listed: List[_protocol.Diagnostic], source: Source) -> Findings:
     """Parses findings from the output of the program."""
     offsets = Offsets(source.text)
 
-    def edit(shown: Dict[str, Any]) -> Edit:
+    def edit(shown: _protocol.Edit) -> Edit:
         return Edit(offsets.index(shown["start"]), offsets.index(shown["end"]), shown["text"])
 
-    def related(shown: Dict[str, Any]) -> Related:
+    def related(shown: _protocol.RelatedPlace) -> Related:
         start, end = offsets.index(shown["start"]), offsets.index(shown["end"])
         return Related(shown["message"], start, end, *offsets.place(start))
 
-    def finding(shown: Dict[str, Any]) -> Finding:
+    def finding(shown: _protocol.Diagnostic) -> Finding:
         start, end = offsets.index(shown["start"]), offsets.index(shown["end"])
         line, column = offsets.place(start)
         return Finding(

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import html as _escaping
-from typing import TYPE_CHECKING, Iterable, List, Optional, Sequence, Tuple
-
-from ._picture import picture
-
-if TYPE_CHECKING:
-    from ._diff import Diff
-    from ._findings import Finding, Findings
-    from ._passes import Passes
-    from ._shapes import Function
-    from ._types import Types
-
-__all__ = ["page", "picture"]
+from typing import Iterable, List, Optional, Sequence, Tuple
 
 #: The longest text that is shown, in characters, and the largest numbers of rows.
 MAX_TEXT = 200_000
 MAX_LINES = 5_000
 MAX_ROWS = 500
-MAX_FINDINGS = 100
 
 # The variables are those of Jupyter's themes; without them, the browser's colours apply.
 STYLE = """<style>
@@ -50,12 +38,10 @@ user-select: none; }
 text-align: left; }
 .relay-analyzer table.ra-table td.ra-n, .relay-analyzer table.ra-table th.ra-n { font-variant-numeric: tabular-nums; \
 text-align: right; }
-.relay-analyzer table.ra-table tfoot td { font-weight: 600; }
 .relay-analyzer .ra-scroll { max-height: 32em; overflow: auto; }
 .relay-analyzer code { background: none; color: inherit; font-size: 12px; }
 .relay-analyzer .ra-dim { color: #888; }
 .relay-analyzer iframe { background: #fff; border: 1px solid #8884; height: 32em; width: 100%; }
-.relay-analyzer svg text { fill: currentColor; font: 11px ui-monospace, "DejaVu Sans Mono", monospace; }
 .relay-analyzer summary { cursor: pointer; font-weight: 600; margin: 4px 0; }
 </style>"""
 
@@ -70,41 +56,7 @@ def page(body: str) -> str:
     return f'<div class="relay-analyzer">{STYLE}{body}</div>'
 
 
-def finding(found: Finding) -> str:
-    """A finding with its excerpt."""
-    return f'<pre class="ra-excerpt ra-s-{escape(found.severity)}">{escape(found)}</pre>'
-
-
-def findings(found: Findings) -> str:
-    """The findings except hints, and the counts."""
-    shown = [one for one in found if one.severity != "hint"]
-    parts = [finding(one) for one in shown[:MAX_FINDINGS]]
-    if len(shown) > MAX_FINDINGS:
-        parts.append(f'<p class="ra-dim">… and {len(shown) - MAX_FINDINGS} more</p>')
-    parts.append(f"<p>{escape(found.path)}: {escape(found.summary())}</p>")
-    return "".join(parts)
-
-
-def count(number: Optional[int]) -> str:
-    """A number with separators."""
-    return "?" if number is None else f"{number:,}"
-
-
-def size(number: Optional[int]) -> str:
-    """A number of bytes with a unit."""
-    if number is None:
-        return "?"
-    value = float(number)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{number} B" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} TiB"
-
-
-def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], foot: Sequence[str], numeric: Sequence[int]
-) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int]) -> str:
     """A table of HTML cells."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
@@ -115,93 +67,16 @@ def table(
         return f"<tr>{''.join(parts)}</tr>"
 
     body = "".join(cells("td", row) for row in rows)
-    end = f"<tfoot>{cells('td', foot)}</tfoot>" if foot else ""
     return (
         f'<div class="ra-scroll"><table class="ra-table"><thead>{cells("th", head)}</thead>'
-        f"<tbody>{body}</tbody>{end}</table></div>"
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _more(count: int, what: str) -> str:
+def more(count: int, what: str) -> str:
     """A note on the rows that a table omits."""
     hidden = count - MAX_ROWS
     return f'<p class="ra-dim">… and {hidden} more {what}</p>' if hidden > 0 else ""
-
-
-def shape_table(function: Function) -> str:
-    """The calls of a function with their costs."""
-    rows = [
-        (
-            f"<code>{escape(call.binding)}</code>" if call.binding else "",
-            f"<code>{escape(call.operator)}</code>",
-            f"<code>{escape(call.type)}</code>",
-            count(call.parameters),
-            count(call.macs),
-            size(call.bytes),
-        )
-        for call in function.calls[:MAX_ROWS]
-    ]
-    more = _more(len(function.calls), "calls")
-    total = function.total
-    foot = (
-        "1 call" if total.calls == 1 else f"{count(total.calls)} calls",
-        "",
-        "",
-        count(total.parameters),
-        count(total.macs),
-        f"peak {size(total.peak_bytes)}",
-    )
-    head = ("", "operator", "type", "parameters", "MACs", "bytes")
-    return (
-        f"<details open><summary><code>{escape(function.name)}</code></summary>"
-        f"{table(head, rows, foot, (3, 4, 5))}{more}</details>"
-    )
-
-
-def types(found: Types) -> str:
-    """The types as a table."""
-    rows = [
-        (
-            f"{one.line}:{one.column}",
-            f"<code>{escape(_short(one.text))}</code>",
-            f"<code>{escape(one.type)}</code>",
-        )
-        for one in found[:MAX_ROWS]
-    ]
-    return table(("", "expression", "type"), rows, (), (0,)) + _more(len(found), "types")
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else f"{text[:79]}…"
-
-
-def passes(log: Passes) -> str:
-    """The modules of a log, dimmed if nothing changed."""
-    rows = []
-    for entry in log[:MAX_ROWS]:
-        name = escape(entry.name or "-")
-        changed = ", ".join(escape(one) for one in entry.changed[:4])
-        if len(entry.changed) > 4:
-            changed += f" and {len(entry.changed) - 4} more"
-        if entry.index > 0 and not entry.changed:
-            name, changed = f'<span class="ra-dim">{name}</span>', '<span class="ra-dim">nothing</span>'
-        notes = " (printed before the pass)" if entry.is_before else ""
-        notes += " (cut off)" if entry.is_cut else ""
-        rows.append((str(entry.index), name, str(entry.functions), changed + notes))
-    more = f'<p class="ra-dim">… and {len(log) - MAX_ROWS} more</p>' if len(log) > MAX_ROWS else ""
-    return table(("#", "pass", "functions", "changed"), rows, (), (0, 2)) + more
-
-
-def diff(found: Diff) -> str:
-    """The HTML page of the program, isolated in a frame."""
-    summary = escape(found.text.split("\n\n")[0])
-    if found.equal:
-        return f"<p>{summary}</p>"
-    return (
-        f'<details open><summary>{summary}</summary><iframe sandbox="allow-scripts" '
-        f'srcdoc="{escape(found.html)}"></iframe></details>'
-    )
 
 
 def code(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, Dict, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple, Union, overload
 
-from . import _binary, _html
+from . import _binary, _html, _log
 from ._diff import Diff, diff
-from ._errors import SourceError
+
+if TYPE_CHECKING:
+    from . import _protocol
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,9 @@ class Pass:
     is_before: bool
     #: True if the output ends in the middle of the module.
     is_cut: bool
-    #: Calls, parameters, multiply-accumulates and peak memory, if requested.
-    cost: Optional[Dict[str, Any]]
+    #: The numbers of calls, parameters (``params``) and multiply-accumulates (``macs``), the bytes of peak memory
+    #: (``peak``), and the name of the ``function``, if requested. A number is ``None`` if it depends on unknown sizes.
+    cost: Optional[Dict[str, Union[int, str, None]]]
     text: str = field(repr=False)
 
     def astext(self) -> str:
@@ -74,7 +76,19 @@ class Passes(Sequence[Pass]):
         return f"<Passes of {self.path}: {len(self)}>"
 
     def _repr_html_(self) -> str:
-        return _html.page(_html.passes(self))
+        rows = []
+        for entry in self[: _html.MAX_ROWS]:
+            name = _html.escape(entry.name or "-")
+            changed = ", ".join(_html.escape(one) for one in entry.changed[:4])
+            if len(entry.changed) > 4:
+                changed += f" and {len(entry.changed) - 4} more"
+            if entry.index > 0 and not entry.changed:
+                name, changed = f'<span class="ra-dim">{name}</span>', '<span class="ra-dim">nothing</span>'
+            notes = " (printed before the pass)" if entry.is_before else ""
+            notes += " (cut off)" if entry.is_cut else ""
+            rows.append((str(entry.index), name, str(entry.functions), changed + notes))
+        table = _html.table(("#", "pass", "functions", "changed"), rows, (0, 2))
+        return _html.page(table + _html.more(len(self), "modules"))
 
 
 def passes(log: Union[str, "os.PathLike[str]", Any], *, costs: bool = False) -> Passes:
@@ -82,11 +96,9 @@ def passes(log: Union[str, "os.PathLike[str]", Any], *, costs: bool = False) -> 
 
     ``costs`` adds calls, parameters, multiply-accumulates and memory of each module.
     """
-    data, name = _log(log)
+    data, name = _log.read(log)
     extra = ["--costs"] if costs else []
-    done = _binary.run(["passes", "--format", "json", *extra, "-"], data.decode("utf-8"))
-    if done.code != 0:
-        raise SourceError(_binary.message(done).replace("`-`", f"`{name}`"), code="no-modules", path=name)
+    listed = _log.modules(data, name, extra)
     table = _binary.run(["passes", *extra, "-"], data.decode("utf-8")).out
     entries = [
         Pass(
@@ -97,36 +109,22 @@ def passes(log: Union[str, "os.PathLike[str]", Any], *, costs: bool = False) -> 
             functions=shown["functions"],
             is_before=shown.get("before", False),
             is_cut=shown.get("cut", False),
-            cost=shown.get("cost"),
-            text=data[shown["start"] : shown["end"]].decode("utf-8"),
+            cost=_cost(shown.get("cost")),
+            text=_log.text(data, shown),
         )
-        for shown in json.loads(done.out)["modules"]
+        for shown in listed
     ]
     return Passes(entries, name, table.rstrip("\n"))
 
 
-def _log(log: Any) -> Tuple[bytes, str]:
-    if hasattr(log, "log_path"):
-        log = log.log_path
-    is_path = isinstance(log, os.PathLike) or (
-        isinstance(log, str) and "\n" not in log and log.strip() != ""
-    )
-    if is_path:
-        path = os.fspath(log)
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError as error:
-            raise SourceError(
-                f"cannot read the log `{path}`: {error.strerror or error}",
-                code="unreadable",
-                path=path,
-            ) from error
-        # Other output between the modules of a log may have any encoding.
-        return data.decode("utf-8", "replace").encode("utf-8"), path
-    if isinstance(log, str):
-        return log.encode("utf-8", "replace"), "<log>"
-    raise SourceError(
-        f"`{type(log).__name__}` is not a log: pass its text, a path or a `PassInstrument`",
-        code="not-a-log",
-    )
+def _cost(shown: Optional[_protocol.Cost]) -> Optional[Dict[str, Union[int, str, None]]]:
+    """The numbers of a cost, each of which the program writes with a text."""
+    if shown is None:
+        return None
+    return {
+        "function": shown["function"],
+        "calls": shown["calls"]["value"],
+        "params": shown["params"]["value"],
+        "macs": shown["macs"]["value"],
+        "peak": shown["peak"]["value"],
+    }

@@ -5,16 +5,28 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from . import _binary
-from ._errors import RelayError, RunError
+from ._errors import ArgumentError, RelayError, RunError
 from ._source import Module, Offsets, Source, path_of, source
 
 if TYPE_CHECKING:
     import numpy
+
+    from . import _protocol
 
 
 @dataclass(frozen=True)
@@ -63,42 +75,59 @@ def run(
 ) -> Any:
     """Runs a function of a module, by default ``@main``, and returns arrays.
 
-    Arguments are arrays, or whatever ``numpy.asarray`` takes: by position (tensors, with each
-    field of a tuple counted), by name as keywords, or in ``inputs`` if a name is not valid in
-    Python, as in ``{"conv.weight": w}``. With ``seed``, missing ones are random. ``time`` limits
-    the seconds, ``memory`` the megabytes.
+    Arguments are given by position (tensors, with each field of a tuple counted), by name as
+    keywords, or in ``inputs`` if a name is not valid in Python or is that of an option here, as in
+    ``{"conv.weight": w, "seed": s}``. An argument is an array, or whatever ``numpy.asarray`` takes,
+    whose data type must be that of the parameter; a number or a list of numbers, which takes that
+    data type if it can represent it (one number fills a tensor); a tuple; or a result of another
+    run. With ``seed``, missing arguments are random. ``time`` limits the seconds, ``memory`` the
+    megabytes.
 
     Returns an array; a tuple if the function returns one; :class:`Data` for a constructor.
 
-    Raises :class:`RunError` if the run fails, and :class:`ModuleError` if the module has errors.
+    Raises :class:`ArgumentError`, which is a ``TypeError``, for an argument that no parameter takes,
+    that is missing, or that does not fit; :class:`RunError` if the run fails otherwise; and
+    :class:`ModuleError` if the module has errors.
     """
     numpy = _numpy()
     path = path_of(mod)
     given = source(mod)
-    named: Dict[str, Any] = {f"i{k}": value for k, value in enumerate(args)}
-    for name, value in [*(inputs or {}).items(), *arrays.items()]:
-        named[name[1:] if name.startswith("%") else name] = value
+    named = _named(args, inputs, arrays)
     with tempfile.TemporaryDirectory(prefix="relay-analyzer-") as folder:
         command = ["run", "--format", "json", "--output", os.path.join(folder, "result.npz")]
         if function is not None:
-            command += ["--function", function]
+            command.append(f"--function={function}")
+        written = _Arguments(numpy, folder)
         if named:
-            archive = os.path.join(folder, "inputs.npz")
-            _save(numpy, archive, named)
-            command += ["--inputs", archive]
+            command += ["--inputs", written.write(named)]
         for option, limit in (("--random", seed), ("--time", time), ("--memory", memory)):
             if limit is not None:
-                command += [option, str(limit)]
+                command.append(f"{option}={limit}")
         # A saved model has its parameters in its archive; the text does not.
         saved = path is not None and os.path.isfile(path) and not _is_text(path, given)
         if saved and path is not None:
             done = _binary.run([*command, "--", path])
         else:
             done = _binary.run([*command, "-"], given.text)
-        shown = _document(done, given, folder)
+        shown = _document(done, given, written)
         with numpy.load(os.path.join(folder, "result.npz"), allow_pickle=False) as result:
             leaves = iter([result[f"o{k}"] for k in range(len(result.files))])
             return _value(numpy, shown, leaves)
+
+
+def _named(
+    args: Sequence[Any], inputs: Optional[Mapping[str, Any]], arrays: Mapping[str, Any]
+) -> Dict[str, Any]:
+    """Returns all arguments by name, those by position as ``i0``, ``i1`` and so on."""
+    named: Dict[str, Any] = {f"i{k}": value for k, value in enumerate(args)}
+    for name, value in [*(inputs or {}).items(), *arrays.items()]:
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of an argument is a text, not {name!r}", code="run-input")
+        name = name[1:] if name.startswith("%") else name
+        if name in named:
+            raise ArgumentError(f"the argument `{name}` is given twice", code="run-input")
+        named[name] = value
+    return named
 
 
 def _is_text(path: str, given: Source) -> bool:
@@ -106,53 +135,109 @@ def _is_text(path: str, given: Source) -> bool:
         return file.read() == given.text.encode("utf-8")
 
 
-def _save(numpy: Any, archive: str, named: Mapping[str, Any]) -> None:
-    # `numpy.savez` reserves the name `file`.
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED, allowZip64=True) as out:
-        for name, value in named.items():
-            array = numpy.asarray(getattr(value, "numpy", lambda: value)())
-            if array.dtype == object:
-                raise RunError(
-                    f"`{name}` is not an array: numpy converts `{type(value).__name__}` to objects. "
-                    "Pass the fields of a tuple one by one, by position",
-                    code="run-input",
-                )
-            with out.open(f"{name}.npy", "w", force_zip64=True) as file:
-                numpy.lib.format.write_array(file, array, allow_pickle=False)
+class _Arguments:
+    """The file of the arguments of a run, and those of their arrays.
+
+    Numbers and lists are written as such: the program gives them the data type of the parameter.
+    """
+
+    #: The program refuses brackets that are nested deeper.
+    _MAX_DEPTH = 400
+
+    def __init__(self, numpy: Any, folder: str) -> None:
+        self._numpy = numpy
+        self._folder = folder
+        self.files: List[str] = []
+
+    def write(self, named: Mapping[str, Any]) -> str:
+        """Writes the arguments, and returns the path of their file."""
+        values = {name: self._text(name, value, 0) for name, value in named.items()}
+        path = os.path.join(self._folder, "inputs.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(values, file)
+        return path
+
+    def _text(self, name: str, value: Any, depth: int) -> str:
+        """The text of a value, in the syntax of ``--input``."""
+        if depth > self._MAX_DEPTH:
+            raise ArgumentError(
+                f"`{name}` is nested deeper than {self._MAX_DEPTH} lists", code="run-input"
+            )
+
+        def all_of(values: Iterable[Any]) -> str:
+            return ", ".join(self._text(name, one, depth + 1) for one in values)
+
+        if isinstance(value, Data):
+            return f"{value.constructor}({all_of(value.fields)})"
+        if isinstance(value, Reference):
+            return f"ref({all_of([value.value])})"
+        if isinstance(value, tuple):
+            return f"({all_of(value)},)" if value else "()"
+        # The scalars of numpy have a data type of their own.
+        is_array = isinstance(value, self._numpy.generic)
+        if isinstance(value, (bool, int, float, list)) and not is_array:
+            try:
+                return json.dumps(value)
+            except (TypeError, ValueError, RecursionError):
+                # A list of arrays is one.
+                pass
+        return self._array(name, value)
+
+    def _array(self, name: str, value: Any) -> str:
+        try:
+            array = self._numpy.asarray(getattr(value, "numpy", lambda: value)())
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"`{name}` is not an array: {error}", code="run-input") from error
+        if array.dtype == object:
+            raise ArgumentError(
+                f"`{name}` is not an array: numpy converts `{type(value).__name__}` to objects",
+                code="run-input",
+            )
+        file = f"{len(self.files)}.npy"
+        self.files.append(file)
+        self._numpy.save(os.path.join(self._folder, file), array, allow_pickle=False)
+        return file
+
+    def without_files(self, message: str) -> str:
+        """A message without the names of the files, which are temporary."""
+        for file in self.files:
+            message = message.replace(f"the file `{file}`", "an array").replace(f"`{file}`: ", "")
+        return message
 
 
-def _document(done: _binary.Completed, given: Source, folder: str) -> Dict[str, Any]:
+def _document(
+    done: _binary.Completed, given: Source, written: _Arguments
+) -> Optional[_protocol.ValueDocument]:
     lines = done.out.strip().splitlines()
-    shown: Dict[str, Any] = json.loads(lines[-1]) if lines else {}
-    if "error" in shown:
-        # The file is temporary.
-        error = shown["error"]
-        file = f"`{os.path.join(folder, 'inputs.npz')}`"
-        message = error["message"].replace(f"{file}: ", "").replace(f"in {file} ", "")
-        raise _error({**error, "message": message}, given)
-    if not shown:
+    if not lines:
         from ._api import check
 
         check(given).raise_for_errors("cannot run the function")
         raise RunError(_binary.message(done), code="cannot-run", path=given.name)
-    return shown
+    shown = json.loads(lines[-1])
+    if shown is not None and "error" in shown:
+        failed: _protocol.FailedRun = shown
+        raise _error(failed["error"], given, written)
+    value: Optional[_protocol.ValueDocument] = shown
+    return value
 
 
-def _error(shown: Dict[str, Any], given: Source) -> RunError:
+def _error(shown: _protocol.RunError, given: Source, written: _Arguments) -> RunError:
     line = column = None
     calls: List[str] = []
     offsets = Offsets(given.text)
-    for call in shown.get("trace", ()):
-        place = call.get("place")
+    for call in shown["trace"]:
+        place = call["place"]
         where = ""
-        if place and "start" in place:
+        if place is not None:
             at = offsets.place(offsets.index(place["start"]))
             where = f" ({given.name}:{at[0]}:{at[1]})"
             if line is None:
                 line, column = at
-        calls.append(f"{call.get('function')}{where}")
-    return RunError(
-        shown["message"],
+        calls.append(f"{call['function']}{where}")
+    kind = ArgumentError if shown["code"] == "run-input" else RunError
+    return kind(
+        written.without_files(shown["message"]),
         code=shown["code"],
         path=given.name,
         line=line,
@@ -168,7 +253,7 @@ def _python_help(help: Optional[str]) -> Optional[str]:
     return "pass it as an argument, as in `run(mod, x=array)`, or use random ones with `seed=0`"
 
 
-def _value(numpy: Any, shown: Optional[Dict[str, Any]], leaves: Iterator[numpy.ndarray]) -> Any:
+def _value(numpy: Any, shown: Optional[_protocol.ValueDocument], leaves: Iterator[numpy.ndarray]) -> Any:
     if shown is None:
         return None
     if "tuple" in shown:
@@ -191,7 +276,7 @@ def _array(numpy: Any, array: numpy.ndarray, dtype: str) -> Any:
     return array
 
 
-def _inline(numpy: Any, shown: Optional[Dict[str, Any]]) -> Any:
+def _inline(numpy: Any, shown: Optional[_protocol.ValueDocument]) -> Any:
     """The content of a reference, which is not in the result file."""
     if shown is None:
         return None
@@ -203,6 +288,6 @@ def _inline(numpy: Any, shown: Optional[Dict[str, Any]]) -> Any:
         return Reference(_inline(numpy, shown["ref"]))
     if "dtype" in shown:
         dtype = "float32" if shown["dtype"] == "bfloat16" else shown["dtype"]
-        data = [float(one) if isinstance(one, str) else one for one in shown["data"]]
+        data = [float(one) if isinstance(one, str) else one for one in shown.get("data", ())]
         return numpy.array(data, dtype=dtype).reshape(shown["shape"])
     return Closure()

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Any, List, NamedTuple, Optional, Tuple, Union
 
-from . import _binary
+from . import _binary, _log
 from ._errors import SourceError
 
 #: Text, a path, or an object with ``astext()``, such as ``tvm.IRModule``.
@@ -126,13 +126,12 @@ def _read(path: str) -> str:
 def _module_of_log(path: str) -> str:
     """Reads ``run.log#7`` or ``run.log#FuseOps``, the last of that name."""
     log, _, name = path.rpartition("#")
-    from ._passes import passes
-
-    modules = passes(log)
+    data, shown = _log.read(log)
+    modules = _log.modules(data, shown)
     for entry in reversed(modules):
-        if name in (str(entry.index), entry.name):
-            return entry.text
-    names = ", ".join(dict.fromkeys(entry.name for entry in modules if entry.name))
+        if name in (str(entry["index"]), entry["pass"]):
+            return _log.text(data, entry)
+    names = ", ".join(dict.fromkeys(entry["pass"] for entry in modules if entry["pass"]))
     raise SourceError(
         f"`{log}` has no module `{name}`: there are 0 to {len(modules) - 1}, and {names or 'no names'}",
         code="unreadable",

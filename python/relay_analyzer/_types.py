@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Union, overload
 
 from . import _html
 from ._source import Offsets, Source
+
+if TYPE_CHECKING:
+    from . import _protocol
 
 
 @dataclass(frozen=True)
@@ -87,14 +90,28 @@ class Types(Sequence[TypeAt]):
         return f"<Types of {self.path}: {len(self)}>"
 
     def _repr_html_(self) -> str:
-        return _html.page(_html.types(self))
+        rows = [
+            (
+                f"{one.line}:{one.column}",
+                f"<code>{_html.escape(_short(one.text))}</code>",
+                f"<code>{_html.escape(one.type)}</code>",
+            )
+            for one in self[: _html.MAX_ROWS]
+        ]
+        table = _html.table(("", "expression", "type"), rows, (0,))
+        return _html.page(table + _html.more(len(self), "types"))
 
 
-def parse_types(listed: List[Dict[str, Any]], source: Source) -> Types:
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def parse_types(listed: List[_protocol.TypedRange], source: Source) -> Types:
     """Parses types from the output of the program."""
     offsets = Offsets(source.text)
 
-    def one(shown: Dict[str, Any]) -> TypeAt:
+    def one(shown: _protocol.TypedRange) -> TypeAt:
         start, end = offsets.index(shown["start"]), offsets.index(shown["end"])
         line, column = offsets.place(start)
         return TypeAt(source.text[start:end], shown["type"], start, end, line, column)

@@ -39,7 +39,7 @@ def test_a_notebook(tmp_path: Path) -> None:
         assert output.output_type == "execute_result", output
         return dict(output.data)
 
-    assert 'class="ra-code"' in data(1)["text/html"] and "<svg" in data(1)["text/html"]
+    assert 'class="ra-code"' in data(1)["text/html"] and "<iframe" in data(1)["text/html"]
     assert "nn.relu" in data(2)["text/html"] and "<Shapes of" in data(2)["text/plain"]
     assert "unknown-variable" in data(3)["text/html"]
     assert "srcdoc=" in data(4)["text/html"]

@@ -2,36 +2,27 @@
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, Levels, SourceFile};
+use semantics::{Database, Diagnostic, Levels, Setup, SourceFile};
 use syntax::{Parse, ParseLimits};
+use types::Releases;
 
 use crate::{panics, project::Project};
 
 /// The settings of an analysis.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Options {
-    /// True if TVM incompatibilities are errors.
-    pub(crate) tvm: bool,
-    /// True if modules see the prelude.
-    pub(crate) prelude: bool,
+    /// The settings of the database.
+    pub(crate) setup: Setup,
     /// The levels of codes.
     pub(crate) levels: Levels,
     /// The limits of the parser.
     pub(crate) limits: ParseLimits,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        let (levels, limits) = (Levels::default(), ParseLimits::default());
-        Options { tvm: false, prelude: true, levels, limits }
-    }
-}
-
 impl From<&Project> for Options {
     fn from(project: &Project) -> Options {
-        let mut options = Options { levels: project.levels.clone(), ..Options::default() };
-        options.tvm = project.tvm.unwrap_or(options.tvm);
-        options.prelude = project.prelude.unwrap_or(options.prelude);
+        let (setup, levels) = (project.setup(), project.levels.clone());
+        let mut options = Options { setup, levels, ..Options::default() };
         options.limits.depth = project.nesting.unwrap_or(options.limits.depth);
         options
     }
@@ -50,6 +41,8 @@ pub(crate) struct Analysis {
     pub(crate) parse: Arc<Parse>,
     /// The diagnostics.
     pub(crate) diagnostics: Arc<Vec<Diagnostic>>,
+    /// The releases of TVM that printed the file, if 0.14 is none of them.
+    pub(crate) releases: Option<Releases>,
 }
 
 impl Default for Analyzer {
@@ -71,8 +64,7 @@ impl Analyzer {
     /// Sets the settings of the next analyses.
     pub(crate) fn set_options(&mut self, options: &Options) {
         if self.options != *options {
-            self.db.set_tvm(options.tvm);
-            self.db.set_prelude(options.prelude);
+            self.db.set_up(&options.setup);
             self.db.set_levels(self.file, &options.levels);
             self.options = options.clone();
         }
@@ -99,7 +91,7 @@ impl Analyzer {
     pub(crate) fn check(&mut self, text: &str) -> Analysis {
         let parse = self.parse(text);
         let _check = tracing::debug_span!("check").entered();
-        Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
+        self.analysis(parse)
     }
 
     /// Like [`Analyzer::check`], for the next version of the last text: what did not change is not
@@ -107,7 +99,15 @@ impl Analyzer {
     pub(crate) fn check_next(&mut self, text: &str) -> Analysis {
         self.db.replace_text(self.file, text, self.options.limits);
         let parse = self.file.parse(&self.db);
-        Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
+        self.analysis(parse)
+    }
+
+    fn analysis(&self, parse: Arc<Parse>) -> Analysis {
+        Analysis {
+            parse,
+            diagnostics: semantics::check_file(&self.db, self.file),
+            releases: semantics::other_releases(&self.db, self.file),
+        }
     }
 
     /// Parses a text without checking it.
@@ -139,7 +139,7 @@ impl Analyzer {
 
 #[cfg(test)]
 mod tests {
-    use semantics::{Code, Level, Severity};
+    use semantics::{Code, Level, Rules, Severity};
 
     use super::*;
 
@@ -161,8 +161,10 @@ mod tests {
 
     #[test]
     fn options_of_a_project_hold_until_others_are_set() {
-        let mut project = Project { tvm: Some(true), prelude: Some(false), ..Project::default() };
-        project.levels.set(Code::UnusedBinding, Level::Report(Severity::Info));
+        let mut project =
+            Project { tvm: Some(Rules::of(true)), prelude: Some(false), ..Project::default() };
+        let lint = semantics::Lint::new(Code::UnusedBinding).expect("it has a level");
+        project.levels.set(lint, Level::Report(Severity::Info));
         let mut analyzer = Analyzer::new(&Options::from(&project));
         let severity = |analyzer: &mut Analyzer, code: Code| {
             let found = analyzer.check(TEXT).diagnostics;

@@ -3,3 +3,5 @@
 
 pub(crate) mod history;
 pub(crate) mod passes;
+pub(crate) mod stops;
+mod unchanged;

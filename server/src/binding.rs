@@ -1,27 +1,36 @@
 //! Parameters that become constants of the metadata section, and constants that become parameters.
 
+mod names;
+mod params;
+
 use std::{
-    collections::{BTreeMap, btree_map},
-    io::Write,
-    path::Path,
+    collections::{BTreeMap, HashSet, btree_map},
+    fs::File,
+    io::{BufWriter, Write},
 };
 
-use ide::{edit::apply_all, references::references};
+use ide::{
+    edit::{apply_all, line_break, with_line_break},
+    references::references,
+};
 use interpreter::Tensor;
 use semantics::{
     Def, DefKind, Severity, View,
     body::{Expr, LocalRef, UnitId},
     metadata,
 };
-use syntax::{Node, SyntaxKind, TextRange, TextSize};
+use syntax::TextRange;
 use types::Type;
 use weights::{CONSTANT, EMPTY, Header, Section, append};
 
 use crate::{
     analyzer::Analyzer,
-    files, input,
+    files::Target,
+    run::arguments,
     weights::{Known, decoded},
 };
+use names::{Names, Note};
+use params::ParamList;
 
 /// Analyzes a module, which must have no errors.
 fn checked(text: &str) -> Result<Analyzer, String> {
@@ -47,26 +56,10 @@ fn main_of(analyzer: &mut Analyzer) -> Result<View<'_>, String> {
     }
 }
 
-/// Returns the parameters of a function, each with its node, in order.
-fn params_of<'v>(view: &'v View<'_>) -> Vec<(LocalRef, Node<'v>)> {
-    let node = view.def.node(view.db);
-    let list = node.child(SyntaxKind::PARAM_LIST);
-    let nodes = list.into_iter().flat_map(|list| list.children().collect::<Vec<_>>());
-    let nodes = nodes.filter(|node| node.kind() == SyntaxKind::PARAM);
-    let header = view.body.header().map(|header| header.params.clone()).unwrap_or_default();
-    let refs = header.into_iter().map(|binder| LocalRef { unit: UnitId::HEADER, binder });
-    refs.zip(nodes).collect()
-}
-
-/// Returns the range of each parameter up to the next one or the end of the list: with the comments
-/// that follow it.
-fn places_of(view: &View<'_>, all: &[(LocalRef, Node<'_>)]) -> Vec<TextRange> {
-    let list = view.def.node(view.db).child(SyntaxKind::PARAM_LIST);
-    let end = list.map_or(TextSize::new(0), |list| list.range().end() - TextSize::new(1));
-    let starts = all.iter().map(|(_, node)| node.start());
-    let ends = starts.clone().skip(1).chain([end]);
-    let start = view.def.start(view.db);
-    starts.zip(ends).map(|(from, to)| TextRange::new(from, to.max(from)) + start).collect()
+/// Returns the list of parameters of a function.
+fn list_of<'t>(view: &View<'_>, code: &'t str) -> Result<ParamList<'t>, String> {
+    ParamList::new(code, view.def.node(view.db), view.def.start(view.db))
+        .ok_or_else(|| "`@main` has no list of parameters".to_owned())
 }
 
 /// Writes a module whose parameters of `@main` are constants where an array has their name. Returns
@@ -75,7 +68,7 @@ fn places_of(view: &View<'_>, all: &[(LocalRef, Node<'_>)]) -> Vec<TextRange> {
 /// # Errors
 /// The message if the module has errors, nothing is bound, an array has another type, or a file
 /// cannot be read or written.
-pub(crate) fn bind(text: &str, known: &Known, output: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn bind(text: &str, known: &Known, output: &Target) -> Result<Vec<String>, String> {
     let mut analyzer = checked(text)?;
     let view = main_of(&mut analyzer)?;
     let (db, file) = (view.db, view.def.file(view.db));
@@ -84,21 +77,18 @@ pub(crate) fn bind(text: &str, known: &Known, output: &Path) -> Result<Vec<Strin
     let section = Section::scan(old.as_bytes());
     let (mut edits, mut bound): (Vec<(TextRange, String)>, Vec<String>) = (Vec::new(), Vec::new());
     let mut uses: Vec<(TextRange, usize)> = Vec::new();
-    let all = params_of(&view);
-    let places = places_of(&view, &all);
-    let mut kept = Vec::new();
-    for ((binding, _), place) in all.iter().zip(&places) {
-        let name = view.binder(*binding).name.trim_start_matches('%').to_owned();
-        let Some(ty) = known.type_of(&name)? else {
-            let text = parts.code.get(std::ops::Range::<usize>::from(*place)).unwrap_or_default();
-            kept.push(text.trim_end().trim_end_matches(',').to_owned());
-            continue;
-        };
-        let declared = view.binding_type(*binding);
-        if declared.as_tensor().is_some() && *declared != ty {
-            return Err(format!("`%{name}` is {declared}, and the array `{name}` is {ty}"));
-        }
-        let range = view.binding_range(*binding);
+    let mut removed: HashSet<usize> = HashSet::new();
+    let params = view.body.header().map(|header| header.params.as_slice()).unwrap_or_default();
+    for (number, &binder) in params.iter().enumerate() {
+        let binding = LocalRef { unit: UnitId::HEADER, binder };
+        let name = view.binder(binding).name.trim_start_matches('%').to_owned();
+        let Some((dtype, shape)) = known.type_of(&name)? else { continue };
+        let declared = view.binding_type(binding);
+        // As a run takes the array for the parameter.
+        arguments::takes(declared, dtype, &shape)
+            .map_err(|is| format!("`%{name}` is of type {declared}, and {is}"))?;
+        removed.insert(number);
+        let range = view.binding_range(binding);
         let places = references(db, file, range.start()).unwrap_or_default();
         let places = places.into_iter().filter(|place| !place.is_definition);
         uses.extend(places.map(|place| (place.range, bound.len())));
@@ -119,26 +109,35 @@ pub(crate) fn bind(text: &str, known: &Known, output: &Path) -> Result<Vec<Strin
             entries.len() - 1
         });
         let number = appended.first as usize + entry;
-        edits.push((range, format!("meta[{CONSTANT}][{number}]")));
+        let note = names::note(&bound[param], number);
+        edits.push((range, format!("meta[{CONSTANT}][{number}]{note}")));
     }
-    let list = places.first().zip(places.last()).map(|(first, last)| first.cover(*last));
-    edits.extend(list.map(|list| (list, kept.join(", "))));
+    edits.extend(list_of(&view, parts.code)?.without(|number| removed.contains(&number)));
     let code = apply_all(parts.code, &edits);
     let appended = append(old, &section, entries.len())
         .ok_or_else(|| "constants cannot be added to the metadata section".to_owned())?;
+    let line_break = line_break(parts.code);
     let mut problem = None;
-    let written = files::write(output, |out| {
+    let written = output.write(|out| {
+        // What is new has the line breaks of the code.
+        let add = |out: &mut BufWriter<File>, text: &str| {
+            out.write_all(with_line_break(text, line_break).as_bytes())
+        };
+        let copy = |out: &mut BufWriter<File>, part: &str| match parts.section.is_empty() {
+            true => add(out, part),
+            false => out.write_all(part.as_bytes()),
+        };
         out.write_all(code.as_bytes())?;
-        if !code.ends_with("\n\n") && parts.section.is_empty() {
-            writeln!(out)?;
+        if parts.section.is_empty() && !code.ends_with(&line_break.repeat(2)) {
+            out.write_all(line_break.as_bytes())?;
         }
         let mut at = 0;
         for (place, inserted) in &appended.inserted {
-            out.write_all(&old.as_bytes()[at..*place])?;
-            out.write_all(inserted.as_bytes())?;
+            copy(out, &old[at..*place])?;
+            add(out, inserted)?;
             at = *place;
         }
-        out.write_all(&old.as_bytes()[at..appended.arrays])?;
+        copy(out, &old[at..appended.arrays])?;
         for (number, &param) in entries.iter().enumerate() {
             let tensor = match known.read(&bound[param]) {
                 Ok(tensor) => tensor,
@@ -148,29 +147,19 @@ pub(crate) fn bind(text: &str, known: &Known, output: &Path) -> Result<Vec<Strin
                 }
             };
             let comma = if appended.follows || number > 0 { ", \n    \"" } else { "\n    \"" };
-            out.write_all(comma.as_bytes())?;
+            add(out, comma)?;
             let header = Header::write(tensor.dtype(), tensor.shape()).unwrap_or_default();
             weights::encode(out, &header, |to| tensor.write_le(|part| to.write_all(part)))?;
             out.write_all(b"\"")?;
         }
         if !appended.follows && !entries.is_empty() {
-            out.write_all(b"\n  ")?;
+            add(out, "\n  ")?;
         }
-        out.write_all(&old.as_bytes()[appended.arrays..])
+        copy(out, &old[appended.arrays..])
     });
-    finished(output, problem, written)?;
-    Ok(bound)
-}
-
-fn finished(
-    path: &Path,
-    problem: Option<String>,
-    written: std::io::Result<()>,
-) -> Result<(), String> {
     match (problem, written) {
         (Some(message), _) => Err(message),
-        (None, Err(error)) => Err(format!("cannot write `{}`: {error}", input::shown(path))),
-        (None, Ok(())) => Ok(()),
+        (None, written) => written.map(|_| bound).map_err(|error| output.error(&error)),
     }
 }
 
@@ -181,8 +170,8 @@ fn finished(
 /// The message if the module has errors, has no constants, or a file cannot be read or written.
 pub(crate) fn lift(
     text: &str,
-    output: &Path,
-    params: Option<&Path>,
+    output: &Target,
+    params: Option<&Target>,
 ) -> Result<Vec<String>, String> {
     let mut analyzer = checked(text)?;
     let view = main_of(&mut analyzer)?;
@@ -202,43 +191,34 @@ pub(crate) fn lift(
         }
     }
     uses.sort_by_key(|(range, _)| range.start());
-    let taken: Vec<String> = params_of(&view)
-        .iter()
-        .map(|(binding, _)| view.binder(*binding).name.to_string())
-        .collect();
+    let notes: Vec<Option<Note>> =
+        uses.iter().map(|(range, _)| Note::after(&view, *range)).collect();
+    let mut chosen = Names::new(&view, uses.iter().map(|(_, entry)| *entry).zip(&notes));
     let mut names: BTreeMap<u32, String> = BTreeMap::new();
     let mut added = Vec::new();
     let mut edits = Vec::new();
-    for (range, entry) in uses {
+    for ((range, entry), note) in uses.into_iter().zip(notes) {
         if let btree_map::Entry::Vacant(place) = names.entry(entry) {
             let array = section.array_of(CONSTANT, entry);
             let header = array.and_then(|array| section.header(array));
             let header = header.ok_or_else(|| {
                 format!("`meta[{CONSTANT}][{entry}]` is not a tensor that could be read")
             })?;
-            let mut name = format!("constant_{entry}");
-            while taken.contains(&format!("%{name}")) || text.contains(&format!("%{name}")) {
-                name.push('_');
-            }
+            let name = chosen.name_of(entry);
             added.push(format!("%{name}: {}", Type::from(header.ty.clone())));
             place.insert(name);
         }
-        edits.push((range, format!("%{}", names[&entry])));
+        let name = &names[&entry];
+        // The note about the constant would repeat the name of the parameter.
+        let whole =
+            note.filter(|note| note.is_only(name)).map_or(range, |note| range.cover(note.range));
+        edits.push((whole, format!("%{name}")));
     }
     if names.is_empty() {
         return Err("`@main` uses no constants of the metadata section".to_owned());
     }
-    let all = params_of(&view);
-    let place: TextSize = match all.last() {
-        Some((_, node)) => node.range().end() + view.def.start(db),
-        None => {
-            let list = view.def.node(db).child(SyntaxKind::PARAM_LIST);
-            let list = list.ok_or_else(|| "`@main` has no list of parameters".to_owned())?;
-            list.start() + TextSize::new(1) + view.def.start(db)
-        }
-    };
-    let comma = if all.is_empty() { "" } else { ", " };
-    edits.push((TextRange::empty(place), format!("{comma}{}", added.join(", "))));
+    let parts = weights::split(text.as_bytes()).map_err(|error| error.to_string())?;
+    edits.extend(list_of(&view, parts.code)?.with(&added));
     // Constants that other functions use stay.
     let stays = |entry: u32| {
         semantics::uses_of_entry(db, view.module, CONSTANT, entry)
@@ -249,30 +229,35 @@ pub(crate) fn lift(
         names.keys().filter(|entry| !stays(**entry)).map(|&entry| (entry, None)).collect();
     let is_empty = gone.len() == section.entries(CONSTANT).len()
         && section.kinds().all(|(kind, entries)| kind == CONSTANT || entries.is_empty());
-    let parts = weights::split(text.as_bytes()).map_err(|error| error.to_string())?;
     let out = if is_empty {
-        format!("{}\n", apply_all(parts.code, &edits).trim_end())
+        format!("{}{}", apply_all(parts.code, &edits).trim_end(), line_break(parts.code))
     } else {
         let dropped = semantics::drop_constants(db, view.module, &gone)
             .ok_or_else(|| "the metadata section cannot be edited".to_owned())?;
         // The new parameters go before the new numbers.
-        let renumbered =
-            dropped.into_iter().filter(|(range, _)| !edits.iter().any(|(own, _)| own == range));
+        let is_lifted = |range: &TextRange| edits.iter().any(|(own, _)| own.contains_range(*range));
+        let renumbered = dropped.into_iter().filter(|(range, _)| !is_lifted(range));
         let all: Vec<(TextRange, String)> = edits.iter().cloned().chain(renumbered).collect();
         apply_all(text, &all)
     };
-    if let Some(path) = params {
+    if let Some(params) = params {
         let weights = data.weights();
-        let tensor = |(&entry, name): (&u32, &String)| -> std::io::Result<(String, Tensor)> {
+        let tensor = |(&entry, _): (&u32, &String)| -> std::io::Result<Tensor> {
             let array = section.array_of(CONSTANT, entry);
             let tensor = array.and_then(|array| decoded(section, array, &weights.payload(array)?));
-            let damaged = || std::io::Error::other(format!("entry {entry} cannot be decoded"));
-            Ok((name.clone(), tensor.ok_or_else(damaged)?))
+            tensor.ok_or_else(|| std::io::Error::other(format!("entry {entry} cannot be decoded")))
         };
-        let written = files::write(path, |out| arrays::write_npz(out, names.iter().map(tensor)));
-        finished(path, None, written)?;
+        let listed: Vec<&str> = names.values().map(String::as_str).collect();
+        params
+            .write(|out| match params.has_extension("params") {
+                true => arrays::write_params(out, &listed, names.iter().map(tensor)),
+                false => {
+                    let named = |entry: (&u32, &String)| Ok((entry.1.clone(), tensor(entry)?));
+                    arrays::write_npz(out, names.iter().map(named))
+                }
+            })
+            .map_err(|error| params.error(&error))?;
     }
-    let written = files::write(output, |file| file.write_all(out.as_bytes()));
-    finished(output, None, written)?;
+    output.write_text(&out).map_err(|error| output.error(&error))?;
     Ok(names.into_values().collect())
 }

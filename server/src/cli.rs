@@ -27,6 +27,7 @@ use std::{
     time::Duration,
 };
 
+use ::types::Release;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use interpreter::Limits;
 use semantics::Diagnostic;
@@ -108,6 +109,9 @@ enum Command {
     /// `relay.build_module.bind_params_by_name`.
     Bind(bind::BindArgs),
     /// Replace the constants of `@main` by parameters
+    ///
+    /// The parameters have the names that they had before `bind`, which keeps them in comments:
+    /// `meta[relay.Constant][0] /* span=w:0:0 */`. Others are called `constant_0` and so on.
     Lift(bind::LiftArgs),
     /// List the tensors of the metadata section, with their statistics
     Weights(weights::WeightsArgs),
@@ -123,6 +127,9 @@ enum Command {
         /// Print all operators as one page of Markdown
         #[arg(long, conflicts_with = "name")]
         markdown: bool,
+        /// List what a release of TVM changed, as in `0.8`
+        #[arg(long, value_name = "RELEASE", value_parser = release, conflicts_with_all = ["name", "markdown"])]
+        changes: Option<Release>,
     },
     /// Format files, changing only white space
     ///
@@ -204,6 +211,11 @@ struct HistoryArgs {
     format: PassesFormat,
 }
 
+/// Parses a release of TVM.
+fn release(text: &str) -> Result<Release, String> {
+    Release::parse(text).ok_or_else(|| "expected a release from 0.5 to 0.19".to_owned())
+}
+
 /// Parses a position.
 fn line_and_column(text: &str) -> Result<(u32, u32), String> {
     let parts = text
@@ -244,11 +256,13 @@ struct RunArgs {
     /// `.npz` or `.params` file needs no name
     #[arg(long = "input", value_name = "NAME=VALUE")]
     inputs: Vec<String>,
-    /// Arguments from an archive of arrays, by name or position as for `--input`
-    #[arg(long = "inputs", value_name = "FILE.npz")]
+    /// Arguments from a `.npz` or `.params` file, by name or position as for `--input`, or from a
+    /// `.json` file of such values: `{"x": [1, 2], "w": "w.npy"}`
+    #[arg(long = "inputs", value_name = "FILE")]
     archives: Vec<PathBuf>,
-    /// Arguments by name from a file that TVM wrote (`save_param_dict`)
-    #[arg(long, value_name = "FILE.params")]
+    /// Weights from such a file, which `lift` and TVM (`save_param_dict`) write; `--inputs` takes
+    /// precedence
+    #[arg(long, value_name = "FILE")]
     params: Vec<PathBuf>,
     /// Draw missing arguments from this seed
     #[arg(long, value_name = "SEED")]
@@ -416,7 +430,7 @@ impl From<String> for Failure {
 }
 
 /// Runs the command that the arguments name. Usage errors exit with 2, as in clap.
-pub(crate) fn main(start_session: fn()) -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -445,11 +459,14 @@ pub(crate) fn main(start_session: fn()) -> ExitCode {
         Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
-        Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
+        Some(Command::Operators { changes: Some(release), .. }) => operators::changes(release),
+        Some(Command::Operators { name, markdown, .. }) => {
+            operators::run(name.as_deref(), markdown)
+        }
         Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man { output }) => manual::pages(output.as_deref()),
         Some(Command::Lsp) | None => {
-            start_session();
+            crate::allocator::return_freed_pages();
             match crate::lsp::serve::serve() {
                 Ok(code) => std::process::exit(code),
                 Err(error) => Err(error.into()),

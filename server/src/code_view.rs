@@ -12,13 +12,14 @@ use std::{
     sync::Arc,
 };
 
+use ide::edit::line_break;
 use semantics::metadata::Metadata;
 use weights::{
-    CONSTANT, FileText, FoldedLine, Mapping, Section, Split, Stamp, Weights, drop_entries,
-    folded_line, is_folded, split, split_and_scan,
+    CONSTANT, FileText, FoldedLine, Module, ModuleFile, ReadError, Section, Split, Stamp, Weights,
+    drop_entries, folded_line, is_folded, split,
 };
 
-use crate::files;
+use crate::files::{Identity, Target, WriteError};
 
 /// The code of a file.
 pub(crate) struct CodeView {
@@ -92,19 +93,46 @@ impl From<io::Error> for Refusal {
     }
 }
 
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Refusal {
+        Refusal::File(error.to_string())
+    }
+}
+
+impl From<WriteError> for Refusal {
+    fn from(error: WriteError) -> Refusal {
+        match error {
+            WriteError::Changed => Refusal::Changed,
+            WriteError::Io(error) => error.into(),
+        }
+    }
+}
+
+/// Reads a file with a section.
+pub(crate) fn module_of(file: ModuleFile) -> Result<Module, Refusal> {
+    let module = Module::read(file)?;
+    let section = module.outline.text();
+    match section.is_empty() || is_folded(section) {
+        true => Err(Refusal::NoSection),
+        false => Ok(module),
+    }
+}
+
+/// Returns the code of a module with the line that replaces its section.
+pub(crate) fn folded(module: &Module) -> String {
+    let Module { code, section, text, .. } = module;
+    let length = usize::try_from(text.length()).unwrap_or(usize::MAX);
+    format!("{code}{}{}", folded_line(section, length), line_break(code))
+}
+
 /// Opens a file as its code.
 pub(crate) fn open(path: &Path) -> Result<CodeView, Refusal> {
-    let mapping = Mapping::open(path)?;
-    let stamp = mapping.stamp();
-    let (Split { code, section }, scanned) =
-        split_and_scan(mapping.bytes()).map_err(|error| Refusal::File(error.to_string()))?;
-    if section.is_empty() || is_folded(section) {
-        return Err(Refusal::NoSection);
-    }
-    let text = format!("{code}{}\n", folded_line(&scanned, section.len()));
-    let (start, length) = (code.len() as u64, section.len() as u64);
-    let weights = Weights::of_file(scanned, mapping.into_text(start));
-    Ok(CodeView { text, metadata: Arc::new(Metadata::of(weights)), stamp, start, section: length })
+    let module = module_of(ModuleFile::open(path)?)?;
+    let text = folded(&module);
+    let (stamp, start, section) =
+        (module.text.file().stamp(), module.text.start(), module.text.length());
+    let weights = Weights::of_file(module.section, module.text);
+    Ok(CodeView { text, metadata: Arc::new(Metadata::of(weights)), stamp, start, section })
 }
 
 /// The text of a code view.
@@ -159,82 +187,87 @@ pub(crate) fn code_of(text: &str) -> Result<&str, Refusal> {
 /// The section of a file that is written after changed code.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'s> {
-    /// The file.
-    pub(crate) path: &'s Path,
-    /// The state of the file, in which it is read.
-    pub(crate) stamp: Stamp,
-    /// The offset of the section.
-    pub(crate) start: u64,
+    /// Its text.
+    pub(crate) text: &'s FileText,
+    /// The scanned section, to which the line in the code must fit, if it is known.
+    pub(crate) section: Option<&'s Section>,
 }
 
-/// Writes a file from the code of a view and the section of a source. Returns the code that was written
-/// if constants were removed: their successors have other numbers.
+/// What was written.
+pub(crate) struct Written {
+    /// The state of the file; `None` for what is not a file.
+    stamp: Option<Stamp>,
+    /// The offset of the section.
+    start: u64,
+    /// True if constants were removed: their successors have other numbers.
+    is_renumbered: bool,
+}
+
+/// Writes a file from the code of a view and the section of a source.
 pub(crate) fn write(
     source: Source<'_>,
-    scanned: Option<&Section>,
     view: &ViewText<'_>,
-    to: &Path,
-) -> Result<Option<String>, Refusal> {
-    let scan;
-    let scanned = match scanned {
-        // The scan takes longer than copying.
-        None if view.drops() => {
-            scan = open(source.path)?;
-            Some(scan.metadata.weights().section())
-        }
-        scanned => scanned,
-    };
-    let drops = scanned.map(|scanned| view.drops_from(scanned)).transpose()?;
-    let Some((scanned, drops)) = scanned.zip(drops.filter(|drops| !drops.is_empty())) else {
-        copy(source, view.code, &[], to)?;
-        return Ok(None);
-    };
-    let mapping = Mapping::open(source.path)?;
-    if mapping.stamp() != source.stamp {
+    to: &Target,
+) -> Result<Written, Refusal> {
+    if !view.drops() {
+        source.section.map(|section| view.drops_from(section)).transpose()?;
+        return copy(source.text, view.code, &[], to);
+    }
+    let file = source.text.file();
+    let module = module_of(ModuleFile::open(file.path())?)?;
+    if module.text.file().stamp() != file.stamp() {
         return Err(Refusal::Changed);
     }
-    let section = usize::try_from(source.start).ok().and_then(|from| mapping.bytes().get(from..));
-    let section = section.and_then(|section| std::str::from_utf8(section).ok());
-    let removal = section.and_then(|section| drop_entries(section, scanned, &drops));
+    let drops = view.drops_from(&module.section)?;
+    if drops.is_empty() {
+        return copy(&module.text, view.code, &[], to);
+    }
+    let removal = drop_entries(&module.outline, &module.section, &drops);
     let removal = removal.ok_or(Refusal::OtherFormat)?;
-    // The section is copied through the file; see `Mapping`.
-    drop(mapping);
     let code = semantics::renumber_constants(view.code, &removal.numbers);
-    copy(source, &code, &removal.edits, to)?;
-    Ok(Some(code))
+    let written = copy(&module.text, &code, &removal.edits, to)?;
+    Ok(Written { is_renumbered: true, ..written })
 }
 
 /// Writes code and the section of a source with edits, which are in order.
 fn copy(
-    source: Source<'_>,
+    source: &FileText,
     code: &str,
     edits: &[(Range<usize>, String)],
-    to: &Path,
-) -> Result<(), Refusal> {
-    let Source { path, stamp, start } = source;
-    let mut file = weights::open_file(path)?;
-    let mut changed = Stamp::of_file(&file)? != stamp;
-    if changed {
-        return Err(Refusal::Changed);
-    }
-    files::write_and_sync_later(to, |out| {
+    to: &Target,
+) -> Result<Written, Refusal> {
+    let mut changed = false;
+    let written = to.write(|out| {
+        // An offset in another state of the file would write the weights from the middle of something.
+        let mut head = [0; 2];
+        changed = source.read_exact_at(&mut head, 0).is_err() || &head != b"#[";
+        if changed {
+            return Err(io::Error::other("it has changed"));
+        }
         out.write_all(code.as_bytes())?;
-        let mut at = start;
-        let end = edits.iter().map(|(range, text)| (start + range.start as u64, text, range.len()));
-        for (until, text, skipped) in end.chain([(stamp.length, &String::new(), 0)]) {
+        let mut file = source.file().file();
+        let (mut at, length) = (0, usize::try_from(source.length()).unwrap_or(usize::MAX));
+        let end = (length..length, String::new());
+        for (range, text) in edits.iter().chain([&end]) {
             out.flush()?;
-            file.seek(SeekFrom::Start(at))?;
-            let length = until.saturating_sub(at);
+            file.seek(SeekFrom::Start(source.start() + at as u64))?;
+            let part = range.start.saturating_sub(at) as u64;
             // Between files the system copies without this process.
-            changed |= io::copy(&mut (&mut file).take(length), out.get_mut())? != length;
+            changed |= io::copy(&mut file.take(part), out.get_mut())? != part;
             out.write_all(text.as_bytes())?;
-            at = until + skipped as u64;
+            at = range.end;
         }
         // A mixture of two versions must not replace the file.
-        changed |= Stamp::of_file(&file)? != stamp || Stamp::at(path).ok() != Some(stamp);
+        changed |= source.file().check_unchanged().is_err();
         if changed { Err(io::Error::other("it has changed")) } else { Ok(()) }
-    })
-    .map_err(|error| if changed { Refusal::Changed } else { error.into() })
+    });
+    match written {
+        Err(_) if changed => Err(Refusal::Changed),
+        written => {
+            let start = code.len() as u64;
+            Ok(Written { stamp: written?, start, is_renumbered: false })
+        }
+    }
 }
 
 /// A section of a file that is known from a scan.
@@ -266,44 +299,39 @@ pub(crate) fn save(
     output: Option<&Path>,
 ) -> Result<SavedView, Refusal> {
     let view = view_of(text)?;
-    let now = Stamp::at(path)?;
+    let file = ModuleFile::open(path)?;
+    let now = file.stamp();
     if now.text() != stamp {
         return Err(Refusal::Changed);
     }
+    // The file itself may be named as the output.
+    let is_same = |other: &Path| Identity::at(other).ok() == Identity::at(path).ok();
+    let output = output.filter(|output| !is_same(output));
+    let target = match output {
+        Some(output) => Target::regular(output)?,
+        None => Target::regular(path)?.in_state(now),
+    };
     let known = known.filter(|known| known.stamp == now);
-    let start = match &known {
-        Some(known) => known.start,
+    let written = match &known {
+        Some(known) => {
+            let text = FileText::new(file, known.start);
+            let section = Some(known.metadata.weights().section());
+            write(Source { text: &text, section }, &view, &target)?
+        }
         None => {
-            let section = section_of(path)?;
-            if section.stamp() != now {
-                return Err(Refusal::Changed);
-            }
-            section.start()
+            let Module { text, section, .. } = module_of(file)?;
+            write(Source { text: &text, section: Some(&section) }, &view, &target)?
         }
     };
-    let scanned = known.as_ref().map(|known| known.metadata.weights().section());
-    let output = output.unwrap_or(path);
-    let code = write(Source { path, stamp: now, start }, scanned, &view, output)?;
-    match code {
-        Some(_) => {
-            let view = open(output)?;
-            Ok(SavedView { stamp: view.stamp, start: view.start, view: Some(view) })
-        }
-        None => {
-            let start = view.code.len() as u64;
-            Ok(SavedView { stamp: Stamp::at(output)?, start, view: None })
-        }
+    let Written { stamp, start, is_renumbered } = written;
+    // A file has a state.
+    let stamp = stamp.ok_or(Refusal::Changed)?;
+    if !is_renumbered {
+        return Ok(SavedView { stamp, start, view: None });
     }
-}
-
-/// Finds the section of a file without scanning it.
-pub(crate) fn section_of(path: &Path) -> Result<FileText, Refusal> {
-    let mapping = Mapping::open(path)?;
-    let Split { code, section } =
-        split(mapping.bytes()).map_err(|error| Refusal::File(error.to_string()))?;
-    if section.is_empty() || is_folded(section) {
-        return Err(Refusal::NoSection);
+    let view = open(output.unwrap_or(path))?;
+    match view.stamp == stamp {
+        true => Ok(SavedView { stamp, start, view: Some(view) }),
+        false => Err(Refusal::Changed),
     }
-    let start = code.len() as u64;
-    Ok(mapping.into_text(start))
 }

@@ -1,71 +1,170 @@
-//! Writing files back.
+//! Writing files. Everything that the program writes goes through [`Target::write`].
+//!
+//! - A file has its old content or its new one, whatever happens: the new content is written to a file
+//!   with a random name in the same folder, synced, and renamed. Mode, owner and extended attributes are
+//!   those of the file that it replaces. Where they cannot be copied, where the file has other hard links
+//!   or its folder takes no new file, it is written in place, with a copy of the old content beside it
+//!   until it is complete.
+//! - A file that was read before is replaced only in the state in which it was read ([`Stamp`]), also if
+//!   another program replaces it at that moment.
+//! - Links are followed, also to files that do not exist yet. Pipes and devices are written through.
+//! - The files that a command reads and writes are compared first, see [`Claims`].
+
+mod attributes;
+mod claims;
+mod folder;
+mod identity;
+mod replace;
+mod resolve;
 
 use std::{
+    ffi::OsString,
+    fmt,
     fs::File,
-    io::{BufWriter, Write},
-    path::Path,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
 };
 
-/// Replaces a file atomically by a text. Links and permissions are kept.
-pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    write(path, |out| out.write_all(text.as_bytes()))
+pub(crate) use claims::{Claims, cannot_write};
+pub(crate) use folder::Folder;
+pub(crate) use identity::Identity;
+use weights::Stamp;
+
+/// The size of the buffer of a file that is written, in bytes.
+const BUFFER: usize = 1 << 20;
+
+/// A place to write to.
+pub(crate) struct Target {
+    /// The path by which it was named, for messages.
+    path: PathBuf,
+    place: Place,
+    /// The state in which an existing file is replaced; `None` for any.
+    expected: Option<Stamp>,
 }
 
-/// Writes a file, or replaces it atomically, so that nothing is lost if the disk is full. Links and
-/// permissions are kept. The file is on the disk when this returns.
-pub(crate) fn write(
-    path: &Path,
-    content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    replace_by(path, content, |file| file.sync_all()).map(drop)
+enum Place {
+    /// A file that exists, or a name that is free.
+    File(Slot),
+    /// Standard output, if the path leads to it.
+    Stdout,
+    /// Standard error, likewise.
+    Stderr,
+    /// Something that is not a file: a pipe, a terminal or another device. Also a file that is open
+    /// under a descriptor of a process, as `/dev/fd/3` names it, which is appended to.
+    Other(PathBuf),
 }
 
-/// Does the same, and returns before the file is on the disk, as copying a file does: waiting for
-/// hundreds of megabytes takes several times as long as writing them. The rename is atomic for all
-/// programs. Through a failure of power the old file or the new one is kept by file systems that
-/// write a file which replaces another one before they forget the other, such as ext4 and btrfs.
-pub(crate) fn write_and_sync_later(
-    path: &Path,
-    content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    // Closing the last handle of a file that was replaced frees its pages, which takes longer than copying
-    // them if others are written to the disk at the same time.
-    let replaced = weights::open_file(path);
-    let file = replace_by(path, content, |_| Ok(()))?;
-    let sync = move || {
-        // An error is of no more use to anybody: the file is complete for every reader.
-        let _ = file.sync_all();
-        drop(replaced);
-    };
-    // A process that ends leaves it to the system.
-    let _ = std::thread::Builder::new().name("sync".to_owned()).spawn(sync);
-    Ok(())
+/// A name in a folder.
+struct Slot {
+    folder: Folder,
+    name: OsString,
 }
 
-fn replace_by(
-    path: &Path,
-    content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-    sync: impl FnOnce(&File) -> std::io::Result<()>,
-) -> std::io::Result<File> {
-    let before = std::fs::canonicalize(path);
-    let path = before.as_deref().unwrap_or(path);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = File::create_new(&beside).and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        content(&mut out)?;
-        let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        if before.is_ok() {
-            file.set_permissions(std::fs::metadata(path)?.permissions())?;
-        }
-        sync(&file)?;
-        Ok(file)
-    });
-    let moved = written.and_then(|file| std::fs::rename(&beside, path).map(|()| file));
-    if moved.is_err() {
-        // A failure only leaves a temporary file.
-        let _ = std::fs::remove_file(&beside);
+/// A reason that nothing was written.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// The file was changed by another program since it was read.
+    Changed,
+    /// The system reports an error.
+    Io(io::Error),
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError::Io(error)
     }
-    moved
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Changed => f.write_str(
+                "another program has changed it since it was read: nothing was written, run the command again",
+            ),
+            WriteError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Target {
+    /// Finds what a path names, which need not exist. Nothing is created or changed.
+    ///
+    /// # Errors
+    /// It is a folder, lies in a folder that does not exist, or a link leads nowhere.
+    pub(crate) fn new(path: &Path) -> io::Result<Target> {
+        Ok(Target { path: path.to_owned(), place: resolve::place(path)?, expected: None })
+    }
+
+    /// Does the same for a file that a client names: a pipe may block forever, and standard output
+    /// belongs to the protocol.
+    ///
+    /// # Errors
+    /// As above, and it exists and is not a regular file.
+    pub(crate) fn regular(path: &Path) -> io::Result<Target> {
+        let target = Target::new(path)?;
+        match target.place {
+            Place::File(_) => Ok(target),
+            _ => Err(io::Error::other("it is not a regular file")),
+        }
+    }
+
+    /// Returns a target that is only replaced in a state.
+    pub(crate) fn in_state(self, stamp: Stamp) -> Target {
+        Target { expected: Some(stamp), ..self }
+    }
+
+    /// Writes `content`. Returns the state of the written file, `None` if it is not a file.
+    ///
+    /// # Errors
+    /// The error of `content`, or that of the system. The file is as it was before.
+    pub(crate) fn write(
+        &self,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<Option<Stamp>, WriteError> {
+        let file = match &self.place {
+            Place::File(slot) => return replace::replace(slot, self.expected, content).map(Some),
+            Place::Stdout => resolve::stdout()?,
+            Place::Stderr => resolve::stderr()?,
+            Place::Other(path) => File::options().append(true).open(path)?,
+        };
+        let mut out = BufWriter::with_capacity(BUFFER, file);
+        content(&mut out)?;
+        out.flush()?;
+        Ok(None)
+    }
+
+    /// Writes a text.
+    ///
+    /// # Errors
+    /// As [`Target::write`].
+    pub(crate) fn write_text(&self, text: &str) -> Result<Option<Stamp>, WriteError> {
+        self.write(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Returns true if it was named with an extension.
+    pub(crate) fn has_extension(&self, extension: &str) -> bool {
+        self.path.extension().is_some_and(|own| own == extension)
+    }
+
+    /// Formats an error of writing it.
+    pub(crate) fn error(&self, error: &WriteError) -> String {
+        cannot_write(&self.path, error)
+    }
+}
+
+/// Replaces a file that was read in a state by a text.
+///
+/// # Errors
+/// As [`Target::write`].
+pub(crate) fn replace_text(
+    path: &Path,
+    stamp: Option<Stamp>,
+    text: &str,
+) -> Result<(), WriteError> {
+    let target = Target::new(path)?;
+    let target = match stamp {
+        Some(stamp) => target.in_state(stamp),
+        None => target,
+    };
+    target.write_text(text).map(drop)
 }

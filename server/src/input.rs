@@ -15,6 +15,7 @@ pub(crate) use log::{Log, NamedModule, read_log, read_log_file, read_module};
 pub(crate) use saved::Saved;
 use semantics::{Code, Diagnostic};
 use syntax::{TextRange, TextSize};
+use weights::Stamp;
 
 use crate::report::escape;
 
@@ -32,6 +33,8 @@ pub(crate) struct Input {
     /// The other contents of a file that TVM saved as JSON or in an archive, whose text was converted.
     /// Such a file is never written.
     pub(crate) saved: Option<Saved>,
+    /// The state in which a regular file was read.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 /// The number of bytes that decide whether a file is text.
@@ -105,6 +108,7 @@ pub(crate) fn read_file(path: &Path, max_code: u64) -> Result<Input, String> {
 
 fn read_opened(path: &Path, file: File, max_code: u64) -> Result<Input, String> {
     let data = file.metadata().ok();
+    let stamp = data.as_ref().filter(|data| data.is_file()).map(Stamp::of);
     // The parameters of an archive are not read for its module.
     if let Some(data) = data.as_ref().filter(|data| data.is_file())
         && let Some(input) = saved::archived(path, &file, data.len(), max_code)
@@ -113,7 +117,7 @@ fn read_opened(path: &Path, file: File, max_code: u64) -> Result<Input, String> 
     }
     let bytes = bytes_of(file, data.map_or(0, |data| data.len()), max_code);
     let bytes = bytes.map_err(|error| cannot_read(path, &error))?;
-    Ok(text_of(path.display().to_string(), bytes, max_code))
+    Ok(Input { stamp, ..text_of(path.display().to_string(), bytes, max_code) })
 }
 
 /// Returns true if a file is a text and not what TVM saved as JSON or in an archive.
@@ -202,6 +206,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         text: String::new(),
         problem: Some(Diagnostic::new(code, TextRange::default(), message).help(help)),
         saved: None,
+        stamp: None,
     };
     if ::saved::is_saved(&bytes) || ::saved::is_plan(&bytes) {
         return saved::converted(path, bytes, max_code);
@@ -240,7 +245,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         )
         .help("save the file as UTF-8")
     });
-    Input { path, text, problem, saved: None }
+    Input { path, text, problem, saved: None, stamp: None }
 }
 
 /// Replaces each byte that is not UTF-8 by `?`, which preserves offsets. Also returns the offset and

@@ -13,6 +13,7 @@
     )
 )]
 
+mod allocator;
 mod analyzer;
 mod between;
 mod binding;
@@ -30,18 +31,20 @@ mod paths;
 #[cfg(not(target_arch = "wasm32"))]
 mod progress;
 mod project;
+mod protocol;
 mod report;
 mod run;
 mod weights;
 
+pub use allocator::Allocator;
 pub use lsp::embedded::Embedded;
 pub use panics::on_panic;
 
-/// Runs the program with the arguments of the process. `start_session` is called before the language server
-/// starts, which may run for days, unlike the commands.
+/// Runs the program with the arguments of the process.
 #[cfg(not(target_arch = "wasm32"))]
-pub fn main(start_session: fn()) -> std::process::ExitCode {
+pub fn main(allocator: Allocator) -> std::process::ExitCode {
     panics::install_hook();
     log::start();
-    cli::main(start_session)
+    allocator::set(allocator);
+    cli::main()
 }

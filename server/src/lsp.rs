@@ -24,6 +24,7 @@ mod handlers;
 mod live;
 mod logs;
 mod markup;
+mod message;
 mod outgoing;
 mod owner;
 mod published;

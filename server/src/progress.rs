@@ -3,7 +3,7 @@
 use std::{
     io::IsTerminal,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
         mpsc::{RecvTimeoutError, Sender, channel},
     },
@@ -12,6 +12,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::{Mutex, MutexGuard};
 
 /// The time after which progress is displayed.
 const DELAY: Duration = Duration::from_millis(500);
@@ -37,7 +38,7 @@ struct State {
 
 impl State {
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
-        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+        self.bar.lock()
     }
 
     /// Returns the style: a bar, or a counter once there are more steps than expected.

@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use semantics::{Code, Diagnostic, Levels, Severity};
+use semantics::{Code, DeclaredOperators, Diagnostic, Levels, Rules, Setup, Severity};
 use syntax::{TextRange, format::Style};
 
 use crate::report::{self, Checked};
@@ -27,7 +27,7 @@ const MAX_SIZE: u64 = 1 << 20;
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Project {
     /// True if modules that TVM rejects have errors.
-    pub(crate) tvm: Option<bool>,
+    pub(crate) tvm: Option<Rules>,
     /// True if modules see the prelude.
     pub(crate) prelude: Option<bool>,
     /// The levels of codes.
@@ -40,9 +40,22 @@ pub(crate) struct Project {
     pub(crate) nesting: Option<u32>,
     /// The limits of runs.
     pub(crate) run: interpreter::Limits,
+    /// The operators that it declares.
+    pub(crate) operators: DeclaredOperators,
 }
 
 impl Project {
+    /// Returns the settings that apply to all files.
+    pub(crate) fn setup(&self) -> Setup {
+        let default = Setup::default();
+        Setup {
+            rules: self.tvm.unwrap_or(default.rules),
+            prelude: self.prelude.unwrap_or(default.prelude),
+            operators: self.operators.clone(),
+            ..default
+        }
+    }
+
     /// Returns the limits of runs, by default those of non-interactive runs.
     pub(crate) fn run_limits(&self) -> interpreter::Limits {
         interpreter::Limits::generous().overlaid(&self.run)
@@ -75,6 +88,21 @@ impl Loaded {
             problems = vec![Diagnostic::new(Code::InvalidSettings, TextRange::default(), message)];
         }
         Loaded { path: path.to_owned(), project: Arc::new(project), problems, text }
+    }
+
+    /// Reads a file that was found. The problems of a link do not quote its target, which may be any file:
+    /// a log of a build is more widely read than the files of the machine.
+    fn found(path: &Path) -> Loaded {
+        let mut loaded = Loaded::read(path);
+        if path.is_symlink() && !loaded.problems.is_empty() {
+            let message = "this link does not lead to a file with valid settings";
+            let problem = Diagnostic::new(Code::InvalidSettings, TextRange::default(), message);
+            loaded.problems = vec![problem.help(
+                "`relay-analyzer check --config` with the path of its target shows what is wrong",
+            )];
+            loaded.text.clear();
+        }
+        loaded
     }
 
     /// Returns the path for messages: relative to the current folder if it is in it.
@@ -127,7 +155,7 @@ impl Projects {
             visited.push(folder);
             let file = folder.join(FILE_NAME);
             if file.is_file() {
-                found = Some(Arc::new(Loaded::read(&file)));
+                found = Some(Arc::new(Loaded::found(&file)));
                 break;
             }
         }

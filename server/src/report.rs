@@ -4,17 +4,20 @@ pub(crate) mod diff;
 pub(crate) mod escape;
 mod human;
 mod machine;
+mod page;
 pub(crate) mod shapes;
 pub(crate) mod stderr;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 pub(crate) use human::{excerpt, human};
-pub(crate) use machine::{
-    JsonDiagnostic, github, json_line, json_tokens, json_types, sarif, sarif_results,
-};
+pub(crate) use machine::{github, json_line, json_tokens, json_types, sarif, sarif_results};
 use semantics::{Diagnostic, Severity};
 use syntax::{LineIndex, Parse};
+use types::Releases;
 
 /// A checked file and its diagnostics.
 pub(crate) struct Checked {
@@ -27,6 +30,8 @@ pub(crate) struct Checked {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The number of diagnostics of each severity, reported or not.
     pub(crate) counts: [usize; 4],
+    /// The releases of TVM that printed the file, if 0.14 is none of them.
+    pub(crate) releases: Option<Releases>,
     // Dropping the tree is slow, and is done after the report.
     _parse: Arc<Parse>,
 }
@@ -45,7 +50,8 @@ impl Checked {
             counts[diagnostic.severity as usize] += 1;
         }
         diagnostics.retain(|d| d.severity >= least);
-        Checked { path, text, lines: OnceLock::new(), diagnostics, counts, _parse: parse }
+        let (lines, releases) = (OnceLock::new(), None);
+        Checked { path, text, lines, diagnostics, counts, releases, _parse: parse }
     }
 
     /// Returns the line starts. Most files have no diagnostics and need none.
@@ -59,11 +65,16 @@ impl Checked {
 pub(crate) struct Summary {
     files: usize,
     counts: [usize; 4],
+    /// The number of files that other releases than 0.14 printed.
+    releases: BTreeMap<String, usize>,
 }
 
 impl Summary {
     pub(crate) fn add(&mut self, checked: &Checked) {
         self.files += 1;
+        if let Some(releases) = checked.releases {
+            *self.releases.entry(releases.to_string()).or_default() += 1;
+        }
         for (sum, count) in self.counts.iter_mut().zip(checked.counts) {
             *sum += count;
         }
@@ -102,6 +113,17 @@ impl Summary {
             }
             _ => String::new(),
         };
-        format!("{found} in {files}{hints}\n")
+        let printed = match (self.files, self.releases.iter().next()) {
+            (_, None) => String::new(),
+            (1, Some((releases, _))) => format!(", printed by TVM {releases}"),
+            _ => {
+                let counted = self.releases.iter();
+                let counted: Vec<String> = counted
+                    .map(|(releases, count)| format!("{count} printed by TVM {releases}"))
+                    .collect();
+                format!(" ({})", counted.join(", "))
+            }
+        };
+        format!("{found} in {files}{printed}{hints}\n")
     }
 }

@@ -4,16 +4,10 @@ use std::path::PathBuf;
 
 use arrays::{Archive, Array, FileReader, Source};
 use interpreter::Tensor;
-use types::Type;
+use types::{DataType, Type};
 use weights::{CONSTANT, Header, Payload, Section, open_file};
 
 use crate::input::{cannot_read, shown};
-
-/// Decodes a tensor of a section; `None` if it is damaged or of an unsupported data type.
-pub(crate) fn tensor_of(section: &Section, text: &str, array: usize) -> Option<Tensor> {
-    let payload = Payload::Text(text.get(section.range(array)?)?);
-    decoded(section, array, &payload)
-}
 
 /// Decodes a tensor from its text.
 pub(crate) fn decoded(section: &Section, array: usize, payload: &Payload<'_>) -> Option<Tensor> {
@@ -47,7 +41,7 @@ pub(crate) fn names(section: &Section) -> Vec<String> {
 pub(crate) struct Known(Vec<Archive<FileReader>>);
 
 impl Known {
-    /// Opens `.params` and `.npz` files.
+    /// Opens `.params` and `.npz` files, whatever they are called.
     ///
     /// # Errors
     /// The message for a file that cannot be read.
@@ -56,9 +50,7 @@ impl Known {
             let file = open_file(path).map_err(|error| cannot_read(path, &error))?;
             let length = file.metadata().map_err(|error| cannot_read(path, &error))?.len();
             let source = Source::new(FileReader::from(file), length);
-            let is_npz = path.extension().is_some_and(|extension| extension == "npz");
-            let archive = if is_npz { Archive::npz(source) } else { Archive::params(source) };
-            archive.map_err(|error| format!("`{}`: {error}", shown(path)))
+            Archive::open(source).map_err(|error| format!("`{}`: {error}", shown(path)))
         };
         Ok(Known(paths.iter().map(archive).collect::<Result<_, String>>()?))
     }
@@ -70,13 +62,14 @@ impl Known {
         })
     }
 
-    /// Returns the type of an array; `None` if there is none of that name.
+    /// Returns the data type and the sizes of an array; `None` if there is none of that name.
     ///
     /// # Errors
     /// The message for an array that cannot be read.
-    pub(crate) fn type_of(&self, name: &str) -> Result<Option<Type>, String> {
+    pub(crate) fn type_of(&self, name: &str) -> Result<Option<(DataType, Vec<usize>)>, String> {
         let Some((archive, position)) = self.find(name) else { return Ok(None) };
-        archive.array(position).map(|array| Some(array.ty())).map_err(|error| error.to_string())
+        let ty = archive.array(position).map(|array| (array.dtype(), array.shape().to_vec()));
+        ty.map(Some).map_err(|error| error.to_string())
     }
 
     /// Reads an array.

@@ -139,7 +139,7 @@ ast! {
     /// `where Broadcast`
     WhereClause = WHERE_CLAUSE { many relations: Relation, }
     /// `Broadcast(a, b, c)`
-    Relation = RELATION { token name: IDENT, one args: TupleType, }
+    Relation = RELATION { one args: TupleType, }
     /// The name at a definition, a binding or an attribute.
     Name = NAME {}
 
@@ -236,7 +236,7 @@ ast! {
         one where_clause: WhereClause,
     }
     /// `float32`, `List[A]`
-    NamedType = NAMED_TYPE { token name: IDENT, many args: Type, }
+    NamedType = NAMED_TYPE { token name: IDENT, }
     /// `ref(T)`
     RefType = REF_TYPE { one inner: Type, }
     /// `_`
@@ -276,9 +276,21 @@ impl<'t> Block<'t> {
 }
 
 impl<'t> TypeArgList<'t> {
-    /// Returns the arguments: types, and shapes for parameters of kind `Shape`.
+    /// Returns the arguments: types, shapes and sizes.
     pub fn args(self) -> impl Iterator<Item = Node<'t>> + Clone {
-        self.0.children().filter(|n| Type::can_cast(n.kind()) || n.kind() == SyntaxKind::SHAPE)
+        self.0.children().filter(is_type_arg)
+    }
+}
+
+/// Returns true for a type, a shape or a size.
+fn is_type_arg(node: &Node<'_>) -> bool {
+    Type::can_cast(node.kind()) || matches!(node.kind(), SyntaxKind::SHAPE | SyntaxKind::DIM)
+}
+
+impl<'t> NamedType<'t> {
+    /// Returns the arguments: types, shapes and sizes.
+    pub fn args(self) -> impl Iterator<Item = Node<'t>> + Clone {
+        self.0.children().filter(is_type_arg)
     }
 }
 
@@ -317,7 +329,7 @@ impl<'t> Name<'t> {
 
 fn joined(node: Node<'_>) -> std::borrow::Cow<'_, str> {
     // Fast path: most names are one token.
-    let mut elements = node.elements();
+    let mut elements = node.parts();
     if let (Some(NodeOrToken::Token(name)), None) = (elements.next(), elements.next()) {
         return name.text().into();
     }
@@ -339,7 +351,9 @@ mod tests {
 
     #[test]
     fn every_node_kind_has_one_type() {
-        let nodes: Vec<_> = SyntaxKind::ALL.iter().copied().filter(|k| k.is_node()).collect();
+        // Chunks are hidden.
+        let is_visible = |k: &SyntaxKind| k.is_node() && *k != SyntaxKind::CHUNK;
+        let nodes: Vec<_> = SyntaxKind::ALL.iter().copied().filter(is_visible).collect();
         let mut typed = KINDS.to_vec();
         typed.sort();
         assert_eq!(typed, nodes);

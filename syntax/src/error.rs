@@ -4,7 +4,7 @@ use std::fmt;
 
 use rowan::{TextRange, TextSize};
 
-use crate::SyntaxKind;
+use crate::{Mistake, SyntaxKind, damage::Damage};
 
 /// An error reported by the lexer or the parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,11 @@ pub enum SyntaxErrorKind {
     UnknownVersion,
     /// A second bare expression.
     SecondExpression,
+    /// A construct of another language.
+    Mistake(Box<Mistake>),
+    /// A place where somebody cut the text. It has no message of its own: what is left out may be the cause of
+    /// other errors.
+    Cut,
 
     /// `# comment`.
     HashComment,
@@ -124,10 +129,35 @@ pub enum SyntaxErrorKind {
     TirFunction,
     /// `{a=1}`, `'main'`, `VirtualDevice(…)` as the value of an attribute.
     PrintedAttribute,
+    /// Damage of a text that was pasted, other than a cut.
+    Pasted {
+        /// The kind of damage.
+        damage: Damage,
+        /// The number of damaged characters or lines.
+        count: u32,
+    },
     /// A log line between modules.
     LogLine,
+    /// A message of TVM about the expression before it, in a module that TVM 0.5 to 0.7 rejected.
+    PrintedMessage,
     /// A second module in the file.
     SecondModule,
+    /// `v0.0.4`, the version line of TVM 0.6 and before.
+    OldVersion,
+    /// `# ty=T`, a comment of TVM 0.5.
+    OldComment,
+    /// `int64(3)` and `float64(1.5)`, numbers of TVM 0.5.
+    OldLiteral,
+    /// `Tuple[A, B]`, a tuple type of TVM 0.5.
+    OldTuple,
+    /// The metadata section of TVM 0.5 and 0.6.
+    OldSection,
+    /// `%r^`, as TVM 0.6 and 0.7 print `ref_read(%r)`.
+    PrintedRead,
+    /// `(%r := e)`, as TVM 0.6 and 0.7 print `ref_write(%r, e)`.
+    PrintedWrite,
+    /// `e1 ;; e2`, the sequence of TVM 0.6.
+    DoubleSemicolon,
     /// `%t.0.1`, `f(%x).0`: TVM parses one projection, and only from an atom.
     ChainedProjection,
     /// `let %x = let %y = …` without parentheses.
@@ -151,14 +181,33 @@ pub enum SyntaxErrorKind {
 }
 
 impl SyntaxErrorKind {
+    /// Returns the kind of damage and the number of damaged places.
+    pub fn damage(&self) -> Option<(Damage, u32)> {
+        match *self {
+            SyntaxErrorKind::Pasted { damage, count } => Some((damage, count)),
+            SyntaxErrorKind::Cut => Some((Damage::Cut, 1)),
+            _ => None,
+        }
+    }
+
     /// Applies `map` to every range inside the kind.
     pub(crate) fn map_ranges(self, map: impl Fn(TextRange) -> TextRange) -> SyntaxErrorKind {
         match self {
             SyntaxErrorKind::Expected { expected, found, open } => {
                 SyntaxErrorKind::Expected { expected, found, open: open.map(map) }
             }
+            SyntaxErrorKind::Mistake(mut mistake) => {
+                mistake.edits.iter_mut().for_each(|(range, _)| *range = map(*range));
+                SyntaxErrorKind::Mistake(mistake)
+            }
             other => other,
         }
+    }
+
+    /// Returns true for an error about characters, which are no fault in a text that is not Relay.
+    pub(crate) fn is_of_characters(&self) -> bool {
+        use SyntaxErrorKind::*;
+        matches!(self, UnknownCharacter | UnclosedString | Cut | Pasted { .. })
     }
 
     /// Returns true for the second group: only TVM's own parser rejects the text.
@@ -175,6 +224,8 @@ impl SyntaxErrorKind {
                 | UnknownSection
                 | UnknownVersion
                 | SecondExpression
+                | Mistake(_)
+                | Cut
         )
     }
 }

@@ -14,8 +14,12 @@
 //! at the closing brace, whichever comes first.
 
 pub(crate) mod attrs;
+pub(crate) mod choices;
 pub(crate) mod exprs;
+pub(crate) mod foreign;
 pub(crate) mod items;
+mod manual;
+mod mistakes;
 pub(crate) mod params;
 pub(crate) mod patterns;
 pub(crate) mod stmts;
@@ -54,7 +58,7 @@ pub(crate) fn item_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
 pub(crate) fn statement_fragment(p: &mut Parser<'_>, stop: usize, on_lines: bool) -> bool {
     let block = p.start();
     stmts::block_part(p, stop, on_lines);
-    block.complete(p, BLOCK);
+    block.complete(p, CHUNK);
     p.position() == stop && (!p.is_recovering() || p.at(T!["}"]))
 }
 
@@ -100,6 +104,9 @@ fn list(
             break;
         }
         if !p.eat(T![","]) {
+            if mistakes::semicolon_in_list(p) {
+                continue;
+            }
             if ends_list(p.current(), close) || at_line_of_its_own(p) {
                 break;
             }
@@ -194,6 +201,13 @@ fn local_name(p: &mut Parser<'_>) {
             p.bump();
             error.complete(p, ERROR);
             p.recover();
+        }
+        _ if mistakes::words_before_name(p) => {
+            name.abandon(p);
+            if p.at(LOCAL) {
+                p.leaf(NAME);
+            }
+            return;
         }
         _ => p.expected(LOCAL),
     }

@@ -98,6 +98,7 @@ kinds! {
         COMMA ",",
         SEMICOLON ";",
         COLON ":",
+        COLON_EQ ":=",
         DOT ".",
         EQ "=",
         EQ2 "==",
@@ -114,6 +115,7 @@ kinds! {
         PIPE2 "||",
         THIN_ARROW "->",
         FAT_ARROW "=>",
+        CARET "^",
         QUESTION "?",
         BANG "!",
         HASH "#",
@@ -161,6 +163,8 @@ kinds! {
         // A tensor type as TVM prints it: a composite token of the lexer. In a tree it is the
         // TENSOR_TYPE node of its separate tokens; see `crate::tensors`.
         TENSOR_TEXT "a tensor type",
+        // `...` and `…`, where somebody cut the text.
+        CUT "a place where the text was cut",
         UNKNOWN "an unknown character",
         END_OF_FILE "the end of the file",
     }
@@ -188,6 +192,7 @@ kinds! {
         NAME "a name",
 
         BLOCK "a block",
+        CHUNK "statements",
         LET_STMT "a `let` binding",
         GRAPH_STMT "a graph binding",
         FREE_VAR_STMT "a `free_var` declaration",

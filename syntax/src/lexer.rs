@@ -8,16 +8,25 @@
 //!
 //! [`UNKNOWN`]: SyntaxKind::UNKNOWN
 
+mod messages;
+mod names;
+
 use logos::{Lexer, Logos};
 
-use crate::{SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, error::range};
+use crate::{
+    SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange,
+    damage::{self, Damage},
+    error::range,
+};
 
 /// The tokens of the generated automaton. Some of them are post-processed before they get a
 /// [`SyntaxKind`].
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-#[logos(subpattern letter = r"[A-Za-z_\u{80}-\u{10FFFF}]")]
-#[logos(subpattern word = r"[A-Za-z_0-9\u{80}-\u{10FFFF}]")]
-#[logos(subpattern slashed = r"[A-Za-z_0-9/\u{80}-\u{10FFFF}]")]
+// Letters outside of ASCII. Spaces, quotes, dashes and arrows are none: `crate::pasted` reads them.
+#[logos(subpattern far = r"[\u{80}-\u{9F}\u{A1}-\u{AA}\u{AC}\u{AE}-\u{BA}\u{BC}-\u{167F}\u{1681}-\u{1FFF}\u{2070}-\u{2191}\u{2193}-\u{21D1}\u{21D3}-\u{2211}\u{2213}-\u{225F}\u{2261}-\u{2263}\u{2266}-\u{2FFF}\u{3003}-\u{FEFE}\u{FF00}\u{FF10}-\u{FF19}\u{FF21}-\u{FF3A}\u{FF3F}\u{FF41}-\u{FF5A}\u{FF5F}-\u{10FFFF}]")]
+#[logos(subpattern letter = r"([A-Za-z_]|(?&far))")]
+#[logos(subpattern word = r"([A-Za-z_0-9]|(?&far))")]
+#[logos(subpattern slashed = r"([A-Za-z_0-9/]|(?&far))")]
 // A further part of a printed name. A part of digits counts only if another part follows it:
 // `%layer.0.weight` is a name, `%pair.0` a projection.
 #[logos(subpattern part = r"((\.|::)[0-9]+)*(\.|::)[0-9]*(?&letter)(?&slashed)*")]
@@ -49,8 +58,14 @@ enum Token {
     Semicolon,
     #[token(":")]
     Colon,
+    #[token(":=")]
+    ColonEq,
     #[token(".")]
     Dot,
+    // Where somebody cut the text.
+    #[token("...")]
+    #[token("…")]
+    Cut,
     #[token("=")]
     Eq,
     #[token("==")]
@@ -73,6 +88,9 @@ enum Token {
     Star,
     #[token("/")]
     Slash,
+    // A comment that has lost its asterisks, or a division.
+    #[token("/ ty=")]
+    BareComment,
     #[token("&&")]
     Amp2,
     #[token("||")]
@@ -81,6 +99,8 @@ enum Token {
     ThinArrow,
     #[token("=>")]
     FatArrow,
+    #[token("^")]
+    Caret,
     #[token("?")]
     Question,
     #[token("!")]
@@ -137,6 +157,12 @@ enum Token {
     Global,
     #[regex(r"@(?&letter)(?&slashed)*(?&part)*", priority = 1)]
     LongGlobal,
+    // TVM 0.7 names fused functions by their hash, and cannot read that back.
+    #[regex(r"@[0-9]+(?&word)*")]
+    DigitGlobal,
+    // The pass Defunctionalization names definitions by their types, and does not read that back.
+    #[regex(r"(@(?&letter)(?&word)*|DefuncFuncType)\(\[")]
+    TypedName,
 
     #[regex(r"[0-9]+")]
     Int,
@@ -145,6 +171,11 @@ enum Token {
     #[regex(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?(f[0-9]*)?", priority = 1)]
     #[regex(r"(inff|nanf)[0-9]*", priority = 20)]
     Float,
+    // TVM 0.5 prints numbers of 64 bits so.
+    #[regex(r"int64\(-?[0-9]+\)")]
+    OldInt,
+    #[regex(r"float64\((-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|-?inf|nan)\)")]
+    OldFloat,
     #[regex(r#""[^"\n]*""#)]
     Str,
     #[token("\"")]
@@ -172,6 +203,8 @@ pub(crate) struct Tokens {
     /// The start of the first token whose end depends on the whole rest of the text: an unclosed
     /// comment or string, or a metadata section.
     pub(crate) open_ended: Option<u32>,
+    /// True if the text has a token that a clean one cannot have; see [`crate::pasted`].
+    pub(crate) is_suspect: bool,
 }
 
 impl Tokens {
@@ -258,13 +291,22 @@ fn step<'t>(
         Token::Comma => COMMA,
         Token::Semicolon => SEMICOLON,
         Token::Colon => COLON,
+        Token::ColonEq => COLON_EQ,
         Token::Dot => DOT,
         Token::Eq => EQ,
         Token::Eq2 => EQ2,
         Token::Neq => NEQ,
-        Token::Lt => LT,
+        Token::Lt => return less_than(lexer, out),
         Token::Le => LE,
-        Token::Gt => GT,
+        Token::Gt => {
+            out.is_suspect |= damage::is_quote(lexer.source(), span.start);
+            GT
+        }
+        Token::Cut => {
+            out.error(range(span.start, span.end), SyntaxErrorKind::Cut);
+            CUT
+        }
+        Token::BareComment => return bare_comment(lexer, out),
         Token::Ge => GE,
         Token::Plus => PLUS,
         Token::Minus => MINUS,
@@ -274,6 +316,7 @@ fn step<'t>(
         Token::Pipe2 => PIPE2,
         Token::ThinArrow => THIN_ARROW,
         Token::FatArrow => FAT_ARROW,
+        Token::Caret => CARET,
         Token::Question => QUESTION,
         Token::Bang => BANG,
         Token::Percent => PERCENT,
@@ -292,15 +335,36 @@ fn step<'t>(
         Token::RefWrite => REF_WRITE_KW,
         Token::True => TRUE_KW,
         Token::False => FALSE_KW,
-        Token::Ident => IDENT,
-        Token::SlashedIdent => return cut_at_comment(lexer, IDENT, out),
+        Token::Ident => {
+            if lexer.slice() == "METADATA"
+                && let Some(rest) = lexer.remainder().strip_prefix(':')
+                && rest.trim_start().starts_with('{')
+            {
+                return old_section(lexer, out);
+            }
+            if let Some(end) = messages::end(lexer.slice(), &lexer.source()[span.start..]) {
+                return message(lexer, end, out);
+            }
+            IDENT
+        }
+        Token::SlashedIdent => return names::cut_at_comment(lexer, IDENT, out),
         Token::Local | Token::DigitLocal => LOCAL,
-        Token::LongLocal => return cut_at_comment(lexer, LOCAL, out),
+        Token::LongLocal => return names::cut_at_comment(lexer, LOCAL, out),
         Token::Graph => GRAPH,
         Token::Global => GLOBAL,
-        Token::LongGlobal => return cut_at_comment(lexer, GLOBAL, out),
+        Token::DigitGlobal => {
+            out.error(range(span.start, span.end), SyntaxErrorKind::UnreadableName);
+            GLOBAL
+        }
+        Token::LongGlobal => return names::cut_at_comment(lexer, GLOBAL, out),
+        Token::TypedName => return names::typed_name(lexer, out),
         Token::Int | Token::SuffixedInt => INT,
         Token::Float => return number(lexer, out),
+        Token::OldInt | Token::OldFloat => {
+            out.error(range(span.start, span.end), SyntaxErrorKind::OldLiteral);
+            if token == Token::OldInt { INT } else { FLOAT }
+        }
+        Token::Str if lexer.slice().ends_with("\\\"") => return names::escaped(lexer, out),
         Token::Str => STRING,
         Token::OpenString => return open_string(lexer, out),
         Token::QuotedName => QUOTED_NAME,
@@ -326,28 +390,6 @@ fn restart<'t>(lexer: &mut Lexer<'t, Token>, end: usize, kind: SyntaxKind, out: 
     out.push(kind, end);
 }
 
-/// Pushes a name, which may contain `/` but no start of a comment: `Nil//empty` is `Nil` and a
-/// comment.
-fn cut_at_comment(lexer: &mut Lexer<'_, Token>, kind: SyntaxKind, out: &mut Tokens) {
-    let (text, span) = (lexer.slice().as_bytes(), lexer.span());
-    let mut cut = text.windows(2).position(|pair| pair == b"//");
-    if cut.is_none()
-        && text.last() == Some(&b'/')
-        && lexer.remainder().as_bytes().first() == Some(&b'*')
-    {
-        cut = Some(text.len() - 1);
-    }
-    match cut {
-        Some(cut) => {
-            // `def/* … */`: the rest may be a keyword.
-            let word = SyntaxKind::from_keyword(&lexer.slice()[..cut]);
-            let kind = word.filter(|_| kind == SyntaxKind::IDENT).unwrap_or(kind);
-            restart(lexer, span.start + cut, kind, out);
-        }
-        None => out.push(kind, span.end),
-    }
-}
-
 /// Pushes `1.5f16`, `1e-5` or `3.`; splits `%t.0.1`, which is two projections.
 fn number(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let span = lexer.span();
@@ -357,6 +399,33 @@ fn number(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
         return restart(lexer, span.start + digits, SyntaxKind::INT, out);
     }
     out.push(SyntaxKind::FLOAT, span.end);
+}
+
+/// Pushes `<`, or `<---- this one` up to the end of the line, a remark of somebody who posted the text.
+#[inline(never)]
+fn less_than(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
+    let start = lexer.span().start;
+    let rest = lexer.remainder();
+    if !rest.starts_with("---") {
+        return out.push(SyntaxKind::LT, lexer.span().end);
+    }
+    lexer.bump(memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
+    let end = lexer.span().end;
+    let kind = SyntaxErrorKind::Pasted { damage: Damage::Remark, count: 1 };
+    out.error(range(start, end), kind);
+    out.push(SyntaxKind::LINE_COMMENT, end);
+}
+
+/// Pushes `/ ty=int32 /`, or a division.
+fn bare_comment(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
+    let start = lexer.span().start;
+    let Some(length) = damage::bare_comment(&lexer.source()[start..]) else {
+        return restart(lexer, start + 1, SyntaxKind::SLASH, out);
+    };
+    lexer.bump(start + length - lexer.span().end);
+    let kind = SyntaxErrorKind::Pasted { damage: Damage::Asterisks, count: 1 };
+    out.error(range(start, start + length), kind);
+    out.push(SyntaxKind::BLOCK_COMMENT, start + length);
 }
 
 /// Pushes a nested comment `/* … */`.
@@ -394,8 +463,20 @@ fn hash(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let rest = lexer.remainder();
     let Some(inside) = rest.strip_prefix('[') else {
         let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        if rest[..end].trim() == "meta data" && rest[end..].trim_start().starts_with("r\"\"\"") {
+            return old_section(lexer, out);
+        }
+        let is_old = rest.starts_with(" ty=") || rest.starts_with(" meta data omitted");
+        // TVM 0.5 prints its messages in comments.
+        let said = rest[..end].trim_start();
+        let is_said = messages::begins(said);
         lexer.bump(end);
-        out.error(range(start, start + 1), SyntaxErrorKind::HashComment);
+        if is_said {
+            out.error(range(start, lexer.span().end), SyntaxErrorKind::PrintedMessage);
+            return out.push(SyntaxKind::HASH_COMMENT, lexer.span().end);
+        }
+        let kind = if is_old { SyntaxErrorKind::OldComment } else { SyntaxErrorKind::HashComment };
+        out.error(range(start, start + 1), kind);
         return out.push(SyntaxKind::HASH_COMMENT, lexer.span().end);
     };
     if inside.trim_start().strip_prefix("metadata").is_some_and(|r| r.trim_start().starts_with(']'))
@@ -407,13 +488,41 @@ fn hash(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     out.push(SyntaxKind::HASH, lexer.span().end);
 }
 
+/// Pushes messages of TVM, as a comment.
+fn message(lexer: &mut Lexer<'_, Token>, length: usize, out: &mut Tokens) {
+    let start = lexer.span().start;
+    lexer.bump(start + length - lexer.span().end);
+    out.open_ended.get_or_insert(start as u32);
+    out.error(range(start, start + length), SyntaxErrorKind::PrintedMessage);
+    out.push(SyntaxKind::BLOCK_COMMENT, start + length);
+}
+
+/// Pushes the metadata section of TVM 0.5, `# meta data` and JSON in a string of Python, or of TVM 0.6,
+/// `METADATA:` and JSON up to the end.
+fn old_section(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
+    let start = lexer.span().start;
+    let rest = lexer.remainder().as_bytes();
+    out.open_ended.get_or_insert(start as u32);
+    let mut end = next_module(rest).unwrap_or(rest.len());
+    if let Some(open) = memchr::memmem::find(&rest[..end], b"r\"\"\"")
+        && let Some(close) = memchr::memmem::find(&rest[open + 4..end], b"\"\"\"")
+    {
+        end = open + 4 + close + 3;
+    }
+    lexer.bump(end);
+    out.error(range(start, lexer.span().start.max(start) + 1), SyntaxErrorKind::OldSection);
+    out.push(SyntaxKind::METADATA, lexer.span().end);
+}
+
 /// Returns the offset of the line feed before the next module of a log, which ends a metadata section;
 /// `None` if the section extends to the end of the text. TVM's JSON has no line that begins with
 /// `#[version` or a time, so scanning for those is safe and much faster than parsing the JSON.
 pub fn next_module(section: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'\n', section).find(|&at| {
         let rest = &section[at + 1..];
-        rest.starts_with(b"#[version") || rest.first() == Some(&b'\n') && is_log_line(&rest[1..])
+        rest.starts_with(b"#[version")
+            || rest.starts_with(b"v0.0.")
+            || rest.first() == Some(&b'\n') && is_log_line(&rest[1..])
     })
 }
 
@@ -451,6 +560,7 @@ fn unknown(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let first = lexer.slice().chars().next().unwrap_or_default();
     // The automaton may have consumed more (`'abc`); only the first character is unknown.
     let end = span.start + first.len_utf8().max(1);
+    out.is_suspect |= damage::is_suspect(first, lexer.source(), span.start);
     if out.kinds.last() == Some(&SyntaxKind::UNKNOWN)
         && let (Some(last), Some(error)) = (out.ends.last_mut(), out.errors.last_mut())
     {

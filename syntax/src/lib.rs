@@ -13,15 +13,22 @@
 mod kind;
 
 pub mod ast;
+mod chunk;
+mod damage;
 mod directives;
 mod error;
 pub mod format;
 mod grammar;
+mod input;
 mod interner;
 mod lexer;
+mod limits;
 mod line_index;
+mod mistake;
 mod node;
+mod number;
 mod parser;
+mod pasted;
 mod reparse;
 mod reuse;
 mod source;
@@ -29,12 +36,16 @@ mod tensors;
 mod text;
 mod tree;
 
+pub use damage::Damage;
 pub use error::{Expectation, SyntaxError, SyntaxErrorKind};
 pub use kind::{Relay, SyntaxKind};
 pub use lexer::next_module;
+pub use limits::ParseLimits;
 pub use line_index::{Encoding, LineColumn, LineIndex, LineWalk};
+pub use mistake::{Mistake, MistakeKind, dtype_of, tensor_type_of};
 pub use node::{Element, Node, Token};
-pub use parser::ParseLimits;
+pub use number::{float_parts, int_parts};
+pub use pasted::{cleaning, readable_section, unquoted};
 pub use reparse::Edit;
 pub use rowan::NodeOrToken;
 pub use rowan::{GreenNode, GreenNodeData, GreenTokenData, TextRange, TextSize};
@@ -46,9 +57,10 @@ pub type SyntaxNode = rowan::SyntaxNode<Relay>;
 /// A token with access to its parent and siblings.
 pub type SyntaxToken = rowan::SyntaxToken<Relay>;
 
+use input::Input;
 use interner::Interner;
 use lexer::TensorTypes;
-use parser::{Input, Parser};
+use parser::Parser;
 
 /// A syntax tree and the errors found while it was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +73,11 @@ pub struct Parse {
     /// the content of a comment; nothing else is known of their tokens.
     pub directives: Vec<TextSize>,
     limits: ParseLimits,
+    /// True if the text has a token that a clean one cannot have, so that an edit may change how all of it is
+    /// read.
+    is_suspect: bool,
+    /// True if the text is damaged, and was read in its readable form.
+    is_pasted: bool,
 }
 
 impl Parse {
@@ -104,8 +121,46 @@ pub fn tokens(text: &str) -> impl Iterator<Item = (SyntaxKind, TextSize)> {
     tokens.kinds.into_iter().zip(tokens.ends.into_iter().map(TextSize::new))
 }
 
+/// Returns true for a line that a compiler or a log writes: `One or more operators have not been tuned.`
+pub fn is_log_text(line: &str) -> bool {
+    grammar::foreign::is_noise(line)
+}
+
 fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {
-    parse_tokens(text, lexer::lex(text, TensorTypes::Whole), limits, entry)
+    let tokens = lexer::lex(text, TensorTypes::Whole);
+    if tokens.is_suspect
+        && let Some(masked) = pasted::masked(text)
+    {
+        return parse_masked(text, masked, limits, entry);
+    }
+    let parse = parse_tokens(text, tokens, limits, entry);
+    match parse.is_suspect.then(|| pasted::masked(text)).flatten() {
+        Some(masked) => parse_masked(text, masked, limits, entry),
+        None => parse,
+    }
+}
+
+/// Parses a damaged text in its readable form.
+fn parse_masked(
+    text: &str,
+    masked: pasted::Masked,
+    limits: ParseLimits,
+    entry: fn(&mut Parser<'_>),
+) -> Parse {
+    // The trees of tensor types are made of their texts, which may be damaged.
+    let mut tokens = lexer::lex(&masked.text, TensorTypes::Spelled);
+    masked.join(&mut tokens);
+    let mut errors = std::mem::take(&mut tokens.errors);
+    errors.iter_mut().for_each(|error| error.range = masked.widen(error.range));
+    let input = Input::new(&masked.text, tokens);
+    let mut parser = Parser::damaged(input, text, limits);
+    entry(&mut parser);
+    let parsed = parser.finish();
+    errors.extend(masked.errors());
+    parsed.retain(&mut errors);
+    errors.extend(parsed.errors);
+    let (green, directives) = (parsed.green, directives::find(text));
+    Parse { green, errors, directives, limits, is_suspect: true, is_pasted: true }
 }
 
 fn parse_tokens(
@@ -115,10 +170,14 @@ fn parse_tokens(
     entry: fn(&mut Parser<'_>),
 ) -> Parse {
     let mut errors = std::mem::take(&mut tokens.errors);
+    let mut is_suspect = tokens.is_suspect;
     let interner = tensors::intern(text, &mut tokens, Interner::default());
     let mut parser = Parser::new(Input::new(text, tokens), limits, interner);
     entry(&mut parser);
     let parsed = parser.finish();
+    is_suspect |= parsed.is_suspect;
+    is_suspect |= parsed.retain(&mut errors);
     errors.extend(parsed.errors);
-    Parse { green: parsed.green, errors, directives: directives::find(text), limits }
+    let (green, directives) = (parsed.green, directives::find(text));
+    Parse { green, errors, directives, limits, is_suspect, is_pasted: false }
 }

@@ -9,120 +9,24 @@ use std::cell::Cell;
 use rowan::{GreenNode, TextRange};
 
 use crate::{
-    Expectation, SyntaxError, SyntaxErrorKind, SyntaxKind,
-    error::range,
+    Expectation, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind,
+    input::{COLUMN_ZERO, GLUED, Input, NEW_LINE},
     interner::Interner,
     kind::KindSet,
-    lexer::Tokens,
     tree::{Finished, Tree},
 };
 
-/// The tokens of a text without trivia, with flags about the trivia before each of them.
-pub(crate) struct Input<'t> {
-    text: &'t str,
-    tokens: Tokens,
-    significant: Vec<Significant>,
-}
-
-/// A token that is not trivia, or the end of the file.
-#[derive(Clone, Copy)]
-struct Significant {
-    /// The index among all tokens.
-    raw: u32,
-    kind: SyntaxKind,
-    flags: u8,
-}
-
-/// Set if a line break precedes the token.
-const NEW_LINE: u8 = 1;
-/// Set if the token directly follows the previous one.
-const GLUED: u8 = 2;
-/// Set if the token begins at the first column of its line.
-const COLUMN_ZERO: u8 = 4;
-
-impl<'t> Input<'t> {
-    pub(crate) fn new(text: &'t str, tokens: Tokens) -> Input<'t> {
-        Self::fragment(text, tokens, true)
-    }
-
-    /// Creates the input for a part of a text. `line_start` is true if it begins a line.
-    pub(crate) fn fragment(text: &'t str, tokens: Tokens, line_start: bool) -> Input<'t> {
-        let n = tokens.len();
-        let mut input = Input { text, significant: Vec::with_capacity(n * 3 / 4 + 1), tokens };
-        let bytes = text.as_bytes();
-        let mut flags = if line_start { COLUMN_ZERO | NEW_LINE } else { 0 };
-        let mut start = 0;
-        let tokens = input.tokens.kinds.iter().zip(&input.tokens.ends);
-        for (i, (&kind, &end)) in tokens.enumerate() {
-            if kind.is_trivia() {
-                flags &= !(GLUED | COLUMN_ZERO);
-                let is_space = end - start == 1 && bytes.get(start as usize) == Some(&b' ');
-                if kind == SyntaxKind::WHITESPACE && !is_space {
-                    let trivia = &bytes[start as usize..end as usize];
-                    if memchr::memchr(b'\n', trivia).is_some() {
-                        flags |= NEW_LINE;
-                    }
-                    // A byte order mark has no width.
-                    if trivia.last() == Some(&b'\n') || trivia == "\u{FEFF}".as_bytes() {
-                        flags |= COLUMN_ZERO;
-                    }
-                }
-            } else {
-                input.significant.push(Significant { raw: i as u32, kind, flags });
-                flags = GLUED;
-            }
-            start = end;
-        }
-        let (raw, kind, flags) = (n as u32, SyntaxKind::END_OF_FILE, flags | NEW_LINE);
-        input.significant.push(Significant { raw, kind, flags });
-        input
-    }
-
-    /// Returns the index of the first significant token at or after raw token `raw`.
-    pub(crate) fn first_significant_from(&self, raw: usize) -> usize {
-        self.significant.partition_point(|token| (token.raw as usize) < raw)
-    }
-
-    /// Returns the index of a significant token among all tokens.
-    fn raw(&self, token: usize) -> usize {
-        self.significant[token].raw as usize
-    }
-
-    fn range(&self, token: usize) -> TextRange {
-        let raw = self.raw(token);
-        if raw == self.tokens.len() {
-            // END_OF_FILE is reported at the end of the last significant token.
-            let end = token.checked_sub(1).map_or(0, |t| self.tokens.ends[self.raw(t)]);
-            return range(end as usize, end as usize);
-        }
-        range(self.tokens.start(raw) as usize, self.tokens.ends[raw] as usize)
-    }
-}
-
-/// Limits on nesting, which bound the recursion of the parser and of all later passes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ParseLimits {
-    /// Maximum nesting of expressions, types and patterns. Chains of calls and projections
-    /// (`%f(%x).0`) count as nesting and may reach twice this depth.
-    pub depth: u32,
-    /// Maximum number of operators in one chain (`%a + %b + …`). Such chains nest to the left, and
-    /// passes handle them iteratively, so the limit is higher than [`ParseLimits::depth`].
-    pub chain: u32,
-}
-
-impl Default for ParseLimits {
-    fn default() -> Self {
-        // A level needs about 1.5 kB of stack in the parser and 0.5 kB in later passes; a thread
-        // has 2 MiB.
-        ParseLimits { depth: 256, chain: 2_000 }
-    }
-}
+/// The most spaces that are counted.
+const MAX_INDENTATION: usize = 64;
 
 pub(crate) struct Parser<'t> {
     input: Input<'t>,
     pos: usize,
     tree: Tree<'t>,
     errors: Vec<SyntaxError>,
+    banners: Vec<TextRange>,
+    /// Set by an error after a number at the start of a line: `12 def @main() {`.
+    is_suspect: bool,
     /// Set from an error until [`Parser::recover`]. Errors in between are likely consequences and
     /// are not reported.
     recovering: bool,
@@ -141,17 +45,54 @@ pub(crate) struct Parser<'t> {
 pub(crate) struct Parsed<'t> {
     pub(crate) green: GreenNode,
     pub(crate) errors: Vec<SyntaxError>,
+    /// The lines of logs, whose characters are no errors.
+    pub(crate) banners: Vec<TextRange>,
+    /// True if lines may have numbers in front.
+    pub(crate) is_suspect: bool,
     /// The interner, for the next parser over the same text.
     pub(crate) interner: Interner<'t>,
 }
 
+impl Parsed<'_> {
+    /// Removes the errors about characters in the lines of logs from those of the lexer. Returns true if an
+    /// unclosed string was one of them, which any later quote may close.
+    pub(crate) fn retain(&self, errors: &mut Vec<SyntaxError>) -> bool {
+        if self.banners.is_empty() {
+            return false;
+        }
+        let mut has_string = false;
+        errors.retain(|error| {
+            // The banners are in order.
+            let next = self.banners.partition_point(|line| line.end() <= error.range.start());
+            let is_inside =
+                self.banners.get(next).is_some_and(|line| line.contains_range(error.range));
+            has_string |= is_inside && matches!(error.kind, SyntaxErrorKind::UnclosedString);
+            !(is_inside && error.kind.is_of_characters())
+        });
+        has_string
+    }
+}
+
 impl<'t> Parser<'t> {
     pub(crate) fn new(input: Input<'t>, limits: ParseLimits, interner: Interner<'t>) -> Parser<'t> {
+        let tree = Tree::new(input.text, &input.tokens, interner);
+        Parser::with(input, tree, limits)
+    }
+
+    /// Creates a parser whose input is the readable form of a damaged text.
+    pub(crate) fn damaged(input: Input<'t>, text: &'t str, limits: ParseLimits) -> Parser<'t> {
+        let tree = Tree::damaged(text, &input.tokens);
+        Parser::with(input, tree, limits)
+    }
+
+    fn with(input: Input<'t>, tree: Tree<'t>, limits: ParseLimits) -> Parser<'t> {
         Parser {
-            tree: Tree::new(input.text, &input.tokens, interner),
+            tree,
             input,
             pos: 0,
             errors: Vec::new(),
+            banners: Vec::new(),
+            is_suspect: false,
             recovering: false,
             limits,
             depth: 0,
@@ -168,8 +109,9 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn finish(self) -> Parsed<'t> {
-        let (green, interner) = self.tree.complete();
-        Parsed { green, errors: self.errors, interner }
+        let Parser { tree, errors, banners, is_suspect, .. } = self;
+        let (green, interner) = tree.complete();
+        Parsed { green, errors, banners, is_suspect, interner }
     }
 
     pub(crate) fn limits(&self) -> ParseLimits {
@@ -247,14 +189,26 @@ impl<'t> Parser<'t> {
         self.flag(0, COLUMN_ZERO)
     }
 
+    /// Returns the number of spaces before the `n`th token from here, the first one of its line.
+    pub(crate) fn indentation(&self, n: usize) -> usize {
+        let start = usize::from(self.range_of(self.pos + n).start());
+        let before = &self.input.text.as_bytes()[..start];
+        before
+            .iter()
+            .rev()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .take(MAX_INDENTATION)
+            .count()
+    }
+
     /// Returns the text of the `n`th token from here.
     pub(crate) fn text(&self, n: usize) -> &'t str {
         &self.input.text[self.range_of(self.pos + n)]
     }
 
-    /// Returns the text from the current token to the end of its line.
-    pub(crate) fn rest_of_line(&self) -> &'t str {
-        let rest = &self.input.text[usize::from(self.range().start())..];
+    /// Returns the text from the `n`th token from here to the end of its line.
+    pub(crate) fn rest_of_line(&self, n: usize) -> &'t str {
+        let rest = &self.input.text[usize::from(self.range_of(self.pos + n).start())..];
         rest.lines().next().unwrap_or_default()
     }
 
@@ -318,6 +272,10 @@ impl<'t> Parser<'t> {
     pub(crate) fn bump_joined(&mut self, kind: SyntaxKind, count: usize) {
         let count = count.min(self.input.significant.len() - 1 - self.pos);
         if count > 0 {
+            if kind == SyntaxKind::BANNER {
+                let last = self.range_of(self.pos + count - 1);
+                self.banners.push(self.range().cover(last));
+            }
             let ends = (self.input.raw(self.pos), self.input.raw(self.pos + count - 1));
             self.tree.joined(&self.input.tokens, kind, ends);
             self.pos += count;
@@ -342,15 +300,15 @@ impl<'t> Parser<'t> {
         i - self.pos
     }
 
-    /// Returns the number of tokens from the current one to the end of its line.
-    pub(crate) fn count_on_line(&self) -> usize {
-        let mut i = self.pos + 1;
-        while self.peek(i - self.pos) != SyntaxKind::END_OF_FILE
-            && self.input.significant[i].flags & NEW_LINE == 0
+    /// Returns the number of tokens from the `n`th one from here to the end of its line.
+    pub(crate) fn count_on_line(&self, n: usize) -> usize {
+        let mut i = n + 1;
+        while self.peek(i) != SyntaxKind::END_OF_FILE
+            && self.input.significant[self.pos + i].flags & NEW_LINE == 0
         {
             i += 1;
         }
-        i - self.pos
+        i - n
     }
 
     /// Consumes a token of `kind`, or reports that it is missing.
@@ -393,6 +351,10 @@ impl<'t> Parser<'t> {
         if std::mem::replace(&mut self.recovering, true) {
             return;
         }
+        if self.is_near_cut() {
+            return;
+        }
+        self.is_suspect |= self.is_after_number();
         // A token missing at the end of a line is reported there, not at the start of the next
         // line.
         let range = if matches!(kind, SyntaxErrorKind::Expected { .. }) && self.on_new_line(0) {
@@ -402,6 +364,32 @@ impl<'t> Parser<'t> {
             self.range()
         };
         self.errors.push(SyntaxError { range, kind });
+    }
+
+    /// Returns the text at `range`.
+    pub(crate) fn text_at(&self, range: TextRange) -> &'t str {
+        &self.input.text[range]
+    }
+
+    /// Returns true at a place where the text was cut, or directly after it: an error there is a consequence.
+    pub(crate) fn is_near_cut(&self) -> bool {
+        let kind = |at: usize| self.input.significant.get(at).map(|token| token.kind);
+        kind(self.pos) == Some(SyntaxKind::CUT)
+            || self.pos.checked_sub(1).and_then(kind) == Some(SyntaxKind::CUT)
+    }
+
+    /// Has the text searched for damage.
+    pub(crate) fn suspect(&mut self) {
+        self.is_suspect = true;
+    }
+
+    /// Returns true after a number that begins a line.
+    fn is_after_number(&self) -> bool {
+        let before = self.pos.checked_sub(1).map(|at| self.input.significant[at]);
+        let is_number = before.is_some_and(|token| {
+            matches!(token.kind, SyntaxKind::INT | SyntaxKind::FLOAT) && token.flags & NEW_LINE != 0
+        });
+        is_number && (!self.on_new_line(0) || self.peek(0) == SyntaxKind::INT)
     }
 
     /// Returns true between an error and [`Parser::recover`].
@@ -415,9 +403,24 @@ impl<'t> Parser<'t> {
         self.recovering = false;
     }
 
+    /// Takes errors up to the next call of [`Parser::recover`] for consequences of what has been recorded.
+    pub(crate) fn suppress_errors(&mut self) {
+        self.recovering = true;
+    }
+
+    /// Removes the errors at and after `start`, which are consequences of what begins there.
+    pub(crate) fn forget_errors_from(&mut self, start: rowan::TextSize) {
+        while self.errors.pop_if(|error| error.range.start() >= start).is_some() {}
+    }
+
     /// Records a construct at `range` that TVM's parser rejects.
     pub(crate) fn compat(&mut self, range: TextRange, kind: SyntaxErrorKind) {
         debug_assert!(kind.is_compat());
+        self.record(range, kind);
+    }
+
+    /// Records an error after which the parser goes on.
+    pub(crate) fn record(&mut self, range: TextRange, kind: SyntaxErrorKind) {
         self.errors.push(SyntaxError { range, kind });
     }
 

@@ -17,19 +17,22 @@
 //! that continues after the run, errors of an enclosing statement), the unit is widened to the
 //! enclosing block and finally to the file.
 
-use rowan::{GreenNode, GreenNodeData, NodeOrToken, TextRange, TextSize};
+mod part;
+
+use rowan::{NodeOrToken, TextRange, TextSize};
+
+use part::{Part, SyntaxElement, element_after, element_before, parent_of};
 
 use crate::{
     Parse, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, directives, grammar,
-    interner::{Element, Interner},
+    input::Input,
+    interner::Interner,
     lexer::{TensorTypes, lex},
-    parser::{Input, Parser},
-    reuse::{owned, reuse_each},
+    parser::Parser,
+    reuse::reuse_each,
     source::Source,
     tensors,
 };
-
-type SyntaxElement = NodeOrToken<SyntaxNode, SyntaxToken>;
 
 /// A replacement in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +58,8 @@ impl Edit {
 /// A run of children to reparse.
 struct Run {
     parent: SyntaxNode,
-    /// Indices among the children of the parent.
-    children: std::ops::Range<usize>,
+    /// The first element, and the last one or that after it.
+    children: (SyntaxElement, End),
     /// The range of the children, in old offsets.
     range: TextRange,
     /// The end of the text visible to the parser, in old offsets.
@@ -65,13 +68,37 @@ struct Run {
     before_node: bool,
 }
 
+/// The end of a run.
+enum End {
+    /// It includes this element.
+    Last(SyntaxElement),
+    /// It ends before this one.
+    Before(SyntaxElement),
+}
+
 impl Run {
     /// Returns the end of the last significant token, in old offsets.
     fn last_token_end(&self) -> TextSize {
-        let green = self.parent.green();
-        let run = green.children().skip(self.children.start).take(self.children.len());
-        let trivia = run.rev().take_while(|child| SyntaxKind::of(child.kind()).is_trivia());
-        self.range.end() - trivia.map(|child| child.text_len()).sum::<TextSize>()
+        let last = match &self.children.1 {
+            End::Last(last) => Some(last.clone()),
+            End::Before(next) => element_before(next),
+        };
+        let elements = std::iter::successors(last, element_before);
+        let mut elements = elements.take_while(|e| e.text_range().start() >= self.range.start());
+        let last = elements.find(|e| !e.kind().is_trivia());
+        last.map_or(self.range.start(), |last| last.text_range().end())
+    }
+
+    /// Returns the part of the parent that it replaces.
+    fn part(&self) -> Part {
+        let (first, end) = &self.children;
+        let last = match end {
+            End::Last(last) => Some(last.clone()),
+            End::Before(next) => Some(next.clone())
+                .filter(|next| next != first)
+                .and_then(|next| element_before(&next)),
+        };
+        Part::new(&self.parent, first, last.as_ref())
     }
 }
 
@@ -101,8 +128,11 @@ impl Parse {
         if !root.text_range().contains_range(edit.range) {
             return None;
         }
-        // Any later quote may close an unclosed string.
-        if self.errors.iter().any(|e| e.kind == SyntaxErrorKind::UnclosedString) {
+        // Any later quote may close an unclosed string, and any line may decide that lines are quoted.
+        if self.is_suspect {
+            return None;
+        }
+        if self.errors.iter().any(|e| matches!(e.kind, SyntaxErrorKind::UnclosedString)) {
             return None;
         }
         let around = match root.covering_element(edit.range) {
@@ -227,7 +257,7 @@ impl Parse {
         let file_end = list.ancestors().last()?.text_range().end();
         Some(Run {
             parent: list.clone(),
-            children: first.index()..last.index() + 1,
+            children: (first, End::Last(last)),
             range,
             lookahead_end: (range.end() + TextSize::new(400)).min(file_end),
             before_node: false,
@@ -246,10 +276,11 @@ impl Parse {
                     .iter()
                     .any(|e| !e.kind.is_compat() && item.text_range().contains_range(e.range))
         })?;
-        let touched = file.children().skip_while(|n| n.index() < run.children.start);
-        let mut touched = touched.take_while(|n| n.index() < run.children.end);
+        let start = |n: &SyntaxNode| n.text_range().start();
+        let touched = file.children().skip_while(|n| start(n) < run.range.start());
+        let mut touched = touched.take_while(|n| start(n) < run.range.end());
         // Other rules apply to the first item after any log lines and to items after an expression.
-        let mut before = file.children().take_while(|n| n.index() < run.children.start);
+        let mut before = file.children().take_while(|n| start(n) < run.range.start());
         let after_first = before.any(|n| n.kind() != SyntaxKind::BANNER_ITEM);
         (after_first && touched.all(|n| is_definition(&n))).then_some(run)
     }
@@ -271,7 +302,7 @@ impl Parse {
         }
 
         let mut tokens = lex(part, TensorTypes::Whole);
-        if tokens.open_ended.is_some_and(|start| (start as usize) < len) {
+        if tokens.is_suspect || tokens.open_ended.is_some_and(|start| (start as usize) < len) {
             return None;
         }
         let boundary = match tokens.ends.binary_search(&(len as u32)) {
@@ -281,9 +312,10 @@ impl Parse {
         };
         let mut errors = std::mem::take(&mut tokens.errors);
         let parent = run.parent.green();
+        let replaced = run.part();
         // Seed the interner with the neighbours too: a new statement often resembles them.
-        let around = parent.children().skip(run.children.start.saturating_sub(2));
-        let interner = Interner::seeded(around.take(run.children.len() + 4));
+        let around = replaced.elements(&parent).skip(replaced.before.len().saturating_sub(2));
+        let interner = Interner::seeded(around.take(replaced.count + 4));
         let interner = tensors::intern(part, &mut tokens, interner);
         let before = start.checked_sub(1).and_then(|before| text.part(before..start));
         let at_line_start = before.is_some_and(|before| before == "\n");
@@ -297,7 +329,9 @@ impl Parse {
         parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
-        if run.children.start == 1 && !is_param && lines != parser.on_new_line(0) {
+        let is_second =
+            element_before(&run.children.0).is_some_and(|first| element_before(&first).is_none());
+        if is_second && !is_param && lines != parser.on_new_line(0) {
             // Error recovery depends on the layout of the block.
             return None;
         }
@@ -315,9 +349,15 @@ impl Parse {
             return None;
         }
         let parsed = parser.finish();
+        if parsed.is_suspect {
+            return None;
+        }
         errors.retain(|e| usize::from(e.range.end()) <= len);
+        if parsed.retain(&mut errors) {
+            return None;
+        }
         errors.extend(parsed.errors);
-        if errors.iter().any(|e| e.kind == SyntaxErrorKind::TooDeep)
+        if errors.iter().any(|e| matches!(e.kind, SyntaxErrorKind::TooDeep))
             || is_param && !errors.is_empty()
         {
             return None;
@@ -333,22 +373,25 @@ impl Parse {
         {
             return None;
         }
-        let old = parent.children().skip(run.children.start).take(run.children.len());
+        let old = replaced.elements(&parent).skip(replaced.before.len()).take(replaced.count);
         // The run may be a definition of thousands of statements of which one has changed.
         let new: Vec<_> = reuse_each(old, fragment.children()).collect();
-        let mut green = spliced(&parent, run.children.clone(), new);
+        let mut green = replaced.with(&parent, new);
         // `replace_with` of rowan counts the children of each ancestor that it copies.
-        for node in run.parent.ancestors() {
-            if let Some(parent) = node.parent() {
-                let at = node.index();
-                green = spliced(&parent.green(), at..at + 1, vec![green.into()]);
-            }
+        let mut node = run.parent.clone();
+        while let Some(parent) = parent_of(&node) {
+            let element = NodeOrToken::Node(node);
+            let part = Part::new(&parent, &element, Some(&element));
+            green = part.with(&parent.green(), vec![green.into()]);
+            node = parent;
         }
         Some(Parse {
             green,
             errors: self.merged_errors(run.range, delta, errors),
             directives: directives::update(&self.directives, text, edit.range, edit.insert.len()),
             limits: self.limits,
+            is_suspect: false,
+            is_pasted: false,
         })
     }
 
@@ -399,78 +442,21 @@ impl Parse {
     }
 }
 
-/// The children of a node with some of them replaced. `splice_children` of rowan collects them first,
-/// which costs as much again in a block of thousands of statements.
-struct Spliced<'t> {
-    /// The old children that come next: those before the replaced ones, then those after them.
-    old: rowan::Children<'t>,
-    new: std::vec::IntoIter<Element>,
-    after: rowan::Children<'t>,
-}
-
-/// Returns a node with some of its children replaced.
-fn spliced(
-    parent: &GreenNodeData,
-    replaced: std::ops::Range<usize>,
-    new: Vec<Element>,
-) -> GreenNode {
-    GreenNode::new(parent.kind(), Spliced::new(parent, replaced, new))
-}
-
-impl<'t> Spliced<'t> {
-    fn new(
-        parent: &'t GreenNodeData,
-        replaced: std::ops::Range<usize>,
-        new: Vec<Element>,
-    ) -> Spliced<'t> {
-        let children = parent.children();
-        let (mut old, mut after) = (children.clone(), children);
-        // Shortens both in constant time. Adapters would be tested again for each child.
-        if let Some(last) = (old.len() - replaced.start).checked_sub(1) {
-            old.nth_back(last);
-        }
-        if let Some(last) = replaced.end.checked_sub(1) {
-            after.nth(last);
-        }
-        Spliced { old, new: new.into_iter(), after }
-    }
-
-    #[cold]
-    fn next_other(&mut self) -> Option<Element> {
-        if let Some(new) = self.new.next() {
-            return Some(new);
-        }
-        std::mem::swap(&mut self.old, &mut self.after);
-        self.old.next().map(owned)
-    }
-}
-
-impl Iterator for Spliced<'_> {
-    type Item = Element;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Element> {
-        match self.old.next() {
-            Some(child) => Some(owned(child)),
-            None => self.next_other(),
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let length = self.old.len() + self.new.len() + self.after.len();
-        (length, Some(length))
-    }
-}
-
-impl ExactSizeIterator for Spliced<'_> {}
-
 /// Returns the children of `parent` touched by the edit, extended to the left up to a `clean` child
 /// and by the adjacent white space.
 fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bool) -> Option<Run> {
     let whole = parent.text_range();
     let byte = TextSize::new(1);
     // A binary search, where `token_at_offset` visits every child.
-    let child_at = |offset: TextSize| parent.child_or_token_at_range(TextRange::at(offset, byte));
+    let child_at = |offset: TextSize| {
+        let range = TextRange::at(offset, byte);
+        match parent.child_or_token_at_range(range)? {
+            NodeOrToken::Node(chunk) if chunk.kind() == SyntaxKind::CHUNK => {
+                chunk.child_or_token_at_range(range)
+            }
+            child => Some(child),
+        }
+    };
     let is_gap = |e: &SyntaxElement| e.kind().is_trivia();
     let is_brace =
         |e: &SyntaxElement| matches!(e.kind(), SyntaxKind::L_BRACE | SyntaxKind::R_BRACE);
@@ -481,14 +467,14 @@ fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bo
     let (from, to) = (edited.start(), edited.end());
     let mut first = child_at(if from > whole.start() { from - byte } else { from })?;
     if first.kind() == SyntaxKind::L_BRACE {
-        first = first.next_sibling_or_token()?;
+        first = element_after(&first)?;
     }
     let mut last = child_at(if to < whole.end() { to } else { to - byte })?;
-    if last.index() < first.index() {
+    if last.text_range().start() < first.text_range().start() {
         // The edit is between a brace and the child after it.
         last = first.clone();
     }
-    while let Some(before) = first.prev_sibling_or_token() {
+    while let Some(before) = element_before(&first) {
         let stop = is_brace(&before)
             || before.as_node().is_some_and(|n| clean(n) && n.text_range().end() < edited.start());
         if stop {
@@ -496,7 +482,7 @@ fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bo
         }
         first = before;
     }
-    while let Some(after) = last.next_sibling_or_token() {
+    while let Some(after) = element_after(&last) {
         // Tokens skipped after a broken expression belong to it.
         let belongs =
             is_gap(&after) || matches!(after.kind(), SyntaxKind::ERROR | SyntaxKind::SEMICOLON);
@@ -512,7 +498,7 @@ fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bo
         return None;
     }
     let start = first.text_range().start().min(end);
-    let next = if empty { Some(last.clone()) } else { last.next_sibling_or_token() };
+    let next = if empty { Some(last.clone()) } else { element_after(&last) };
     let file_end = parent.ancestors().last()?.text_range().end();
     let lookahead_end = match &next {
         // One more statement, or a few lines after the block.
@@ -521,10 +507,9 @@ fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bo
         None => file_end,
     };
     let before_node = matches!(next, Some(NodeOrToken::Node(_)));
-    let until = if empty { last.index() } else { last.index() + 1 };
     Some(Run {
         parent: parent.clone(),
-        children: first.index().min(until)..until,
+        children: (first, if empty { End::Before(last) } else { End::Last(last) }),
         range: TextRange::new(start, end),
         lookahead_end: lookahead_end.min(end + TextSize::new(20_000)).min(file_end),
         before_node,
@@ -533,8 +518,8 @@ fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bo
 
 /// Returns true if the first statement of the block is on a line of its own.
 fn on_lines(block: &SyntaxNode) -> bool {
-    block
-        .children_with_tokens()
+    let open = block.first_child_or_token();
+    std::iter::successors(open, element_after)
         .skip(1)
         .take_while(|e| e.kind().is_trivia())
         .any(|e| e.kind() == SyntaxKind::WHITESPACE && e.to_string().contains('\n'))

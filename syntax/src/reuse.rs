@@ -55,10 +55,11 @@ pub(crate) fn reuse_each<'t>(
     })
 }
 
-/// Returns true if parts of such a node are worth reusing. These kinds nest at most three levels
+/// Returns true if parts of such a node are worth reusing. These kinds nest at most four levels
 /// deep, which bounds the recursion.
 fn is_divisible(kind: SyntaxKind) -> bool {
-    matches!(kind, SyntaxKind::FN_DEF | SyntaxKind::EXPR_ITEM | SyntaxKind::BLOCK)
+    use SyntaxKind::*;
+    matches!(kind, FN_DEF | EXPR_ITEM | BLOCK | CHUNK)
 }
 
 /// Returns an owned child.

@@ -5,10 +5,11 @@
 //! that the builder of the tree only looks it up. The tree is that of the separate tokens.
 
 use crate::{
-    grammar,
+    ParseLimits, grammar,
+    input::Input,
     interner::Interner,
     lexer::{TensorTypes, Tokens, lex},
-    parser::{Input, ParseLimits, Parser},
+    parser::Parser,
 };
 
 /// Adds the trees of the tensor types among the tokens of `text` to the interner, and their numbers

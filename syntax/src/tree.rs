@@ -12,7 +12,7 @@ use std::ops::Range;
 use rowan::{GreenNode, GreenToken, NodeOrToken};
 
 use crate::{
-    SyntaxKind,
+    SyntaxKind, chunk,
     interner::{Element, Interner},
     lexer::Tokens,
 };
@@ -38,6 +38,8 @@ pub(crate) struct Tree<'t> {
     pending: usize,
     /// The number of tensor types pushed.
     tensors: usize,
+    /// True if tokens of a fixed spelling may be spelled otherwise: `&lt;`.
+    is_damaged: bool,
     interner: Interner<'t>,
 }
 
@@ -62,8 +64,14 @@ impl<'t> Tree<'t> {
             open: Vec::new(),
             pending: 0,
             tensors: 0,
+            is_damaged: false,
             interner,
         }
+    }
+
+    /// Creates the tree of a damaged text, whose tokens are those of its readable form.
+    pub(crate) fn damaged(text: &'t str, tokens: &Tokens) -> Tree<'t> {
+        Tree { is_damaged: true, ..Tree::new(text, tokens, Interner::default()) }
     }
 
     /// Ends the tree before raw token `end`.
@@ -96,7 +104,7 @@ impl<'t> Tree<'t> {
                 Some(tree) => tree.into(),
                 None => self.interner.token(kind, text).into(),
             }
-        } else if kind.is_fixed() {
+        } else if kind.is_fixed() && !self.is_damaged {
             self.interner.insert_fixed(kind, text).into()
         } else {
             self.interner.token(kind, text).into()
@@ -210,6 +218,9 @@ impl<'t> Tree<'t> {
         if is_empty {
             self.children.push(GreenNode::new(kind.into(), []).into());
             return Finished::Empty;
+        }
+        if kind == SyntaxKind::BLOCK {
+            chunk::distribute(&mut self.children, from);
         }
         let node = self.interner.node(kind, &mut self.children, from);
         self.children.push(node.into());

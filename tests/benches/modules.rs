@@ -32,10 +32,9 @@ fn main() {
     // `cargo bench` passes `--bench`; other arguments select parts.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |part: &str| chosen.is_empty() || chosen.iter().any(|c| c == part);
-    let mut modules: Vec<(String, String)> = corpus::conformance()
-        .map(|folder| corpus::relay_files(&folder.join("models")))
-        .unwrap_or_default()
+    let mut modules: Vec<(String, String)> = corpus::models()
         .into_iter()
+        .flatten()
         .filter(|(name, _)| NAMED.contains(&name.as_str()))
         .collect();
     if modules.is_empty() {

@@ -20,10 +20,9 @@ const URI: &str = "file:///module.relay";
 
 fn main() {
     let only = std::env::var("RELAY_BENCH_MODULE").ok();
-    let mut modules: Vec<(String, String)> = corpus::conformance()
-        .map(|folder| corpus::relay_files(&folder.join("models")))
-        .unwrap_or_default()
+    let mut modules: Vec<(String, String)> = corpus::models()
         .into_iter()
+        .flatten()
         .filter(|(name, _)| ["bert-base.relay", "lstm500.relay"].contains(&name.as_str()))
         .collect();
     if modules.is_empty() {

@@ -22,12 +22,9 @@ const OPERATORS: usize = 20;
 const CALLS: usize = 256;
 
 fn main() {
-    let models = corpus::conformance().map(|folder| corpus::relay_files(&folder.join("models")));
-    let calls: Vec<Call> = match models {
-        Some(models) if !models.is_empty() => {
-            models.iter().flat_map(|(_, text)| calls::of_text(text)).collect()
-        }
-        _ => {
+    let calls: Vec<Call> = match corpus::models() {
+        Some(models) => models.iter().flat_map(|(_, text)| calls::of_text(text)).collect(),
+        None => {
             println!("there is no conformance corpus: the calls of the markdown tests");
             calls::of_pages()
         }

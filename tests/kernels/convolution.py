@@ -123,6 +123,18 @@ def convolutions():
          convolution(half[0].array, half[1].array, [1, 1], [0, 0], [1, 1]), 1e-4)
 
 
+def convolutions_of_fewer_elements():
+    """Negative padding removes elements, and a weight in blocks may have more kernels than the result has channels."""
+    x, w = floats(1, 4, 7, 6), floats(3, 4, 3, 2)
+    case("nn.conv2d(%a, %b, kernel_size=[3, 2], padding=[-1, 1, 2, -2])", [x, w],
+         convolution(x[:, :, 1:, :4], w, [1, 1], [(0, 2), (1, 0)], [1, 1]), 1e-4)
+    case("nn.conv2d_transpose(%a, %b, channels=4, kernel_size=[3, 2], padding=[-1, 0, 1, -2])", [x[:, :3], w],
+         np.pad(transposed(x[:, :3], w, [1, 1], [(0, 1), (0, 0)], [0, 0], [1, 1]), [(0, 0), (0, 0), (1, 0), (0, 2)]), 1e-4)
+    filled = np.concatenate([w, np.zeros((1, 4, 3, 2), "float32")])
+    case('nn.conv2d(%a, %b, channels=3, kernel_size=[3, 2], kernel_layout="OIHW4o")', [x, relaid(filled, "OIHW", "OIHW4o")],
+         convolution(x, w, [1, 1], [0, 0], [1, 1]), 1e-4)
+
+
 def transposed_convolutions():
     for rank, letters in ((1, "W"), (2, "HW"), (3, "DHW")):
         x, w = floats(2, 3, *[4, 5, 3][:rank]), floats(3, 2, *[3, 2, 3][:rank])

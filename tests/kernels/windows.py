@@ -73,6 +73,27 @@ def pools():
              relaid(pooled(x, kind, [2, 3], [2, 1], [(0, 0), (1, 1)], [1, 1]), "NCHW", "NCHW2c"))
 
 
+def pools_of_fewer_elements():
+    """Negative padding removes elements, `out_layout` has no effect, and blocks of channels may have any size."""
+    x = floats(1, 2, 6, 5)
+    for kind in ("max", "avg"):
+        for include in (False, True) if kind == "avg" else (None,):
+            tail = "pool_size=[2, 3], strides=[2, 1], padding=[-1, 0, 1, -1]"
+            counts = "" if include is None else f", count_include_pad={include}"
+            case(f"nn.{kind}_pool2d(%a, {tail}{counts})", [x],
+                 pooled(x[:, :, 1:, :4], kind, [2, 3], [2, 1], [(0, 1), (0, 0)], [1, 1], False, bool(include)))
+        for layout in ("NHWC", "NCHW4c"):
+            case(f'nn.{kind}_pool2d(%a, pool_size=[2, 2], out_layout="{layout}")', [x],
+                 pooled(x, kind, [2, 2], [1, 1], [(0, 0)] * 2, [1, 1]))
+            case(f'nn.global_{kind}_pool2d(%a, out_layout="{layout}")', [x],
+                 pooled(x, kind, [6, 5], [1, 1], [(0, 0)] * 2, [1, 1]))
+        blocks = floats(1, 2, 4, 4, 3)
+        flat = np.moveaxis(blocks, -1, 2).reshape(1, 6, 4, 4)
+        out = pooled(flat, kind, [2, 2], [2, 2], [(0, 0)] * 2, [1, 1])
+        case(f'nn.{kind}_pool2d(%a, pool_size=[2, 2], strides=[2, 2], layout="NCHW4c")', [blocks],
+             np.moveaxis(out.reshape(1, 2, 3, 2, 2), 2, -1))
+
+
 def pools_to_a_size():
     """Part `k` of `n` begins at `k · size / n`, rounded down, and ends at `(k + 1) · size / n`, rounded up."""
     def adaptive(x, kind, sizes):

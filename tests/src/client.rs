@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
-        OnceLock,
+        Arc, Condvar, Mutex, OnceLock,
         mpsc::{Receiver, RecvTimeoutError, channel},
     },
     time::{Duration, Instant},
@@ -14,16 +14,19 @@ use std::{
 
 use serde_json::{Value, json};
 
+use crate::notes::note;
+
 /// The timeout of a test.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The binary: `RELAY_ANALYZER`, or built from this workspace in the profile of the tests.
+/// The binary: `RELAY_ANALYZER`, absolute or relative to the workspace, or built in the profile of the tests.
 pub fn binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY
         .get_or_init(|| {
             if let Some(path) = std::env::var_os("RELAY_ANALYZER") {
-                return path.into();
+                // Tests run in the folder of this package. An absolute path replaces that of the workspace.
+                return crate::corpus::here().join("..").join(path);
             }
             let profile = profile();
             build(&profile, profile.ends_with("release"))
@@ -44,6 +47,7 @@ fn profile() -> PathBuf {
 }
 
 fn build(profile: &Path, is_release: bool) -> PathBuf {
+    note("builds relay-analyzer; `RELAY_ANALYZER` names one that is built already");
     let mut build = Command::new(env!("CARGO"));
     // With `--package` the dependencies would have other features than in the tests, and be built again.
     build.args(["build", "--quiet", "--workspace", "--bin", "relay-analyzer"]);
@@ -65,6 +69,8 @@ pub struct Client {
     /// The messages that were received and not requested yet.
     pub unread: VecDeque<Value>,
     next_id: i64,
+    /// True while nothing is read.
+    is_paused: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Client {
@@ -94,8 +100,17 @@ impl Client {
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let (sender, incoming) = channel();
+        let is_paused = Arc::<(Mutex<bool>, Condvar)>::default();
+        let pause = is_paused.clone();
         std::thread::spawn(move || {
-            while let Some(body) = read_message(&mut stdout) {
+            let wait = || {
+                let is_paused = pause.0.lock().expect("no thread panics");
+                drop(pause.1.wait_while(is_paused, |is_paused| *is_paused));
+            };
+            while let Some(body) = {
+                wait();
+                read_message(&mut stdout)
+            } {
                 let arrived = Instant::now();
                 let Ok(message) = serde_json::from_slice(&body) else { break };
                 if sender.send((arrived, message)).is_err() {
@@ -110,6 +125,7 @@ impl Client {
             arrived: Instant::now(),
             unread: VecDeque::new(),
             next_id: 1,
+            is_paused,
         }
     }
 
@@ -275,6 +291,29 @@ impl Client {
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
         Some(Duration::from_millis(ticks * 10))
+    }
+
+    /// Returns the CPU time of the server in nanoseconds, of the threads that have not ended, if
+    /// available.
+    pub fn cpu_time(&self) -> Option<Duration> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).ok()?;
+        let time = |thread: std::fs::DirEntry| -> Option<u64> {
+            let times = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            times.split_whitespace().next()?.parse().ok()
+        };
+        Some(Duration::from_nanos(threads.flatten().filter_map(time).sum()))
+    }
+
+    /// Stops to read what the server writes, until [`resume`](Self::resume). The message that is being
+    /// read is read to its end.
+    pub fn pause(&self) {
+        *self.is_paused.0.lock().expect("no thread panics") = true;
+    }
+
+    /// Goes on to read.
+    pub fn resume(&self) {
+        *self.is_paused.0.lock().expect("no thread panics") = false;
+        self.is_paused.1.notify_all();
     }
 
     /// Shuts the server down; returns its exit code.

@@ -16,6 +16,7 @@ use std::{
 
 use cpu_time::ThreadTime;
 
+mod calls;
 pub mod dictionary;
 mod edits;
 mod files;
@@ -29,14 +30,15 @@ mod session;
 mod text;
 
 pub use self::saved::{archive, json};
+pub use calls::calls;
 pub use edits::{edits, reparse};
 pub use files::{npy, npz, params};
 pub use minimise::minimise;
 pub use mutate::{Mutator, one_token};
-pub use run::run;
+pub use run::{fits, run};
 pub use seeds::{Kind, Seeds, failures};
 pub use session::{end_session, session};
-pub use text::{check, format, open};
+pub use text::{check, format, open, pasted};
 
 /// The separator between the text and its edits, and between edits.
 const SEPARATOR: char = '\u{1}';
@@ -64,7 +66,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "check", kind: Kind::Text, run: check },
     Target { name: "open", kind: Kind::Text, run: open },
     Target { name: "format", kind: Kind::Text, run: format },
+    Target { name: "pasted", kind: Kind::Text, run: pasted },
     Target { name: "run", kind: Kind::Text, run },
+    Target { name: "calls", kind: Kind::Choices, run: calls },
     Target { name: "reparse", kind: Kind::Edits, run: reparse },
     Target { name: "edits", kind: Kind::Edits, run: edits },
     Target { name: "npy", kind: Kind::Npy, run: npy },

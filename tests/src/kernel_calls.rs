@@ -1,4 +1,4 @@
-//! The calls of `tests/kernels/cases.jsonl`, for runs with other numbers.
+//! The calls of `tests/kernels/cases.jsonl` with their results, which `tests/kernels/make.py` writes.
 
 use interpreter::Tensor;
 use serde::Deserialize;
@@ -13,6 +13,14 @@ pub struct Case {
     pub expr: String,
     /// The arguments.
     pub args: Vec<Array>,
+    /// The tensors of the result.
+    #[serde(default)]
+    pub out: Vec<Array>,
+    /// The absolute and relative difference from them that floating-point numbers may have.
+    #[serde(default)]
+    pub tolerance: f64,
+    /// The message of an operator that cannot be computed.
+    pub fault: Option<String>,
     /// Definitions before `@main`.
     #[serde(default)]
     pub before: String,
@@ -21,7 +29,7 @@ pub struct Case {
     pub after: String,
 }
 
-/// An argument.
+/// An argument or a result.
 #[derive(Deserialize)]
 pub struct Array {
     dtype: String,
@@ -29,6 +37,16 @@ pub struct Array {
     pub shape: Vec<usize>,
     /// Its elements, row by row.
     pub data: Vec<serde_json::Value>,
+}
+
+impl Case {
+    /// The program: `@main` with the arguments as parameters.
+    pub fn text(&self) -> String {
+        let params = self.args.iter().zip('a'..);
+        let params = params.map(|(arg, name)| format!("%{name}: {}", arg.tensor().ty()));
+        let params = params.collect::<Vec<_>>().join(", ");
+        format!("{}\ndef @main({params}) {{ {} }}\n{}", self.before, self.expr, self.after)
+    }
 }
 
 impl Array {
@@ -45,23 +63,43 @@ impl Array {
         self.dtype().is_float() || self.dtype().is_bfloat()
     }
 
-    /// Converts the argument to a value.
+    /// Returns the elements as floating-point numbers.
+    ///
+    /// # Panics
+    /// An element is not a number.
+    pub fn floats(&self) -> Vec<f64> {
+        let number = |value: &serde_json::Value| match value {
+            serde_json::Value::String(name) => name.parse().expect("nan, inf or -inf"),
+            other => other.as_f64().expect("a number"),
+        };
+        self.data.iter().map(number).collect()
+    }
+
+    /// Returns the elements as exact 64-bit integers, such as keys of random generators.
+    ///
+    /// # Panics
+    /// An element is not an integer.
+    pub fn integers(&self) -> Vec<i64> {
+        let number = |value: &serde_json::Value| match value {
+            serde_json::Value::Bool(truth) => i64::from(*truth),
+            // Numbers from 2⁶³ on are of `uint64`.
+            other => match other.as_i64() {
+                Some(number) => number,
+                None => other.as_u64().expect("an integer").cast_signed(),
+            },
+        };
+        self.data.iter().map(number).collect()
+    }
+
+    /// Converts it to a tensor.
     ///
     /// # Panics
     /// The elements do not fit the shape or the data type.
     pub fn tensor(&self) -> Tensor {
         let tensor = if self.is_float() {
-            let number = |value: &serde_json::Value| match value {
-                serde_json::Value::String(name) => name.parse().expect("a number"),
-                other => other.as_f64().expect("a number"),
-            };
-            Tensor::from_f64s(self.dtype(), &self.shape, self.data.iter().map(number).collect())
+            Tensor::from_f64s(self.dtype(), &self.shape, self.floats())
         } else {
-            let number = |value: &serde_json::Value| match value {
-                serde_json::Value::Bool(truth) => i64::from(*truth),
-                other => other.as_i64().unwrap_or_default(),
-            };
-            Tensor::from_i64s(self.dtype(), &self.shape, self.data.iter().map(number).collect())
+            Tensor::from_i64s(self.dtype(), &self.shape, self.integers())
         };
         tensor.expect("as many as the shape has")
     }

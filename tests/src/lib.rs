@@ -1,8 +1,9 @@
 //! Shared code of the tests: texts, generators, clients and fuzz targets.
 //!
-//! The conformance corpus is optional; it is read from `RELAY_CONFORMANCE` or `../shared/conformance`.
+//! Three corpora are optional, see [`corpus`].
 
 pub mod arrays;
+pub mod asking;
 pub mod bound;
 pub mod calls;
 pub mod client;
@@ -14,6 +15,10 @@ pub mod fuzz;
 pub mod generators;
 pub mod kernel_calls;
 pub mod mdtest;
+pub mod notes;
 pub mod opening;
+pub mod operator_calls;
 pub mod programs;
 pub mod runs;
+pub mod variables;
+pub mod writers;

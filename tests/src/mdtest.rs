@@ -17,14 +17,15 @@
 //!
 //! Every error and warning of a block must be claimed, except that a binding is unused if its line has a
 //! claim, which counts as a use; infos and hints may go unclaimed. Words after `relay` change the
-//! interpretation of a block: `tvm` checks it as with `--tvm`, with a version header prepended; `fixed`
-//! claims the result of applying the first fix of each diagnostic to the previous block; `quiet` ignores
-//! unclaimed warnings; `run` claims failures at run time, which other tests check.
+//! interpretation of a block: `tvm` checks it as with `--tvm`, and `tvm=0.8` as with `--tvm=0.8`, with a version header prepended; `fixed`
+//! claims the result of applying the first fix of each diagnostic to the previous block; `accepted` claims
+//! that each error of the block is the warning `cannot-compute` with `--tvm`, with the same text; `quiet`
+//! ignores unclaimed warnings; `run` claims failures at run time, which other tests check.
 
 use std::{fmt::Write, path::Path, sync::Arc};
 
 use interpreter::{Machine, Value};
-use semantics::{Code, Database, Diagnostic, Severity, TypeAt, View, check_file, types_in};
+use semantics::{Code, Database, Diagnostic, Rules, Severity, TypeAt, View, check_file, types_in};
 
 use crate::corpus;
 
@@ -37,6 +38,17 @@ pub struct Block {
     pub line: usize,
     /// The text.
     pub text: String,
+}
+
+impl Block {
+    /// Returns the rules that the block is checked by: `tvm` are those of 0.14, `tvm=0.8` those of 0.8.
+    fn rules(&self) -> Rules {
+        let word = self.words.iter().find_map(|word| word.strip_prefix("tvm"));
+        match word.map(|rest| rest.strip_prefix('=').unwrap_or("true")) {
+            None => Rules::General,
+            Some(text) => Rules::parse(text).expect("a release"),
+        }
+    }
 }
 
 /// Returns the Relay blocks of a page.
@@ -76,10 +88,10 @@ pub struct Checked {
     pub types: Vec<TypeAt>,
 }
 
-/// Checks a text, with `strict` as with `--tvm`.
-pub fn look(text: &str, strict: bool) -> Checked {
+/// Checks a text.
+pub fn look(text: &str, rules: Rules) -> Checked {
     let mut db = Database::new();
-    db.set_tvm(strict);
+    db.set_rules(rules);
     let file = db.add_file(text, syntax::ParseLimits::default());
     Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
@@ -166,23 +178,29 @@ pub fn check_page(name: &str, page: &str) -> String {
             check_fixed(name, before, block, &mut report);
             continue;
         }
-        check_block(name, block, is("tvm"), is("quiet"), &mut report);
+        check_block(name, block, block.rules(), is("quiet"), &mut report);
+        if is("accepted") {
+            check_accepted(name, block, &mut report);
+        }
     }
     report
 }
 
 /// Returns the checked text of a block, and the number of prepended lines.
-fn text_of(block: &Block, strict: bool) -> (String, usize) {
-    if strict && !block.text.starts_with("#[version") && !block.words.iter().any(|w| w == "raw") {
+fn text_of(block: &Block, rules: Rules) -> (String, usize) {
+    if rules != Rules::General
+        && !block.text.starts_with("#[version")
+        && !block.words.iter().any(|w| w == "raw")
+    {
         (format!("#[version = \"0.0.5\"]\n{}", block.text), 1)
     } else {
         (block.text.clone(), 0)
     }
 }
 
-fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mut String) {
-    let (text, added) = text_of(block, strict);
-    let looked = look(&text, strict);
+fn check_block(name: &str, block: &Block, rules: Rules, quiet: bool, report: &mut String) {
+    let (text, added) = text_of(block, rules);
+    let looked = look(&text, rules);
     let lines = syntax::LineIndex::new(&text);
     let line_of = |offset| lines.line_at(offset) as usize;
     let mut claimed = vec![false; looked.diagnostics.len()];
@@ -208,17 +226,17 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                         None => complain(number, format!("no type ends here, claimed {wanted}")),
                     }
                 }
-                Claim::Scheme(wanted) => match scheme(&text, strict, number) {
+                Claim::Scheme(wanted) => match scheme(&text, rules, number) {
                     Some(ty) if ty == wanted => {}
                     Some(ty) => complain(number, format!("the scheme is {ty}, claimed {wanted}")),
                     None => complain(number, format!("nothing is defined here: {wanted}")),
                 },
-                Claim::Gives(wanted) => match evaluated(&text, strict, number) {
+                Claim::Gives(wanted) => match evaluated(&text, rules, number) {
                     Ok(value) if value == wanted => {}
                     Ok(value) => complain(number, format!("gives {value}, claimed {wanted}")),
                     Err(message) => complain(number, format!("fails: {message}")),
                 },
-                Claim::Fails(wanted) => match evaluated(&text, strict, number) {
+                Claim::Fails(wanted) => match evaluated(&text, rules, number) {
                     Ok(value) => complain(number, format!("gives {value}, but should fail")),
                     Err(message) if message.contains(wanted) => {}
                     Err(message) => complain(number, format!("fails otherwise: {message}")),
@@ -282,10 +300,36 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
     }
 }
 
+/// Checks that the claimed errors of a block are warnings about calls that TVM accepts, and that there
+/// are no errors, with `--tvm`.
+fn check_accepted(name: &str, block: &Block, report: &mut String) {
+    let (text, added) = text_of(block, Rules::of(true));
+    let looked = look(&text, Rules::of(true));
+    let lines = syntax::LineIndex::new(&text);
+    let mut complain = |line: usize, message: String| {
+        let _ = writeln!(report, "{name}:{}: with --tvm: {message}", block.line + line - added);
+    };
+    for diagnostic in looked.diagnostics.iter().filter(|d| d.severity == Severity::Error) {
+        let line = lines.line_at(diagnostic.range.start()) as usize;
+        complain(line, format!("error: [{}] {:?}", diagnostic.code, diagnostic.message));
+    }
+    for (number, line) in text.lines().enumerate() {
+        for (_, claim) in claims(line) {
+            let Claim::Found { severity: Severity::Error, part, .. } = claim else { continue };
+            let mut here = looked.diagnostics.iter().filter(|d| {
+                d.code == Code::CannotCompute && lines.line_at(d.range.start()) as usize == number
+            });
+            if !here.any(|d| part.is_none_or(|part| d.message.contains(part))) {
+                complain(number, format!("no such warning: {claim:?}"));
+            }
+        }
+    }
+}
+
 /// Returns the type of the definition that starts on a line, or else of the first variable bound there.
-fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
+fn scheme(text: &str, rules: Rules, line: usize) -> Option<String> {
     let mut db = Database::new();
-    db.set_tvm(strict);
+    db.set_rules(rules);
     let file = db.add_file(text, syntax::ParseLimits::default());
     let lines = syntax::LineIndex::new(text);
     let mut views = semantics::all_defs(&db, file).filter_map(|def| View::new(&db, def));
@@ -305,9 +349,9 @@ fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
 }
 
 /// Evaluates the definition or bare expression that ends on a line, without arguments.
-fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
+fn evaluated(text: &str, rules: Rules, line: usize) -> Result<String, String> {
     let mut db = Database::new();
-    db.set_tvm(strict);
+    db.set_rules(rules);
     let file = db.add_file(text, syntax::ParseLimits::default());
     let lines = syntax::LineIndex::new(text);
     let mut defs = semantics::all_defs(&db, file);
@@ -343,15 +387,15 @@ fn written(value: &Value) -> String {
 }
 
 /// Applies the first fix of each diagnostic; overlapping fixes are applied in the next round.
-pub fn fix_all(text: &str, strict: bool) -> String {
-    let looked = look(text, strict);
+pub fn fix_all(text: &str, rules: Rules) -> String {
+    let looked = look(text, rules);
     semantics::apply(text, looked.diagnostics.iter().filter_map(|d| d.fixes.first()))
 }
 
 fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
-    let strict = before.words.iter().any(|w| w == "tvm");
-    let (text, added) = text_of(before, strict);
-    let fixed = fix_all(&text, strict);
+    let rules = before.rules();
+    let (text, added) = text_of(before, rules);
+    let fixed = fix_all(&text, rules);
     // Blocks need no header, so a fix that adds one is not applied.
     let header = fixed.starts_with("#[version") && !before.text.starts_with("#[version");
     let added = added.max(usize::from(header && !after.text.starts_with("#[version")));
@@ -370,22 +414,9 @@ fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
     }
 }
 
-/// Returns the pages of a folder by name, sorted. An unreadable page has the error as its text.
+/// Returns the pages of a folder by name.
 pub fn pages(folder: &Path) -> Vec<(String, String)> {
-    let mut pages: Vec<_> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .map(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| error.to_string());
-            (name, text)
-        })
-        .collect();
-    pages.sort();
-    pages
+    corpus::files(folder, &["md"])
 }
 
 /// Returns the texts of the project, and, if the corpus is present, some that TVM printed.
@@ -398,16 +429,12 @@ pub fn texts() -> Vec<(String, String)> {
         }
     }
     for file in ["eval.jsonl", "typed.jsonl", "printonly.jsonl", "reject.jsonl"] {
-        found.extend(corpus::cases(file).unwrap_or_default());
+        found.extend(corpus::cases(file).into_iter().flatten());
     }
     found
 }
 
 /// Checks the claims of all pages of a folder.
 pub fn check_folder(folder: &Path) -> String {
-    let pages = pages(folder);
-    if pages.is_empty() {
-        return format!("there is no page in {}", folder.display());
-    }
-    pages.iter().map(|(name, page)| check_page(name, page)).collect()
+    pages(folder).iter().map(|(name, page)| check_page(name, page)).collect()
 }

@@ -7,6 +7,7 @@
 pub mod changes;
 mod expressions;
 pub mod generate;
+pub mod kinds;
 pub mod meaning;
 mod operations;
 mod schemes;

@@ -1,4 +1,11 @@
 //! The action of GitHub in a repository and with an API of its own: annotations, outputs, the comment.
+//!
+//! Its steps are read from `action.yml` and run in bash, with the variables of a runner.
+
+#[path = "action/hostile.rs"]
+mod hostile;
+#[path = "action/pins.rs"]
+mod pins;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -93,22 +100,68 @@ fn repository(name: &str) -> (Folder, String) {
     (folder, base)
 }
 
+/// A step of the action: its environment and its script.
+struct Step {
+    env: Vec<(String, String)>,
+    script: String,
+}
+
+/// Reads a step of `action.yml`. Inputs that are not given have their defaults.
+fn step(name: &str, inputs: &[(&str, &str)]) -> Step {
+    let yaml = std::fs::read_to_string(here().join("../action.yml")).expect("the action");
+    let default = |input: &str| {
+        let (_, rest) = yaml.split_once(&format!("\n  {input}:\n")).expect(input);
+        let (_, value) = rest.split_once("default: ").expect(input);
+        value.lines().next().unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let (_, rest) = yaml.split_once(&format!("    - name: {name}\n")).expect(name);
+    let step = rest.split("\n    - name: ").next().unwrap_or_default();
+    let (head, run) = step.split_once("\n      run: ").expect("a script");
+    let variable = |line: &str| {
+        let (key, value) = line.strip_prefix("        ")?.split_once(": ${{ inputs.")?;
+        let input = value.strip_suffix(" }}").expect("an input");
+        let given = inputs.iter().find(|(name, _)| *name == input);
+        Some((key.to_owned(), given.map_or_else(|| default(input), |given| given.1.to_owned())))
+    };
+    let env = head.lines().filter_map(variable).collect();
+    let lines = run.strip_prefix("|\n").unwrap_or(run).lines();
+    let lines: Vec<&str> = lines.map(|l| l.strip_prefix("        ").unwrap_or(l)).collect();
+    Step { env, script: lines.join("\n") }
+}
+
+/// Runs a step in a repository as a runner does.
+fn run_step(folder: &Folder, step: &Step, event: &Value, api: &str) -> Output {
+    // Outside of what is checked and committed.
+    let aside = folder.path().join(".git");
+    std::fs::write(aside.join("event.json"), event.to_string()).expect("a file");
+    let mut command = Command::new("bash");
+    command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &step.script]);
+    command.current_dir(folder.path()).env("GITHUB_WORKSPACE", folder.path());
+    command.env("CI", "true").env("GITHUB_ACTIONS", "true").env("RUNNER_TEMP", &aside);
+    command.env("GITHUB_ACTION_PATH", here().join(".."));
+    command.env("RELAY_ANALYZER", binary()).env("GITHUB_EVENT_PATH", aside.join("event.json"));
+    for (variable, file) in
+        [("ENV", "env"), ("OUTPUT", "output"), ("STEP_SUMMARY", "summary"), ("PATH", "path")]
+    {
+        command.env(format!("GITHUB_{variable}"), aside.join(file));
+    }
+    command.env("GITHUB_API_URL", api).env("GITHUB_REPOSITORY", "a/b");
+    command.envs(step.env.iter().map(|(name, value)| (name, value)));
+    command.env_remove("http_proxy").env_remove("HTTP_PROXY").output().expect("bash runs")
+}
+
+/// Reviews a pull request from a base commit, or a push without one.
 fn review(folder: &Folder, base: Option<&str>, api: &str) -> Output {
+    review_with(folder, base, api, &[])
+}
+
+fn review_with(folder: &Folder, base: Option<&str>, api: &str, inputs: &[(&str, &str)]) -> Output {
     let event = match base {
         Some(base) => json!({ "pull_request": { "number": 7, "base": { "sha": base } } }),
         None => json!({ "ref": "refs/heads/main" }),
     };
-    // Outside of what is checked and committed.
-    let aside = folder.path().join(".git");
-    std::fs::write(aside.join("event.json"), event.to_string()).expect("a file");
-    let mut command = Command::new("python3");
-    command.arg(here().join("../action/review.py")).current_dir(folder.path());
-    command.env("RELAY_ANALYZER", binary()).env("GITHUB_EVENT_PATH", aside.join("event.json"));
-    command
-        .env("GITHUB_OUTPUT", aside.join("output"))
-        .env("GITHUB_STEP_SUMMARY", aside.join("summary"));
-    command.env("GITHUB_API_URL", api).env("GITHUB_REPOSITORY", "a/b").env("GITHUB_TOKEN", "t");
-    command.env_remove("http_proxy").env_remove("HTTP_PROXY").output().expect("python3 runs")
+    let inputs = [&[("token", "t")], inputs].concat();
+    run_step(folder, &step("Review", &inputs), &event, api)
 }
 
 #[test]
@@ -133,7 +186,8 @@ fn a_pull_request_is_annotated_and_commented() {
         "| `new.relay` | new |",
         "| `same.relay` | the same structure |",
         "<summary><code>net.relay</code></summary>",
-        "net.relay (before)",
+        "| `net.relay` | 1 expression changed; nothing else changed |",
+        "`before.relay` → `after.relay`: 1 expression changed",
         "tanh",
     ] {
         assert!(comment.contains(part), "{part}: {comment}");

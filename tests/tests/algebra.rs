@@ -195,9 +195,7 @@ fn values(text: &str) -> Vec<(String, Option<Vec<f64>>)> {
         let Some(types::Type::Func(function)) = &view.inference.signature else { continue };
         let mut rng = fastrand::Rng::with_seed(4);
         let args = function.params().iter().map(|ty| {
-            let tensor = ty.as_tensor()?;
-            let sizes = tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok());
-            let shape: Vec<usize> = sizes.collect::<Option<_>>()?;
+            let shape: Vec<usize> = ty.as_tensor()?.lengths()?;
             Some(Value::from(random(&mut rng, &shape)))
         });
         let Some(args) = args.collect::<Option<Vec<Value>>>() else { continue };

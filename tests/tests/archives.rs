@@ -165,10 +165,10 @@ fn pipes_and_devices_are_rejected_immediately() {
         ("/dev/tty", "it is a device, not a file"),
         ("/proc/self/mem", "the file is truncated"),
     ] {
-        let why = if name == "/proc/self/mem" { "not an archive of arrays" } else { why };
+        let why = if name == "/proc/self/mem" { "Input/output error" } else { why };
         refused(&run(&folder.0, &["--inputs", name]), why);
     }
-    for (name, why) in [("p.npz", "it is a pipe"), ("/proc/self/mem", "does not begin like")] {
+    for (name, why) in [("p.npz", "it is a pipe"), ("/proc/self/mem", "Input/output error")] {
         refused(&run(&folder.0, &["--params", name]), why);
     }
     link("p.npz", "x.npy");

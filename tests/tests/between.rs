@@ -105,6 +105,34 @@ fn open_documents_and_texts_are_compared() {
     client.replace("file:///b.relay", 3, "def @main( {");
     let broken = result(&mut client, "relay/compare", ask(json!({ "uri": "file:///b.relay" })));
     assert_eq!(broken["broken"], json!(["b.relay"]));
+    // A text with syntax errors is not equal to any, also not to itself.
+    let side = json!({ "uri": "file:///b.relay" });
+    let own = result(&mut client, "relay/compare", json!({ "before": side, "after": side }));
+    assert_eq!((&own["equal"], &own["broken"]), (&json!(false), &json!(["b.relay", "b.relay"])));
+    assert_eq!(own["headline"], "the valid parts are equal in structure");
+    assert_eq!(own["report"], "`b.relay` → `b.relay`: the valid parts are equal in structure\n");
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// An editor stops at each change in order, with a place on both sides: also at functions of one side.
+#[test]
+fn stops_are_the_changes_in_order() {
+    let after = B.replace("def @main", "def @new(%x: int32) { %x }\n\ndef @main");
+    let mut client = client();
+    client.open("file:///a.relay", A);
+    client.open("file:///b.relay", &after);
+    let sides =
+        json!({ "before": { "uri": "file:///a.relay" }, "after": { "uri": "file:///b.relay" } });
+    let found = result(&mut client, "relay/compare", sides);
+    let stops = found["stops"].as_array().expect("stops");
+    let kinds: Vec<_> = stops.iter().map(|stop| stop["kind"].as_str().expect("a kind")).collect();
+    assert_eq!(kinds, ["added", "changed", "added"], "{found}");
+    assert_eq!(stops[0]["after"], range((1, 0), (1, 8)), "the name of the function");
+    assert_eq!(stops[0]["without"], "before");
+    assert_eq!(stops[1]["without"], Value::Null);
+    // The call that was added is in the sum, which the other side has.
+    assert_eq!(stops[2]["before"], range((4, 2), (4, 13)));
+    assert_eq!(marked(&found)[0]["changes"][0]["note"], "axis 1 → 0");
     assert_eq!(client.finish(), Some(0));
 }
 

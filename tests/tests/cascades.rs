@@ -10,6 +10,8 @@ use fastrand::Rng;
 use relay_tests::{
     corpus,
     fuzz::{Seeds, one_token},
+    notes::note,
+    variables,
 };
 use semantics::{Database, Severity, check_file};
 use syntax::ParseLimits;
@@ -84,8 +86,9 @@ fn report(cascades: &[Cascade], shown: usize) -> String {
 }
 
 fn hold(what: &str, texts: &[(String, String)], changes: usize) {
-    let chosen = std::env::var("RELAY_CASCADES").ok().and_then(|count| count.parse().ok());
+    let chosen = variables::chosen("RELAY_CASCADES");
     let changes = chosen.unwrap_or(changes);
+    note(&format!("{changes} changes of {what} (RELAY_CASCADES)"));
     let (found, faults) = cascades(texts, changes, 12);
     let rate = 100.0 * found.len() as f64 / changes as f64;
     println!("{what}: {} of {changes} changes ({rate:.3} %), {faults} with errors", found.len());
@@ -107,11 +110,7 @@ fn changing_one_token_of_repository_texts_rarely_cascades() {
 
 #[test]
 fn changing_one_token_of_models_rarely_cascades() {
-    let Some(folder) = corpus::conformance() else {
-        eprintln!("SKIPPED: there is no conformance corpus; name its folder in RELAY_CONFORMANCE");
-        return;
-    };
-    let mut texts = corpus::relay_files(&folder.join("models"));
+    let Some(mut texts) = corpus::models() else { return };
     texts.retain(|(_, text)| text.len() < MAX_TEXT);
     hold("models", &texts, 2_000);
 }

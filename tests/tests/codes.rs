@@ -19,6 +19,7 @@ const WITHOUT_BLOCK: &[Code] = &[
     Code::UnreadableSavedModule,
     Code::InvalidSettings,
     Code::InternalError,
+    Code::OutOfSync,
     Code::NestedTooDeep,
     Code::TooMany,
     Code::NoRelation,

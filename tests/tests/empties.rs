@@ -10,11 +10,9 @@ use std::{
 };
 
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value, count_of};
-use relay_tests::corpus::here;
+use relay_tests::kernel_calls::{Case, cases};
 use semantics::{Database, Severity, all_defs};
-use serde::Deserialize;
 use syntax::ParseLimits;
-use types::DataType;
 
 const HUGE: u64 = 1 << 62;
 
@@ -33,27 +31,6 @@ const WINDOWED: &[&str] = &[
     "qnn.conv",
     "vm.reshape_tensor",
 ];
-
-#[derive(Deserialize)]
-struct Case {
-    expr: String,
-    args: Vec<Array>,
-    #[serde(default)]
-    before: String,
-    #[serde(default)]
-    after: String,
-}
-
-#[derive(Deserialize)]
-struct Array {
-    dtype: String,
-    shape: Vec<u64>,
-}
-
-fn cases() -> Vec<Case> {
-    let text = std::fs::read_to_string(here().join("kernels/cases.jsonl")).expect("the cases");
-    text.lines().map(|line| serde_json::from_str(line).expect("a case")).collect()
-}
 
 /// The sizes that become 0 and huge.
 #[derive(Clone, Copy)]
@@ -113,8 +90,9 @@ fn run(case: &Case, change: Change) -> Result<End, String> {
     let mut args = Vec::new();
     let mut params = Vec::new();
     for (array, name) in case.args.iter().zip('a'..) {
-        let dtype = DataType::parse(&array.dtype).expect("a data type");
-        let shape: Vec<usize> = array.shape.iter().map(|&size| change.of(size) as usize).collect();
+        let dtype = array.dtype();
+        let shape: Vec<usize> =
+            array.shape.iter().map(|&size| change.of(size as u64) as usize).collect();
         match count_of(&shape) {
             Some(count) if count <= 1 << 16 => {}
             _ => return Ok(End::Large),
@@ -176,7 +154,8 @@ fn every_operator_handles_tensors_without_elements() {
     let (mut values, mut faults, mut untyped) = (0, 0, 0);
     let mut operators = std::collections::BTreeSet::new();
     for case in cases() {
-        let mut sizes: Vec<u64> = case.args.iter().flat_map(|arg| arg.shape.clone()).collect();
+        let mut sizes: Vec<u64> =
+            case.args.iter().flat_map(|arg| &arg.shape).map(|&size| size as u64).collect();
         sizes.sort_unstable();
         sizes.dedup();
         for &zero in &sizes {

@@ -14,15 +14,9 @@ const STYLES: [Style; 2] = [Style::Tvm, Style::Reading];
 
 /// Returns modules that TVM printed, if the corpus is present.
 fn printed() -> Vec<(String, String)> {
-    let Some(folder) = corpus::conformance() else { return Vec::new() };
-    let mut texts = corpus::relay_files(&folder.join("models"));
+    let mut texts: Vec<_> = corpus::models().into_iter().flatten().collect();
     for name in ["typed.jsonl", "printonly.jsonl"] {
-        let lines = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        for line in lines.lines() {
-            let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
-            let field = |name: &str| case[name].as_str().unwrap_or_default().to_owned();
-            texts.push((field("id"), field("text")));
-        }
+        texts.extend(corpus::cases(name).into_iter().flatten());
     }
     texts
 }

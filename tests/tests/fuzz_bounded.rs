@@ -22,6 +22,8 @@ use relay_tests::{
         Failure, Kind, MAX_MEMORY, Mutator, STACK, Seeds, TARGETS, Target, dictionary, end_session,
         failures, minimise,
     },
+    notes::note,
+    variables,
 };
 
 /// Exceeding the limit aborts the process.
@@ -95,9 +97,9 @@ impl Watched {
 
 #[test]
 fn properties_hold_on_random_inputs() {
-    let share = std::env::var("RELAY_FUZZ").ok().and_then(|seconds| seconds.parse().ok());
-    let share = share.map_or(SHARE, Duration::from_secs);
-    eprintln!("the current input: {}", last_path().display());
+    let share = variables::chosen("RELAY_FUZZ").map_or(SHARE, Duration::from_secs);
+    note(&format!("{} targets for {share:?} each (RELAY_FUZZ=seconds)", TARGETS.len()));
+    note(&format!("the current input: {}", last_path().display()));
     watched(move |watched| {
         let seeds = Seeds::of_repository();
         assert!(seeds.texts.len() > 500, "{} seeds", seeds.texts.len());

@@ -237,9 +237,8 @@ fn removed_definitions_are_evicted() {
     db.free_replaced();
     assert_eq!(db.count_results(file), kept, "{text}");
     // Nothing is kept of a file that was closed.
-    db.clear(file);
-    check_file(&db, file);
-    db.free_replaced();
+    db.close(file);
+    db.free_closed(&[file]);
     assert_eq!(db.count_results(file), 0);
 }
 

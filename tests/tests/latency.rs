@@ -23,31 +23,29 @@ const TYPED: [&str; 6] = [
 /// of a text that includes it.
 #[test]
 fn diagnostics_follow_pipelined_edits_of_a_long_module() {
-    let text = match corpus::conformance() {
-        Some(corpus) => {
-            std::fs::read_to_string(corpus.join("models/lstm500.relay")).expect("lstm500")
-        }
-        None => corpus::chain(14_500),
-    };
+    let text = corpus::longest();
     // Statements with a variable, into which the text is typed.
     let places: Vec<(u32, u32)> = text
         .lines()
         .enumerate()
         .filter_map(|(line, text)| Some((line as u32, text.find("(%")? as u32 + 2)))
         .collect();
-    // A build without optimisation takes several times as long.
-    let is_optimised = std::env::var_os("RELAY_ANALYZER").is_some() || !cfg!(debug_assertions);
-    let bar = Duration::from_millis(if is_optimised { 150 } else { 600 });
     // Other processes only add latency: at least one session of four must be undisturbed.
-    let mut sessions = (0..4).map(|_| p99(&text, &places));
-    assert!(sessions.any(|p99| p99 <= bar), "no p99 of four is below {bar:?}");
+    let mut sessions = (0..4).map(|_| session(&text, &places));
+    assert!(
+        sessions.any(|(opening, p99)| 2 * p99 <= 5 * opening),
+        "no p99 of four is below two and a half times the opening"
+    );
 }
 
-/// Returns the 99th percentile of the latency in a new session.
-fn p99(text: &str, places: &[(u32, u32)]) -> Duration {
+/// Returns the time from opening the document to its diagnostics, which depends on the machine as the latency
+/// does, and the 99th percentile of the latency, in a new session.
+fn session(text: &str, places: &[(u32, u32)]) -> (Duration, Duration) {
     let mut client = Client::start();
+    let opened = Instant::now();
     client.open(URI, text);
     client.diagnostics(URI, 1);
+    let opening = client.arrived - opened;
     let mut rng = fastrand::Rng::with_seed(3);
     let mut version = 1;
     let mut times = Vec::new();
@@ -86,6 +84,6 @@ fn p99(text: &str, places: &[(u32, u32)]) -> Duration {
         println!("{typed:?}: median {:?}, longest {:?}", own[own.len() / 2], own[own.len() - 1]);
     }
     let (median, p99) = (times[times.len() / 2].0, times[times.len() * 99 / 100].0);
-    println!("{} edits: median {median:?}, p99 {p99:?}", times.len());
-    p99
+    println!("opened in {opening:?}; {} edits: median {median:?}, p99 {p99:?}", times.len());
+    (opening, p99)
 }

@@ -13,6 +13,7 @@ use proptest::{
 };
 use relay_tests::{
     mdtest,
+    notes::note,
     programs::{
         changes::{
             Change,
@@ -23,6 +24,7 @@ use relay_tests::{
         meaning::{Preserved, Program, difference, unsound},
         tape::tapes,
     },
+    variables::number,
 };
 
 /// A transformation, parametrised by a number, and the preserved part of the meaning.
@@ -84,6 +86,12 @@ const LAWS: &[Law] = &[
         name: "most general types written",
         preserved: Preserved::Signatures,
         change: |program, _| Ok(annotations::general(program)),
+    },
+    Law {
+        name: "the displayed type of a variable as its annotation",
+        // A recursive use inside the function has its one type before, and an instance after.
+        preserved: Preserved::Instances,
+        change: |program, at| Ok(annotations::displayed(program, at)),
     },
     Law {
         name: "definitions as local functions",
@@ -167,20 +175,16 @@ impl Law {
     }
 }
 
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-}
-
 /// Tests a property of generated programs, and panics with the smallest counterexample.
 fn hold<S: Strategy>(strategy: &S, property: impl Fn(S::Value) -> Result<(), String>) {
     let config = Config {
-        cases: number("PROPTEST_CASES", 120) as u32,
+        cases: number("PROPTEST_CASES", 120),
         failure_persistence: None,
         max_shrink_iters: 20_000,
         ..Config::default()
     };
     let mut seed = [7; 32];
-    seed[..8].copy_from_slice(&number("RELAY_LAWS_SEED", 0).to_le_bytes());
+    seed[..8].copy_from_slice(&number("RELAY_LAWS_SEED", 0_u64).to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let result = runner.run(strategy, |value| property(value).map_err(TestCaseError::fail));
@@ -252,6 +256,7 @@ laws! {
     the_order_of_definitions_does_not_matter: "another order of definitions",
     inferred_types_can_be_written: "types written by the action",
     most_general_types_can_be_written: "most general types written",
+    displayed_types_can_be_written: "the displayed type of a variable as its annotation",
     definitions_can_be_local_functions: "definitions as local functions",
     closed_local_functions_can_be_definitions: "a local function as a definition",
     values_can_be_inlined: "a value in the place of its name",
@@ -271,9 +276,11 @@ laws! {
 #[test]
 fn laws_hold_for_the_corpus() {
     let texts = mdtest::texts();
-    let wanted = number("RELAY_LAWS_CORPUS", 250) as usize;
+    let wanted = number("RELAY_LAWS_CORPUS", 250);
     let step = (texts.len() / wanted.max(1)).max(1);
-    let end = Instant::now() + Duration::from_secs(number("RELAY_LAWS_SECONDS", 20));
+    let seconds = number("RELAY_LAWS_SECONDS", 20);
+    let end = Instant::now() + Duration::from_secs(seconds);
+    note(&format!("{wanted} texts of {}, up to {seconds} s (RELAY_LAWS_SECONDS)", texts.len()));
     let (mut tried, mut broken) = (0, Vec::new());
     for (number, (name, text)) in texts.iter().enumerate().step_by(step) {
         // Other tests cover large modules.

@@ -150,6 +150,32 @@ fn many_errors_are_reported_in_linear_time() {
     }
 }
 
+/// The cost of damage is linear in the length of the text, too.
+#[test]
+fn damage_is_read_in_linear_time() {
+    let n = 20_000;
+    let each = |line: &dyn Fn(usize) -> String| {
+        let lines: String = (0..n).map(line).collect();
+        format!("def @main(%x: int32) {{\n{lines}  %x\n}}\n")
+    };
+    for text in [
+        each(&|i| format!("\u{A0} let %v{i} = “add”(%x, &amp;amp;lt; −1);\n")),
+        each(&|i| format!("> {i} let %v{i} = add(%x, ...) / ty=int32 /;\n")),
+        each(&|_| "  / ty=/ ty=/ ty= & ”” \u{200B}".to_owned()),
+        format!("def @main() {{ {} }}\n", "> 1 \"“&amp;".repeat(n)),
+        ">".repeat(n) + &"&amp;".repeat(n) + " def @main() { 1 }\n```\n",
+        "... … def @f(...) { ...\n".repeat(n),
+        "mod = print(mod)\nTraceback (most recent call last)\n  a b c\n".repeat(n),
+        "\n1 def @f() {\n```\n\"\"\"\n".repeat(n),
+    ] {
+        let start = Instant::now();
+        open(&text);
+        let took = start.elapsed();
+        let head: String = text.chars().take(80).collect();
+        assert!(took < Duration::from_secs(20), "{took:?}: {head}…");
+    }
+}
+
 /// Types that would contain themselves, found by fuzzing.
 #[test]
 fn infinite_types_are_errors() {

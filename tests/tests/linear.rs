@@ -9,17 +9,22 @@
 //! above the bar although its work is linear; it is below the bar for texts four times as long, unlike a
 //! step whose work is not linear.
 //!
+//! The requests of the protocol are sent to a server, once each, and only their time is measured.
+//!
 //! `RELAY_LINEAR=name cargo test --workspace --test linear -- --nocapture` runs one generator and
 //! prints every step; `RELAY_LINEAR='name;name'` several; `RELAY_LINEAR=all`, all of them. Without
-//! the variable the texts are shorter, and the bar for time is higher.
+//! the variable the texts are shorter, the bar for time is higher, and requests are sent about a few texts.
 
 use std::{fmt::Write, time::Duration};
 
 use cap::Cap;
 use cpu_time::ThreadTime;
 use mimalloc::MiMalloc;
+use parking_lot::Mutex;
 use relay_tests::{
+    asking,
     generators::{self, Generator},
+    notes::note,
     opening::{HEAVY_STEPS, Opened, STEPS, Step},
 };
 use semantics::{Severity, check_file};
@@ -50,6 +55,10 @@ const SHORT: Bars = Bars { time: 1.5, memory: 1.2, least_memory: 8 << 20 };
 const SIZES: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
 /// The numbers of repetitions for steps with several full checks.
 const HEAVY_SIZES: [usize; 4] = [250, 500, 1_000, 2_000];
+/// The numbers of repetitions for requests. A server takes a millisecond for most of them.
+const REQUEST_SIZES: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
+/// The texts about which requests are sent by default: a long function, many functions, and a long header.
+const REQUESTED: [&str; 3] = ["graph bindings", "definitions", "parameters without types"];
 /// The largest number of measurements of a time.
 const ATTEMPTS: usize = 4;
 /// The time for the longest text below which a step is ignored, as too short to be measured.
@@ -69,9 +78,31 @@ struct Costs {
     live: usize,
 }
 
-/// Returns the names of the measurements of `steps`, in the order of [`Costs`].
-fn names(steps: &[Step]) -> Vec<&'static str> {
-    steps.iter().map(|step| step.name).chain(["closing"]).collect()
+/// What is measured of texts.
+#[derive(Clone, Copy)]
+enum Measured {
+    /// The steps of an analysis, and closing the file.
+    Steps(&'static [Step]),
+    /// The requests of the protocol.
+    Requests,
+}
+
+impl Measured {
+    /// Returns the costs of the text with `n` repetitions, and the names of what has these costs.
+    fn of(self, generator: &Generator, n: usize) -> (Vec<&'static str>, Costs) {
+        match self {
+            Measured::Steps(steps) => {
+                let names = steps.iter().map(|step| step.name).chain(["closing"]);
+                (names.collect(), measure(generator, steps, n))
+            }
+            Measured::Requests => {
+                let times = asking::times(&(generator.text)(n)).unwrap_or_default();
+                let (names, times): (Vec<_>, Vec<_>) = times.into_iter().unzip();
+                let allocated = vec![0; times.len()];
+                (names, Costs { times, allocated, live: 0 })
+            }
+        }
+    }
 }
 
 fn measure(generator: &Generator, steps: &[Step], n: usize) -> Costs {
@@ -110,19 +141,19 @@ fn exponent(sizes: &[usize], costs: impl Iterator<Item = f64>) -> f64 {
 /// Describes the measurements above the bar.
 fn above_the_bar(
     generator: &Generator,
-    steps: &[Step],
+    measured: Measured,
     sizes: &[usize],
     bars: Bars,
 ) -> Vec<String> {
-    let verbose = std::env::var_os("RELAY_LINEAR").is_some();
+    let verbose = is_asked();
     // Initialise lazy tables.
-    measure(generator, steps, 10);
-    let above = attempts(generator, steps, sizes, bars, verbose);
+    measured.of(generator, 10);
+    let above = attempts(generator, measured, sizes, bars, verbose);
     if above.is_empty() {
         return Vec::new();
     }
     let longer: Vec<usize> = sizes.iter().map(|n| n * 4).collect();
-    let still = attempts(generator, steps, &longer, bars, verbose);
+    let still = attempts(generator, measured, &longer, bars, verbose);
     let is_same = |one: &Above| above.iter().any(|above| above.about == one.about);
     let both = still.iter().filter(|still| still.about == ENDLESS || is_same(still));
     both.map(|one| format!("{} of {} {}", one.about.1, one.about.0, one.message)).collect()
@@ -141,15 +172,18 @@ struct Above {
 /// Measures until nothing is above the bar, at most [`ATTEMPTS`] times.
 fn attempts(
     generator: &Generator,
-    steps: &[Step],
+    measured: Measured,
     sizes: &[usize],
     bars: Bars,
     verbose: bool,
 ) -> Vec<Above> {
+    let mut names: Vec<&'static str> = Vec::new();
     let mut best: Vec<Costs> = Vec::new();
     for attempt in 1.. {
         for (at, &n) in sizes.iter().enumerate() {
-            let costs = measure(generator, steps, n);
+            let (own, costs) = measured.of(generator, n);
+            assert!(names.is_empty() || names == own, "{}: {names:?}, {own:?}", generator.name);
+            names = own;
             let longest = costs.times.iter().max().copied().unwrap_or_default();
             if longest > MAX_TIME || costs.live > MAX_HELD {
                 let held = costs.live / 1000;
@@ -164,9 +198,9 @@ fn attempts(
                 None => best.push(costs),
             }
         }
-        let found = judge(&names(steps), sizes, &best, bars);
+        let found = judge(&names, sizes, &best, bars);
         if verbose && (found.is_empty() || attempt == ATTEMPTS) {
-            print(&names(steps), sizes, &best);
+            print(&names, sizes, &best);
         }
         if found.is_empty() || attempt == ATTEMPTS {
             return found;
@@ -218,40 +252,50 @@ fn print(names: &[&str], sizes: &[usize], best: &[Costs]) {
 /// Runs on a stack of 2 MiB, the default of threads, and one test at a time, because memory is counted
 /// for all threads together.
 fn alone_on_a_small_stack(run: impl FnOnce() + Send + 'static) {
-    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread");
     assert!(thread.join().is_ok());
 }
 
-/// Returns the selected generators.
-fn wanted() -> Vec<Generator> {
-    let only = std::env::var("RELAY_LINEAR").unwrap_or_else(|_| "all".into());
-    let is_wanted = |name| only == "all" || only.split(';').any(|only| only == name);
-    generators::all().filter(|generator| is_wanted(generator.name)).collect()
+/// A generator, and the numbers of repetitions.
+type Sized = (Generator, [usize; 4]);
+
+fn is_asked() -> bool {
+    std::env::var_os("RELAY_LINEAR").is_some()
 }
 
-/// Checks the generators in `RELAY_LINEAR` at the full sizes, if it is set. Otherwise checks all at a quarter
+/// Returns the generators in `RELAY_LINEAR`, or all.
+fn wanted() -> impl Iterator<Item = Generator> {
+    let only = std::env::var("RELAY_LINEAR").unwrap_or_else(|_| "all".into());
+    generators::all()
+        .filter(move |found| only == "all" || only.split(';').any(|only| only == found.name))
+}
+
+/// Returns the generators in `RELAY_LINEAR` at the full sizes, if it is set. Otherwise returns all at a quarter
 /// of the sizes, and cheap constructs at a sixteenth, so that the test takes minutes instead of half an
 /// hour.
-fn check(steps: &'static [Step], sizes: [usize; 4]) {
-    let is_asked = std::env::var_os("RELAY_LINEAR").is_some();
+fn at(sizes: [usize; 4]) -> Vec<Sized> {
+    let shorter = |generator: &Generator| match (is_asked(), generator.bulk) {
+        (true, _) => 1,
+        (false, true) => 16,
+        (false, false) => 4,
+    };
+    wanted().map(|generator| (generator, sizes.map(|n| n / shorter(&generator)))).collect()
+}
+
+fn check(measured: Measured, texts: Vec<Sized>) {
+    let bars = if is_asked() { FULL } else { SHORT };
+    assert!(!texts.is_empty(), "RELAY_LINEAR names no generator");
+    note(&format!("measures {} generators of texts (RELAY_LINEAR); takes minutes", texts.len()));
     alone_on_a_small_stack(move || {
         let mut found = String::new();
-        for generator in wanted() {
-            if std::env::var_os("RELAY_LINEAR").is_some() {
+        for (generator, sizes) in texts {
+            if is_asked() {
                 println!("{}", generator.name);
             }
-            let shorter = match (is_asked, generator.bulk) {
-                (true, _) => 1,
-                (false, true) => 16,
-                (false, false) => 4,
-            };
-            let sizes = sizes.map(|n| n / shorter);
             let begin = std::time::Instant::now();
-            for above in
-                above_the_bar(&generator, steps, &sizes, if is_asked { FULL } else { SHORT })
-            {
+            for above in above_the_bar(&generator, measured, &sizes, bars) {
                 let _ = writeln!(found, "{}: {above}", generator.name);
             }
             println!("{} took {:?}", generator.name, begin.elapsed());
@@ -262,12 +306,18 @@ fn check(steps: &'static [Step], sizes: [usize; 4]) {
 
 #[test]
 fn opening_and_typing_are_linear() {
-    check(STEPS, SIZES);
+    check(Measured::Steps(STEPS), at(SIZES));
 }
 
 #[test]
 fn whole_file_actions_are_linear() {
-    check(HEAVY_STEPS, HEAVY_SIZES);
+    check(Measured::Steps(HEAVY_STEPS), at(HEAVY_SIZES));
+}
+
+#[test]
+fn requests_are_linear() {
+    let texts = wanted().filter(|found| is_asked() || REQUESTED.contains(&found.name));
+    check(Measured::Requests, texts.map(|generator| (generator, REQUEST_SIZES)).collect());
 }
 
 /// Texts of `clean` generators must have no errors, as otherwise they measure something else.

@@ -13,6 +13,28 @@ fn language() {
 }
 
 #[test]
+fn releases() {
+    check("releases");
+}
+
+/// The pages of the book about releases, one for each.
+#[test]
+fn pages_of_releases() {
+    let pages = mdtest::pages(&here().join("../docs"));
+    let of_releases = pages.iter().filter(|(name, _)| name.starts_with("release-"));
+    let reports: Vec<String> =
+        of_releases.map(|(name, page)| mdtest::check_page(name, page)).collect();
+    assert_eq!(reports.len(), types::Release::all().count());
+    let report = reports.concat();
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn pasted() {
+    check("pasted");
+}
+
+#[test]
 fn programs() {
     check("programs");
 }

@@ -11,6 +11,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use syn::{
+    Attribute, Ident, Item, ItemMod, ItemUse, UseTree, Visibility,
+    buffer::{Cursor, TokenBuffer},
+    visit::{self, Visit},
+};
+
 /// The crates of the workspace, by the folder of their sources.
 const CRATES: &[&str] = &[
     "syntax",
@@ -48,99 +54,23 @@ struct Module {
     named: Vec<ItemPath>,
 }
 
-/// Splits a source into identifiers, `::` and other characters. Comments and literals are dropped.
-fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(raw) = rest.strip_prefix("r#\"") {
-            raw.find("\"#").map_or(rest.len(), |end| end + 5)
-        } else if first == '"' {
-            let mut is_escaped = false;
-            let end = rest[1..].find(|c| {
-                let ends = c == '"' && !is_escaped;
-                is_escaped = c == '\\' && !is_escaped;
-                ends
-            });
-            end.map_or(rest.len(), |end| end + 2)
-        } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
-            rest[1..].find('\'').map_or(rest.len(), |end| end + 2)
-        } else if rest.starts_with("::") {
-            tokens.push("::".to_owned());
-            2
-        } else if first.is_alphabetic() || first == '_' {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            tokens.push(rest[..end].to_owned());
-            end
-        } else {
-            if !first.is_whitespace() {
-                tokens.push(first.to_string());
-            }
-            first.len_utf8()
-        };
-        rest = &rest[length..];
-    }
-    tokens
-}
-
-/// Returns the position after a `{ … }` that starts at or after `at`, or after a `;` before it.
-fn after_item(tokens: &[String], at: usize) -> usize {
-    let mut depth = 0;
-    for (offset, token) in tokens[at..].iter().enumerate() {
-        match token.as_str() {
-            "{" => depth += 1,
-            "}" if depth == 1 => return at + offset + 1,
-            "}" => depth -= 1,
-            ";" if depth == 0 => return at + offset + 1,
-            _ => {}
+/// Returns the names in a `use` declaration, each with its path; `*` for all names of a module.
+fn imported(tree: &UseTree, prefix: &[String], found: &mut Vec<(ItemPath, String)>) {
+    let joined = |name: &Ident| [prefix, &[name.to_string()]].concat();
+    match tree {
+        UseTree::Path(path) => imported(&path.tree, &joined(&path.ident), found),
+        // `a::{self}` imports `a`.
+        UseTree::Name(name) if name.ident == "self" && !prefix.is_empty() => {
+            found.push((prefix.to_vec(), prefix[prefix.len() - 1].clone()));
         }
-    }
-    tokens.len()
-}
-
-/// Reads the tree of a `use` declaration: each path with the name under which it is imported, `*`
-/// for all names.
-fn use_tree(
-    tokens: &[String],
-    at: &mut usize,
-    prefix: &[String],
-    found: &mut Vec<(ItemPath, String)>,
-) {
-    let mut path = prefix.to_vec();
-    while let Some(token) = tokens.get(*at) {
-        *at += 1;
-        match token.as_str() {
-            "::" => {}
-            "{" => {
-                while tokens.get(*at).is_some_and(|token| token != "}") {
-                    use_tree(tokens, at, &path, found);
-                    if tokens.get(*at).is_some_and(|token| token == ",") {
-                        *at += 1;
-                    }
-                }
-                *at += 1;
-                return;
-            }
-            "*" => return found.push((path, "*".to_owned())),
-            name => {
-                if name != "self" || path.is_empty() {
-                    path.push(name.to_owned());
-                }
-                match tokens.get(*at).map(String::as_str) {
-                    Some("::") => {}
-                    Some("as") => {
-                        let name = tokens.get(*at + 1).cloned().unwrap_or_default();
-                        *at += 2;
-                        return found.push((path, name));
-                    }
-                    _ => {
-                        let name = path.last().cloned().unwrap_or_default();
-                        return found.push((path, name));
-                    }
-                }
-            }
+        UseTree::Name(name) => found.push((joined(&name.ident), name.ident.to_string())),
+        UseTree::Rename(name) if name.ident == "self" && !prefix.is_empty() => {
+            found.push((prefix.to_vec(), name.rename.to_string()));
+        }
+        UseTree::Rename(name) => found.push((joined(&name.ident), name.rename.to_string())),
+        UseTree::Glob(_) => found.push((prefix.to_vec(), "*".to_owned())),
+        UseTree::Group(group) => {
+            group.items.iter().for_each(|tree| imported(tree, prefix, found));
         }
     }
 }
@@ -168,87 +98,155 @@ fn absolute(path: &[String], module: &[String], children: &BTreeSet<String>) -> 
     Some(base)
 }
 
+/// Returns true for `#[cfg(test)]`.
+fn is_for_tests(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| {
+        attr.path().is_ident("cfg")
+            && attr.parse_args::<Ident>().is_ok_and(|condition| condition == "test")
+    })
+}
+
+/// Returns the attributes of an item, and the name that it defines.
+fn described(item: &Item) -> (&[Attribute], Option<&Ident>) {
+    match item {
+        Item::Const(item) => (&item.attrs, Some(&item.ident)),
+        Item::Enum(item) => (&item.attrs, Some(&item.ident)),
+        Item::Fn(item) => (&item.attrs, Some(&item.sig.ident)),
+        Item::Macro(item) => (&item.attrs, item.ident.as_ref()),
+        Item::Static(item) => (&item.attrs, Some(&item.ident)),
+        Item::Struct(item) => (&item.attrs, Some(&item.ident)),
+        Item::Trait(item) => (&item.attrs, Some(&item.ident)),
+        Item::Type(item) => (&item.attrs, Some(&item.ident)),
+        Item::Union(item) => (&item.attrs, Some(&item.ident)),
+        Item::Impl(item) => (&item.attrs, None),
+        Item::Mod(item) => (&item.attrs, None),
+        Item::Use(item) => (&item.attrs, None),
+        _ => (&[], None),
+    }
+}
+
+/// Reads the source of a module.
+struct Reader {
+    module: Module,
+    /// The path of the module, and of the inline module in which the reader is.
+    here: ItemPath,
+    /// The modules that the source declares.
+    children: BTreeSet<String>,
+    /// Those of them that are for tests.
+    tests: Vec<String>,
+    /// The names that the module re-exports, with their paths.
+    reexports: Vec<(String, ItemPath)>,
+    /// The first names of all paths.
+    words: BTreeSet<String>,
+}
+
+impl Reader {
+    fn path(&mut self, names: &[String]) {
+        self.words.extend(names.first().cloned());
+        if names.len() > 1 {
+            self.module.named.extend(absolute(names, &self.here, &self.children));
+        }
+    }
+
+    /// Reads the paths in the arguments or the body of a macro, which has no tree.
+    fn tokens<'a>(&mut self, mut rest: Cursor<'a>) {
+        while !rest.eof() {
+            if let Some((inner, _, _, after)) = rest.any_group() {
+                self.tokens(inner);
+                rest = after;
+            } else if rest.ident().is_some() {
+                let mut names = Vec::new();
+                while let Some((name, after)) = rest.ident() {
+                    names.push(name.to_string());
+                    rest = after;
+                    let colon =
+                        |at: Cursor<'a>| at.punct().filter(|(sign, _)| sign.as_char() == ':');
+                    let colons = colon(rest).and_then(|(_, after)| colon(after));
+                    match colons.filter(|(_, after)| after.ident().is_some()) {
+                        Some((_, after)) => rest = after,
+                        None => break,
+                    }
+                }
+                self.path(&names);
+            } else if let Some((_, after)) = rest.token_tree() {
+                rest = after;
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let (attrs, name) = described(item);
+        if !is_for_tests(attrs) {
+            self.module.defined.extend(name.map(Ident::to_string));
+            visit::visit_item(self, item);
+        } else if let Item::Mod(item) = item
+            && item.content.is_none()
+        {
+            self.tests.push(item.ident.to_string());
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        self.here.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.here.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let mut found = Vec::new();
+        imported(&item.tree, &[], &mut found);
+        for (path, name) in found {
+            let Some(target) = absolute(&path, &self.here, &self.children) else { continue };
+            if name == "*" {
+                self.module.globs.push(target.clone());
+            } else {
+                self.module.imported.insert(name.clone(), target.clone());
+            }
+            match item.vis {
+                Visibility::Inherited => self.module.named.push(target),
+                _ => self.reexports.push((name, target)),
+            }
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.path(&names);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.visit_path(&call.path);
+        self.tokens(TokenBuffer::new2(call.tokens.clone()).begin());
+    }
+
+    // `pub(in crate::a)` imports nothing.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+}
+
 /// Reads a source. Returns the module, and the names of the modules that are tests.
 fn read(text: &str, path: &[String]) -> (Module, Vec<String>) {
-    let tokens = tokens(text);
-    let is = |at: usize, expected: &str| tokens.get(at).is_some_and(|token| token == expected);
-    let mut children = BTreeSet::new();
-    for pair in tokens.windows(3) {
-        if pair[0] == "mod" && (pair[2] == ";" || pair[2] == "{") {
-            children.insert(pair[1].clone());
-        }
-    }
-    let (mut module, mut tests) = (Module::default(), Vec::new());
-    let mut reexports = Vec::new();
-    // Inline modules, each with the depth of its braces.
-    let (mut inline, mut depth): (Vec<(String, usize)>, usize) = (Vec::new(), 0);
-    let mut words = BTreeSet::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        let mut here = path.to_vec();
-        here.extend(inline.iter().map(|(name, _)| name.clone()));
-        let is_test = ["#", "[", "cfg", "(", "test", ")", "]"];
-        if is_test.iter().enumerate().all(|(offset, token)| is(at + offset, token)) {
-            at += is_test.len();
-            if is(at, "mod") && is(at + 2, ";") {
-                tests.push(tokens[at + 1].clone());
-            }
-            at = after_item(&tokens, at);
-            continue;
-        }
-        match tokens[at].as_str() {
-            "{" => depth += 1,
-            "}" => {
-                depth = depth.saturating_sub(1);
-                inline.pop_if(|(_, opened)| *opened == depth);
-            }
-            "mod" if is(at + 2, "{") => {
-                inline.push((tokens[at + 1].clone(), depth));
-                at += 1;
-            }
-            "use" => {
-                let is_public = at > 0 && (is(at - 1, "pub") || is(at - 1, ")"));
-                let mut found = Vec::new();
-                at += 1;
-                use_tree(&tokens, &mut at, &[], &mut found);
-                for (imported, name) in found {
-                    let Some(target) = absolute(&imported, &here, &children) else { continue };
-                    if name == "*" {
-                        module.globs.push(target.clone());
-                    } else {
-                        module.imported.insert(name.clone(), target.clone());
-                    }
-                    if is_public {
-                        reexports.push((name, target));
-                    } else {
-                        module.named.push(target);
-                    }
-                }
-                continue;
-            }
-            "fn" | "struct" | "enum" | "trait" | "const" | "static" | "type" | "macro_rules" => {
-                let name = if is(at + 1, "!") { at + 2 } else { at + 1 };
-                module.defined.extend(tokens.get(name).cloned());
-            }
-            word if is(at + 1, "::") && !(at > 0 && is(at - 1, "::")) => {
-                let mut named = vec![word.to_owned()];
-                while is(at + 1, "::") && at + 2 < tokens.len() {
-                    named.push(tokens[at + 2].clone());
-                    at += 2;
-                }
-                words.extend(named.first().cloned());
-                module.named.extend(absolute(&named, &here, &children));
-            }
-            word => {
-                words.insert(word.to_owned());
-            }
-        }
-        at += 1;
-    }
-    // A re-export is not a dependency.
-    module.named.extend(
-        reexports.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, target)| target),
-    );
+    let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let declared = file.items.iter().filter_map(|item| match item {
+        Item::Mod(item) => Some(item.ident.to_string()),
+        _ => None,
+    });
+    let mut reader = Reader {
+        module: Module::default(),
+        here: path.to_vec(),
+        children: declared.collect(),
+        tests: Vec::new(),
+        reexports: Vec::new(),
+        words: BTreeSet::new(),
+    };
+    reader.visit_file(&file);
+    let Reader { mut module, tests, reexports, words, .. } = reader;
+    // A re-export is not a dependency, unless the module uses it.
+    let used = reexports.into_iter().filter(|(name, _)| words.contains(name));
+    module.named.extend(used.map(|(_, target)| target));
     (module, tests)
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use relay_tests::{command::Folder, corpus};
+use relay_tests::{command::Folder, corpus, notes::note, variables};
 use serde_json::Value;
 
 /// A text with one change.
@@ -150,12 +150,13 @@ fn wrong(network: &Network, changed: &Changed) -> Option<String> {
 
 #[test]
 fn single_change_is_reported_as_one_change() {
-    let Some(corpus) = corpus::conformance() else { return };
-    let count = std::env::var("RELAY_CHANGES").map_or(96, |count| count.parse().expect("a number"));
-    let networks = ["bert-base", "resnet50", "tv-swin_t"].map(|name| {
-        let path = corpus.join("models").join(format!("{name}.relay"));
-        Network::read(name, std::fs::read_to_string(path).expect("a network"))
-    });
+    if corpus::conformance().is_none() {
+        return;
+    }
+    let count = variables::number("RELAY_CHANGES", 96_usize);
+    note(&format!("{count} changes of three networks (RELAY_CHANGES)"));
+    let networks = ["bert-base", "resnet50", "tv-swin_t"]
+        .map(|name| Network::read(name, corpus::model(name).expect("the corpus")));
     let mut random = fastrand::Rng::with_seed(16);
     let (mut made, mut failures) = (0, Vec::new());
     for number in 0..count {

@@ -1,5 +1,5 @@
-//! Robustness of the server: unknown methods, clients that end without a shutdown, oversized messages,
-//! reopened documents, and panics.
+//! Robustness of the server: messages that are not valid, unknown methods, clients that end without a
+//! shutdown, oversized messages, reopened documents, changes out of order, and panics.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -47,7 +47,7 @@ struct Bare {
 
 impl Bare {
     fn start(params: &Value) -> Bare {
-        let mut child = Command::new(binary())
+        let child = Command::new(binary())
             .arg("lsp")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -55,15 +55,19 @@ impl Bare {
             .spawn()
             .expect("the server starts");
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
-        let body = body.to_string();
-        let stdin = child.stdin.as_mut().expect("a pipe");
-        write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("it reads");
         let mut bare = Bare { child };
+        bare.write(&body.to_string());
         bare.read_message();
         bare
     }
 
-    fn read_message(&mut self) {
+    fn write(&mut self, body: &str) {
+        let stdin = self.child.stdin.as_mut().expect("a pipe");
+        write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+    }
+
+    /// Returns the next message as it was written.
+    fn read_message(&mut self) -> String {
         let mut stdout = BufReader::with_capacity(1, self.child.stdout.as_mut().expect("a pipe"));
         let mut length = 0;
         loop {
@@ -75,7 +79,20 @@ impl Bare {
                 None => {}
             }
         }
-        stdout.read_exact(&mut vec![0; length]).expect("a body");
+        let mut body = vec![0; length];
+        stdout.read_exact(&mut body).expect("a body");
+        String::from_utf8(body).expect("text")
+    }
+
+    /// Returns the next response. Other messages of the server are skipped.
+    fn read_response(&mut self) -> String {
+        loop {
+            let body = self.read_message();
+            let message: Value = serde_json::from_str(&body).expect("JSON");
+            if message.get("method").is_none() {
+                return body;
+            }
+        }
     }
 
     /// Returns the exit code and standard error, or `None` if the server does not exit.
@@ -103,6 +120,233 @@ impl Drop for Bare {
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Starts a server in which [`SMALL`] is open.
+fn bare() -> Bare {
+    let mut server = Bare::start(&json!({ "processId": null, "capabilities": {} }));
+    server.write(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
+    let document = json!({ "uri": URI, "languageId": "relay", "version": 1, "text": SMALL });
+    let open = json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": document } });
+    server.write(&open.to_string());
+    server
+}
+
+#[test]
+fn identifiers_come_back_as_they_were_sent() {
+    let mut server = bare();
+    let document = json!({ "textDocument": { "uri": URI } }).to_string();
+    for id in [
+        "0",
+        "-7",
+        "2147483648",
+        "9007199254740993",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "123456789012345678901234567890",
+        "1.5",
+        "1e2",
+        "null",
+        "\"\"",
+        "\"1\"",
+        r#""\u00e4\"\ud83d\ude00""#,
+    ] {
+        for (method, params, part) in [
+            ("textDocument/foldingRange", &*document, "\"result\":["),
+            // Its result is written as text.
+            ("textDocument/semanticTokens/full", &*document, "\"data\":["),
+            ("textDocument/foldingRange", "{}", "-32602"),
+            ("relay/unknown", "[]", "-32601"),
+            ("$/unknown", "[]", "-32601"),
+            ("", "{}", "-32601"),
+        ] {
+            server.write(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+            ));
+            let body = server.read_response();
+            let ends = [format!("\"id\":{id}}}"), format!("\"id\":{id},")];
+            assert!(ends.iter().any(|end| body.contains(end)), "{id}: {body}");
+            assert!(body.contains(part), "{method} {id}: {body}");
+        }
+    }
+}
+
+#[test]
+fn messages_that_are_not_valid_are_answered_and_skipped() {
+    let mut server = bare();
+    let (invalid, unreadable) = ("-32600", "-32700");
+    for (body, id, code) in [
+        (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, "\"a\"", invalid),
+        (
+            r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":null}"#,
+            "18446744073709551616",
+            invalid,
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"shutdown","params":"x"}"#, "1", invalid),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"shutdown","params":0}"#, "1", invalid),
+        (r#"{"jsonrpc":"2.0","method":"exit","params":false}"#, "null", invalid),
+        (r#"{"id":1.5,"method":"shutdown"}"#, "1.5", invalid),
+        (r#"{"jsonrpc":"1.0","id":3,"method":"shutdown"}"#, "3", invalid),
+        (r#"{"method":"exit"}"#, "null", invalid),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"shutdown"}"#, "null", invalid),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "null", invalid),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"shutdown""#, "null", unreadable),
+        ("{}", "null", invalid),
+        ("\"shutdown\"", "null", invalid),
+        // The protocol has no batches. Nothing in one is done.
+        ("[]", "null", invalid),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"shutdown"}]"#, "null", invalid),
+        (r#" [{"jsonrpc":"2.0","method":"exit"},7]"#, "null", invalid),
+        (r#"[{"jsonrpc":"2.0","method":"exit"}"#, "null", unreadable),
+    ] {
+        server.write(body);
+        let answer = server.read_response();
+        let parts = [
+            format!("\"id\":{id}}}"),
+            format!("\"code\":{code}"),
+            "\"jsonrpc\":\"2.0\"".to_owned(),
+        ];
+        assert!(parts.iter().all(|part| answer.contains(part)), "{body}: {answer}");
+        // The session goes on, with one answer for each message.
+        server.write(r#"{"jsonrpc":"2.0","id":"next","method":"relay/unknown"}"#);
+        assert!(server.read_response().contains("\"next\""), "{body}");
+    }
+    // A notification without a name is unknown, and ignored as such.
+    server.write(r#"{"jsonrpc":"2.0","method":""}"#);
+    server.write(r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#);
+    assert!(server.read_response().contains("\"result\":null"));
+    server.write(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    assert_eq!(server.end(PATIENCE).map(|(code, _)| code), Some(Some(0)));
+}
+
+/// Asserts that the one diagnostic of a document says that its text is lost, for whatever version.
+fn assert_lost(message: &Value) {
+    let found = &message["params"]["diagnostics"];
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{message}");
+    assert_eq!((&found[0]["code"], &found[0]["severity"]), (&json!("out-of-sync"), &json!(1)));
+    assert!(
+        found[0]["message"].as_str().is_some_and(|text| text.contains("close this file")),
+        "{found}"
+    );
+    assert!(message["params"].get("version").is_none(), "{message}");
+}
+
+#[test]
+fn change_out_of_order_loses_the_text_until_it_is_whole_again() {
+    let of = |uri: &str| json!({ "textDocument": { "uri": uri } });
+    // An older version, and the same one again.
+    for stale in [4, 5] {
+        let mut client = Client::start();
+        client.open(OTHER, SMALL);
+        client.diagnostics(OTHER, 1);
+        client.open(URI, SMALL);
+        client.edit(URI, 5, (1, 0), (1, 0), "  ");
+        client.edit(URI, stale, (1, 0), (1, 4), "%z");
+        // Those of versions 1 and 5 are published, too, unless a later change arrives before.
+        let lost = client.wait_for("diagnostics without a version", |message| {
+            message["params"]["uri"] == URI && message["params"].get("version").is_none()
+        });
+        assert_lost(&lost);
+        // No answer is computed from a text that may be another one, and none is shown as an error.
+        for method in ["documentSymbol", "foldingRange", "codeLens", "semanticTokens/full"] {
+            let answer = client.request(&format!("textDocument/{method}"), of(URI));
+            assert_eq!(answer["error"]["code"], -32801, "{method}: {answer}");
+        }
+        let mut format = of(URI);
+        format["options"] = json!({ "tabSize": 2, "insertSpaces": true });
+        let answer = client.request("textDocument/formatting", format);
+        assert_eq!(answer["error"]["code"], -32801, "{answer}");
+        let answer = client.request("textDocument/hover", at(URI, 1, 7));
+        assert_eq!(answer["error"]["code"], -32801, "{answer}");
+        let sides = json!({ "before": { "uri": URI }, "after": { "uri": OTHER } });
+        let answer = client.request("relay/compare", sides);
+        assert_eq!(answer["error"]["code"], -32801, "{answer}");
+        let answer = client.request("workspace/symbol", json!({ "query": "main" }));
+        assert_eq!(answer["result"].as_array().map(Vec::len), Some(1), "{answer}");
+        // Further changes, of whatever version, do not bring the text back. It is said once.
+        for version in [1, 6, 7] {
+            client.edit(URI, version, (0, 0), (0, 0), "// more\n");
+        }
+        let settings = json!({ "relay": { "limits": { "nesting": 100 } } });
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+        let hover = client.request("textDocument/hover", at(OTHER, 1, 7));
+        assert!(hover["result"].is_object(), "{hover}");
+        let unread = client.drain(Duration::from_millis(300));
+        let of_method = |method: &str| {
+            unread.iter().filter(|message| message["method"] == method).collect::<Vec<_>>()
+        };
+        let again = of_method("textDocument/publishDiagnostics");
+        let of_known_text =
+            |message: &&Value| message["params"]["version"].as_i64().is_some_and(|v| v <= 5);
+        assert!(again.iter().all(|m| m["params"]["uri"] != URI || of_known_text(m)), "{again:#?}");
+        assert_eq!(of_method("window/showMessage"), [] as [&Value; 0]);
+        let logged = of_method("window/logMessage");
+        assert_eq!(logged.len(), 1, "{logged:#?}");
+        let text = logged[0]["params"]["message"].as_str().unwrap_or_default();
+        assert!(text.contains(&format!("version {stale}")) && text.contains("version 5"), "{text}");
+
+        // The whole text, or the document opened again, is enough.
+        if stale == 4 {
+            client.replace(URI, 8, &SMALL.replace("%x, %x", "%x, %z"));
+        } else {
+            client.notify("textDocument/didClose", of(URI));
+            assert_eq!(client.diagnostics(URI, 0), json!([]));
+            client.open(URI, &SMALL.replace("%x, %x", "%x, %z"));
+        }
+        let found = client.diagnostics(URI, 1);
+        let codes: Vec<&Value> =
+            found.as_array().expect("a list").iter().map(|d| &d["code"]).collect();
+        assert!(codes.contains(&&json!("unknown-variable")), "{found}");
+        client.edit(URI, 9, (1, 10), (1, 12), "%x");
+        let hover = client.request("textDocument/hover", at(URI, 1, 11));
+        assert!(hover["result"].is_object(), "{hover}");
+        assert_eq!(client.finish(), Some(0));
+    }
+}
+
+/// The text of a change of the whole document is that of the client, whatever its version.
+#[test]
+fn whole_text_is_taken_with_any_version() {
+    let mut client = Client::start();
+    client.open(URI, SMALL);
+    client.edit(URI, 5, (1, 0), (1, 0), "  ");
+    client.replace(URI, 2, &SMALL.replace("%x, %x", "%x, %z"));
+    let found = client.wait_for("diagnostics of the text", |message| {
+        message["params"]["diagnostics"].to_string().contains("unknown-variable")
+    });
+    assert_eq!(found["params"]["version"], 2, "{found}");
+    client.edit(URI, 3, (1, 10), (1, 12), "%x");
+    let found = client.wait_for("diagnostics of version 3", |message| {
+        message["params"]["uri"] == URI && message["params"]["version"] == 3
+    });
+    assert!(!found.to_string().contains("unknown-variable"), "{found}");
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn lost_text_is_told_to_a_client_that_pulls_and_in_other_languages() {
+    let abilities = json!({ "textDocument": { "diagnostic": {} } });
+    let mut client = Client::start_with(abilities, Value::Null);
+    let text = format!("```relay\n{}```\n", SMALL.replace("%x, %x", "%x, %z"));
+    for (uri, language) in [(URI, "relay"), ("file:///work/a.md", "markdown")] {
+        let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
+        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        let codes = |client: &mut Client| -> Vec<Value> {
+            let ask = json!({ "textDocument": { "uri": uri } });
+            let answer = client.request("textDocument/diagnostic", ask);
+            let items = answer["result"]["items"].as_array().expect("items");
+            items.iter().map(|item| item["code"].clone()).collect()
+        };
+        assert!(codes(&mut client).contains(&json!("unknown-variable")), "{uri}");
+        client.edit(uri, 1, (2, 10), (2, 12), "%x");
+        assert_eq!(codes(&mut client), ["out-of-sync"], "{uri}");
+        client.replace(uri, 2, &text);
+        let found = codes(&mut client);
+        assert!(found.contains(&json!("unknown-variable")), "{uri}: {found:?}");
+        assert!(!found.contains(&json!("out-of-sync")), "{uri}: {found:?}");
+    }
+    assert_eq!(client.finish(), Some(0));
+}
 
 #[cfg(unix)]
 #[test]

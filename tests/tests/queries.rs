@@ -102,7 +102,10 @@ fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
 fn white_space_before_a_definition() {
     check(
         |s| s.edit("def @leaf", "def", "\n\n  def"),
-        &expect!["check_file 1, file_context 1, modules 1, parsed 1, previous 1, tree 8"],
+        &expect![
+            "check_file 1, file_context 1, modules 1, parsed 1, previous 1, releases_of_file 1, \
+             tree 8"
+        ],
     );
 }
 
@@ -111,7 +114,8 @@ fn white_space_in_a_body() {
     check(
         |s| s.edit("def @leaf", "%0 = nn", "%0  =  nn"),
         &expect![
-            "body 1, check_file 1, file_context 1, findings_of 1, lowered 1, modules 1, parsed 1, previous 1, tree 8"
+            "body 1, check_file 1, file_context 1, findings_of 1, header 1, lowered 1, modules 1, \
+             parsed 1, previous 1, releases_of_def 1, releases_of_file 1, tree 8"
         ],
     );
 }
@@ -121,7 +125,8 @@ fn comment_in_a_body() {
     check(
         |s| s.edit("def @leaf", "add(", "// A residual.\n  add("),
         &expect![
-            "body 1, check_file 1, file_context 1, findings_of 1, lowered 1, modules 1, parsed 1, previous 1, tree 8"
+            "body 1, check_file 1, file_context 1, findings_of 1, header 1, lowered 1, modules 1, \
+             parsed 1, previous 1, releases_of_def 1, releases_of_file 1, tree 8"
         ],
     );
 }
@@ -134,7 +139,10 @@ fn name_of_a_binding() {
             s.edit("def @main", "tanh(%0", "tanh(%made");
         },
         &expect![
-            "base_inference 1, body 1, check_file 1, file_context 1, findings_of 1, global_uses 1, header 1, lowered 1, modules 1, named 1, parsed 2, previous 1, scopes 1, tree 8, tvm_types 1, unknown_results 1, weak_cluster 1"
+            "base_inference 1, body 1, check_file 1, file_context 1, findings_of 1, global_uses 1, \
+             header 1, lowered 1, modules 1, named 1, parsed 2, previous 1, releases_of_def 1, \
+             releases_of_file 1, scopes 1, tree 8, tvm_types 1, unknown_results 1, \
+             weak_cluster 1"
         ],
     );
 }
@@ -144,7 +152,9 @@ fn operand() {
     check(
         |s| s.edit("def @leaf", "add(%0, %x)", "add(%0, %0)"),
         &expect![
-            "base_inference 1, base_type 1, body 1, check_file 1, file_context 1, findings_of 1, global_uses 1, header 1, lowered 1, modules 1, named 1, parsed 1, previous 1, scopes 1, tree 8, tvm_types 1"
+            "base_inference 1, base_type 1, body 1, check_file 1, file_context 1, findings_of 1, \
+             global_uses 1, header 1, lowered 1, modules 1, named 1, parsed 1, previous 1, \
+             releases_of_def 1, releases_of_file 1, scopes 1, tree 8, tvm_types 1"
         ],
     );
 }
@@ -154,7 +164,11 @@ fn header_of_a_used_function() {
     check(
         |s| s.edit("def @leaf", "-> Tensor[(2, 3), float32]", "-> Tensor[(2, 3), float16]"),
         &expect![
-            "base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, file_context 1, findings_of 2, group_of 1, groups 1, header 1, infer_from_below 1, lowered 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 8, tvm_types 2, uses_open_globals 1, weak_cluster 1"
+            "base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, \
+             file_context 1, findings_of 2, group_of 1, groups 1, header 1, infer_from_below 1, \
+             lowered 1, modules 1, named 1, parsed 1, previous 1, releases_of_def 1, \
+             releases_of_file 1, scopes 1, signature 1, tree 8, tvm_types 2, \
+             uses_open_globals 1, weak_cluster 1"
         ],
     );
 }
@@ -164,7 +178,12 @@ fn new_definition() {
     check(
         |s| s.edit("def @main", "def", "def @other(%y: int32) { %y }\ndef"),
         &expect![
-            "base_inference 3, body 1, check_file 1, closed_signature 1, file_context 1, findings_of 3, global_uses 1, group_members 2, group_of 4, groups 1, header 1, infer_from_below 1, infer_group 1, lowered 1, metadata 1, module_scope 1, module_types 1, modules 1, named 1, parsed 1, previous 1, scopes 1, signature 1, tree 9, tvm_types 2, type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
+            "base_inference 3, body 1, check_file 1, closed_signature 1, file_context 1, \
+             findings_of 3, global_uses 1, group_members 2, group_of 4, groups 1, header 1, \
+             infer_from_below 1, infer_group 1, lowered 1, metadata 1, module_scope 1, \
+             module_types 1, modules 1, named 1, parsed 1, possible_releases 1, previous 1, \
+             releases_of_def 1, releases_of_file 1, scopes 1, signature 1, tree 9, tvm_types 2, \
+             type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
         ],
     );
 }
@@ -174,7 +193,10 @@ fn removed_definition() {
     check(
         |s| s.edit("def @open", "def @open(%x) {\n  add(%x, 1f)\n}\n", ""),
         &expect![
-            "base_inference 2, check_file 1, file_context 1, findings_of 1, group_of 2, groups 1, infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, parsed 1, previous 1, tree 7, tvm_types 1, type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
+            "base_inference 2, check_file 1, file_context 1, findings_of 1, group_of 2, groups 1, \
+             infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, parsed 1, \
+             possible_releases 1, previous 1, releases_of_file 1, tree 7, tvm_types 1, \
+             type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
         ],
     );
 }
@@ -184,7 +206,9 @@ fn type_declaration() {
     check(
         |s| s.edit("type List", "  Nil,", "  Nil,\n  Last(A),"),
         &expect![
-            "base_inference 4, check_file 1, file_context 1, findings_of 6, infer_group 1, module_types 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2, type_def 1"
+            "base_inference 4, check_file 1, file_context 1, findings_of 6, infer_group 1, \
+             module_types 1, modules 1, parsed 1, previous 1, releases_of_file 1, tree 8, \
+             tvm_types 2, type_def 1"
         ],
     );
 }
@@ -194,7 +218,9 @@ fn metadata_section() {
     check(
         |s| s.edit("#[metadata]", "\"root\": 1", "\"root\": 0"),
         &expect![
-            "base_inference 4, check_file 1, file_context 1, findings_of 5, infer_group 1, metadata 1, modules 1, parsed 1, previous 1, tree 8, tvm_types 2"
+            "base_inference 4, check_file 1, file_context 1, findings_of 5, infer_group 1, \
+             metadata 1, modules 1, parsed 1, possible_releases 1, previous 1, \
+             releases_of_file 1, tree 8, tvm_types 2"
         ],
     );
 }
@@ -203,7 +229,7 @@ fn metadata_section() {
 fn settings() {
     check(
         |s| s.db.set_tvm(true),
-        &expect!["base_inference 4, check_file 1, findings_of 5, tvm_types 5"],
+        &expect!["base_inference 4, check_file 1, findings_of 5, release 1, tvm_types 5"],
     );
 }
 

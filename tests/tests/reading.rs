@@ -371,7 +371,15 @@ fn why_shape_and_shape_report() {
     assert_eq!(function["sources"][1]["kind"], "weight");
     assert_eq!(function["sources"][1]["type"], "Tensor[(4, 8), float32]");
     assert_eq!(function["results"], json!([{ "row": 1 }]));
-    assert_eq!(function["total"]["parameters"], 32);
+    // An amount has its text, so that all clients show the same.
+    let total = &function["total"];
+    assert_eq!(total["parameters"], json!({ "value": 32, "text": "32" }));
+    assert_eq!(total["parameterBytes"], json!({ "value": 128, "text": "128 bytes" }));
+    let terms = json!([{ "coefficient": 16, "factors": { "n1": 1 } }]);
+    let bytes = json!({ "value": null, "text": "16 bytes·n1", "terms": terms });
+    assert_eq!(function["rows"][0]["bytes"], bytes);
+    let totals = "32 parameters (128 bytes), 32·n1 MACs, 2 calls; peak memory 32 bytes·n1 at #1";
+    assert_eq!(total["text"], totals);
     assert_eq!(function["unknowns"][0]["what"], "axis 0 of `%x`");
     assert_eq!(client.finish(), Some(0));
 }
@@ -402,8 +410,7 @@ fn shape_report_on_the_command_line() {
   line    operator type                  parameters  MACs       bytes        live
      2 %0 nn.dense Tensor[(?, 4), float32]         32 32·n1 16 bytes·n1 16 bytes·n1
      3 #1 nn.relu  Tensor[(?, 4), float32]          -     - 16 bytes·n1 32 bytes·n1
-total: 32 parameters (128 bytes), 32·n1 MACs, 2 calls of operators
-peak memory: 32 bytes·n1 at #1 (line 3)
+total: 32 parameters (128 bytes), 32·n1 MACs, 2 calls; peak memory 32 bytes·n1 at #1
   by operator calls  MACs       bytes
   nn.dense        1 32·n1 16 bytes·n1
   nn.relu         1     - 16 bytes·n1

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use relay_tests::{corpus, edits};
+use relay_tests::{corpus, edits, notes::note, variables};
 use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse, parse_with};
 
 fn sorted(parse: &Parse) -> Vec<String> {
@@ -57,6 +57,23 @@ fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
     partial
 }
 
+/// Texts whose blocks have chunks: a chain, equal statements, whose chunks have the largest length, and a long block
+/// in each statement of a long block.
+fn in_chunks() -> [(String, String); 3] {
+    let chain = corpus::chain(200);
+    let equal =
+        format!("def @main(%x: int32) {{\n{}  %x\n}}\n", "  let %y = (%x, %x);\n".repeat(600));
+    let inner: String = (0..60).map(|i| format!("    let %b{i} = (%y, {i});\n")).collect();
+    let outer = |i: usize| format!("  let %f{i} = fn (%y) {{\n{inner}    %y\n  }};\n");
+    let nested: String = (0..8).map(outer).collect();
+    let nested = format!("def @main(%x: int32) {{\n{nested}{}  %x\n}}\n", chain_of_pairs());
+    [("a long chain".into(), chain), ("equal statements".into(), equal), ("nested".into(), nested)]
+}
+
+fn chain_of_pairs() -> String {
+    (0..100).map(|i| format!("  %{i} = (%x, {i});\n")).collect()
+}
+
 #[test]
 fn reparse_equals_full_parse() {
     let mut texts: BTreeMap<String, String> = corpus::examples().into_iter().collect();
@@ -65,15 +82,12 @@ fn reparse_equals_full_parse() {
     let directives = corpus::chain(6).replace(";\n  ", directive);
     assert!(parse(&directives).directives.len() > 4, "{directives}");
     texts.insert("directives".into(), directives);
-    if let Some(folder) = corpus::conformance() {
-        for (name, text) in corpus::relay_files(&folder.join("models")) {
-            if text.len() < 30_000 {
-                texts.insert(name, text);
-            }
-        }
-    }
-    let rounds: u64 = std::env::var("RELAY_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
-    let start = std::env::var("RELAY_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    texts.extend(in_chunks());
+    let models = corpus::models().into_iter().flatten();
+    texts.extend(models.filter(|(_, text)| text.len() < 30_000));
+    let rounds = variables::number("RELAY_ROUNDS", 20_u64);
+    let start = variables::number("RELAY_SEED", 0);
+    note(&format!("{rounds} sessions with each of {} texts (RELAY_ROUNDS)", texts.len()));
     let mut partial = 0;
     for (name, text) in &texts {
         for seed in start..start + rounds {

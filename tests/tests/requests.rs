@@ -7,6 +7,8 @@ use fastrand::Rng;
 use relay_tests::{
     client::{Client, range},
     corpus, edits,
+    notes::note,
+    variables,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ const URI: &str = "file:///requests.relay";
 
 /// Returns the number of rounds of an edit and several requests: `RELAY_REQUESTS`, or a small default.
 fn rounds() -> usize {
-    std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
+    variables::number("RELAY_REQUESTS", 600)
 }
 
 /// The memory limit of the idle server in such a session, in bytes.
@@ -248,17 +250,10 @@ fn soak(name: &str, text: &str, seed: u64) {
 
 #[test]
 fn random_requests_and_edits_are_answered() {
-    let named = ["lstm500.relay", "bert-base.relay"];
-    let folder = corpus::conformance().map(|folder| folder.join("models"));
-    let texts: Vec<(String, String)> = named
-        .iter()
-        .filter_map(|name| {
-            let text = std::fs::read_to_string(folder.as_ref()?.join(name)).ok()?;
-            Some(((*name).to_owned(), text))
-        })
-        .chain([("a chain of 2,000".to_owned(), corpus::chain(2_000))])
-        .collect();
-    for (seed, (name, text)) in texts.iter().enumerate() {
-        soak(name, text, seed as u64);
+    let models = ["lstm500", "bert-base"].map(|name| Some((name, corpus::model(name)?)));
+    let texts = models.into_iter().flatten().chain([("a chain of 2,000", corpus::chain(2_000))]);
+    for (seed, (name, text)) in texts.enumerate() {
+        note(&format!("{} edits of {name} with requests (RELAY_REQUESTS)", rounds()));
+        soak(name, &text, seed as u64);
     }
 }

@@ -59,7 +59,7 @@ fn run_response_has_tables_for_views() {
     operators.sort_unstable();
     assert_eq!(operators, ["add", "exp", "log", "nn.relu"]);
     assert_eq!(profile["layers"], json!([]));
-    assert_eq!(profile["total"]["calls"], 4);
+    assert_eq!(profile["total"]["calls"]["value"], 4);
     let log = profile["bindings"].as_array().expect("bindings").iter();
     let log = log.clone().find(|row| row["operator"] == "log").expect("the logarithm");
     assert_eq!((&log["binding"], &log["at"]), (&json!("%1"), &range((3, 7), (3, 14))));
@@ -101,13 +101,16 @@ def @main(%x: Tensor[(1, 12), float32]) {
     let layers = result["profile"]["layers"].as_array().expect("layers");
     let mut layers: Vec<(&str, u64)> = layers
         .iter()
-        .filter_map(|layer| Some((layer["layer"].as_str()?, layer["calls"].as_u64()?)))
+        .filter_map(|layer| Some((layer["layer"].as_str()?, layer["calls"]["value"].as_u64()?)))
         .collect();
     layers.sort_unstable();
     assert_eq!(layers, [("aten::relu_0", 1), ("aten::softmax_1", 2)]);
     let scores = result["tensors"][0]["scores"].as_array().expect("scores");
     assert_eq!(scores.len(), 5);
-    assert_eq!(scores[0], json!({ "position": [0, 3], "value": "1.0000" }));
+    assert_eq!(
+        scores[0],
+        json!({ "position": [0, 3], "place": "[0, 3]", "value": 1.0, "text": "1.0000" })
+    );
 }
 
 /// Only the start of a loop over scalars is measured, so that the rest runs at full speed.
@@ -123,7 +126,7 @@ fn long_loops_are_measured_partially() {
         let total = &result["profile"]["total"];
         assert_eq!(total["cut"], is_cut, "{total}");
         // The limit is checked only occasionally.
-        let measured = total["calls"].as_u64().expect("a number");
+        let measured = total["calls"]["value"].as_u64().expect("a number");
         assert!((calls..calls + 2_000).contains(&measured), "{total}");
     }
     assert_eq!(client.finish(), Some(0));

@@ -4,6 +4,7 @@ use relay_tests::{
     arrays::params,
     client::Client,
     command::{Folder, run},
+    corpus,
 };
 use serde_json::{Value, json};
 
@@ -135,6 +136,47 @@ fn every_command_reads_saved_modules() {
 }
 
 #[test]
+fn names_in_archives_are_no_formulas_in_a_spreadsheet() {
+    let names = [
+        "=HYPERLINK(\"http://e\",\"x\")",
+        "+1",
+        "-1+1",
+        "@SUM(1+1)*cmd|' /C calc'!A0",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "a,b",
+        "a\"b",
+        "plain.weight",
+    ];
+    // Numbers stay numbers: the first tensor has a negative one, the second none that is finite.
+    let bytes = |number: f32| number.to_le_bytes();
+    let numbers = [bytes(-1.5), bytes(f32::NAN)];
+    let arrays: Vec<(&str, &[u64], &[u8])> = names
+        .iter()
+        .zip((0..2).cycle())
+        .map(|(name, at)| (*name, &[1][..], &numbers[at][..]))
+        .collect();
+    let tar = archive(&[("model.json", module().as_bytes()), ("model.params", &params(&arrays))]);
+    let folder = Folder::new("saved-csv", &[("m.tar", &tar)]);
+    let run = folder.run(&["weights", "m.tar", "--format", "csv"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let expected = |name: &str, at: usize| {
+        let stats = ["-1.5,-1.5,-1.5,0,0,0", ",,,0,1,0"][at % 2];
+        let is_formula = name.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+        let cell = match (is_formula, name.contains([',', '"'])) {
+            (true, _) => format!("\"'{}\"", name.replace('"', "\"\"")),
+            (false, true) => format!("\"{}\"", name.replace('"', "\"\"")),
+            (false, false) => name.to_owned(),
+        };
+        format!(",float32,(1),4,{stats},0,,{cell}\n")
+    };
+    for (at, name) in names.iter().enumerate() {
+        assert!(run.out.contains(&expected(name, at)), "{name:?}: {}", run.out);
+    }
+}
+
+#[test]
 fn saved_modules_are_never_written() {
     let folder = Folder::new("saved-written", &[("m.json", module().as_bytes())]);
     let run = folder.run(&["fmt", "m.json"]);
@@ -208,4 +250,58 @@ fn convert_file_request_returns_the_text() {
     let refused = ask("a.relay");
     assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("not saved by TVM")));
     assert!(ask("none.json")["error"].is_object());
+}
+
+/// Modules that TVM 0.6 and 0.7 saved, beside the texts that they printed of them.
+#[test]
+fn modules_of_former_releases_are_their_texts() {
+    let Some(corpus) = corpus::versions() else { return };
+    let mut modules = 0;
+    for folder in ["json-0.6", "json-0.7"] {
+        let files = std::fs::read_dir(corpus.join(folder)).expect("a folder of the corpus");
+        let files = files.map(|entry| entry.expect("an entry").path());
+        for saved in files.filter(|path| path.extension().is_some_and(|it| it == "json")) {
+            let (text, saved) = (saved.with_extension("relay"), saved.display().to_string());
+            let check = run(&["check", "--quiet", &saved], "");
+            assert_eq!(check.code, Some(0), "{saved}: {}{}", check.out, check.err);
+            let diff = run(&["diff", &saved, &text.display().to_string()], "");
+            assert_eq!(diff.code, Some(0), "{saved}: {}{}", diff.out, diff.err);
+            modules += 1;
+        }
+    }
+    assert!(modules > 0, "no modules in {}", corpus.display());
+}
+
+/// A product of matrices of TVM 0.7 says nothing of its second operand, which is transposed: the saved
+/// module tells its release, the text does not.
+#[test]
+fn a_saved_module_tells_the_release_of_a_text() {
+    let product = |version: &str| {
+        let module: Value = serde_json::from_str(&module()).expect("JSON");
+        let mut text = module.to_string().replace("\"0.14.0\"", &format!("\"{version}\""));
+        text = text.replace("\"add\"", "\"nn.batch_matmul\"");
+        text.replace("[15]", "[15,15,15]")
+    };
+    let text = TEXT.replace("add", "nn.batch_matmul").replace("(2)", "(2, 2, 2)");
+    let (old, new) = (product("0.7.0"), product("0.14.0"));
+    let files: [(&str, &[u8]); 3] =
+        [("old.json", old.as_bytes()), ("new.json", new.as_bytes()), ("m.relay", text.as_bytes())];
+    let folder = Folder::new("saved-release", &files);
+    for file in ["old.json", "new.json"] {
+        let check = folder.run(&["check", "--quiet", file]);
+        assert_eq!(check.code, Some(0), "{file}: {}", check.out);
+        for sides in [[file, "m.relay"], ["m.relay", file]] {
+            let diff = folder.run(&[&["diff"], &sides[..]].concat());
+            assert_eq!(diff.code, Some(0), "{sides:?}: {}{}", diff.out, diff.err);
+            let note = "both are read as modules of TVM 0.7";
+            assert_eq!(diff.err.contains(note), file == "old.json", "{}", diff.err);
+        }
+    }
+    // The text names its release, which is the meaning of the call.
+    let converted = folder.run(&["convert", "old.json"]).out;
+    assert!(converted.contains("nn.batch_matmul(%x, %w)\n"), "{converted}");
+    assert!(converted.contains("\"tvm_version\": \"0.7.0\""), "{converted}");
+    assert_eq!(folder.run(&["convert", "new.json"]).out, text);
+    let diff = folder.run(&["diff", "old.json", "new.json"]);
+    assert_eq!(diff.code, Some(1), "{}{}", diff.out, diff.err);
 }

@@ -76,6 +76,36 @@ fn nearest_file_sets_levels() {
     assert_eq!(batch(json!({ "id": 1, "text": UNUSED, "path": "own/new.relay" })), []);
 }
 
+/// An error of the language has one answer, whoever asks to hide it: an option, the configuration or
+/// a comment.
+#[test]
+fn nothing_hides_an_error() {
+    let text = "def @main(%x: int32) -> int32 {\n  %y // relay: allow(CODE)\n}\n";
+    for code in ["unknown-variable", "type-mismatch", "syntax-error"] {
+        let answer = format!(
+            "`{code}` is an error of the language, which has no level: warnings, remarks, hints and what TVM \
+             rejects have levels: `relay-analyzer explain` lists them"
+        );
+        let (message, help) = answer.split_once(": ").expect("a help");
+        let folder = Folder::new(
+            &format!("settings-{code}"),
+            &[
+                ("a.relay", text.replace("CODE", code).as_bytes()),
+                ("hides.toml", format!("[lints]\n{code} = \"allow\"\n").as_bytes()),
+            ],
+        );
+        let level = format!("{code}=allow");
+        for args in [["--level", &level], ["--disable", code], ["--config", "hides.toml"]] {
+            let run = folder.run(&[&["check", "-q"], &args[..], &["a.relay"]].concat());
+            assert_eq!(run.code, Some(2), "{args:?}: {run:?}");
+            assert!(run.err.contains(message) && run.err.contains(help), "{args:?}: {run:?}");
+        }
+        let run = folder.run(&["check", "a.relay"]);
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.out.contains(message) && run.out.contains(help), "{run:?}");
+    }
+}
+
 #[test]
 fn arguments_precede_the_file() {
     let manual = "def @main(%x: int32) { %x } # a comment\n";
@@ -170,6 +200,29 @@ fn invalid_settings_have_a_place_and_help() {
     let checked = broken.run(&["check", "a.relay"]);
     assert_eq!(checked.code, Some(2));
     assert!(checked.err.contains("line 2 is not UTF-8"), "{}", checked.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn mistakes_behind_a_link_are_not_quoted() {
+    let outside = Folder::new(
+        "settings-outside",
+        &[("secret", b"[core]\n  SECRET = SECRET\n"), ("valid", LINT.as_bytes())],
+    );
+    let folder = Folder::new("settings-link", &[("a.relay", UNUSED.as_bytes())]);
+    let link = folder.path().join("relay.toml");
+    std::os::unix::fs::symlink(outside.path().join("secret"), &link).expect("a link");
+    for args in [&["check", "a.relay"][..], &["check", "--format", "github", "."]] {
+        let run = folder.run(args);
+        assert_eq!(run.code, Some(2), "{args:?}");
+        let said = run.out + &run.err;
+        assert!(!said.contains("SECRET") && !said.contains("core"), "{args:?}: {said}");
+        assert!(said.contains("this link does not lead to a file with valid settings"), "{said}");
+    }
+    // A link to valid settings is one to settings.
+    std::fs::remove_file(&link).expect("a link");
+    std::os::unix::fs::symlink(outside.path().join("valid"), &link).expect("a link");
+    assert_eq!(found(&folder, &["a.relay"]), [pair("unused-binding", "error")]);
 }
 
 #[test]
@@ -436,4 +489,58 @@ fn unused_comment_has_a_quick_fix() {
     let edit = &actions["result"][0]["edit"]["changes"][&document][0];
     assert_eq!(edit["range"], range((2, 0), (3, 0)), "{actions}");
     assert_eq!(edit["newText"], "");
+}
+
+/// `vendor.topk` on line 2, from column 7.
+const DECLARED: &str = "def @main(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {\n  \
+                        %0 = vendor.topk(%x, k=1);\n  nn.relu(%0)\n}\n";
+
+#[test]
+fn operators_of_the_project_are_known() {
+    let declared = "[operators.\"vendor.topk\"]\nargs = [\"data\"]\nsame-as = 0\n";
+    let folder = Folder::new(
+        "settings-operators",
+        &[("own/relay.toml", declared.as_bytes()), ("own/a.relay", DECLARED.as_bytes())],
+    );
+    let other = DECLARED.replace("(%x, k=1)", "(%x, %x)");
+    std::fs::write(folder.path().join("own/b.relay"), other).expect("a file");
+    std::fs::write(folder.path().join("a.relay"), DECLARED).expect("a file");
+    let errors = |args: &[&str]| {
+        let found = found(&folder, args).into_iter();
+        found.filter(|(_, severity)| severity == "error").map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert!(errors(&["own/a.relay"]).is_empty());
+    assert!(errors(&["--tvm=0.8", "--disable=tvm-version", "own/a.relay"]).is_empty());
+    assert_eq!(errors(&["own/b.relay"]), ["argument-count"]);
+    assert_eq!(errors(&["a.relay"]), ["unknown-name"]);
+    let run = folder.run(&["run", "--random", "0", "own/a.relay"]);
+    assert!(run.err.contains("vendor.topk"), "{}", run.err);
+
+    let own = Folder::new(
+        "settings-operators-server",
+        &[("relay.toml", declared.as_bytes()), ("a.relay", DECLARED.as_bytes())],
+    );
+    let mut client = server(&own, true, Value::Null);
+    let document = uri(&own, "a.relay");
+    client.open(&document, DECLARED);
+    let errors = |diagnostics: &Value| {
+        let found = published(diagnostics).into_iter();
+        found.filter(|(_, severity)| *severity == 1).map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert!(errors(&client.diagnostics(&document, 1)).is_empty());
+    let at =
+        json!({ "textDocument": { "uri": document }, "position": { "line": 1, "character": 12 } });
+    let hover = client.request("textDocument/hover", at.clone());
+    let hover = hover["result"]["contents"]["value"].as_str().unwrap_or_default();
+    assert!(hover.contains("vendor.topk(data) -> the type of data"), "{hover}");
+    let items = client.request("textDocument/completion", at);
+    let items = items["result"]["items"].as_array().cloned().unwrap_or_default();
+    let found = items.iter().find(|item| item["label"] == "vendor.topk").expect("a completion");
+    assert_eq!(found["detail"], "(data) -> the type of data");
+
+    // Without the declaration, the name is unknown again.
+    std::fs::write(own.path().join("relay.toml"), "").expect("a file");
+    let changes = json!([{ "uri": uri(&own, "relay.toml"), "type": 2 }]);
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    assert_eq!(errors(&client.diagnostics(&document, 1)), ["unknown-name"]);
 }

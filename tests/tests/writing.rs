@@ -300,6 +300,36 @@ fn actions_for_clients_without_resolve() {
     assert!(found.iter().all(|action| action["kind"] != "refactor.inline"), "{found:?}");
 }
 
+/// The edits of all actions in a long text would take too long: a command computes those of the chosen one.
+#[test]
+fn actions_in_long_texts_for_clients_without_resolve() {
+    let lines = "  add(%x, 1);\n".repeat(2_000);
+    let text =
+        format!("def @main(%x: int32) {{\n  let %y = add(%x, 1);\n{lines}  multiply(%y, %x)\n}}\n");
+    let mut client = Client::start_with(json!({ "workspace": { "applyEdit": true } }), Value::Null);
+    client.open(URI, &text);
+    let found = actions(&mut client, (1, 7), (1, 7), None);
+    let inline = found.iter().find(|action| action["title"] == "Inline `%y`").expect("offered");
+    assert!(inline["edit"].is_null(), "{inline}");
+    let done = client.request("workspace/executeCommand", inline["command"].clone());
+    assert_eq!(done["result"], Value::Null, "{done}");
+    let asked = client.expect("workspace/applyEdit");
+    let after = apply(&text, &asked["params"]["edit"]["changes"][URI]);
+    let expected = text.replace("  let %y = add(%x, 1);\n", "").replace("%y", "add(%x, 1)");
+    assert_eq!(after, expected);
+    // Its ranges refer to an old text.
+    client.edit(URI, 2, (0, 0), (0, 0), "\n");
+    let late = client.request("workspace/executeCommand", inline["command"].clone());
+    assert_eq!(late["error"]["code"], -32801, "{late}");
+    // A client that asks for one kind wants to apply it, and one that applies no edits gets them at once.
+    let refactor = actions(&mut client, (2, 7), (2, 7), Some("refactor.inline"));
+    assert!(refactor[0]["edit"].is_object(), "{refactor:?}");
+    let mut client = Client::start();
+    client.open(URI, &text);
+    let found = actions(&mut client, (1, 7), (1, 7), None);
+    assert!(found.iter().all(|action| action["edit"].is_object()), "{found:?}");
+}
+
 #[test]
 fn fix_all() {
     let mut client = able(Value::Null);
@@ -346,9 +376,8 @@ fn latency(
 /// The times are printed (`--nocapture`); the asserted limits allow for a busy machine.
 #[test]
 fn requests_in_large_modules_are_fast() {
-    let Some(folder) = corpus::conformance() else { return };
-    for name in ["lstm500.relay", "bert-base.relay"] {
-        let Ok(text) = std::fs::read_to_string(folder.join("models").join(name)) else { continue };
+    for name in ["lstm500", "bert-base"] {
+        let Some(text) = corpus::model(name) else { return };
         let mut client = able(Value::Null);
         client.open(URI, &text);
         client.diagnostics(URI, 1);

@@ -2,6 +2,7 @@
 
 import { editor, MarkerSeverity, Uri } from "monaco-editor/editor";
 
+import type { FunctionShapes, RunResponse, RunResult, ShapeReport } from "../../editors/vscode/src/protocol.js";
 import { started } from "./boot.js";
 import { Client } from "./client.js";
 import { register, RELAY } from "./language.js";
@@ -95,17 +96,12 @@ function post(page: (typeof TABS)[number], message: unknown): void {
   byId<HTMLIFrameElement>(page).contentWindow?.postMessage(message, location.origin);
 }
 
-/** The used fields of a function in a shape report; the others are passed on unchanged. */
-interface FunctionShapes {
-  readonly functions: readonly FunctionShapes[];
-}
-
 const flat = (one: FunctionShapes): FunctionShapes[] => [{ ...one, functions: [] }, ...one.functions.flatMap(flat)];
 
 async function reportShapes(): Promise<void> {
   const version = model.getVersionId();
   try {
-    const report = await client?.request<FunctionShapes>("relay/shapes", { textDocument: { uri } });
+    const report = await client?.request<ShapeReport>("relay/shapes", { textDocument: { uri } });
     if (report !== undefined && model.getVersionId() === version) {
       post("shapes", { type: "report", uri, functions: report.functions.flatMap(flat) });
     }
@@ -138,7 +134,7 @@ function download(name: string, data: string | Uint8Array<ArrayBuffer>): void {
   URL.revokeObjectURL(link.href);
 }
 
-let result: { text?: string } | undefined;
+let result: RunResult | undefined;
 
 window.addEventListener("message", ({ data, origin }) => {
   if (origin !== location.origin || typeof data?.page !== "string") {
@@ -153,7 +149,7 @@ window.addEventListener("message", ({ data, origin }) => {
     go(range, stay ?? false);
   } else if (type === "save") {
     download(name, saved);
-  } else if (type === "text" && result?.text !== undefined) {
+  } else if (type === "text" && result !== undefined) {
     download("result.txt", result.text);
   }
 });
@@ -167,13 +163,13 @@ async function run(argument: object): Promise<void> {
   byId<HTMLButtonElement>("run").disabled = true;
   const timer = window.setTimeout(() => (byId("stop").hidden = false), LONG);
   try {
-    const answer = await client.request<{ status: string; title: string; text?: string }>("workspace/executeCommand", { command: "relay.run", arguments: [argument] });
+    const answer = await client.request<RunResponse>("workspace/executeCommand", { command: "relay.run", arguments: [argument] });
     if (answer.status === "done") {
       result = answer;
       post("results", { type: "result", result });
       tab("results");
     } else {
-      toast(answer.text ?? answer.title, true);
+      toast(answer.status === "recalled" ? answer.function : answer.text, true);
     }
   } catch (error) {
     failed(error);

@@ -11,11 +11,9 @@
 
 #![expect(unsafe_code, reason = "names that the host calls, and its clock; no unsafe block")]
 
-use std::{
-    cell::RefCell,
-    sync::{Mutex, PoisonError},
-};
+use std::cell::RefCell;
 
+use parking_lot::Mutex;
 use server::Embedded;
 
 /// The session and the buffers of messages.
@@ -48,7 +46,7 @@ pub extern "C" fn start() {
     #[cfg(target_arch = "wasm32")]
     clock::host::install(|| host::now());
     server::on_panic(|message| {
-        *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = message;
+        *FAULT.lock() = message;
     });
     STATE.with_borrow_mut(|state| state.session = Some(Embedded::new()));
 }
@@ -94,9 +92,10 @@ pub extern "C" fn take() -> usize {
 /// Returns the address of the message that [`take`] or [`fault`] moved to the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn message() -> *const u8 {
-    match FAULT.lock() {
-        Ok(fault) if !fault.is_empty() => fault.as_ptr(),
-        _ => STATE.with_borrow(|state| state.outgoing.as_ptr()),
+    let fault = FAULT.lock();
+    match fault.is_empty() {
+        true => STATE.with_borrow(|state| state.outgoing.as_ptr()),
+        false => fault.as_ptr(),
     }
 }
 
@@ -104,5 +103,5 @@ pub extern "C" fn message() -> *const u8 {
 /// there was no panic.
 #[unsafe(no_mangle)]
 pub extern "C" fn fault() -> usize {
-    FAULT.lock().map_or(0, |fault| fault.len())
+    FAULT.lock().len()
 }

@@ -39,6 +39,27 @@ struct Entry {
 }
 
 impl<R: ReaderAt> Archive<R> {
+    /// Reads the directory of a `.npz` archive or of a `.params` file. The content decides, and not the
+    /// name: whatever writes a file, anything that reads arrays by name takes it.
+    ///
+    /// # Errors
+    /// The file has neither format, or is damaged.
+    pub fn open(source: Source<R>) -> Result<Archive<R>, Error> {
+        let mut head = [0; 8];
+        let read = source.reader.read_at(&mut head, 0)?;
+        if params::begins(&head[..read]) {
+            return Archive::params(source);
+        }
+        let is_zip = head.starts_with(b"PK");
+        // Other bytes may precede an archive.
+        Archive::npz(source).map_err(|error| match is_zip {
+            true => error,
+            false => Error(format!(
+                "it is no `.npz` archive, and contains no parameters of TVM: {error}"
+            )),
+        })
+    }
+
     /// Reads the directory of a `.npz` archive.
     ///
     /// # Errors

@@ -15,14 +15,17 @@ mod npy;
 mod params;
 mod write;
 
-use std::{fmt, io};
+use std::{
+    fmt,
+    io::{self, Read as _},
+};
 
 use interpreter::Tensor;
 use types::{DataType, Dim, Type};
 
 pub use archive::Archive;
 pub use rawzip::{FileReader, ReaderAt};
-pub use write::{write_npy, write_npz};
+pub use write::{write_npy, write_npz, write_params};
 
 /// The largest number of axes of an array; numpy allows 64.
 const MAX_AXES: usize = 256;
@@ -50,6 +53,19 @@ impl<R: ReaderAt> Source<R> {
     {
         let length = bytes.as_ref().len() as u64;
         Source::new(bytes, length)
+    }
+
+    /// Reads a text of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// It is longer, is not UTF-8, or cannot be read.
+    pub fn text(&self, limit: u64) -> Result<String, Error> {
+        if self.length > limit {
+            return Err(Error(format!("it has more than {limit} bytes")));
+        }
+        let mut text = String::new();
+        rawzip::RangeReader::new(&self.reader, 0..self.length).read_to_string(&mut text)?;
+        Ok(text)
     }
 
     /// Reads the description of the array in a `.npy` file. Like numpy, it ignores bytes after the

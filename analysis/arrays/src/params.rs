@@ -11,9 +11,17 @@ use crate::{
 };
 
 /// The magic number before the list of names.
-const LIST_MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
+pub(crate) const LIST_MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
 /// The magic number before each array.
-const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
+pub(crate) const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
+
+/// The codes of the kinds of elements.
+pub(crate) const KINDS: [(u8, ElementKind); 4] = [
+    (0, ElementKind::Int),
+    (1, ElementKind::UInt),
+    (2, ElementKind::Float),
+    (4, ElementKind::BFloat),
+];
 
 /// The place of an array in a file, and its type.
 pub(crate) struct Entry {
@@ -23,6 +31,11 @@ pub(crate) struct Entry {
     /// The data type; `None` if it is not supported.
     dtype: Option<DataType>,
     shape: Vec<usize>,
+}
+
+/// Returns true if a file that begins with these bytes is a list of parameters.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    head == LIST_MAGIC.to_le_bytes()
 }
 
 /// Reads the names, and the place of the array of each.
@@ -67,13 +80,7 @@ fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
         return Err(Error(format!("the array has {rank} axes, more than {MAX_AXES}")));
     }
     let [code, bits, low, high] = code.to_le_bytes();
-    let kind = match code {
-        0 => Some(ElementKind::Int),
-        1 => Some(ElementKind::UInt),
-        2 => Some(ElementKind::Float),
-        4 => Some(ElementKind::BFloat),
-        _ => None,
-    };
+    let kind = KINDS.iter().find(|(known, _)| *known == code).map(|(_, kind)| *kind);
     let dtype = kind.map(|kind| DataType { kind, bits, lanes: u16::from_le_bytes([low, high]) });
     let mut shape = Vec::with_capacity(rank);
     for _ in 0..rank {

@@ -6,6 +6,9 @@ use std::{
 };
 
 use interpreter::Tensor;
+use rawzip::path::{EntryPath, ZipFilePath};
+
+use crate::params::{ARRAY_MAGIC, KINDS, LIST_MAGIC};
 
 /// Writes arrays to a `.npz` archive. Arrays of `bfloat16` are written as numpy does with the package
 /// `ml_dtypes`: as two untyped bytes, `<V2`.
@@ -20,13 +23,63 @@ pub fn write_npz<T: Borrow<Tensor>>(
     for array in arrays {
         let (name, tensor) = array?;
         let (mut entry, config) =
-            archive.new_file(&*format!("{name}.npy")).start().map_err(io::Error::other)?;
+            archive.new_file(path_of(&name)).start().map_err(io::Error::other)?;
         let mut out = config.wrap(&mut entry);
         write_npy(&mut out, tensor.borrow())?;
         let (_, descriptor) = out.finish().map_err(io::Error::other)?;
         entry.finish(descriptor).map_err(io::Error::other)?;
     }
     archive.finish().map_err(io::Error::other)?.flush()
+}
+
+/// Returns the path of an array in an archive, which is its name as it is, as numpy writes it: the name
+/// `aten::b` contains no drive, and `a//b` is not `a/b`.
+fn path_of(name: &str) -> EntryPath<'static> {
+    let path = format!("{name}.npy");
+    match ZipFilePath::from_str(&path).as_str() == path {
+        true => EntryPath::conformant(path),
+        false => EntryPath::verbatim(path.into_bytes()),
+    }
+}
+
+/// Writes arrays as TVM does with `save_param_dict`. The names precede all arrays.
+///
+/// # Errors
+/// They cannot be written.
+pub fn write_params<T: Borrow<Tensor>>(
+    mut to: impl Write,
+    names: &[&str],
+    arrays: impl Iterator<Item = io::Result<T>>,
+) -> io::Result<()> {
+    to.write_all(&LIST_MAGIC.to_le_bytes())?;
+    to.write_all(&0u64.to_le_bytes())?;
+    to.write_all(&(names.len() as u64).to_le_bytes())?;
+    for name in names {
+        to.write_all(&(name.len() as u64).to_le_bytes())?;
+        to.write_all(name.as_bytes())?;
+    }
+    to.write_all(&(names.len() as u64).to_le_bytes())?;
+    for array in arrays {
+        let array = array?;
+        let tensor = array.borrow();
+        let dtype = tensor.dtype();
+        let code = KINDS.iter().find(|(_, kind)| *kind == dtype.kind).map(|(code, _)| *code);
+        let code = code.ok_or_else(|| io::Error::other(format!("an array is of {dtype}")))?;
+        to.write_all(&ARRAY_MAGIC.to_le_bytes())?;
+        to.write_all(&0u64.to_le_bytes())?;
+        // The first device of the kind CPU.
+        to.write_all(&1u32.to_le_bytes())?;
+        to.write_all(&0u32.to_le_bytes())?;
+        to.write_all(&(tensor.shape().len() as u32).to_le_bytes())?;
+        to.write_all(&[code, dtype.bits])?;
+        to.write_all(&dtype.lanes.to_le_bytes())?;
+        for &size in tensor.shape() {
+            to.write_all(&(size as u64).to_le_bytes())?;
+        }
+        to.write_all(&(tensor.bytes() as u64).to_le_bytes())?;
+        tensor.write_le(|bytes| to.write_all(bytes))?;
+    }
+    to.flush()
 }
 
 /// Writes one array as a `.npy` file, with the data types of [`write_npz`].

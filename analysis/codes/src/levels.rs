@@ -1,6 +1,6 @@
 //! The levels that users give to codes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use crate::{Code, Severity};
 
@@ -37,14 +37,50 @@ impl Level {
     }
 }
 
+/// A code whose level users may choose. [`Levels`] takes no other, so that no option, setting or
+/// comment hides an error of the language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lint(Code);
+
+impl Lint {
+    /// Returns the code as one that has a level.
+    ///
+    /// # Errors
+    /// It is an error of the language.
+    pub const fn new(code: Code) -> Result<Lint, NoLevel> {
+        if code.has_level() { Ok(Lint(code)) } else { Err(NoLevel(code)) }
+    }
+
+    /// Returns the code.
+    pub const fn code(self) -> Code {
+        self.0
+    }
+}
+
+/// The error of a code that has no level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoLevel(Code);
+
+impl NoLevel {
+    /// The help.
+    pub const HELP: &'static str = "warnings, remarks, hints and what TVM rejects have levels: \
+                                    `relay-analyzer explain` lists them";
+}
+
+impl fmt::Display for NoLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is an error of the language, which has no level", self.0)
+    }
+}
+
 /// The levels of the codes whose diagnostics do not have their default severities.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Levels(BTreeMap<Code, Level>);
 
 impl Levels {
     /// Sets the level of a code.
-    pub fn set(&mut self, code: Code, level: Level) {
-        self.0.insert(code, level);
+    pub fn set(&mut self, lint: Lint, level: Level) {
+        self.0.insert(lint.0, level);
     }
 
     /// Sets the levels of `over`, which take precedence.
@@ -69,10 +105,11 @@ mod tests {
 
     #[test]
     fn later_levels_take_precedence() {
+        let lint = Lint::new(Code::UnusedBinding).expect("it has a level");
         let mut levels = Levels::default();
-        levels.set(Code::UnusedBinding, Level::Allow);
+        levels.set(lint, Level::Allow);
         let mut over = Levels::default();
-        over.set(Code::UnusedBinding, Level::Report(Severity::Error));
+        over.set(lint, Level::Report(Severity::Error));
         levels.overlay(&over);
         assert_eq!(levels.get(Code::UnusedBinding), Some(Level::Report(Severity::Error)));
         assert_eq!(levels.get(Code::UnusedParameter), None);
@@ -80,5 +117,16 @@ mod tests {
             assert_eq!(Level::from_name(level.name()), Some(level));
         }
         assert_eq!(Level::from_name("deny"), None);
+    }
+
+    #[test]
+    fn errors_have_no_level() {
+        for &code in Code::ALL {
+            let is_error = code.severity() == Severity::Error;
+            assert_eq!(
+                Lint::new(code).map(Lint::code),
+                if is_error { Err(NoLevel(code)) } else { Ok(code) }
+            );
+        }
     }
 }

@@ -7,7 +7,7 @@ mod levels;
 
 use std::{cmp::Ordering, fmt};
 
-pub use levels::{Level, Levels};
+pub use levels::{Level, Levels, Lint, NoLevel};
 
 /// The severity of a diagnostic, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -99,6 +99,7 @@ codes! {
     UnreadableSavedModule = "unreadable-saved-module" (error),
     InvalidSettings = "invalid-settings" (error),
     InternalError = "internal-error" (error),
+    OutOfSync = "out-of-sync" (error),
     SyntaxError = "syntax-error" (error),
     UnclosedComment = "unclosed-comment" (error),
     UnclosedString = "unclosed-string" (error),
@@ -107,6 +108,8 @@ codes! {
     UnknownSection = "unknown-section" (error),
     UnknownVersion = "unknown-version" (error),
     SecondExpression = "second-expression" (error),
+    PastedText = "pasted-text" (warning),
+    MessageOfTvm = "message-of-tvm" (info),
     NumberRange = "number-range" (error),
     NumberSuffix = "number-suffix" (error),
     MetadataUnreadable = "metadata-unreadable" (error),
@@ -116,6 +119,8 @@ codes! {
     UnknownVariable = "unknown-variable" (error),
     UnknownGlobal = "unknown-global" (error),
     UnknownName = "unknown-name" (error),
+    ExternalGlobal = "external-global" (hint),
+    ExternalOperator = "external-operator" (warning),
     UnknownConstructor = "unknown-constructor" (error),
     UnknownType = "unknown-type" (error),
     UnknownDtype = "unknown-dtype" (error),
@@ -164,6 +169,7 @@ codes! {
     InvalidLayout = "invalid-layout" (error),
     RelationUndecided = "relation-undecided" (warning),
     CannotCompute = "cannot-compute" (warning),
+    DoubtfulCall = "doubtful-call" (warning),
     NoRelation = "no-relation" (info),
     OperatorUndefined = "operator-undefined" (error),
     UnusedBinding = "unused-binding" (warning),
@@ -219,6 +225,7 @@ codes! {
     TvmVersion = "tvm-version" (tvm),
     TvmWhereClause = "tvm-where-clause" (tvm),
     RunCancelled = "run-cancelled" (info),
+    RunDeclaredSize = "run-declared-size" (error),
     RunDepth = "run-depth" (error),
     RunFuel = "run-fuel" (error),
     RunInput = "run-input" (error),

@@ -3,137 +3,96 @@
 //! Expressions are stored in the order of evaluation, so that the pass does not recurse and takes
 //! linear time, however deeply they are nested.
 
+mod labels;
+mod variables;
+
 use std::sync::Arc;
 
 use semantics::{
-    Db, DefKind, ExprRef, Module,
+    Db, Def, DefKind, ExprRef, Module,
     body::{
-        BinderId, BinderKind, CallData, Callee, Expr, ExprId, FnId, Function as FnData, Literal,
-        LocalRef, MatchId, MetaRef, Pattern, PatternKind, Region, Unit, UnitId,
+        BinderId, BinderKind, Body, CallData, Callee, Expr, ExprId, Function as FnData, LocalRef,
+        MatchId, MetaRef, PatternKind, RangeId, Region, SourceMap, Unit, UnitId,
     },
-    infer::MetaEntry,
+    infer::{Inference, MetaEntry},
     metadata::Metadata,
     module::ModuleTypes,
     scope::Scopes,
 };
-use syntax::TextRange;
-use types::{AttrValue, Attrs, DataType};
+use smol_str::SmolStr;
+use syntax::{
+    SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+use types::AttrValue;
 
 use crate::{
-    graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Origin, Role, hash_of, mix},
-    source::Source,
+    facts::{CallFacts, Definition, Facts, FunctionFacts, Let, Variable, Written},
+    graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Role, hash_of, mix},
 };
+use labels::{attrs_of, literal_hash, resolved_value, role, shape};
+use variables::Variables;
 
-/// A module with its graph.
-pub(crate) struct ModuleGraph<'db> {
-    pub(crate) db: &'db dyn Db,
-    /// The definitions, indexed by [`Node::def`].
-    pub(crate) sources: Vec<Source<'db>>,
-    pub(crate) metadata: Option<Arc<Metadata>>,
+/// The graph of a module, and what is known of its expressions.
+pub(crate) struct ModuleGraph {
     pub(crate) graph: Graph,
-    /// The value, definition and binder of each `let` variable.
-    pub(crate) lets: Vec<(NodeId, u32, LocalRef)>,
+    pub(crate) facts: Facts,
 }
 
-impl<'db> ModuleGraph<'db> {
+/// The level of detail of a module graph.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// The structure alone, without calls and types: enough for an equality test.
+    Structure,
+    /// Everything.
+    All,
+}
+
+impl ModuleGraph {
     /// Returns the graph of a module. Duplicate definitions of a name are kept, in order.
-    pub(crate) fn new(db: &'db dyn Db, module: Module<'db>) -> ModuleGraph<'db> {
-        let mut module_graph = ModuleGraph {
-            db,
-            sources: Vec::new(),
-            metadata: semantics::metadata(db, module),
-            graph: Graph::of_text(&module.file(db).parse(db).errors),
-            lets: Vec::new(),
-        };
+    pub(crate) fn new<'db>(db: &'db dyn Db, module: Module<'db>, detail: Detail) -> ModuleGraph {
+        let graph = Graph::of_text(&module.file(db).parse(db).errors);
+        let mut module_graph = ModuleGraph { graph, facts: Facts::default() };
         let types = semantics::module_types(db, module);
+        let metadata = semantics::metadata(db, module);
         for &def in module.items(db) {
-            if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-                continue;
+            if matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+                let context = (metadata.as_deref(), &*types);
+                Builder::new(db, def, context, detail, &mut module_graph).definition();
+                let (name, range) = (def.name(db).clone(), def.range(db));
+                module_graph.facts.definitions.push(Definition { name, range });
             }
-            let (source, scopes) = (Source::new(db, def), semantics::scopes(db, def));
-            let number = module_graph.sources.len() as u32;
-            let mut builder = Builder::new(&mut module_graph, &types, &source, &scopes, number);
-            builder.definition();
-            module_graph.sources.push(source);
         }
         module_graph
     }
-
-    /// Returns the call of a node.
-    pub(crate) fn call(&self, id: NodeId) -> Option<&CallData> {
-        let node = self.graph.node(id);
-        let Origin::Expr(expr_ref) = node.origin else { return None };
-        let unit = self.sources[node.def as usize].body.unit(expr_ref.unit);
-        match unit.expr(expr_ref.expr) {
-            Expr::Call(call) => Some(unit.call(*call)),
-            _ => None,
-        }
-    }
-
-    /// Returns the attributes of a call, including those in the metadata section.
-    pub(crate) fn attrs(&self, call: &CallData) -> Attrs {
-        attrs_of(self.metadata.as_deref(), call)
-    }
-
-    /// Returns the lowered function of a function of the graph.
-    pub(crate) fn function(&self, lambda: &Lambda) -> Option<&FnData> {
-        let body = &self.sources[lambda.def as usize].body;
-        match lambda.place {
-            None => body.header(),
-            Some((unit, id)) => body.unit(unit).fns.get(id.index()),
-        }
-    }
 }
 
-fn attrs_of(metadata: Option<&Metadata>, call: &CallData) -> Attrs {
-    let Some(metadata) = metadata else { return call.attrs.clone() };
-    if let Some((key, index)) = &call.meta_attrs
-        && let MetaEntry::Found(attrs) = metadata.attrs(key, *index)
-    {
-        return attrs;
-    }
-    let is_meta = |value: &AttrValue| match value {
-        AttrValue::Meta { .. } => true,
-        AttrValue::List(values) => values.iter().any(|v| matches!(v, AttrValue::Meta { .. })),
-        _ => false,
-    };
-    match call.attrs.schema() {
-        Some(schema) if call.attrs.values().iter().any(is_meta) => {
-            let value = |value: &AttrValue| resolved_value(metadata, value);
-            Attrs::new(schema, call.attrs.values().iter().map(value).collect::<Vec<_>>())
-        }
-        _ => call.attrs.clone(),
-    }
-}
-
-/// Replaces references to the metadata section by their entries. Only one level of lists is visited,
-/// because TVM prints no deeper references.
-fn resolved_value(metadata: &Metadata, value: &AttrValue) -> AttrValue {
-    let entry = |value: &AttrValue| match value {
-        AttrValue::Meta { key, index } => match metadata.value(key, *index) {
-            MetaEntry::Found(found) => found,
-            _ => value.clone(),
-        },
-        _ => value.clone(),
-    };
-    match value {
-        AttrValue::List(values) => AttrValue::List(values.iter().map(entry).collect()),
-        _ => entry(value),
-    }
+/// The origin of a node in its definition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// An expression.
+    Expr(ExprRef),
+    /// A parameter or another variable.
+    Binder(LocalRef),
+    /// The whole definition.
+    Def,
 }
 
 /// Builds the nodes of one definition.
 struct Builder<'b, 'db> {
     db: &'db dyn Db,
+    def: Def<'db>,
+    body: Arc<Body>,
+    map: Arc<SourceMap>,
+    scopes: Arc<Scopes>,
+    /// The types of its expressions, unless they are not recorded.
+    inference: Option<Arc<Inference>>,
     graph: &'b mut Graph,
-    lets: &'b mut Vec<(NodeId, u32, LocalRef)>,
+    facts: &'b mut Facts,
     metadata: Option<&'b Metadata>,
     types: &'b ModuleTypes,
-    source: &'b Source<'db>,
-    scopes: &'b Scopes,
     number: u32,
-    /// The value of each variable of each unit.
-    variables: Vec<Vec<NodeId>>,
+    variables: Variables,
     /// The enclosing functions, the innermost last.
     open: Vec<u32>,
     /// The last read or write of a reference in each enclosing function.
@@ -142,33 +101,64 @@ struct Builder<'b, 'db> {
 
 impl<'b, 'db> Builder<'b, 'db> {
     fn new(
-        module_graph: &'b mut ModuleGraph<'db>,
-        types: &'b ModuleTypes,
-        source: &'b Source<'db>,
-        scopes: &'b Scopes,
-        number: u32,
+        db: &'db dyn Db,
+        def: Def<'db>,
+        (metadata, types): (Option<&'b Metadata>, &'b ModuleTypes),
+        detail: Detail,
+        to: &'b mut ModuleGraph,
     ) -> Builder<'b, 'db> {
-        let variables =
-            source.body.units.iter().map(|unit| vec![NONE; unit.binders.len()]).collect();
+        let body = semantics::body(db, def);
         Builder {
-            db: module_graph.db,
-            graph: &mut module_graph.graph,
-            lets: &mut module_graph.lets,
-            metadata: module_graph.metadata.as_deref(),
+            db,
+            def,
+            map: semantics::source_map(db, def),
+            scopes: semantics::scopes(db, def),
+            inference: (detail == Detail::All).then(|| semantics::inference(db, def)),
+            number: to.facts.definitions.len() as u32,
+            graph: &mut to.graph,
+            facts: &mut to.facts,
+            metadata,
             types,
-            source,
-            scopes,
-            number,
-            variables,
+            variables: Variables::new(&body),
+            body,
             open: Vec::new(),
             effects: Vec::new(),
         }
     }
 
+    /// Returns the range of an expression in the file.
+    fn expr_range(&self, unit: UnitId, expr: ExprId) -> TextRange {
+        self.map.expr(unit, expr) + self.def.start(self.db)
+    }
+
+    /// Returns the range of another part of a unit in the file.
+    fn range(&self, unit: UnitId, id: RangeId) -> TextRange {
+        self.map.range(unit, id) + self.def.start(self.db)
+    }
+
+    /// Returns the range of a binder with its annotation, without comments.
+    fn binder_range(&self, of: LocalRef) -> TextRange {
+        let binder = self.body.unit(of.unit).binder(of.binder);
+        let own = self.map.range(of.unit, binder.range);
+        let start = self.def.start(self.db);
+        if binder.annotation.is_none() {
+            return own + start;
+        }
+        let path = self.def.node(self.db).path_to(own);
+        let is_holder = |kind| {
+            matches!(kind, SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT | SyntaxKind::LET_STMT)
+        };
+        let holder = path.iter().rev().find(|node| is_holder(node.kind()));
+        let ty =
+            holder.and_then(|node| node.children().find(|node| ast::Type::can_cast(node.kind())));
+        let end = ty.map_or(own.end(), |ty| ty.range().end()).max(own.end());
+        TextRange::new(own.start(), end) + start
+    }
+
     fn definition(&mut self) {
-        let body = &self.source.body;
+        let body = self.body.clone();
         let header = body.header();
-        self.enter(None, header.map(role).unwrap_or(Role::Plain));
+        self.enter(header, true);
         let mut result = NONE;
         let mut values = Vec::new();
         for (number, unit) in body.units() {
@@ -188,19 +178,25 @@ impl<'b, 'db> Builder<'b, 'db> {
             result = unit.root.map_or(NONE, |root| values[root.index()]);
         }
         let label = header.map_or(0, |header| self.function_label(header));
-        let range = match self.source.def.kind(self.db) {
-            DefKind::Fn => self.source.def.name_range(self.db) + self.source.def.start(self.db),
-            _ => self.source.def.range(self.db),
+        let range = match self.def.kind(self.db) {
+            DefKind::Fn => self.def.name_range(self.db) + self.def.start(self.db),
+            _ => self.def.range(self.db),
         };
         let node = self.leave(result, label, Origin::Def, range);
         let lambda = self.graph.node(node).extra;
-        let name = self.source.def.name(self.db).clone();
+        let name = self.def.name(self.db).clone();
         self.graph.functions.push(Function { name, lambda });
     }
 
-    /// Enters a function.
-    fn enter(&mut self, place: Option<(UnitId, FnId)>, role: Role) {
+    /// Enters a function; a bare expression has no data.
+    fn enter(&mut self, function: Option<&FnData>, is_definition: bool) {
         let number = self.graph.lambdas.len() as u32;
+        let known = |function: &FnData| FunctionFacts {
+            attrs: function.attrs.clone(),
+            params: function.params.len(),
+            ret: function.ret.clone(),
+        };
+        self.facts.functions.push(function.map(known).unwrap_or_default());
         self.graph.lambdas.push(Lambda {
             node: NONE,
             params: Vec::new(),
@@ -208,8 +204,9 @@ impl<'b, 'db> Builder<'b, 'db> {
             first: self.graph.nodes.len() as NodeId,
             parent: self.open.last().copied().unwrap_or(NONE),
             def: self.number,
-            place,
-            role,
+            is_definition,
+            source: number,
+            role: function.map_or(Role::Plain, role),
             recursive: false,
         });
         self.open.push(number);
@@ -252,33 +249,49 @@ impl<'b, 'db> Builder<'b, 'db> {
             def: self.number,
             owner,
             extra: NONE,
-            origin,
+            source: if origin == Origin::Def { NONE } else { self.graph.nodes.len() as NodeId },
             range,
         };
+        if let Some(inference) = &self.inference {
+            let of = |unit: UnitId| inference.units.get(unit.index());
+            self.facts.types.push(match origin {
+                Origin::Expr(at) => of(at.unit).map(|types| types.expr(at.expr).clone()),
+                Origin::Binder(at) => of(at.unit).map(|types| types.binder(at.binder).clone()),
+                Origin::Def => None,
+            });
+        }
         self.graph.push(node, operands)
+    }
+
+    /// Records a parameter or free variable.
+    fn variable_facts(&mut self, node: NodeId, of: LocalRef) {
+        let binder = self.body.unit(of.unit).binder(of.binder);
+        let (name, annotation) = (binder.name.clone(), binder.annotation.clone());
+        self.facts.variables.insert(node, Variable { name, annotation });
     }
 
     fn params(&mut self, unit: UnitId, params: &[BinderId]) {
         let lambda = self.open.last().copied().unwrap_or(NONE);
         for (position, &binder) in params.iter().enumerate() {
             let binding = LocalRef { unit, binder };
-            let range = self.source.binder_range(self.db, binding);
+            let range = self.binder_range(binding);
             let origin = Origin::Binder(binding);
             let label = mix(self.open.len() as u64, position as u64);
             let node = self.add(Kind::Param, label, 0, &[], origin, range);
+            self.variable_facts(node, binding);
             self.graph.nodes[node as usize].extra = lambda;
-            self.variables[unit.index()][binder.index()] = node;
+            self.variables.set(unit, binder, node);
             self.graph.lambdas[lambda as usize].params.push(node);
         }
     }
 
     fn free_variable(&mut self, unit: UnitId, binder: BinderId) {
-        let data = self.source.body.unit(unit).binder(binder);
+        let name = hash_of(&self.body.unit(unit).binder(binder).name);
         let binding = LocalRef { unit, binder };
-        let range = self.source.binder_range(self.db, binding);
-        let origin = Origin::Binder(binding);
-        let node = self.add(Kind::FreeVar, hash_of(&data.name), 0, &[], origin, range);
-        self.variables[unit.index()][binder.index()] = node;
+        let range = self.binder_range(binding);
+        let node = self.add(Kind::FreeVar, name, 0, &[], Origin::Binder(binding), range);
+        self.variable_facts(node, binding);
+        self.variables.set(unit, binder, node);
     }
 
     fn function_label(&self, function: &FnData) -> u64 {
@@ -303,7 +316,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         origin: Origin,
         at: TextRange,
     ) -> NodeId {
-        match self.variables[unit.index()][binder.index()] {
+        match self.variables.get(unit, binder) {
             NONE => {
                 // A recursive use, which the nesting depth identifies.
                 let depth = self.open.len() as u64;
@@ -321,14 +334,14 @@ impl<'b, 'db> Builder<'b, 'db> {
         match self.scopes.get(at, free) {
             Some(LocalRef { unit, binder }) => self.variable(unit, binder, origin, range),
             None => {
-                let name = hash_of(&self.source.body.unit(at).frees[free.index()].name);
+                let name = hash_of(&self.body.unit(at).frees[free.index()].name);
                 self.add(Kind::Unknown, name, 0, &[], origin, range)
             }
         }
     }
 
     fn expr(&mut self, number: UnitId, unit: &Unit, id: ExprId, values: &[NodeId]) -> NodeId {
-        let range = self.source.expr(self.db, ExprRef { unit: number, expr: id });
+        let range = self.expr_range(number, id);
         let origin = Origin::Expr(ExprRef { unit: number, expr: id });
         let value = |id: ExprId| values[id.index()];
         match unit.expr(id) {
@@ -348,8 +361,12 @@ impl<'b, 'db> Builder<'b, 'db> {
                 None => self.proj(value(*tuple), *index, origin, range),
             },
             Expr::Global(name) => {
-                let name = hash_of(name);
-                self.add(Kind::Global, 0, name, &[], origin, range)
+                let node = self.add(Kind::Global, 0, hash_of(name), &[], origin, range);
+                if self.inference.is_some() {
+                    self.graph.nodes[node as usize].extra = self.facts.globals.len() as u32;
+                    self.facts.globals.push(name.clone());
+                }
+                node
             }
             Expr::Name(name) => self.add(Kind::Name, 0, hash_of(name), &[], origin, range),
             Expr::Meta(meta) => {
@@ -361,7 +378,12 @@ impl<'b, 'db> Builder<'b, 'db> {
                 self.inner(Kind::Tuple, fields.len() as u64, 0, &fields, origin, range)
             }
             Expr::Proj { tuple, index } => self.proj(value(*tuple), *index, origin, range),
-            Expr::Call(call) => self.call(unit.call(*call), values, origin, range),
+            Expr::Call(call) => {
+                let call = unit.call(*call);
+                let node = self.call(call, values, origin, range);
+                self.call_facts(node, number, call);
+                node
+            }
             Expr::If { cond, then, otherwise } => {
                 let result = |region: &Region| value(region.result);
                 let operands = [value(*cond), result(then), result(otherwise)];
@@ -388,7 +410,7 @@ impl<'b, 'db> Builder<'b, 'db> {
             }
             Expr::EnterFn(id) => {
                 let function = &unit.fns[id.index()];
-                self.enter(Some((number, *id)), role(function));
+                self.enter(Some(function), false);
                 self.params(number, &function.params);
                 NONE
             }
@@ -401,10 +423,12 @@ impl<'b, 'db> Builder<'b, 'db> {
                     NONE => self.add(Kind::Missing, 0, 0, &[], origin, range),
                     value => value,
                 };
-                self.variables[number.index()][binder.index()] = node;
-                if unit.binder(*binder).kind == BinderKind::Let {
-                    let binding = LocalRef { unit: number, binder: *binder };
-                    self.lets.push((node, self.number, binding));
+                self.variables.set(number, *binder, node);
+                let data = unit.binder(*binder);
+                if data.kind == BinderKind::Let {
+                    let range = self.binder_range(LocalRef { unit: number, binder: *binder });
+                    let (def, annotation) = (self.number, data.annotation.clone());
+                    self.facts.lets.push(Let { node, def, range, annotation });
                 }
                 NONE
             }
@@ -500,6 +524,32 @@ impl<'b, 'db> Builder<'b, 'db> {
         }
     }
 
+    /// Records a call.
+    fn call_facts(&mut self, node: NodeId, unit: UnitId, call: &CallData) {
+        if self.inference.is_none() || node == NONE {
+            return;
+        }
+        let written = call.written.iter().map(|attr| Written {
+            name: attr.name.clone(),
+            value: attr.value.clone(),
+            range: self.range(unit, attr.name_range).cover(self.range(unit, attr.value_range)),
+        });
+        let facts = CallFacts {
+            name: match &call.callee {
+                Callee::Operator(operator) => SmolStr::new_static(operator.name),
+                Callee::Name(name) => name.clone(),
+                Callee::Expr(_) => SmolStr::default(),
+            },
+            is_operator: !matches!(call.callee, Callee::Name(_)),
+            callee: self.range(unit, call.callee_range),
+            args: call.args.iter().map(|&arg| self.expr_range(unit, arg)).collect(),
+            attrs: attrs_of(self.metadata, call),
+            written: written.collect(),
+        };
+        self.graph.nodes[node as usize].extra = self.facts.calls.len() as u32;
+        self.facts.calls.push(facts);
+    }
+
     /// Adds the variables in the patterns of a `match`, identified by arm and path.
     fn patterns(&mut self, number: UnitId, unit: &Unit, id: MatchId, values: &[NodeId]) {
         let data = &unit.matches[id.index()];
@@ -510,11 +560,11 @@ impl<'b, 'db> Builder<'b, 'db> {
                 match &pattern.kind {
                     PatternKind::Wildcard => {}
                     PatternKind::Var(binder) => {
-                        let range = self.source.range(self.db, number, unit.binder(*binder).range);
+                        let range = self.range(number, unit.binder(*binder).range);
                         let binding = LocalRef { unit: number, binder: *binder };
                         let origin = Origin::Binder(binding);
                         let node = self.inner(Kind::Pattern, path, 0, &[scrutinee], origin, range);
-                        self.variables[number.index()][binder.index()] = node;
+                        self.variables.set(number, *binder, node);
                     }
                     PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
                         let fields = fields.iter().enumerate();
@@ -531,46 +581,5 @@ impl<'b, 'db> Builder<'b, 'db> {
             // The index of an entry depends on the printed module, so that it is ignored.
             _ => hash_of((&meta.key, &meta.claimed)),
         }
-    }
-}
-
-/// Returns a hash of a pattern without the names of its variables.
-fn shape(pattern: &Pattern) -> u64 {
-    let mut stack = vec![pattern];
-    let mut hash = 0;
-    while let Some(pattern) = stack.pop() {
-        hash = mix(
-            hash,
-            match &pattern.kind {
-                PatternKind::Wildcard => 1,
-                PatternKind::Var(_) => 2,
-                PatternKind::Constructor(name, fields) => {
-                    stack.extend(fields.iter().rev());
-                    hash_of((name, fields.len()))
-                }
-                PatternKind::Tuple(fields) => {
-                    stack.extend(fields.iter().rev());
-                    mix(3, fields.len() as u64)
-                }
-            },
-        );
-    }
-    hash
-}
-
-fn literal_hash(literal: &Literal) -> u64 {
-    match *literal {
-        Literal::Bool(value) => hash_of((0, value)),
-        Literal::Int { value, dtype } => hash_of((1, value, dtype.unwrap_or(DataType::INT32))),
-        Literal::Float { bits, dtype } => hash_of((2, bits, dtype.unwrap_or(DataType::FLOAT32))),
-    }
-}
-
-/// Returns the role of a function, from its attributes.
-fn role(function: &FnData) -> Role {
-    let is_mark = |name: &str| matches!(name, "Primitive" | "Composite" | "Compiler");
-    match function.attrs.iter().any(|(name, _)| is_mark(name)) {
-        true => Role::Fused,
-        false => Role::Plain,
     }
 }

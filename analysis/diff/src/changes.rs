@@ -1,32 +1,32 @@
 //! The differences between two paired expressions.
 
-use semantics::body::{CallData, Callee, Expr, RangeId};
 use smol_str::SmolStr;
 use syntax::TextRange;
 use types::{AttrValue, Attrs, Type};
 
 use crate::{
+    facts::CallFacts,
     flat::group_of,
-    graph::{Kind, NONE, NodeId, Origin},
-    half::{Half, expr_of, same_annotation},
+    graph::{Kind, NONE, NodeId},
+    half::{Half, same_annotation},
     report::{Change, Fact, Pair, PairKind, Unpaired, What},
 };
 
 /// A builder of pairs of nodes of two modules.
-pub(crate) struct PairBuilder<'h, 'a, 'b> {
-    pub(crate) a: &'h Half<'a>,
-    pub(crate) b: &'h Half<'b>,
+pub(crate) struct PairBuilder<'h> {
+    pub(crate) a: &'h Half,
+    pub(crate) b: &'h Half,
 }
 
-impl PairBuilder<'_, '_, '_> {
+impl PairBuilder<'_> {
     /// Returns the pair of two nodes.
     pub(crate) fn pair(&self, a: NodeId, b: NodeId, kind: PairKind, changes: Vec<Change>) -> Pair {
         Pair {
-            before: self.a.module.graph.node(a).range,
-            after: self.b.module.graph.node(b).range,
+            before: self.a.graph.node(a).range,
+            after: self.b.graph.node(b).range,
             kind,
             operators: (operator(self.a, a), operator(self.b, b)),
-            groups: (group_of(&self.a.module.graph, a), group_of(&self.b.module.graph, b)),
+            groups: (group_of(&self.a.graph, a), group_of(&self.b.graph, b)),
             changes,
         }
     }
@@ -40,10 +40,8 @@ impl PairBuilder<'_, '_, '_> {
         pairs: &mut Vec<Pair>,
     ) {
         pairs.push(self.pair(a, b, kind, changes));
-        let (lets_a, lets_b) = (self.a.lets(), self.b.lets());
-        let (Some(of_a), Some(of_b)) = (lets_a.get(&a), lets_b.get(&b)) else { return };
-        for (let_a, let_b) in of_a.iter().zip(of_b) {
-            let (ty_a, ty_b) = (self.a.written(let_a), self.b.written(let_b));
+        for (let_a, let_b) in self.a.lets(a).iter().zip(self.b.lets(b)) {
+            let (ty_a, ty_b) = (let_a.annotation.as_ref(), let_b.annotation.as_ref());
             let changes: Vec<Change> = annotation_change(ty_a, ty_b).into_iter().collect();
             pairs.push(Pair {
                 before: let_a.range,
@@ -58,20 +56,18 @@ impl PairBuilder<'_, '_, '_> {
 
     /// Returns true if the annotations of `let` variables agree wherever both sides have one.
     pub(crate) fn same_let_annotations(&self, pairs: &[(NodeId, NodeId)]) -> bool {
-        let (lets_a, lets_b) = (self.a.lets(), self.b.lets());
-        if lets_a.is_empty() || lets_b.is_empty() {
+        if self.a.has_no_lets() || self.b.has_no_lets() {
             return true;
         }
         pairs.iter().all(|(a, b)| {
-            let (Some(of_a), Some(of_b)) = (lets_a.get(a), lets_b.get(b)) else { return true };
-            let mut both = of_a.iter().zip(of_b);
-            both.all(|(x, y)| same_annotation(self.a.written(x), self.b.written(y)))
+            let mut both = self.a.lets(*a).iter().zip(self.b.lets(*b));
+            both.all(|(x, y)| same_annotation(x.annotation.as_ref(), y.annotation.as_ref()))
         })
     }
 
     /// Returns the differences between two nodes, not counting their operands.
     pub(crate) fn own_changes(&self, a: NodeId, b: NodeId) -> Vec<Change> {
-        let (node_a, node_b) = (self.a.module.graph.node(a), self.b.module.graph.node(b));
+        let (node_a, node_b) = (self.a.graph.node(a), self.b.graph.node(b));
         let mut changes = Vec::new();
         if node_a.label == node_b.label {
             return changes;
@@ -111,23 +107,19 @@ impl PairBuilder<'_, '_, '_> {
     }
 
     fn attributes(&self, a: NodeId, b: NodeId, changes: &mut Vec<Change>) {
-        let (Some(call_a), Some(call_b)) = (self.a.module.call(a), self.b.module.call(b)) else {
-            return;
-        };
+        let (Some(call_a), Some(call_b)) = (call(self.a, a), call(self.b, b)) else { return };
         // An unknown operator has no schema for a comparison of attributes.
-        if [call_a, call_b].iter().any(|call| matches!(call.callee, Callee::Name(_))) {
+        if !call_a.is_operator || !call_b.is_operator {
             return;
         }
-        let (attrs_a, attrs_b) = (self.a.module.attrs(call_a), self.b.module.attrs(call_b));
-        let place = |half: &Half<'_>, id: NodeId, call: &CallData, name: &str| {
-            let found = call.written.iter().find(|attr| attr.name == name)?;
-            let start = range_in_call(half, id, found.name_range)?.start();
-            Some(TextRange::new(start, range_in_call(half, id, found.value_range)?.end()))
+        let (attrs_a, attrs_b) = (&call_a.attrs, &call_b.attrs);
+        let place = |call: &CallFacts, name: &str| {
+            call.written.iter().find(|attr| attr.name == name).map(|attr| attr.range)
         };
-        let place_a = |name: &str| place(self.a, a, call_a, name);
-        let place_b = |name: &str| place(self.b, b, call_b, name);
+        let place_a = |name: &str| place(call_a, name);
+        let place_b = |name: &str| place(call_b, name);
         let names =
-            names_of(&attrs_a).chain(names_of(&attrs_b).filter(|name| {
+            names_of(attrs_a).chain(names_of(attrs_b).filter(|name| {
                 attrs_a.schema().is_none_or(|schema| schema.position(name).is_none())
             }));
         let of = |attrs: &Attrs, name: &str| {
@@ -136,7 +128,7 @@ impl PairBuilder<'_, '_, '_> {
         };
         let fact = |value: Option<AttrValue>| value.map_or(Fact::Absent, Fact::Attribute);
         for name in names {
-            let (before, after) = (of(&attrs_a, name), of(&attrs_b, name));
+            let (before, after) = (of(attrs_a, name), of(attrs_b, name));
             if before == after {
                 continue;
             }
@@ -147,7 +139,7 @@ impl PairBuilder<'_, '_, '_> {
         }
         if changes.is_empty() {
             // Attributes that do not match the schema are compared as written.
-            for attr in &call_a.written {
+            for attr in &*call_a.written {
                 let other = call_b.written.iter().find(|other| other.name == attr.name);
                 if other.is_none_or(|other| other.value != attr.value) {
                     let after = other.map(|other| other.value.clone());
@@ -162,7 +154,7 @@ impl PairBuilder<'_, '_, '_> {
                     });
                 }
             }
-            for attr in &call_b.written {
+            for attr in &*call_b.written {
                 if !call_a.written.iter().any(|other| other.name == attr.name) {
                     let after = Fact::Attribute(attr.value.clone());
                     changes.push(Change {
@@ -175,10 +167,9 @@ impl PairBuilder<'_, '_, '_> {
     }
 
     fn function_attributes(&self, a: NodeId, b: NodeId, changes: &mut Vec<Change>) {
-        let function = |half: &Half<'_>, id: NodeId| {
-            let graph = &half.module.graph;
-            let lambda = graph.lambda(graph.node(id).extra);
-            half.module.function(lambda).map(|f| (f.attrs.clone(), f.params.len()))
+        let function = |half: &Half, id: NodeId| {
+            let lambda = half.graph.lambda(half.graph.node(id).extra);
+            half.facts().function(lambda).map(|f| (f.attrs.clone(), f.params))
         };
         let (attrs_a, params_a) = function(self.a, a).unwrap_or_default();
         let (attrs_b, params_b) = function(self.b, b).unwrap_or_default();
@@ -239,46 +230,41 @@ fn names_of(attrs: &Attrs) -> impl Iterator<Item = &'static str> {
     attrs.schema().into_iter().flat_map(|schema| schema.fields).map(|field| field.name)
 }
 
+/// Returns the call of a node.
+fn call(half: &Half, id: NodeId) -> Option<&CallFacts> {
+    half.facts().call(&half.graph, id)
+}
+
 /// Returns the name of the callee of a node: an operator, a global or a constructor; empty for other
 /// nodes.
-pub(crate) fn operator(half: &Half<'_>, id: NodeId) -> SmolStr {
-    let graph = &half.module.graph;
-    let node = graph.node(id);
-    match node.kind {
-        Kind::Call | Kind::Construct => match half.module.call(id).map(|call| &call.callee) {
-            Some(Callee::Operator(operator)) => SmolStr::new_static(operator.name),
-            Some(Callee::Name(name)) => name.clone(),
-            _ => SmolStr::default(),
-        },
-        Kind::Apply => match expr_of(half, graph.operands(id)[0]) {
-            Some(Expr::Global(name)) => name.clone(),
-            _ => SmolStr::new_static("fn"),
-        },
+pub(crate) fn operator(half: &Half, id: NodeId) -> SmolStr {
+    match half.graph.node(id).kind {
+        Kind::Call | Kind::Construct => {
+            call(half, id).map(|call| call.name.clone()).unwrap_or_default()
+        }
+        Kind::Apply => {
+            let callee = half.graph.node(half.graph.operands(id)[0]);
+            let name = half.facts().globals.get(callee.extra as usize);
+            let name = name.filter(|_| callee.kind == Kind::Global);
+            name.cloned().unwrap_or(SmolStr::new_static("fn"))
+        }
         _ => SmolStr::default(),
     }
 }
 
-fn callee(half: &Half<'_>, id: NodeId) -> Fact {
+fn callee(half: &Half, id: NodeId) -> Fact {
     match operator(half, id) {
-        name if name.is_empty() => Fact::Expr(half.module.graph.node(id).range),
+        name if name.is_empty() => Fact::Expr(half.graph.node(id).range),
         name => Fact::Callee(name),
     }
 }
 
-fn callee_place(half: &Half<'_>, id: NodeId) -> Option<TextRange> {
-    range_in_call(half, id, half.module.call(id)?.callee_range)
-}
-
-/// Returns the range of a part of the call of a node.
-fn range_in_call(half: &Half<'_>, id: NodeId, part: RangeId) -> Option<TextRange> {
-    let node = half.module.graph.node(id);
-    let Origin::Expr(expr_ref) = node.origin else { return None };
-    let source = &half.module.sources[node.def as usize];
-    Some(source.range(half.module.db, expr_ref.unit, part))
+fn callee_place(half: &Half, id: NodeId) -> Option<TextRange> {
+    call(half, id).map(|call| call.callee)
 }
 
 /// Returns the report of a node without a partner.
-pub(crate) fn unpaired(half: &Half<'_>, id: NodeId) -> Unpaired {
+pub(crate) fn unpaired(half: &Half, id: NodeId) -> Unpaired {
     debug_assert!(id != NONE);
-    Unpaired { range: half.module.graph.node(id).range, operator: operator(half, id) }
+    Unpaired { range: half.graph.node(id).range, operator: operator(half, id) }
 }

@@ -9,7 +9,7 @@ use crate::{
     changes::PairBuilder,
     equal,
     flat::{Scratch, Side, inlinable, inline},
-    graph::{Kind, Lambda, NONE, NodeId, Origin, by_name, global_family, hash_of, mix},
+    graph::{Kind, Lambda, NONE, NodeId, by_name, global_family, hash_of, mix},
     groups,
     half::{Half, same_annotation},
     matching::{self, Input},
@@ -23,14 +23,34 @@ pub struct Options {
     pub functions: Option<(Name, Name)>,
 }
 
+/// A module as comparisons need it. It is independent of the database, and holds neither the syntax tree
+/// nor the bodies: the database can be dropped, or analyse the other module.
+#[derive(Clone)]
+pub struct Comparand {
+    half: Half,
+    types: Vec<DataType>,
+}
+
+impl Comparand {
+    /// Prepares a module for comparisons.
+    pub fn new<'db>(db: &'db dyn Db, module: Module<'db>) -> Comparand {
+        Comparand { half: Half::new(db, module), types: data_types(db, module) }
+    }
+}
+
 /// Compares two modules, which may be of different databases.
 pub fn compare<'a, 'b>(
     before: (&'a dyn Db, Module<'a>),
     after: (&'b dyn Db, Module<'b>),
     options: &Options,
 ) -> ModuleDiff {
-    let mut a = Half::new(before.0, before.1);
-    let mut b = Half::new(after.0, after.1);
+    compare_prepared(Comparand::new(before.0, before.1), Comparand::new(after.0, after.1), options)
+}
+
+/// Compares two modules that were prepared.
+pub fn compare_prepared(before: Comparand, after: Comparand, options: &Options) -> ModuleDiff {
+    let (Comparand { half: mut a, types: old }, Comparand { half: mut b, types: new }) =
+        (before, after);
     let counterparts = counterparts(&a, &b, options);
     let is_selected = |before: Option<&Name>, after: Option<&Name>| match &options.functions {
         None => true,
@@ -45,9 +65,8 @@ pub fn compare<'a, 'b>(
     let renamed = options.functions.as_ref().map(|(x, y)| (global_family(x), global_family(y)));
     let same_global = |x: u64, y: u64| x == y || renamed == Some((x, y));
     for &(before, after) in &counterparts {
-        let name = |half: &Half<'_>, at: Option<usize>| {
-            at.map(|at| half.module.graph.functions[at].name.clone())
-        };
+        let name =
+            |half: &Half, at: Option<usize>| at.map(|at| half.graph.functions[at].name.clone());
         let (name_a, name_b) = (name(&a, before), name(&b, after));
         if !is_selected(name_a.as_ref(), name_b.as_ref()) {
             continue;
@@ -80,8 +99,8 @@ pub fn compare<'a, 'b>(
             differ(&a, before, &b, after, scratch, renamed, &mut found[at]);
         }
     }
-    let parts = |half: &Half<'_>| -> FxHashSet<Name> {
-        let functions = half.module.graph.functions.iter();
+    let parts = |half: &Half| -> FxHashSet<Name> {
+        let functions = half.graph.functions.iter();
         let inlined = functions.filter(|f| half.inlined.globals.contains(&f.lambda));
         inlined.map(|function| function.name.clone()).collect()
     };
@@ -96,7 +115,7 @@ pub fn compare<'a, 'b>(
     }
     let types = match options.functions {
         Some(_) => Vec::new(),
-        None => type_differences(before, after),
+        None => type_differences(&old, &new),
     };
     let equal = types.is_empty() && found.iter().all(|diff| diff.equal);
     ModuleDiff { equal, functions: found, types }
@@ -107,15 +126,15 @@ type Counterparts = (Option<usize>, Option<usize>);
 
 /// Returns the functions to compare: those of equal names, in order. If each side has only one
 /// function, such as a bare expression and `@main`, these are compared.
-fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Counterparts> {
+fn counterparts(a: &Half, b: &Half, options: &Options) -> Vec<Counterparts> {
     let mut by_name: FxHashMap<&Name, Vec<usize>> = FxHashMap::default();
-    for (number, function) in b.module.graph.functions.iter().enumerate().rev() {
+    for (number, function) in b.graph.functions.iter().enumerate().rev() {
         by_name.entry(&function.name).or_default().push(number);
     }
     let renamed = options.functions.as_ref();
     let mut counterparts = Vec::new();
     let mut taken = FxHashSet::default();
-    for (number, function) in a.module.graph.functions.iter().enumerate() {
+    for (number, function) in a.graph.functions.iter().enumerate() {
         let name = match renamed {
             Some((before, after)) if *before == function.name => after,
             _ => &function.name,
@@ -124,7 +143,7 @@ fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Counterpar
         taken.extend(partner);
         counterparts.push((Some(number), partner));
     }
-    for number in 0..b.module.graph.functions.len() {
+    for number in 0..b.graph.functions.len() {
         if !taken.contains(&number) {
             counterparts.push((None, Some(number)));
         }
@@ -147,13 +166,13 @@ fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Counterpar
 
 /// Returns the pairs of two functions if they are equal.
 fn equal_pairs(
-    a: &Half<'_>,
+    a: &Half,
     before: usize,
-    b: &Half<'_>,
+    b: &Half,
     after: usize,
     same_global: &dyn Fn(u64, u64) -> bool,
 ) -> Option<Vec<Pair>> {
-    let (graph_a, graph_b) = (&a.module.graph, &b.module.graph);
+    let (graph_a, graph_b) = (&a.graph, &b.graph);
     let leaves = |id_a: NodeId, id_b: NodeId| {
         let (node_a, node_b) = (graph_a.node(id_a), graph_b.node(id_b));
         match node_a.kind {
@@ -173,7 +192,7 @@ fn equal_pairs(
     }
     let mut pairs = Vec::with_capacity(found.len());
     for (a, b) in found {
-        if graph_a.node(a).origin != Origin::Def && graph_b.node(b).origin != Origin::Def {
+        if graph_a.node(a).source != NONE && graph_b.node(b).source != NONE {
             builder.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut pairs);
         }
     }
@@ -182,20 +201,20 @@ fn equal_pairs(
 }
 
 /// Returns true if the annotations of the results of two functions agree.
-fn same_headers(a: &Half<'_>, of_a: &Lambda, b: &Half<'_>, of_b: &Lambda) -> bool {
-    let ret = |half: &Half<'_>, lambda: &Lambda| {
-        half.module.function(lambda).and_then(|function| function.ret.clone())
+fn same_headers(a: &Half, of_a: &Lambda, b: &Half, of_b: &Lambda) -> bool {
+    let ret = |half: &Half, lambda: &Lambda| {
+        half.facts().function(lambda).and_then(|function| function.ret.clone())
     };
     same_annotation(ret(a, of_a).as_ref(), ret(b, of_b).as_ref())
 }
 
 fn inline_half(
-    half: &mut Half<'_>,
+    half: &mut Half,
     counterparts: &[Counterparts],
     own: impl Fn(&Counterparts) -> Option<usize>,
     other: impl Fn(&Counterparts) -> Option<usize>,
 ) {
-    let graph = &mut half.module.graph;
+    let graph = &mut half.graph;
     let names = by_name(graph);
     let mut candidates = FxHashMap::default();
     for pair in counterparts {
@@ -214,15 +233,15 @@ fn inline_half(
 
 /// Pairs the expressions of two functions that differ.
 fn differ(
-    a: &Half<'_>,
+    a: &Half,
     before: usize,
-    b: &Half<'_>,
+    b: &Half,
     after: usize,
     scratch: (&mut Scratch, &mut Scratch),
     renamed: Option<(u64, u64)>,
     diff: &mut FunctionDiff,
 ) {
-    let (graph_a, graph_b) = (&a.module.graph, &b.module.graph);
+    let (graph_a, graph_b) = (&a.graph, &b.graph);
     let (lambda_a, lambda_b) = (graph_a.functions[before].lambda, graph_b.functions[after].lambda);
     let side_a = Side::new(graph_a, &a.inlined, lambda_a, scratch.0);
     let side_b = Side::new(graph_b, &b.inlined, lambda_b, scratch.1);
@@ -276,8 +295,8 @@ fn rank(side: &Side, is_inlined: bool) -> Vec<u32> {
 
 /// Returns the hashes of leaves. Parameters of definitions differ until they are paired; those of
 /// inner functions are identified by position.
-fn seeds(half: &Half<'_>, side: &Side, which: u64) -> Vec<u64> {
-    let graph = &half.module.graph;
+fn seeds(half: &Half, side: &Side, which: u64) -> Vec<u64> {
+    let graph = &half.graph;
     let seed = |(at, &id): (usize, &NodeId)| match side.kinds[at] {
         Kind::Param if is_outer(half, id) => mix(which, u64::from(id)),
         _ => side.labels[at],
@@ -287,22 +306,20 @@ fn seeds(half: &Half<'_>, side: &Side, which: u64) -> Vec<u64> {
 }
 
 /// Returns true if a node is a parameter of a definition.
-fn is_outer(half: &Half<'_>, id: NodeId) -> bool {
-    let node = half.module.graph.node(id);
-    node.kind == Kind::Param
-        && node.extra != NONE
-        && half.module.graph.lambda(node.extra).place.is_none()
+fn is_outer(half: &Half, id: NodeId) -> bool {
+    let node = half.graph.node(id);
+    node.kind == Kind::Param && node.extra != NONE && half.graph.lambda(node.extra).is_definition
 }
 
-fn type_hashes(half: &Half<'_>, side: &Side) -> Vec<u64> {
+fn type_hashes(half: &Half, side: &Side) -> Vec<u64> {
     side.ids.iter().map(|&id| half.ty(id).map_or(0, hash_of)).collect()
 }
 
 /// Pairs parameters by name, and the remaining ones in order if their number or types agree.
 pub(crate) fn pair_params(
-    a: &Half<'_>,
+    a: &Half,
     of_a: &Lambda,
-    b: &Half<'_>,
+    b: &Half,
     of_b: &Lambda,
 ) -> Vec<(NodeId, NodeId)> {
     let mut names: FxHashMap<&Name, usize> = FxHashMap::default();
@@ -362,14 +379,10 @@ fn data_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<DataType> {
 }
 
 /// Returns the data types that differ between the modules.
-fn type_differences<'a, 'b>(
-    before: (&'a dyn Db, Module<'a>),
-    after: (&'b dyn Db, Module<'b>),
-) -> Vec<TypeDiff> {
-    let (old, new) = (data_types(before.0, before.1), data_types(after.0, after.1));
+fn type_differences(old: &[DataType], new: &[DataType]) -> Vec<TypeDiff> {
     let mut left: FxHashMap<&Name, &DataType> = new.iter().map(|data| (&data.0, data)).collect();
     let mut found = Vec::new();
-    for (name, range, count, form) in &old {
+    for (name, range, count, form) in old {
         let other = left.remove(name);
         let is_same = other.is_some_and(|(_, _, of, other)| of == count && other == form);
         if !is_same {
@@ -377,7 +390,7 @@ fn type_differences<'a, 'b>(
             found.push(TypeDiff { before: Some(*range), after, name: name.clone() });
         }
     }
-    for (name, range, ..) in &new {
+    for (name, range, ..) in new {
         if left.contains_key(name) {
             found.push(TypeDiff { before: None, after: Some(*range), name: name.clone() });
         }

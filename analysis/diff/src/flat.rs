@@ -16,7 +16,7 @@ pub(crate) struct InlinedCall {
 }
 
 /// The result of inlining: aliases of nodes, and the inlined calls.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Inlined {
     alias: Vec<NodeId>,
     pub(crate) calls: Vec<InlinedCall>,

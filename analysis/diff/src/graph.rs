@@ -5,10 +5,7 @@
 //! keeps its range, but not its text.
 
 use rustc_hash::FxHashMap;
-use semantics::{
-    ExprRef,
-    body::{FnId, LocalRef, Name, UnitId},
-};
+use semantics::body::Name;
 use syntax::{SyntaxError, TextRange};
 
 /// The index of a node in its graph.
@@ -83,17 +80,6 @@ impl Kind {
     }
 }
 
-/// The origin of a node in its definition.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Origin {
-    /// An expression.
-    Expr(ExprRef),
-    /// A parameter or another variable.
-    Binder(LocalRef),
-    /// The whole definition.
-    Def,
-}
-
 /// A value of a module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
@@ -110,10 +96,12 @@ pub(crate) struct Node {
     pub(crate) def: u32,
     /// The enclosing function, or [`NONE`].
     pub(crate) owner: u32,
-    /// The lambda of a function, the lambda to which a parameter belongs, or the field of a
-    /// projection.
+    /// The lambda of a function, the lambda to which a parameter belongs, the field of a projection, or
+    /// the index of what is known of a call or global ([`Facts`](crate::facts::Facts)).
     pub(crate) extra: u32,
-    pub(crate) origin: Origin,
+    /// The node itself or the one that it was copied from, by which its type is known; [`NONE`] for a
+    /// definition and a use of a variable that is not a value.
+    pub(crate) source: NodeId,
     /// The range in the file, without comments.
     pub(crate) range: TextRange,
 }
@@ -140,8 +128,10 @@ pub(crate) struct Lambda {
     pub(crate) parent: u32,
     /// The number of the definition.
     pub(crate) def: u32,
-    /// The unit and function of a function expression, `None` for a definition.
-    pub(crate) place: Option<(UnitId, FnId)>,
+    /// True for a definition, false for a function expression.
+    pub(crate) is_definition: bool,
+    /// The function itself or the one that it was copied from.
+    pub(crate) source: u32,
     pub(crate) role: Role,
     /// True if the function uses itself.
     pub(crate) recursive: bool,

@@ -10,7 +10,7 @@ use syntax::TextRange;
 use crate::{
     changes::{PairBuilder, annotation_change, change, unpaired},
     flat::{InlinedCall, Side, group_of},
-    graph::{Kind, NONE, NodeId, Origin, Role},
+    graph::{Kind, NONE, NodeId, Role},
     half::Half,
     matching::{Input, Pairing, values},
     report::{Change, Fact, FunctionDiff, Pair, PairKind, Unpaired, What, order},
@@ -26,12 +26,12 @@ struct Part {
 /// twenty; a larger part with a single call in its place was replaced, not expanded.
 const MAX_EXPANDED: usize = 64;
 
-struct Report<'h, 'a, 'b> {
-    a: &'h Half<'a>,
-    b: &'h Half<'b>,
+struct Report<'h> {
+    a: &'h Half,
+    b: &'h Half,
     input: &'h Input<'h>,
     pairing: &'h Pairing,
-    builder: PairBuilder<'h, 'a, 'b>,
+    builder: PairBuilder<'h>,
     pairs: Vec<Pair>,
     /// The nodes in one-to-many pairs, which are neither removed nor added.
     known_a: FxHashSet<u32>,
@@ -39,9 +39,9 @@ struct Report<'h, 'a, 'b> {
 }
 
 /// Writes the report of a pairing to `diff`.
-pub(crate) fn report<'a, 'b>(
-    a: &Half<'a>,
-    b: &Half<'b>,
+pub(crate) fn report(
+    a: &Half,
+    b: &Half,
     input: &Input<'_>,
     pairing: &Pairing,
     params: &[(NodeId, NodeId)],
@@ -83,8 +83,8 @@ pub(crate) fn report<'a, 'b>(
 }
 
 /// Returns the inlined calls of a function, including those in its callees.
-fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
-    let graph = &half.module.graph;
+fn calls_of(half: &Half, root: u32) -> Vec<InlinedCall> {
+    let graph = &half.graph;
     let top = |mut lambda: u32| {
         while lambda != NONE && graph.lambda(lambda).parent != NONE {
             lambda = graph.lambda(lambda).parent;
@@ -119,7 +119,7 @@ fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
 /// The pairs of corresponding groups before and after.
 type Groups = FxHashSet<(u32, u32)>;
 
-impl Report<'_, '_, '_> {
+impl Report<'_> {
     fn node_a(&self, at: u32) -> NodeId {
         self.input.a.ids[at as usize]
     }
@@ -139,9 +139,9 @@ impl Report<'_, '_, '_> {
 
     /// Adds changes of attributes and result type of the definitions.
     fn header(&mut self, lambda_a: u32, lambda_b: u32) {
-        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let (graph_a, graph_b) = (&self.a.graph, &self.b.graph);
         let (data_a, data_b) = (graph_a.lambda(lambda_a), graph_b.lambda(lambda_b));
-        let (fn_a, fn_b) = (self.a.module.function(data_a), self.b.module.function(data_b));
+        let (fn_a, fn_b) = (self.a.facts().function(data_a), self.b.facts().function(data_b));
         let mut changes = Vec::new();
         if let (Some(fn_a), Some(fn_b)) = (fn_a, fn_b) {
             if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
@@ -160,7 +160,7 @@ impl Report<'_, '_, '_> {
     /// Adds pairs for inlined calls and their callees.
     fn wrappers(&mut self, calls_a: &[InlinedCall], calls_b: &[InlinedCall]) -> Groups {
         let mut groups = Groups::default();
-        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let (graph_a, graph_b) = (&self.a.graph, &self.b.graph);
         let place = |side: &Side| -> FxHashMap<NodeId, u32> {
             side.ids.iter().enumerate().map(|(at, &id)| (id, at as u32)).collect()
         };
@@ -221,7 +221,7 @@ impl Report<'_, '_, '_> {
 
     /// Adds the pairs of two calls with the same result and of their callees.
     fn group(&mut self, call_a: InlinedCall, call_b: InlinedCall) {
-        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let (graph_a, graph_b) = (&self.a.graph, &self.b.graph);
         let (data_a, data_b) = (graph_a.lambda(call_a.lambda), graph_b.lambda(call_b.lambda));
         let kind = PairKind::Same;
         self.builder.pair_with_lets((call_a.call, call_b.call), kind, Vec::new(), &mut self.pairs);
@@ -230,8 +230,7 @@ impl Report<'_, '_, '_> {
             changes = self.builder.own_changes(data_a.node, data_b.node);
             changes.retain(|change| change.what == What::Attribute);
         }
-        let ret =
-            |half: &Half<'_>, lambda| half.module.function(lambda).and_then(|f| f.ret.clone());
+        let ret = |half: &Half, lambda| half.facts().function(lambda).and_then(|f| f.ret.clone());
         let (ret_a, ret_b) = (ret(self.a, data_a), ret(self.b, data_b));
         if ret_a != ret_b && !changes.is_empty() {
             changes.extend(annotation_change(ret_a.as_ref(), ret_b.as_ref()));
@@ -247,7 +246,7 @@ impl Report<'_, '_, '_> {
 
     /// Adds the one-to-one pairs with their changes.
     fn inner(&mut self, groups: &Groups) {
-        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let (graph_a, graph_b) = (&self.a.graph, &self.b.graph);
         for at_a in 0..self.input.a.len() as u32 {
             let Some(at_b) = self.pairing.b(at_a) else { continue };
             if self.input.a.kind(at_a).is_leaf() {
@@ -282,13 +281,11 @@ impl Report<'_, '_, '_> {
 
     /// Returns the kind of a pair of calls outside of groups.
     fn plain_kind(&self, a: NodeId, b: NodeId) -> PairKind {
-        let definition = |half: &Half<'_>, id: NodeId| {
-            let node = half.module.graph.node(id);
-            let lambda = half.module.sources[node.def as usize].def;
-            lambda.name(half.module.db).clone()
+        let definition = |half: &Half, id: NodeId| {
+            half.facts().definitions[half.graph.node(id).def as usize].name.clone()
         };
-        let depth = |half: &Half<'_>, id: NodeId| {
-            let graph = &half.module.graph;
+        let depth = |half: &Half, id: NodeId| {
+            let graph = &half.graph;
             let mut at = graph.node(id).owner;
             let mut depth = 0;
             while at != NONE {
@@ -297,9 +294,8 @@ impl Report<'_, '_, '_> {
             }
             depth
         };
-        let inlined = |half: &Half<'_>, id: NodeId| {
-            half.inlined.defs.contains(&half.module.graph.node(id).def)
-        };
+        let inlined =
+            |half: &Half, id: NodeId| half.inlined.defs.contains(&half.graph.node(id).def);
         let same = definition(self.a, a) == definition(self.b, b)
             || !inlined(self.a, a) && !inlined(self.b, b);
         match same && depth(self.a, a) == depth(self.b, b) {
@@ -355,10 +351,8 @@ impl Report<'_, '_, '_> {
                 // The replacement is reported as removed or added.
                 continue;
             }
-            let (before, after) = (
-                Fact::Expr(self.a.module.graph.node(a).range),
-                Fact::Expr(self.b.module.graph.node(b).range),
-            );
+            let (before, after) =
+                (Fact::Expr(self.a.graph.node(a).range), Fact::Expr(self.b.graph.node(b).range));
             let name = format_smolstr!("{}", slot + 1);
             changes.push(Change {
                 places: (
@@ -433,7 +427,7 @@ impl Report<'_, '_, '_> {
                 continue;
             }
             // A call that is cut off, such as the result in `%1 = exp(%x); add(`, replaces nothing.
-            let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+            let (graph_a, graph_b) = (&self.a.graph, &self.b.graph);
             if part_a.nodes.iter().any(|&at| graph_a.is_broken(self.node_a(at)))
                 || part_b.nodes.iter().any(|&at| graph_b.is_broken(self.node_b(at)))
             {
@@ -509,7 +503,7 @@ impl Report<'_, '_, '_> {
 
     /// Returns the removed and added nodes in text order.
     fn unpaired(&self) -> (Vec<Unpaired>, Vec<Unpaired>) {
-        let of = |half: &Half<'_>, side: &Side, partners: &[u32], known: &FxHashSet<u32>| {
+        let of = |half: &Half, side: &Side, partners: &[u32], known: &FxHashSet<u32>| {
             let is_unpaired = |at: &u32| {
                 partners[*at as usize] == NONE
                     && !known.contains(at)
@@ -530,15 +524,12 @@ impl Report<'_, '_, '_> {
 }
 
 /// Returns the range of an operand of a call.
-fn argument(half: &Half<'_>, id: NodeId, slot: usize) -> Option<TextRange> {
-    let node = half.module.graph.node(id);
-    let Origin::Expr(expr_ref) = node.origin else { return None };
-    let call = half.module.call(id)?;
+fn argument(half: &Half, id: NodeId, slot: usize) -> Option<TextRange> {
+    let call = half.facts().call(&half.graph, id)?;
     // The first operand of an `Apply` node is the callee.
-    let slot = if node.kind == Kind::Apply { slot.checked_sub(1)? } else { slot };
-    let source = &half.module.sources[node.def as usize];
-    let expr = *call.args.get(slot)?;
-    Some(source.expr(half.module.db, semantics::ExprRef { unit: expr_ref.unit, expr }))
+    let is_apply = half.graph.node(id).kind == Kind::Apply;
+    let slot = if is_apply { slot.checked_sub(1)? } else { slot };
+    call.args.get(slot).copied()
 }
 
 /// Returns the parts that exactly one constant replaces.

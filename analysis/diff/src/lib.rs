@@ -5,7 +5,7 @@
 //! to one if a pass kept the expression, one to many if it fused, inlined, folded or expanded it.
 //!
 //! - [`compare`] takes two modules, which may be of different databases, and returns a
-//!   [`ModuleDiff`] of ranges and facts.
+//!   [`ModuleDiff`] of ranges and facts. [`Comparand`] is a module without its database.
 //! - Time and memory are linear in the size of the modules, except for the alignment, whose
 //!   quadratic part is bounded. No function recurses over expressions.
 //!
@@ -15,6 +15,7 @@ mod build;
 mod changes;
 mod compare;
 mod equal;
+mod facts;
 mod flat;
 mod graph;
 mod groups;
@@ -22,10 +23,9 @@ mod half;
 pub mod log;
 mod matching;
 mod report;
-mod source;
 mod strict;
 
-pub use compare::{Options, compare};
+pub use compare::{Comparand, Options, compare, compare_prepared};
 pub use report::{
     Change, Fact, FunctionDiff, FunctionRef, ModuleDiff, Pair, PairKind, TypeDiff, Unpaired, What,
 };

@@ -372,6 +372,16 @@ fn header(line: &[u8]) -> Option<Line<'_>> {
         };
         return Some(Line::Header(Some(inner).filter(|pass| !pass.is_empty()), is_before));
     }
+    // `===== before FuseOps =====`
+    if let Some(title) = line.strip_prefix("=====") {
+        let mut words = title.trim_matches(['=', ' ']).split(' ');
+        let is_before = words.next().map(|word| word.eq_ignore_ascii_case("before"));
+        let is_title = title.trim_start_matches(['=', ' ']).to_ascii_lowercase();
+        if is_title.starts_with("before ") || is_title.starts_with("after ") {
+            let pass = words.next().filter(|_| words.next().is_none());
+            return Some(Line::Header(pass, is_before.unwrap_or_default()));
+        }
+    }
     for (mark, is_before) in [("Print IR after:", false), ("Print IR before:", true)] {
         if let Some(at) = line.find(mark) {
             let pass = line[at + mark.len()..].trim();
@@ -423,6 +433,7 @@ mod tests {
             "[10:00:01] /src/ir/transform.cc:629: PrintIR(after FuseOps):\n",
             "Print IR after: FuseOps\n",
             "After Running Pass: The meta data of the pass - pass name: FuseOps, opt_level: 2, required passes: [InferType, ]\n",
+            "===== after FuseOps =====\n",
         ];
         for form in forms {
             let log = format!("{form}{A}\nsome warning\n{form}{B}\n");

@@ -8,9 +8,10 @@ use semantics::{Db, Module, body::Name};
 use types::Type;
 
 use crate::{
-    build::ModuleGraph,
+    build::{Detail, ModuleGraph},
     equal,
-    graph::{Graph, Kind, Node, NodeId, Origin},
+    facts::Let,
+    graph::{Function, Graph, Kind, NodeId},
 };
 
 /// The data of a module for structural equality. It is independent of the database, and holds neither
@@ -27,29 +28,21 @@ pub struct Structure {
 impl Structure {
     /// Returns the structure of a module.
     pub fn new<'db>(db: &'db dyn Db, module: Module<'db>) -> Structure {
-        let module = ModuleGraph::new(db, module);
-        let lets = lets(&module);
-        let annotation = |(id, node): (NodeId, &Node)| {
-            let Origin::Binder(binding) = node.origin else { return None };
-            let unit = module.sources[node.def as usize].body.unit(binding.unit);
-            Some((id, unit.binder(binding.binder).annotation.clone()?))
-        };
-        let is_variable = |node: &Node| matches!(node.kind, Kind::Param | Kind::FreeVar);
-        let nodes = (0..).zip(&module.graph.nodes).filter(|(_, node)| is_variable(node));
-        let result = |lambda: u32| {
-            let lambda = module.graph.lambda(lambda);
-            let body = &module.sources[lambda.def as usize].body;
-            let function = match lambda.place {
-                None => body.header(),
-                Some((unit, id)) => body.unit(unit).fns.get(id.index()),
-            };
-            function.and_then(|function| function.ret.clone())
+        let ModuleGraph { graph, facts } = ModuleGraph::new(db, module, Detail::Structure);
+        let mut lets = vec![Lets::new(); facts.definitions.len()];
+        for Let { node, def, annotation, .. } in facts.lets {
+            lets[def as usize].push((node, annotation));
+        }
+        let annotations = facts.variables.into_iter();
+        let result = |function: &Function| {
+            let lambda = graph.lambda(function.lambda);
+            facts.functions.get(lambda.source as usize).and_then(|known| known.ret.clone())
         };
         Structure {
-            annotations: nodes.filter_map(annotation).collect(),
-            results: module.graph.functions.iter().map(|found| result(found.lambda)).collect(),
+            annotations: annotations.filter_map(|(id, of)| Some((id, of.annotation?))).collect(),
+            results: graph.functions.iter().map(result).collect(),
             lets,
-            graph: module.graph,
+            graph,
         }
     }
 
@@ -76,15 +69,6 @@ impl Structure {
 
 /// The values of the `let` variables of a definition, in order, with their annotations.
 type Lets = Vec<(NodeId, Option<Type>)>;
-
-fn lets(module: &ModuleGraph<'_>) -> Vec<Lets> {
-    let mut found = vec![Lets::new(); module.sources.len()];
-    for &(node, def, binding) in &module.lets {
-        let unit = module.sources[def as usize].body.unit(binding.unit);
-        found[def as usize].push((node, unit.binder(binding.binder).annotation.clone()));
-    }
-    found
-}
 
 fn are_equal(a: &Structure, before: u32, b: &Structure, after: u32) -> bool {
     let (lambda_a, lambda_b) =

@@ -26,7 +26,7 @@ use semantics::{Db, Def, DefKind, Module, SourceFile, View};
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
 
 use crate::{
-    edit::Edits,
+    edit::{Edits, line_break, with_line_break},
     place::{Place, def_at, place_at},
 };
 
@@ -219,6 +219,9 @@ pub fn resolve(db: &dyn Db, file: SourceFile, range: TextRange, id: &str) -> Res
     let row = ROWS.iter().find(|row| row.id == id).ok_or("there is no such action")?;
     let mut edits = (row.edits)(&context)?;
     edits.sort_by_key(|(range, _)| (range.start(), range.end()));
+    for (_, with) in edits.iter_mut().filter(|(_, with)| with.contains('\n')) {
+        *with = with_line_break(with, line_break(context.text())).into_owned();
+    }
     check::check(&context, &edits, row.check)?;
     Ok(edits)
 }
@@ -402,12 +405,16 @@ fn has_effects(node: Node<'_>) -> bool {
 }
 
 /// Returns true if the module uses references. Otherwise the order of evaluation is not observable.
+fn has_module_effects(db: &dyn Db, module: Module<'_>) -> bool {
+    module
+        .items(db)
+        .iter()
+        .any(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr) && has_effects(def.node(db)))
+}
+
+/// Returns true if the module at the cursor uses references.
 fn module_has_effects(context: &Context<'_>) -> bool {
-    let Some(module) = context.module else { return false };
-    module.items(context.db).iter().any(|def| {
-        matches!(def.kind(context.db), DefKind::Fn | DefKind::Expr)
-            && has_effects(def.node(context.db))
-    })
+    context.module.is_some_and(|module| has_module_effects(context.db, module))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Text edits.
 
+use std::borrow::Cow;
+
 use syntax::TextRange;
 
 /// Ranges of a text and their replacements.
@@ -21,6 +23,19 @@ pub fn apply<'e>(text: &str, edits: impl IntoIterator<Item = (TextRange, &'e str
     }
     out += text.get(done..).unwrap_or_default();
     out
+}
+
+/// Returns the line break of a text: that of Windows if it contains any.
+pub fn line_break(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// Returns a text with other line breaks.
+pub fn with_line_break<'t>(text: &'t str, line_break: &str) -> Cow<'t, str> {
+    match line_break == "\r\n" && text.contains('\n') {
+        true => text.replace("\r\n", "\n").replace('\n', "\r\n").into(),
+        false => text.into(),
+    }
 }
 
 /// Sorts and applies edits.

@@ -119,7 +119,7 @@ pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> 
             let name = entry().unwrap_or_else(header);
             Some(Target { file, full: name, name })
         }
-        Symbol::Operator(_) | Symbol::Attribute(..) => None,
+        Symbol::Operator(_) | Symbol::Declared(_) | Symbol::Attribute(..) => None,
     }
 }
 

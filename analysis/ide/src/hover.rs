@@ -6,7 +6,7 @@ pub(crate) mod operator;
 use std::sync::Arc;
 
 use semantics::{
-    Db, Def, DefKind, ExprRef, SourceFile, View,
+    Db, Def, DefKind, ExprRef, Settings, SourceFile, View,
     body::{BinderKind, Callee, Expr, LocalRef, Subject, UnitId},
     global,
     metadata::Metadata,
@@ -133,6 +133,12 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
             });
             Some(operator::of_operator(operator, call.map(|(expr_ref, view)| (view, expr_ref))))
         }
+        Symbol::Declared(name) => {
+            let operator = Settings::get(db).operators(db).get(name)?;
+            let mut out = code(&format!("{name}{}", operator.signature()));
+            out += "\n\noperator that `relay.toml` declares; its calls are not run";
+            Some(out)
+        }
         Symbol::Attribute(operator, field) => {
             let view = place.view.as_ref()?;
             Some(operator::of_attribute(
@@ -250,7 +256,7 @@ fn size(ty: &Type) -> String {
 
 /// Returns the place in the framework's program that a `/* … span=… */` comment names.
 pub(crate) fn span_of(view: &View<'_>, subject: Subject, unit: UnitId) -> Option<String> {
-    let comment = view.unit(unit).type_comments.iter().find(|e| e.subject == subject)?;
+    let comment = view.unit(unit).comment_about(subject)?;
     let at = view.source.range(unit, comment.range).start();
     let token = view.def.node(view.db).token_at(at)?;
     let (_, span) = token.text().rsplit_once("span=")?;

@@ -33,6 +33,7 @@ pub mod shapes;
 pub mod signature;
 pub mod symbols;
 pub mod type_at;
+mod weights;
 pub mod why;
 pub mod words;
 

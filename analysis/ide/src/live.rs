@@ -1,10 +1,7 @@
 //! Queries for showing values of a run in the editor: the variable at a position, and whether a
 //! definition can be run.
 
-use semantics::{
-    Db, SourceFile, View,
-    body::{LocalRef, UnitId, UnitKind},
-};
+use semantics::{Db, SourceFile, View};
 use syntax::{TextRange, TextSize};
 use types::{Flags, Type};
 
@@ -23,13 +20,7 @@ pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Te
 /// Returns true if a definition can be run with generated inputs: its parameters and free variables
 /// are tensors of known sizes or tuples of them.
 pub fn is_runnable(view: &View<'_>) -> bool {
-    let is_concrete =
-        |number: UnitId, binder| concrete(view.binding_type(LocalRef { unit: number, binder }));
-    view.body.units().all(|(number, unit)| {
-        let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-        let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
-        params.iter().chain(&free).all(|&binder| is_concrete(number, binder))
-    })
+    view.parameters().into_iter().all(|binding| concrete(view.binding_type(binding)))
 }
 
 fn concrete(ty: &Type) -> bool {

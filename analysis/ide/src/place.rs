@@ -3,7 +3,7 @@
 use operators::Operator;
 pub use semantics::def_at;
 use semantics::{
-    Db, Def, DefKind, ExprRef, Module, SourceFile, View,
+    Db, Def, DefKind, ExprRef, Module, Settings, SourceFile, View,
     body::{Callee, Expr, LocalRef, Name},
 };
 use syntax::{
@@ -49,6 +49,8 @@ pub enum Symbol<'db> {
     },
     /// `nn.conv2d`
     Operator(&'static Operator),
+    /// `vendor.topk`, which the project declares.
+    Declared(Name),
     /// `padding` at a call of an operator.
     Attribute(&'static Operator, &'static AttrField),
     /// `meta[relay.Constant][0]`
@@ -149,8 +151,11 @@ impl<'db> Place<'db> {
                 {
                     return Some((Symbol::Constructor(name), range));
                 }
-                let operator = operators::named(&name)?;
-                Some((Symbol::Operator(operator), range))
+                if let Some(operator) = operators::named(&name) {
+                    return Some((Symbol::Operator(operator), range));
+                }
+                Settings::get(db).operators(db).get(&name)?;
+                Some((Symbol::Declared(name), range))
             }
             SyntaxKind::META_EXPR => {
                 let expr_ref = self.expr_of(node.range())?;

@@ -6,19 +6,17 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, View, all_defs,
-    body::{BinderKind, Callee, Expr, ExprId, LocalRef, UnitId, UnitKind},
+    body::{Callee, Expr, ExprId, LocalRef, UnitId, UnitKind},
 };
 use syntax::{
     LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
     ast::{self, AstNode},
 };
 
-use crate::shapes::{is_index, keeps_data};
+use crate::weights::{Leaf, data_uses, weights_of};
 
 /// The minimal number of bindings in a chain, not counting the last.
 const MIN_CHAIN: u32 = 2;
-/// The maximal number of operators such as `transpose` between a parameter and its use as a weight.
-const MAX_DEPTH: usize = 8;
 /// The maximal length of a compact type, in characters.
 const MAX_SHAPE_LEN: usize = 40;
 /// The number of operators that the summary of a chain names.
@@ -176,80 +174,49 @@ fn is_printed(token: &Token<'_>) -> bool {
 
 /// Adds constants, and the parameters that operators use only as weights.
 fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
-    let mut data: FxHashSet<LocalRef> = FxHashSet::default();
     let mut weights: FxHashSet<LocalRef> = FxHashSet::default();
+    let mut exprs = Vec::new();
     for (number, unit) in view.body.units() {
-        if number.0 % 256 == 0 {
+        exprs.extend(
+            (0..unit.exprs.len()).map(|at| ExprRef { unit: number, expr: ExprId(at as u32) }),
+        );
+    }
+    for (count, &expr_ref) in exprs.iter().enumerate() {
+        if count.is_multiple_of(4096) {
             view.db.unwind_if_revision_cancelled();
         }
-        let expr_ref = |expr: ExprId| ExprRef { unit: number, expr };
-        for (index, expr) in unit.exprs.iter().enumerate() {
-            if matches!(expr, Expr::Meta(_)) {
-                found.push(view.range(expr_ref(ExprId(index as u32))));
+        let unit = view.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
+            Expr::Meta(_) => found.push(view.range(expr_ref)),
+            Expr::Call(id) => {
+                let Callee::Operator(operator) = &unit.call(*id).callee else { continue };
+                weights.extend(weights_of(view, expr_ref, operator).into_iter().filter_map(
+                    |leaf| match leaf {
+                        Leaf::Param(param) => Some(param),
+                        Leaf::Constant(_) => None,
+                    },
+                ));
             }
-        }
-        for call in &unit.calls {
-            let Callee::Operator(operator) = &call.callee else { continue };
-            let params: Vec<Option<LocalRef>> =
-                call.args.iter().map(|&arg| parameter(view, expr_ref(arg))).collect();
-            let symmetric = operator.args == ["lhs", "rhs"];
-            for (at, &param) in params.iter().enumerate() {
-                let Some(param) = param else { continue };
-                let name = operator.args.get(at).copied().unwrap_or_default();
-                let keeps = at == 0 && keeps_data(operator);
-                let is_weight = if symmetric {
-                    // A bias or scale if the other operand is computed.
-                    params.get(1 - at.min(1)).is_some_and(Option::is_none)
-                } else if at == 0 {
-                    operator.name == "take"
-                } else {
-                    !operator.variadic && !is_index(name)
-                };
-                if is_weight {
-                    weights.insert(param);
-                } else if !(keeps || symmetric) {
-                    data.insert(param);
-                }
-            }
+            _ => {}
         }
     }
-    weights.retain(|param| !data.contains(param));
-    for (number, unit) in view.body.units() {
-        for index in 0..unit.exprs.len() {
-            let expr_ref = ExprRef { unit: number, expr: ExprId(index as u32) };
-            if view.variable(expr_ref).is_some_and(|used| weights.contains(&used)) {
-                found.push(view.range(expr_ref));
-            }
+    let data = data_uses(view, &exprs);
+    weights.retain(|&param| !data.contains(&Leaf::Param(param)));
+    for &expr_ref in &exprs {
+        if view.variable(expr_ref).is_some_and(|used| weights.contains(&used)) {
+            found.push(view.range(expr_ref));
         }
     }
     let (def, base) = (view.def.node(view.db), view.def.start(view.db));
     for &weight in &weights {
         // The declaration includes the type.
         let path = def.path_to(view.binding_range(weight) - base);
-        let declared = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM);
+        let declared = path
+            .into_iter()
+            .rev()
+            .find(|node| matches!(node.kind(), SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT));
         found.extend(declared.map(|node| node.range() + base));
     }
-}
-
-/// Returns the parameter that an argument is, possibly transposed or cast.
-fn parameter(view: &View<'_>, mut expr_ref: ExprRef) -> Option<LocalRef> {
-    for _ in 0..MAX_DEPTH {
-        expr_ref = view.resolve(expr_ref);
-        if let Some(binding) = view.variable(expr_ref) {
-            let is_param = view.binder(binding).kind == BinderKind::Param;
-            return is_param.then_some(binding);
-        }
-        let unit = view.unit(expr_ref.unit);
-        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
-        let call = unit.call(*id);
-        match &call.callee {
-            Callee::Operator(operator) if keeps_data(operator) => {
-                expr_ref = ExprRef { unit: expr_ref.unit, expr: *call.args.first()? };
-            }
-            _ => return None,
-        }
-    }
-    None
 }
 
 /// Adds the chains of bindings.

@@ -154,6 +154,13 @@ fn in_unit(
                 }
             }
         }
+        Symbol::Declared(name) => {
+            for call in &unit.calls {
+                if matches!(&call.callee, Callee::Name(used) if used == name) {
+                    add(range(call.callee_range));
+                }
+            }
+        }
         Symbol::Attribute(operator, field) => {
             for call in &unit.calls {
                 if matches!(&call.callee, Callee::Operator(used) if used == operator) {

@@ -65,7 +65,7 @@ pub fn rename(
         Symbol::Constructor(_) => constructor_is_free(db, &place, &new)?,
         Symbol::Type(_) => type_is_free(db, &place, None, &new)?,
         Symbol::TypeParam { scope, .. } => type_is_free(db, &place, Some(*scope), &new)?,
-        Symbol::Operator(_) | Symbol::Attribute(..) | Symbol::Meta(_) => {}
+        Symbol::Operator(_) | Symbol::Declared(_) | Symbol::Attribute(..) | Symbol::Meta(_) => {}
     }
     let found = references_to(db, &place, &symbol);
     let mut edits: Vec<(TextRange, String)> =
@@ -98,6 +98,9 @@ fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result
     match symbol {
         Symbol::Operator(operator) => {
             Err(format!("`{}` is an operator of Relay and cannot be renamed", operator.name))
+        }
+        Symbol::Declared(name) => {
+            Err(format!("`{name}` is an operator of the project and cannot be renamed"))
         }
         Symbol::Attribute(operator, field) => Err(format!(
             "`{}` is an attribute of `{}` and cannot be renamed",
@@ -143,7 +146,10 @@ fn name_of(place: &Place<'_>, symbol: &Symbol<'_>) -> String {
         Symbol::Local(binding) => {
             place.view.as_ref().map_or(String::new(), |view| view.binder(*binding).name.to_string())
         }
-        Symbol::Global(name) | Symbol::Constructor(name) | Symbol::Type(name) => name.to_string(),
+        Symbol::Global(name)
+        | Symbol::Constructor(name)
+        | Symbol::Type(name)
+        | Symbol::Declared(name) => name.to_string(),
         Symbol::TypeParam { name, .. } => name.to_string(),
         Symbol::Operator(operator) => operator.name.to_owned(),
         Symbol::Attribute(_, field) => field.name.to_owned(),

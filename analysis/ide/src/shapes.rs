@@ -20,12 +20,12 @@ mod sizes;
 
 use std::collections::BTreeMap;
 
+use operators::Category;
 use semantics::{Db, Def, DefKind, SourceFile, all_defs};
 use syntax::TextRange;
 use types::Type;
 
 pub use amount::{Amount, Unknown};
-pub(crate) use data::{is_index, keeps_data};
 use function::Reporter;
 pub use function::layer;
 
@@ -64,8 +64,8 @@ pub struct Row {
     pub binding: Option<String>,
     /// The callee: `nn.dense`, `@f`, `%f`.
     pub operator: String,
-    /// True if the callee is an operator, false if it is a function.
-    pub is_operator: bool,
+    /// The category of the operator; `None` if the callee is a function.
+    pub category: Option<Category>,
     /// The type of the result.
     pub ty: Type,
     /// The range of the call in the file.
@@ -281,6 +281,23 @@ mod tests {
             render(&function, &mut out);
         }
         expected.assert_eq(&out);
+    }
+
+    /// All statements of a nested function are in one unit.
+    #[test]
+    fn every_row_of_a_long_nested_function_has_its_span() {
+        let mut text = "def @main() {\n  fn (%v0: int32) {\n".to_owned();
+        for at in 1..=2_000 {
+            let ty = format!("/* ty=int32 span=net.py:{at} */");
+            text += &format!("    let %v{at} = negative(%v{}) {ty};\n", at - 1);
+        }
+        text += "    %v2000\n  }\n}\n";
+        let fixture = Fixture::new(&text);
+        let found = shapes(&fixture.db, fixture.file, None);
+        let rows = found.iter().flat_map(FunctionShapes::all).flat_map(|function| &function.rows);
+        let spans: Vec<&str> = rows.filter_map(|row| row.span.as_deref()).collect();
+        assert_eq!(spans.len(), 2_000);
+        assert_eq!(spans.last(), Some(&"net.py:2000"));
     }
 
     #[test]

@@ -457,10 +457,8 @@ fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget
             }
             From::Declared(binding) => {
                 let written = annotation.and_then(|node| view.dim_range(node, axis));
-                info.source = written.map(|range| Step {
-                    range,
-                    message: format!("written at `{}`", view.binder(binding).name),
-                });
+                let name = &view.binder(binding).name;
+                info.source = written.map(|range| Step::written(range, name.clone()));
                 budget.consume(0);
             }
             From::Nowhere => budget.consume(0),
@@ -477,10 +475,9 @@ fn follow(view: &View<'_>, trail: Trail, info: &mut AxisInfo) {
         info.letter =
             same.find_map(|&(expr_ref, axis)| Letters::of_result(view, expr_ref)?.of(axis));
     }
-    let rest = trail.rest.map(|(expr_ref, axis)| Step {
-        range: view.range(expr_ref),
-        message: format!("axis {axis} of {}", view.describe(expr_ref)),
-    });
+    let rest = trail
+        .rest
+        .map(|(expr_ref, axis)| Step::rest(view.range(expr_ref), axis, view.describe(expr_ref)));
     let mut set = trail.steps.into_iter().filter(|(_, passes)| !passes).map(|(step, _)| step);
     info.source = set.next();
     info.origin = rest.or_else(|| set.next_back());

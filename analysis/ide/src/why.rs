@@ -101,7 +101,7 @@ impl Why {
             let size = escaped(&dimension.size);
             out += &format!("\n**{field}axis {} = {size}**\n", dimension.axis);
             for (at, step) in dimension.steps.iter().enumerate() {
-                out += &format!("{}. {}\n", at + 1, message(&step.message));
+                out += &format!("{}. {}\n", at + 1, message(&step.message()));
             }
             if dimension.steps.is_empty() {
                 out += "1. the origin is unknown\n";

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use types::{AttrDefault, AttrValue, DataType};
+use types::{AttrDefault, DataType};
 
 /// Formats a number of bytes: `1.5 KiB` for 1536.
 pub fn bytes(n: u64) -> String {
@@ -50,27 +50,6 @@ pub fn short_number(n: u64) -> String {
 /// Formats a number with a noun: `1 byte`, `2 bytes`.
 pub fn counted(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", number(n)) }
-}
-
-/// Formats the value of an attribute in Relay syntax.
-pub fn value(value: &AttrValue) -> String {
-    match value {
-        AttrValue::None => "None".into(),
-        AttrValue::Bool(true) => "True".into(),
-        AttrValue::Bool(false) => "False".into(),
-        AttrValue::Str(text) => format!("\"{text}\""),
-        AttrValue::List(values) => {
-            let values: Vec<String> = values.iter().map(self::value).collect();
-            format!("[{}]", values.join(", "))
-        }
-        AttrValue::Meta { key, index } => format!("meta[{key}][{index}]"),
-        other => match (other.as_int(), other.as_dim(), other.as_float()) {
-            (Some(int), ..) => int.to_string(),
-            (_, Some(dim), _) => dim.to_string(),
-            (_, _, Some(float)) => format!("{float}f"),
-            _ => "…".into(),
-        },
-    }
 }
 
 /// Formats the default of an attribute in Relay syntax. Returns `None` if the attribute is required.

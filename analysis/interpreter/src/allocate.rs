@@ -102,7 +102,9 @@ pub(crate) fn recycle<T: Send + 'static>(elements: Vec<T>) {
 }
 
 fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Fault> {
-    let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
+    // A vector that grows is copied: for a moment there is memory for both.
+    let count = all.len().saturating_add(more);
+    let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
     if bytes > SMALL {
         interrupt::allow(bytes)?;
     }

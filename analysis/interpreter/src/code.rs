@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use syntax::TextRange;
 use types::{Attrs, Type};
 
-use crate::{fault::FaultKind, shared::SharedTensor, tensor::Tensor};
+use crate::{fault::FaultKind, fusion_rules::FusionRules, shared::SharedTensor, tensor::Tensor};
 
 /// A compiled function. Its frame begins with the parameters and the captured values.
 #[derive(Debug)]
@@ -110,10 +110,21 @@ pub(crate) enum Op {
     Resume,
     /// Reports the value of a variable, whose name is at this range of the file, to the observer.
     Report(TextRange),
+    /// Fails if the last operand does not have its declared sizes.
+    Check(Arc<Promise>),
     /// Returns the operand.
     Return,
     /// Fails.
     Fault(FaultKind, Arc<str>),
+}
+
+/// A declaration, and the variable or result that it belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct Promise {
+    /// `` `%y` `` or `the result`
+    pub(crate) of: SmolStr,
+    /// The types of parameters, which determine symbolic sizes, followed by the declared type.
+    pub(crate) types: Box<[Type]>,
 }
 
 /// The code of a function value.
@@ -143,44 +154,15 @@ pub(crate) struct Fill {
 pub(crate) struct CallSite {
     /// The operator.
     pub(crate) operator: &'static Operator,
-    /// The operator on two scalars, if it is one that needs no kernel.
-    pub(crate) scalar: Option<ScalarOp>,
+    /// The fusion rules of the kernel.
+    pub(crate) fusion: FusionRules,
     /// Its attributes.
     pub(crate) attrs: Attrs,
     /// The inferred type of the result.
     pub(crate) result: Type,
-}
-
-/// An operator on two numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ScalarOp {
-    Add,
-    Subtract,
-    Multiply,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
-impl ScalarOp {
-    /// Returns the operator with this name, if it is one of these.
-    pub(crate) fn of(name: &str) -> Option<ScalarOp> {
-        Some(match name {
-            "add" => ScalarOp::Add,
-            "subtract" => ScalarOp::Subtract,
-            "multiply" => ScalarOp::Multiply,
-            "equal" => ScalarOp::Equal,
-            "not_equal" => ScalarOp::NotEqual,
-            "less" => ScalarOp::Less,
-            "less_equal" => ScalarOp::LessEqual,
-            "greater" => ScalarOp::Greater,
-            "greater_equal" => ScalarOp::GreaterEqual,
-            _ => return None,
-        })
-    }
+    /// True if an argument has a size that is not known before the run. TVM's relations let `?` stand
+    /// for the size that they need, so that the result may have another type.
+    pub(crate) is_open: bool,
 }
 
 /// Calls of operators, each of which takes the result of the previous one. The instructions of all

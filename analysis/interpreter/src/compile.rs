@@ -19,6 +19,7 @@ mod layout;
 mod lazy;
 mod literal;
 mod numeric;
+mod promise;
 mod unit;
 
 use std::sync::Arc;
@@ -71,6 +72,8 @@ pub(crate) fn compile(view: &View<'_>, linker: &mut dyn Linker, observed: bool) 
         locations: Vec::new(),
         procs: FxHashMap::default(),
         makers: FxHashMap::default(),
+        results: FxHashMap::default(),
+        unit_has_any: false,
         literal_dtypes: LiteralDTypes::default(),
         branches: Vec::new(),
         contexts: vec![Context::default()],
@@ -83,6 +86,8 @@ pub(crate) fn compile(view: &View<'_>, linker: &mut dyn Linker, observed: bool) 
 enum Var {
     /// A variable of the definition.
     Local(LocalRef),
+    /// The function that makes the value of a variable for data types.
+    Maker(LocalRef),
     /// The data type of a literal, which a use of the enclosing function determines.
     DType(ParamId),
 }
@@ -178,6 +183,11 @@ struct Compiler<'a, 'db> {
     procs: FxHashMap<FnId, (Arc<Proc>, Vec<Var>)>,
     /// The makers of values of the unit, with their captures.
     makers: FxHashMap<BinderId, (Arc<Proc>, Vec<Var>)>,
+    /// The expressions of the unit that functions with a declared result return; `None` for the
+    /// definition.
+    results: FxHashMap<ExprId, Option<FnId>>,
+    /// True if a type in the unit has a `?`.
+    unit_has_any: bool,
     /// The literals of the unit whose data types are determined by uses.
     literal_dtypes: LiteralDTypes,
     /// Registers for the results of the open branches.
@@ -201,7 +211,16 @@ impl Compiler<'_, '_> {
                     self.emit(Op::Report(name), None, &[reg], name);
                 }
             }
+            if let Some(header) = unit.header() {
+                self.check_params(number, header);
+            }
         }
+        // A bare function is called with the arguments of the run.
+        let bare = self.view.bare_function();
+        let count = bare.map_or(0, |(_, function)| function.params.len());
+        let context = self.context();
+        let arguments: SmallVec<[Reg; 4]> = (0..count).map(|_| context.reg()).collect();
+        context.params.extend(&arguments);
         // The data types that a use of the definition determines are captured.
         for param in &self.view.inference.numeric {
             let var = Var::DType(param.id());
@@ -222,7 +241,13 @@ impl Compiler<'_, '_> {
                 place = self.place(root);
             }
         }
-        let reg = self.register(value, place);
+        let mut reg = self.register(value, place);
+        if bare.is_some() {
+            let mut operands: SmallVec<[Reg; 4]> = SmallVec::from_slice(&[reg]);
+            operands.extend(arguments);
+            let called = self.value(Op::Call { tail: false }, &operands, place);
+            reg = self.register(called, place);
+        }
         self.emit(Op::Return, None, &[reg], place);
         let context = self.contexts.pop().unwrap_or_default();
         self.finish(context)
@@ -439,10 +464,14 @@ impl Compiler<'_, '_> {
             }
         };
         self.locations[id.index()] = location;
+        if self.has_value(id) {
+            self.check_result(id);
+        }
     }
 
     fn bind(&mut self, var: LocalRef, value: ExprId, place: TextRange) {
         let reg = self.use_of(value);
+        self.check_binding(var.binder, reg);
         let lazy = self.lazy.is(var);
         let observed = self.observed && self.contexts.len() == 1;
         if observed {

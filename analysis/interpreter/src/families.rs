@@ -38,6 +38,7 @@ mod prelude {
     pub(crate) use crate::{
         allocate::{collected, mapped, push, repeated, try_collected, with_capacity},
         fault::Fault,
+        fusion_rules::ElementOp,
         interrupt::{PIECE, RunHandle, pieces, pieces_mut, ranges, spend, watched},
         kernel::{Call, Kernel, Outcome, absent, kernel, light},
         parallel::each_chunk,
@@ -85,6 +86,11 @@ fn all() -> impl Iterator<Item = &'static Kernel> {
 /// Returns the kernel of an operator.
 pub(crate) fn find(name: &str) -> Option<&'static Kernel> {
     BY_NAME.get(name).copied()
+}
+
+/// Returns the kernel of an operator, which a relation of other releases does not have.
+pub(crate) fn of(operator: &Operator) -> Option<&'static Kernel> {
+    find(operator.name).filter(|_| !operator.is_another)
 }
 
 /// Returns true if the interpreter knows the operator `name`. It computes it unless there is a

@@ -37,6 +37,8 @@ pub enum FaultKind {
     NoKernel,
     /// The operator rejects its arguments.
     Operator,
+    /// A value does not have the sizes that are declared for it.
+    DeclaredSize,
     /// No arm of a `match?` matches the value.
     NoArm,
     /// The fuel is used up.
@@ -63,6 +65,7 @@ impl FaultKind {
         match self {
             FaultKind::NoKernel => Code::RunNoKernel,
             FaultKind::Operator => Code::RunOperatorFailed,
+            FaultKind::DeclaredSize => Code::RunDeclaredSize,
             FaultKind::NoArm => Code::RunNoArm,
             FaultKind::Fuel => Code::RunFuel,
             FaultKind::Memory => Code::RunMemory,

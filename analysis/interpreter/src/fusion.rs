@@ -1,12 +1,13 @@
 //! Calls of operators as [chains](Chain) of elementwise operations.
 
-use types::{AttrValue, Attrs, Type};
+use types::{AttrValue, Attrs, Type, normal_axis};
 
 use crate::{
     allocate::{mapped, repeated},
     chain::{BinaryOp, Chain, MAX_SAVED, Operand, Scratch, Step, UnaryOp},
     code::CallSite,
     families::{Broadcast, channel_factors},
+    fusion_rules::ElementOp,
     interrupt::PIECE,
     kernel::{Kernel, kernel},
     parallel::each_chunk,
@@ -14,41 +15,14 @@ use crate::{
     tensor::{Array, Tensor, count_of, elements, own},
 };
 
-/// The operators that a chain can contain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ElementOp {
-    Binary(BinaryOp),
-    Relu,
-    Clip,
-    Erf,
-    BiasAdd,
-    BatchNorm,
-    Reshape,
-}
-
-impl ElementOp {
-    fn of(name: &str) -> Option<ElementOp> {
-        Some(match name {
-            "add" => ElementOp::Binary(BinaryOp::Add),
-            "subtract" => ElementOp::Binary(BinaryOp::Subtract),
-            "multiply" => ElementOp::Binary(BinaryOp::Multiply),
-            "divide" => ElementOp::Binary(BinaryOp::Divide),
-            "maximum" => ElementOp::Binary(BinaryOp::Max),
-            "minimum" => ElementOp::Binary(BinaryOp::Min),
-            "nn.relu" => ElementOp::Relu,
-            "clip" => ElementOp::Clip,
-            "erf" => ElementOp::Erf,
-            "nn.bias_add" => ElementOp::BiasAdd,
-            "nn.batch_norm" => ElementOp::BatchNorm,
-            "reshape" | "nn.batch_flatten" | "expand_dims" | "squeeze" => ElementOp::Reshape,
-            _ => return None,
-        })
-    }
+/// Returns the operation of a chain that computes a call.
+fn step(call: &CallSite) -> Option<ElementOp> {
+    call.fusion.step
 }
 
 /// Returns true if a chain can apply the operator of a call to its argument at `position`.
 pub(crate) fn can_follow(call: &CallSite, position: usize) -> bool {
-    match ElementOp::of(call.operator.name) {
+    match step(call) {
         Some(ElementOp::Binary(_)) => position < 2,
         Some(_) => position == 0,
         None => false,
@@ -57,34 +31,26 @@ pub(crate) fn can_follow(call: &CallSite, position: usize) -> bool {
 
 /// Returns true if a chain can begin with the operator of a call.
 pub(crate) fn can_start(call: &CallSite) -> bool {
-    ElementOp::of(call.operator.name).is_some_and(|op| op != ElementOp::Reshape)
+    step(call).is_some_and(|op| op != ElementOp::Reshape)
 }
 
 /// Returns true if the result of a call is a tuple, of which a chain computes the first field.
 pub(crate) fn has_tuple_result(call: &CallSite) -> bool {
-    ElementOp::of(call.operator.name) == Some(ElementOp::BatchNorm)
+    step(call) == Some(ElementOp::BatchNorm)
 }
 
 /// Returns true if the kernel of a call applies a chain to its result.
 pub(crate) fn has_epilogue(call: &CallSite) -> bool {
-    let is_plain = |plain: &str| {
-        let attrs = &call.attrs;
+    let attrs = &call.attrs;
+    call.fusion.epilogue.is_some_and(|plain| {
         attrs.str("data_layout") == plain && ["", plain].contains(&attrs.str("out_layout"))
-    };
-    match call.operator.name {
-        "nn.conv1d" => is_plain("NCW"),
-        "nn.conv2d" => is_plain("NCHW"),
-        "nn.conv3d" => is_plain("NCDHW"),
-        "nn.dense" | "nn.matmul" | "nn.batch_matmul" => true,
-        _ => false,
-    }
+    })
 }
 
 /// Returns the shape of a type of tensors in single precision whose sizes are known.
 pub(crate) fn shape_of(ty: &Type) -> Option<Vec<usize>> {
     let tensor = ty.as_tensor().filter(|tensor| tensor.dtype == types::DataType::FLOAT32)?;
-    let sizes = tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok());
-    sizes.collect::<Option<Vec<usize>>>().filter(|shape| count_of(shape).is_some())
+    tensor.lengths::<Vec<usize>>().filter(|shape| count_of(shape).is_some())
 }
 
 /// Returns the shape of a type, or of the first field of a tuple.
@@ -129,7 +95,7 @@ impl Builder {
     /// Adds the operator of a call; `None` if a chain cannot contain it, or its arguments do not fit.
     pub(crate) fn call(&mut self, call: &CallSite, args: &[Arg<'_>]) -> Option<()> {
         let attrs = &call.attrs;
-        match (ElementOp::of(call.operator.name)?, args) {
+        match (step(call)?, args) {
             (ElementOp::Binary(op), [Arg::Previous, other]) => self.binary(op, other, false),
             (ElementOp::Binary(op), [other, Arg::Previous]) => self.binary(op, other, true),
             (ElementOp::Relu, [Arg::Previous]) => self.unary(UnaryOp::Relu),
@@ -211,9 +177,7 @@ impl Builder {
             value => value.as_int()?,
         };
         let shape = self.chain.shape();
-        let rank = shape.len();
-        let axis = if axis < 0 { axis.checked_add(rank as i64)? } else { axis };
-        let axis = usize::try_from(axis).ok().filter(|&axis| axis < rank)?;
+        let axis = normal_axis(axis, shape.len())?;
         Some((shape[axis], shape[axis + 1..].iter().product()))
     }
 

@@ -5,11 +5,12 @@
 
 use operators::{Operator, OperatorId};
 use smallvec::SmallVec;
-use types::{AttrValue, Attrs, DataType, State, Type};
+use types::{AttrValue, Attrs, DataType, State, Type, normal_axis};
 
 use crate::{
     chain::Chain,
     fault::{Fault, FaultKind},
+    fusion_rules::{ElementOp, FusionRules, ScalarOp},
     limits::Watch,
     shared::SharedTensor,
     tensor::{Element, Tensor, count_of},
@@ -25,6 +26,8 @@ pub(crate) struct Kernel {
     body: Body,
     /// True if the kernel never reads elements, however many there are.
     is_light: bool,
+    /// The fusion rules.
+    pub(crate) fusion: FusionRules,
 }
 
 /// The meaning of a kernel.
@@ -70,19 +73,49 @@ impl Kernel {
 /// Creates a row of a family: the kernel of the operator called `name`. A name that is not an
 /// operator does not compile.
 pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
-    Kernel { operator: OperatorId::of(name), body: Body::Computes(run), is_light: false }
+    row(name, Body::Computes(run), false)
 }
 
 /// Creates a row of a family: a kernel that never reads elements, such as one that only changes the
 /// shape.
 pub(crate) const fn light(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
-    Kernel { operator: OperatorId::of(name), body: Body::Computes(run), is_light: true }
+    row(name, Body::Computes(run), true)
 }
 
 /// Creates a row of a family: an operator that is only meaningful elsewhere. `reason` completes the
 /// sentence `it cannot be run here`.
 pub(crate) const fn absent(name: &'static str, reason: &'static str) -> Kernel {
-    Kernel { operator: OperatorId::of(name), body: Body::Refuses(reason), is_light: false }
+    row(name, Body::Refuses(reason), false)
+}
+
+const fn row(name: &'static str, body: Body, is_light: bool) -> Kernel {
+    let operator = OperatorId::of(name);
+    Kernel {
+        operator,
+        body,
+        is_light,
+        fusion: FusionRules { step: None, scalar: None, epilogue: None },
+    }
+}
+
+impl Kernel {
+    /// Sets [`FusionRules::step`].
+    pub(crate) const fn step(mut self, op: ElementOp) -> Kernel {
+        self.fusion.step = Some(op);
+        self
+    }
+
+    /// Sets [`FusionRules::scalar`].
+    pub(crate) const fn scalar(mut self, op: ScalarOp) -> Kernel {
+        self.fusion.scalar = Some(op);
+        self
+    }
+
+    /// Sets [`FusionRules::epilogue`].
+    pub(crate) const fn epilogue(mut self, layout: &'static str) -> Kernel {
+        self.fusion.epilogue = Some(layout);
+        self
+    }
 }
 
 /// A call of an operator.
@@ -309,11 +342,8 @@ impl<'a> Call<'a> {
 
     /// Resolves an axis of a tensor of `rank` axes; negative ones count from the end.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
-        let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
-        match usize::try_from(from_front) {
-            Ok(axis) if axis < rank => Ok(axis),
-            _ => Err(self.fault(format_args!("axis {axis} is out of range for {rank} axes"))),
-        }
+        normal_axis(axis, rank)
+            .ok_or_else(|| self.fault(format_args!("axis {axis} is out of range for {rank} axes")))
     }
 
     // The result.
@@ -369,12 +399,8 @@ impl<'a> Call<'a> {
     }
 
     fn sized(&self, ty: &Type) -> Result<(Vec<usize>, DataType), Fault> {
-        let tensor = ty.as_tensor();
-        let sizes = tensor.and_then(|tensor| {
-            let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-            Some((tensor.shape.iter().map(size).collect::<Option<Vec<usize>>>()?, tensor.dtype))
-        });
-        let Some((shape, dtype)) = sizes else {
+        let sized = ty.as_tensor().and_then(|tensor| Some((tensor.lengths()?, tensor.dtype)));
+        let Some((shape, dtype)): Option<(Vec<usize>, _)> = sized else {
             return Err(
                 self.fault(format_args!("the result has the type {ty}, whose size is unknown"))
             );
@@ -443,8 +469,7 @@ impl<'a> Call<'a> {
 fn without_elements(ty: &Type) -> Option<Value> {
     match ty {
         Type::Tensor(tensor) => {
-            let sizes = tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok());
-            let shape = sizes.collect::<Option<SmallVec<[usize; 6]>>>()?;
+            let shape: SmallVec<[usize; 6]> = tensor.lengths()?;
             let is_empty = shape.contains(&0);
             is_empty.then(|| Tensor::zeros(tensor.dtype, &shape))?.map(Value::from)
         }
@@ -457,7 +482,7 @@ fn without_elements(ty: &Type) -> Option<Value> {
 }
 
 /// Returns true if every size in a type is known.
-fn is_concrete(ty: &Type) -> bool {
+pub(crate) fn is_concrete(ty: &Type) -> bool {
     match ty {
         Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
         Type::Tuple(fields) => fields.iter().all(is_concrete),

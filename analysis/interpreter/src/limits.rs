@@ -9,6 +9,7 @@ use std::{
 };
 
 use clock::Instant;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::{
     fault::{Fault, FaultKind},
@@ -21,8 +22,9 @@ pub struct Limits {
     /// The number of calls of functions and operators.
     pub fuel: Option<u64>,
     /// The size of all values that are alive at the same time, in bytes. Larger allocations fail.
-    /// The temporary memory of an operator, and a result whose size is not known beforehand, may
-    /// take as much again during the call.
+    ///
+    /// The temporary memory of an operator counts, too, if the memory of the process is
+    /// [metered](crate::Machine::metered). Otherwise it may take as much again during the call.
     pub memory: Option<u64>,
     /// The time from the beginning, which is [`Machine::begin`](crate::Machine::begin) if arguments
     /// are read first.
@@ -62,8 +64,55 @@ pub struct Watch {
     memory: Option<u64>,
     /// The size of values that are alive outside of the work, as far as known, in bytes.
     live: u64,
+    meter: Option<Meter>,
     /// Buffers that the run has dropped.
     pool: Arc<BufferPool>,
+    /// Values that are being dropped.
+    discards: Arc<Discards>,
+}
+
+/// Measures the memory that the process has allocated since the run began.
+#[derive(Clone, Copy, Debug)]
+struct Meter {
+    /// Returns the bytes of the large blocks that are allocated.
+    count: fn() -> u64,
+    before: u64,
+}
+
+/// The number of values of a run that another thread is about to drop.
+#[derive(Debug, Default)]
+pub(crate) struct Discards {
+    pending: Mutex<usize>,
+    dropped: Condvar,
+}
+
+impl Discards {
+    fn pending(&self) -> MutexGuard<'_, usize> {
+        self.pending.lock()
+    }
+
+    /// Counts a value that will be dropped.
+    pub(crate) fn begin(&self) {
+        *self.pending() += 1;
+    }
+
+    /// Counts a value that has been dropped.
+    pub(crate) fn end(&self) {
+        *self.pending() -= 1;
+        self.dropped.notify_all();
+    }
+
+    /// Waits until all values are dropped, as long as `poll` allows it.
+    fn wait(&self, poll: impl Fn() -> Result<(), Fault>) -> Result<(), Fault> {
+        let mut pending = self.pending();
+        while *pending > 0 {
+            // On the thread that drops them, work that was abandoned is followed by later values. It
+            // must not wait for them.
+            poll()?;
+            self.dropped.wait_for(&mut pending, Duration::from_millis(2));
+        }
+        Ok(())
+    }
 }
 
 impl Watch {
@@ -79,7 +128,21 @@ impl Watch {
         pool: Arc<BufferPool>,
     ) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        Watch { cancelled, deadline, memory: limits.memory, live: 0, pool }
+        let (live, meter) = (0, None);
+        let discards = Arc::default();
+        Watch { cancelled, deadline, memory: limits.memory, live, meter, pool, discards }
+    }
+
+    /// Counts the memory that the process allocates from now on towards the memory limit.
+    pub(crate) fn metered(mut self, count: Option<fn() -> u64>) -> Watch {
+        self.meter = count.map(|count| Meter { count, before: count() });
+        self
+    }
+
+    /// Sets the values that are being dropped.
+    pub(crate) fn with_discards(mut self, discards: &Arc<Discards>) -> Watch {
+        self.discards = discards.clone();
+        self
     }
 
     /// Checks that the run may continue.
@@ -122,7 +185,20 @@ impl Watch {
     /// # Errors
     /// The sum exceeds the memory limit.
     pub(crate) fn allow(&self, bytes: u64) -> Result<(), Fault> {
-        self.fits(self.live.saturating_add(bytes))
+        if self.fits(self.used().saturating_add(bytes)).is_ok() {
+            return Ok(());
+        }
+        // The measure includes values that are being dropped.
+        self.discards.wait(|| self.poll())?;
+        self.pool.clear();
+        self.fits(self.used().saturating_add(bytes))
+    }
+
+    /// Returns the bytes in use.
+    fn used(&self) -> u64 {
+        let grown = |meter: Meter| (meter.count)().saturating_sub(meter.before);
+        // Both include large values; the first includes small ones, the second temporary memory.
+        self.live.max(self.meter.map_or(0, grown))
     }
 
     /// Returns the buffers that the run has dropped.

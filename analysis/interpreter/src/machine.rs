@@ -1,6 +1,7 @@
 //! The machine, which executes code over a stack of frames.
 
 mod fused;
+mod instructions;
 mod kernel_thread;
 mod matching;
 mod memory;
@@ -14,20 +15,18 @@ use std::sync::{Arc, atomic::AtomicBool};
 use semantics::{Db, Def, DefKind, SourceFile};
 use smallvec::SmallVec;
 use syntax::TextRange;
-use types::{Attrs, Type};
+use types::Type;
 
 use crate::{
     allocate::no_memory,
     code::{Callable, Instr, NO_SLOT, Op, Operand, Proc},
-    compile::{literal_dtypes, literal_of_dtype},
+    compile::literal_dtypes,
     fault::{Fault, FaultKind, Step},
     limits::{Limits, Watch},
     pool::BufferPool,
-    tensor::Tensor,
     value::{Closure, SLOT, Value},
 };
-use kernel_thread::{KernelThread, is_large_value};
-use matching::{matches, truth};
+use kernel_thread::{LazyKernelThread, is_large_value};
 pub use observer::{Measured, Observer};
 use program::Program;
 
@@ -47,20 +46,9 @@ pub struct Machine<'db> {
     begun: Option<Watch>,
     /// Buffers for the next run: taking new pages from the system costs a twentieth of a run of ResNet-18.
     pool: Option<Arc<BufferPool>>,
+    /// Returns the bytes of the large blocks that the process has allocated.
+    meter: Option<fn() -> u64>,
     thread: LazyKernelThread,
-}
-
-/// The thread for large calls, which starts with the first of them.
-#[derive(Default)]
-struct LazyKernelThread(Option<KernelThread>);
-
-impl LazyKernelThread {
-    fn get(&mut self) -> Option<&KernelThread> {
-        if self.0.is_none() {
-            self.0 = KernelThread::new();
-        }
-        self.0.as_ref()
-    }
 }
 
 /// The frame of an active call.
@@ -87,6 +75,7 @@ impl<'db> Machine<'db> {
             cancelled: Arc::default(),
             begun: None,
             pool: None,
+            meter: None,
             thread: LazyKernelThread::default(),
         }
     }
@@ -96,6 +85,13 @@ impl<'db> Machine<'db> {
         self.limits = limits;
         // Its size follows the limit of the memory.
         self.pool = None;
+        self
+    }
+
+    /// Counts what the process allocates during a run towards its memory limit, the temporary memory of
+    /// operators in particular. `large_bytes` returns the bytes of the large blocks that are allocated.
+    pub fn metered(mut self, large_bytes: fn() -> u64) -> Machine<'db> {
+        self.meter = Some(large_bytes);
         self
     }
 
@@ -116,7 +112,8 @@ impl<'db> Machine<'db> {
     fn watch(&mut self) -> Watch {
         let new = || Arc::new(BufferPool::new(self.limits.memory));
         let pool = self.pool.get_or_insert_with(new).clone();
-        Watch::with_pool(&self.limits, self.cancelled.clone(), pool)
+        let watch = Watch::with_pool(&self.limits, self.cancelled.clone(), pool);
+        watch.metered(self.meter).with_discards(self.thread.discards())
     }
 
     /// Returns a definition as a value, for parameters that are functions; `None` if it is not a
@@ -130,9 +127,7 @@ impl<'db> Machine<'db> {
     /// Waits until a run that has ended has released its memory: cancelled large calls continue
     /// until their next check for cancellation.
     pub fn wait_for_cleanup(&self) {
-        if let Some(thread) = &self.thread.0 {
-            thread.wait();
-        }
+        self.thread.wait();
     }
 
     /// Runs a definition on arguments, one for each parameter; a bare expression takes one for each
@@ -275,20 +270,11 @@ impl Run<'_, '_, '_> {
             pc += 1;
             match &instr.op {
                 Op::Const(tensor) => self.put(base, instr.dst, Value::Tensor(tensor.clone())),
-                Op::Literal(literal) => {
-                    let like = self.operand(base, instr, 0);
-                    let dtype = like.as_tensor().map(Tensor::dtype);
-                    let Some(number) = literal_of_dtype(literal, dtype) else {
-                        let message = "numbers of this data type are not supported";
-                        return Err(Fault::new(FaultKind::Missing, message));
-                    };
-                    self.put(base, instr.dst, number.into());
-                }
+                Op::Literal(literal) => self.literal(base, instr, literal)?,
                 Op::Fill(fill) => {
                     let value = self.fill(fill)?;
                     let bytes = self.bytes(&value);
-                    self.put(base, instr.dst, value);
-                    self.count_created(bytes)?;
+                    self.create(base, instr.dst, value, bytes)?;
                 }
                 Op::Meta(number) => {
                     let value = self.constant(*number)?;
@@ -301,19 +287,9 @@ impl Run<'_, '_, '_> {
                 Op::Tuple => {
                     let fields: Args = self.operands(base, &instr.args);
                     let bytes = SLOT * (fields.len() as u64 + 1);
-                    self.put(base, instr.dst, Value::tuple(fields));
-                    self.count_created(bytes)?;
+                    self.create(base, instr.dst, Value::tuple(fields), bytes)?;
                 }
-                Op::Proj(index) => {
-                    let tuple = self.operand(base, instr, 0);
-                    let field = tuple.as_tuple().and_then(|fields| fields.get(*index as usize));
-                    let Some(field) = field.cloned() else {
-                        let message =
-                            format!("field {index} is out of range for {}", tuple.describe());
-                        return Err(Fault::new(FaultKind::Untyped, message));
-                    };
-                    self.put(base, instr.dst, field);
-                }
+                Op::Proj(index) => self.field(base, instr, *index as usize)?,
                 Op::Operator(site) => {
                     self.step()?;
                     self.site(base, instr, site)?;
@@ -325,8 +301,7 @@ impl Run<'_, '_, '_> {
                 Op::Construct(name) => {
                     let fields: Args = self.operands(base, &instr.args);
                     let bytes = 64 + SLOT * fields.len() as u64;
-                    self.put(base, instr.dst, Value::data(name.clone(), fields));
-                    self.count_created(bytes)?;
+                    self.create(base, instr.dst, Value::data(name.clone(), fields), bytes)?;
                 }
                 Op::Call { tail } => {
                     self.step()?;
@@ -353,59 +328,25 @@ impl Run<'_, '_, '_> {
                 Op::Closure(body) => {
                     let captured = self.operands(base, &instr.args);
                     let bytes = 64 + SLOT * captured.len() as u64;
-                    self.put(base, instr.dst, Value::closure(body.clone(), captured));
-                    self.count_created(bytes)?;
+                    self.create(base, instr.dst, Value::closure(body.clone(), captured), bytes)?;
                 }
                 Op::JumpUnless(to) => {
-                    let value = self.operand(base, instr, 0);
-                    match truth(&value) {
-                        Some(true) => {}
-                        Some(false) => pc = *to as usize,
-                        None => {
-                            let message =
-                                format!("the condition is {}, not a bool", value.describe());
-                            return Err(Fault::new(FaultKind::Untyped, message));
-                        }
-                    }
+                    let is_true = self.condition(base, instr)?;
+                    self.chose(proc, usize::from(!is_true));
+                    pc = if is_true { pc } else { *to as usize };
                 }
                 Op::Jump(to) => pc = *to as usize,
                 Op::Match(arms) => {
-                    let value = self.operand(base, instr, 0);
-                    let mut bound: SmallVec<[(u32, Value); 4]> = SmallVec::new();
-                    let arm = arms.arms.iter().find(|(pattern, _)| {
-                        bound.clear();
-                        matches(pattern, &value, &mut bound)
-                    });
-                    let Some((_, to)) = arm else {
-                        let message = format!("no arm of the `match` matches {}", value.describe());
-                        return Err(Fault::new(FaultKind::NoArm, message));
-                    };
-                    drop(value);
-                    for (slot, value) in bound {
-                        self.put(base, slot, value);
-                    }
-                    pc = *to as usize;
+                    let (arm, to) = self.arm(base, instr, arms)?;
+                    self.chose(proc, arm);
+                    pc = to;
                 }
                 Op::RefNew => {
                     let value = self.operand(base, instr, 0);
-                    self.put(base, instr.dst, Value::reference(value));
-                    self.count_created(64 + SLOT)?;
+                    self.create(base, instr.dst, Value::reference(value), 64 + SLOT)?;
                 }
-                Op::RefRead => {
-                    let Value::Ref(cell) = self.operand(base, instr, 0) else {
-                        return Err(Fault::new(FaultKind::Untyped, "this is not a reference"));
-                    };
-                    self.put(base, instr.dst, cell.get());
-                }
-                Op::RefWrite => {
-                    let reference = self.operand(base, instr, 0);
-                    let value = self.operand(base, instr, 1);
-                    let Value::Ref(cell) = reference else {
-                        return Err(Fault::new(FaultKind::Untyped, "this is not a reference"));
-                    };
-                    cell.set(value);
-                    self.put(base, instr.dst, Value::tuple([]));
-                }
+                Op::RefRead => self.read(base, instr)?,
+                Op::RefWrite => self.write(base, instr)?,
                 Op::Drop => {
                     for arg in &instr.args {
                         self.put(base, arg.slot, Value::Empty);
@@ -417,31 +358,15 @@ impl Run<'_, '_, '_> {
                         pc = *to as usize;
                     }
                 }
-                Op::Resume => match self.frames[at].resume.pop() {
-                    Some(to) => pc = to as usize,
-                    None => {
-                        return Err(Fault::new(
-                            FaultKind::Missing,
-                            "there is no lazy value to return to",
-                        ));
-                    }
-                },
-                Op::Report(name) => {
-                    let value = self.operand(base, instr, 0);
-                    if let Some(observer) = &mut self.observer {
-                        let bound = || observer.bound((proc.file, *name), &value);
-                        self.watch.within(bound)?;
-                    }
+                Op::Resume => {
+                    let to = self.frames[at].resume.pop();
+                    let no_place =
+                        || Fault::new(FaultKind::Missing, "there is no lazy value to return to");
+                    pc = to.ok_or_else(no_place)? as usize;
                 }
-                Op::Return => {
-                    let value = self.operand(base, instr, 0);
-                    let Some(frame) = self.frames.pop() else { return Ok(Some(value)) };
-                    self.truncate(base);
-                    let Some(below) = self.frames.last() else { return Ok(Some(value)) };
-                    let base = below.base;
-                    self.put(base, frame.dst, value);
-                    return Ok(None);
-                }
+                Op::Report(name) => self.report(base, instr, (proc.file, *name))?,
+                Op::Check(promise) => self.check(base, instr, promise)?,
+                Op::Return => return Ok(self.end(base, instr)),
                 Op::Fault(kind, message) => {
                     return Err(Fault::new(*kind, message.to_string()));
                 }
@@ -470,17 +395,15 @@ impl Run<'_, '_, '_> {
                 (self.program.proc(*number)?, own)
             }
             Callable::Operator(operator) => {
-                let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
+                let attrs = operator.attrs_of_value().unwrap_or_default();
                 let value = self.operator(operator, &attrs, &mut args, &Type::Error)?;
                 let bytes = self.bytes(&value);
-                self.put(base, dst, value);
-                self.count_created(bytes)?;
+                self.create(base, dst, value, bytes)?;
                 return Ok(false);
             }
             Callable::Constructor(name) => {
                 let bytes = 64 + SLOT * args.len() as u64;
-                self.put(base, dst, Value::data(name.clone(), args));
-                self.count_created(bytes)?;
+                self.create(base, dst, Value::data(name.clone(), args), bytes)?;
                 return Ok(false);
             }
         };

@@ -2,12 +2,13 @@
 
 use std::{
     sync::{
-        LazyLock, Mutex, PoisonError,
+        LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
 use crate::interrupt::{RunHandle, spend};
@@ -32,7 +33,7 @@ pub(crate) fn each_item<I: Iterator + Send>(
     on_each_thread(count, &|| {
         loop {
             // A separate statement, so that the lock is released before the work.
-            let item = items.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let item = items.lock().next();
             let Some(item) = item else { break };
             spend(1);
             work(item);

@@ -5,10 +5,9 @@
 //! long as elementwise operators themselves. So a run keeps a bounded number of the buffers that it
 //! has dropped.
 
-use std::{
-    any::Any,
-    sync::{Mutex, PoisonError},
-};
+use std::any::Any;
+
+use parking_lot::Mutex;
 
 /// The least number of elements of a buffer that is worth keeping.
 pub(crate) const MIN_LEN: usize = 1 << 13;
@@ -58,7 +57,7 @@ impl BufferPool {
             return None;
         }
         let buffer = {
-            let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffers = self.buffers.lock();
             // The one that was used last is in the caches.
             let fits = |buffer: &Buffer| buffer.count == count && buffer.elements.is::<Vec<T>>();
             let at = buffers.all.iter().rposition(fits)?;
@@ -69,6 +68,15 @@ impl BufferPool {
         buffer.elements.downcast().ok().map(|elements| *elements)
     }
 
+    /// Drops all buffers.
+    pub(crate) fn clear(&self) {
+        let dropped = {
+            let mut buffers = self.buffers.lock();
+            std::mem::take(&mut *buffers)
+        };
+        drop(dropped);
+    }
+
     /// Puts a buffer into the pool. Returns it if the pool does not keep it.
     pub(crate) fn put<T: Send + 'static>(&self, elements: Vec<T>) -> Option<Vec<T>> {
         let (count, bytes) = (elements.len(), size_of_val(elements.as_slice()));
@@ -76,7 +84,7 @@ impl BufferPool {
             return Some(elements);
         }
         let buffer = Buffer { elements: Box::new(elements), count, bytes };
-        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = self.buffers.lock();
         // The oldest ones are dropped.
         while buffers.bytes + bytes > self.capacity || buffers.all.len() >= MAX_BUFFERS {
             let oldest = buffers.all.remove(0);
@@ -111,7 +119,7 @@ mod tests {
             pool.put(vec![0f64; MAX_LEN]);
             pool.put(vec![0u8; MIN_LEN]);
         }
-        let buffers = pool.buffers.lock().expect("no thread panicked");
+        let buffers = pool.buffers.lock();
         assert!(buffers.bytes <= MAX_BYTES && buffers.all.len() <= MAX_BUFFERS);
         assert_eq!(buffers.bytes, buffers.all.iter().map(|buffer| buffer.bytes).sum::<usize>());
         let small = BufferPool::new(Some(1 << 20));

@@ -4,11 +4,9 @@
 //! reference may work in place. Dropping never recurses, so that dropping a list of ten million
 //! cells does not overflow the stack.
 
-use std::{
-    cell::RefCell,
-    sync::{Arc, Mutex},
-};
+use std::{cell::RefCell, sync::Arc};
 
+use parking_lot::Mutex;
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use types::Type;
@@ -122,14 +120,14 @@ impl Data {
 impl Reference {
     /// Returns the content.
     pub fn get(&self) -> Value {
-        let cell = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let cell = self.0.lock();
         cell.0.first().cloned().unwrap_or(Value::Empty)
     }
 
     /// Replaces the content.
     pub fn set(&self, value: Value) {
         let old = {
-            let mut cell = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut cell = self.0.lock();
             std::mem::replace(&mut *cell, Cell(smallvec![value]))
         };
         drop(old);
@@ -201,6 +199,26 @@ impl Value {
                 Type::tuple(cell.0.iter().map(|field| field.type_within(depth - 1)))
             }
             _ => Type::Error,
+        }
+    }
+
+    /// Returns false if the value is a tensor, or a tuple of them down to `depth` levels, of another
+    /// rank, size, data type or number of fields than those that `ty` knows.
+    pub(crate) fn conforms(&self, ty: &Type, depth: u32) -> bool {
+        match (self, ty) {
+            (Value::Tensor(tensor), Type::Tensor(wanted)) => {
+                let mut sizes = tensor.shape().iter().zip(&wanted.shape);
+                tensor.dtype() == wanted.dtype
+                    && tensor.shape().len() == wanted.shape.len()
+                    && sizes
+                        .all(|(&size, dim)| dim.as_known().is_none_or(|known| known == size as i64))
+            }
+            (Value::Tuple(cell), Type::Tuple(fields)) if depth > 0 => {
+                let mut pairs = cell.0.iter().zip(fields.iter());
+                cell.0.len() == fields.len()
+                    && pairs.all(|(field, ty)| field.conforms(ty, depth - 1))
+            }
+            _ => true,
         }
     }
 

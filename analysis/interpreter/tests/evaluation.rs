@@ -249,6 +249,26 @@ fn observers_receive_the_values_of_variables() {
 }
 
 #[test]
+fn observers_receive_the_arms() {
+    #[derive(Default)]
+    struct Chosen(Vec<(TextRange, usize)>);
+    impl Observer for Chosen {
+        fn chose(&mut self, (_, range): (SourceFile, TextRange), arm: usize) {
+            self.0.push((range, arm));
+        }
+    }
+    let text = "def @main() { let %a = if (True) { None } else { Some(1) }; match (%a) { Some(%x) => %x, None => 2 } }";
+    let db = Database::new();
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let def = semantics::all_defs(&db, file).next().expect("@main");
+    let mut chosen = Chosen::default();
+    Machine::new(&db).run(def, Vec::new(), Some(&mut chosen)).expect("a value");
+    let word = |range: TextRange| text[std::ops::Range::<usize>::from(range)].split(' ').next();
+    let arms: Vec<_> = chosen.0.iter().map(|(range, arm)| (word(*range), *arm)).collect();
+    assert_eq!(arms, [(Some("if"), 0), (Some("match"), 1)]);
+}
+
+#[test]
 fn untyped_code_fails_when_it_is_reached() {
     let text = "def @main() { if (True) { 1 } else { %nowhere } }";
     assert_eq!(numbers(text), [1.0]);

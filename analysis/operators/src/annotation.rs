@@ -10,7 +10,7 @@ const MARK: &[&str] = &["a value of any type"];
 /// An annotation that returns its argument.
 macro_rules! mark {
     ($name:literal, $summary:literal) => {
-        op($name, &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+        op($name, &["data"]).keeps_data().rule("Identity", identity).cost(Cost::Free).doc(Doc {
             summary: $summary,
             args: MARK,
             shape: "the type of `data`",
@@ -19,10 +19,25 @@ macro_rules! mark {
     };
 }
 
+/// `memory.alloc_storage` up to TVM 0.13.
+static ALLOC_STORAGE_2: Operator = op("memory.alloc_storage", &["size", "alignment"])
+    .controls(&["size", "alignment"])
+    .attrs(&ALLOC_STORAGE)
+    .rule("AllocStorage", |call| alloc_storage_of(call, &[0, 1]))
+    .cost(Cost::Free)
+    .another();
+/// `memory.alloc_tensor` of TVM 0.6.
+static ALLOC_TENSOR_2: Operator = op("memory.alloc_tensor", &["storage", "shape"])
+    .controls(&["shape"])
+    .attrs(&ALLOC_TENSOR)
+    .rule("AllocTensor", |call| alloc_tensor_of(call, 1))
+    .cost(Cost::Free)
+    .another();
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    mark!("annotation.bitpack_end", "Marks the end of a region of bit-packed values."),
-    mark!("annotation.bitpack_start", "Marks the start of a region of bit-packed values."),
-    op("annotation.cast_hint", &["data"])
+    mark!("annotation.bitpack_end", "Marks the end of a region of bit-packed values.").since(6),
+    mark!("annotation.bitpack_start", "Marks the start of a region of bit-packed values.").since(6),
+    op("annotation.cast_hint", &["data"]).keeps_data().since(6)
         .detached_attrs(&CAST_HINT)
         .rule("Identity", identity)
         .cost(Cost::Free)
@@ -36,8 +51,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     mark!(
         "annotation.checkpoint",
         "Marks a value that the backward pass keeps instead of computing it again."
-    ),
-    op("annotation.compiler_begin", &["data"])
+    ).since(6),
+    op("annotation.compiler_begin", &["data"]).keeps_data().since(7)
         .detached_attrs(&COMPILER)
         .rule("Identity", identity)
         .cost(Cost::Free)
@@ -49,7 +64,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "annotation.compiler_begin(%x, compiler=\"dnnl\", \
                       attrs_type_key=\"relay.attrs.CompilerAttrs\")",
         }),
-    op("annotation.compiler_end", &["data"])
+    op("annotation.compiler_end", &["data"]).keeps_data().since(7)
         .detached_attrs(&COMPILER)
         .rule("Identity", identity)
         .cost(Cost::Free)
@@ -64,8 +79,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     mark!(
         "annotation.stop_fusion",
         "Marks a value that is not fused with the operators that use it."
-    ),
-    op("annotation.with_funcid", &["func"])
+    ).since(6),
+    op("annotation.with_funcid", &["func"]).keeps_data().since(6)
         .detached_attrs(&WITH_FUNC_ID)
         .rule("", internal)
         .cost(Cost::Free)
@@ -76,7 +91,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "annotation.with_funcid(%f, fid=1, \
                       attrs_type_key=\"relay.attrs.WithFuncIdAttrs\")",
         }),
-    op("call_lowered", &["func", "call_args"])
+    op("call_lowered", &["func", "call_args"]).controls(&["func"]).tuples(&["call_args"]).since(8)
         .attrs(&CALL_LOWERED)
         .rule("CallLoweredRel", call_lowered)
         .cost(Cost::Undefined("it costs what the function called costs"))
@@ -92,7 +107,16 @@ pub(crate) static OPERATORS: &[Operator] = &[
         shape: "the type of `program`",
         example: "debug(%x, debug_func=None)",
     }),
-    op("device_copy", &["data"])
+    op("device_copy", &["data"]).keeps_data()
+        .forms(&[form(Releases::until(8), 1)
+            .attrs(&[
+                was("src_dev_type", AttrType::Int, AttrDefault::Int(0), Becomes::Nothing),
+                was("dst_dev_type", AttrType::Int, AttrDefault::Int(0), Becomes::Nothing),
+            ])
+            .defaults(&[
+                ("src_virtual_device", AttrDefault::None),
+                ("dst_virtual_device", AttrDefault::None),
+            ])])
         .attrs(&DEVICE_COPY)
         .rule("Identity", identity)
         .cost(Cost::Free)
@@ -104,7 +128,15 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "device_copy(%x, src_virtual_device=meta[VirtualDevice][0], \
                       dst_virtual_device=meta[VirtualDevice][1])",
         }),
-    op("memory.alloc_storage", &["size", "shape", "alignment"])
+    op("memory.alloc_storage", &["size", "shape", "alignment"]).controls(&["size", "shape", "alignment"])
+        .since(6)
+        .forms(&[form(Releases::between(6, 13), 2)
+            .attrs(&[
+                was("device_id", AttrType::Any, AttrDefault::None, Becomes::Nothing),
+                was("device_type", AttrType::Any, AttrDefault::None, Becomes::Nothing),
+            ])
+            .defaults(&[("virtual_device", AttrDefault::None)])
+            .as_operator(&ALLOC_STORAGE_2)])
         .attrs(&ALLOC_STORAGE)
         .rule("AllocStorage", alloc_storage)
         .cost(Cost::Free)
@@ -119,7 +151,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "memory.alloc_storage(4096i64, %s, 64i64, dtype=\"float32\", \
                       virtual_device=meta[VirtualDevice][0])",
         }),
-    op("memory.alloc_tensor", &["storage", "offset", "shape"])
+    op("memory.alloc_tensor", &["storage", "offset", "shape"]).controls(&["offset", "shape"])
+        .since(6)
+        .forms(&[form(Releases::between(6, 6), 2).as_operator(&ALLOC_TENSOR_2)])
         .attrs(&ALLOC_TENSOR)
         .rule("AllocTensor", alloc_tensor)
         .cost(Cost::Free)
@@ -134,13 +168,19 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "memory.alloc_tensor(%storage, 0i64, %s, const_shape=meta[relay.Constant][0], \
                       assert_shape=None)",
         }),
-    op("memory.kill", &["to_free"]).rule("Kill", kill).cost(Cost::Free).doc(Doc {
+    op("memory.kill", &["to_free"]).since(6).rule("Kill", kill).cost(Cost::Free).doc(Doc {
         summary: "Frees the memory of a value.",
         args: MARK,
         shape: "`()`",
         example: "memory.kill(%x)",
     }),
-    op("on_device", &["body"]).attrs(&ON_DEVICE).rule("Identity", identity).cost(Cost::Free).doc(
+    op("on_device", &["body"]).keeps_data()
+        .forms(&[form(Releases::until(8), 1)
+            .attrs(&[
+                was("device_type", AttrType::Int, AttrDefault::Int(0), Becomes::Nothing),
+                was("is_fixed", AttrType::Bool, AttrDefault::Bool(false), Becomes::Nothing),
+            ])])
+        .attrs(&ON_DEVICE).rule("Identity", identity).cost(Cost::Free).doc(
         Doc {
             summary: "Sets the device on which an expression is computed (`constrain_body`) and its \
                       value is stored (`constrain_result`).",
@@ -149,7 +189,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "on_device(%x, virtual_device=meta[VirtualDevice][0], constrain_result=True)",
         },
     ),
-    op("parser.MetaRef", &[]).attrs(&META_REF).rule("MetaRef", internal).cost(Cost::Free).doc(
+    op("parser.MetaRef", &[]).since(7).attrs(&META_REF).rule("MetaRef", internal).cost(Cost::Free).doc(
         Doc {
             summary: "Refers to an entry of the metadata section while a text is parsed.",
             args: &[],
@@ -157,8 +197,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "meta[relay.Constant][0]",
         },
     ),
-    op("relay.op.annotation.simulated_quantize", &["data", "dom_scale", "clip_min", "clip_max"])
-        .attrs(&SIMULATED_QUANTIZE)
+    op("relay.op.annotation.simulated_quantize", &["data", "dom_scale", "clip_min", "clip_max"]).in_category(Category::Normalization)
+        .attrs(&ANNOTATED_QUANTIZE)
+        .registered_with(&SIMULATED_QUANTIZE)
         .rule("SimulatedQuantize", simulated_quantize)
         .cost(Cost::Elementwise)
         .doc(Doc {
@@ -173,7 +214,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the type of `data`",
             example: "relay.op.annotation.simulated_quantize(%x, 0.1f, -127f, 127f)",
         }),
-    op("vm.invoke_tvm_op", &["op", "ins", "outs"])
+    op("vm.invoke_tvm_op", &["op", "ins", "outs"]).controls(&["op"]).tuples(&["ins", "outs"])
+        .formerly(&[("memory.invoke_tvm_op", Releases::between(6, 6))]).since(7)
         .attrs(&DICT)
         .rule("InvokeTVMOp", invoke)
         .cost(Cost::Undefined("it costs what the function called costs"))
@@ -188,7 +230,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`()`",
             example: "vm.invoke_tvm_op(%f, (%x,), (%out,))",
         }),
-    op("vm.reshape_tensor", &["data", "shape"])
+    op("vm.reshape_tensor", &["data", "shape"]).keeps_data().controls(&["shape"]).since(7)
         .attrs(&RESHAPE_TENSOR)
         .rule("ReshapeTensor", reshape_tensor)
         .cost(Cost::Free)
@@ -198,7 +240,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`newshape`, with the data type of `data`",
             example: "vm.reshape_tensor(%x, %s, newshape=[2, 3])",
         }),
-    op("vm.shape_of", &["tensor"]).attrs(&SHAPE_OF).rule("ShapeOf", shape_of).cost(Cost::Free).doc(
+    op("vm.shape_of", &["tensor"]).since(7).attrs(&SHAPE_OF).rule("ShapeOf", shape_of).cost(Cost::Free).doc(
         Doc {
             summary: "The shape of a tensor, as a tensor.",
             args: &["any shape"],
@@ -297,7 +339,13 @@ fn storage() -> Type {
 }
 
 fn alloc_storage(call: &mut Call<'_>) -> Outcome {
-    for position in [0, 2] {
+    alloc_storage_of(call, &[0, 2])?;
+    call.require_tensor(1).map(drop)
+}
+
+/// Types an allocation whose size and alignment are at some positions.
+fn alloc_storage_of(call: &mut Call<'_>, positions: &[usize]) -> Outcome {
+    for &position in positions {
         let found = scalar_or_literal(call, position)?;
         if let Some(found) = found
             && *found != TensorType::new([], DataType::INT64)
@@ -312,7 +360,6 @@ fn alloc_storage(call: &mut Call<'_>) -> Outcome {
             .fail();
         }
     }
-    call.require_tensor(1)?;
     call.output(storage())
 }
 
@@ -330,6 +377,14 @@ fn scalar_or_literal(
 }
 
 fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
+    if !matches!(call.ty(1), Type::OpenTensor(_)) {
+        call.require_tensor(1)?;
+    }
+    alloc_tensor_of(call, 2)
+}
+
+/// Types an allocation whose shape is at a position.
+fn alloc_tensor_of(call: &mut Call<'_>, position: usize) -> Outcome {
     match call.ty(0) {
         Type::Var(_) | Type::Param(_) => {}
         found if found == storage() => {}
@@ -337,10 +392,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         other => return wrong_argument(call, 0, "a `Storage`", &other),
     }
     call.assign(0, storage())?;
-    if !matches!(call.ty(1), Type::OpenTensor(_)) {
-        call.require_tensor(1)?;
-    }
-    let shape = call.require_tensor(2)?;
+    let shape = call.require_tensor(position)?;
     let rank = match shape.shape.first() {
         None => 0,
         Some(size) => match size.as_known() {
@@ -350,7 +402,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
                     Code::TypeNeeded,
                     text!("`{}`: the size of `shape` must be known", call.operator()),
                 )
-                .axis(2, 0, size)
+                .axis(position, 0, size)
                 .fail();
             }
         },

@@ -3,9 +3,9 @@
 //!
 //! The checks use attributes and known sizes; unknown sizes pass.
 
-use types::{AttrValue, Call, Code, Dim, Fact, Outcome, Text, text};
+use types::{AttrValue, Call, Code, Dim, Fact, Outcome, Text, normal_axis, text};
 
-use crate::rules::{axes, axis_out_of_range, fault, may_equal, normal_axis, shape_text};
+use crate::rules::{axes, axis_out_of_range, fault, list_text, may_equal, shape_text};
 
 /// Checks that the attribute `name` is an axis of the argument at `position` or `None`.
 pub(crate) fn names_axis(
@@ -44,9 +44,13 @@ pub(crate) fn within(call: &Call<'_>, name: &'static str, min: i64, max: i64) ->
     let reason = fault(call, Code::AttributeValue, text!("`{name}` {is} {number}"))
         .rule(rule)
         .attribute(name, text!("{number}"));
-    match is_list {
-        true => reason.fail(),
-        false => reason.fix(name, text!("{}", number.clamp(min, max))).fail(),
+    let clamped = |value: &AttrValue| value.as_int().map(|number| number.clamp(min, max));
+    match value.as_list() {
+        Some(values) => match values.iter().map(clamped).collect::<Option<Vec<i64>>>() {
+            Some(fixed) => reason.fix(name, list_text(&fixed)).fail(),
+            None => reason.fail(),
+        },
+        None => reason.fix(name, text!("{}", number.clamp(min, max))).fail(),
     }
 }
 

@@ -6,6 +6,8 @@ use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("arange", &["start", "end", "step"])
+        .controls(&["start", "end", "step"])
+        .since(6)
         .attrs(&ARANGE)
         .rule("Arange", arange)
         .cost(Cost::Free)
@@ -36,6 +38,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         },
     ),
     op("matrix_set_diag", &["input", "diagonal"])
+        .data(&["diagonal"])
+        .since(7)
         .attrs(&MATRIX_SET_DIAG)
         .rule("MatrixSetDiag", matrix_set_diag)
         .cost(Cost::Free)
@@ -48,16 +52,22 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `input`",
             example: "matrix_set_diag(%x, %diagonal, k1=0, k2=0)",
         }),
-    op("meshgrid", &["data"]).attrs(&MESHGRID).rule("Meshgrid", meshgrid).cost(Cost::Free).doc(
-        Doc {
+    op("meshgrid", &["data"])
+        .tuples(&["data"])
+        .since(7)
+        .attrs(&MESHGRID)
+        .rule("Meshgrid", meshgrid)
+        .cost(Cost::Free)
+        .doc(Doc {
             summary: "Creates coordinate grids from vectors of coordinates.",
             args: &["a tuple of vectors or scalars of one data type"],
             shape: "a tuple of as many tensors as there are vectors, each with one axis for each \
                     vector; the first two axes are swapped where `indexing` is \"xy\"",
             example: "meshgrid((%x, %y), indexing=\"ij\")",
-        },
-    ),
+        }),
     op("one_hot", &["indices", "on_value", "off_value"])
+        .controls(&["indices"])
+        .since(6)
         .attrs(&ONE_HOT)
         .rule("OneHot", one_hot)
         .cost(Cost::Free)
@@ -76,6 +86,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         example: "ones(shape=[2, 3], dtype=\"float32\")",
     }),
     op("trilu", &["data", "k"])
+        .in_category(Category::Movement)
+        .controls(&["k"])
+        .since(10)
         .detached_attrs(&TRILU)
         .rule("trilu", trilu)
         .cost(Cost::Elementwise)

@@ -7,8 +7,17 @@ use crate::{
     sparse::{fits_places, places_and_values},
 };
 
+/// `dyn.image.resize2d` of TVM 0.8.
+static RESIZE2D_8: Operator = op("dyn.image.resize2d", &["data", "size"])
+    .in_category(Category::Movement)
+    .controls(&["size"])
+    .attrs(&RESIZE2D)
+    .rule("DynResize2D", resize2d)
+    .cost(Cost::Elementwise)
+    .another();
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("dyn.broadcast_to", &["data", "shape"])
+    op("dyn.broadcast_to", &["data", "shape"]).keeps_data().controls(&["shape"]).since(7)
         .attrs(&INIT_OP)
         .rule("DynamicBroadCastTo", broadcast_to)
         .cost(Cost::Free)
@@ -19,7 +28,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`?` on each of the `rank` axes",
             example: "dyn.broadcast_to(%x, %shape, shape=None)",
         }),
-    op("dyn.expand_dims", &["data", "axis"])
+    op("dyn.expand_dims", &["data", "axis"]).keeps_data().controls(&["axis"]).since(8)
         .detached_attrs(&DYN_EXPAND_DIMS)
         .rule("DynamicExpandDims", expand_dims)
         .cost(Cost::Free)
@@ -30,7 +39,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.expand_dims(%x, %axis, num_newaxis=1, \
                       attrs_type_key=\"relay.attrs.DynExpandDimsAttrs\")",
         }),
-    op("dyn.full", &["fill_value", "shape"])
+    op("dyn.full", &["fill_value", "shape"]).controls(&["shape"]).since(7)
         .attrs(&INIT_OP)
         .rule("DynamicFull", full)
         .cost(Cost::Free)
@@ -40,7 +49,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`?` on each of the `rank` axes",
             example: "dyn.full(%value, %shape, shape=None, dtype=\"float32\")",
         }),
-    op("dyn.image.resize2d", &["data", "size", "roi"])
+    op("dyn.image.resize2d", &["data", "size", "roi"]).in_category(Category::Movement).controls(&["size", "roi"])
+        .since(8)
+        .forms(&[form(Releases::between(8, 8), 2)
+            .as_operator(&RESIZE2D_8)])
         .attrs(&RESIZE2D)
         .rule("DynResize2D", resize2d)
         .cost(Cost::Elementwise)
@@ -54,7 +66,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with `?` for the height and the width",
             example: "dyn.image.resize2d(%x, %size, %roi, layout=\"NHWC\")",
         }),
-    op("dyn.nn.pad", &["data", "pad_width", "pad_val"])
+    op("dyn.nn.pad", &["data", "pad_width", "pad_val"]).controls(&["pad_width"]).since(7)
         .attrs(&PAD)
         .rule("DynamicPad", pad)
         .cost(Cost::Free)
@@ -68,7 +80,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`?` on each axis",
             example: "dyn.nn.pad(%x, %width, 0f, pad_width=[])",
         }),
-    op("dyn.nn.upsampling", &["data", "scale_h", "scale_w"])
+    op("dyn.nn.upsampling", &["data", "scale_h", "scale_w"]).in_category(Category::Movement).controls(&["scale_h", "scale_w"]).since(7)
         .attrs(&UP_SAMPLING)
         .rule("DynamicUpSampling", upsampling)
         .cost(Cost::Elementwise)
@@ -82,7 +94,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with `?` for the height and the width",
             example: "dyn.nn.upsampling(%x, %h, %w, scale_h=0f, scale_w=0f)",
         }),
-    op("dyn.nn.upsampling3d", &["data", "scale_d", "scale_h", "scale_w"])
+    op("dyn.nn.upsampling3d", &["data", "scale_d", "scale_h", "scale_w"]).in_category(Category::Movement).controls(&["scale_d", "scale_h", "scale_w"]).since(7)
         .attrs(&UP_SAMPLING3D)
         .rule("DynamicUpSampling3D", upsampling3d)
         .cost(Cost::Elementwise)
@@ -97,7 +109,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with `?` for the depth, the height and the width",
             example: "dyn.nn.upsampling3d(%x, %d, %h, %w, scale_d=0f, scale_h=0f, scale_w=0f)",
         }),
-    op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"])
+    op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"]).controls(&["indices", "depth"]).since(7)
         .attrs(&ONE_HOT)
         .rule("DynOneHot", one_hot)
         .cost(Cost::Free)
@@ -113,7 +125,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `indices` with `?` added at `axis`",
             example: "dyn.one_hot(%indices, %on, %off, %depth, axis=-1, dtype=\"float32\")",
         }),
-    op("dyn.ones", &["shape"]).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
+    op("dyn.ones", &["shape"]).since(7).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
         Doc {
             summary: "Creates a tensor of ones.",
             args: &["`(rank,)`, integers: the shape of the result"],
@@ -121,7 +133,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.ones(%shape, shape=None, dtype=\"float32\")",
         },
     ),
-    op("dyn.reshape", &["data", "newshape"])
+    op("dyn.reshape", &["data", "newshape"]).keeps_data().controls(&["newshape"]).since(7)
         .attrs(&RESHAPE)
         .rule("DynamicReshape", reshape)
         .cost(Cost::Free)
@@ -138,7 +150,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "dyn.sparse_to_dense",
         &["sparse_indices", "sparse_values", "default_value", "output_shape"],
-    )
+    ).controls(&["sparse_indices", "output_shape"]).since(8)
     .rule("DynSparseToDense", sparse_to_dense)
     .cost(Cost::Free)
     .doc(Doc {
@@ -153,7 +165,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         shape: "`?` on each of the `rank` axes",
         example: "dyn.sparse_to_dense(%indices, %values, %default, %shape)",
     }),
-    op("dyn.squeeze", &["data", "axes"])
+    op("dyn.squeeze", &["data", "axes"]).keeps_data().controls(&["axes"]).since(8)
         .attrs(&SQUEEZE)
         .rule("DynSqueeze", squeeze)
         .cost(Cost::Free)
@@ -163,7 +175,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`?` on each axis, `n` of them fewer than `data` has",
             example: "dyn.squeeze(%x, %axes)",
         }),
-    op("dyn.strided_slice", &["data", "begin", "end", "strides"])
+    op("dyn.strided_slice", &["data", "begin", "end", "strides"]).controls(&["begin", "end", "strides"])
+        .since(7)
+        .forms(&[form(Releases::between(7, 7), 4)
+            .defaults(&[("axes", AttrDefault::None)])])
         .attrs(&STRIDED_SLICE)
         .rule("DynStridedSlice", strided_slice)
         .cost(Cost::Free)
@@ -179,7 +194,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.strided_slice(%x, %begin, %end, %strides, begin=None, end=None, \
                       strides=None, axes=None)",
         }),
-    op("dyn.tile", &["data", "reps"]).attrs(&TILE).rule("DynamicTile", tile).cost(Cost::Free).doc(
+    op("dyn.tile", &["data", "reps"]).controls(&["reps"]).since(7).attrs(&TILE).rule("DynamicTile", tile).cost(Cost::Free).doc(
         Doc {
             summary: "Repeats a tensor along each axis.",
             args: &["any tensor", "`(n,)`, integers: how often for each axis, the last ones"],
@@ -187,7 +202,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.tile(%x, %reps, reps=[])",
         },
     ),
-    op("dyn.topk", &["data", "k"]).attrs(&TOPK).rule("DynTopK", topk).cost(Cost::Reduction).doc(
+    op("dyn.topk", &["data", "k"]).controls(&["k"]).since(7).attrs(&TOPK).rule("DynTopK", topk).cost(Cost::Reduction).doc(
         Doc {
             summary: "Finds the `k` largest elements along one axis, or with `is_ascend` the smallest.",
             args: &["any tensor", "a scalar integer, or one of shape `(1,)`"],
@@ -196,7 +211,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.topk(%x, %k, k=None, axis=-1, dtype=\"int64\")",
         },
     ),
-    op("dyn.zeros", &["shape"]).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
+    op("dyn.zeros", &["shape"]).since(7).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
         Doc {
             summary: "Creates a tensor of zeros.",
             args: &["`(rank,)`, integers: the shape of the result"],
@@ -211,10 +226,10 @@ const MAX_AXES: i64 = 1 << 12;
 
 /// Returns the length of the argument at `position`, which contains a number for each of some axes.
 fn length(
-    call: &Call<'_>,
+    call: &mut Call<'_>,
     position: usize,
     tensor: &TensorType,
-    what: &str,
+    what: &'static str,
 ) -> Result<usize, Halt> {
     let (operator, name) = (call.operator(), call.name(position));
     let Some(length) = tensor.shape.first() else {
@@ -226,6 +241,8 @@ fn length(
         .argument(position, "a scalar")
         .fail();
     };
+    // TVM reads the size of the first axis only.
+    call.lenient(needs_rank(call, position, tensor, 1, what))?;
     // TVM treats a negative length as 0.
     match length.as_known() {
         Some(known) if known <= MAX_AXES => Ok(usize::try_from(known).unwrap_or(0)),
@@ -380,8 +397,36 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
         return too_many(call, 1, sliced, rank, what);
     }
     not_negative(call, 1, &begin, what)?;
+    for (position, what) in [(2, "the end of the slice on each axis"), (3, "the step on each axis")]
+    {
+        if call.is_tensor(position) {
+            let bounds = call.tensor(position)?;
+            call.lenient(bounds_axes(call, (position, &bounds), sliced, what))?;
+        }
+    }
     let rest = data.shape.iter().skip(sliced).cloned();
     call.output_tensor(unknown(sliced).chain(rest), data.dtype)
+}
+
+/// Checks that an argument has a number for each of the `sliced` axes.
+fn bounds_axes(
+    call: &Call<'_>,
+    (position, bounds): (usize, &TensorType),
+    sliced: usize,
+    what: &'static str,
+) -> Outcome {
+    needs_rank(call, position, bounds, 1, what)?;
+    let length = &bounds.shape[0];
+    if length.as_known().is_none_or(|length| length >= sliced as i64) {
+        return Ok(());
+    }
+    let (begin, name) = (call.name(1), call.name(position));
+    let sliced = axes(sliced);
+    fault(call, Code::ShapeMismatch, text!("{name} has size {length}, {begin} is for {sliced}"))
+        .rule(text!("{name} contains {what} that {begin} names"))
+        .axis(position, 0, length)
+        .axis(1, 0, sliced)
+        .fail()
 }
 
 fn expand_dims(call: &mut Call<'_>) -> Outcome {
@@ -454,7 +499,7 @@ fn pad(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(unknown(rank), data.dtype)
 }
 
-fn resize2d(call: &mut Call<'_>) -> Outcome {
+pub(crate) fn resize2d(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     floats(call, "roi")?;
     if call.is_tensor(1) {

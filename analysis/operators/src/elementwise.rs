@@ -7,12 +7,19 @@ use crate::prelude::*;
 /// A function of each element.
 macro_rules! unary {
     ($name:literal, $summary:literal) => {
-        op($name, &["data"]).rule("Identity", identity).cost(Cost::Elementwise).doc(Doc {
+        op($name, &["data"]).rule("Identity", same_tensor).cost(Cost::Elementwise).doc(Doc {
             summary: $summary,
             args: &["any shape"],
             shape: "the type of `data`",
             example: concat!($name, "(%x)"),
         })
+    };
+}
+
+/// A function of each element that is defined for floating point numbers.
+macro_rules! floating {
+    ($name:literal, $summary:literal) => {
+        unary!($name, $summary).rule("Identity", floating)
     };
 }
 
@@ -31,24 +38,37 @@ macro_rules! predicate {
 /// A function of two elements, under broadcasting.
 macro_rules! binary {
     ($name:literal, $summary:literal) => {
-        op($name, PAIR).rule("Broadcast", broadcast).cost(Cost::Elementwise).doc(Doc {
-            summary: $summary,
-            args: PAIR_SHAPES,
-            shape: "`lhs` and `rhs` broadcast together, with their data type",
-            example: concat!($name, "(%x, %y)"),
-        })
+        op($name, PAIR).operands(PAIR).rule("Broadcast", broadcast).cost(Cost::Elementwise).doc(
+            Doc {
+                summary: $summary,
+                args: PAIR_SHAPES,
+                shape: "`lhs` and `rhs` broadcast together, with their data type",
+                example: concat!($name, "(%x, %y)"),
+            },
+        )
+    };
+}
+
+/// A function of the bits of two integers, under broadcasting.
+macro_rules! bits {
+    ($name:literal, $summary:literal) => {
+        binary!($name, $summary).rule("Broadcast", broadcast_bits)
     };
 }
 
 /// A comparison of two elements, under broadcasting.
 macro_rules! compare {
     ($name:literal, $summary:literal) => {
-        op($name, PAIR).rule("BroadcastComp", broadcast_compare).cost(Cost::Elementwise).doc(Doc {
-            summary: $summary,
-            args: PAIR_SHAPES,
-            shape: "`lhs` and `rhs` broadcast together, with the data type bool",
-            example: concat!($name, "(%x, %y)"),
-        })
+        op($name, PAIR)
+            .operands(PAIR)
+            .rule("BroadcastComp", broadcast_compare)
+            .cost(Cost::Elementwise)
+            .doc(Doc {
+                summary: $summary,
+                args: PAIR_SHAPES,
+                shape: "`lhs` and `rhs` broadcast together, with the data type bool",
+                example: concat!($name, "(%x, %y)"),
+            })
     };
 }
 
@@ -61,24 +81,24 @@ const PAIR_SHAPES: &[&str] = &[
 
 pub(crate) static OPERATORS: &[Operator] = &[
     unary!("abs", "The absolute value of each element."),
-    unary!("acos", "The inverse cosine of each element."),
-    unary!("acosh", "The inverse hyperbolic cosine of each element."),
+    floating!("acos", "The inverse cosine of each element.").since(7),
+    floating!("acosh", "The inverse hyperbolic cosine of each element.").since(7),
     binary!("add", "Elementwise `lhs + rhs`."),
-    unary!("asin", "The inverse sine of each element."),
-    unary!("asinh", "The inverse hyperbolic sine of each element."),
-    unary!("atan", "The inverse tangent of each element."),
-    unary!("atanh", "The inverse hyperbolic tangent of each element."),
-    binary!("bitwise_and", "The bits that are set in both integers."),
-    unary!("bitwise_not", "The bits of each integer, inverted."),
-    binary!("bitwise_or", "The bits that are set in one of two integers or in both."),
-    binary!("bitwise_xor", "The bits that are set in exactly one of two integers."),
-    op("cast", &["data"]).attrs(&CAST).rule("Cast", cast).cost(Cost::Elementwise).doc(Doc {
+    floating!("asin", "The inverse sine of each element.").since(7),
+    floating!("asinh", "The inverse hyperbolic sine of each element.").since(7),
+    floating!("atan", "The inverse tangent of each element.").since(6),
+    floating!("atanh", "The inverse hyperbolic tangent of each element.").since(7),
+    bits!("bitwise_and", "The bits that are set in both integers.").since(7),
+    unary!("bitwise_not", "The bits of each integer, inverted.").since(7).rule("Identity", inverted_bits),
+    bits!("bitwise_or", "The bits that are set in one of two integers or in both.").since(7),
+    bits!("bitwise_xor", "The bits that are set in exactly one of two integers.").since(7),
+    op("cast", &["data"]).in_category(Category::Movement).keeps_data().attrs(&CAST).rule("Cast", cast).cost(Cost::Elementwise).doc(Doc {
         summary: "Converts each element to another data type.",
         args: &["any shape"],
         shape: "the shape of `data`, with the data type `dtype`",
         example: "cast(%x, dtype=\"float16\")",
     }),
-    op("cast_like", &["data", "dtype_like"])
+    op("cast_like", &["data", "dtype_like"]).in_category(Category::Movement).keeps_data().controls(&["dtype_like"]).since(6)
         .rule("CastLike", cast_like)
         .cost(Cost::Elementwise)
         .doc(Doc {
@@ -88,7 +108,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "cast_like(%x, %y)",
         }),
     unary!("ceil", "Each element rounded up to an integer."),
-    op("clip", &["data"]).attrs(&CLIP).rule("Identity", identity).cost(Cost::Elementwise).doc(
+    op("clip", &["data"]).in_category(Category::Activation).attrs(&CLIP).rule("Identity", same_tensor).cost(Cost::Elementwise).doc(
         Doc {
             summary: "Clips each element to the range from `a_min` to `a_max`.",
             args: &["any shape"],
@@ -96,24 +116,24 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "clip(%x, a_min=0f, a_max=6f)",
         },
     ),
-    op("copy", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+    op("copy", &["data"]).keeps_data().rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
         summary: "A copy of the tensor.",
         args: &["any shape"],
         shape: "the type of `data`",
         example: "copy(%x)",
     }),
-    unary!("cos", "The cosine of each element."),
-    unary!("cosh", "The hyperbolic cosine of each element."),
+    floating!("cos", "The cosine of each element.").since(6),
+    floating!("cosh", "The hyperbolic cosine of each element.").since(7),
     binary!("divide", "Elementwise `lhs / rhs`."),
     compare!("equal", "Elementwise `lhs == rhs`."),
-    unary!("erf", "The error function of each element."),
-    unary!("exp", "The exponential of each element, `e^x`."),
-    unary!("fast_erf", "The error function of each element, approximated by a quotient of polynomials."),
-    unary!("fast_exp", "The exponential of each element, approximated by a polynomial."),
-    unary!("fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials."),
-    op("fixed_point_multiply", &["data"])
+    floating!("erf", "The error function of each element.").in_category(Category::Activation).since(6),
+    floating!("exp", "The exponential of each element, `e^x`."),
+    floating!("fast_erf", "The error function of each element, approximated by a quotient of polynomials.").in_category(Category::Activation).since(7),
+    floating!("fast_exp", "The exponential of each element, approximated by a polynomial.").since(7),
+    floating!("fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials.").in_category(Category::Activation).since(7),
+    op("fixed_point_multiply", &["data"]).since(7)
         .attrs(&FIXED_POINT_MULTIPLY)
-        .rule("Identity", identity)
+        .rule("Identity", same_tensor)
         .cost(Cost::Elementwise)
         .doc(Doc {
             summary: "Multiplies integers by a real in fixed point: \
@@ -125,7 +145,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "fixed_point_multiply_per_axis",
         &["data", "fp_multiplier", "left_shift", "right_shift"],
-    )
+    ).since(11)
     .attrs(&FIXED_POINT_MULTIPLY_PER_AXIS)
     .rule("FixedPointMultiplyPerAxis", multiply_per_axis)
     .cost(Cost::Elementwise)
@@ -142,11 +162,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         example: "fixed_point_multiply_per_axis(%x, %m, %l, %r, is_lshift_required=True, axes=[1])",
     }),
     unary!("floor", "Each element rounded down to an integer."),
-    binary!("floor_divide", "The elementwise quotient, rounded down."),
-    binary!("floor_mod", "The remainder of the quotient rounded down, with the sign of `rhs`."),
+    binary!("floor_divide", "The elementwise quotient, rounded down.").since(6),
+    binary!("floor_mod", "The remainder of the quotient rounded down, with the sign of `rhs`.").since(6),
     compare!("greater", "Elementwise `lhs > rhs`."),
     compare!("greater_equal", "Elementwise `lhs >= rhs`."),
-    op("hardswish", &[])
+    op("hardswish", &[]).in_category(Category::Activation).since(9)
         .variadic()
         .rule("", undefined)
         .cost(Cost::Undefined("the operator is not defined"))
@@ -157,65 +177,110 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "none: every call is rejected",
             example: "multiply(%x, divide(clip(add(%x, 3f), a_min=0f, a_max=6f), 6f))",
         }),
-    op("invert_permutation", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+    op("invert_permutation", &["data"]).since(8).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
         summary: "The permutation that undoes a permutation: `result[data[i]] = i`.",
         args: &["`(n,)`, the numbers 0 to n − 1 in some order; an integer type"],
         shape: "the type of `data`",
         example: "invert_permutation(%p)",
     }),
-    predicate!("isfinite", "Tests each element for being finite: neither infinite nor NaN."),
-    predicate!("isinf", "Tests each element for infinity."),
-    predicate!("isnan", "Tests each element for NaN."),
-    binary!("left_shift", "The bits of `lhs` shifted left by `rhs` positions."),
+    predicate!("isfinite", "Tests each element for being finite: neither infinite nor NaN.").since(7),
+    predicate!("isinf", "Tests each element for infinity.").since(7),
+    predicate!("isnan", "Tests each element for NaN.").since(7),
+    bits!("left_shift", "The bits of `lhs` shifted left by `rhs` positions."),
     compare!("less", "Elementwise `lhs < rhs`."),
     compare!("less_equal", "Elementwise `lhs <= rhs`."),
-    unary!("log", "The natural logarithm of each element."),
-    unary!("log10", "The logarithm of each element to the base 10."),
-    unary!("log2", "The logarithm of each element to the base 2."),
-    binary!("logical_and", "Elementwise logical and."),
-    unary!("logical_not", "Elementwise logical negation."),
-    binary!("logical_or", "Elementwise logical or."),
-    binary!("logical_xor", "Elementwise exclusive or."),
+    floating!("log", "The natural logarithm of each element."),
+    floating!("log10", "The logarithm of each element to the base 10.").since(7),
+    floating!("log2", "The logarithm of each element to the base 2.").since(7),
+    binary!("logical_and", "Elementwise logical and.").since(6),
+    unary!("logical_not", "Elementwise logical negation.").since(6),
+    binary!("logical_or", "Elementwise logical or.").since(6),
+    binary!("logical_xor", "Elementwise exclusive or.").since(7),
     binary!("maximum", "The larger of two elements."),
     binary!("minimum", "The smaller of two elements."),
     binary!("mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`."),
     binary!("multiply", "Elementwise `lhs · rhs`."),
     unary!("negative", "The negation of each element."),
     compare!("not_equal", "Elementwise `lhs != rhs`."),
-    op("ones_like", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+    op("ones_like", &["data"]).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of ones with the type of `data`.",
         args: &["a tensor, of which only the type is used"],
         shape: "the type of `data`",
         example: "ones_like(%x)",
     }),
     binary!("power", "Elementwise `lhs` to the power of `rhs`."),
-    op("reinterpret", &["data"]).attrs(&CAST).rule("Reinterpret", cast).cost(Cost::Free).doc(Doc {
+    op("reinterpret", &["data"]).since(6).attrs(&CAST).rule("Reinterpret", cast).cost(Cost::Free).doc(Doc {
         summary: "Reinterprets the bits of each element as another data type of the same width.",
         args: &["any shape"],
         shape: "the shape of `data`, with the data type `dtype`",
         example: "reinterpret(%x, dtype=\"int32\")",
     }),
-    binary!("right_shift", "The bits of `lhs` shifted right by `rhs` positions."),
+    bits!("right_shift", "The bits of `lhs` shifted right by `rhs` positions."),
     unary!("round", "Each element rounded to the nearest integer, halves away from zero."),
-    unary!("rsqrt", "One over the square root of each element."),
-    unary!("sigmoid", "`1 / (1 + e^-x)` of each element."),
-    unary!("sign", "The sign of each element: -1, 0 or 1."),
-    unary!("sin", "The sine of each element."),
-    unary!("sinh", "The hyperbolic sine of each element."),
-    unary!("sqrt", "The square root of each element."),
+    floating!("rsqrt", "One over the square root of each element.").since(6),
+    floating!("sigmoid", "`1 / (1 + e^-x)` of each element.").in_category(Category::Activation),
+    unary!("sign", "The sign of each element: -1, 0 or 1.").since(6),
+    floating!("sin", "The sine of each element.").since(6),
+    floating!("sinh", "The hyperbolic sine of each element.").since(7),
+    floating!("sqrt", "The square root of each element."),
     binary!("subtract", "Elementwise `lhs − rhs`."),
-    unary!("tan", "The tangent of each element."),
-    unary!("tanh", "The hyperbolic tangent of each element."),
+    floating!("tan", "The tangent of each element.").since(7),
+    floating!("tanh", "The hyperbolic tangent of each element.").in_category(Category::Activation),
     unary!("trunc", "Each element rounded toward zero to an integer."),
-    binary!("trunc_divide", "The elementwise quotient, rounded toward zero."),
-    binary!("trunc_mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`."),
-    op("zeros_like", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+    binary!("trunc_divide", "The elementwise quotient, rounded toward zero.").since(9),
+    binary!("trunc_mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`.").since(9),
+    op("zeros_like", &["data"]).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of zeros with the type of `data`.",
         args: &["a tensor, of which only the type is used"],
         shape: "the type of `data`",
         example: "zeros_like(%x)",
     }),
 ];
+
+/// The rule of functions such as `exp`, which TVM types for integers too.
+fn floating(call: &mut Call<'_>) -> Outcome {
+    same_tensor(call)?;
+    if let Type::Tensor(data) = call.ty(0)
+        && (data.dtype.is_int() || data.dtype.is_uint())
+    {
+        let (operator, dtype) = (call.operator(), data.dtype);
+        let message = text!("`{operator}` of {dtype}: the result has the data type {dtype}, too");
+        let rule = text!(
+            "TVM compiles `{operator}` for floating point numbers only; a run rounds the results toward zero"
+        );
+        let reason = Reason::new(Code::DoubtfulCall, message).rule(rule).argument(0, dtype);
+        call.warn(reason.help("convert it first: `cast(…, dtype=\"float32\")`"));
+    }
+    Ok(())
+}
+
+/// The rule of shifts and of other functions of bits, which TVM types for all numbers.
+fn broadcast_bits(call: &mut Call<'_>) -> Outcome {
+    broadcast(call)?;
+    (0..2).for_each(|position| expect_bits(call, position));
+    Ok(())
+}
+
+fn inverted_bits(call: &mut Call<'_>) -> Outcome {
+    same_tensor(call)?;
+    expect_bits(call, 0);
+    Ok(())
+}
+
+/// Warns of an argument of floating point numbers.
+fn expect_bits(call: &mut Call<'_>, position: usize) {
+    let Type::Tensor(tensor) = call.ty(position) else { return };
+    if !tensor.dtype.is_floating() {
+        return;
+    }
+    let (operator, name) = (call.operator(), call.name(position));
+    let message =
+        text!("`{operator}`: {name} is {}, which has no bits to compute with", tensor.dtype);
+    let rule = text!("TVM types `{operator}` for all data types, and computes it for integers");
+    let reason = Reason::new(Code::DoubtfulCall, message).rule(rule);
+    let reason = reason.argument(position, tensor.dtype);
+    call.warn(reason.help("convert it first: `cast(…, dtype=\"int32\")`"));
+}
 
 /// Assigns the shape of the argument with the data type bool.
 fn predicate(call: &mut Call<'_>) -> Outcome {

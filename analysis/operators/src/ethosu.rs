@@ -16,6 +16,9 @@ const LUT: &str = "a table of values for `activation=\"LUT\"`; empty otherwise";
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("contrib.ethosu.binary_elementwise", &["ifm", "ifm2", "lut"])
+        .controls(&["lut"])
+        .since(8)
+        .until(18)
         .attrs(&ETHOSU_BINARY_ELEMENTWISE)
         .rule("EthosuBinaryElementwise", binary_elementwise)
         .cost(Cost::Elementwise)
@@ -30,6 +33,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       ofm_dtype=\"int8\")",
         }),
     op("contrib.ethosu.conv2d", CONV)
+        .since(8)
+        .until(18)
         .attrs(&ETHOSU_CONV2D)
         .rule("EthosuConv2D", conv2d)
         .cost(Cost::Macs(conv_macs))
@@ -49,6 +54,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       ofm_channels=16)",
         }),
     op("contrib.ethosu.depthwise_conv2d", CONV)
+        .since(8)
+        .until(18)
         .attrs(&ETHOSU_DEPTHWISE_CONV2D)
         .rule("EthosuDepthwiseConv2D", depthwise_conv2d)
         .cost(Cost::Macs(conv_macs))
@@ -67,6 +74,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_shape=[3, 3], ofm_channels=4)",
         }),
     op("contrib.ethosu.identity", ONE)
+        .in_category(Category::Movement)
+        .since(9)
+        .until(18)
         .attrs(&ETHOSU_IDENTITY)
         .rule("EthosuIdentity", keep)
         .cost(Cost::Elementwise)
@@ -78,6 +88,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       ofm_scale=0.5f, ofm_zero_point=0)",
         }),
     op("contrib.ethosu.pooling", ONE)
+        .since(8)
+        .until(18)
         .attrs(&ETHOSU_POOLING)
         .rule("EthosuPooling", pooling)
         .cost(Cost::Reduction)
@@ -92,6 +104,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       ofm_channels=4, ofm_dtype=\"int8\", strides=[2, 2])",
         }),
     op("contrib.ethosu.unary_elementwise", ONE)
+        .since(9)
+        .until(18)
         .attrs(&ETHOSU_UNARY_ELEMENTWISE)
         .rule("EthosuUnaryElementwise", unary_elementwise)
         .cost(Cost::Elementwise)

@@ -5,7 +5,7 @@ use types::AttrValue;
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("image.affine_grid", &["data"])
+    op("image.affine_grid", &["data"]).in_category(Category::Movement).since(7)
         .attrs(&AFFINE_GRID)
         .rule("AffineGrid", affine_grid)
         .cost(Cost::Macs(affine_grid_macs))
@@ -15,7 +15,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(n, 2, target_shape[0], target_shape[1])`",
             example: "image.affine_grid(%theta, target_shape=[16, 32])",
         }),
-    op("image.crop_and_resize", &["data", "boxes", "box_indices"])
+    op("image.crop_and_resize", &["data", "boxes", "box_indices"]).in_category(Category::Movement).controls(&["box_indices"]).data(&["boxes"]).since(7)
         .attrs(&CROP_AND_RESIZE)
         .rule("CropAndResize", crop_and_resize)
         .cost(Cost::Elementwise)
@@ -30,7 +30,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     and the width",
             example: "image.crop_and_resize(%x, %boxes, %of, crop_size=[14, 14])",
         }),
-    op("image.dilation2d", &["data", "weight"])
+    op("image.dilation2d", &["data", "weight"]).since(7)
         .attrs(&DILATION2D)
         .rule("Dilation2D", dilation2d)
         .cost(Cost::Undefined("a maximum over sums, without multiplications"))
@@ -45,7 +45,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     a kernel is `(kernel - 1) * dilation + 1`",
             example: "image.dilation2d(%x, %w, padding=[1, 1])",
         }),
-    op("image.grid_sample", &["data", "grid"])
+    op("image.grid_sample", &["data", "grid"]).in_category(Category::Movement).data(&["grid"]).since(7)
         .attrs(&GRID_SAMPLE)
         .rule("GridSample", grid_sample)
         .cost(Cost::Elementwise)
@@ -58,7 +58,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with the spatial sizes of `grid`",
             example: "image.grid_sample(%x, %grid, method=\"bilinear\")",
         }),
-    op("image.resize1d", &["data"])
+    op("image.resize1d", &["data"]).in_category(Category::Movement)
+        .since(8)
+        .forms(&[form(Releases::between(8, 8), 1)
+            .absent(&["roi"])
+            .defaults(&[("roi", AttrDefault::Floats(&[0.0, 0.0]))])])
         .attrs(&RESIZE1D)
         .rule("Resize1D", resize1d)
         .cost(Cost::Elementwise)
@@ -68,7 +72,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with `size` for the width",
             example: "image.resize1d(%x, size=[32], roi=[0f, 0f])",
         }),
-    op("image.resize2d", &["data"])
+    op("image.resize2d", &["data"]).in_category(Category::Movement)
+        .since(8)
+        .forms(&[form(Releases::between(8, 8), 1)
+            .absent(&["roi"])
+            .defaults(&[("roi", AttrDefault::Floats(&[0.0, 0.0, 0.0, 0.0]))])])
         .attrs(&RESIZE2D)
         .rule("Resize2D", resize2d)
         .cost(Cost::Elementwise)
@@ -78,7 +86,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with `size` for the height and the width",
             example: "image.resize2d(%x, size=[224, 224], roi=[0f, 0f, 0f, 0f])",
         }),
-    op("image.resize3d", &["data"])
+    op("image.resize3d", &["data"]).in_category(Category::Movement)
+        .since(7)
+        .forms(&[form(Releases::between(7, 8), 1)
+            .absent(&["roi"])
+            .defaults(&[("roi", AttrDefault::Floats(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))])])
         .attrs(&RESIZE3D)
         .rule("Resize3d", resize3d)
         .cost(Cost::Elementwise)
@@ -130,13 +142,18 @@ fn resize3d(call: &mut Call<'_>) -> Outcome {
 
 /// Assigns the sizes of the attribute `size` to the axes after `NC` of `base`.
 fn resize(call: &mut Call<'_>, base: &str) -> Outcome {
+    region(call, base.len().saturating_sub(2))?;
+    resized(call, base)
+}
+
+/// Assigns the sizes without a region, as TVM 0.8 and before.
+pub(crate) fn resized(call: &mut Call<'_>, base: &str) -> Outcome {
     let data = call.tensor(0)?;
     let axes = base.len().saturating_sub(2);
     let size = list_attr(call, "size")?;
     if size.len() != axes {
         return wrong_length(call, "size", size.len(), axes);
     }
-    region(call, axes)?;
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     let shape = with_sizes(call, &data, "layout", base, &size)?;
     call.output_tensor(shape, dtype)
@@ -412,8 +429,11 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     if let (Some(c), Some(k)) = (c, k) {
         call.lenient(same_size(call, (1, k, channels), (0, c, &image[1]), rule))?;
     }
+    for name in ["dilations", "strides"] {
+        call.lenient(at_least(call, name, 1))?;
+    }
     let mut shape: Shape = [batch.clone(), channels.clone()].into_iter().collect();
-    for axis in 0..2 {
+    for (axis, letter) in ['H', 'W'].into_iter().enumerate() {
         let size = &image[2 + axis];
         if size.is_any() {
             shape.push(Dim::Any);
@@ -429,7 +449,10 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
             .fail();
         }
         let reach = (&window[1 + axis] - 1) * dilations[axis].clone() + 1;
-        shape.push((size + &padding[axis] - reach) / strides[axis].clone() + 1);
+        shape.push((size + &padding[axis] - reach.clone()) / strides[axis].clone() + 1);
+        let at = layout.index_of(letter).unwrap_or(2 + axis);
+        let window = Window { axis: at, letter, size, pad: &padding[axis], reach: &reach };
+        call.lenient(window.fits(call, &shape[2 + axis]))?;
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };

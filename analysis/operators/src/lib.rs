@@ -9,6 +9,8 @@
 //! corpus. The crate knows nothing of the incremental database or of evaluation.
 
 pub mod attrs;
+mod changes;
+mod form;
 mod layout;
 mod operator;
 mod rules;
@@ -37,29 +39,33 @@ mod sparse;
 mod usage;
 mod versions;
 mod vision;
+mod windows;
 
 use std::sync::LazyLock;
 
+pub use changes::{Change, ChangeKind, attributes_in, changes, name_in};
 pub use layout::Layout;
-pub use operator::{Cost, CostCall, Doc, Operator};
+pub use operator::{Becomes, CallForm, Category, Cost, CostCall, Doc, FormerAttr, Operator, Role};
 use rustc_hash::FxHashMap;
 pub use usage::usage_count;
 use versions::OTHER_VERSIONS;
-pub use versions::{OtherVersion, other_version};
+pub use versions::{OtherVersion, is_other_version, other_version, other_versions};
 
 /// The imports of the families.
 mod prelude {
     pub(crate) use crate::{
         attrs::{conv::*, image::*, nn::*, qnn::*, system::*, transform::*},
         computable::*,
+        form::{scale, was, zero_point},
         layout::Layout,
-        operator::{Cost, CostCall, Doc, Operator, op},
+        operator::{Becomes, Category, Cost, CostCall, Doc, Operator, form, op},
         rules::*,
+        windows::*,
     };
     pub(crate) use smallvec::SmallVec;
     pub(crate) use types::{
-        AttrValue, Call, Code, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, TensorType, Text,
-        Type, text,
+        AttrDefault, AttrType, AttrValue, Call, Code, DataType, Dim, Fact, Halt, Outcome, Reason,
+        Releases, Shape, TensorType, Text, Type, normal_axis, text,
     };
 }
 
@@ -94,6 +100,15 @@ static FAMILIES: &[&[Operator]] = &[
     sparse::OPERATORS,
     vision::OPERATORS,
 ];
+
+/// The operators by the names that they had in other releases.
+static BY_FORMER_NAME: LazyLock<FxHashMap<&'static str, &'static Operator>> = LazyLock::new(|| {
+    let others = OTHER_VERSIONS.iter().map(|other| &other.operator);
+    let names = |operator: &'static Operator| {
+        operator.formerly.iter().map(move |(name, _)| (*name, operator))
+    };
+    all().chain(others).flat_map(names).collect()
+});
 
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Operator>> =
     LazyLock::new(|| all().map(|operator| (operator.name, operator)).collect());
@@ -173,17 +188,14 @@ pub fn alias(name: &str) -> Option<&'static Operator> {
     find(name)
 }
 
-/// Resolves the callee `name`: an operator of TVM 0.14 or another version, or an alias.
+/// Resolves the callee `name`: an operator of TVM 0.14 or another version, an alias, or a name that an operator
+/// had in other releases.
 pub fn named(name: &str) -> Option<&'static Operator> {
     // `scatter` is registered in 0.14 without a type relation, but is an operator in older
     // versions.
     let other = || other_version(name).map(|other| &other.operator);
-    other().or_else(|| find(name)).or_else(|| alias(name))
-}
-
-/// Returns an operator with the type relation `name`, for a `where` clause.
-pub fn by_relation(name: &str) -> Option<&'static Operator> {
-    all().find(|operator| operator.rule.is_some_and(|(rule, _)| rule == name))
+    let former = || BY_FORMER_NAME.get(name).copied();
+    other().or_else(|| find(name)).or_else(|| alias(name)).or_else(former)
 }
 
 /// Returns the operator name most similar to `name`, for a suggestion.
@@ -210,6 +222,29 @@ mod tests {
     #[test]
     fn names_are_unique() {
         assert_eq!(BY_NAME.len(), all().count());
+    }
+
+    #[test]
+    fn well_known_operators_have_their_categories() {
+        let expected = [
+            (
+                Category::Product,
+                "nn.conv2d_transpose nn.dense nn.batch_matmul einsum dft nn.contrib_dense_pack",
+            ),
+            (Category::Normalization, "nn.batch_norm nn.layer_norm nn.dropout qnn.requantize"),
+            (Category::Activation, "nn.relu nn.softmax tanh clip qnn.sigmoid"),
+            (Category::Reduction, "nn.max_pool2d mean argmax cumsum topk collapse_sum_like"),
+            (Category::Arithmetic, "add nn.bias_add rsqrt where atanh qnn.add"),
+            (
+                Category::Movement,
+                "reshape concatenate take layout_transform cast image.resize2d zeros",
+            ),
+        ];
+        for (category, names) in expected {
+            for name in names.split(' ') {
+                assert_eq!(find(name).map(Operator::category), Some(category), "{name}");
+            }
+        }
     }
 
     /// A quoted name must be an argument or attribute of the operator, or a size in a shape.

@@ -17,6 +17,8 @@ use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("nn.contrib_conv2d_NCHWc", &["data", "weight"])
+        .since(6)
+        .formerly(&[("nn.contrib_conv2d_NCHWc_int8", Releases::between(6, 6))])
         .attrs(&CONV2D)
         .rule("Conv2DNCHWc", ready_conv2d)
         .cost(Cost::Macs(cost::ready))
@@ -24,14 +26,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
             summary: "`nn.conv2d` on blocked channels, with a blocked weight.",
             args: &[
                 "`(N, C, H, W, c)`: `C` blocks of `c` channels",
-                "any shape: it is not checked",
+                "`(O, I, H, W, i, o)`, in the order of `kernel_layout`, which may leave out the blocks",
             ],
             shape: "as `nn.conv2d` has it, in blocks as `out_layout` says; `channels` and \
                     `kernel_size` must be specified",
             example: "nn.contrib_conv2d_NCHWc(%x, %w, channels=64, kernel_size=[3, 3], \
                       data_layout=\"NCHW8c\", kernel_layout=\"OIHW8i8o\", out_layout=\"NCHW8c\")",
         }),
-    op("nn.contrib_depthwise_conv2d_NCHWc", &["data", "weight"])
+    op("nn.contrib_depthwise_conv2d_NCHWc", &["data", "weight"]).since(6)
         .attrs(&CONV2D)
         .rule("Conv2D", plain::conv2d)
         .cost(Cost::Macs(cost::conv))
@@ -42,7 +44,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.contrib_depthwise_conv2d_NCHWc(%x, %w, groups=32, channels=32, \
                       kernel_size=[3, 3], data_layout=\"NCHW8c\", kernel_layout=\"OIHW1i8o\")",
         }),
-    op("nn.conv1d", &["data", "weight"])
+    op("nn.conv1d", &["data", "weight"]).since(7)
         .attrs(&CONV1D)
         .rule("Conv1D", plain::conv1d)
         .cost(Cost::Macs(cost::conv))
@@ -56,7 +58,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N, O, (W + padding − (KW − 1) · dilation − 1) / strides + 1)`, rounded down",
             example: "nn.conv1d(%x, %w, padding=[1, 1], channels=16, kernel_size=[3])",
         }),
-    op("nn.conv1d_transpose", &["data", "weight"])
+    op("nn.conv1d_transpose", &["data", "weight"]).since(7)
         .attrs(&CONV1D_TRANSPOSE)
         .rule("Conv1DTranspose", transpose::conv1d_transpose)
         .cost(Cost::Macs(cost::transposed))
@@ -87,7 +89,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     + 1`, rounded down, and `OW` likewise; `O` is `channels` or the weight's",
             example: "nn.conv2d(%x, %w, padding=[1, 1], channels=64, kernel_size=[3, 3])",
         }),
-    op("nn.conv2d_backward_weight", &["grad", "data"])
+    op("nn.conv2d_backward_weight", &["grad", "data"]).data(&["data"]).since(9)
         .attrs(&CONV2D)
         .rule("Conv2DBackwardWeight", gradient::conv2d_backward_weight)
         .cost(Cost::Macs(cost::gradient))
@@ -104,6 +106,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_layout=\"NCHW\", out_layout=\"OIHW\")",
         }),
     op("nn.conv2d_transpose", &["data", "weight"])
+        // Before 0.8, "OIHW" is the default, too, but its first letter is the axis of the input channels.
+        .forms(&[form(Releases::between(8, 11), 2)
+            .defaults(&[("kernel_layout", AttrDefault::Str("OIHW"))])])
         .attrs(&CONV2D_TRANSPOSE)
         .rule("Conv2DTranspose", transpose::conv2d_transpose)
         .cost(Cost::Macs(cost::transposed))
@@ -119,7 +124,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.conv2d_transpose(%x, %w, channels=32, kernel_size=[4, 4], \
                       strides=[2, 2], padding=[1, 1])",
         }),
-    op("nn.conv3d", &["data", "weight"])
+    op("nn.conv3d", &["data", "weight"]).since(7)
         .attrs(&CONV3D)
         .rule("Conv3D", plain::conv3d)
         .cost(Cost::Macs(cost::conv))
@@ -134,7 +139,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     strides + 1`, rounded down, and `OH`, `OW` likewise",
             example: "nn.conv3d(%x, %w, padding=[1, 1, 1], channels=8, kernel_size=[3, 3, 3])",
         }),
-    op("nn.conv3d_transpose", &["data", "weight"])
+    op("nn.conv3d_transpose", &["data", "weight"]).since(7)
         .attrs(&CONV3D_TRANSPOSE)
         .rule("Conv3DTranspose", transpose::conv3d_transpose)
         .cost(Cost::Macs(cost::transposed))
@@ -150,7 +155,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.conv3d_transpose(%x, %w, channels=8, kernel_size=[2, 2, 2], \
                       strides=[2, 2, 2])",
         }),
-    op("nn.correlation", &["data1", "data2"])
+    op("nn.correlation", &["data1", "data2"]).data(&["data2"]).since(7)
         .attrs(&CORRELATION)
         .rule("Correlation", correlation::correlation)
         .cost(Cost::Macs(cost::correlation))
@@ -163,7 +168,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     `max_displacement + (kernel_size − 1) / 2`",
             example: "nn.correlation(%a, %b, kernel_size=1, max_displacement=4, padding=[4])",
         }),
-    op("nn.deformable_conv2d", &["data", "offset", "weight"])
+    op("nn.deformable_conv2d", &["data", "offset", "weight"]).data(&["offset"]).since(6)
         .attrs(&DEFORMABLE_CONV2D)
         .rule("DeformableConv2D", plain::deformable_conv2d)
         .cost(Cost::Macs(cost::deformable))

@@ -10,7 +10,8 @@ use crate::{
 };
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("nn.bitpack", &["data"])
+    op("nn.bitpack", &["data"]).in_category(Category::Movement)
+        .since(6)
         .attrs(&BIT_PACK)
         .rule("BitPack", bitpack)
         .cost(Cost::Elementwise)
@@ -22,29 +23,36 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     `bits` before `bit_axis`",
             example: "nn.bitpack(%x, bits=2, pack_axis=1, bit_axis=4, pack_type=\"uint32\")",
         }),
-    op("nn.bitserial_conv2d", &["data", "weight"])
+    op("nn.bitserial_conv2d", &["data", "weight"]).in_category(Category::Product)
+        .since(6)
         .attrs(&BINARY_CONV2D)
         .rule("BinaryConv2D", bitserial_conv2d)
         .cost(Cost::Undefined("it counts bits of packed words, it does not multiply"))
         .doc(Doc {
             summary: "`nn.conv2d` on integers of few bits, computed on packed bits.",
-            args: &["`(N, C, H, W)`, or in the order of `data_layout`", "any shape: not checked"],
+            args: &[
+                "`(N, C, H, W)`, or in the order of `data_layout`",
+                "`(O, C, KH, KW)`, or `(KH, KW, C, O)` for \"NHWC\"; with an axis of bits after them \
+                 if it is packed",
+            ],
             shape: "`(N, channels, OH, OW)` with `OH = (H + padding − kernel_size) / strides + 1`, \
                     and `OW` likewise; `channels` and `out_dtype` must be specified",
             example: "nn.bitserial_conv2d(%x, %w, channels=32, kernel_size=[3, 3], \
                       padding=[1, 1], out_dtype=\"int16\")",
         }),
-    op("nn.bitserial_dense", &["data", "weight"])
+    op("nn.bitserial_dense", &["data", "weight"]).in_category(Category::Product)
+        .since(6)
         .attrs(&BINARY_DENSE)
         .rule("BinaryDense", bitserial_dense)
         .cost(Cost::Undefined("it counts bits of packed words, it does not multiply"))
         .doc(Doc {
             summary: "`nn.dense` on integers of few bits, computed on packed bits.",
-            args: &["`(d1, …, dn, input_dim)`", "any shape: not checked"],
-            shape: "the shape of `data` with the last axis replaced by `units`",
+            args: &["`(N, input_dim)`", "`(units, input_dim)`, or `(units, bits, words)` if it is packed"],
+            shape: "`(N, units)`",
             example: "nn.bitserial_dense(%x, %w, units=32, out_dtype=\"int16\")",
         }),
     op("nn.contrib_conv2d_gemm_weight_transform", &["weights"])
+        .since(7)
         .attrs(&CONV_GEMM_WEIGHT_TRANSFORM)
         .rule("Conv2DGemmWeightTransform", gemm_weight)
         .cost(Cost::Free)
@@ -57,6 +65,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.contrib_conv2d_gemm_weight_transform(%w, tile_rows=4, tile_cols=16)",
         }),
     op("nn.contrib_conv2d_gemm_without_weight_transform", &["data", "weight"])
+        .since(7)
         .attrs(&CONV2D)
         .rule("Conv2DGemm", ready_conv2d_gemm)
         .cost(Cost::Macs(ready_macs))
@@ -64,13 +73,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
             summary: "`nn.conv2d` as a product of matrices, with a weight in tiles.",
             args: &[
                 "`(N, H, W, C)`, or in the order of `data_layout`",
-                "the result of `nn.contrib_conv2d_gemm_weight_transform`: not checked",
+                "the result of `nn.contrib_conv2d_gemm_weight_transform`",
             ],
             shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be specified",
             example: "nn.contrib_conv2d_gemm_without_weight_transform(%x, %w, channels=32, \
                       kernel_size=[3, 3], data_layout=\"NHWC\", kernel_layout=\"HWIO\")",
         }),
     op("nn.contrib_conv2d_winograd_nnpack_weight_transform", &["weight"])
+        .since(6)
         .attrs(&CONV2D_WINOGRAD_NNPACK_WEIGHT_TRANSFORM)
         .rule("Conv2DWinogradNNPACKWeightTransform", nnpack_weight)
         .cost(Cost::Undefined("it depends on the transform that NNPACK chooses"))
@@ -101,13 +111,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       in advance.",
             args: &[
                 "`(N, C, H, W)`, or in the order of `data_layout`",
-                "the result of `nn.contrib_conv2d_winograd_weight_transform`: not checked",
+                "the result of `nn.contrib_conv2d_winograd_weight_transform`",
             ],
             shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be specified",
             example: "nn.contrib_conv2d_winograd_without_weight_transform(%x, %w, tile_size=4, \
                       padding=[1, 1], channels=64, kernel_size=[3, 3])",
         }),
     op("nn.contrib_conv3d_winograd_weight_transform", &["weight"])
+        .since(7)
         .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM)
         .rule("Conv3DWinogradWeightTransform", winograd_weight3d)
         .cost(Cost::Undefined("it runs once, before the convolution"))
@@ -120,6 +131,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.contrib_conv3d_winograd_weight_transform(%w, tile_size=2)",
         }),
     op("nn.contrib_conv3d_winograd_without_weight_transform", &["data", "weight"])
+        .since(7)
         .attrs(&CONV3D_WINOGRAD)
         .rule("Conv3DWinograd", ready_conv3d)
         .cost(Cost::Macs(ready_macs))
@@ -128,7 +140,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       in advance.",
             args: &[
                 "`(N, C, D, H, W)`, or in the order of `data_layout`",
-                "the result of `nn.contrib_conv3d_winograd_weight_transform`: not checked",
+                "the result of `nn.contrib_conv3d_winograd_weight_transform`",
             ],
             shape: "as `nn.conv3d` has it; `channels` and `kernel_size` must be specified",
             example: "nn.contrib_conv3d_winograd_without_weight_transform(%x, %w, tile_size=2, \
@@ -167,6 +179,9 @@ fn bitpack(call: &mut Call<'_>) -> Outcome {
 /// Checks the axes of packing and of the bits, and that the elements fill whole words.
 fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcome {
     let rank = data.rank();
+    if pack_type.is_void() {
+        return no_pack_type(call);
+    }
     within(call, "bits", 1, 8)?;
     names_axis(call, "pack_axis", 0, rank)?;
     within(call, "bit_axis", 0, rank as i64)?;
@@ -239,7 +254,6 @@ fn bitserial_conv2d(call: &mut Call<'_>) -> Outcome {
     }
     if let (Type::Tensor(weight), Some(at)) = (call.ty(1), layout.index_of('C'))
         && matches!(weight.rank(), 4 | 5)
-        && !dshape[1].is(1)
     {
         let axis = if call.attrs().str("data_layout") == "NHWC" { 2 } else { 1 };
         let (found, expected) = ((at, &dshape[1]), (axis, &weight.shape[axis]));
@@ -247,18 +261,60 @@ fn bitserial_conv2d(call: &mut Call<'_>) -> Outcome {
     }
     let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
     let Some(kernel) = kernel_size(call)? else { return attribute_needed(call, "kernel_size") };
+    if call.is_tensor(1) {
+        let weight = call.tensor(1)?;
+        call.lenient(fits_attributes(call, &weight, &channels, &kernel))?;
+    }
     let pad = padding(call, "padding", 2)?;
     let strides = list(call, "strides")?;
+    call.lenient(at_least(call, "strides", 1))?;
     let mut shape: Shape = [dshape[0].clone(), channels].into_iter().collect();
-    for i in 0..2 {
+    for (i, letter) in ['H', 'W'].into_iter().enumerate() {
         let kernel = element(call, "kernel_size", &kernel, i, 2)?;
         let stride = element(call, "strides", &strides, i, 2)?;
-        let slack = &dshape[2 + i] + &pad[i] - kernel;
+        let (size, axis) = (&dshape[2 + i], layout.index_of(letter).unwrap_or(2 + i));
+        let slack = size + &pad[i] - kernel.clone();
         shape.push(trunc_div(call, "strides", &slack, &stride)? + 1);
+        let window = Window { axis, letter, size, pad: &pad[i], reach: &kernel };
+        call.lenient(window.fits(call, &shape[2 + i]))?;
     }
     let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };
     let dtype = call.attrs().dtype("out_dtype");
     call.output_tensor(shape, dtype)
+}
+
+/// Checks that a weight, which TVM does not check, has the kernels that the attributes describe. Its
+/// layout follows that of the data; a packed weight has one axis more, of bits.
+fn fits_attributes(
+    call: &Call<'_>,
+    weight: &TensorType,
+    channels: &Dim,
+    kernel: &Shape,
+) -> Outcome {
+    if !matches!(weight.rank(), 4 | 5) {
+        return needs_rank(call, 1, weight, 4, "O, I, KH, KW, or 5 if it is packed");
+    }
+    let (outputs, first) = match call.attrs().str("data_layout") {
+        "NHWC" => (3, 0),
+        _ => (0, 2),
+    };
+    let name = call.name(1);
+    let window = kernel.iter().take(2).zip(first..).map(|(size, axis)| ("kernel_size", size, axis));
+    for (attribute, expected, axis) in window.chain([("channels", channels, outputs)]) {
+        let found = &weight.shape[axis];
+        if !may_equal(found, expected) {
+            let message =
+                text!("`{attribute}` says {expected}, but {name} has size {found} on axis {axis}");
+            return fault(call, Code::AttributeMismatch, message)
+                .rule(text!(
+                    "the type of the result follows from `{attribute}`, its elements from {name}"
+                ))
+                .attribute(attribute, text!("{expected}"))
+                .axis(1, axis, found)
+                .fail();
+        }
+    }
+    Ok(())
 }
 
 fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
@@ -276,7 +332,12 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
         .argument(0, "a scalar")
         .fail();
     };
-    *last = units;
+    *last = units.clone();
+    call.lenient(needs_rank(call, 0, &data, 2, "batch, features"))?;
+    if call.is_tensor(1) {
+        let weight = call.tensor(1)?;
+        call.lenient(has_units(call, &weight, &units))?;
+    }
     for name in ["data_bits", "weight_bits"] {
         call.lenient(within(call, name, 1, 64))?;
     }
@@ -289,6 +350,23 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     call.output_tensor(shape, dtype)
+}
+
+/// Checks that a weight, which TVM does not check, has a row for each of `units`.
+fn has_units(call: &Call<'_>, weight: &TensorType, units: &Dim) -> Outcome {
+    if !matches!(weight.rank(), 2 | 3) {
+        return needs_rank(call, 1, weight, 2, "units, features, or 3 if it is packed");
+    }
+    let (found, name) = (&weight.shape[0], call.name(1));
+    if may_equal(found, units) {
+        return Ok(());
+    }
+    fault(call, Code::AttributeMismatch, text!("`units` is {units}, but {name} has {found} rows"))
+        .rule(text!("{name} has a row for each of the `units` of the result"))
+        .attribute("units", text!("{units}"))
+        .axis(1, 0, found)
+        .fix("units", text!("{found}"))
+        .fail()
 }
 
 fn gemm_weight(call: &mut Call<'_>) -> Outcome {
@@ -347,9 +425,8 @@ fn winograd_weight3d(call: &mut Call<'_>) -> Outcome {
     let [outputs, inputs, depth, height, width] = &weight.shape[..] else {
         return wrong_rank(call, weight.rank(), "O, I, KD, KH, KW");
     };
-    let is_deep = depth.as_known().is_none_or(|depth| (3..8).contains(&depth))
-        && depth.equals(height) == Some(true);
-    match is_deep {
+    // The depth is transformed if there is a transform for it.
+    match depth.as_known().is_some_and(|depth| (3..8).contains(&depth)) {
         true => call.lenient(square_window(call, 2, &[depth, height, width]))?,
         false => call.lenient(square_window(call, 3, &[height, width]))?,
     }

@@ -6,6 +6,8 @@ use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("einsum", &["data"])
+        .tuples(&["data"])
+        .since(8)
         .attrs(&EINSUM)
         .rule("Einsum", einsum::einsum)
         .cost(Cost::Macs(einsum::macs))
@@ -16,6 +18,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "einsum((%a, %b), equation=\"ij,jk->ik\")",
         }),
     op("nn.batch_matmul", &["tensor_a", "tensor_b"])
+        .data(&["tensor_b"])
+        .since(6)
+        .forms(&[
+            form(Releases::between(6, 7), 2).defaults(&[("transpose_b", AttrDefault::Bool(true))])
+        ])
         .attrs(&BATCH_MATMUL)
         .rule("BatchMatmul", batch_matmul)
         .cost(Cost::Macs(matmul_macs))
@@ -29,6 +36,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.batch_matmul(%a, %b, transpose_b=True)",
         }),
     op("nn.contrib_dense_pack", &["data", "weight"])
+        .since(8)
         .detached_attrs(&DENSE_PACK)
         .registered_with(&DENSE)
         .rule("DensePack", dense_pack)
@@ -54,6 +62,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.dense(%x, %w, units=128)",
         }),
     op("nn.matmul", &["tensor_a", "tensor_b"])
+        .operands(&["tensor_a", "tensor_b"])
+        .since(8)
         .attrs(&MATMUL)
         .rule("Matmul", matmul)
         .cost(Cost::Macs(matmul_macs))
@@ -258,9 +268,24 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             return inner_mismatch(call, (0, x_inner, m), (1, y_inner, n));
         }
     }
+    call.lenient(empty_batch(call, xb, yb))?;
     let batch = larger(xb, yb);
     let dtype = dtype_or(call, "out_dtype", x.dtype);
     call.output_tensor([batch, x.shape[x_row].clone(), y.shape[y_column].clone()], dtype)
+}
+
+/// Checks that a batch without matrices does not meet one of a single matrix, of which TVM's type has
+/// the size.
+fn empty_batch(call: &Call<'_>, x: &Dim, y: &Dim) -> Outcome {
+    if !(x.is(0) && y.is(1) || x.is(1) && y.is(0)) {
+        return Ok(());
+    }
+    let (a, b) = (call.name(0), call.name(1));
+    fault(call, Code::ShapeMismatch, text!("{a} has {x} batches, {b} has {y}"))
+        .rule("a batch of size 1 is repeated, but at least once")
+        .axis(0, 0, x)
+        .axis(1, 0, y)
+        .fail()
 }
 
 /// Returns the larger of two sizes.
@@ -309,6 +334,20 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
 pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &TensorType) -> Outcome {
     let layout = Layout::parse(call.attrs().str("weight_layout"));
     let columns = match layout.ok().filter(|layout| layout.rank() == weight.rank()) {
+        Some(layout)
+            if !layout
+                .axes()
+                .iter()
+                .map(|axis| axis.letter)
+                .eq(b"NCnc"[..layout.rank().min(4)].iter().copied()) =>
+        {
+            let message = text!("\"{layout}\" does not have the axes of the weight");
+            return fault(call, Code::InvalidLayout, message)
+                .rule("the rows of the weight are blocked, and optionally its columns")
+                .attribute("weight_layout", text!("\"{layout}\""))
+                .help("write a layout such as \"NC8n\" or \"NC8n4c\"")
+                .fail();
+        }
         Some(layout) => {
             let axes = ['C', 'c'].into_iter().filter_map(|letter| layout.index_of(letter));
             product(axes.map(|axis| &weight.shape[axis]))

@@ -8,7 +8,7 @@ mod transform;
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("auto_scheduler_layout_transform", &["data"])
+    op("auto_scheduler_layout_transform", &["data"]).keeps_data().since(8)
         .attrs(&AUTO_SCHEDULER_LAYOUT_TRANSFORM)
         .rule("auto_scheduler_layout_transform", transform::auto_scheduler)
         .cost(Cost::Free)
@@ -19,7 +19,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "auto_scheduler_layout_transform(%w, src_layout=\"64O64I\", \
                       dst_layout=\"8O64I8O\")",
         }),
-    op("layout_transform", &["data"])
+    op("layout_transform", &["data"]).keeps_data().reorders_axes()
         .attrs(&LAYOUT_TRANSFORM)
         .rule("layout_transform", transform::layout_transform)
         .cost(Cost::Free)
@@ -30,7 +30,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     number of blocks, rounded up",
             example: "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW8c\")",
         }),
-    op("meta_schedule_layout_transform", &["data"])
+    op("meta_schedule_layout_transform", &["data"]).keeps_data().since(9)
         .attrs(&META_SCHEDULE_LAYOUT_TRANSFORM)
         .rule("meta_schedule_layout_transform", transform::meta_schedule)
         .cost(Cost::Free)
@@ -40,7 +40,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "one axis for each result of the map, with its range as the size",
             example: "meta_schedule_layout_transform(%w, index_map=meta[tir.IndexMap][0])",
         }),
-    op("nn.batch_flatten", &["data"])
+    op("nn.batch_flatten", &["data"]).keeps_data()
         .rule("BatchFlatten", transform::batch_flatten)
         .cost(Cost::Free)
         .doc(Doc {
@@ -49,7 +49,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N, d1 · … · dn)`",
             example: "nn.batch_flatten(%x)",
         }),
-    op("nn.batch_to_space_nd", &["data"])
+    op("nn.batch_to_space_nd", &["data"]).since(8)
         .attrs(&BATCH_TO_SPACE_ND)
         .rule("BatchToSpaceND", blocks::batch_to_space_nd)
         .cost(Cost::Free)
@@ -59,7 +59,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N / (b1 · … · bm), s1 · b1 − crops, …, rest…)`",
             example: "nn.batch_to_space_nd(%x, block_shape=[2, 2], crops=[[0, 0], [0, 0]])",
         }),
-    op("nn.depth_to_space", &["data"])
+    op("nn.depth_to_space", &["data"]).since(7)
         .attrs(&SUB_PIXEL)
         .rule("DepthToSpace", blocks::depth_to_space)
         .cost(Cost::Free)
@@ -69,7 +69,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N, C / b², H · b, W · b)` with `b = block_size`",
             example: "nn.depth_to_space(%x, block_size=2)",
         }),
-    op("nn.dilate", &["x"])
+    op("nn.dilate", &["x"]).since(7)
         .detached_attrs(&DILATE)
         .rule("Dilate", pad::dilate)
         .cost(Cost::Free)
@@ -80,7 +80,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.dilate(%x, strides=[1, 1, 2, 2], dilation_value=0f, \
                       attrs_type_key=\"relay.attrs.DilateAttrs\")",
         }),
-    op("nn.fifo_buffer", &["data", "buffer"])
+    op("nn.fifo_buffer", &["data", "buffer"]).data(&["buffer"]).since(6)
         .attrs(&FIFO_BUFFER)
         .rule("FIFOBuffer", transform::fifo_buffer)
         .cost(Cost::Free)
@@ -94,7 +94,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `buffer`",
             example: "nn.fifo_buffer(%x, %buffer, axis=1)",
         }),
-    op("nn.mirror_pad", &["data"])
+    op("nn.mirror_pad", &["data"]).since(6)
         .attrs(&MIRROR_PAD)
         .rule("MirrorPad", pad::mirror_pad)
         .cost(Cost::Free)
@@ -106,6 +106,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       mode=\"REFLECT\")",
         }),
     op("nn.pad", &["data", "pad_val"])
+        .forms(&[form(Releases::until(7), 1).attrs(&[was(
+            "pad_value",
+            AttrType::Float,
+            AttrDefault::Float(0.0),
+            Becomes::Argument(1, None),
+        )])])
         .attrs(&PAD)
         .rule("Pad", pad::pad)
         .cost(Cost::Free)
@@ -119,7 +125,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "each size grows by both widths of its pair",
             example: "nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]])",
         }),
-    op("nn.space_to_batch_nd", &["data"])
+    op("nn.space_to_batch_nd", &["data"]).since(8)
         .attrs(&SPACE_TO_BATCH_ND)
         .rule("SpaceToBatchND", blocks::space_to_batch_nd)
         .cost(Cost::Free)
@@ -129,7 +135,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N · b1 · … · bm, (s1 + paddings) / b1, …, rest…)`",
             example: "nn.space_to_batch_nd(%x, block_shape=[2, 2], paddings=[[0, 0], [0, 0]])",
         }),
-    op("nn.space_to_depth", &["data"])
+    op("nn.space_to_depth", &["data"]).since(7)
         .attrs(&SUB_PIXEL)
         .rule("SpaceToDepth", blocks::space_to_depth)
         .cost(Cost::Free)
@@ -139,7 +145,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N, C · b², H / b, W / b)` with `b = block_size`",
             example: "nn.space_to_depth(%x, block_size=2)",
         }),
-    op("nn.upsampling", &["data"])
+    op("nn.upsampling", &["data"]).in_category(Category::Movement)
         .attrs(&UP_SAMPLING)
         .rule("UpSampling", resize::upsampling)
         .cost(Cost::Elementwise)
@@ -149,7 +155,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N, C, H · scale_h, W · scale_w)`, rounded to the nearest (halves to even)",
             example: "nn.upsampling(%x, scale_h=2f, scale_w=2f)",
         }),
-    op("nn.upsampling3d", &["data"])
+    op("nn.upsampling3d", &["data"]).in_category(Category::Movement).since(7)
         .attrs(&UP_SAMPLING3D)
         .rule("UpSampling3D", resize::upsampling3d)
         .cost(Cost::Elementwise)

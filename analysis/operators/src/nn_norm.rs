@@ -5,7 +5,7 @@ mod loss;
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("nn.batch_norm", &["data", "gamma", "beta", "moving_mean", "moving_var"])
+    op("nn.batch_norm", &["data", "gamma", "beta", "moving_mean", "moving_var"]).in_category(Category::Normalization)
         .attrs(&BATCH_NORM)
         .rule("BatchNorm", batch_norm)
         .cost(Cost::Reduction)
@@ -33,7 +33,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.bias_add(%x, %bias, axis=-1)",
         }),
-    op("nn.cross_entropy", &["x", "y"])
+    op("nn.cross_entropy", &["x", "y"]).data(&["y"]).since(6)
         .rule("CrossEntropy", loss::cross_entropy)
         .cost(Cost::Reduction)
         .doc(Doc {
@@ -43,7 +43,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "a scalar",
             example: "nn.cross_entropy(%probabilities, %targets)",
         }),
-    op("nn.cross_entropy_with_logits", &["x", "y"])
+    op("nn.cross_entropy_with_logits", &["x", "y"]).data(&["y"]).since(6)
         .rule("CrossEntropy", loss::cross_entropy)
         .cost(Cost::Reduction)
         .doc(Doc {
@@ -53,7 +53,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "a scalar",
             example: "nn.cross_entropy_with_logits(%logits, %targets)",
         }),
-    op("nn.dropout", &["data"]).attrs(&DROPOUT).rule("Dropout", dropout).cost(Cost::Reduction).doc(
+    op("nn.dropout", &["data"]).in_category(Category::Normalization).attrs(&DROPOUT).rule("Dropout", dropout).cost(Cost::Reduction).doc(
         Doc {
             summary: "Sets random elements to zero in training; removed by simplification for inference.",
             args: &["any tensor"],
@@ -61,7 +61,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.dropout(%x, rate=0.1f).0",
         },
     ),
-    op("nn.fast_softmax", &["data"])
+    op("nn.fast_softmax", &["data"]).in_category(Category::Activation).since(8)
         .attrs(&SOFTMAX)
         .rule("Softmax", softmax)
         .cost(Cost::Elementwise)
@@ -71,7 +71,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.fast_softmax(%x, axis=-1)",
         }),
-    op("nn.group_norm", &["data", "gamma", "beta"])
+    op("nn.group_norm", &["data", "gamma", "beta"]).in_category(Category::Normalization).since(7)
         .attrs(&GROUP_NORM)
         .rule("GroupNorm", group_norm)
         .cost(Cost::Elementwise)
@@ -86,7 +86,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.group_norm(%x, %gamma, %beta, num_groups=8)",
         }),
-    op("nn.instance_norm", &["data", "gamma", "beta"])
+    op("nn.instance_norm", &["data", "gamma", "beta"]).in_category(Category::Normalization).since(6)
         .attrs(&INSTANCE_NORM)
         .rule("InstanceNorm", instance_norm)
         .cost(Cost::Elementwise)
@@ -100,7 +100,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.instance_norm(%x, %gamma, %beta)",
         }),
-    op("nn.l2_normalize", &["data"])
+    op("nn.l2_normalize", &["data"]).in_category(Category::Normalization)
         .attrs(&L2_NORMALIZE)
         .rule("Identity", l2_normalize)
         .cost(Cost::Elementwise)
@@ -110,7 +110,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.l2_normalize(%x, eps=1e-5f, axis=[1])",
         }),
-    op("nn.layer_norm", &["data", "gamma", "beta"])
+    op("nn.layer_norm", &["data", "gamma", "beta"]).in_category(Category::Normalization).since(6)
         .attrs(&LAYER_NORM)
         .rule("LayerNorm", channel_norm)
         .cost(Cost::Elementwise)
@@ -125,7 +125,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.layer_norm(%x, %gamma, %beta, axis=-1)",
         }),
-    op("nn.leaky_relu", &["data"])
+    op("nn.leaky_relu", &["data"]).in_category(Category::Activation)
         .attrs(&LEAKY_RELU)
         .rule("Identity", leaky_relu)
         .cost(Cost::Elementwise)
@@ -135,7 +135,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.leaky_relu(%x, alpha=0.1f)",
         }),
-    op("nn.log_softmax", &["data"])
+    op("nn.log_softmax", &["data"]).in_category(Category::Activation)
         .attrs(&SOFTMAX)
         .rule("Softmax", softmax)
         .cost(Cost::Elementwise)
@@ -145,14 +145,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.log_softmax(%x, axis=-1)",
         }),
-    op("nn.lrn", &["data"]).attrs(&LRN).rule("Identity", lrn).cost(Cost::Elementwise).doc(Doc {
+    op("nn.lrn", &["data"]).in_category(Category::Normalization).attrs(&LRN).rule("Identity", lrn).cost(Cost::Elementwise).doc(Doc {
         summary: "Divides each element by a power of the sum of squares of its `size` \
                       neighbours along `axis` (local response normalization).",
         args: &["any tensor"],
         shape: "the shape of `data`",
         example: "nn.lrn(%x, size=5, axis=1)",
     }),
-    op("nn.nll_loss", &["predictions", "targets", "weights"])
+    op("nn.nll_loss", &["predictions", "targets", "weights"]).data(&["targets"]).since(8)
         .attrs(&NLL_LOSS)
         .rule("NLLLoss", loss::nll_loss)
         .cost(Cost::Reduction)
@@ -167,7 +167,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "a scalar; the shape of `targets` with `reduction=\"none\"`",
             example: "nn.nll_loss(%log_p, %target, %w, reduction=\"mean\", ignore_index=-100)",
         }),
-    op("nn.prelu", &["data", "alpha"])
+    op("nn.prelu", &["data", "alpha"]).in_category(Category::Activation)
         .attrs(&P_RELU)
         .rule("PRelu", prelu)
         .cost(Cost::Elementwise)
@@ -178,13 +178,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.prelu(%x, %alpha, axis=1)",
         }),
-    op("nn.relu", &["data"]).rule("Identity", identity).cost(Cost::Elementwise).doc(Doc {
+    op("nn.relu", &["data"]).in_category(Category::Activation).rule("Identity", same_tensor).cost(Cost::Elementwise).doc(Doc {
         summary: "Elementwise maximum of `data` and 0.",
         args: &["any tensor"],
         shape: "the shape of `data`",
         example: "nn.relu(%x)",
     }),
-    op("nn.softmax", &["data"])
+    op("nn.softmax", &["data"]).in_category(Category::Activation)
         .attrs(&SOFTMAX)
         .rule("Softmax", softmax)
         .cost(Cost::Elementwise)
@@ -271,7 +271,7 @@ fn l2_normalize(call: &mut Call<'_>) -> Outcome {
         let rank = call.tensor(0)?.rank();
         call.lenient(names_axes(call, "axis", 0, rank))?;
     }
-    identity(call)
+    same_tensor(call)
 }
 
 fn lrn(call: &mut Call<'_>) -> Outcome {
@@ -279,7 +279,7 @@ fn lrn(call: &mut Call<'_>) -> Outcome {
         let rank = call.tensor(0)?.rank();
         call.lenient(names_axis(call, "axis", 0, rank))?;
     }
-    identity(call)
+    same_tensor(call)
 }
 
 fn group_norm(call: &mut Call<'_>) -> Outcome {
@@ -382,7 +382,7 @@ fn leaky_relu(call: &mut Call<'_>) -> Outcome {
         .attribute("alpha", text!("{alpha}"))
         .fail();
     }
-    identity(call)
+    same_tensor(call)
 }
 
 fn softmax(call: &mut Call<'_>) -> Outcome {

@@ -6,7 +6,7 @@
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("nn.adaptive_avg_pool1d", &["data"])
+    op("nn.adaptive_avg_pool1d", &["data"]).since(8)
         .attrs(&ADAPTIVE_POOL1D)
         .rule("AdaptiveAvgPool1D", adaptive_pool1d)
         .cost(Cost::Reduction)
@@ -15,6 +15,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "nn.adaptive_avg_pool1d(%x, output_size=[4])",
         )),
     op("nn.adaptive_avg_pool2d", &["data"])
+        .since(7)
+        .formerly(&[("contrib.adaptive_avg_pool2d", Releases::between(6, 6))])
         .attrs(&ADAPTIVE_POOL2D)
         .rule("AdaptiveAvgPool2D", adaptive_pool2d)
         .cost(Cost::Reduction)
@@ -22,7 +24,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "Averages `output_size` windows that cover each plane.",
             "nn.adaptive_avg_pool2d(%x, output_size=[7, 7])",
         )),
-    op("nn.adaptive_avg_pool3d", &["data"])
+    op("nn.adaptive_avg_pool3d", &["data"]).since(7)
         .attrs(&ADAPTIVE_POOL3D)
         .rule("AdaptiveAvgPool3D", adaptive_pool3d)
         .cost(Cost::Reduction)
@@ -30,7 +32,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "Averages `output_size` windows that cover each volume.",
             "nn.adaptive_avg_pool3d(%x, output_size=[1, 1, 1])",
         )),
-    op("nn.adaptive_max_pool1d", &["data"])
+    op("nn.adaptive_max_pool1d", &["data"]).since(8)
         .attrs(&ADAPTIVE_POOL1D)
         .rule("AdaptiveMaxPool1D", adaptive_pool1d)
         .cost(Cost::Reduction)
@@ -39,6 +41,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "nn.adaptive_max_pool1d(%x, output_size=[4])",
         )),
     op("nn.adaptive_max_pool2d", &["data"])
+        .since(7)
+        .formerly(&[("contrib.adaptive_max_pool2d", Releases::between(6, 6))])
         .attrs(&ADAPTIVE_POOL2D)
         .rule("AdaptiveMaxPool2D", adaptive_pool2d)
         .cost(Cost::Reduction)
@@ -46,7 +50,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "Takes the largest element of each of `output_size` windows that cover each plane.",
             "nn.adaptive_max_pool2d(%x, output_size=[7, 7])",
         )),
-    op("nn.adaptive_max_pool3d", &["data"])
+    op("nn.adaptive_max_pool3d", &["data"]).since(7)
         .attrs(&ADAPTIVE_POOL3D)
         .rule("AdaptiveMaxPool3D", adaptive_pool3d)
         .cost(Cost::Reduction)
@@ -54,7 +58,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "Takes the largest element of each of `output_size` windows that cover each volume.",
             "nn.adaptive_max_pool3d(%x, output_size=[1, 1, 1])",
         )),
-    op("nn.avg_pool1d", &["data"])
+    op("nn.avg_pool1d", &["data"]).since(7)
         .attrs(&AVG_POOL1D)
         .rule("AvgPool1D", pool1d)
         .cost(Cost::Reduction)
@@ -71,7 +75,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
              only with `count_include_pad`.",
             "nn.avg_pool2d(%x, pool_size=[2, 2], strides=[2, 2])",
         )),
-    op("nn.avg_pool2d_grad", &["data", "grad"])
+    op("nn.avg_pool2d_grad", &["data", "grad"]).data(&["grad"]).since(6)
         .attrs(&MAX_POOL2D)
         .made_with(&AVG_POOL2D)
         .rule("MaxPool2DGrad", pool2d_grad)
@@ -83,7 +87,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the type of `grad`, the second argument",
             example: "nn.avg_pool2d_grad(%dy, %x, pool_size=[2, 2], strides=[2, 2])",
         }),
-    op("nn.avg_pool3d", &["data"])
+    op("nn.avg_pool3d", &["data"]).since(7)
         .attrs(&AVG_POOL3D)
         .rule("AvgPool3D", pool3d)
         .cost(Cost::Reduction)
@@ -101,7 +105,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("GlobalMaxPool2D", global_pool2d)
         .cost(Cost::Reduction)
         .doc(global_2d("Takes the largest element of each plane.", "nn.global_max_pool2d(%x)")),
-    op("nn.max_pool1d", &["data"])
+    op("nn.max_pool1d", &["data"]).since(7)
         .attrs(&MAX_POOL1D)
         .rule("MaxPool1D", pool1d)
         .cost(Cost::Reduction)
@@ -117,7 +121,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "Takes the largest element of each window of `pool_size` elements of a plane.",
             "nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1])",
         )),
-    op("nn.max_pool2d_grad", &["data", "grad"])
+    op("nn.max_pool2d_grad", &["data", "grad"]).data(&["grad"]).since(6)
         .attrs(&MAX_POOL2D)
         .rule("MaxPool2DGrad", pool2d_grad)
         .cost(Cost::Reduction)
@@ -128,7 +132,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the type of `grad`, the second argument",
             example: "nn.max_pool2d_grad(%dy, %x, pool_size=[2, 2], strides=[2, 2])",
         }),
-    op("nn.max_pool3d", &["data"])
+    op("nn.max_pool3d", &["data"]).since(7)
         .attrs(&MAX_POOL3D)
         .rule("MaxPool3D", pool3d)
         .cost(Cost::Reduction)
@@ -234,8 +238,10 @@ fn pool(call: &mut Call<'_>, letters: &str) -> Outcome {
     let pad = padding_sums(call, "padding", axes)?.or_else(Reason::undecided)?;
     let (window, dilation) = (list(call, "pool_size")?, list(call, "dilation")?);
     let strides = list(call, "strides")?;
+    call.lenient(at_least(call, "pool_size", 1))?;
+    call.lenient(moves_forward(call))?;
     let mut shape = data.shape.clone();
-    for (i, &at) in positions.iter().enumerate() {
+    for (i, (&at, letter)) in positions.iter().zip(letters.chars()).enumerate() {
         if data.shape[at].is_any() {
             continue;
         }
@@ -243,11 +249,18 @@ fn pool(call: &mut Call<'_>, letters: &str) -> Outcome {
         let dilation = element(call, "dilation", &dilation, i, axes)?;
         let stride = element(call, "strides", &strides, i, axes)?;
         let reach = (window - 1) * dilation + 1;
-        let mut slack = &data.shape[at] + &pad[i] - reach;
+        let mut slack = &data.shape[at] + &pad[i] - reach.clone();
         if call.attrs().bool("ceil_mode") {
             slack = slack + stride.clone() - 1;
         }
         shape[at] = trunc_div(call, "strides", &slack, &stride)? + 1;
+        let (size, mut pad) = (&data.shape[at], pad[i].clone());
+        call.lenient(keeps_elements(call, at, size, &pad))?;
+        if call.attrs().bool("ceil_mode") {
+            pad = pad + stride - 1;
+        }
+        let window = Window { axis: at, letter, size, pad: &pad, reach: &reach };
+        call.lenient(window.fits(call, &shape[at]))?;
     }
     call.output_tensor(shape, data.dtype)
 }
@@ -310,6 +323,10 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
 /// Assigns the type of the pooled data, which is the second argument.
 fn pool2d_grad(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(1)?;
+    for name in ["pool_size", "strides"] {
+        call.lenient(at_least(call, name, 1))?;
+    }
+    call.lenient(at_least(call, "padding", 0))?;
     if call.is_tensor(0) {
         let grad = call.tensor(0)?;
         call.lenient(fits_gradient(call, &grad, &data))?;

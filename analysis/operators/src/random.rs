@@ -7,6 +7,9 @@ const COST: Cost = Cost::Undefined("it depends on the random number generator");
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("random.multinomial", &["key", "probs"])
+        .controls(&["key"])
+        .data(&["probs"])
+        .since(10)
         .attrs(&MULTINOMIAL)
         .rule("Multinomial", multinomial)
         .cost(COST)
@@ -18,6 +21,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.multinomial(%key, %probs, num_samples=4)",
         }),
     op("random.normal", &["key", "mean", "scale"])
+        .controls(&["key"])
+        .since(9)
         .attrs(&NORMAL)
         .rule("Normal", distribution)
         .cost(COST)
@@ -32,6 +37,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.normal(%key, 0f, 1f, out_shape=[2, 3], out_dtype=\"float32\")",
         }),
     op("random.threefry_generate", &["key"])
+        .since(8)
         .attrs(&THREEFRY_GENERATE)
         .rule("ThreefryGenerate", threefry_generate)
         .cost(COST)
@@ -42,6 +48,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.threefry_generate(%key, out_shape=[12])",
         }),
     op("random.threefry_split", &["key"])
+        .since(8)
         .rule("ThreefrySplit", threefry_split)
         .cost(Cost::Free)
         .doc(Doc {
@@ -51,6 +58,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.threefry_split(%key)",
         }),
     op("random.uniform", &["key", "low", "high"])
+        .controls(&["key"])
+        .since(8)
         .attrs(&UNIFORM)
         .rule("Uniform", distribution)
         .cost(COST)

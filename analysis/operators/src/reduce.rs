@@ -16,9 +16,22 @@ const fn reduction(name: &'static str, summary: &'static str, example: &'static 
 const REDUCED: &str = "the shape of `data` without the axes in `axis` (all if it is not given, \
                        all others if `exclude` is set); with `keepdims` they have size 1";
 
+/// `contrib.ndarray_size` of TVM 0.6, which has one axis.
+static NDARRAY_SIZE_6: Operator = op("ndarray_size", &["data"])
+    .attrs(&NDARRAY_SIZE)
+    .rule("NdarraySize", |call| {
+        call.tensor(0)?;
+        let dtype = call.attrs().dtype("dtype");
+        call.output_tensor([Dim::known(1)], dtype)
+    })
+    .cost(Cost::Free)
+    .another();
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    reduction("all", "True where all elements along some axes are true.", "all(%x, axis=[1])"),
-    reduction("any", "True where any element along some axes is true.", "any(%x, axis=[1])"),
+    reduction("all", "True where all elements along some axes are true.", "all(%x, axis=[1])")
+        .since(6),
+    reduction("any", "True where any element along some axes is true.", "any(%x, axis=[1])")
+        .since(6),
     op("argmax", &["data"])
         .attrs(&ARG_REDUCE)
         .rule("ArgReduce", arg_reduce)
@@ -40,6 +53,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "argmin(%x, axis=[1])",
         }),
     op("cumprod", &["data"])
+        .in_category(Category::Reduction)
+        .since(8)
         .detached_attrs(&SCANOP)
         .rule("Cumprod", scan)
         .cost(Cost::Elementwise)
@@ -50,6 +65,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "cumprod(%x, axis=1, attrs_type_key=\"relay.attrs.ScanopAttrs\")",
         }),
     op("cumsum", &["data"])
+        .in_category(Category::Reduction)
+        .since(8)
         .detached_attrs(&SCANOP)
         .rule("Cumsum", scan)
         .cost(Cost::Elementwise)
@@ -63,6 +80,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     reduction("mean", "Computes the arithmetic mean along some axes.", "mean(%x, axis=[2, 3])"),
     reduction("min", "Finds the smallest element along some axes.", "min(%x, axis=[1])"),
     op("ndarray_size", &["data"])
+        .since(7)
+        .formerly(&[("contrib.ndarray_size", Releases::between(6, 6))])
+        .forms(&[form(Releases::between(6, 6), 1).as_operator(&NDARRAY_SIZE_6)])
         .attrs(&NDARRAY_SIZE)
         .rule("NdarraySize", ndarray_size)
         .cost(Cost::Free)
@@ -73,16 +93,20 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "ndarray_size(%x, dtype=\"int32\")",
         }),
     reduction("prod", "Multiplies the elements along some axes.", "prod(%x, axis=[1])"),
-    op("shape_of", &["data"]).attrs(&SHAPE_OF).rule("ShapeOf", shape_of).cost(Cost::Free).doc(
-        Doc {
+    op("shape_of", &["data"])
+        .since(6)
+        .attrs(&SHAPE_OF)
+        .rule("ShapeOf", shape_of)
+        .cost(Cost::Free)
+        .doc(Doc {
             summary: "Returns the shape of a tensor as a tensor.",
             args: &["any tensor"],
             shape: "`(rank,)` of data type `dtype`; a scalar if `data` is one",
             example: "shape_of(%x, dtype=\"int64\")",
-        },
-    ),
+        }),
     reduction("sum", "Adds up the elements along some axes.", "sum(%x, axis=[1], keepdims=True)"),
     op("variance", &["data", "mean"])
+        .since(6)
         .attrs(&VARIANCE)
         .rule("Variance", variance)
         .cost(Cost::Reduction)
@@ -120,9 +144,9 @@ fn named_twice<T>(call: &Call<'_>, named: &[usize], rank: usize) -> Result<T, Ha
         .fail()
 }
 
-/// Returns the reduced axes of a tensor of `rank`, in ascending order. An axis that is listed twice
+/// Returns the listed axes of a tensor of `rank`, in ascending order. An axis that is listed twice
 /// occurs twice.
-fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
+fn named_axes(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
     let mut named: SmallVec<[usize; 8]> = SmallVec::new();
     for axis in optional_ints(call, "axis")?.unwrap_or_default() {
         match normal_axis(axis, rank) {
@@ -130,14 +154,19 @@ fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
             None => return axis_out_of_range(call, "axis", axis, 0, rank),
         }
     }
+    named.sort_unstable();
+    Ok(named)
+}
+
+/// Returns the reduced axes of a tensor of `rank`, of which an ascending list is given.
+fn folded(call: &Call<'_>, named: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
     if named.is_empty() {
         return Ok((0..rank).collect());
     }
-    named.sort_unstable();
     if !call.attrs().bool("exclude") {
-        return Ok(named);
+        return Ok(named.into());
     }
-    let mut others = not_listed(&named, rank);
+    let mut others = not_listed(named, rank);
     // If an axis is listed twice, TVM allocates its list too short by one and writes past the end,
     // which has no effect up to the capacity of the allocation.
     match rank.checked_sub(named.len()) {
@@ -148,14 +177,27 @@ fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
             others.truncate(expected);
             Ok(others)
         }
-        _ => named_twice(call, &named, rank),
+        _ => named_twice(call, named, rank),
     }
 }
 
 /// Returns the shape of a reduced tensor.
-fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
+fn reduced(call: &mut Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
+    let named = named_axes(call, data.rank())?;
+    let shape = shape_for(call, data, &named)?;
+    let mut once = named.clone();
+    once.dedup();
+    // The operator counts each axis once, TVM's relation mostly does not.
+    if once.len() < named.len() && shape_for(call, data, &once)? != shape {
+        call.lenient(named_twice(call, &named, data.rank()))?;
+    }
+    Ok(shape)
+}
+
+/// Returns the shape of a reduced tensor if `axis` is an ascending list.
+fn shape_for(call: &Call<'_>, data: &TensorType, named: &[usize]) -> Result<Shape, Halt> {
     let rank = data.rank();
-    let folded = folded(call, rank)?;
+    let folded = folded(call, named, rank)?;
     if folded.is_empty() {
         return Ok(data.shape.clone());
     }

@@ -6,7 +6,7 @@ pub(crate) use broadcast::*;
 use smallvec::SmallVec;
 use types::{
     AttrValue, Call, Code, DTypeTerm, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, ShapeTerm,
-    TensorType, Text, ToFact, Type, open_tensor, text,
+    TensorType, Text, ToFact, Type, normal_axis, open_tensor, text,
 };
 
 use crate::layout::Layout;
@@ -19,13 +19,6 @@ pub(crate) fn may_equal(a: &Dim, b: &Dim) -> bool {
 /// Returns the product of sizes, which has 32 bits if every size has.
 pub(crate) fn product<'d>(dims: impl IntoIterator<Item = &'d Dim>) -> Dim {
     dims.into_iter().fold(Dim::known(1), |product, dim| &product * dim)
-}
-
-/// Normalises a possibly negative `axis` of a tensor of `rank`; `None` if it is out of range.
-pub(crate) fn normal_axis(axis: i64, rank: usize) -> Option<usize> {
-    let rank = rank as i64;
-    let axis = if axis < 0 { axis.checked_add(rank)? } else { axis };
-    (0..rank).contains(&axis).then_some(axis as usize)
 }
 
 /// Returns the attribute `name` as an axis of the argument at `position`, of `rank`.
@@ -211,6 +204,12 @@ pub(crate) fn identity(call: &mut Call<'_>) -> Outcome {
         call.assign_same(i, 0)?;
     }
     Ok(())
+}
+
+/// Like [`identity`], of an operator that computes a tensor: TVM gives `nn.relu(%bn)` the type of the tuple `%bn`.
+pub(crate) fn same_tensor(call: &mut Call<'_>) -> Outcome {
+    call.expect_tensor(0);
+    identity(call)
 }
 
 /// Returns the attribute `name` as a data type, or `default` if it has no value.

@@ -5,19 +5,19 @@ use crate::prelude::*;
 const COMPARISONS: Cost = Cost::Undefined("the number of comparisons depends on the algorithm");
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("argsort", &["data"]).attrs(&ARGSORT).rule("Argsort", argsort).cost(COMPARISONS).doc(Doc {
+    op("argsort", &["data"]).in_category(Category::Reduction).since(6).attrs(&ARGSORT).rule("Argsort", argsort).cost(COMPARISONS).doc(Doc {
         summary: "Returns the indices that sort the elements along one axis.",
         args: &["any tensor"],
         shape: "the shape of `data`, with the data type `dtype`",
         example: "argsort(%x, axis=-1, is_ascend=True, dtype=\"int32\")",
     }),
-    op("argwhere", &["condition"]).rule("ArgWhere", argwhere).cost(Cost::Reduction).doc(Doc {
+    op("argwhere", &["condition"]).since(6).rule("ArgWhere", argwhere).cost(Cost::Reduction).doc(Doc {
         summary: "Finds the indices of all elements that are not 0.",
         args: &["any tensor"],
         shape: "`(?, rank)`: one row for each element found, of data type int32",
         example: "argwhere(%mask)",
     }),
-    op("searchsorted", &["sorted_sequence", "values"])
+    op("searchsorted", &["sorted_sequence", "values"]).in_category(Category::Reduction).data(&["values"]).since(8)
         .attrs(&SEARCH_SORTED)
         .rule("SearchSorted", search_sorted)
         .cost(COMPARISONS)
@@ -31,20 +31,23 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `values`, with the data type `dtype`",
             example: "searchsorted(%sorted, %values, right=False, dtype=\"int32\")",
         }),
-    op("sort", &["data"]).attrs(&ARGSORT).rule("Sort", sort).cost(COMPARISONS).doc(Doc {
+    op("sort", &["data"]).in_category(Category::Reduction).since(8).attrs(&ARGSORT).rule("Sort", sort).cost(COMPARISONS).doc(Doc {
         summary: "Sorts the elements along one axis.",
         args: &["any tensor"],
         shape: "the shape of `data`",
         example: "sort(%x, axis=-1, is_ascend=True)",
     }),
-    op("topk", &["data"]).attrs(&TOPK).rule("TopK", topk).cost(COMPARISONS).doc(Doc {
+    op("topk", &["data"]).in_category(Category::Reduction)
+        .since(6)
+        .forms(&[form(Releases::between(6, 6), 1).defaults(&[("k", AttrDefault::Int(1))])])
+        .attrs(&TOPK).rule("TopK", topk).cost(COMPARISONS).doc(Doc {
         summary: "Finds the k largest elements along one axis, or the smallest, and their indices.",
         args: &["any tensor that has the axis `axis`"],
         shape: "the shape of `data` with `k` elements on axis `axis` (all if `k` is below 1): a \
                 tuple of values and indices, or the one that `ret_type` names",
         example: "topk(%x, k=5, axis=-1, ret_type=\"both\", dtype=\"int32\")",
     }),
-    op("unique", &["data"]).detached_attrs(&UNIQUE).rule("unique", unique).cost(COMPARISONS).doc(
+    op("unique", &["data"]).in_category(Category::Reduction).since(8).detached_attrs(&UNIQUE).rule("unique", unique).cost(COMPARISONS).doc(
         Doc {
             summary: "Finds the distinct elements of a vector.",
             args: &["`(n,)`"],

@@ -7,7 +7,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "nn.internal.sparse_dense_padded",
         &["data", "weight_data", "weight_indices", "weight_indptr"],
-    )
+    ).controls(&["weight_indices", "weight_indptr"]).since(8)
     .attrs(&SPARSE_DENSE)
     .rule("SparseDense", sparse_dense)
     .cost(Cost::Macs(sparse_dense_macs))
@@ -18,7 +18,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         shape: "`(m, units)`",
         example: "nn.internal.sparse_dense_padded(%x, %data, %indices, %indptr)",
     }),
-    op("nn.sparse_add", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"])
+    op("nn.sparse_add", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"]).in_category(Category::Movement).controls(&["sparse_indices", "sparse_indptr"]).since(8)
         .rule("SparseAdd", sparse_add)
         .cost(Cost::Elementwise)
         .doc(Doc {
@@ -32,7 +32,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `dense_data`",
             example: "nn.sparse_add(%x, %data, %indices, %indptr)",
         }),
-    op("nn.sparse_conv2d", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"])
+    op("nn.sparse_conv2d", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"]).controls(&["sparse_indices", "sparse_indptr"]).since(8)
         .attrs(&SPARSE_CONV2D)
         .rule("SparseConv2d", sparse_conv2d)
         .cost(Cost::Macs(sparse_conv2d_macs))
@@ -47,7 +47,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `dense_data` with the channels replaced by `units`",
             example: "nn.sparse_conv2d(%x, %data, %indices, %indptr, layout=\"NHWC\")",
         }),
-    op("nn.sparse_dense", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"])
+    op("nn.sparse_dense", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"]).controls(&["sparse_indices", "sparse_indptr"]).since(6)
         .attrs(&SPARSE_DENSE)
         .rule("SparseDense", sparse_dense)
         .cost(Cost::Macs(sparse_dense_macs))
@@ -58,7 +58,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(m, units)`; `(units, m)` with `sparse_lhs`",
             example: "nn.sparse_dense(%x, %data, %indices, %indptr)",
         }),
-    op("nn.sparse_transpose", &["sparse_data", "sparse_indices", "sparse_indptr"])
+    op("nn.sparse_transpose", &["sparse_data", "sparse_indices", "sparse_indptr"]).controls(&["sparse_indices", "sparse_indptr"]).since(6)
         .attrs(&SPARSE_TRANSPOSE)
         .rule("SparseTranspose", sparse_transpose)
         .cost(Cost::Free)
@@ -75,7 +75,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "sparse_fill_empty_rows",
         &["sparse_indices", "sparse_values", "dense_shape", "default_value"],
-    )
+    ).controls(&["sparse_indices", "dense_shape"]).since(8)
     .rule("sparse_fill_empty_rows", sparse_fill_empty_rows)
     .cost(Cost::Free)
     .doc(Doc {
@@ -90,7 +90,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 `(?,)` flags of the empty rows",
         example: "sparse_fill_empty_rows(%indices, %values, %shape, %default)",
     }),
-    op("sparse_reshape", &["sparse_indices", "prev_shape", "new_shape"])
+    op("sparse_reshape", &["sparse_indices", "prev_shape", "new_shape"]).in_category(Category::Movement).controls(&["sparse_indices", "prev_shape", "new_shape"]).since(8)
         .rule("sparse_reshape", sparse_reshape)
         .cost(Cost::Elementwise)
         .doc(Doc {
@@ -103,7 +103,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "a tuple of two: the positions `(nnz, new_axes)`, and the shape `(new_axes,)`",
             example: "sparse_reshape(%indices, %old, %new)",
         }),
-    op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"])
+    op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"]).controls(&["sparse_indices"]).since(7)
         .attrs(&SPARSE_TO_DENSE)
         .rule("SparseToDense", sparse_to_dense)
         .cost(Cost::Free)
@@ -141,9 +141,15 @@ fn sparse_conv2d_macs(call: &CostCall<'_>) -> Option<u64> {
     elements(call.args.get(1)?)?.checked_mul(result.elements()?.checked_div(units)?)
 }
 
+const ROW_STARTS: &str = "the start of each row, and the end of the last one";
+
 /// Returns the number of rows delimited by the starts in the argument at `position`.
-fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
+fn rows(call: &mut Call<'_>, position: usize) -> Result<Dim, Halt> {
     let starts = call.require_tensor(position)?;
+    if starts.rank() > 1 {
+        // TVM reads the size of the first axis only.
+        call.lenient(needs_rank(call, position, &starts, 1, ROW_STARTS))?;
+    }
     let Some(length) = starts.shape.first() else {
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
@@ -165,8 +171,9 @@ fn stored_columns(
     columns: usize,
 ) -> Outcome {
     let Ok(found) = call.tensor(columns) else { return Ok(()) };
+    needs_rank(call, columns, &found, 1, "the column of each stored element or block")?;
     match (found.shape.first(), stored.shape.first()) {
-        (Some(size), Some(count)) if found.rank() == 1 => {
+        (Some(size), Some(count)) => {
             let rule = "each stored element or block has a column index";
             same_size(call, (columns, 0, size), (position, 0, count), rule)
         }
@@ -268,6 +275,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     needs_rank(call, 1, &indices, 1, "the column of each stored element")?;
     call.lenient(stored_columns(call, (0, &stored), 1))?;
     let starts = call.require_tensor(2)?;
+    call.lenient(needs_rank(call, 2, &starts, 1, ROW_STARTS))?;
     if let (Some(1..), Some(..2)) =
         (stored.shape.first().and_then(Dim::as_known), starts.shape.first().and_then(Dim::as_known))
     {

@@ -3,16 +3,18 @@
 //! They occur in dumps of those versions: `scatter_add(%x, %i, %u, axis=0)`. They have the type
 //! that their version gives them, and a lint names the successor.
 
-use crate::{annotation::wrong_argument, index::scatter::fits_elements, prelude::*};
+use crate::{
+    annotation::wrong_argument, image::resized, index::scatter::fits_elements, prelude::*,
+};
 
 /// An operator of another version.
 pub struct OtherVersion {
     /// The operator, as defined by that version.
     pub operator: Operator,
-    /// The versions that have it: `0.8 to 0.11`.
-    pub versions: &'static str,
-    /// The replacement in TVM 0.14, as text for messages.
-    pub now: &'static str,
+    /// The option or library that a build of TVM must have been configured with.
+    pub requires: Option<&'static str>,
+    /// The replacement in TVM 0.14, as text for messages, if there is one.
+    pub now: Option<&'static str>,
     /// The name and the attributes with which TVM 0.14 computes the same from the same arguments.
     pub successor: Option<(&'static str, &'static str)>,
 }
@@ -27,6 +29,10 @@ const UPDATED: &[&str] = &[
 pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
     OtherVersion {
         operator: op("scatter", &["data", "indices", "updates"])
+            .controls(&["indices"])
+            .data(&["updates"])
+            .since(7)
+            .until(11)
             .attrs(&SCATTER)
             .rule("Scatter", scatter)
             .cost(Cost::Free)
@@ -37,13 +43,17 @@ pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
                 shape: "the shape of `data`",
                 example: "scatter(%x, %i, %updates, axis=0)",
             }),
-        versions: "0.8 to 0.11",
-        now: "`scatter_elements`",
+        requires: None,
+        now: Some("`scatter_elements`"),
         successor: Some(("scatter_elements", "")),
     },
     OtherVersion {
         operator: op("scatter_add", &["data", "indices", "updates"])
-            .attrs(&SCATTER)
+            .controls(&["indices"])
+            .data(&["updates"])
+            .since(7)
+            .until(11)
+            .attrs(&SCATTER_ADD)
             .rule("ScatterAdd", scatter)
             .cost(Cost::Free)
             .doc(Doc {
@@ -53,12 +63,17 @@ pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
                 shape: "the shape of `data`",
                 example: "scatter_add(%x, %i, %updates, axis=0)",
             }),
-        versions: "0.8 to 0.11",
-        now: "`scatter_elements(…, reduction=\"add\")`",
+        requires: None,
+        now: Some("`scatter_elements(…, reduction=\"add\")`"),
         successor: Some(("scatter_elements", "reduction=\"add\"")),
     },
     OtherVersion {
         operator: op("vm.shape_func", &["func", "ins", "outs"])
+            .controls(&["func"])
+            .tuples(&["ins", "outs"])
+            .since(7)
+            .until(8)
+            .formerly(&[("memory.shape_func", Releases::between(6, 6))])
             .attrs(&SHAPE_FUNC)
             .rule("ShapeFuncRel", shape_func)
             .cost(Cost::Undefined("it computes shapes, not elements"))
@@ -73,12 +88,52 @@ pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
                 shape: "`()`",
                 example: "vm.shape_func(%f, (%s,), (%out,), is_input=[False])",
             }),
-        versions: "0.8",
-        now: "`vm.invoke_tvm_op` of a shape function",
+        requires: None,
+        now: Some("`vm.invoke_tvm_op` of a shape function"),
+        successor: None,
+    },
+    OtherVersion {
+        operator: op("image.resize", &["data"])
+            .in_category(Category::Movement)
+            .until(7)
+            .attrs(&RESIZE_7)
+            .rule("Resize", |call| resized(call, "NCHW"))
+            .cost(Cost::Elementwise)
+            .doc(Doc {
+                summary: "Resizes images by interpolation.",
+                args: &["images in `layout`: `(n, c, h, w)` for \"NCHW\""],
+                shape: "the shape of `data`, with the height and the width of `size`",
+                example: "image.resize(%x, size=[32, 32])",
+            }),
+        requires: None,
+        now: Some("`image.resize2d`"),
+        successor: None,
+    },
+    OtherVersion {
+        operator: op("dyn.image.resize", &["data", "size"])
+            .in_category(Category::Movement)
+            .controls(&["size"])
+            .since(7)
+            .until(7)
+            .attrs(&RESIZE_7)
+            .rule("DynResize", crate::dynamic::resize2d)
+            .cost(Cost::Elementwise)
+            .doc(Doc {
+                summary: "Resizes images by interpolation.",
+                args: &[
+                    "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
+                    "`(2,)`, integers: the height and the width",
+                ],
+                shape: "the shape of `data`, with `?` for the height and the width",
+                example: "dyn.image.resize(%x, %size)",
+            }),
+        requires: None,
+        now: Some("`dyn.image.resize2d`"),
         successor: None,
     },
     OtherVersion {
         operator: op("torch_op", &[])
+            .since(9)
             .variadic()
             .attrs(&DICT)
             .cost(Cost::Undefined("it costs what the function of PyTorch costs"))
@@ -88,11 +143,23 @@ pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
                 shape: "determined by the function at run time, and unknown here",
                 example: "torch_op(%x)",
             }),
-        versions: "0.9 to 0.18, if built with PyTorch,",
-        now: "no replacement: it requires a TVM built with PyTorch",
+        requires: Some("with PyTorch"),
+        now: None,
         successor: None,
     },
 ];
+
+/// Returns the operators that 0.14 does not have.
+pub fn other_versions() -> impl Iterator<Item = &'static OtherVersion> {
+    OTHER_VERSIONS.iter()
+}
+
+/// Returns true for a row of an operator that 0.14 does not have, by its address.
+pub fn is_other_version(operator: &'static Operator) -> bool {
+    let rows = OTHER_VERSIONS.as_ptr_range();
+    let row = std::ptr::from_ref(operator).cast::<OtherVersion>();
+    rows.contains(&row)
+}
 
 /// Returns the operator `name` of a version other than 0.14.
 pub fn other_version(name: &str) -> Option<&'static OtherVersion> {

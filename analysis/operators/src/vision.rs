@@ -2,16 +2,22 @@
 
 use types::AttrValue;
 
+mod former;
+
 use crate::prelude::*;
+use former::{LIMITS, NMS_6, NMS_7, VALID_COUNTS_6, VALID_COUNTS_7};
 
 const OVERLAPS: Cost = Cost::Undefined("it depends on how many boxes overlap");
 const REGIONS: Cost = Cost::Undefined("it depends on the sizes of the regions");
+
+/// The default up to TVM 0.7.
+const NO_THRESHOLD: &[(&str, AttrDefault)] = &[("score_threshold", AttrDefault::Float(0.0))];
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "vision.all_class_non_max_suppression",
         &["boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold"],
-    )
+    ).controls(&["max_output_boxes_per_class", "iou_threshold", "score_threshold"]).data(&["scores"]).since(8)
     .detached_attrs(&ALL_CLASS_NON_MAXIMUM_SUPPRESSION)
     .rule("AllClassNMS", all_class_nms)
     .cost(OVERLAPS)
@@ -32,7 +38,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
                   output_format=\"onnx\", \
                   attrs_type_key=\"relay.attrs.AllClassNonMaximumSuppressionAttrs\")",
     }),
-    op("vision.get_valid_counts", &["data", "score_threshold"])
+    op("vision.get_valid_counts", &["data", "score_threshold"]).in_category(Category::Movement).controls(&["score_threshold"]).since(6)
+        .forms(&[
+            form(Releases::between(7, 7), 1).as_operator(&VALID_COUNTS_7).defaults(NO_THRESHOLD),
+            form(Releases::until(6), 1).as_operator(&VALID_COUNTS_6).defaults(NO_THRESHOLD),
+        ])
         .detached_attrs(&GET_VALID_COUNTS)
         .rule("GetValidCount", get_valid_counts)
         .cost(Cost::Reduction)
@@ -43,7 +53,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     `(batch, boxes)`",
             example: "vision.get_valid_counts(%boxes, 0.5f)",
         }),
-    op("vision.multibox_prior", &["data"])
+    op("vision.multibox_prior", &["data"]).in_category(Category::Movement)
         .attrs(&MULTI_BOX_PRIOR)
         .rule("MultiBoxPrior", multibox_prior)
         .cost(Cost::Elementwise)
@@ -54,7 +64,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(1, height · width · (sizes + ratios - 1), 4)`",
             example: "vision.multibox_prior(%x, sizes=[0.3f, 0.7f], ratios=[1f, 2f])",
         }),
-    op("vision.multibox_transform_loc", &["cls_prob", "loc_pred", "anchor"])
+    op("vision.multibox_transform_loc", &["cls_prob", "loc_pred", "anchor"]).in_category(Category::Movement).data(&["loc_pred"])
         .attrs(&MULTI_BOX_TRANSFORM_LOC)
         .rule("MultiBoxTransformLoc", multibox_transform_loc)
         .cost(Cost::Reduction)
@@ -71,7 +81,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "vision.non_max_suppression",
         &["data", "valid_count", "indices", "max_output_size", "iou_threshold"],
-    )
+    ).controls(&["valid_count", "indices", "max_output_size", "iou_threshold"])
+    .since(6)
+    .forms(&[
+        form(Releases::between(7, 7), 4).attrs(LIMITS).as_operator(&NMS_7),
+        form(Releases::between(6, 6), 2).attrs(LIMITS).as_operator(&NMS_6),
+    ])
     .detached_attrs(&NON_MAXIMUM_SUPPRESSION)
     .rule("NMS", non_max_suppression)
     .cost(OVERLAPS)
@@ -90,7 +105,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                   return_indices=False, \
                   attrs_type_key=\"relay.attrs.NonMaximumSuppressionAttrs\")",
     }),
-    op("vision.proposal", &["cls_prob", "bbox_pred", "im_info"])
+    op("vision.proposal", &["cls_prob", "bbox_pred", "im_info"]).controls(&["im_info"]).data(&["bbox_pred"]).since(6)
         .detached_attrs(&PROPOSAL)
         .rule("Proposal", proposal)
         .cost(OVERLAPS)
@@ -105,7 +120,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "vision.proposal(%prob, %offsets, %info, rpn_post_nms_top_n=300, \
                       attrs_type_key=\"relay.attrs.ProposalAttrs\")",
         }),
-    op("vision.regular_non_max_suppression", &["boxes", "scores"])
+    op("vision.regular_non_max_suppression", &["boxes", "scores"]).data(&["scores"]).since(14)
         .detached_attrs(&REGULAR_NON_MAXIMUM_SUPPRESSION)
         .rule("RegularNMS", regular_nms)
         .cost(OVERLAPS)
@@ -120,7 +135,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       iou_threshold=0.5f, score_threshold=0.1f, \
                       attrs_type_key=\"relay.attrs.RegularNonMaximumSuppressionAttrs\")",
         }),
-    op("vision.roi_align", &["data", "rois"])
+    op("vision.roi_align", &["data", "rois"]).controls(&["rois"]).other_axes().since(6)
         .detached_attrs(&ROI_ALIGN)
         .rule("ROIAlign", roi_align)
         .cost(REGIONS)
@@ -132,7 +147,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "vision.roi_align(%x, %rois, pooled_size=[7, 7], spatial_scale=0.0625f, \
                       attrs_type_key=\"relay.attrs.ROIAlignAttrs\")",
         }),
-    op("vision.roi_pool", &["data", "rois"])
+    op("vision.roi_pool", &["data", "rois"]).in_category(Category::Reduction).controls(&["rois"]).other_axes().since(6)
         .detached_attrs(&ROI_POOL)
         .rule("ROIPool", roi_pool)
         .cost(REGIONS)
@@ -144,7 +159,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "vision.roi_pool(%x, %rois, pooled_size=[7, 7], spatial_scale=0.0625f, \
                       attrs_type_key=\"relay.attrs.ROIPoolAttrs\")",
         }),
-    op("vision.yolo_reorg", &["data"])
+    op("vision.yolo_reorg", &["data"]).since(6)
         .attrs(&YOLO_REORG)
         .rule("YoloReorg", yolo_reorg)
         .cost(Cost::Free)
@@ -384,6 +399,11 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     call.lenient(same_size(call, (1, 0, &offsets.shape[0]), (0, 0, &prob.shape[0]), rule))?;
     let rule = "the anchors are the same for all images";
     call.lenient(has_size(call, (2, 0, &anchors.shape[0]), 1, rule))?;
+    for (position, dtype) in [(1, offsets.dtype), (2, anchors.dtype)] {
+        if dtype != prob.dtype {
+            call.lenient(dtype_mismatch(call, (0, prob.dtype), (position, dtype)))?;
+        }
+    }
     let batch = prob.shape[0].clone();
     let boxes = Type::tensor([batch.clone(), there.clone(), Dim::known(6)], prob.dtype);
     call.output(Type::tuple([boxes, Type::tensor([batch], DataType::INT32)]))

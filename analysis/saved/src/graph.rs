@@ -8,7 +8,9 @@ use serde::{
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use crate::{Error, MAX_NODES};
+use types::Release;
+
+use crate::{Error, MAX_NODES, former, kinds::Field};
 
 /// The index of a node. A node without a kind represents null.
 pub(crate) type Id = u32;
@@ -21,6 +23,8 @@ pub(crate) struct Graph<'t> {
     pub(crate) arrays: Vec<Cow<'t, str>>,
     /// The version of TVM that wrote it.
     pub(crate) version: Cow<'t, str>,
+    /// Its release: that of the printer until the graph is upgraded.
+    pub(crate) release: Release,
 }
 
 /// One object.
@@ -67,7 +71,7 @@ impl<'t> Graph<'t> {
         let root = raw.root.unwrap_or(u32::MAX);
         let Nodes(nodes) = raw.nodes.unwrap_or_default();
         let arrays = raw.b64ndarrays.into_iter().map(|Text(text)| text).collect();
-        let graph = Graph { root, nodes, arrays, version };
+        let graph = Graph { root, nodes, arrays, version, release: Release::DEFAULT };
         for (id, node) in graph.nodes.iter().enumerate() {
             if let Some(&far) = node.data.iter().find(|&&link| link as usize >= graph.nodes.len()) {
                 return Err(graph.bad(id as Id, &format!("there is no node {far}")));
@@ -91,6 +95,11 @@ impl<'t> Graph<'t> {
     /// Returns the kind of a node.
     pub(crate) fn kind(&self, id: Id) -> &str {
         &self.node(id).kind
+    }
+
+    /// Returns the fields of a known kind in the release that saved the graph.
+    pub(crate) fn fields(&self, kind: &str) -> Option<&'static [Field]> {
+        former::fields(kind, self.release)
     }
 
     /// Returns true if a node is not null.

@@ -1,8 +1,12 @@
 //! Conversion of modules that TVM saved to Relay text.
 //!
 //! [`convert`] reads the JSON of `tvm.ir.save_json` and returns the text that TVM 0.14 prints for it
-//! with `astext(show_meta_data=True)`, byte for byte. JSON of TVM 0.6 to 0.8 is upgraded as by TVM;
-//! later versions share one format.
+//! with `astext(show_meta_data=True)`, byte for byte. JSON of TVM 0.6 to 0.8 is upgraded to the format
+//! that later versions share.
+//!
+//! The calls of a module of TVM 0.6 or 0.7 mean what they mean in that release: `pad_value` is an
+//! attribute, `nn.batch_matmul` transposes its second operand. Its text has the attributes and defaults
+//! of the release, and a metadata section that names it, even if there is nothing else in it.
 //!
 //! Files are untrusted: every index is checked, the number of nodes is limited to [`MAX_NODES`] and the
 //! nesting of the output to [`MAX_NESTING`], and the length of the text is limited to a multiple of the
@@ -13,7 +17,9 @@
 //! The crate deliberately does not open or write files.
 
 mod archive;
+mod defaults;
 mod error;
+mod former;
 mod graph;
 mod kinds;
 mod map;

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    Error,
+    Error, former,
     graph::{Graph, Id, packed},
-    kinds::{self, FieldType},
+    kinds::FieldType,
     map, numbers,
     write::JsonWriter,
 };
@@ -21,10 +21,10 @@ impl Metadata {
     /// Adds an object to the section and returns its name.
     pub(crate) fn name(&mut self, graph: &Graph<'_>, id: Id) -> Result<&str, Error> {
         if !self.names.contains_key(&id) {
-            let kind = graph.kind(id);
-            if kind.is_empty() {
+            if !graph.is_there(id) {
                 return Err(graph.bad(id, "an object is expected here"));
             }
+            let kind = former::key(graph.kind(id), graph.release);
             let at = self.kinds.iter().position(|(known, _)| known == kind).unwrap_or_else(|| {
                 self.kinds.push((kind.to_owned(), Vec::new()));
                 self.kinds.len() - 1
@@ -150,7 +150,7 @@ impl<'g, 't> Index<'g, 't> {
             if &*node.kind == "Array" || &*node.kind == "Map" {
                 left.extend_from_slice(&node.data);
             } else if node.bytes.is_none() && &*node.kind != "runtime.String" {
-                let fields = kinds::fields(&node.kind).ok_or_else(|| graph.unknown(id))?;
+                let fields = graph.fields(&node.kind).ok_or_else(|| graph.unknown(id))?;
                 for field in fields {
                     match field.ty {
                         FieldType::Object => left.extend(graph.optional(id, field.name)?),
@@ -202,7 +202,7 @@ impl<'g, 't> Index<'g, 't> {
             return Ok(());
         }
         let mut fields = Vec::new();
-        for field in kinds::fields(&node.kind).unwrap_or_default() {
+        for field in self.graph.fields(&node.kind).unwrap_or_default() {
             let Some(text) = node.field(field.name) else {
                 // A version that did not have it yet: an object that is not there.
                 if field.ty == FieldType::Object {

@@ -8,12 +8,13 @@ mod attributes;
 mod expressions;
 mod types;
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
+use ::types::Release;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    Error, MAX_NESTING,
+    Error, MAX_NESTING, former,
     graph::{Graph, Id},
     metadata::Metadata,
     uses::Uses,
@@ -21,7 +22,8 @@ use crate::{
 
 /// The version of the text format.
 const FORMAT: &str = "0.0.5";
-/// The version of TVM in the output, unless the file is from a later one.
+/// The version of TVM in the output, unless the file is from a later one, or from one whose meaning of
+/// calls the text keeps.
 const VERSION: &str = "0.14.0";
 /// The limit on the output for a short file, in bytes.
 const MIN_LIMIT: usize = 256 << 20;
@@ -64,11 +66,15 @@ pub(crate) fn module(graph: &Graph<'_>, length: usize) -> Result<String, Error> 
             return Err(Error::new("no-module", graph.place(graph.root), message));
         }
     }
-    if !printer.metadata.is_empty() {
+    let writes_release = former::writes_release(graph.release);
+    if !printer.metadata.is_empty() || writes_release {
         out.push_str("\n#[metadata]\n");
-        let version =
-            if crate::upgrade::is_later(&graph.version) { &*graph.version } else { VERSION };
-        out.push_str(&printer.metadata.section(graph, version)?);
+        let version = match graph.release {
+            release if writes_release => Cow::Owned(format!("{release}.0")),
+            release if release > Release::DEFAULT => Cow::Borrowed(&*graph.version),
+            _ => Cow::Borrowed(VERSION),
+        };
+        out.push_str(&printer.metadata.section(graph, &version)?);
     }
     Ok(out)
 }

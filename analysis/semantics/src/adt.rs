@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use syntax::TextRange;
-use types::{Param, Type};
+use types::{Kind, Param, Type};
 
 use crate::body::{Name, Problem, RangeId, TypeUse, UnitRanges};
 
@@ -31,6 +31,11 @@ pub struct Constructor {
     pub fields: Vec<Type>,
     /// The constructor as a function over those parameters.
     pub ty: Type,
+}
+
+/// Returns true if a type argument has a kind, or may have any.
+pub(crate) fn is_of_kind(kind: Kind, arg: &Type) -> bool {
+    matches!(arg, Type::Error | Type::Hole | Type::Var(_)) || arg.as_argument(kind).is_some()
 }
 
 /// A lowered type definition.
@@ -63,7 +68,12 @@ impl TypeDef {
 impl Adt {
     /// Returns the data type applied to its own parameters.
     pub fn own_type(&self) -> Type {
-        Type::adt(self.name.clone(), self.params.iter().cloned().map(Type::Param))
+        Type::adt(self.name.clone(), self.params.iter().map(|param| Type::argument(param.as_arg())))
+    }
+
+    /// Returns true if arguments have the kinds of the parameters, as far as both are there.
+    pub(crate) fn takes(&self, args: &[Type]) -> bool {
+        self.params.iter().zip(args).all(|(param, arg)| is_of_kind(param.kind(), arg))
     }
 
     /// Returns true if the two have the same constructors with the same fields.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use operators::{Operator, attrs::AttrProblem};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
-use types::{AttrValue, Attrs, DataType, Dim, Kind, Param, Shape, Type};
+use types::{AttrValue, Attrs, DataType, Kind, Param, RelationKey, Releases, Shape, Type};
 
 use crate::features::UnitFeatures;
 pub(crate) use index::{has_meta, name_bit};
@@ -83,6 +83,10 @@ impl UnitId {
 pub struct Body {
     /// The header, the statements, and the tail expression.
     pub units: Vec<Arc<Unit>>,
+    /// The releases of TVM that write all calls of the units.
+    pub releases: Releases,
+    /// Other releases than 0.14 in which a call may have another meaning.
+    pub other: Releases,
 }
 
 /// The header, a statement or the tail expression of a definition.
@@ -114,6 +118,10 @@ pub struct Unit {
     pub problems: Vec<Problem>,
     /// The kinds of constructs in the unit.
     pub features: UnitFeatures,
+    /// The releases of TVM that write all calls of the unit.
+    pub releases: Releases,
+    /// Other releases than 0.14 in which a call may have another meaning.
+    pub other: Releases,
     /// A bit for each name that is bound in the unit.
     pub(crate) name_summary: u64,
     pub(crate) index: index::Lazy,
@@ -272,6 +280,9 @@ pub enum Literal {
         value: i64,
         /// The data type of its suffix.
         dtype: Option<DataType>,
+        /// Without a suffix, the data type in the comment after it: before TVM 0.9, `3 /* ty=int64 */` is
+        /// printed so.
+        claimed: Option<DataType>,
     },
     /// A floating point number.
     Float {
@@ -279,6 +290,8 @@ pub enum Literal {
         bits: u64,
         /// The data type of its suffix.
         dtype: Option<DataType>,
+        /// As of integers: in TVM 0.6 and 0.7, `1.5 /* ty=float64 */`.
+        claimed: Option<DataType>,
     },
 }
 
@@ -365,10 +378,8 @@ pub struct Function {
 /// One relation of a `where` clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WhereRelation {
-    /// `Broadcast`
-    pub name: SmolStr,
-    /// The range of the name.
-    pub range: RangeId,
+    /// `Broadcast`, with its attributes
+    pub relation: RelationKey,
     /// The related types; the default is the parameters and the result.
     pub args: Option<Vec<Type>>,
 }
@@ -392,13 +403,15 @@ pub struct CallData {
     /// The attributes as written.
     pub written: Vec<WrittenAttr>,
     /// `meta[relay.attrs.X][0]` instead of attributes.
-    pub meta_attrs: Option<(SmolStr, u32)>,
+    pub meta_attrs: Option<Box<(SmolStr, u32)>>,
     /// `<T, (10, 10)>`
-    pub type_args: Vec<TypeArg>,
+    pub type_args: Box<[Type]>,
     /// Set if the call is written with an infix operator: `%a + %b`.
     pub infix: bool,
     /// Set if the operator has the name of the manual, not that of TVM: `mul`.
     pub alias: bool,
+    /// The releases of TVM that write a call like this one.
+    pub releases: Releases,
 }
 
 /// A callee.
@@ -410,15 +423,6 @@ pub enum Callee {
     Name(Name),
     /// Any expression.
     Expr(ExprId),
-}
-
-/// A type argument.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TypeArg {
-    /// A type.
-    Type(Type),
-    /// A shape.
-    Shape(SmallVec<[Dim; 4]>),
 }
 
 /// An attribute as written.
@@ -439,8 +443,8 @@ pub struct WrittenAttr {
 pub struct TypeUse {
     /// `List`
     pub name: Name,
-    /// The number of its arguments.
-    pub args: usize,
+    /// Its arguments.
+    pub args: Box<[Type]>,
     /// The expected kind: a type, except in `Tensor[s, float32]` and `Tensor[(n, 3), float32]`.
     pub expected: Kind,
     /// The range.
@@ -459,7 +463,7 @@ pub struct TypeComment {
 }
 
 /// The subject of a type comment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Subject {
     /// An expression.
     Expr(ExprId),
@@ -534,6 +538,8 @@ pub enum ProblemKind {
     ParamWithArgs(Param),
     /// A positional argument after an attribute.
     ArgAfterAttr,
+    /// A string where a value is expected: `let %x = "float32";`.
+    StringValue,
     /// `_` in a field of a constructor: `type Box { Wrap(_) }`.
     OpenField,
 }

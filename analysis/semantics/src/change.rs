@@ -14,11 +14,14 @@ use salsa::{
 use syntax::{Edit, ParseLimits, Text};
 
 use crate::{
+    check::{check_file, context::has_context},
     content::{Base, Content, Editing, Parsed, Revision},
     db::{Database, SourceFile},
+    diagnostic::Levels,
     item::{DefKind, modules},
     key::DefKey,
     previous::{News, Previous},
+    queries::previous::previous,
     tree::parsed,
 };
 
@@ -43,7 +46,7 @@ impl Database {
         }
         let limits = match file.content(self) {
             Content::Text(revision, _) => revision.limits,
-            Content::Prelude(_) => ParseLimits::default(),
+            Content::Prelude(_) | Content::Closed => ParseLimits::default(),
         };
         let parsed = self.last_parse(file);
         let (text, edits) = editing.finish();
@@ -69,10 +72,42 @@ impl Database {
         catch_unwind(AssertUnwindSafe(|| parsed(self, file).clone())).ok()
     }
 
-    /// Removes the text of a file, which has been closed, with all results.
-    pub fn clear(&mut self, file: SourceFile) {
+    /// Adds closed files. Salsa's records of them stay: if each were allocated among the trees of a text, it
+    /// would keep a page of the heap when they are freed.
+    pub fn add_closed_files(&self, count: usize) -> Vec<SourceFile> {
+        let add = |_| {
+            let (levels, results) = (Levels::default(), Previous::none());
+            let file = SourceFile::new(self, Content::Closed, false, None, levels, results);
+            // The first memo allocates the table of memos.
+            previous(self, file);
+            file
+        };
+        (0..count).map(add).collect()
+    }
+
+    /// Closes a file: removes its text. The file itself stays, for the next text: the database never frees
+    /// files. What was computed from the text is freed with the next text, or by
+    /// [`free_closed`](Self::free_closed).
+    pub fn close(&mut self, file: SourceFile) {
         self.forget_results(file);
-        self.set_text(file, "", ParseLimits::default());
+        file.set_content(self).to(Content::Closed);
+        self.set_section(file, None);
+        self.set_levels(file, &Levels::default());
+    }
+
+    /// Frees what was computed from the texts of closed files.
+    ///
+    /// Salsa deletes the definitions of a file, and the memos about them, when the query that creates
+    /// them executes again. No one asks about a closed file, so this does, for each query of a file. It
+    /// takes all files together: the new memos of each would otherwise be allocated between the trees
+    /// that those before it have freed, and keep their pages.
+    pub fn free_closed(&mut self, files: &[SourceFile]) {
+        for &file in files {
+            check_file(self, file);
+            has_context(self, file);
+            previous(self, file);
+        }
+        self.free_replaced();
     }
 
     /// Frees what newer results have replaced: earlier results, and memos. Salsa keeps memos until the
@@ -100,7 +135,7 @@ impl Database {
             return;
         }
         // No memo keeps it alive, so that it is moved out of the input.
-        let mut previous = Arc::unwrap_or_clone(file.set_previous(self).to(Arc::default()));
+        let mut previous = Arc::unwrap_or_clone(file.set_previous(self).to(Previous::none()));
         previous.update(results);
         if is_full(&previous)
             && let Some((_, modules)) = existing
@@ -134,7 +169,7 @@ impl Database {
     pub fn forget_results(&mut self, file: SourceFile) {
         drop(self.take_news(file));
         if !file.previous(self).is_empty() {
-            file.set_previous(self).to(Arc::default());
+            file.set_previous(self).to(Previous::none());
         }
     }
 

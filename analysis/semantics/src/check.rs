@@ -7,23 +7,25 @@
 //! puts them together with those of the whole file, and makes their ranges absolute.
 
 pub(crate) mod allows;
+mod calls;
 mod cascades;
 mod cause;
 mod checked;
 mod constants;
-mod context;
+pub(crate) mod context;
 mod definition;
 mod differ;
 pub(crate) mod error_ranges;
+pub(crate) mod findings;
 mod lints;
 mod mistakes;
 mod names;
 mod origin;
-mod relation;
+mod other_names;
+mod sigils;
 mod suggest;
 mod syntax_errors;
 mod text;
-pub(crate) mod typing;
 
 use std::sync::Arc;
 
@@ -67,6 +69,15 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     Arc::new(found)
 }
 
+/// Returns the first syntax error of a file, without an analysis of its definitions.
+pub fn first_syntax_error(db: &dyn Db, file: SourceFile) -> Option<Diagnostic> {
+    let mut found = Vec::new();
+    syntax_errors::check(db, file, &mut found);
+    let mut first = found.into_iter().min_by_key(|diagnostic| diagnostic.range.start())?;
+    first.shorten();
+    Some(first)
+}
+
 /// Returns true if a comment in the file allows `diagnostic`, which is not one of [`check_file`].
 pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> bool {
     file_context(db, file).allows.allow(diagnostic.code, diagnostic.range.start())
@@ -77,7 +88,7 @@ pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> boo
 pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
-    let Context { errors, allows } = file_context(db, file);
+    let Context { errors, allows, .. } = file_context(db, file);
     let cascades = Cascades::of(db, file);
     found.retain(|d| !is_syntax_error(d) || !cascades.is_in_skipped_text(errors, d));
     cascades.keep_first(errors, &mut found);
@@ -112,7 +123,15 @@ pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> 
                     && !cascades.explains(errors, d)
                     && !cascades.is_in_skipped_text(errors, d)
         });
-        in_module.iter_mut().for_each(|diagnostic| suggestions.complete(diagnostic));
+        // `cast(%x, float16)`: the fix of the call quotes the name.
+        let quoted: Vec<TextRange> = in_module
+            .iter()
+            .filter(|d| d.code == Code::ArgumentCount)
+            .flat_map(|d| d.fixes.iter().flat_map(|fix| fix.edits.iter().map(|(range, _)| *range)))
+            .collect();
+        in_module.retain(|d| d.code != Code::UnknownName || !quoted.contains(&d.range));
+        same_names(db, file, &mut in_module);
+        in_module.retain_mut(|diagnostic| suggestions.complete(diagnostic));
         found.extend(in_module);
         tvm_findings.push(tvm_in_module);
     }
@@ -124,6 +143,45 @@ pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> 
     found.dedup();
     cause::merge(&mut found);
     found
+}
+
+/// Keeps one of several diagnostics about one name that is written wrongly: `Cons(h, _) => %h`, where `h` is meant as
+/// `%h`, and a data type that does not exist in several types.
+fn same_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
+    let is_of_name = |d: &Diagnostic| {
+        matches!(d.code, Code::UnknownConstructor | Code::UnknownDtype | Code::UnknownVariable)
+    };
+    if found.iter().filter(|d| is_of_name(d)).nth(1).is_none() {
+        return;
+    }
+    let text = file.text(db);
+    let mut kept: rustc_hash::FxHashMap<String, usize> = rustc_hash::FxHashMap::default();
+    let mut at = 0;
+    found.sort_by_key(|d| d.range.start());
+    let mut more: Vec<(usize, TextRange)> = Vec::new();
+    found.retain(|d| {
+        let name = text.get(std::ops::Range::<usize>::from(d.range)).unwrap_or_default();
+        let repeats = match d.code {
+            Code::UnknownDtype => kept.get(name),
+            Code::UnknownVariable => name.strip_prefix('%').and_then(|bare| kept.get(bare)),
+            _ => None,
+        };
+        if let Some(&first) = repeats {
+            more.push((first, d.range));
+            return false;
+        }
+        if matches!(d.code, Code::UnknownDtype | Code::UnknownConstructor) {
+            kept.insert(name.to_owned(), at);
+        }
+        at += 1;
+        true
+    });
+    for (first, range) in more.into_iter().take(MAX_DIAGNOSTICS) {
+        if found[first].related.len() < 6 {
+            let and_here = found[first].clone().related(range, "and here");
+            found[first] = and_here;
+        }
+    }
 }
 
 /// Returns true if a diagnostic reports a syntax error.

@@ -23,6 +23,8 @@ pub enum Content {
     Text(Revision, Option<Base>),
     /// The file of the prelude with this number, parsed on demand.
     Prelude(usize),
+    /// No text: the file is closed, and has no modules either.
+    Closed,
 }
 
 /// A text, and the limits of the parser.

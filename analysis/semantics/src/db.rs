@@ -3,15 +3,18 @@
 #![expect(missing_docs, reason = "what salsa generates carries no documentation")]
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
+use parking_lot::Mutex;
 use salsa::{Durability, Setter};
 use syntax::{ParseLimits, Text};
+use types::Release;
 
 use crate::{
     content::{Content, Revision},
+    declared::DeclaredOperators,
     diagnostic::Levels,
     metadata::Metadata,
     prelude,
@@ -34,9 +37,78 @@ pub struct SourceFile {
     #[returns(ref)]
     pub levels: Levels,
     /// The last results of its definitions.
-    #[default]
     #[returns(ref)]
     pub(crate) previous: Arc<Previous>,
+}
+
+/// The rules by which modules are analysed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Rules {
+    /// Those of this project: text of all releases is read, and types are inferred.
+    #[default]
+    General,
+    /// Exactly those of a release of TVM.
+    Tvm(Release),
+}
+
+impl Rules {
+    /// Parses `true`, which is 0.14, `false`, or a release such as `0.8`.
+    pub fn parse(text: &str) -> Option<Rules> {
+        match text {
+            "true" => Some(Rules::of(true)),
+            "false" => Some(Rules::of(false)),
+            text => Release::parse(text).map(Rules::Tvm),
+        }
+    }
+
+    /// Returns the rules of TVM 0.14, or the general ones.
+    pub fn of(tvm: bool) -> Rules {
+        if tvm { Rules::Tvm(Release::DEFAULT) } else { Rules::General }
+    }
+}
+
+/// The settings of the database that do not depend on the file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// The rules.
+    pub rules: Rules,
+    /// The release of the modules that may be of it, instead of the one nearest to 0.14.
+    pub assumed: Option<Release>,
+    /// True if modules see the prelude.
+    pub prelude: bool,
+    /// The operators of the project.
+    pub operators: DeclaredOperators,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        let operators = DeclaredOperators::default();
+        Setup { rules: Rules::General, assumed: None, prelude: true, operators }
+    }
+}
+
+impl Setup {
+    /// Returns the settings of a database.
+    pub fn of(db: &dyn Db) -> Setup {
+        let settings = Settings::get(db);
+        Setup {
+            rules: match settings.tvm(db) {
+                true => Rules::Tvm(settings.release(db)),
+                false => Rules::General,
+            },
+            assumed: settings.assumed(db),
+            prelude: !settings.prelude_files(db).is_empty(),
+            operators: settings.operators(db).clone(),
+        }
+    }
+
+    /// Returns the settings for runs: the general rules, which reject less, with the meanings of the release.
+    pub fn of_runs(mut self) -> Setup {
+        if let Rules::Tvm(release) = std::mem::take(&mut self.rules) {
+            self.assumed = Some(release);
+        }
+        self
+    }
 }
 
 /// Settings of the user.
@@ -45,9 +117,18 @@ pub struct Settings {
     /// True if modules are analysed exactly as by TVM.
     #[returns(copy)]
     pub tvm: bool,
+    /// The release of TVM whose rules they are: 0.14 by default.
+    #[returns(copy)]
+    pub release: Release,
+    /// The release that printed modules which do not tell, if another file says it.
+    #[returns(copy)]
+    pub(crate) assumed: Option<Release>,
     /// The files of the prelude in the order of [`crate::prelude`]; empty if modules do not see it.
     #[returns(ref)]
     pub(crate) prelude_files: Vec<SourceFile>,
+    /// The operators of the project.
+    #[returns(ref)]
+    pub operators: DeclaredOperators,
 }
 
 /// The database as queries see it.
@@ -107,12 +188,14 @@ impl Database {
         let storage = salsa::Storage::new(log);
         let mut db = Database { computed: Arc::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
-            SourceFile::builder(Content::Prelude(number), true, None, Levels::default())
+            let (levels, previous) = (Levels::default(), Previous::none());
+            SourceFile::builder(Content::Prelude(number), true, None, levels, previous)
                 .durability(Durability::HIGH)
                 .new(&db)
         });
         let prelude: Vec<SourceFile> = prelude.collect();
-        Settings::new(&db, false, prelude.clone());
+        let operators = DeclaredOperators::default();
+        Settings::new(&db, false, Release::DEFAULT, None, prelude.clone(), operators);
         db.prelude = prelude.into();
         db
     }
@@ -120,7 +203,7 @@ impl Database {
     /// Adds a file.
     pub fn add_file(&self, text: impl Into<Text>, limits: ParseLimits) -> SourceFile {
         let content = Content::Text(Revision { text: text.into(), limits }, None);
-        SourceFile::new(self, content, false, None, Levels::default())
+        SourceFile::new(self, content, false, None, Levels::default(), Previous::none())
     }
 
     /// Sets the metadata section of the file whose code `file` is. An equal one is no change.
@@ -134,6 +217,19 @@ impl Database {
     pub fn set_levels(&mut self, file: SourceFile, levels: &Levels) {
         if file.levels(self) != levels {
             file.set_levels(self).to(levels.clone());
+        }
+    }
+
+    /// Applies settings. Equal ones invalidate nothing.
+    pub fn set_up(&mut self, setup: &Setup) {
+        self.set_rules(setup.rules);
+        self.set_prelude(setup.prelude);
+        let settings = Settings::get(self);
+        if settings.assumed(self) != setup.assumed {
+            settings.set_assumed(self).to(setup.assumed);
+        }
+        if *settings.operators(self) != setup.operators {
+            settings.set_operators(self).to(setup.operators.clone());
         }
     }
 
@@ -163,12 +259,23 @@ impl Database {
         salsa::Database::cancellation_token(self)
     }
 
-    /// Sets whether modules are analysed exactly as by TVM.
+    /// Sets whether modules are analysed exactly as by TVM 0.14.
     pub fn set_tvm(&mut self, tvm: bool) {
-        let settings = Settings::get(self);
-        if settings.tvm(self) != tvm {
-            settings.set_tvm(self).to(tvm);
+        self.set_rules(Rules::of(tvm));
+    }
+
+    /// Sets the rules by which modules are analysed.
+    pub fn set_rules(&mut self, rules: Rules) {
+        if Setup::of(self).rules == rules {
+            return;
         }
+        let settings = Settings::get(self);
+        let (tvm, release) = match rules {
+            Rules::General => (false, Release::DEFAULT),
+            Rules::Tvm(release) => (true, release),
+        };
+        settings.set_tvm(self).to(tvm);
+        settings.set_release(self).to(release);
     }
 }
 
@@ -182,7 +289,7 @@ pub struct QueryLog {
 
 impl QueryLog {
     fn with<R>(&self, use_log: impl FnOnce(&mut Vec<String>) -> R) -> R {
-        use_log(&mut self.ran.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        use_log(&mut self.ran.lock())
     }
 
     /// Makes the `number`-th query from now panic, for tests of recovery; 0 for none.

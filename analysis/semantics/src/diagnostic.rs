@@ -7,16 +7,16 @@ mod search;
 mod shorten;
 
 pub(crate) use cause::{Cause, Flow, are_same};
-pub use codes::{Code, Level, Levels, Severity};
+pub use codes::{Code, Level, Levels, Lint, NoLevel, Severity};
 pub use edits::Edits;
 pub use levels::apply_levels;
-pub(crate) use search::Among;
 use search::Search;
+pub(crate) use search::{Among, External};
 use syntax::TextRange;
 
-/// A finding in a file.
+/// A finding in a file, or while its definition is checked, a [`DefDiagnostic`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Diagnostic {
+pub struct Diagnostic<P = TextRange> {
     /// The stable code, such as `shape-mismatch`.
     pub code: Code,
     /// The severity.
@@ -26,7 +26,7 @@ pub struct Diagnostic {
     /// The primary range, in bytes of the file.
     pub range: TextRange,
     /// Related places, such as the origin of a conflicting size or the binder of a name.
-    pub related: Vec<Related>,
+    pub related: Vec<Related<P>>,
     /// A suggestion without edits.
     pub help: Option<String>,
     /// The possible fixes, the best one first.
@@ -34,16 +34,36 @@ pub struct Diagnostic {
     /// Set if the code in the range has no effect; editors fade it.
     pub unnecessary: bool,
     /// The facts that it depends on, to merge diagnostics with the same cause.
-    pub(crate) cause: Option<Box<Cause>>,
+    pub(crate) cause: Option<Box<Cause<P>>>,
     /// The search for a similar name, until the diagnostics of the file are put together.
     pub(crate) search: Option<Box<Search>>,
 }
 
+/// A finding of a definition. It has ranges from the start of the definition, except for places in others:
+/// an argument relates to a parameter of the function that is called. With offsets in the file, those of all
+/// later definitions would be computed again after each line break.
+pub(crate) type DefDiagnostic = Diagnostic<InDef>;
+
+/// A range in the definition that is checked, or in another one of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct InDef {
+    /// The other definition.
+    pub(crate) def: Option<salsa::Id>,
+    /// The range from the start of the definition.
+    pub(crate) range: TextRange,
+}
+
+impl From<TextRange> for InDef {
+    fn from(range: TextRange) -> InDef {
+        InDef { def: None, range }
+    }
+}
+
 /// A related place of a diagnostic.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Related {
+pub struct Related<P = TextRange> {
     /// The range in the same file.
-    pub range: TextRange,
+    pub range: P,
     /// The label of the range.
     pub message: String,
     /// The relation to the diagnostic.
@@ -71,9 +91,9 @@ pub struct Fix {
     pub edits: Edits,
 }
 
-impl Diagnostic {
+impl<P> Diagnostic<P> {
     /// Creates a diagnostic with the default severity of its code.
-    pub fn new(code: Code, range: TextRange, message: impl Into<String>) -> Diagnostic {
+    pub fn new(code: Code, range: TextRange, message: impl Into<String>) -> Diagnostic<P> {
         Diagnostic {
             code,
             severity: code.severity(),
@@ -89,7 +109,7 @@ impl Diagnostic {
     }
 
     /// Adds a related place.
-    pub fn related(self, range: TextRange, message: impl Into<String>) -> Diagnostic {
+    pub fn related(self, range: impl Into<P>, message: impl Into<String>) -> Diagnostic<P> {
         self.relate(Role::Detail, range, message)
     }
 
@@ -97,15 +117,15 @@ impl Diagnostic {
     pub(crate) fn relate(
         mut self,
         role: Role,
-        range: TextRange,
+        range: impl Into<P>,
         message: impl Into<String>,
-    ) -> Diagnostic {
-        self.related.push(Related { range, message: message.into(), role });
+    ) -> Diagnostic<P> {
+        self.related.push(Related { range: range.into(), message: message.into(), role });
         self
     }
 
     /// Sets the suggestion.
-    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic<P> {
         self.help = Some(help.into());
         self
     }
@@ -115,12 +135,12 @@ impl Diagnostic {
         mut self,
         title: impl Into<String>,
         edits: impl IntoIterator<Item = (TextRange, String)>,
-    ) -> Diagnostic {
+    ) -> Diagnostic<P> {
         self.add_fix(title, edits);
         self
     }
 
-    fn add_fix(
+    pub(crate) fn add_fix(
         &mut self,
         title: impl Into<String>,
         edits: impl IntoIterator<Item = (TextRange, String)>,
@@ -128,17 +148,34 @@ impl Diagnostic {
         self.fixes.push(Fix { title: title.into(), edits: edits.into_iter().collect() });
     }
 
-    /// Converts all ranges. Deferred edits follow from the tree of the file and have its ranges already.
-    pub(crate) fn map_ranges(&mut self, map: impl Fn(TextRange) -> TextRange) {
+    /// Converts all ranges, and the places in other definitions. Deferred edits follow from the tree of the
+    /// file and have its ranges already.
+    pub(crate) fn map_places<Q>(
+        mut self,
+        map: impl Fn(TextRange) -> TextRange,
+        place: impl Fn(P) -> Q,
+    ) -> Diagnostic<Q> {
         let convert = |range: &mut TextRange| *range = map(*range);
-        convert(&mut self.range);
-        self.related.iter_mut().for_each(|related| convert(&mut related.range));
         let edits = self.fixes.iter_mut().map(|fix| &mut fix.edits);
         let edits = edits.filter(|edits| !edits.is_deferred());
         edits.flat_map(|edits| edits.iter_mut()).for_each(|(range, _)| convert(range));
         self.search.iter_mut().for_each(|search| convert(&mut search.range));
-        if let Some(cause) = &mut self.cause {
-            cause.ranges_mut().for_each(convert);
+        let related = self.related.into_iter().map(|Related { range, message, role }| Related {
+            range: place(range),
+            message,
+            role,
+        });
+        Diagnostic {
+            code: self.code,
+            severity: self.severity,
+            message: self.message,
+            range: map(self.range),
+            related: related.collect(),
+            help: self.help,
+            fixes: self.fixes,
+            unnecessary: self.unnecessary,
+            cause: self.cause.map(|cause| Box::new(cause.map_places(&place))),
+            search: self.search,
         }
     }
 
@@ -151,7 +188,7 @@ impl Diagnostic {
     }
 
     /// Marks the code in the range as without effect.
-    pub fn unnecessary(mut self) -> Diagnostic {
+    pub fn unnecessary(mut self) -> Diagnostic<P> {
         self.unnecessary = true;
         self
     }

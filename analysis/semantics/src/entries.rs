@@ -8,7 +8,7 @@ use std::{
 use rustc_hash::FxHashSet;
 use syntax::{Node, SyntaxKind, TextRange, TextSize, Token};
 use types::AttrValue;
-use weights::{CONSTANT, FoldedLine, drop_entries, drops_part, is_folded};
+use weights::{CONSTANT, FoldedLine, Outline, drop_entries, drops_part, is_folded};
 
 use crate::{
     body::{Expr, ExprId, ExprRef, Unit, UnitId},
@@ -118,7 +118,7 @@ pub fn drop_constants(
         numbers.extend(line.drops.filter(|_| line.constants == Some(count))?);
         ((0..count).map(Some).collect(), vec![(line.drops_range, drops_part(&numbers))])
     } else {
-        let dropped = drop_entries(text, section, &numbers)?;
+        let dropped = drop_entries(&Outline::whole(text), section, &numbers)?;
         (dropped.numbers, dropped.edits)
     };
     let start = def.start(db);

@@ -26,6 +26,8 @@ impl UnitFeatures {
     pub const FREE_VARIABLE: UnitFeatures = UnitFeatures(1 << 7);
     /// A problem that lowering found.
     pub const PROBLEM: UnitFeatures = UnitFeatures(1 << 8);
+    /// A call that only other releases than 0.14 write.
+    pub const OTHER_RELEASE: UnitFeatures = UnitFeatures(1 << 9);
 
     /// Returns true if the sets have a feature in common.
     pub fn has(self, others: UnitFeatures) -> bool {

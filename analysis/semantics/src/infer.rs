@@ -14,6 +14,7 @@
 //! inputs as before keeps its types ([`reuse`]), and equal units are solved once ([`repeated`]).
 
 mod assume;
+mod batch;
 mod call;
 mod comments;
 mod constants;
@@ -24,28 +25,33 @@ mod finding;
 mod freeze;
 mod function;
 mod generalise;
+mod learned;
 mod pattern;
 mod printed;
 mod repeated;
 mod results;
 mod reuse;
-mod rules;
+mod sizes;
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use types::{DTypeTerm, Level, NodeId, Param, ParamId, RelationId, Solver, Type};
+use types::{DTypeTerm, Level, NodeId, Param, Solver, Type};
 
 pub use crate::metadata::MetaEntry;
+pub use crate::relations::typing_rule;
 use crate::{body::*, features::UnitFeatures, scope::Scopes};
+use batch::{Batch, OpenUnit};
 pub use env::{Env, Global, ModuleData};
-pub use finding::{Finding, Mismatch};
+pub use finding::{
+    DependsOn, Finding, FindingKind, FindingSubject, Mismatch, Remark, TypeLimit, UnresolvedName,
+};
+use learned::{Learned, settled};
 use repeated::Repeated;
 pub use results::{Inference, Numeric, UnitTypes};
 pub(crate) use reuse::Inferred;
 use reuse::{Inputs, Known};
-pub use rules::typing_rule;
 
 /// The inference of another body, reused where nothing differs.
 struct Memo<'m> {
@@ -65,9 +71,10 @@ pub fn infer_groups(
     keeps_weak: bool,
     env: &dyn Env,
 ) -> Vec<Inference> {
-    let mut infer = Infer::new(bodies, env);
-    infer.keeps_weak = keeps_weak;
-    infer.whole_groups(groups);
+    let infer = settled(bodies, env, |infer| {
+        infer.keeps_weak = keeps_weak;
+        infer.whole_groups(groups);
+    });
     infer.finish(None)
 }
 
@@ -94,31 +101,19 @@ struct Infer<'a> {
     bodies: &'a [(&'a Body, &'a Scopes)],
     env: &'a dyn Env,
     solver: Solver,
+    batch: Batch,
     /// Frozen units, by body, up to the last one that was begun.
     done: Vec<Vec<Option<Arc<UnitTypes>>>>,
-    /// The units of the open batch.
-    open: Vec<OpenUnit>,
     /// The level of the table before each expression of the current unit.
     levels: Vec<Level>,
     /// For the unit and each function around the current expression: the number of expressions up
     /// to the last one with an effect.
     effects: Vec<u32>,
-    /// The index of each open unit in `open`.
-    open_at: FxHashMap<UnitRef, usize>,
-    /// Nodes of variables bound outside the batch, one per variable, so that sharing is preserved.
-    imported: FxHashMap<(u32, LocalRef), NodeId>,
-    /// The expression that each relation originates from.
-    origins: Vec<(UnitRef, ExprId)>,
-    /// Globals with one type for all uses in the definition: those of which only a part of the type
-    /// is known, and all of them if the whole group is inferred in one table.
-    globals: FxHashMap<Name, NodeId>,
     /// True if the whole group is inferred in one table, in TVM's order.
     whole: bool,
     /// Variables whose annotations are ignored because TVM may have printed them; `None` if
     /// annotations are never ignored.
     printed: Option<Vec<(UnitRef, BinderId)>>,
-    /// The number of relations that have been reported.
-    reported: usize,
     /// The function types of the group, where they are open.
     group: Vec<Option<GroupSignature>>,
     /// The inferred types of the definitions.
@@ -128,20 +123,10 @@ struct Infer<'a> {
     /// True for definitions whose types have a part that may not be generalised, because a
     /// reference holds it.
     weak: Vec<bool>,
-    /// Written type parameters of functions, with their counterparts in the table.
-    rigid: FxHashMap<ParamId, Param>,
-    /// Variables that are bound to constants of open data types.
-    constants: constants::Constants,
-    /// Relations of `where` clauses.
-    given: Vec<RelationId>,
-    /// The first relation inside each function with type parameters.
-    first_relations: FxHashMap<(UnitRef, FnId), usize>,
-    /// Undecided relations whose results have been replaced by the error type.
-    given_up: FxHashSet<RelationId>,
-    /// Recursive functions declared before their bodies, by unit and number.
-    declared: FxHashMap<(UnitRef, FnId), function::Declared>,
-    /// The result of the current definition, if it is inferred statement by statement.
-    result: Option<NodeId>,
+    /// What is known of written type parameters before the bodies are inferred.
+    learned: Learned,
+    /// What this run has found of them.
+    found: Learned,
     /// True if types held in references are not generalised: all uses of the definitions are here.
     keeps_weak: bool,
     /// True if inference has exceeded its budget and has been abandoned.
@@ -149,12 +134,10 @@ struct Infer<'a> {
     /// True if a known type has changed because a `?` was unified with a size. Earlier and later
     /// uses then disagree, and the body has to be inferred in one table.
     entangled: bool,
-    /// True if an inferred type is more general than the written one.
-    generalised: bool,
     /// The operators that are suggested for unknown names.
     similar: FxHashMap<Name, Option<&'static operators::Operator>>,
     /// The numbers of the frozen units that are not plain, by body, in order.
-    remarkable: Vec<Vec<u32>>,
+    units_with_findings: Vec<Vec<u32>>,
     printer: comments::Printer,
 }
 
@@ -165,24 +148,6 @@ struct GroupSignature {
     ret: NodeId,
     /// The function, polymorphic in the type parameters that are written.
     node: NodeId,
-}
-
-/// A unit whose types are not frozen yet.
-struct OpenUnit {
-    at: UnitRef,
-    exprs: Vec<NodeId>,
-    binders: Vec<Option<NodeId>>,
-    findings: Vec<Finding>,
-    /// The types of free names and globals, compared before the memo is reused.
-    inputs: Vec<Type>,
-    /// Uses of polymorphic types, with the data types chosen for literals.
-    instances: Vec<(ExprId, Instance)>,
-    /// Variables of polymorphic types, with the parameters that stand for data types of literals.
-    numeric: Vec<(BinderId, Vec<Param>)>,
-    /// Literals whose data type is chosen by each use of a constant.
-    constants: Vec<(ExprId, Param)>,
-    /// Expressions whose type is assumed because of an error.
-    assumed: Vec<ExprId>,
 }
 
 /// The choice of a use of a polymorphic type.
@@ -197,38 +162,29 @@ enum Instance {
 
 impl<'a> Infer<'a> {
     fn new(bodies: &'a [(&'a Body, &'a Scopes)], env: &'a dyn Env) -> Infer<'a> {
+        let mut solver = Solver::new();
+        solver.keep_caveats(env.strict());
         Infer {
             bodies,
             env,
-            solver: Solver::new(),
+            solver,
+            batch: Batch::default(),
             done: bodies.iter().map(|(body, _)| Vec::with_capacity(body.units.len())).collect(),
-            open: Vec::new(),
             levels: Vec::new(),
             effects: Vec::new(),
-            open_at: FxHashMap::default(),
-            imported: FxHashMap::default(),
-            origins: Vec::new(),
-            globals: FxHashMap::default(),
             whole: false,
             printed: None,
-            reported: 0,
             group: vec![None; bodies.len()],
             signatures: vec![None; bodies.len()],
             numeric: vec![Vec::new(); bodies.len()],
             weak: vec![false; bodies.len()],
-            rigid: FxHashMap::default(),
-            constants: constants::Constants::default(),
-            given: Vec::new(),
-            first_relations: FxHashMap::default(),
-            given_up: FxHashSet::default(),
-            declared: FxHashMap::default(),
-            result: None,
+            learned: Learned::default(),
+            found: Learned::default(),
             keeps_weak: false,
             exhausted: false,
             entangled: false,
-            generalised: false,
             similar: FxHashMap::default(),
-            remarkable: vec![Vec::new(); bodies.len()],
+            units_with_findings: vec![Vec::new(); bodies.len()],
             printer: comments::Printer::default(),
         }
     }
@@ -252,7 +208,7 @@ impl<'a> Infer<'a> {
         let mut inputs = Vec::new();
         while next < count {
             self.env.poll();
-            if let Some(known) = known.as_mut().filter(|_| self.open.is_empty()) {
+            if let Some(known) = known.as_mut().filter(|_| self.batch.units.is_empty()) {
                 let types = known.unchanged_from(next);
                 self.done[0].extend(types.iter().cloned().map(Some));
                 next += types.len();
@@ -264,7 +220,7 @@ impl<'a> Infer<'a> {
             next += 1;
             self.done[0].push(None);
             let at = UnitRef { body: 0, unit: UnitId(unit as u32) };
-            if self.open.is_empty() {
+            if self.batch.units.is_empty() {
                 if let Some(known) = &mut known
                     && let Some(types) = known.get(unit)
                     && match known.compare(unit, body) {
@@ -281,8 +237,8 @@ impl<'a> Infer<'a> {
             inputs.clear();
             self.add_inputs(at, &mut inputs);
             let of_unit = &body.units[unit];
-            let is_keyed =
-                self.open.is_empty() && repeated::has_key(of_unit, &inputs, scopes.unit(at.unit));
+            let is_keyed = self.batch.units.is_empty()
+                && repeated::has_key(of_unit, &inputs, scopes.unit(at.unit));
             if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
                 self.reuse(unit, types);
                 if let Some(known) = &mut known {
@@ -317,8 +273,8 @@ impl<'a> Infer<'a> {
 
     /// Takes the types of a unit of the first body from elsewhere.
     fn reuse(&mut self, unit: usize, types: Arc<UnitTypes>) {
-        if !types.is_plain() {
-            self.remarkable[0].push(unit as u32);
+        if types.has_findings() {
+            self.units_with_findings[0].push(unit as u32);
         }
         self.done[0][unit] = Some(types);
     }
@@ -367,7 +323,7 @@ impl<'a> Infer<'a> {
         if self.exhausted || !self.has_decided_constants() {
             return false;
         }
-        self.open.iter().all(|open| {
+        self.batch.units.iter().all(|open| {
             let unit = &self.bodies[open.at.body as usize].0.unit(open.at.unit);
             let closed = |binder: &BinderId| match open.binders[binder.index()] {
                 Some(node) => self.solver.table.resolve(node).is_closed(),
@@ -429,24 +385,24 @@ impl<'a> Infer<'a> {
     /// Returns the node of a variable bound outside the current unit.
     fn outer_variable(&mut self, body: u32, binding: LocalRef) -> NodeId {
         let at = UnitRef { body, unit: binding.unit };
-        if let Some(&open) = self.open_at.get(&at) {
-            let known = self.open[open].binders[binding.binder.index()];
+        if let Some(&open) = self.batch.indices.get(&at) {
+            let known = self.batch.units[open].binders[binding.binder.index()];
             return known.unwrap_or_else(|| self.solver.table.import(&Type::Error));
         }
-        if let Some(&node) = self.imported.get(&(body, binding)) {
+        if let Some(&node) = self.batch.imported.get(&(body, binding)) {
             return node;
         }
         let ty = self.frozen(body, binding).cloned().unwrap_or(Type::Error);
         let node = self.solver.table.import(&ty);
-        self.imported.insert((body, binding), node);
+        self.batch.imported.insert((body, binding), node);
         node
     }
 
     /// Infers one unit as part of the open batch.
     fn run(&mut self, at: UnitRef, inputs: Vec<Type>) {
         let unit = self.unit(at);
-        self.open_at.insert(at, self.open.len());
-        self.open.push(OpenUnit {
+        self.batch.indices.insert(at, self.batch.units.len());
+        self.batch.units.push(OpenUnit {
             at,
             exprs: Vec::with_capacity(unit.exprs.len()),
             binders: vec![None; unit.binders.len()],
@@ -454,6 +410,7 @@ impl<'a> Infer<'a> {
             inputs,
             instances: Vec::new(),
             numeric: Vec::new(),
+            functions: Vec::new(),
             constants: Vec::new(),
             assumed: Vec::new(),
         });
@@ -489,18 +446,18 @@ impl<'a> Infer<'a> {
         let nodes = self.solver.table.len();
         if !self.exhausted && nodes > LEAST_BUDGET && nodes > budget(self.bodies) {
             self.exhausted = true;
-            self.find(Finding::Budget { expr });
+            self.find(Finding::of_text(FindingSubject::Expr(expr), FindingKind::Budget));
         }
         !self.exhausted
     }
 
     fn current(&mut self) -> &mut OpenUnit {
-        let last = self.open.len() - 1;
-        &mut self.open[last]
+        let last = self.batch.units.len() - 1;
+        &mut self.batch.units[last]
     }
 
     fn node(&self, expr: ExprId) -> NodeId {
-        self.open[self.open.len() - 1].exprs[expr.index()]
+        self.batch.units[self.batch.units.len() - 1].exprs[expr.index()]
     }
 
     fn set_binder(&mut self, binder: BinderId, node: NodeId) {

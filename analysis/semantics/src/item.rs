@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use syntax::{
     Element, GreenNode, GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, TextRange,
-    TextSize,
+    TextSize, Token,
     ast::{self, AstNode},
 };
 
@@ -155,17 +155,34 @@ pub struct Module<'db> {
     pub items: Vec<Def<'db>>,
 }
 
-/// The modules of a file.
+/// The modules of a file, at least one unless it is closed.
 #[salsa::tracked(returns(ref))]
 pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
+    if file.is_closed(db) {
+        return Vec::new();
+    }
     let parse = file.parse(db);
     let root = Node::root(&parse.green);
     let mut modules = Vec::new();
     let mut items: Vec<Def<'_>> = Vec::new();
     let mut seen: FxHashMap<(DefKind, Name), u32> = FxHashMap::default();
     let mut number = 0;
+    // The first function of the module.
+    let mut first: Option<(Name, Node<'_>)> = None;
+    // True if a comment before the next item may be the title of a module.
+    let mut marked = false;
+    let mut at_line_start = true;
     for (place, element) in (0..).zip(root.elements()) {
-        let Element::Node(node) = element else { continue };
+        let node = match element {
+            Element::Node(node) => node,
+            Element::Token(token) => {
+                let is_space = token.kind() == SyntaxKind::WHITESPACE;
+                marked |= at_line_start && !is_space && is_mark(token.kind(), token.text());
+                at_line_start = is_space && token.text().ends_with('\n');
+                continue;
+            }
+        };
+        at_line_start = false;
         let (kind, name) = match node.kind() {
             SyntaxKind::FN_DEF => (DefKind::Fn, ast::FnDef::cast(node).and_then(|d| d.name())),
             SyntaxKind::TYPE_DEF => {
@@ -179,6 +196,7 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
                 if !items.is_empty() {
                     modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
                     seen.clear();
+                    first = None;
                     number += 1;
                 }
                 continue;
@@ -188,12 +206,32 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
         if kind == DefKind::Version && !items.is_empty() {
             modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
             seen.clear();
+            first = None;
             number += 1;
         }
         let name = match kind {
             DefKind::Tir => tir_name(node),
+            // `def main(…)` and `def %main(…)` define `@main`, with an error about the sigil.
+            DefKind::Fn => name.map(|name| defined_name(&name.text())).unwrap_or_default(),
             _ => name.map(|name| Name::new(name.text())).unwrap_or_default(),
         };
+        // Two modules without headers: `# before` and `# after` are above them, or the first function of a printed
+        // module is printed once more.
+        let marked = std::mem::take(&mut marked);
+        let is_repeated = |name: &Name| seen.contains_key(&(kind, name.clone()));
+        let is_reprinted = || {
+            let same = first.as_ref().filter(|(first, _)| *first == name);
+            same.is_some_and(|(_, first)| is_printed(*first) && is_printed(node))
+        };
+        if kind == DefKind::Fn && (marked && is_repeated(&name) || is_reprinted()) {
+            modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
+            seen.clear();
+            first = None;
+            number += 1;
+        }
+        if kind == DefKind::Fn && first.is_none() {
+            first = Some((name.clone(), node));
+        }
         let occurrence = seen.entry((kind, name.clone())).or_insert(0);
         let def = Def::new(db, file, number, kind, name, *occurrence, place, node.start());
         *occurrence += 1;
@@ -201,6 +239,36 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
     }
     modules.push(Module::new(db, file, number, items));
     modules
+}
+
+/// Returns the name of a function with the sigil of globals.
+fn defined_name(text: &str) -> Name {
+    match text.strip_prefix('%') {
+        Some(bare) => format!("@{bare}").into(),
+        None if text.starts_with(|c: char| c.is_alphabetic()) => format!("@{text}").into(),
+        None => Name::new(text),
+    }
+}
+
+/// Returns true for a comment that is the title of a module, as somebody writes it who prints two of them:
+/// `# before`, `// after FuseOps`.
+fn is_mark(kind: SyntaxKind, comment: &str) -> bool {
+    const TITLES: &[&str] =
+        &["before", "after", "original", "optimized", "input", "output", "module", "pass ", "="];
+    if !matches!(kind, SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT) {
+        return false;
+    }
+    let heading = comment.trim_start_matches(['/', '#', '-', ' ']).to_ascii_lowercase();
+    TITLES.iter().any(|begin| heading.starts_with(begin))
+}
+
+/// Returns true for a definition with comments about types, as TVM prints them and nobody writes them.
+fn is_printed(node: Node<'_>) -> bool {
+    let is_about_type = |token: Token<'_>| {
+        matches!(token.kind(), SyntaxKind::BLOCK_COMMENT | SyntaxKind::HASH_COMMENT)
+            && token.text().contains("ty=")
+    };
+    node.descendants().any(|node| node.tokens().any(is_about_type))
 }
 
 /// Returns the name of a TIR function as Relay code calls it.

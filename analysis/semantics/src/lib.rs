@@ -17,6 +17,7 @@ mod change;
 mod check;
 mod content;
 mod db;
+mod declared;
 mod diagnostic;
 mod ends;
 mod entries;
@@ -31,6 +32,7 @@ pub mod module;
 pub mod prelude;
 mod previous;
 mod queries;
+mod relations;
 pub mod scope;
 #[doc(hidden)]
 pub mod test_panic;
@@ -40,13 +42,15 @@ mod view;
 
 pub use body::ExprRef;
 pub use check::{
-    MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, is_allowed, is_fully_typed,
-    nearest_code, source_of, trail_of, writable,
+    MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, first_syntax_error, is_allowed,
+    is_fully_typed, nearest_code, source_of, trail_of, writable,
 };
 pub use content::Editing;
-pub use db::{Database, Db, QueryLog, Settings, SourceFile};
+pub use db::{Database, Db, QueryLog, Rules, Settings, Setup, SourceFile};
+pub use declared::{DeclaredOperator, DeclaredOperators, DeclaredResult};
 pub use diagnostic::{
-    Code, Diagnostic, Edits, Fix, Level, Levels, Related, Role, Severity, apply_levels,
+    Code, Diagnostic, Edits, Fix, Level, Levels, Lint, NoLevel, Related, Role, Severity,
+    apply_levels,
 };
 pub use entries::{drop_constants, mentioned_constants, renumber_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};

@@ -23,14 +23,16 @@ use syntax::{
     Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{Kind, Param, ParamId, Type};
+use types::{DTypeClass, Kind, Param, ParamId, Releases, Type};
 
 use crate::body::*;
+use attr::other_meaning;
+pub(crate) use attr::{means_another, rebind};
 pub(crate) use common::is_shareable;
 use common::{Common, Old};
 use features::features_of;
-use scope::{Names, Scope};
-use shared::{Claim, Shared};
+use scope::{Names, Scope, TypeParams};
+use shared::{Claim, Shared, is_claim};
 pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
 pub use type_def::lower_type_def;
@@ -52,7 +54,9 @@ impl Lowered {
     pub fn new(green: &GreenNode, other: Option<&Lowered>) -> Lowered {
         let parts = lower(Node::root(green), other);
         let body = other.filter(|_| parts.has_same_body).map(|other| other.body.clone());
-        let body = body.unwrap_or_else(|| Arc::new(Body { units: parts.units }));
+        let body = body.unwrap_or_else(|| {
+            Arc::new(Body { units: parts.units, releases: parts.releases, other: parts.other })
+        });
         let is_same = parts.has_same_ranges;
         let source = other.filter(|other| is_same && other.source.starts == parts.starts);
         let source = source.map(|other| other.source.clone());
@@ -77,6 +81,9 @@ struct Parts {
     units: Vec<Arc<Unit>>,
     ranges: Vec<UnitRanges>,
     starts: Vec<TextSize>,
+    /// See [`Body::releases`] and [`Body::other`].
+    releases: Releases,
+    other: Releases,
     /// True if all units are those of the other version.
     has_same_body: bool,
     /// True if all ranges in the units are.
@@ -93,8 +100,8 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
     let (header, header_ranges) = match other.filter(|other| has_same_header(node, &other.green)) {
         Some(other) => {
             let header = other.body.units[0].clone();
-            lowering.type_params =
-                header.header().map(|header| header.type_params.clone()).unwrap_or_default();
+            let params = header.header().into_iter().flat_map(|header| &header.type_params);
+            lowering.type_params.extend(params.cloned());
             (header, other.source.units[0].clone())
         }
         None => {
@@ -160,7 +167,23 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
         ranges.extend_from_slice(&old_source[first..]);
         starts.extend(moved(&old.source.starts[first + 1..], old.block.range().end(), end));
     }
-    Parts { units, ranges, starts, has_same_body, has_same_ranges }
+    // Those of all units stay if those of the header and of the replaced units do.
+    let lowered = &units[1 + common.prefix..][..slots.len()];
+    let known = old.as_ref().map(|(old, _)| old.body).filter(|old| {
+        let replaced = &old_units[common.prefix..old_units.len() - common.suffix];
+        releases_of(&old.units[..1]) == releases_of(&units[..1])
+            && releases_of(replaced) == releases_of(lowered)
+    });
+    let known = known.map(|old| (old.releases, old.other));
+    let (releases, other) = known.unwrap_or_else(|| releases_of(&units));
+    Parts { units, ranges, starts, releases, other, has_same_body, has_same_ranges }
+}
+
+/// Returns the releases that write all calls of some units, and those in which one may have another meaning.
+fn releases_of(units: &[Arc<Unit>]) -> (Releases, Releases) {
+    units.iter().fold((Releases::ALL, Releases::NONE), |(releases, other), unit| {
+        (releases.and(unit.releases), other.or(unit.other))
+    })
 }
 
 /// Returns offsets with the distance to `to` that they had to `from`. The difference wraps, so that one
@@ -198,6 +221,13 @@ struct Slot<'t> {
     tail: Option<(TextRange, SmolStr)>,
 }
 
+fn start(element: &Element<'_>) -> TextSize {
+    match element {
+        NodeOrToken::Node(node) => node.start(),
+        NodeOrToken::Token(token) => token.start(),
+    }
+}
+
 /// Returns true if an element of a block is a statement or its tail expression.
 fn is_slot(element: &Element<'_>) -> bool {
     matches!(element, NodeOrToken::Node(node) if node.kind() != SyntaxKind::ERROR)
@@ -205,15 +235,16 @@ fn is_slot(element: &Element<'_>) -> bool {
 
 /// Returns the slots of a block between those in common with the previous one.
 fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
-    let rest = block.green().children().len() - common.prefix_elements;
-    // White space precedes each statement.
-    let count = rest.saturating_sub(common.suffix_elements) / 2;
-    let mut slots: Vec<Slot<'_>> = Vec::with_capacity(count);
+    let from = block.start() + common.prefix_len;
+    let until = block.range().end() - common.suffix_len;
+    // Most statements are longer.
+    let mut slots: Vec<Slot<'_>> = Vec::with_capacity(usize::from(until - from) / 32);
     let mut after_expr = false;
-    let elements = block.elements_from(common.prefix_elements, common.prefix_len);
-    for (number, element) in elements.enumerate() {
+    let mut elements = block.elements_near(from);
+    let mut next = elements.find(|element| start(element) >= from);
+    while let Some(element) = next {
         // The comments before the first statement in common may belong to the tail before it.
-        if number + common.suffix_elements >= rest && is_slot(&element) && common.suffix > 0 {
+        if common.suffix > 0 && is_slot(&element) && start(&element) >= until {
             break;
         }
         match element {
@@ -223,9 +254,7 @@ fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
                     slots.push(Slot { node, tail: None });
                 }
             }
-            NodeOrToken::Token(token)
-                if token.kind() == SyntaxKind::BLOCK_COMMENT && after_expr =>
-            {
+            NodeOrToken::Token(token) if after_expr && is_claim(&token) => {
                 if let Some(slot) = slots.last_mut()
                     && slot.tail.is_none()
                 {
@@ -234,6 +263,7 @@ fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
             }
             NodeOrToken::Token(_) => {}
         }
+        next = elements.next();
     }
     slots
 }
@@ -251,8 +281,7 @@ struct Lowering {
     len: TextSize,
     scope: Scope,
     shared: Shared,
-    /// Type parameters in scope, the innermost last.
-    type_params: Vec<Param>,
+    type_params: TypeParams,
     /// The number of them that belong to the definition.
     def_params: usize,
     next_param: u32,
@@ -305,7 +334,7 @@ impl Lowering {
             let root = self.expr(node);
             self.unit.root = Some(root);
             if let Some((range, text)) = &slot.tail {
-                self.type_comment(Subject::Expr(root), *range, text);
+                self.comment(root, *range, text);
                 self.len = self.len.max(range.end() - self.origin);
             }
         } else {
@@ -330,9 +359,16 @@ impl Lowering {
         self.expr_ranges.clear();
         self.ranges.clear();
         let full = &mut self.unit;
+        let (mut releases, mut other) = (Releases::ALL, Releases::NONE);
+        for call in &full.calls {
+            releases = releases.and(call.releases);
+            other = other.or(other_meaning(call));
+        }
         let unit = Unit {
             kind: full.kind,
             features: features_of(full),
+            releases,
+            other,
             name_summary: full.binders.iter().fold(0, |all, binder| all | name_bit(&binder.name)),
             exprs: exact(&mut full.exprs),
             binders: exact(&mut full.binders),
@@ -427,10 +463,10 @@ impl Lowering {
         for param in type_params.into_iter().flat_map(ast::TypeParamList::params) {
             let Some(name) = param.name() else { continue };
             let kind = match param.kind() {
-                None => Kind::Type,
+                None => <(Kind, DTypeClass)>::default(),
                 Some(kind) => Kind::parse(kind.text()).unwrap_or_else(|| {
                     self.problem(kind.range(), ProblemKind::UnknownKind(kind.text().into()));
-                    Kind::Type
+                    <(Kind, DTypeClass)>::default()
                 }),
             };
             let param = self.declare_param(name.text(), kind);
@@ -441,23 +477,19 @@ impl Lowering {
         }
         function.ret = ret.and_then(ast::RetType::ty).map(|ty| self.ty(ty.node()));
         for relation in relations.into_iter().flat_map(ast::WhereClause::relations) {
-            let Some(name) = relation.name() else { continue };
-            let args = relation.args();
-            let args = args.map(|args| args.fields().map(|ty| self.ty(ty.node())).collect());
-            let range = self.range(name.range());
-            function.relations.push(WhereRelation { name: name.text().into(), range, args });
+            function.relations.extend(self.relation(relation));
         }
         function
     }
 
     /// Brings a type parameter into scope. Headers and statements number theirs separately.
-    fn declare_param(&mut self, name: &str, kind: Kind) -> Param {
+    fn declare_param(&mut self, name: &str, (kind, class): (Kind, DTypeClass)) -> Param {
         let id = match self.unit.kind {
             UnitKind::Header => ParamId::in_header(self.next_param),
             _ => ParamId::in_statement(self.next_param),
         };
         self.next_param += 1;
-        let param = Param::new(name, kind, id);
+        let param = Param::new(name, kind, id).with_class(class);
         self.type_params.push(param.clone());
         param
     }
@@ -465,7 +497,7 @@ impl Lowering {
     fn params(&mut self, list: ast::ParamList<'_>, function: &mut Function) {
         let mut last = None;
         let (first, mut names) = (self.unit.binders.len(), Names::default());
-        for element in list.node().elements() {
+        for element in list.node().parts() {
             match element {
                 NodeOrToken::Node(node) => {
                     last = None;
@@ -489,7 +521,7 @@ impl Lowering {
                         function.attrs.push((name, value));
                     }
                 }
-                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                NodeOrToken::Token(token) if is_claim(&token) => {
                     if let Some(binder) = last {
                         self.type_comment(Subject::Binder(binder), token.range(), token.text());
                     }

@@ -5,7 +5,8 @@
 
 use rustc_hash::FxHashMap;
 use types::{
-    AttrSchema, AttrType, AttrValue, Attrs, Constant, DataType, Dim, Number, Op, SymbolId, Type,
+    AttrSchema, AttrType, AttrValue, Attrs, Constant, DataType, Dim, Number, Op, Release, SymbolId,
+    Type,
 };
 use weights::{CONSTANT, Node, Weights};
 
@@ -51,7 +52,7 @@ impl Metadata {
         let mut metadata = Metadata { weights, dims: FxHashMap::default() };
         let mut dims = FxHashMap::default();
         for (key, entries) in metadata.weights.section().kinds() {
-            if key.starts_with("tir.") || key == "IntImm" {
+            if is_dim(key) {
                 for (index, &node) in (0u32..).zip(entries) {
                     dims.insert(meta_symbol(key, index), metadata.dim_of(node, 0));
                 }
@@ -80,6 +81,11 @@ impl Metadata {
         entry.map_or(MetaEntry::Missing, |&node| MetaEntry::Found(node))
     }
 
+    /// Returns the release of TVM that wrote the section, as far as it says.
+    pub fn release(&self) -> Option<Release> {
+        Release::parse(self.weights.section().version()?)
+    }
+
     /// Returns a symbolic size that the text refers to.
     pub fn dim(&self, symbol: SymbolId) -> Option<Dim> {
         self.dims.get(&symbol).cloned()
@@ -93,25 +99,31 @@ impl Metadata {
             self.dim_of(at, depth + 1)
         };
         let binary = |op: Op| Dim::apply(op, &part("a"), &part("b"));
-        match node.kind.as_str() {
+        // TVM 0.6 and before have no prefix.
+        match node.kind.strip_prefix("tir.").unwrap_or(&node.kind) {
             "IntImm" => {
                 let size = node.attr("value").and_then(|v| v.parse().ok()).unwrap_or_default();
                 Dim::Known { size, wide: node.attr("dtype") == Some("int64") }
             }
-            "tir.Any" => Dim::Any,
-            "tir.Var" | "tir.SizeVar" => {
-                let name = node.attr("name").and_then(|at| self.node(at.parse().ok()?));
-                let name = name.map_or_else(|| format!("n{index}").into(), |n| n.text.clone());
+            "Any" => Dim::Any,
+            "Var" | "SizeVar" | "Variable" => {
+                let name = node.attr("name").map(|name| match name.parse() {
+                    Ok(at) => self.node(at).map(|node| node.text.clone()),
+                    // In TVM 0.6 and before, strings are values.
+                    Err(_) => Some(name.into()),
+                });
+                let name = name.flatten().filter(|name| !name.is_empty());
+                let name = name.unwrap_or_else(|| format!("n{index}").into());
                 Dim::symbol(name, SymbolId::of_entry(index))
             }
-            "tir.Cast" => part("value"),
-            "tir.Add" => binary(Op::Add),
-            "tir.Sub" => binary(Op::Sub),
-            "tir.Mul" => binary(Op::Mul),
-            "tir.FloorDiv" | "tir.Div" => binary(Op::FloorDiv),
-            "tir.FloorMod" | "tir.Mod" => binary(Op::FloorMod),
-            "tir.Max" => binary(Op::Max),
-            "tir.Min" => binary(Op::Min),
+            "Cast" => part("value"),
+            "Add" => binary(Op::Add),
+            "Sub" => binary(Op::Sub),
+            "Mul" => binary(Op::Mul),
+            "FloorDiv" | "Div" => binary(Op::FloorDiv),
+            "FloorMod" | "Mod" => binary(Op::FloorMod),
+            "Max" => binary(Op::Max),
+            "Min" => binary(Op::Min),
             _ => unknown(),
         }
     }
@@ -187,7 +199,14 @@ impl Metadata {
                     AttrType::DType => DataType::parse(text).map(AttrValue::DType),
                     _ => None,
                 };
-                let indirect = || Some(self.value_of(text.parse().ok()?, 0));
+                let indirect = || match (text.parse(), field.ty) {
+                    (Ok(at), _) => Some(self.value_of(at, 0)),
+                    // In TVM 0.7 and before, strings are values.
+                    (_, AttrType::Str | AttrType::Layout | AttrType::Choice(_)) => {
+                        Some(AttrValue::Str(text.into()))
+                    }
+                    _ => None,
+                };
                 direct.or_else(indirect).unwrap_or(AttrValue::Error)
             }
         });
@@ -242,4 +261,13 @@ impl<T> MetaEntry<T> {
             MetaEntry::Wrong => MetaEntry::Wrong,
         }
     }
+}
+
+/// Returns true for the keys of sizes.
+fn is_dim(key: &str) -> bool {
+    const OLD: &[&str] = &[
+        "Any", "Variable", "Cast", "Add", "Sub", "Mul", "FloorDiv", "Div", "FloorMod", "Mod",
+        "Max", "Min", "IntImm",
+    ];
+    key.starts_with("tir.") || OLD.contains(&key)
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 use syntax::Node;
-use types::Type;
+use types::{AdtType, Type};
 
 use crate::{
     adt::{Adt, Constructor},
@@ -26,7 +26,10 @@ pub struct ModuleTypes {
 impl ModuleTypes {
     /// Returns true if all data types in `ty` are defined, or TVM's memory handle `Storage`.
     pub fn knows(&self, ty: &Type) -> bool {
-        all_adts(ty, |name| name == "Storage" || self.adt(name).is_some())
+        all_adts(ty, |adt| {
+            let known = self.adt(adt.name());
+            adt.name() == "Storage" || known.is_some_and(|known| known.takes(adt.args()))
+        })
     }
 
     /// Returns an empty module, with the data types of the prelude in scope or not.
@@ -97,7 +100,8 @@ impl ModuleTypes {
     /// constructors. The functions of the prelude on `List` accept such a redefinition, and no
     /// other.
     pub fn redefines_prelude(&self, ty: &Type) -> bool {
-        all_adts(ty, |name| {
+        all_adts(ty, |adt| {
+            let name = adt.name();
             self.adts.get(name).is_none_or(|own| {
                 let theirs = types_of_prelude(name).adts.get(name);
                 theirs.is_none_or(|theirs| own.has_same_constructors(theirs))
@@ -126,12 +130,12 @@ fn types_of_file(number: usize) -> &'static ModuleTypes {
     })
 }
 
-/// Returns true if `holds` is true for the names of all data types in `ty`.
-fn all_adts(ty: &Type, mut holds: impl FnMut(&str) -> bool) -> bool {
+/// Returns true if `holds` is true for all data types in `ty`.
+fn all_adts(ty: &Type, mut holds: impl FnMut(&AdtType) -> bool) -> bool {
     let mut all = true;
     types::for_each_part(ty, types::Flags::ADT, &mut |part| {
         if let Type::Adt(adt) = part {
-            all = all && holds(adt.name());
+            all = all && holds(adt);
         }
     });
     all

@@ -21,9 +21,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, LazyLock, Weak},
 };
 
+use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{infer::Inferred, key::DefKey, lower::Lowered, module::ModuleTypes, scope::Named};
@@ -50,6 +51,12 @@ impl fmt::Debug for Previous {
 }
 
 impl Previous {
+    /// Returns no results, in an allocation that all files share.
+    pub(crate) fn none() -> Arc<Previous> {
+        static NONE: LazyLock<Arc<Previous>> = LazyLock::new(Arc::default);
+        NONE.clone()
+    }
+
     /// Returns true if there are no results.
     pub(crate) fn is_empty(&self) -> bool {
         self.defs.is_empty() && self.types.is_empty()
@@ -178,7 +185,7 @@ pub struct Computed(Mutex<FxHashMap<salsa::Id, News>>);
 impl Computed {
     /// Each write is complete, so that a poisoned lock protects valid data.
     fn record(&self, file: salsa::Id, write: impl FnOnce(&mut News)) {
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.0.lock();
         write(files.entry(file).or_default());
     }
 
@@ -209,7 +216,7 @@ impl Computed {
     }
 
     fn files_mut(&mut self) -> &mut FxHashMap<salsa::Id, News> {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.0.get_mut()
     }
 
     /// Returns the files with news.

@@ -5,7 +5,9 @@
 mod base;
 mod definitions;
 mod groups;
-mod previous;
+mod lowered;
+pub(crate) mod previous;
+mod releases;
 mod weak;
 
 use std::sync::Arc;
@@ -20,6 +22,9 @@ use crate::{
 pub(crate) use base::infer_from_below as prepare;
 use base::{base_inference, base_type, infer_alone, infer_from_below};
 pub use definitions::*;
+pub use lowered::{metadata, source_map};
+pub(crate) use releases::releases_of_notation;
+pub use releases::{asked_release, other_releases, possible_releases, release};
 use weak::{infer_cluster, place_in_cluster};
 
 /// The types of a definition.

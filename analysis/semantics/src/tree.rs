@@ -16,6 +16,7 @@ pub(crate) fn parsed(db: &dyn Db, file: SourceFile) -> Parsed {
     match file.content(db) {
         Content::Text(revision, base) => revision.parsed(base.as_ref()),
         Content::Prelude(number) => Parsed::new(prelude::parse(*number).clone()),
+        Content::Closed => Parsed::new(Arc::new(syntax::parse(""))),
     }
 }
 
@@ -25,11 +26,16 @@ impl SourceFile {
         parsed(db, self).parse.clone()
     }
 
-    /// Returns the text; that of a file of the prelude is empty.
+    /// Returns true if the file is closed.
+    pub(crate) fn is_closed(self, db: &dyn Db) -> bool {
+        matches!(self.content(db), Content::Closed)
+    }
+
+    /// Returns the text; that of a file of the prelude or a closed one is empty.
     pub fn text(self, db: &dyn Db) -> Text {
         match self.content(db) {
             Content::Text(revision, _) => revision.text.clone(),
-            Content::Prelude(_) => Text::default(),
+            Content::Prelude(_) | Content::Closed => Text::default(),
         }
     }
 }

@@ -13,11 +13,14 @@
 mod annotate;
 mod convert;
 mod literals;
+mod mixed;
 mod module;
 mod names;
 mod notation;
 mod params;
+mod pasted;
 mod results;
+mod rewrite;
 pub(crate) mod rules;
 mod scopes;
 mod types;
@@ -30,7 +33,8 @@ use crate::{
     check::{allows::AllowedRange, error_ranges::ErrorRanges},
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Fix, Severity},
-    item::modules,
+    item::{Def, DefKind, modules},
+    queries,
     view::View,
 };
 pub use convert::{Converted, apply, to_tvm};
@@ -62,10 +66,76 @@ pub(crate) fn check(
     }
     findings.finish(found);
     if rules::hold(db) {
-        for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code.is_tvm()) {
+        // TVM reads no text that was damaged.
+        let of_tvm = |code: Code| code.is_tvm() || code == Code::PastedText;
+        for diagnostic in found.iter_mut().filter(|diagnostic| of_tvm(diagnostic.code)) {
             diagnostic.severity = Severity::Error;
         }
+    } else {
+        join_other_release(db, file, found);
     }
+}
+
+/// The notation that old releases print, too: where the release is known, it needs no hints of its own.
+const OF_OLD_RELEASES: &[Code] = &[
+    Code::TvmOtherVersion,
+    Code::TvmSemicolon,
+    Code::TvmHashComment,
+    Code::TvmLiteralType,
+    Code::TvmBareFloat,
+];
+
+/// Makes one hint of those about a module that another release printed.
+fn join_other_release(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
+    let [module] = modules(db, file)[..] else { return };
+    if queries::possible_releases(db, module).is_empty()
+        && let Some(hint) = mixed::hint(db, file, module)
+    {
+        found.retain(|diagnostic| !OF_OLD_RELEASES.contains(&diagnostic.code));
+        return found.push(hint);
+    }
+    let Some(releases) = queries::other_releases(db, file) else { return };
+    let mut hint = match found.iter().position(|it| it.code == Code::TvmOtherVersion) {
+        Some(first) => found.remove(first),
+        None => {
+            let is_code = |def: &&Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+            let Some(&def) = module.items(db).iter().find(is_code) else { return };
+            let at = def.name_range(db) + def.start(db);
+            let message = "its calls have the types in the comments in these releases only";
+            Diagnostic::new(Code::TvmOtherVersion, at, message)
+        }
+    };
+    hint.message = format!("printed by TVM {releases}, not by 0.14: {}", hint.message);
+    let (joined, others): (Vec<_>, Vec<_>) =
+        std::mem::take(found).into_iter().partition(|it| OF_OLD_RELEASES.contains(&it.code));
+    *found = others;
+    for fix in joined.into_iter().flat_map(|joined| joined.fixes) {
+        match hint.fixes.first_mut() {
+            Some(known) => known.edits.extend(fix.edits),
+            None => hint.fixes.push(fix),
+        }
+    }
+    // Without the evidence of its release, each call must have the same meaning by itself.
+    match rewrite::calls(db, module, queries::release(db, module)) {
+        None => {
+            hint.fixes.clear();
+            hint.help = Some(
+                "some of its calls mean something else in 0.14 and have no form there".to_owned(),
+            );
+        }
+        Some(calls) => {
+            let known = hint.fixes.first_mut().map(|fix| std::mem::take(&mut fix.edits));
+            let edits: Vec<Edit> = known.into_iter().flatten().chain(calls).collect();
+            hint.fixes.clear();
+            if !edits.is_empty() {
+                hint.add_fix("Rewrite the module for TVM 0.14", edits);
+            }
+        }
+    }
+    for fix in hint.fixes.iter_mut().filter(|fix| !fix.edits.is_deferred()) {
+        normalize(fix);
+    }
+    found.push(hint);
 }
 
 /// Returns what TVM rejects or reads differently in a definition. Ranges are those of the view.

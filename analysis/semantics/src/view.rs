@@ -1,10 +1,11 @@
 //! The view of a definition: its body, names and types, with lookups for diagnostics and IDE
 //! features.
 
-mod coordinates;
+mod names;
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
+use salsa::plumbing::AsId;
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
@@ -14,14 +15,13 @@ use types::Type;
 use crate::{
     body::*,
     db::{Db, SourceFile},
-    infer::{Finding, Inference, UnitTypes},
+    diagnostic::InDef,
+    infer::{Finding, FindingSubject, Inference, UnitTypes},
     item::{Def, DefKind, Module},
     module::ModuleTypes,
     queries,
     scope::Scopes,
 };
-use coordinates::Coordinates;
-pub(crate) use coordinates::{OtherPlaces, OtherRanges};
 
 /// A definition with its body, names and types.
 ///
@@ -44,28 +44,24 @@ pub struct View<'db> {
     pub inference: Arc<Inference>,
     /// The data types in scope.
     pub types: Arc<ModuleTypes>,
-    coordinates: Coordinates<'db>,
+    /// See [`View::start`].
+    start: TextSize,
 }
 
 impl<'db> View<'db> {
     /// Returns the view of a function or a bare expression, with ranges of the file; `None` for other
     /// definitions.
     pub fn new(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
-        View::with_coordinates(db, def, Coordinates::File(def.start(db)))
+        View::from_start(db, def, def.start(db))
     }
 
     /// Like [`View::new`], with ranges from the start of the definition. A query that uses this view
     /// alone does not depend on the place of the definition in the file.
     pub(crate) fn relative(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
-        let others = OtherPlaces::new(def.green(db).text_len());
-        View::with_coordinates(db, def, Coordinates::Definition(Rc::new(others)))
+        View::from_start(db, def, TextSize::new(0))
     }
 
-    fn with_coordinates(
-        db: &'db dyn Db,
-        def: Def<'db>,
-        coordinates: Coordinates<'db>,
-    ) -> Option<View<'db>> {
+    fn from_start(db: &'db dyn Db, def: Def<'db>, start: TextSize) -> Option<View<'db>> {
         let module = crate::item::module(db, def.file(db), def.module(db))?;
         Some(View {
             db,
@@ -76,7 +72,7 @@ impl<'db> View<'db> {
             scopes: queries::scopes(db, def),
             inference: queries::inference(db, def),
             types: queries::module_types(db, module),
-            coordinates,
+            start,
         })
     }
 
@@ -100,6 +96,36 @@ impl<'db> View<'db> {
         self.inference.units.iter().flat_map(|unit| &unit.findings).any(Finding::is_error)
     }
 
+    /// Returns the function that a bare expression is, as in `fn (%x: int32) { add(%x, 1) }`, which TVM 0.5 to 0.7
+    /// print for a function without a module.
+    pub fn bare_function(&self) -> Option<(UnitId, &Function)> {
+        if self.def.kind(self.db) != DefKind::Expr {
+            return None;
+        }
+        let (number, unit) = self.body.units().find(|(_, unit)| unit.kind != UnitKind::Header)?;
+        let Expr::Fn(function) = unit.expr(unit.root.filter(|_| unit.kind == UnitKind::Tail)?)
+        else {
+            return None;
+        };
+        Some((number, &unit.fns[function.index()]))
+    }
+
+    /// Returns what a run of the definition is given: the parameters of a function, also of a bare one, or the
+    /// `free_var`s of a bare expression.
+    pub fn parameters(&self) -> Vec<LocalRef> {
+        let bare = self.bare_function();
+        let mut parameters = Vec::new();
+        for (number, unit) in self.body.units() {
+            let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
+            let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
+            let bare = bare.filter(|(unit, _)| *unit == number);
+            let bare = bare.map(|(_, function)| function.params.as_slice()).unwrap_or_default();
+            let binders = header.iter().chain(&free).chain(bare);
+            parameters.extend(binders.map(|&binder| LocalRef { unit: number, binder }));
+        }
+        parameters
+    }
+
     /// Returns the type of an expression.
     pub fn ty(&self, expr_ref: ExprRef) -> &Type {
         self.unit_types(expr_ref.unit).expr(expr_ref.expr)
@@ -121,15 +147,12 @@ impl<'db> View<'db> {
         self.unit_types(binding.unit).binder(binding.binder)
     }
 
-    /// Returns the start of the definition in the coordinates of this view.
+    /// Returns the offset of the definition from which ranges are computed: 0 in a view of [`View::relative`].
     pub(crate) fn start(&self) -> TextSize {
-        match &self.coordinates {
-            Coordinates::File(start) => *start,
-            Coordinates::Definition(_) => TextSize::new(0),
-        }
+        self.start
     }
 
-    /// Returns the tree of the definition in the coordinates of this view.
+    /// Returns the tree of the definition with the ranges of this view.
     pub(crate) fn root(&self) -> Node<'_> {
         Node::at(self.def.green(self.db), self.start())
     }
@@ -139,20 +162,11 @@ impl<'db> View<'db> {
         self.def.name_range(self.db) + self.start()
     }
 
-    /// Converts a range of another definition of the file to the coordinates of this view.
-    pub(crate) fn place_in(&self, def: Def<'db>, range: TextRange) -> TextRange {
-        match &self.coordinates {
-            Coordinates::File(_) => range + def.start(self.db),
-            Coordinates::Definition(_) if def == self.def => range,
-            Coordinates::Definition(others) => others.add(def, range),
-        }
-    }
-
-    /// Returns the ranges of other definitions that [`View::place_in`] has returned.
-    pub(crate) fn other_ranges(&self) -> OtherRanges<'db> {
-        match &self.coordinates {
-            Coordinates::File(_) => OtherRanges::default(),
-            Coordinates::Definition(others) => others.ranges(),
+    /// Returns the place of a range of a definition of the file, from the start of that definition.
+    pub(crate) fn place_in(&self, def: Def<'db>, range: TextRange) -> InDef {
+        match def == self.def {
+            true => InDef::from(range + self.start),
+            false => InDef { def: Some(def.as_id()), range },
         }
     }
 
@@ -190,6 +204,21 @@ impl<'db> View<'db> {
     pub fn binding_range(&self, binding: LocalRef) -> TextRange {
         let unit = binding.unit;
         self.place(unit, self.unit(unit).binder(binding.binder).range)
+    }
+
+    /// Returns the range of the subject of a finding of a unit in the file.
+    pub(crate) fn subject_range(&self, unit: UnitId, subject: FindingSubject) -> TextRange {
+        match subject {
+            FindingSubject::Value(expr) | FindingSubject::Expr(expr) => {
+                self.range(ExprRef { unit, expr })
+            }
+            FindingSubject::Call(expr) | FindingSubject::Callee(expr) => {
+                self.callee_range(ExprRef { unit, expr })
+            }
+            FindingSubject::Statement => self.unit_range(unit),
+            FindingSubject::Binder(binder) => self.binding_range(LocalRef { unit, binder }),
+            FindingSubject::Pattern(range) => self.place(unit, range),
+        }
     }
 
     /// Returns the range of the callee of a call, or of the whole expression if it is not a call.
@@ -364,10 +393,24 @@ pub struct TypeAt {
 /// Returns the types of all expressions and variables of a file.
 pub fn types_in(db: &dyn Db, file: SourceFile) -> Vec<TypeAt> {
     let mut types = Vec::new();
+    let root = file.parse(db);
+    let root = Node::root(&root.green);
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     for view in queries::all_defs(db, file).filter(computing).filter_map(|def| View::new(db, def)) {
         for (number, unit) in view.body.units() {
             let inferred = view.unit_types(number);
+            // Of two comments after an expression, the second one is about the text up to the first.
+            for pair in unit.type_comments.windows(2) {
+                let [first, second] = pair else { continue };
+                if let (Subject::Expr(expr), true) =
+                    (first.subject, first.subject == second.subject)
+                    && let Some(comment) = root.token_at(view.place(number, first.range).start())
+                {
+                    let start = view.range(ExprRef { unit: number, expr }).start();
+                    let range = TextRange::new(start, comment.range().end());
+                    types.push(TypeAt { range, ty: inferred.expr(expr).clone() });
+                }
+            }
             for (ExprRef { expr, .. }, _, range) in view.exprs(number) {
                 types.push(TypeAt { range, ty: inferred.expr(expr).clone() });
             }

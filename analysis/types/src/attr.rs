@@ -4,7 +4,7 @@ use std::{hash::Hash, sync::Arc};
 
 use smol_str::SmolStr;
 
-use crate::{DataType, Dim, Shape, TensorType};
+use crate::{DataType, Dim, Releases, Shape, TensorType};
 
 /// The attributes that an operator declares.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl AttrSchema {
 }
 
 /// One declared attribute.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct AttrField {
     /// The name: `padding`.
     pub name: &'static str,
@@ -42,6 +42,8 @@ pub struct AttrField {
     pub boxed: bool,
     /// The minimum of a numeric attribute.
     pub min: Option<i64>,
+    /// The releases whose operators have it.
+    pub releases: Releases,
 }
 
 /// The declared type of an attribute.

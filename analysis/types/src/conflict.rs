@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Code, Fact, Param, Type};
+use crate::{Code, DTypeClass, Fact, Param, Type};
 
 /// A mismatch of two types: `(int32, bool)` and `(int32, float32)` differ in `bool` and `float32`,
 /// on the path `[Field(1)]`.
@@ -27,6 +27,8 @@ pub enum ConflictKind {
     Rank,
     /// Tensors of different data type.
     DType,
+    /// A data type that is none of the class that a literal or a function requires.
+    Class(DTypeClass),
     /// Tensors whose sizes differ on these axes.
     Sizes(SmallVec<[usize; 4]>),
     /// Tuples of different length.
@@ -78,7 +80,7 @@ impl Conflict {
     pub fn code(&self) -> Code {
         match self.kind {
             ConflictKind::Rank | ConflictKind::Sizes(_) => Code::ShapeMismatch,
-            ConflictKind::DType => Code::DtypeMismatch,
+            ConflictKind::DType | ConflictKind::Class(_) => Code::DtypeMismatch,
             ConflictKind::Infinite => Code::InfiniteType,
             ConflictKind::Depth => Code::TypeTooLarge,
             _ => Code::TypeMismatch,

@@ -2,7 +2,7 @@
 //!
 //! `concatenate((%x, %y))` of `Tensor[(n), int32]` and `Tensor[(2), int32]` has the size `(n + 2)`.
 
-mod linear;
+mod polynomial;
 
 use std::{
     fmt,
@@ -125,6 +125,11 @@ impl Dim {
         }
     }
 
+    /// Returns the size as the length of an axis of an array: `None` if it is unknown, negative or too large.
+    pub fn as_length(&self) -> Option<usize> {
+        usize::try_from(self.as_known()?).ok()
+    }
+
     /// Returns true if the size is known to be `size`.
     pub fn is(&self, size: i64) -> bool {
         self.as_known() == Some(size)
@@ -147,13 +152,13 @@ impl Dim {
         }
     }
 
-    /// Compares two sizes; `None` if the result depends on unknown sizes. Linear expressions are
-    /// compared in normal form: `n + n` equals `n * 2`.
+    /// Compares two sizes; `None` if the result depends on unknown sizes. Expressions are compared
+    /// in normal form: `n + n` equals `n * 2`.
     pub fn equals(&self, other: &Dim) -> Option<bool> {
         match (self, other) {
             (Dim::Known { size: a, .. }, Dim::Known { size: b, .. }) => Some(a == b),
             (Dim::Symbol(a), Dim::Symbol(b)) if a == b => Some(true),
-            (Dim::Symbol(_), Dim::Symbol(_)) if linear::are_equal(self, other) => Some(true),
+            (Dim::Symbol(_), Dim::Symbol(_)) if polynomial::are_equal(self, other) => Some(true),
             (Dim::Var(a), Dim::Var(b)) if a == b => Some(true),
             _ => None,
         }
@@ -196,10 +201,23 @@ impl Dim {
                 if operations > MAX_OPERATIONS {
                     return Dim::Any;
                 }
-                let (lhs, rhs) = (a.clone(), b.clone());
-                Dim::Symbol(Arc::new(Symbol::Binary { op, lhs, rhs, operations }))
+                let naive = Dim::binary(op, a, b);
+                polynomial::shorter(&naive, operations).unwrap_or(naive)
             }
         }
+    }
+
+    /// Creates an expression as it is written, unlike [`Dim::apply`], which simplifies it.
+    fn binary(op: Op, a: &Dim, b: &Dim) -> Dim {
+        let operations = a.operations().saturating_add(b.operations()).saturating_add(1);
+        let (lhs, rhs) = (a.clone(), b.clone());
+        Dim::Symbol(Arc::new(Symbol::Binary { op, lhs, rhs, operations }))
+    }
+
+    /// Returns the variable of the equation of two sizes and its value, if that follows: `n` and 4
+    /// for `n * 2` and 8.
+    pub(crate) fn solution(&self, other: &Dim) -> Option<(DimVar, Dim)> {
+        polynomial::solution(self, other)
     }
 
     fn operations(&self) -> u16 {
@@ -239,6 +257,15 @@ impl Dim {
             Dim::Var(_) => visit(self),
             Dim::Known { .. } | Dim::Any => {}
         }
+    }
+
+    /// Returns the size, if `size` gives those of all variables in it.
+    pub fn evaluate(&self, size: &mut impl FnMut(&Symbol) -> Option<i64>) -> Option<i64> {
+        let known = self.map(&mut |leaf| match leaf {
+            Dim::Symbol(symbol) => size(symbol).map_or(Dim::Any, Dim::known),
+            _ => Dim::Any,
+        });
+        known.as_known()
     }
 
     /// Creates the size for a type parameter of kind `ShapeVar`.

@@ -7,8 +7,8 @@ use std::{
 };
 
 use crate::{
-    AdtType, Constraint, DTypeTerm, DataType, Dim, FuncType, Kind, OpenTensor, Param, ShapeTerm,
-    Signature, TensorType, Type, TypeParam,
+    AdtType, AttrField, AttrValue, Constraint, DTypeTerm, DataType, Dim, FuncType, Kind,
+    OpenTensor, Param, ShapeTerm, Signature, TensorType, Type, TypeParam,
 };
 
 /// Maximum number of printed nodes of a type; the rest is elided as `…`. The largest type of a real
@@ -50,33 +50,42 @@ impl Display for TensorType {
 
 impl Display for OpenTensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Tensor[")?;
-        match &self.shape {
+        write!(f, "Tensor[{}, {}]", self.shape, self.dtype)
+    }
+}
+
+impl Display for ShapeTerm {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
             ShapeTerm::Dims(dims) => {
                 f.write_str("(")?;
                 list(f, dims)?;
-                f.write_str(")")?;
+                f.write_str(")")
             }
-            ShapeTerm::Param(param) => f.write_str(param.name())?,
-            ShapeTerm::Bound(_) | ShapeTerm::Var(_) | ShapeTerm::Unknown => f.write_str("_")?,
+            ShapeTerm::Param(param) => f.write_str(param.name()),
+            ShapeTerm::Bound(_) | ShapeTerm::Var(_) | ShapeTerm::Unknown => f.write_str("_"),
         }
-        f.write_str(", ")?;
-        match &self.dtype {
-            DTypeTerm::Known(dtype) => write!(f, "{dtype}")?,
-            DTypeTerm::Param(param) => f.write_str(param.name())?,
-            DTypeTerm::Bound(_) | DTypeTerm::Var(_) | DTypeTerm::Unknown => f.write_str("_")?,
+    }
+}
+
+impl Display for DTypeTerm {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            DTypeTerm::Known(dtype) => dtype.fmt(f),
+            DTypeTerm::Param(param) => f.write_str(param.name()),
+            DTypeTerm::Bound(_) | DTypeTerm::Var(_) | DTypeTerm::Unknown => f.write_str("_"),
         }
-        f.write_str("]")
     }
 }
 
 impl Display for TypeParam {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        if self.kind != Kind::Type {
-            write!(f, " : {}", self.kind.name())?;
+        match self.kind {
+            Kind::Type => Ok(()),
+            Kind::BaseType => write!(f, " : {}", self.class.name()),
+            kind => write!(f, " : {}", kind.name()),
         }
-        Ok(())
     }
 }
 
@@ -88,9 +97,38 @@ impl Display for Param {
 
 impl Display for Constraint {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let attrs = &self.relation.attrs;
+        let fields = attrs.schema().map_or(&[][..], |schema| schema.fields);
+        let is_set =
+            |(field, value): &(&AttrField, &AttrValue)| **value != AttrValue::from(field.default);
         write!(f, "{}(", self.relation.name)?;
         list(f, &self.args)?;
+        for (field, value) in fields.iter().zip(attrs.values()).filter(is_set) {
+            write!(f, ", {}={value}", field.name)?;
+        }
         f.write_str(")")
+    }
+}
+
+/// Displays the value of an attribute in the notation of Relay.
+impl Display for AttrValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            AttrValue::None => f.write_str("None"),
+            AttrValue::Bool(value) => f.write_str(if *value { "True" } else { "False" }),
+            AttrValue::Int { value, .. } => value.fmt(f),
+            AttrValue::Float(value) => write!(f, "{}f", value.0),
+            AttrValue::Str(text) => write!(f, "\"{text}\""),
+            AttrValue::DType(dtype) => write!(f, "\"{dtype}\""),
+            AttrValue::Dim(dim) => dim.fmt(f),
+            AttrValue::List(values) => {
+                f.write_str("[")?;
+                list(f, &**values)?;
+                f.write_str("]")
+            }
+            AttrValue::Meta { key, index } => write!(f, "meta[{key}][{index}]"),
+            AttrValue::Constant(_) | AttrValue::Opaque | AttrValue::Error => f.write_str("…"),
+        }
     }
 }
 
@@ -172,6 +210,7 @@ fn write_type(f: &mut Formatter<'_>, ty: &Type) -> fmt::Result {
         Type::Func(func) => func.fmt(f),
         Type::Ref(reference) => write!(f, "ref({})", reference.inner()),
         Type::Adt(adt) => adt.fmt(f),
+        Type::Index(index) => index.fmt(f),
         Type::Poly(_) => match ty.signature() {
             Some(signature) => signature.fmt(f),
             None => {

@@ -1,6 +1,12 @@
 //! Data types of tensor elements: `float32`, `int8`, `bool`, `float32x4`.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+};
+
+use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
 
 /// The representation of an element.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,8 +25,46 @@ pub enum ElementKind {
     E4M3Float,
     /// 8-bit floating point with 5 bits of exponent.
     E5M2Float,
+    /// A custom data type that was registered with TVM, by its number in [`CUSTOM`].
+    Custom(u16),
     /// No value.
     Void,
+}
+
+/// The maximal number of custom data types. Their names live as long as the process, and each prefix of a name that is
+/// typed is one of them: the two limits bound their memory to a quarter of a megabyte.
+const MAX_CUSTOM: usize = 4096;
+/// The maximal length of the name of a custom data type in bytes.
+const MAX_CUSTOM_NAME: usize = 64;
+
+/// The custom data types that were parsed, by number and by name.
+#[derive(Default)]
+struct CustomTypes {
+    names: Vec<Arc<str>>,
+    numbers: FxHashMap<Arc<str>, u16>,
+}
+
+static CUSTOM: LazyLock<RwLock<CustomTypes>> = LazyLock::new(RwLock::default);
+
+/// Returns the number of a custom data type; `None` if there are too many, or the name is too long.
+fn custom(name: &str) -> Option<u16> {
+    let known = CUSTOM.read().numbers.get(name).copied();
+    if known.is_some() || name.is_empty() || name.len() > MAX_CUSTOM_NAME {
+        return known;
+    }
+    let mut types = CUSTOM.write();
+    // Another thread may have added it.
+    if let Some(&number) = types.numbers.get(name) {
+        return Some(number);
+    }
+    let number = u16::try_from(types.names.len()).ok()?;
+    if types.names.len() >= MAX_CUSTOM {
+        return None;
+    }
+    let name: Arc<str> = name.into();
+    types.names.push(name.clone());
+    types.numbers.insert(name, number);
+    Some(number)
 }
 
 /// The type of a tensor's elements.
@@ -68,8 +112,15 @@ impl DataType {
             "" | "void" => return Some(DataType::VOID),
             _ => {}
         }
-        let (kind, rest) =
-            PREFIXES.iter().find_map(|(p, kind)| Some((*kind, text.strip_prefix(p)?)))?;
+        // `custom[posit]8`
+        let of_custom = || {
+            let (name, rest) = text.strip_prefix("custom[")?.split_once(']')?;
+            Some((ElementKind::Custom(custom(name)?), rest))
+        };
+        let mut prefixes = PREFIXES.iter();
+        let (kind, rest) = prefixes
+            .find_map(|(prefix, kind)| Some((*kind, text.strip_prefix(prefix)?)))
+            .or_else(of_custom)?;
         let (bits, lanes) = rest.split_once('x').unwrap_or((rest, "1"));
         let default = if kind == ElementKind::Handle { 64 } else { 32 };
         let number = |text: &str, default: u16| {
@@ -156,6 +207,15 @@ impl fmt::Display for DataType {
             ElementKind::E4M3Float => "e4m3_float",
             ElementKind::E5M2Float => "e5m2_float",
             ElementKind::Void => return f.write_str("void"),
+            ElementKind::Custom(number) => {
+                let types = CUSTOM.read();
+                write!(
+                    f,
+                    "custom[{}]",
+                    types.names.get(usize::from(number)).map_or("", |name| name)
+                )?;
+                ""
+            }
         };
         write!(f, "{name}{}", self.bits)?;
         if self.lanes != 1 {
@@ -171,13 +231,27 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for text in ["float32", "int8", "uint1x4", "bool", "bfloat16", "float32x4", "e4m3_float8"] {
+        for text in [
+            "float32",
+            "int8",
+            "uint1x4",
+            "bool",
+            "bfloat16",
+            "float32x4",
+            "e4m3_float8",
+            "custom[posit]8x4",
+        ] {
             assert_eq!(DataType::parse(text).map(|d| d.to_string()).as_deref(), Some(text));
         }
         assert_eq!(DataType::parse("int"), Some(DataType::INT32));
         assert_eq!(DataType::parse("uint1"), Some(DataType::BOOL));
         assert_eq!(DataType::parse("float3.2"), None);
         assert_eq!(DataType::parse("Nat"), None);
+        assert_eq!(DataType::parse("custom[posit]"), DataType::parse("custom[posit]32"));
+        assert_eq!(DataType::parse("custom[]8"), None);
+        // An editor parses each prefix of a name.
+        assert!((0..1_000).all(|n| DataType::parse(&format!("custom[t{n}]8")).is_some()));
+        assert_eq!(DataType::parse(&format!("custom[{}]8", "x".repeat(1_000))), None);
     }
 
     #[test]

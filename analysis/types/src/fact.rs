@@ -179,6 +179,7 @@ pub fn describe(ty: &Type) -> String {
         Type::Func(_) | Type::Poly(_) => format!("a function of type `{ty}`"),
         Type::Ref(_) => format!("a reference of type `{ty}`"),
         Type::Adt(_) => format!("a value of type `{ty}`"),
+        Type::Index(_) => format!("the type argument `{ty}`"),
         Type::Param(param) => format!("a value of the type parameter `{param}`"),
         Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => {
             "a value of unknown type".into()

@@ -17,11 +17,14 @@ mod dim;
 mod display;
 mod dtype;
 mod fact;
+mod index;
 mod info;
 mod map;
 mod param;
 mod poly;
 mod relation;
+mod release;
+mod sizes;
 mod solver;
 mod table;
 mod tensor;
@@ -39,12 +42,14 @@ pub use map::{for_each_part, map_leaves, open_tensor};
 pub use param::{Bound, DTypeClass, Kind, Param, ParamId, TypeParam};
 pub use poly::{Instance, Signature, TypeArg};
 pub use relation::{AttrFix, Call, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn};
+pub use release::{Release, Releases};
+pub use sizes::holds_for_all_sizes;
 pub use solver::{Entry, RelationId, Solver, State, infer_argument, probe};
 pub use table::{Assign, Level, Resolver, Table, Var, Vars};
-pub use tensor::{Shape, TensorType};
+pub use tensor::{Shape, TensorType, normal_axis};
 pub use text_macro::text;
 pub use ty::{
-    AdtType, Constraint, DTypeTerm, FuncType, OpenTensor, PolyType, RefType, RelationKey,
-    ShapeTerm, TupleType, Type,
+    AdtType, Constraint, DTypeTerm, FuncType, IndexType, OpenTensor, PolyType, RefType,
+    RelationKey, ShapeTerm, TupleType, Type,
 };
 pub use variable::{DTypeVar, DimVar, NodeId, ShapeVar, TypeVar};

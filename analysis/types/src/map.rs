@@ -53,6 +53,7 @@ impl<'r, R: Rewrite> Rewriter<'r, R> {
             }
             Type::Ref(reference) => Type::reference(self.ty(reference.inner(), depth)),
             Type::Adt(adt) => Type::adt(adt.name().clone(), self.all(adt.args(), depth)),
+            Type::Index(index) => Type::index(index.kind(), self.ty(&index.tensor, depth)),
             Type::Poly(poly) => {
                 let depth = depth.saturating_add(1);
                 let constraints = self.constraints(&poly.constraints, depth);
@@ -126,6 +127,7 @@ pub fn for_each_part(ty: &Type, flags: Flags, visit: &mut impl FnMut(&Type)) {
             }
             Type::Ref(reference) => walk(reference.inner(), flags, seen, visit),
             Type::Adt(adt) => adt.args().iter().for_each(|ty| walk(ty, flags, seen, visit)),
+            Type::Index(index) => walk(&index.tensor, flags, seen, visit),
             Type::Poly(poly) => {
                 walk(&poly.body, flags, seen, visit);
                 let args = poly.constraints.iter().flat_map(|constraint| &constraint.args);

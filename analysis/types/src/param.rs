@@ -25,15 +25,18 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Parses a kind in the manual's notation.
-    pub fn parse(text: &str) -> Option<Kind> {
-        match text {
-            "Type" => Some(Kind::Type),
-            "Shape" => Some(Kind::Shape),
-            "ShapeVar" => Some(Kind::ShapeVar),
-            "BaseType" => Some(Kind::BaseType),
-            _ => None,
-        }
+    /// Parses a kind in the manual's notation. `Number` and `Float` are data types of a class.
+    pub fn parse(text: &str) -> Option<(Kind, DTypeClass)> {
+        let kind = match text {
+            "Type" => Kind::Type,
+            "Shape" => Kind::Shape,
+            "ShapeVar" => Kind::ShapeVar,
+            "BaseType" => Kind::BaseType,
+            "Number" => return Some((Kind::BaseType, DTypeClass::Number)),
+            "Float" => return Some((Kind::BaseType, DTypeClass::Float)),
+            _ => return None,
+        };
+        Some((kind, DTypeClass::Any))
     }
 
     /// Returns the name of the kind in the manual's notation.
@@ -60,6 +63,15 @@ pub enum DTypeClass {
 }
 
 impl DTypeClass {
+    /// Returns the name of the class as a kind: `b : Number`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DTypeClass::Any => Kind::BaseType.name(),
+            DTypeClass::Number => "Number",
+            DTypeClass::Float => "Float",
+        }
+    }
+
     /// Returns true if `dtype` belongs to the class.
     pub fn admits(self, dtype: crate::DataType) -> bool {
         match self {
@@ -83,6 +95,9 @@ pub struct TypeParam {
     pub kind: Kind,
     /// The admissible data types of a parameter of kind `BaseType`.
     pub class: DTypeClass,
+    /// True if inference has added the parameter. The type arguments of a call are those that are
+    /// declared.
+    pub inferred: bool,
 }
 
 /// A use of a parameter inside the polymorphic type that declares it.
@@ -114,7 +129,10 @@ struct ParamData {
 impl Param {
     /// Creates a parameter.
     pub fn new(name: impl Into<SmolStr>, kind: Kind, id: ParamId) -> Param {
-        Param::of(TypeParam { name: name.into(), kind, class: DTypeClass::Any }, id)
+        Param::of(
+            TypeParam { name: name.into(), kind, class: DTypeClass::Any, inferred: false },
+            id,
+        )
     }
 
     pub(crate) fn of(declared: TypeParam, id: ParamId) -> Param {
@@ -145,6 +163,12 @@ impl Param {
     #[must_use]
     pub fn with_name(&self, name: SmolStr) -> Param {
         Param::of(TypeParam { name, ..self.declared().clone() }, self.id())
+    }
+
+    /// Returns the parameter with another class of data types.
+    #[must_use]
+    pub fn with_class(&self, class: DTypeClass) -> Param {
+        Param::of(TypeParam { class, ..self.declared().clone() }, self.id())
     }
 
     /// Returns the parameter with another identity.

@@ -10,8 +10,8 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, RelationKey, Shape, ShapeTerm,
-    Table, TensorType, Text, TupleType, Type, text,
+    AttrField, AttrType, Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, Flags, NodeId,
+    Param, RelationKey, Shape, ShapeTerm, Table, TensorType, Text, TupleType, Type, text,
 };
 
 /// The typing rule of an operator.
@@ -69,6 +69,9 @@ pub struct Reason {
     pub help: Option<Text>,
     /// A change of one attribute that would satisfy the relation.
     pub fix: Option<AttrFix>,
+    /// The argument whose first field would satisfy the relation: `nn.relu(%bn)`, where `%bn` is the results of
+    /// `nn.batch_norm`.
+    pub first_field_of: Option<usize>,
     /// The differing parts of two types that do not unify.
     pub clash: Vec<Fact>,
 }
@@ -118,6 +121,7 @@ impl Reason {
             marks: SmallVec::new(),
             help: None,
             fix: None,
+            first_field_of: None,
             clash: Vec::new(),
         }
     }
@@ -181,8 +185,12 @@ pub struct Call<'a> {
     pub(crate) names: &'static [&'static str],
     /// Set if the relation has assigned a type.
     pub(crate) progress: bool,
-    /// The first failure of a [`Call::lenient`] check.
+    /// True if the relation holds despite a failure of a [`Call::lenient`] check.
+    pub(crate) keeps_caveats: bool,
+    /// The first such failure.
     pub(crate) caveat: Option<Box<Reason>>,
+    /// The type that the result had before the relation assigned one with `?` for known sizes.
+    pub(crate) promise: Option<Type>,
 }
 
 impl<'a> Call<'a> {
@@ -191,13 +199,15 @@ impl<'a> Call<'a> {
         self.relation.operator
     }
 
-    /// Records the failure of a check that TVM's relation omits although the operator cannot
-    /// compute such a call: for `nn.dense(%x, %w, units=None)` TVM does not compare the sizes of
-    /// the reduced axis. The first recorded reason is reported if the relation holds; failing the
-    /// relation would reject modules that TVM accepts.
+    /// Makes a check that TVM's relation omits although the operator cannot compute a call that
+    /// fails it: for `nn.dense(%x, %w, units=None)` TVM does not compare the sizes of the reduced
+    /// axis. The relation fails, except under TVM's rules ([`Solver::keep_caveats`]), which reject
+    /// nothing that TVM accepts: there the first reason is reported if the relation holds.
+    ///
+    /// [`Solver::keep_caveats`]: crate::Solver::keep_caveats
     pub fn lenient(&mut self, check: Outcome) -> Outcome {
         match check {
-            Err(Halt::Failed(reason)) => {
+            Err(Halt::Failed(reason)) if self.keeps_caveats => {
                 self.caveat.get_or_insert(reason);
                 Ok(())
             }
@@ -274,10 +284,39 @@ impl<'a> Call<'a> {
             Type::Error | Type::Hole => Err(Halt::Silent),
             other if other.has_error() => Err(Halt::Silent),
             other => {
-                let reason = self.not_a(position, "a tensor", &other);
+                let reason = self.no_tensor(position, &other);
                 if strict { reason.fail() } else { reason.undecided() }
             }
         }
+    }
+
+    /// Notes that the argument at `position` is a tuple, of which the operator computes nothing although TVM's
+    /// relation accepts it: `nn.relu(%bn)`, where `%bn` is the results of `nn.batch_norm`.
+    pub fn expect_tensor(&mut self, position: usize) {
+        let leaf = self.args.get(position).and_then(|&node| self.table.leaf(node));
+        if let Some(Type::Tuple(fields)) = leaf {
+            let found = Type::Tuple(fields.clone());
+            if !found.has_error() {
+                let reason = Box::new(self.no_tensor(position, &found));
+                self.caveat.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// Adds a warning to a call that holds and is computed: not what its author expects.
+    pub fn warn(&mut self, reason: Reason) {
+        let reason = Reason { code: Code::DoubtfulCall, ..reason };
+        self.caveat.get_or_insert(Box::new(reason));
+    }
+
+    fn no_tensor(&self, position: usize, found: &Type) -> Reason {
+        let mut reason = self.not_a(position, "a tensor", found);
+        let first = match found {
+            Type::Tuple(fields) => fields.iter().next(),
+            _ => None,
+        };
+        reason.first_field_of = first.filter(|field| field.as_tensor().is_some()).map(|_| position);
+        reason
     }
 
     /// Returns the argument at `position` as a tuple of tensors.
@@ -330,24 +369,42 @@ impl<'a> Call<'a> {
     }
 
     /// Infers the data type of an unsuffixed literal from the other of two arguments: in
-    /// `add(%x, 1)` the literal has the data type of `%x`.
-    pub fn infer_literal_dtype(&mut self, a: usize, b: usize) {
+    /// `add(%x, 1)` the literal has the data type of `%x`. That may be a type parameter, which is
+    /// thereby restricted to numbers. Fails for a parameter that is promised to be any data type.
+    pub fn infer_literal_dtype(&mut self, a: usize, b: usize) -> Outcome {
         for (literal, other) in [(a, b), (b, a)] {
             let Type::OpenTensor(open) = self.ty(literal) else { continue };
             let dtype = match (&open.dtype, self.ty(other)) {
-                (DTypeTerm::Var(_), Type::Tensor(tensor)) => tensor.dtype,
-                (DTypeTerm::Var(_), Type::OpenTensor(other)) => match other.dtype {
-                    DTypeTerm::Known(dtype) => dtype,
+                (DTypeTerm::Var(_), Type::Tensor(tensor)) => DTypeTerm::Known(tensor.dtype),
+                (DTypeTerm::Var(_), Type::OpenTensor(other)) => match &other.dtype {
+                    DTypeTerm::Known(_) | DTypeTerm::Param(_) => other.dtype.clone(),
                     _ => continue,
                 },
                 _ => continue,
             };
-            self.progress |= self.table.assign_dtype(self.args[literal], dtype);
-            return;
+            let fits = self.table.assign_dtype(self.args[literal], dtype.clone());
+            self.progress |= fits;
+            return match dtype {
+                DTypeTerm::Param(param) if !fits => self.any_dtype(literal, &param).fail(),
+                _ => Ok(()),
+            };
         }
         if let (Type::OpenTensor(x), Type::OpenTensor(y)) = (self.ty(a), self.ty(b)) {
             self.table.unify_dtypes(&x.dtype, &y.dtype);
         }
+        Ok(())
+    }
+
+    fn any_dtype(&self, literal: usize, param: &Param) -> Reason {
+        let (operator, name) = (self.operator(), self.name(literal));
+        let message =
+            text!("`{operator}`: {name} is a number, but `{}` may be any data type", param.name());
+        let rule =
+            text!("`lhs` and `rhs` must have the same data type for every `{}`", param.name());
+        Reason::new(Code::DtypeMismatch, message)
+            .rule(rule)
+            .argument(literal, "a number")
+            .help(text!("declare it as `{} : Number`", param.name()))
     }
 
     /// Assigns the type `ty` to the argument at `position`, or to the result.
@@ -366,16 +423,21 @@ impl<'a> Call<'a> {
 
     /// Assigns the type `ty` to the result.
     ///
-    /// A negative size is a lenient failure: TVM assigns it without a check, but the call cannot be
-    /// computed.
+    /// A negative size and a missing data type are lenient failures: TVM assigns them without a
+    /// check.
     pub fn output(&mut self, ty: impl Into<Type>) -> Outcome {
         let ty = ty.into();
-        let check = self.check_sizes(&ty);
+        let check = self.check_sizes(&ty).and_then(|()| self.check_dtype(&ty));
         self.lenient(check)?;
+        if ty.flags().has(Flags::ANY) {
+            let declared = self.ty(self.arity());
+            self.promise = (declared.as_tensor().is_some() && declared != ty).then_some(declared);
+        }
         self.assign(self.arity(), ty)
     }
 
-    /// Checks that no size of a result is negative.
+    /// Checks that no size of a result is negative, unless a size of an argument is, which is
+    /// reported at its declaration.
     fn check_sizes(&self, ty: &Type) -> Outcome {
         let negative = |ty: &Type| {
             let mut sizes = ty.as_tensor()?.shape.iter().map(Dim::as_known).enumerate();
@@ -394,11 +456,34 @@ impl<'a> Call<'a> {
                 None => return Ok(()),
             },
         };
+        if (0..self.arity()).any(|position| has_negative_size(&self.ty(position))) {
+            return Ok(());
+        }
         let message = text!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
         Reason::new(Code::ShapeMismatch, message)
             .rule(text!("sizes are not negative, and the result has type `{ty}`"))
             .mark(Place::Operator, None, text!("size {size}"))
             .fail()
+    }
+
+    /// Checks that the attributes specify the data type of a result.
+    fn check_dtype(&self, ty: &Type) -> Outcome {
+        let is_void = |ty: &Type| ty.as_tensor().is_some_and(|tensor| tensor.dtype.is_void());
+        let fields = ty.as_tuple().map(|fields| fields.iter().any(is_void));
+        if !fields.unwrap_or_else(|| is_void(ty)) {
+            return Ok(());
+        }
+        let mut fields = self.attrs().schema().into_iter().flat_map(|schema| schema.fields);
+        let missing = fields
+            .find(|field| field.ty == AttrType::DType && self.attrs().dtype(field.name).is_void());
+        let Some(AttrField { name, .. }) = missing else { return Ok(()) };
+        Reason::new(
+            Code::MissingAttribute,
+            text!("`{}`: `{name}` does not specify a data type for the result", self.operator()),
+        )
+        .attribute(name, "no data type")
+        .help(text!("write one, such as `{name}=\"int32\"`"))
+        .fail()
     }
 
     /// Assigns a tensor type to the result.
@@ -444,6 +529,15 @@ impl<'a> Call<'a> {
         )
         .mark(Place::Argument(position), at.axis(), found)
     }
+}
+
+/// Returns true if a tensor, or a field of a tuple of tensors, has a negative size.
+fn has_negative_size(ty: &Type) -> bool {
+    let is_negative = |ty: &Type| {
+        let mut sizes = ty.as_tensor().into_iter().flat_map(|tensor| &tensor.shape);
+        sizes.any(|dim| dim.as_known().is_some_and(|size| size < 0))
+    };
+    is_negative(ty) || ty.as_tuple().is_some_and(|fields| fields.iter().any(is_negative))
 }
 
 impl fmt::Display for Reason {

@@ -43,7 +43,10 @@ pub struct Entry {
     pub state: State,
     /// A value chosen by the caller of [`Solver::add`].
     pub origin: u32,
-    names: &'static [&'static str],
+    /// The declared type of the result, where the relation does not determine all its sizes.
+    pub promise: Option<Type>,
+    /// The names of the operator's arguments, for messages.
+    pub names: &'static [&'static str],
 }
 
 /// An inference table with relations over its types.
@@ -59,8 +62,8 @@ pub struct Solver {
     undecided: Vec<RelationId>,
     /// Lenient failures of relations that hold.
     caveats: Vec<(RelationId, Box<Reason>)>,
-    /// Relations that wait for a type parameter.
-    stuck: Vec<RelationId>,
+    /// See [`Solver::keep_caveats`].
+    keeps_caveats: bool,
 }
 
 impl Solver {
@@ -77,7 +80,6 @@ impl Solver {
         self.failed = None;
         self.undecided.clear();
         self.caveats.clear();
-        self.stuck.clear();
     }
 
     /// Adds a relation to the queue. `names` are the operator's argument names, `origin` is stored
@@ -91,7 +93,14 @@ impl Solver {
     ) -> RelationId {
         let id = self.entries.len() as u32;
         let args = args.into_iter().collect();
-        self.entries.push(Entry { relation, args, state: State::Waiting, origin, names });
+        self.entries.push(Entry {
+            relation,
+            args,
+            state: State::Waiting,
+            origin,
+            promise: None,
+            names,
+        });
         self.queue.push_back(id);
         RelationId(id)
     }
@@ -138,17 +147,26 @@ impl Solver {
 
     fn run(&mut self, id: u32) {
         let Entry { relation, args, names, .. } = &self.entries[id as usize];
-        let mut call =
-            Call { table: &mut self.table, args, relation, names, progress: false, caveat: None };
+        let mut call = Call {
+            table: &mut self.table,
+            args,
+            relation,
+            names,
+            progress: false,
+            keeps_caveats: self.keeps_caveats,
+            caveat: None,
+            promise: None,
+        };
         let outcome = (relation.solve)(&mut call);
+        let promise = call.promise.take();
         let caveat = call.caveat.filter(|_| outcome.is_ok());
         let result = args.last().copied();
         let state = match outcome {
+            // It is solved again for the sizes that become known.
+            Ok(()) if self.table.wait_for_sizes(id, args) => State::Waiting,
             Ok(()) => State::Solved,
             Err(Halt::NotYet) => {
-                if !self.table.wait(id, args) {
-                    self.stuck.push(RelationId(id));
-                }
+                self.table.wait(id, args);
                 State::Waiting
             }
             Err(Halt::Undecided(reason)) => State::Undecided(reason),
@@ -167,7 +185,31 @@ impl Solver {
             self.undecided.push(RelationId(id));
         }
         self.caveats.extend(caveat.map(|reason| (RelationId(id), reason)));
-        self.entries[id as usize].state = state;
+        let entry = &mut self.entries[id as usize];
+        entry.state = state;
+        entry.promise = promise.or(entry.promise.take());
+    }
+
+    /// Records the declared type of the result of the relation that determines `node`.
+    pub fn promise(&mut self, node: NodeId, declared: &Type) {
+        let root = self.table.find(node);
+        let table = &self.table;
+        let is_result = |entry: &&mut Entry| {
+            entry.args.last().is_some_and(|&result| table.find(result) == root)
+        };
+        if let Some(entry) = self.entries.iter_mut().rev().find(is_result) {
+            entry.promise.get_or_insert_with(|| declared.clone());
+        }
+    }
+
+    /// Returns the types of the arguments of a relation and the type that its result must have:
+    /// [`Solver::arg_types`], with the declared type of the result.
+    pub fn required_types(&self, id: RelationId) -> Vec<Type> {
+        let mut types = self.arg_types(id);
+        if let (Some(promise), Some(result)) = (&self.entry(id).promise, types.last_mut()) {
+            *result = promise.clone();
+        }
+        types
     }
 
     /// Sets whether the results of failed relations stay open and are returned by
@@ -181,15 +223,15 @@ impl Solver {
         self.failed.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Takes the lenient failures ([`Call::lenient`]) since the last call, of relations that hold.
-    pub fn take_caveats(&mut self) -> Vec<(RelationId, Box<Reason>)> {
-        std::mem::take(&mut self.caveats)
+    /// Sets whether a relation holds despite a lenient failure ([`Call::lenient`]), as in TVM. The
+    /// failures are then returned by [`Solver::take_caveats`].
+    pub fn keep_caveats(&mut self, keep: bool) {
+        self.keeps_caveats = keep;
     }
 
-    /// Returns the relations that wait although no variable is open in their types: they depend on
-    /// the type parameters of a function, and are decided at its calls.
-    pub fn stuck(&self) -> &[RelationId] {
-        &self.stuck
+    /// Takes the lenient failures since the last call, see [`Solver::keep_caveats`].
+    pub fn take_caveats(&mut self) -> Vec<(RelationId, Box<Reason>)> {
+        std::mem::take(&mut self.caveats)
     }
 
     /// Takes the relations that have become undecided since the last call.

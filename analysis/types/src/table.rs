@@ -40,8 +40,8 @@ pub use resolve::Resolver;
 pub use variables::{Var, Vars};
 
 use crate::{
-    DTypeClass, DTypeTerm, DTypeVar, DataType, Dim, DimVar, NodeId, OpenTensor, ParamId, PolyType,
-    ShapeTerm, ShapeVar, Type, TypeVar, info::Flags, map::open_tensor,
+    DTypeClass, DTypeTerm, DTypeVar, DataType, Dim, DimVar, Kind, NodeId, OpenTensor, ParamId,
+    PolyType, ShapeTerm, ShapeVar, Type, TypeVar, info::Flags, map::open_tensor,
 };
 
 pub(crate) type Nodes = SmallVec<[NodeId; 4]>;
@@ -68,6 +68,7 @@ pub(crate) enum Term {
     Func(Box<FuncTerm>),
     Ref(NodeId),
     Adt(SmolStr, Nodes),
+    Index(Kind, NodeId),
 }
 
 #[derive(Clone, Debug)]
@@ -103,6 +104,8 @@ pub struct Table {
     /// The classes of the data type variables.
     classes: Vec<DTypeClass>,
     dims: Parts<Dim>,
+    /// The data type variables that stand for parameters of a class in an instance.
+    of_params: FxHashSet<u32>,
     /// Data type variables of literals, with their defaults.
     literals: Vec<(DTypeVar, DataType)>,
     /// Relations to wake when a variable becomes known.
@@ -111,6 +114,9 @@ pub struct Table {
     pub(crate) woken: Vec<u32>,
     /// The levels of type parameters that must not escape their functions.
     rigid: FxHashMap<ParamId, Level>,
+    /// The classes of the data type parameters that the body of a function may restrict, see
+    /// [`Table::open_class`].
+    classes_of_params: FxHashMap<ParamId, DTypeClass>,
     /// Set if a known type has changed: a size was unified with `?`.
     entangled: bool,
     /// Number of open type variables.
@@ -141,11 +147,13 @@ impl Table {
         self.shapes.clear();
         self.dtypes.clear();
         self.classes.clear();
+        self.of_params.clear();
         self.dims.clear();
         self.literals.clear();
         self.waiting.clear();
         self.woken.clear();
         self.rigid.clear();
+        self.classes_of_params.clear();
         self.entangled = false;
         self.open = 0;
         self.clock = 0;
@@ -288,6 +296,7 @@ impl Table {
                 Term::Func(Box::new(FuncTerm { params, ret }))
             }
             Type::Ref(reference) => Term::Ref(self.import_with(reference.inner(), memo)),
+            Type::Index(index) => Term::Index(index.kind(), self.import_with(&index.tensor, memo)),
             Type::Adt(adt) => Term::Adt(adt.name().clone(), all(self, adt.args())),
             _ => return None,
         })
@@ -428,7 +437,7 @@ impl Table {
             match &self.at(root).term {
                 Term::Ref(_) => found.push(root),
                 Term::Tuple(parts) | Term::Adt(_, parts) => stack.extend_from_slice(parts),
-                Term::Func(_) | Term::Var(_) | Term::Leaf(_) => {}
+                Term::Func(_) | Term::Index(..) | Term::Var(_) | Term::Leaf(_) => {}
             }
         }
         found
@@ -457,7 +466,7 @@ impl Table {
                     stack.push(func.ret);
                 }
                 Term::Tuple(parts) | Term::Adt(_, parts) => stack.extend_from_slice(parts),
-                Term::Ref(inner) => stack.push(*inner),
+                Term::Ref(inner) | Term::Index(_, inner) => stack.push(*inner),
                 Term::Var(_) | Term::Leaf(_) => {}
             }
         }
@@ -484,8 +493,7 @@ impl Table {
     }
 
     /// Registers a relation to be woken when a variable in the types of `nodes` becomes known.
-    /// Returns false if there is none.
-    pub(crate) fn wait(&mut self, relation: u32, nodes: &[NodeId]) -> bool {
+    pub(crate) fn wait(&mut self, relation: u32, nodes: &[NodeId]) {
         let mut vars = Vars::default();
         for &node in nodes {
             self.free_vars(node, Level::NEVER, &mut vars);
@@ -493,7 +501,24 @@ impl Table {
         for &var in vars.order() {
             self.waiting.entry(var).or_default().push(relation);
         }
-        !vars.is_empty()
+    }
+
+    /// Registers a relation that holds to be woken when an unknown size of its arguments becomes
+    /// known: `reshape(%x, newshape=[2, 2])` holds for a `Tensor[(_), float32]`, and not for every
+    /// size. Returns false if all sizes are known.
+    pub(crate) fn wait_for_sizes(&mut self, relation: u32, args: &[NodeId]) -> bool {
+        if self.dims.is_empty() {
+            return false;
+        }
+        let mut vars = Vars::default();
+        let inputs = args.split_last().map_or(&[][..], |(_, inputs)| inputs);
+        inputs.iter().for_each(|&node| self.free_vars(node, Level::NEVER, &mut vars));
+        let mut any = false;
+        for &var in vars.order().iter().filter(|var| matches!(var, Var::Dim(_))) {
+            self.waiting.entry(var).or_default().push(relation);
+            any = true;
+        }
+        any
     }
 
     /// Returns the relations that have waited for a variable. Some may have been decided since.

@@ -10,6 +10,13 @@ use crate::{
 /// The sizes of a tensor, outermost axis first. Rank 0 is a scalar.
 pub type Shape = SmallVec<[Dim; 5]>;
 
+/// Returns the position of an axis of a tensor of `rank`, where a negative `axis` counts from the end; `None` if
+/// it is out of range.
+pub fn normal_axis(axis: i64, rank: usize) -> Option<usize> {
+    let from_start = if axis < 0 { axis.checked_add(i64::try_from(rank).ok()?)? } else { axis };
+    usize::try_from(from_start).ok().filter(|&axis| axis < rank)
+}
+
 /// A tensor of known rank and data type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorType {
@@ -41,6 +48,11 @@ impl TensorType {
     /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.shape.len()
+    }
+
+    /// Returns the lengths of the axes of an array of this type, if every size is one ([`Dim::as_length`]).
+    pub fn lengths<L: FromIterator<usize>>(&self) -> Option<L> {
+        self.shape.iter().map(Dim::as_length).collect()
     }
 
     /// Returns the number of elements, if every size is known and the product does not overflow.

@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::{
-    Attrs, Bound, DTypeVar, DataType, Dim, Param, Shape, ShapeVar, TensorType, TypeParam, TypeVar,
+    Attrs, Bound, DTypeVar, DataType, Dim, Kind, Param, Shape, ShapeVar, TensorType, TypeParam,
+    TypeVar,
     info::{Flags, Info, MAX_DEPTH, MAX_WEIGHT, of_dims},
 };
 
@@ -32,6 +33,8 @@ pub enum Type {
     Ref(Arc<RefType>),
     /// An algebraic data type with its arguments: `List[int32]`.
     Adt(Arc<AdtType>),
+    /// An argument of a data type that is not a type: the shape in `Bx[(2, 3)]`.
+    Index(Arc<IndexType>),
     /// A polymorphic type: `fn [A](A) -> A`, and `List[A]` for `%e` in `let %e = Nil;`.
     Poly(Arc<PolyType>),
     /// A type parameter in the function that declares it.
@@ -113,6 +116,17 @@ pub struct AdtType {
     name: SmolStr,
     args: Box<[Type]>,
     info: Info,
+}
+
+/// A shape, size or data type as an argument of a data type.
+///
+/// It is represented by a tensor type that contains it, so that whatever treats the parts of tensor
+/// types (unification, substitution, generalisation) treats those of arguments.
+#[derive(Clone, Debug)]
+pub struct IndexType {
+    pub(crate) kind: Kind,
+    pub(crate) tensor: Type,
+    pub(crate) info: Info,
 }
 
 /// A relation between types that must hold at every use of a function type.
@@ -292,6 +306,18 @@ impl Type {
         }
     }
 
+    /// Returns the sizes of a tensor type of known rank, whose data type may be open.
+    pub fn as_sizes(&self) -> Option<&[Dim]> {
+        match self {
+            Type::Tensor(tensor) => Some(&tensor.shape),
+            Type::OpenTensor(open) => match &open.shape {
+                ShapeTerm::Dims(dims) => Some(dims),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns the fields of a tuple type.
     pub fn as_tuple(&self) -> Option<&[Type]> {
         match self {
@@ -315,6 +341,7 @@ impl Type {
             Type::Func(func) => func.info,
             Type::Ref(reference) => reference.info,
             Type::Adt(adt) => adt.info,
+            Type::Index(index) => index.info,
             Type::Poly(poly) => poly.info,
             Type::Param(param) => Info::leaf(7, Flags::PARAM, param),
             Type::Bound(bound) => {
@@ -336,9 +363,12 @@ impl Type {
             Type::Var(_) => Flags::VAR,
             Type::Hole => Flags::HOLE,
             Type::Error => Flags::ERROR,
-            Type::Tuple(_) | Type::Func(_) | Type::Ref(_) | Type::Adt(_) | Type::Poly(_) => {
-                self.info().flags
-            }
+            Type::Tuple(_)
+            | Type::Func(_)
+            | Type::Ref(_)
+            | Type::Adt(_)
+            | Type::Index(_)
+            | Type::Poly(_) => self.info().flags,
         }
     }
 
@@ -376,7 +406,15 @@ impl Type {
 
     /// Returns true if the type is built of other types.
     pub(crate) fn has_parts(&self) -> bool {
-        matches!(self, Type::Tuple(_) | Type::Func(_) | Type::Ref(_) | Type::Adt(_) | Type::Poly(_))
+        matches!(
+            self,
+            Type::Tuple(_)
+                | Type::Func(_)
+                | Type::Ref(_)
+                | Type::Adt(_)
+                | Type::Index(_)
+                | Type::Poly(_)
+        )
     }
 
     /// Returns the address of the type in memory, or 0 for variants that are not allocated.
@@ -388,6 +426,7 @@ impl Type {
             Type::Func(func) => Arc::as_ptr(func).addr(),
             Type::Ref(reference) => Arc::as_ptr(reference).addr(),
             Type::Adt(adt) => Arc::as_ptr(adt).addr(),
+            Type::Index(index) => Arc::as_ptr(index).addr(),
             Type::Poly(poly) => Arc::as_ptr(poly).addr(),
             Type::Param(_) | Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => 0,
         }
@@ -410,6 +449,7 @@ impl Type {
             Type::Func(func) => (&func.params, Some(&func.ret)),
             Type::Ref(reference) => (&[], Some(&reference.inner)),
             Type::Adt(adt) => (&adt.args, None),
+            Type::Index(index) => (&[], Some(&index.tensor)),
             _ => (&[], None),
         }
     }
@@ -466,6 +506,7 @@ fn equal(a: &Type, b: &Type, seen: &mut Option<FxHashSet<(usize, usize)>>) -> bo
         | (Type::Func(_), Type::Func(_))
         | (Type::Ref(_), Type::Ref(_))
         | (Type::Adt(_), Type::Adt(_))
+        | (Type::Index(_), Type::Index(_))
         | (Type::Poly(_), Type::Poly(_)) => {
             let addresses = (a.address(), b.address());
             if addresses.0 == addresses.1 {
@@ -483,6 +524,7 @@ fn equal(a: &Type, b: &Type, seen: &mut Option<FxHashSet<(usize, usize)>>) -> bo
             };
             match (a, b) {
                 (Type::Adt(x), Type::Adt(y)) => x.name == y.name && all(&x.args, &y.args),
+                (Type::Index(x), Type::Index(y)) if x.kind != y.kind => false,
                 (Type::Poly(x), Type::Poly(y)) => {
                     x.params == y.params
                         && x.constraints == y.constraints

@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use crate::section::{CONSTANT, Section, json_start};
+use crate::{
+    outline::json_start,
+    section::{CONSTANT, Section},
+};
 
 /// A section without constants, to which constants can be added.
 pub const EMPTY: &str = "#[metadata]

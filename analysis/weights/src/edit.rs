@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, ops::Range};
 
 use serde::Deserialize;
 
-use crate::section::{CONSTANT, Section, json_start};
+use crate::{
+    outline::{Outline, json_start},
+    section::{CONSTANT, Section},
+};
 
 /// The edits that remove constants.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,13 +38,22 @@ struct AttrPlace<'a> {
     data: Option<&'a str>,
 }
 
-/// Returns the edits that remove constants from a section. Their nodes become null, which preserves the
+/// Returns the edits that remove constants from a section, given as its outline. Their nodes become null, which preserves the
 /// numbers of all others; their tensors are removed unless another constant uses them. `None` if the
 /// JSON is not formatted as by TVM.
-pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Option<Removal> {
+pub fn drop_entries(
+    outline: &Outline<'_>,
+    section: &Section,
+    drop: &BTreeSet<u32>,
+) -> Option<Removal> {
+    let text = outline.text();
     let offset = json_start(text.as_bytes());
     let places: Places<'_> = serde_json::from_str(&text[offset..]).ok()?;
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    // Edits of places in the outline; no tensor is in them.
+    let edit = |range: Range<usize>, with: String| {
+        (outline.offset_in_section(range.start)..outline.offset_in_section(range.end), with)
+    };
     let range = |part: &str| at(part)..at(part) + part.len();
     let entries = section.entries(CONSTANT);
     let list = section.list(CONSTANT)? as usize;
@@ -57,7 +69,7 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
     }
     let kept = numbers.iter().zip(0u32..).filter(|(_, entry)| !drop.contains(entry));
     let kept: Vec<&str> = kept.map(|(number, _)| *number).collect();
-    edits.push((open..close, kept.join(",")));
+    edits.push(edit(open..close, kept.join(",")));
     let gone: BTreeSet<u32> =
         drop.iter().filter_map(|&entry| entries.get(entry as usize).copied()).collect();
     // An entry may be in the list twice.
@@ -68,10 +80,10 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
     let mut unused: BTreeSet<usize> = BTreeSet::new();
     for &node in &gone {
         let place = places.nodes.get(node as usize)?;
-        edits.push((range(place.type_key), String::new()));
+        edits.push(edit(range(place.type_key), String::new()));
         // The number of its tensor must not depend on the order in which constants are removed.
         if let Some(data) = place.attrs.as_ref().and_then(|attrs| attrs.data) {
-            edits.push((range(data), "0".to_owned()));
+            edits.push(edit(range(data), "0".to_owned()));
         }
         unused.extend(section.node(node)?.array());
     }
@@ -89,7 +101,7 @@ pub fn drop_entries(text: &str, section: &Section, drop: &BTreeSet<u32>) -> Opti
         let before = unused.range(..array).count();
         if before > 0 {
             let data = places.nodes.get(number as usize)?.attrs.as_ref()?.data?;
-            edits.push((range(data), (array - before).to_string()));
+            edits.push(edit(range(data), (array - before).to_string()));
         }
     }
     for &array in &unused {

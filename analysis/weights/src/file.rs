@@ -1,4 +1,7 @@
-//! Files of modules: scanned through a mapping, then read piece by piece.
+//! Files of modules, read piece by piece.
+//!
+//! They are not mapped into memory: a program that truncates a mapped file ends every process that reads it
+//! at that moment. What is read is checked against the state of the file instead.
 
 use std::{
     fs::{File, Metadata},
@@ -14,16 +17,20 @@ pub struct Stamp {
     pub length: u64,
     /// The modification time, if the system provides it.
     modified: Option<SystemTime>,
-    /// The inode number, which changes when the file is replaced.
-    inode: u64,
+    /// The numbers of device and inode, which change when the file is replaced.
+    inode: (u64, u64),
 }
 
 impl Stamp {
-    fn of(data: &Metadata) -> Stamp {
+    /// Returns the state from what the system says of a file.
+    pub fn of(data: &Metadata) -> Stamp {
         #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(data);
+        let inode = {
+            use std::os::unix::fs::MetadataExt;
+            (data.dev(), data.ino())
+        };
         #[cfg(not(unix))]
-        let inode = 0;
+        let inode = (0, 0);
         Stamp { length: data.len(), modified: data.modified().ok(), inode }
     }
 
@@ -46,20 +53,9 @@ impl Stamp {
     /// Formats the stamp as an opaque text for clients.
     pub fn text(&self) -> String {
         let modified = self.modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-        format!("{}-{}-{}", self.length, modified.unwrap_or_default().as_nanos(), self.inode)
+        let (device, inode) = self.inode;
+        format!("{}-{}-{device}-{inode}", self.length, modified.unwrap_or_default().as_nanos())
     }
-}
-
-/// A file that is mapped into memory while it is scanned.
-///
-/// The mapping is dropped after the scan: a program that truncates the file while its pages are read
-/// would kill this process. Tensors are read from [`FileText`] instead, where such a change is an
-/// error.
-pub struct Mapping {
-    map: Option<memmap2::Mmap>,
-    file: File,
-    path: PathBuf,
-    stamp: Stamp,
 }
 
 /// Opens a regular file for reading, through links. Other kinds are rejected before they are opened: opening
@@ -79,22 +75,28 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-impl Mapping {
-    /// Maps a file.
+/// A file of a module, of which parts are read on demand.
+#[derive(Debug)]
+pub struct ModuleFile {
+    file: File,
+    path: PathBuf,
+    stamp: Stamp,
+}
+
+impl ModuleFile {
+    /// Opens a file.
     ///
     /// # Errors
     /// It cannot be read, or is not a regular file.
-    pub fn open(path: &Path) -> io::Result<Mapping> {
+    pub fn open(path: &Path) -> io::Result<ModuleFile> {
         let file = open_file(path)?;
         let stamp = Stamp::of_file(&file)?;
-        // An empty file cannot be mapped.
-        let map = if stamp.length == 0 { None } else { Some(map(&file)?) };
-        Ok(Mapping { map, file, path: path.to_owned(), stamp })
+        Ok(ModuleFile { file, path: path.to_owned(), stamp })
     }
 
-    /// Returns the bytes of the file.
-    pub fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or_default()
+    /// Returns the path by which it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the state of the file when it was opened.
@@ -102,39 +104,57 @@ impl Mapping {
         self.stamp
     }
 
-    /// Drops the mapping. The bytes from `start` on are then read on demand.
-    pub fn into_text(self, start: u64) -> FileText {
-        FileText { file: self.file, path: self.path, stamp: self.stamp, start }
+    /// Returns the file, whose position no function here depends on.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Fails if the file has changed since it was opened. It may be replaced: the handle keeps the old one.
+    ///
+    /// # Errors
+    /// It has changed.
+    pub fn check_unchanged(&self) -> io::Result<()> {
+        match Stamp::of_file(&self.file)? == self.stamp {
+            true => Ok(()),
+            false => Err(changed()),
+        }
+    }
+
+    /// Reads bytes of the file in the state in which it was opened.
+    ///
+    /// # Errors
+    /// They cannot be read, or the file has changed.
+    pub fn read_exact_at(&self, to: &mut [u8], at: u64) -> io::Result<()> {
+        self.check_unchanged()?;
+        match read_exact_at(&self.file, to, at) {
+            // It was truncated meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(changed()),
+            read => read,
+        }
     }
 }
 
-#[expect(unsafe_code, reason = "no safe function maps a file")]
-fn map(file: &File) -> io::Result<memmap2::Mmap> {
-    // SAFETY: the mapping is private and read-only, and lives no longer than a scan. Bytes that
-    // another program changes meanwhile are validated as UTF-8 and as JSON before they are used, and if
-    // the file is replaced, as by editors and TVM's tools, the mapping keeps the old bytes.
-    unsafe { memmap2::Mmap::map(file) }
+fn changed() -> io::Error {
+    io::Error::other("it has changed since it was opened")
 }
 
 /// The text of a section in a file, read on demand.
 #[derive(Debug)]
 pub struct FileText {
-    file: File,
-    path: PathBuf,
-    stamp: Stamp,
+    file: ModuleFile,
     /// The offset of the section in the file.
     start: u64,
 }
 
 impl FileText {
-    /// Returns the path.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Returns the text of a file from an offset on.
+    pub fn new(file: ModuleFile, start: u64) -> FileText {
+        FileText { file, start }
     }
 
-    /// Returns the state of the file when it was scanned.
-    pub fn stamp(&self) -> Stamp {
-        self.stamp
+    /// Returns the file.
+    pub fn file(&self) -> &ModuleFile {
+        &self.file
     }
 
     /// Returns the offset of the section in the file.
@@ -142,16 +162,17 @@ impl FileText {
         self.start
     }
 
+    /// Returns the length of the section in bytes.
+    pub fn length(&self) -> u64 {
+        self.file.stamp.length.saturating_sub(self.start)
+    }
+
     /// Reads bytes of the section.
     ///
     /// # Errors
-    /// They cannot be read, or the file has changed since it was scanned.
+    /// They cannot be read, or the file has changed since it was opened.
     pub fn read_exact_at(&self, to: &mut [u8], at: u64) -> io::Result<()> {
-        let now = Stamp::of(&self.file.metadata()?);
-        if now != self.stamp {
-            return Err(io::Error::other("it has changed since it was opened"));
-        }
-        read_exact_at(&self.file, to, self.start.saturating_add(at))
+        self.file.read_exact_at(to, self.start.saturating_add(at))
     }
 }
 

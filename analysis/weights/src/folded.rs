@@ -30,8 +30,13 @@ pub fn folded_line(section: &Section, length: usize) -> String {
             kind => out += &format!(" {} {noun} of {kind},", entries.len()),
         }
     }
-    out += &format!(" {:.1} MB", length as f64 / 1e6);
+    out += &format!(" {}", megabytes(length as u64));
     out
+}
+
+/// Formats the length of a section, as in `62.4 MB`.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 /// A parsed line.

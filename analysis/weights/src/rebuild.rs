@@ -10,7 +10,7 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD, write::EncoderWriter};
 
-use crate::section::{Header, Section};
+use crate::{section::Header, store::Weights};
 
 /// A part of the output of [`cut`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +29,11 @@ pub enum Part<'t> {
 }
 
 /// Returns a section without the tensors for which `name` returns a name.
-pub fn cut(text: &str, section: &Section, name: impl Fn(usize) -> Option<String>) -> String {
+///
+/// # Errors
+/// The file of the section cannot be read, or has changed.
+pub fn cut(weights: &Weights, name: impl Fn(usize) -> Option<String>) -> io::Result<String> {
+    let section = weights.section();
     let mut out = String::new();
     let mut from = 0;
     let mut arrays: Vec<(Range<usize>, usize)> =
@@ -39,17 +43,18 @@ pub fn cut(text: &str, section: &Section, name: impl Fn(usize) -> Option<String>
         let part = || {
             let header = section.header(array)?;
             let length = header.length.div_ceil(3) * 4;
-            let bytes = STANDARD.decode(text.get(range.clone())?.get(..length)?).ok()?;
+            let front = range.start..range.start.checked_add(length)?.min(range.end);
+            let bytes = STANDARD.decode(weights.text(front).ok()?.as_bytes()).ok()?;
             Some((name(array)?, STANDARD.encode(bytes.get(..header.length)?)))
         };
         if let Some((name, header)) = part() {
-            out += &text[from..range.start];
+            out += &weights.text(from..range.start)?;
             out += &format!("={name}:{header}");
             from = range.end;
         }
     }
-    out += &text[from..];
-    out
+    out += &weights.text(from..weights.len())?;
+    Ok(out)
 }
 
 /// Splits the output of [`cut`] into parts; `None` for other texts.

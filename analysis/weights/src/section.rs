@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use crate::outline::{Outline, json_start};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -21,6 +22,8 @@ pub struct Section {
     /// The node of the array of entries of each kind, in the order of the section, and the entries.
     kinds: Vec<(SmolStr, u32, Vec<u32>)>,
     arrays: Vec<Array>,
+    /// The version of TVM that wrote the section.
+    version: Option<SmolStr>,
     /// The error if the section is invalid.
     error: Option<String>,
 }
@@ -132,8 +135,7 @@ impl Header {
 
     /// Returns the sizes of the axes.
     pub fn shape(&self) -> Option<Vec<usize>> {
-        let size = |dim: &Dim| usize::try_from(dim.as_known()?).ok();
-        self.ty.shape.iter().map(size).collect()
+        self.ty.lengths()
     }
 }
 
@@ -145,6 +147,8 @@ struct Graph<'a> {
     // As bytes, which serde_json does not validate as UTF-8.
     #[serde(borrow, default)]
     b64ndarrays: Vec<&'a [u8]>,
+    #[serde(default)]
+    attrs: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -161,16 +165,17 @@ struct RawNode<'a> {
     repr_str: SmolStr,
 }
 
-/// Returns the offset of the JSON in a section.
-pub(crate) fn json_start(text: &[u8]) -> usize {
-    memchr::memchr(b']', text).map_or(text.len(), |at| at + 1)
-}
-
 impl Section {
     /// Scans a section, which begins with `#[metadata]`. The texts of tensors may be invalid UTF-8, which
     /// [`crate::split`] reports.
     pub fn scan(text: &[u8]) -> Section {
-        let graph: Graph<'_> = match serde_json::from_slice(&text[json_start(text)..]) {
+        let json = &text[json_start(text)..];
+        // TVM 0.5 prints the JSON as a string of Python.
+        let end = match text.starts_with(b"#[") {
+            true => json.len(),
+            false => memchr::memrchr(b'}', json).map_or(0, |at| at + 1),
+        };
+        let graph: Graph<'_> = match serde_json::from_slice(&json[..end]) {
             Ok(graph) => graph,
             Err(error) => {
                 return Section { error: Some(error.to_string()), ..Section::default() };
@@ -196,7 +201,24 @@ impl Section {
                 .map(|(key, &list)| (key.clone(), list, entries(list).unwrap_or_default()))
                 .collect()
         });
-        Section { nodes, kinds, arrays, error: None }
+        let version = graph.attrs.get("tvm_version").and_then(|version| version.as_str());
+        let version = version.map(SmolStr::from);
+        Section { nodes, kinds, arrays, version, error: None }
+    }
+
+    /// Returns the version of TVM that wrote the section: `0.8.0`.
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
+    /// Scans an outline. The ranges of tensors are those in the section.
+    pub fn of_outline(outline: &Outline<'_>) -> Section {
+        let mut section = Section::scan(outline.text().as_bytes());
+        for array in &mut section.arrays {
+            let Range { start, end } = array.range;
+            array.range = outline.offset_in_section(start)..outline.offset_in_section(end);
+        }
+        section
     }
 
     /// Returns the error if the section is invalid.

@@ -5,11 +5,11 @@ use std::fmt;
 use memchr::memmem;
 use syntax::SyntaxKind;
 
-use crate::section::Section;
-
 /// The number of bytes of a section with which the code before it is lexed: an unclosed string in the
 /// code is closed by the next `"`, if any.
-const HEAD: usize = 1 << 12;
+pub(crate) const HEAD: usize = 1 << 12;
+/// The start of a section.
+pub(crate) const MARKER: &[u8] = b"#[metadata]";
 
 /// The two parts of a module, whose concatenation is its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,23 +55,6 @@ pub fn split(bytes: &[u8]) -> Result<Split<'_>, SplitError> {
     }
 }
 
-/// Splits a module and scans its section, on two threads. Returns an empty section if the module has
-/// none.
-///
-/// # Errors
-/// It is not UTF-8 or too large, or code follows the section.
-pub fn split_and_scan(bytes: &[u8]) -> Result<(Split<'_>, Section), SplitError> {
-    let start = section_start(bytes)?;
-    let section = &bytes[start..];
-    let scan = || if section.is_empty() { Section::default() } else { Section::scan(section) };
-    let (split, scanned) = rayon::join(|| split_at(bytes, start), scan);
-    // A section with one valid JSON text contains no other module.
-    if scanned.error().is_some() && syntax::next_module(section).is_some() {
-        return Err(SplitError::Several);
-    }
-    Ok((split?, scanned))
-}
-
 fn split_at(bytes: &[u8], start: usize) -> Result<Split<'_>, SplitError> {
     let (code, section) = text_of(bytes)?.split_at(start);
     Ok(Split { code, section })
@@ -86,21 +69,29 @@ fn section_start(bytes: &[u8]) -> Result<usize, SplitError> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(SplitError::TooLarge);
     }
-    let start_in = |text: &str| {
-        let mut start = 0;
-        syntax::tokens(text).find_map(|(kind, end)| {
-            let at = std::mem::replace(&mut start, usize::from(end));
-            (kind == SyntaxKind::METADATA).then_some(at)
-        })
-    };
-    // Usually the first `#[metadata]` is the section. Lexing would read all of it.
-    if let Some(at) = memmem::find(bytes, b"#[metadata]") {
-        let head = &bytes[..bytes.len().min(at + HEAD)];
-        let head = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        if start_in(head) == Some(at) {
-            return Ok(at);
+    match first_section(bytes) {
+        Some(at) => Ok(at),
+        None => {
+            let text = text_of(bytes)?;
+            Ok(start_in(text).unwrap_or(text.len()))
         }
     }
-    let text = text_of(bytes)?;
-    Ok(start_in(text).unwrap_or(text.len()))
+}
+
+/// Returns the offset of the first `#[metadata]`, if it is the section, as usual. Takes only the bytes up to
+/// it and [`HEAD`] more.
+pub(crate) fn first_section(bytes: &[u8]) -> Option<usize> {
+    let at = memmem::find(bytes, MARKER)?;
+    let head = &bytes[..bytes.len().min(at + HEAD)];
+    let head = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    (start_in(head) == Some(at)).then_some(at)
+}
+
+/// Returns the offset of the section by the tokens of a text.
+fn start_in(text: &str) -> Option<usize> {
+    let mut start = 0;
+    syntax::tokens(text).find_map(|(kind, end)| {
+        let at = std::mem::replace(&mut start, usize::from(end));
+        (kind == SyntaxKind::METADATA).then_some(at)
+    })
 }

@@ -1,20 +1,19 @@
 //! The tensors of a section, by entry.
 
 use std::{
+    borrow::Cow,
     hash::Hasher,
     io,
-    ops::ControlFlow,
-    path::Path,
+    ops::{ControlFlow, Range},
     sync::{Arc, OnceLock},
 };
 
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
-    file::{FileText, Mapping},
+    file::FileText,
     payload::Payload,
     section::{CONSTANT, Section},
-    split::split_and_scan,
 };
 
 /// A section with the text of its tensors.
@@ -43,8 +42,8 @@ impl PartialEq for Weights {
         match (&self.text, &other.text) {
             (Text::Memory(own), Text::Memory(other)) => Arc::ptr_eq(own, other) || own == other,
             (Text::File(own), Text::File(other)) => {
-                (own.path(), own.stamp(), own.start())
-                    == (other.path(), other.stamp(), other.start())
+                let state = |text: &FileText| (text.file().stamp(), text.start());
+                own.file().path() == other.file().path() && state(own) == state(other)
             }
             _ => false,
         }
@@ -58,21 +57,6 @@ impl Weights {
     pub fn of_text(section: &str) -> Weights {
         let (section, text) = (Section::scan(section.as_bytes()), Text::Memory(section.into()));
         Weights { section, text, repeated: OnceLock::new() }
-    }
-
-    /// Scans the section of a file; `None` if the file has none. Returns the code, too.
-    ///
-    /// # Errors
-    /// The file cannot be read, or does not contain exactly one module.
-    pub fn open(path: &Path) -> io::Result<(String, Option<Weights>)> {
-        let mapping = Mapping::open(path)?;
-        let (parts, section) = split_and_scan(mapping.bytes()).map_err(io::Error::other)?;
-        let code = parts.code.to_owned();
-        if parts.section.is_empty() {
-            return Ok((code, None));
-        }
-        let text = mapping.into_text(code.len() as u64);
-        Ok((code, Some(Weights::of_file(section, text))))
     }
 
     /// Creates the weights of a scanned section in a file.
@@ -91,6 +75,50 @@ impl Weights {
             Text::Memory(_) => None,
             Text::File(file) => Some(file),
         }
+    }
+
+    /// Returns the length of the section in bytes.
+    pub fn len(&self) -> usize {
+        match &self.text {
+            Text::Memory(text) => text.len(),
+            Text::File(file) => usize::try_from(file.length()).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Returns true if there is no section.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns a part of the section.
+    ///
+    /// # Errors
+    /// It is outside of the section or not UTF-8, or the file cannot be read or has changed.
+    pub fn text(&self, range: Range<usize>) -> io::Result<Cow<'_, str>> {
+        match &self.text {
+            Text::Memory(text) => {
+                let part = text.get(range).ok_or(io::ErrorKind::UnexpectedEof)?;
+                Ok(part.into())
+            }
+            Text::File(file) => {
+                if range.start > range.end || range.end > self.len() {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                let mut bytes = Vec::new();
+                bytes.try_reserve_exact(range.len())?;
+                bytes.resize(range.len(), 0);
+                file.read_exact_at(&mut bytes, range.start as u64)?;
+                Ok(String::from_utf8(bytes).map_err(io::Error::other)?.into())
+            }
+        }
+    }
+
+    /// Fails if the section is in a file that has changed.
+    ///
+    /// # Errors
+    /// It has changed.
+    pub fn check_unchanged(&self) -> io::Result<()> {
+        self.file().map_or(Ok(()), |text| text.file().check_unchanged())
     }
 
     /// Returns the text of a tensor.

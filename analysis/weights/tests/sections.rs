@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use types::DataType;
 use weights::{
-    BARS, BINS, CONSTANT, EMPTY, Header, Part, Section, Stats, Weights, append, bars, cut,
+    BARS, BINS, CONSTANT, EMPTY, Header, Outline, Part, Section, Stats, Weights, append, bars, cut,
     drop_entries, encode, entry_range, parts, split,
 };
 
@@ -74,9 +74,8 @@ fn statistics_count_nan_and_infinities() {
 #[test]
 fn cut_and_parts_are_a_round_trip() {
     let text = section(&[&[1.0, 2.0], &[3.0], &[1.0]]);
-    let scanned = Section::scan(text.as_bytes());
     let name = |array: usize| (array != 1).then(|| format!("a{array}"));
-    let rest = cut(&text, &scanned, name);
+    let rest = cut(&Weights::of_text(&text), name).expect("memory");
     let mut again = Vec::new();
     for part in parts(&rest).expect("parts") {
         match part {
@@ -97,7 +96,7 @@ fn dropping_entries_removes_their_tensors() {
     let scanned = Section::scan(text.as_bytes());
     for mask in 0u32..16 {
         let drop: BTreeSet<u32> = (0..4).filter(|entry| mask >> entry & 1 == 1).collect();
-        let dropped = drop_entries(&text, &scanned, &drop).expect("edits");
+        let dropped = drop_entries(&Outline::whole(&text), &scanned, &drop).expect("edits");
         let mut out = text.clone();
         for (range, with) in dropped.edits.iter().rev() {
             out.replace_range(range.clone(), with);
@@ -142,11 +141,13 @@ fn damaged_sections_do_not_panic() {
             }
         }
         let _ = weights.repeated();
-        let _ = parts(&cut(damaged, section, |array| Some(array.to_string())));
+        let _ = parts(&cut(&weights, |array| Some(array.to_string())).expect("memory"));
         let _ = append(damaged, section, 2);
         for drop in 0..3 {
             let _ = entry_range(damaged, section, CONSTANT, drop);
-            if let Some(dropped) = drop_entries(damaged, section, &BTreeSet::from([drop])) {
+            if let Some(dropped) =
+                drop_entries(&Outline::whole(damaged), section, &BTreeSet::from([drop]))
+            {
                 assert!(
                     dropped.edits.iter().all(|(range, _)| damaged.get(range.clone()).is_some())
                 );

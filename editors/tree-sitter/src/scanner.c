@@ -370,7 +370,7 @@ static bool scan_inline_semicolon(TSLexer *lexer) {
 }
 
 // The text of the metadata section: to the end, or to the next module of a log. No line of JSON
-// begins with `#[` or looks like one of a log.
+// begins with `#[` or `v`, or looks like one of a log.
 static bool scan_metadata(TSLexer *lexer) {
   size_t length = 0;
   lexer->mark_end(lexer);
@@ -388,14 +388,15 @@ static bool scan_metadata(TSLexer *lexer) {
       lexer->advance(lexer, length == 0);
       breaks++;
     }
-    if (lexer->lookahead == '#' || (breaks > 1 && lexer->lookahead == '[')) {
+    if (lexer->lookahead == '#' || lexer->lookahead == 'v' || (breaks > 1 && lexer->lookahead == '[')) {
       char start[LINE_START + 1] = {0};
       for (unsigned i = 0; i < LINE_START && lexer->lookahead != '\n' && !lexer->eof(lexer); i++) {
         start[i] = lexer->lookahead > 0 && lexer->lookahead < 0x80 ? (char)lexer->lookahead : '\x7f';
         advance(lexer);
         length++;
       }
-      if (starts_with(start, "#[version") || (breaks > 1 && is_log_line(start))) {
+      bool is_version = starts_with(start, "#[version") || starts_with(start, "v0.0.");
+      if (is_version || (breaks > 1 && is_log_line(start))) {
         length -= strlen(start);
         lexer->result_symbol = length > LONGEST_JSON ? JSON_ARCHIVE : JSON;
         return length > 0;

@@ -6,27 +6,12 @@ const DTYPES = { float: "f", bfloat: "bf", int: "i", uint: "u" };
 
 /** The value of an amount if each unknown is 1. */
 function atOne(amount) {
-  return typeof amount === "number" ? amount : amount.terms.reduce((sum, term) => sum + term.coefficient, 0);
+  return amount.value ?? (amount.terms ?? []).reduce((sum, term) => sum + term.coefficient, 0);
 }
 
-function count(amount) {
-  if (typeof amount !== "number") {
-    return amount.text;
-  }
-  return amount === 0 ? "-" : NUMBERS.format(amount);
-}
-
-function memory(amount) {
-  if (typeof amount !== "number") {
-    return `${amount.text} bytes`;
-  }
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-  let [size, unit] = [amount, 0];
-  while (size >= 1024 && unit < units.length - 1) {
-    size /= 1024;
-    unit++;
-  }
-  return amount === 0 ? "-" : `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
+/** The text of an amount in a table, where a zero is a dash. */
+function textOf(amount) {
+  return amount.value === 0 ? "-" : amount.text;
 }
 
 /** The tensors in a type, each with its shape and data type. */
@@ -57,10 +42,10 @@ function compact(type) {
 
 /** The costs of a call that can be shown next to the operator. */
 const COSTS = [
-  { key: "macs", title: "MACs", text: (row) => count(row.macs) },
-  { key: "bytes", title: "bytes", text: (row) => memory(row.bytes) },
-  { key: "liveBytes", title: "live", text: (row) => memory(row.liveBytes) },
-  { key: "parameters", title: "parameters", text: (row) => count(row.parameters) },
+  { key: "macs", title: "MACs", text: (row) => textOf(row.macs) },
+  { key: "bytes", title: "bytes", text: (row) => textOf(row.bytes) },
+  { key: "liveBytes", title: "live", text: (row) => textOf(row.liveBytes) },
+  { key: "parameters", title: "parameters", text: (row) => textOf(row.parameters) },
 ];
 
 /** The columns of a table of calls; the selected cost comes first, next to the operator. */
@@ -82,9 +67,9 @@ function callColumns(cost) {
 function groupColumns(what) {
   return [
     { key: "name", title: `by ${what}`, text: (group) => group.name },
-    { key: "count", title: "calls", number: true, text: (group) => count(group.count), value: (group) => group.count },
-    { key: "macs", title: "MACs", number: true, text: (group) => count(group.macs), value: (group) => atOne(group.macs), heated: true },
-    { key: "bytes", title: "bytes", number: true, text: (group) => memory(group.bytes), value: (group) => atOne(group.bytes) },
+    { key: "count", title: "calls", number: true, text: (group) => NUMBERS.format(group.count), value: (group) => group.count },
+    { key: "macs", title: "MACs", number: true, text: (group) => textOf(group.macs), value: (group) => atOne(group.macs), heated: true },
+    { key: "bytes", title: "bytes", number: true, text: (group) => textOf(group.bytes), value: (group) => atOne(group.bytes) },
   ];
 }
 

@@ -1,21 +1,28 @@
 // The graph of a function: its calls, inputs and result, and the kinds of its operators.
 "use strict";
 
-/** The kinds of operators by name, of which the first match counts. Each has a colour in the graph. */
+/** The categories of calls, in the order of the legend. Each has a colour in the graph. */
 const KINDS = [
-  { key: "norm", title: "normalization, quantization", colour: "charts-purple", pattern: /_norm|normalize|nn\.lrn|dropout|quantize/ },
-  { key: "shape", title: "shape, layout, selection", colour: "charts-foreground", strength: 0.1, pattern: /transform|to_dense|_pack$|batch_flatten|sparse_transpose/ },
-  { key: "product", title: "convolution, product", colour: "charts-blue", pattern: /conv\dd|correlation|dense|matmul|einsum|^dft$/ },
-  { key: "activation", title: "activation", colour: "charts-red", pattern: /relu|sigmoid|(^|[._])tanh$|softmax|erf$|clip|hardswish/ },
-  { key: "reduction", title: "pooling, reduction, order", colour: "charts-green", pattern: /pool|topk$|^(mean|sum|max|min|prod|all|any|variance|argmax|argmin|argsort|sort|unique|cumsum|cumprod|searchsorted)$|nll_loss|cross_entropy/ },
-  { key: "arithmetic", title: "arithmetic, comparison", colour: "charts-yellow", pattern: /^(qnn\.)?(add|subtract|mul|multiply|divide|mod|power|maximum|minimum|exp|log|log2|log10|sqrt|rsqrt|abs|negative|sign|floor|ceil|round|trunc|(floor|trunc)_(divide|mod)|a?(sin|cos|tan)h?|fast_exp|logical_\w+|bitwise_\w+|(left|right)_shift|equal|not_equal|less|less_equal|greater|greater_equal|isnan|isinf|isfinite|fixed_point_multiply\w*|where|nn\.bias_add)$|ethosu\.\w+ary_elementwise/ },
+  { key: "product", title: "convolution, product", colour: "charts-blue" },
+  { key: "normalization", title: "normalization, quantization", colour: "charts-purple" },
+  { key: "activation", title: "activation", colour: "charts-red" },
+  { key: "reduction", title: "pooling, reduction, order", colour: "charts-green" },
+  { key: "arithmetic", title: "arithmetic, comparison", colour: "charts-yellow" },
+  { key: "movement", title: "shape, layout, selection", colour: "charts-foreground", strength: 0.1 },
+  { key: "function", title: "call of a function", colour: "charts-orange" },
 ];
-/** Other operators move or create data. */
-const SHAPE = KINDS.find(({ key }) => key === "shape");
-const FUNCTION = { key: "function", title: "call of a function", colour: "charts-orange" };
 
 function kindOf(row) {
-  return row.isOperator ? KINDS.find(({ pattern }) => pattern.test(row.operator)) ?? SHAPE : FUNCTION;
+  return KINDS.find(({ key }) => key === row.category);
+}
+
+/** The colour of an item and its intensity, by the category of a call. */
+function paintOfKind({ kind, row }) {
+  if (kind !== "call") {
+    return { colour: "descriptionForeground", strength: 0.1 };
+  }
+  const { colour, strength = 0.25 } = kindOf(row);
+  return { colour, strength };
 }
 
 /**

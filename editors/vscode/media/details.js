@@ -8,7 +8,7 @@ function showDetails(host, { scene, at, unknowns }, actions) {
   const head = make("header", make("h2", row?.operator ?? item.name), button("×", "Close (Esc)", actions.close));
   const parts = [head];
   if (row === undefined) {
-    parts.push(make("p", item.kind === "input" ? "input of the function" : "what the function gives"));
+    parts.push(make("p", item.kind === "input" ? "input of the function" : "result of the function"));
   } else {
     const swatch = make("i");
     swatch.className = `swatch ${kindOf(row).key}`;
@@ -18,8 +18,8 @@ function showDetails(host, { scene, at, unknowns }, actions) {
   if (row !== undefined) {
     facts.unshift(["binding", make("code", row.binding ?? row.name)]);
     facts.push(...COSTS.map(({ title, text }) => [title, text(row)]));
-    if (row.untold) {
-      facts.push(["not told", row.untold]);
+    if (row.undefined) {
+      facts.push(["not counted", row.undefined]);
     }
     if (row.span) {
       facts.push(["source", row.span]);

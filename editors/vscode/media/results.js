@@ -14,12 +14,6 @@
     return element;
   }
 
-  const number = (value) => value.toLocaleString("en");
-
-  function time(seconds) {
-    return seconds >= 1 ? `${seconds.toFixed(2)} s` : `${(seconds * 1e3).toFixed(seconds >= 0.01 ? 1 : 3)} ms`;
-  }
-
   /** A bar whose length is a fraction of the maximum. */
   function bar(share) {
     const element = make("meter");
@@ -29,11 +23,10 @@
     return element;
   }
 
-  function head({ function: name, milliseconds, drawn, seed, warnings }) {
-    const parts = [make("b", "", name), make("span", "time", time(milliseconds / 1e3))];
-    if (drawn.length > 0) {
-      const names = drawn.length > 3 ? `${drawn.length} arguments` : drawn.map((one) => `%${one}`).join(", ");
-      parts.push(make("span", "note", `random ${names} (seed ${seed})`));
+  function head({ function: name, time, random, warnings }) {
+    const parts = [make("b", "", name), make("span", "time", time.text)];
+    if (random !== undefined) {
+      parts.push(make("span", "note", random));
     }
     parts.push(button("as text", { type: "text" }));
     return [make("header", "", ...parts), ...(warnings ?? []).map((text) => make("p", "warning", text))];
@@ -41,16 +34,15 @@
 
   /** The variables that are not finite, in the order of evaluation: the first one is the likely cause. */
   function trail(found) {
-    const rows = found.slice(0, ROWS).map(({ name, range, nan, infinite, elements }, at) => {
-      const counts = [nan > 0 ? `${number(nan)} NaN` : "", infinite > 0 ? `${number(infinite)} Inf` : ""].filter(Boolean);
-      return make(
+    const rows = found.slice(0, ROWS).map(({ name, range, text }, at) =>
+      make(
         "tr",
         at === 0 ? "first" : "",
         make("td", "name", button(name, { type: "go", range })),
-        make("td", "", `${counts.join(", ")} of ${number(elements)}`),
+        make("td", "", text),
         make("td", "note", at === 0 ? "the first that is not finite" : ""),
-      );
-    });
+      ),
+    );
     if (found.length > ROWS) {
       rows.push(make("tr", "", make("td", "note", `… and ${found.length - ROWS} more`)));
     }
@@ -60,10 +52,10 @@
   function tensor({ name, type, brief, text, scores }) {
     const out = make("div", "tensor", make("div", "about", make("b", "", name), make("code", "type", type ?? ""), make("span", "note", brief ?? "")));
     if (scores) {
-      const values = scores.map(({ value }) => Number(value));
+      const values = scores.map(({ value }) => value);
       const [most, least] = [Math.max(...values), Math.min(0, ...values)];
-      const rows = scores.map(({ position, value }, at) =>
-        make("tr", "", make("td", "number", `[${position.join(", ")}]`), make("td", "number", value), make("td", "", bar((values[at] - least) / (most - least || 1)))),
+      const rows = scores.map(({ place, value, text }) =>
+        make("tr", "", make("td", "number", place), make("td", "number", text), make("td", "", bar((value - least) / (most - least || 1)))),
       );
       out.append(make("table", "scores", ...rows));
     }
@@ -78,13 +70,13 @@
         "tr",
         "",
         make("td", "name", label(row)),
-        make("td", "number", `${number(row.calls)}×`),
-        make("td", "number", time(row.seconds)),
-        make("td", "", bar(row.seconds / (total.seconds || 1))),
+        make("td", "number", `${row.calls.text}×`),
+        make("td", "number", row.time.text),
+        make("td", "", bar(row.time.value / (total.time.value || 1))),
       ),
     );
     if (rows.length > ROWS) {
-      shown.push(make("tr", "", make("td", "note", `… and ${number(rows.length - ROWS)} more`)));
+      shown.push(make("tr", "", make("td", "note", `… and ${rows.length - ROWS} more`)));
     }
     return section(title, make("table", "times", ...shown));
   }
@@ -105,10 +97,10 @@
     shown.className = "result";
     columns.append(shown);
     // A run that was cancelled at its end has no tables.
-    if (profile?.total.calls > 0) {
+    if (profile?.total.calls.value > 0) {
       const { operators, layers, bindings, total } = profile;
       // Long loops over scalars are measured partially.
-      const first = total.cut ? ` (first ${number(total.calls)} calls)` : "";
+      const first = total.cut ? ` (first ${total.calls.text} calls)` : "";
       columns.append(times(`Time by operator${first}`, operators, total, (row) => row.operator));
       if (layers.length > 0) {
         columns.append(times("Time by layer", layers, total, (row) => row.layer));

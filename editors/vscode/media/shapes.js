@@ -55,12 +55,9 @@ const graph = new Graph({
   canvas: byId("canvas"),
   minimap: byId("minimap"),
   paint: (at) => {
-    const { kind, row } = graph.scene.items[at];
-    if (kind !== "call") {
-      return { colour: "descriptionForeground", strength: 0.1 };
-    }
-    const { colour, strength = 0.25 } = kindOf(row);
-    return state.colour === "kind" ? { colour, strength } : { colour: "charts-red", strength: 0.75 * heat(row) };
+    const item = graph.scene.items[at];
+    const isByCost = item.kind === "call" && state.colour !== "kind";
+    return isByCost ? { colour: "charts-red", strength: 0.75 * heat(item.row) } : paintOfKind(item);
   },
   isBright: (at) => found(graph.scene.items[at].row?.haystack ?? graph.scene.items[at].name.toLowerCase()),
   select,
@@ -252,7 +249,7 @@ function render() {
 function legend() {
   const byCost = state.colour === "cost";
   const title = COSTS.find(({ key }) => key === state.cost).title;
-  const kinds = [...KINDS, FUNCTION].filter((kind) => rows.some((row) => kindOf(row) === kind));
+  const kinds = KINDS.filter((kind) => rows.some((row) => kindOf(row) === kind));
   const entries = byCost ? [["cost", `${title}: the darker, the more`]] : kinds.map(({ key, title }) => [key, title]);
   byId("legend").replaceChildren(
     ...entries.map(([key, title]) => {
@@ -303,10 +300,8 @@ function total() {
     line.textContent = "No function of this file has calls.";
     return;
   }
-  const { parameters, parameterBytes, macs, peakBytes, peakRow, calls } = one.total;
-  const peak = peakRow === null ? "" : `; peak memory ${memory(peakBytes)} at ${rows[peakRow]?.name ?? "?"}`;
   line.textContent = [
-    `${count(parameters)} parameters (${memory(parameterBytes)}), ${macs === 0 ? 0 : count(macs)} MACs, ${calls.toLocaleString("en")} calls${peak}`,
+    one.total.text,
     ...one.unknowns.map((unknown) => `where ${unknown.name} is ${unknown.what}`),
   ].join("\n");
 }

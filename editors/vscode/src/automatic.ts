@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { CODE_SCHEME, CodeFiles, codeUri, fileOf, minimumSize, openView, sizeOf } from "./code.js";
 import { fileBeyondReach, uriBeyondReach } from "./large.js";
-import { type Waking } from "./protocol.js";
+import type { Waking } from "./requests.js";
 import { nameOf } from "./virtual.js";
 
 const OPEN = "Open Code View";
@@ -90,7 +90,7 @@ class Automatic implements vscode.Disposable {
         return;
       }
       const { sectionBytes } = await this.files.request(file);
-      if (sectionBytes <= limit) {
+      if (sectionBytes.value <= limit) {
         this.files.forget(file);
         this.whole.add(key);
         return;
@@ -101,7 +101,7 @@ class Automatic implements vscode.Disposable {
       // The view of a preview has taken its place already.
       const rest = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((other) => other === tab);
       await vscode.window.tabGroups.close(rest, true);
-      void this.tell(file, sectionBytes);
+      void this.tell(file, sectionBytes.text);
     } catch {
       // Without a section, with several modules or without a server the tab shows the file itself.
       this.files.forget(file);
@@ -112,12 +112,12 @@ class Automatic implements vscode.Disposable {
   }
 
   /** Says that only code is shown. */
-  private async tell(file: vscode.Uri, bytes: number): Promise<void> {
+  private async tell(file: vscode.Uri, size: string): Promise<void> {
     if (this.offered.has(file.toString())) {
       return;
     }
     this.offered.add(file.toString());
-    const text = `${nameOf(file)} is shown without its ${(bytes / 1e6).toFixed(1)} MB of weights, which stay in the file.`;
+    const text = `${nameOf(file)} is shown without its ${size} of weights, which stay in the file.`;
     if ((await vscode.window.showInformationMessage(text, WHOLE)) === WHOLE) {
       await this.openWhole(file);
     }

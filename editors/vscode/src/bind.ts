@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 
 import { openModule } from "./code.js";
-import { type Running, bindParameters, liftConstants } from "./protocol.js";
+import { type Running, bindParameters, liftConstants } from "./requests.js";
 import { nameOf } from "./virtual.js";
 
 /** The commands of the code actions. */

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import type { Comparisons, ShownComparison } from "./compare.js";
 import { moduleAt, modulesOf, pickModule } from "./modules.js";
-import type { Running } from "./protocol.js";
+import type { Running } from "./requests.js";
 import { type VirtualDocuments, moduleOf, moduleUri, nameOf, savedUri, sideName } from "./virtual.js";
 
 /** The used part of the API of VS Code's Git extension. */

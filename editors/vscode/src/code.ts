@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 
-import { type CodeView, type SavedCode, type Waking, codeView, saveCode } from "./protocol.js";
+import type { CodeView, SavedCode } from "./protocol.js";
+import { type Waking, codeView, saveCode } from "./requests.js";
 import { nameOf } from "./virtual.js";
 
 /** The scheme of code views, whose paths are those of the files. */

@@ -3,9 +3,9 @@
 
 import * as vscode from "vscode";
 
-import { type Found, Marks, type SideName, firstFrom, partnersAt, understood } from "./marks.js";
-import { type Running, type Side, type Waking, compare } from "./protocol.js";
-import { type Stop, stopsOf } from "./stops.js";
+import { type Found, Marks, type PlacedStop, firstFrom, partnersAt, understood } from "./marks.js";
+import type { SideName } from "./protocol.js";
+import { type Running, type Side, type Waking, compare } from "./requests.js";
 import { type VirtualDocuments, sideName } from "./virtual.js";
 
 /** The debounce of edits before modules are compared again, in milliseconds. */
@@ -33,7 +33,6 @@ interface Session {
   /** True once both editors are open; before that, tabs may close because others open. */
   isOpen: boolean;
   found: Found | undefined;
-  stops: readonly Stop[];
   /** The target of the last navigation to a change. */
   at: { readonly index: number; readonly document: vscode.TextDocument; readonly position: vscode.Position } | undefined;
 }
@@ -106,7 +105,6 @@ export class Comparisons implements vscode.Disposable {
       after: await vscode.workspace.openTextDocument(after),
       isOpen: false,
       found: undefined,
-      stops: [],
       at: undefined,
     };
     this.session = session;
@@ -122,7 +120,7 @@ export class Comparisons implements vscode.Disposable {
       return undefined;
     }
     this.greet(found);
-    return { equal: found.equal, headline: found.headline, stops: session.stops.length };
+    return { equal: found.equal, headline: found.headline, stops: found.stops.length };
   }
 
   /** Reveals the first change, which may be far from the cursor, or shows that there is none. */
@@ -168,7 +166,6 @@ export class Comparisons implements vscode.Disposable {
       const found = understood(client, await compare(client, side(before), side(after)));
       if (isCurrent()) {
         session.found = found;
-        session.stops = stopsOf(found);
         session.at = undefined;
         this.show(session, found);
       }
@@ -272,20 +269,21 @@ export class Comparisons implements vscode.Disposable {
   }
 
   /** Goes to a change, and wraps around at the end. */
-  private step(direction: 1 | -1): (Stop & { readonly index: number }) | undefined {
+  private step(direction: 1 | -1): (PlacedStop & { readonly index: number }) | undefined {
     const { session } = this;
+    const stops = session?.found?.stops ?? [];
     const visible = vscode.window.visibleTextEditors;
     const active = vscode.window.activeTextEditor;
     const editor =
       active !== undefined && this.sideOf(active.document) !== undefined ? active : visible.find(({ document }) => document === session?.after);
     const side = editor && this.sideOf(editor.document);
-    if (session === undefined || editor === undefined || side === undefined || session.stops.length === 0) {
+    if (session === undefined || editor === undefined || side === undefined || stops.length === 0) {
       const what = session?.found === undefined ? "There is no comparison: run Relay: Compare with… first." : "There are no changes.";
       void vscode.window.showInformationMessage(what);
       return undefined;
     }
-    const index = nextStop(session, editor, side, direction);
-    const stop = session.stops[index];
+    const index = nextStop(stops, session.at, editor, side, direction);
+    const stop = stops[index];
     if (stop === undefined) {
       return undefined;
     }
@@ -350,7 +348,13 @@ function reveal(editor: vscode.TextEditor, { start }: vscode.Range): void {
 }
 
 /** The next change after or before the cursor. */
-function nextStop({ stops, at }: Session, editor: vscode.TextEditor, side: SideName, direction: 1 | -1): number {
+function nextStop(
+  stops: readonly PlacedStop[],
+  at: Session["at"],
+  editor: vscode.TextEditor,
+  side: SideName,
+  direction: 1 | -1,
+): number {
   const cursor = editor.selection.active;
   // Several changes may be at the same expression of this side.
   if (at !== undefined && at.document === editor.document && at.position.isEqual(cursor)) {

@@ -22,7 +22,7 @@ import { Health } from "./health.js";
 import { registerHistory } from "./history.js";
 import { isLog } from "./modules.js";
 import { Passes } from "./passes.js";
-import { clickable } from "./protocol.js";
+import { clickable } from "./requests.js";
 import { Reading } from "./reading.js";
 import { isSavedModule, registerSaved } from "./saved.js";
 import { writtenSettings } from "./settings.js";

@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import type { Position } from "vscode-languageclient";
 
-import { type Running, readingFormat } from "./protocol.js";
+import { type Running, readingFormat } from "./requests.js";
 import type { Reading } from "./reading.js";
 
 /** The scheme of documents that show a file in the format for reading. */

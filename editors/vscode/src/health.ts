@@ -3,7 +3,8 @@
 
 import * as vscode from "vscode";
 
-import { type HealthCounts, type Running, health } from "./protocol.js";
+import type { HealthCounts } from "./protocol.js";
+import { type Running, health } from "./requests.js";
 
 /** The debounce of diagnostics before a request, in milliseconds. */
 const REST = 200;
@@ -65,10 +66,11 @@ export class Health implements vscode.Disposable {
   }
 
   private show(document: vscode.TextDocument, counts: HealthCounts, first: vscode.Range | null): void {
-    const { functions, types, errors, warnings, unresolved, tvm, names } = counts;
+    const { functions, types, errors, warnings, unresolved, tvm, names, releases } = counts;
     const icon = errors > 0 ? "error" : unresolved + warnings > 0 ? "warning" : "pass";
     const unread = names === tvm ? many(tvm, "name") : many(tvm, "place");
-    const against = tvm > 0 ? `TVM cannot read back ${unread}` : undefined;
+    const printed = releases === null ? undefined : `TVM ${releases}`;
+    const against = printed ?? (tvm > 0 ? `TVM cannot read back ${unread}` : undefined);
     const holds = many(functions, "function");
     const parts =
       errors > 0
@@ -94,6 +96,7 @@ export class Health implements vscode.Disposable {
       ["errors", String(errors)],
       ["warnings", String(warnings)],
       ["unresolved types", String(unresolved)],
+      ["printed by TVM", releases ?? "0.14, or written by hand"],
       ["compatible with TVM 0.14", compatible],
     ];
     this.item.tooltip = new vscode.MarkdownString(["| | |", "|---|---|", ...table.map((row) => `| ${row.join(" | ")} |`)].join("\n"));

@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 
 import { isLog } from "./modules.js";
-import { type History, type Running, history } from "./protocol.js";
+import type { History } from "./protocol.js";
+import { type Running, history } from "./requests.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
 /** The maximal length of the name and annotation of a binding, in characters. */

@@ -4,9 +4,7 @@
 import * as vscode from "vscode";
 import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
-import type { Comparison, PairKind } from "./protocol.js";
-
-export type SideName = "before" | "after";
+import type { Comparison, PairKind, SideName, Stop } from "./protocol.js";
 
 /** A kind of decoration of an expression. */
 type Mark = Exclude<PairKind, "same"> | "removed" | "added";
@@ -23,8 +21,11 @@ interface Partners {
   readonly before: vscode.Range;
   readonly after: vscode.Range;
   readonly kind: PairKind;
-  readonly changes: readonly { readonly text: string; readonly before: vscode.Range | null; readonly after: vscode.Range | null }[];
+  readonly changes: readonly { readonly text: string; readonly note: string; readonly before: vscode.Range | null; readonly after: vscode.Range | null }[];
 }
+
+/** A change with ranges of the editor. */
+export type PlacedStop = Omit<Stop, "before" | "after"> & { readonly before: vscode.Range; readonly after: vscode.Range };
 
 /** A comparison with ranges of the editor. */
 export interface Found {
@@ -35,6 +36,7 @@ export interface Found {
   readonly pairs: readonly Partners[];
   readonly removed: readonly vscode.Range[];
   readonly added: readonly vscode.Range[];
+  readonly stops: readonly PlacedStop[];
 }
 
 export function understood(client: LanguageClient, found: Comparison): Found {
@@ -46,6 +48,7 @@ export function understood(client: LanguageClient, found: Comparison): Found {
       kind,
       changes: (changes ?? []).map((change) => ({
         text: change.text,
+        note: change.note,
         before: change.before && convert.asRange(change.before),
         after: change.after && convert.asRange(change.after),
       })),
@@ -54,7 +57,8 @@ export function understood(client: LanguageClient, found: Comparison): Found {
   const { equal, headline, report, broken } = found;
   const lonely = (side: "removed" | "added") =>
     found.functions.flatMap((function_) => function_[side].map(({ range }) => convert.asRange(range)));
-  return { equal, headline, report, broken, pairs, removed: lonely("removed"), added: lonely("added") };
+  const stops = found.stops.map((stop) => ({ ...stop, before: convert.asRange(stop.before), after: convert.asRange(stop.after) }));
+  return { equal, headline, report, broken, pairs, removed: lonely("removed"), added: lonely("added"), stops };
 }
 
 /** The smallest expression at a position, with its counterparts. */
@@ -123,7 +127,7 @@ export class Marks implements vscode.Disposable {
     for (const { [side]: at, changes } of side === "after" ? found.pairs : []) {
       if (changes.length > 0 && at.start.line <= last && at.start.line >= first) {
         const known = texts.get(at.start.line) ?? { at, words: [] };
-        known.words.push(...changes.map(({ text }) => brief(text)));
+        known.words.push(...changes.map(({ note }) => note));
         texts.set(at.start.line, known);
       }
     }
@@ -148,26 +152,6 @@ export class Marks implements vscode.Disposable {
       editor.setDecorations(style_, []);
     }
   }
-}
-
-/** Shortens `data type Tensor[(1, 8), float32] → Tensor[(1, 8), float16]` to `float32 → float16`. */
-function brief(text: string): string {
-  const [, before, after] = /^(?:annotation|data type|shape) Tensor\[(.*)\] → Tensor\[(.*)\]$/.exec(text) ?? [];
-  if (before === undefined || after === undefined) {
-    return text.replace(/^attribute /, "");
-  }
-  const [old, now] = [tensor(before), tensor(after)];
-  if (old.sizes === now.sizes) {
-    return `${old.type} → ${now.type}`;
-  }
-  return old.type === now.type ? `${old.sizes} → ${now.sizes}` : `${old.sizes} ${old.type} → ${now.sizes} ${now.type}`;
-}
-
-/** Splits `(1, 8), float32` into sizes, formatted as in the reading view, and data type. */
-function tensor(text: string): { readonly sizes: string; readonly type: string } {
-  const end = text.lastIndexOf(", ");
-  const sizes = text.slice(1, end - 1).replace(/,$/, "").replaceAll(", ", "×");
-  return { sizes: sizes === "" ? "()" : sizes, type: text.slice(end + 2) };
 }
 
 function style(mark: Mark): vscode.TextEditorDecorationType {

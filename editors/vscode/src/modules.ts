@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 
-import { type Cost, type PassModule, type Running, passes } from "./protocol.js";
+import type { Cost, PassModule } from "./protocol.js";
+import { type Running, passes } from "./requests.js";
 import { moduleUri, titleOf } from "./virtual.js";
 
 /** The start of a module in a log: its version, or the header of a pass manager. */
@@ -66,12 +67,14 @@ export function costChanges(before: Cost | undefined, after: Cost | undefined): 
   if (before === undefined || after === undefined) {
     return [];
   }
-  return COSTS.filter(({ field }) => before[field] !== after[field]).map(({ field, title }) => `${title} ${before[field]} → ${after[field]}`);
+  return COSTS.filter(({ field }) => before[field].text !== after[field].text).map(
+    ({ field, title }) => `${title} ${before[field].text} → ${after[field].text}`,
+  );
 }
 
 /** All costs of a module. */
 export function costText(cost: Cost): string {
-  return `${cost.function}: ${COSTS.map(({ field, title }) => `${cost[field]} ${title}`).join(", ")}`;
+  return `${cost.function}: ${COSTS.map(({ field, title }) => `${cost[field].text} ${title}`).join(", ")}`;
 }
 
 /** Lets the user choose a module. */

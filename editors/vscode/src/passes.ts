@@ -5,7 +5,8 @@ import * as vscode from "vscode";
 import { uriBeyondReach } from "./large.js";
 import { changedText, costChanges, costText, isLog, moduleAt, pickModule } from "./modules.js";
 import type { Comparisons, ShownComparison } from "./compare.js";
-import { type PassModule, type Running, type Waking, passes } from "./protocol.js";
+import type { PassModule } from "./protocol.js";
+import { type Running, type Waking, passes } from "./requests.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
 const VIEW = "relay.passes";

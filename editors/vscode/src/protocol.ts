@@ -1,369 +1,695 @@
-// Requests of the server that extend the protocol, such as `relay/shapes` and `relay/typeAt`.
+// The responses of the server, generated from `server/src/protocol` by
+// `RELAY_WRITE=1 cargo test --workspace --lib generated_types`.
 
-import type * as vscode from "vscode";
-import type { ClientCapabilities, BaseLanguageClient as LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient";
-
-/** Returns the running client, if any. */
-export type Running = () => LanguageClient | undefined;
-
-/** Returns the client, and starts it if necessary; undefined if it fails to start. */
-export type Waking = () => Promise<LanguageClient | undefined>;
-
-/** A number; with `?` and symbolic dimensions its text, its terms, and the number of unknown summands. */
-export type Amount =
-  | number
-  | { readonly text: string; readonly terms: readonly { readonly coefficient: number }[]; readonly untold: number };
-
-/** A call with its result and cost. Amounts of memory are in bytes. */
-export interface Row {
-  readonly binding: string | null;
-  readonly operator: string;
-  readonly isOperator: boolean;
-  readonly type: string;
-  readonly range: Range;
-  readonly parameters: Amount;
-  readonly macs: Amount;
-  readonly bytes: Amount;
-  readonly liveBytes: Amount;
-  readonly span: string | null;
-  readonly inputs: readonly Input[];
-  readonly attributes?: readonly { readonly name: string; readonly value: string }[];
-  readonly untold?: string;
+/** A number with its text, which has a unit if it is one of bytes. */
+export interface Amount {
+  /** The terms of an amount without a value, which is the sum of them and of summands that are not defined. */
+  readonly terms?: readonly Term[];
+  /** The text: with a unit, or with the unknown sizes. */
+  readonly text: string;
+  /** The number of summands that are not defined. */
+  readonly undefined?: number;
+  /** The number; `null` if it depends on unknown sizes. */
+  readonly value: number | null;
 }
 
-/** An input of a call: the result of a row, or one of the `sources` of the function. */
-export type Input = { readonly row: number } | { readonly source: number };
-
-/** An input of a function. */
-export interface Source {
+/** An attribute of a call. */
+export interface Attribute {
   readonly name: string;
-  readonly type: string;
-  readonly kind: "input" | "weight" | "constant";
+  readonly value: string;
+}
+
+/** An axis of a tensor. */
+export interface Axis {
+  readonly axis: number;
+  /** The letter of the axis in the layout of the operator: `N`, `C`, `4c`. */
+  readonly letter: string | null;
+  /** The origin of the size before it was changed, as far as it was followed. */
+  readonly origin: ShapeStep | null;
+  /** The size: a number, `?`, or a symbol. */
+  readonly size: string;
+  /** The step that set the size or changed it last. */
+  readonly source: ShapeStep | null;
+}
+
+/** The response to `relay/bindParameters` and `relay/liftConstants`. */
+export interface BoundNames {
+  /** The names of the parameters that became constants, or that constants became. */
+  readonly names: readonly string[];
+}
+
+/** The costs of the calls of an operator at one place. */
+export interface CallSite {
+  /** The place, if it is in the document. */
+  readonly at: Range | null;
+  /** The variable of the result, or empty. */
+  readonly binding: string;
+  /** The size of the results, in bytes. */
+  readonly bytes: Count;
+  readonly calls: Count;
+  /** The function with the call. */
+  readonly function: string;
+  /** The multiply-accumulates; without a value if those of some calls are unknown. */
+  readonly macs: Amount;
+  readonly operator: string;
+  readonly time: Seconds;
+}
+
+/** A difference between two expressions, with its place in each. */
+export interface Change {
+  readonly after: Range | null;
+  readonly before: Range | null;
+  /** The text for the end of a line. */
+  readonly note: string;
+  readonly text: string;
+}
+
+/** The kind of a change: that of a pair, or of an expression without a counterpart. */
+export type ChangeKind = "removed" | "added" | PairKind;
+
+/** The response to `relay/codeView`: the code of a file with one line for its metadata section. */
+export interface CodeView {
+  /** The length of the section in bytes. */
+  readonly sectionBytes: Count;
+  /** The state of the file, which the client passes to `relay/saveCode`. */
+  readonly stamp: string;
+  /** The code, and one line that replaces the metadata section. */
+  readonly text: string;
+}
+
+/** The response to `relay/compare`. Ranges are relative to the start of each module. */
+export interface Comparison {
+  /** The names of the sides with syntax errors. */
+  readonly broken: readonly string[];
+  /** True if the modules differ in names, order, notation and comments only, and have no syntax errors. */
+  readonly equal: boolean;
+  readonly functions: readonly FunctionChanges[];
+  /** A summary of the differences in one sentence. */
+  readonly headline: string;
+  /** The report of `relay-analyzer diff`. */
+  readonly report: string;
+  /** The changes in order of the text after, one for neighbouring changes of the same kind. */
+  readonly stops: readonly Stop[];
+  /** The cost of running each side. */
+  readonly totals: Totals;
+}
+
+/** A constant. */
+export interface ConstantInput {
+  /** True. */
+  readonly constant: boolean;
+  /** The index in `sources`. */
+  readonly source: number;
+}
+
+/** The response to `relay/convertFile`: the module of a file as text. */
+export interface ConvertedText {
+  readonly text: string;
+}
+
+/** The cost of running a module. */
+export interface Cost {
+  /** The number of operator calls. */
+  readonly calls: Amount;
+  /** The name of the function. */
+  readonly function: string;
+  /** The number of multiply-accumulates. */
+  readonly macs: Amount;
+  /** The number of elements of weights and constants. */
+  readonly params: Amount;
+  /** The peak memory of results, in bytes. */
+  readonly peak: Amount;
+}
+
+/** A number that is known, with its text. */
+export interface Count {
+  /** The text: with separators, or with a unit. */
+  readonly text: string;
+  readonly value: number;
+}
+
+/** A size of a shape: a number, or the text of an unknown one. */
+export type Dim = number | string;
+
+/** The explanation of a size. */
+export interface Dimension {
+  readonly axis: number;
+  /** The field if the expression is a tuple. */
+  readonly field: number | null;
+  readonly size: string;
+  /** The origin, then each relation that changed the size or passed it on. */
+  readonly steps: readonly ShapeStep[];
+}
+
+/** The distribution of the finite elements of a tensor. */
+export interface Distribution {
+  /** The greatest element as a text. */
+  readonly high: string;
+  /** The number of elements in each of equal parts of the range from `min` to `max`. */
+  readonly histogram: readonly number[];
+  /** The least element as a text. */
+  readonly low: string;
+  readonly max: number;
+  readonly min: number;
+}
+
+/** The elements of a constant. */
+export interface Elements {
+  /** The distribution of the finite elements; `null` if they are all the same. */
+  readonly distribution: Distribution | null;
+  /** `min -1, max 1, mean 0.5, 3 zeros`, or empty. */
+  readonly facts: string;
+  /** The first elements: `1, 2, 3, …`. */
+  readonly first: string;
+}
+
+/** The expectation of the context of an expression. */
+export interface Expected {
+  /** The documentation of the argument of an operator: `` `(units, input_dim)` ``. */
+  readonly note: string | null;
+  /** The context: `` `weight` of `nn.dense` ``. */
+  readonly place: string;
+  /** The expected type, if the context determines it. */
+  readonly type: string | null;
+}
+
+/** Two corresponding functions, or one without a counterpart. */
+export interface FunctionChanges {
+  readonly added: readonly Unmatched[];
+  readonly after: string | null;
+  readonly before: string | null;
+  readonly equal: boolean;
+  /** True if the functions have so little in common that the pairs are a guess. */
+  readonly isGuess: boolean;
+  readonly pairs: readonly MatchedPair[];
+  readonly removed: readonly Unmatched[];
+}
+
+/** A function with its calls. */
+export interface FunctionShapes {
+  readonly byOperator: readonly Group[];
+  readonly bySpan: readonly Group[];
+  /** The inner functions. */
+  readonly functions: readonly FunctionShapes[];
+  readonly name: string;
   readonly range: Range;
+  readonly results: readonly Input[];
+  readonly rows: readonly Row[];
+  readonly sources: readonly Source[];
+  readonly total: Total;
+  /** The unknown sizes of the amounts. */
+  readonly unknowns: readonly Unknown[];
 }
 
 /** The totals of the calls of one operator or one `span=` source. */
 export interface Group {
-  readonly name: string;
+  readonly bytes: Amount;
   readonly count: number;
   readonly macs: Amount;
-  readonly bytes: Amount;
-}
-
-/** A function with its calls; `functions` are its inner functions. */
-export interface FunctionShapes {
   readonly name: string;
-  readonly range: Range;
-  readonly rows: readonly Row[];
-  readonly sources: readonly Source[];
-  readonly results: readonly Input[];
-  readonly functions: readonly FunctionShapes[];
-  readonly total: {
-    readonly parameters: Amount;
-    readonly parameterBytes: Amount;
-    readonly macs: Amount;
-    readonly peakBytes: Amount;
-    readonly peakRow: number | null;
-    readonly calls: number;
-  };
-  readonly byOperator: readonly Group[];
-  readonly bySpan: readonly Group[];
-  readonly unknowns: readonly { readonly name: string; readonly what: string }[];
-}
-
-/** The response to `relay/shapes`. */
-export interface Report {
-  readonly version: number;
-  readonly functions: readonly FunctionShapes[];
-}
-
-/** The response to `relay/whyShape`; `null` for expressions that are not tensors. */
-export interface Why {
-  readonly expression: string;
-  readonly type: string;
-  readonly dimensions: readonly {
-    readonly field: number | null;
-    readonly axis: number;
-    readonly size: string;
-    readonly steps: readonly { readonly location: { readonly uri: string; readonly range: Range }; readonly message: string }[];
-  }[];
-}
-
-/** The target of a line in the response to `relay/typeAt`, with a description. */
-interface Place {
-  readonly message: string;
-  readonly location: { readonly uri: string; readonly range: Range };
-}
-
-/** The response to `relay/typeAt`; `null` if nothing has a type. */
-export interface TypeAt {
-  readonly version: number;
-  readonly range: Range;
-  readonly source: string;
-  readonly kind: string;
-  /** The lines of the type. */
-  readonly type: readonly string[];
-  readonly tensors: readonly {
-    readonly part: string;
-    readonly type: string;
-    readonly amount: string | null;
-    readonly isCut: boolean;
-    readonly dimensions: readonly {
-      readonly axis: number;
-      readonly size: string;
-      readonly letter: string | null;
-      readonly source: Place | null;
-      readonly origin: Place | null;
-    }[];
-  }[];
-  readonly context: readonly { readonly name: string; readonly type: string; readonly location: Place["location"] }[];
-  readonly expected: { readonly place: string; readonly type: string | null; readonly note: string | null } | null;
-  /** What the elements are like, where the expression is a constant of the metadata section. */
-  readonly elements: {
-    readonly facts: string;
-    readonly first: string;
-    readonly distribution: {
-      readonly min: number;
-      readonly max: number;
-      readonly low: string;
-      readonly high: string;
-      readonly histogram: readonly number[];
-    } | null;
-  } | null;
-}
-
-/** The response to `relay/readingView`. Places are a line, the first character, and the end. */
-export interface ReadingView {
-  readonly version: number;
-  readonly hidden: readonly (readonly [number, number, number])[];
-  readonly dimmed: readonly (readonly [number, number, number])[];
-  /** A line, and the short type of its statement, from a hidden comment. */
-  readonly shapes: readonly (readonly [number, string])[];
-  /** The first and the last line of each chain. */
-  readonly chains: readonly (readonly [number, number])[];
-  /** The summary of each folded chain. */
-  readonly summaries: readonly string[];
 }
 
 /** The response to `relay/health`. */
 export interface HealthCounts {
-  readonly version: number;
-  readonly functions: number;
-  readonly types: number;
   readonly errors: number;
-  readonly warnings: number;
-  readonly unresolved: number;
-  /** The number of TVM incompatibilities that are not errors. */
-  readonly tvm: number;
-  /** The number of these that are names which TVM prints but cannot read back. */
-  readonly names: number;
   /** The first TVM incompatibility. */
   readonly first: Range | null;
+  readonly functions: number;
+  /** The number of these that are names which TVM prints but does not parse. */
+  readonly names: number;
+  /** The releases of TVM that printed the document, if 0.14 is none of them: `0.6 to 0.7`. */
+  readonly releases: string | null;
+  /** The number of TVM incompatibilities that are not errors. */
+  readonly tvm: number;
+  readonly types: number;
+  readonly unresolved: number;
+  /** The version of the document. */
+  readonly version: number;
+  readonly warnings: number;
 }
 
-export function health(client: LanguageClient, document: vscode.TextDocument): Promise<HealthCounts> {
-  return client.sendRequest("relay/health", { textDocument: identify(client, document) });
+/** The response to `relay/history`. Ranges are relative to the start of each module. */
+export interface History {
+  /** True if the module after the last stop has no counterpart. */
+  readonly gone: boolean;
+  /** The index of the stop at which the history was requested. */
+  readonly here: number;
+  /** True if the module before the first stop has no counterpart. */
+  readonly new: boolean;
+  readonly stops: readonly HistoryStop[];
 }
 
-/** The text with one parameter per line, and long calls wrapped. */
-export function readingFormat(client: LanguageClient, document: vscode.TextDocument): Promise<string> {
-  return client.sendRequest("relay/readingFormat", { textDocument: identify(client, document) });
+/** The expression in one module. */
+export interface HistoryStop {
+  /** The differences from the previous stop; `null` for the first one. */
+  readonly changes: readonly string[] | null;
+  /** The relation to the previous stop; `null` for the first one. */
+  readonly kind: PairKind | null;
+  /** The line in the log, from 0. */
+  readonly line: number;
+  /** The index of the module. */
+  readonly module: number;
+  readonly pass: string | null;
+  readonly range: Range;
+  /** The first line of its text. */
+  readonly text: string;
 }
 
-export function readingView(client: LanguageClient, document: vscode.TextDocument): Promise<ReadingView> {
-  return client.sendRequest("relay/readingView", { textDocument: identify(client, document) });
+/** An input of a call, or a result of a function: that of a row, or one of the `sources` of the function. */
+export type Input = RowInput | VariableInput | ConstantInput;
+
+/** The costs of the calls of a layer. */
+export interface LayerTotals {
+  /** The size of the results, in bytes. */
+  readonly bytes: Count;
+  readonly calls: Count;
+  readonly layer: string;
+  /** The multiply-accumulates; without a value if those of some calls are unknown. */
+  readonly macs: Amount;
+  readonly time: Seconds;
 }
 
-export function typeAt(
-  client: LanguageClient,
-  document: vscode.TextDocument,
-  position: vscode.Position,
-  token: vscode.CancellationToken,
-): Promise<TypeAt | null> {
-  const at = client.code2ProtocolConverter.asPosition(position);
-  return client.sendRequest("relay/typeAt", { textDocument: identify(client, document), position: at }, token);
-}
-
-export function shapes(client: LanguageClient, document: vscode.TextDocument): Promise<Report> {
-  return client.sendRequest("relay/shapes", { textDocument: identify(client, document) });
-}
-
-/** The report of a file that VS Code withholds from extensions: the server reads it from disk. */
-export function shapesOfFile(client: LanguageClient, uri: vscode.Uri): Promise<Report> {
-  return client.sendRequest("relay/shapesOfFile", { uri: client.code2ProtocolConverter.asUri(uri) });
-}
-
-export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<Why | null> {
-  return client.sendRequest("relay/whyShape", { textDocument: { uri }, position });
-}
-
-function identify(client: LanguageClient, document: vscode.TextDocument): { uri: string } {
-  return client.code2ProtocolConverter.asTextDocumentIdentifier(document);
-}
-
-/** Announces the commands that a click may run, so that the server offers lenses and links for them. */
-export function clickable(commands: readonly string[]): StaticFeature {
-  return {
-    fillClientCapabilities(capabilities: ClientCapabilities): void {
-      const experimental = (capabilities.experimental ??= {}) as { commands?: { commands: string[] } };
-      experimental.commands = { commands: [...(experimental.commands?.commands ?? []), ...commands] };
-    },
-    initialize(): void {},
-    getState: () => ({ kind: "static" }),
-    clear(): void {},
-  };
-}
-
-/** A module to compare: a document, or a text with a name. */
-export interface Side {
+/** A range in a document. */
+export interface Location {
+  readonly range: Range;
   readonly uri: string;
-  readonly text?: string;
+}
+
+/** Two expressions that correspond. */
+export interface MatchedPair {
+  readonly after: Range;
+  readonly before: Range;
+  readonly changes?: readonly Change[];
+  readonly kind: PairKind;
+}
+
+/** The response to `relay/moduleText`. */
+export interface ModuleText {
+  /** Its first line in the log, from 0. */
+  readonly line: number;
+  /** The index of the module. */
+  readonly module: number;
+  /** The pass in its header. */
+  readonly pass: string | null;
+  readonly text: string;
+}
+
+/** A variable with NaN or Inf. */
+export interface NotFinite {
+  readonly elements: number;
+  readonly infinite: number;
   readonly name: string;
+  readonly nan: number;
+  readonly range: Range;
+  /** The numbers as a text, as in `3 NaN, 1 Inf of 12`. */
+  readonly text: string;
+}
+
+/** The costs of the calls of an operator. */
+export interface OperatorTotals {
+  /** The size of the results, in bytes. */
+  readonly bytes: Count;
+  readonly calls: Count;
+  /** The multiply-accumulates; without a value if those of some calls are unknown. */
+  readonly macs: Amount;
+  readonly operator: string;
+  readonly time: Seconds;
 }
 
 /** The relation of two corresponding expressions. */
 export type PairKind = "same" | "changed" | "fused" | "inlined" | "folded" | "expanded";
 
-/** The response to `relay/compare`. */
-export interface Comparison {
-  readonly equal: boolean;
-  /** A summary of the changes in one sentence. */
-  readonly headline: string;
-  readonly report: string;
-  readonly functions: readonly {
-    readonly pairs: readonly {
-      readonly before: Range;
-      readonly after: Range;
-      readonly kind: PairKind;
-      readonly changes?: readonly { readonly text: string; readonly before: Range | null; readonly after: Range | null }[];
-    }[];
-    readonly removed: readonly { readonly range: Range; readonly operator: string }[];
-    readonly added: readonly { readonly range: Range; readonly operator: string }[];
-  }[];
-  /** The names of the sides with syntax errors. */
-  readonly broken: readonly string[];
+/** The response to `relay/passes`, and `relay-analyzer passes --format json`. */
+export interface PassLog {
+  readonly file: string;
+  readonly modules: readonly PassModule[];
 }
 
 /** A module of a log. */
 export interface PassModule {
-  readonly index: number;
-  readonly pass: string | null;
-  /** The first line in the log, from 1. */
-  readonly line: number;
-  /** The functions that differ from the previous module. */
-  readonly changed: readonly string[];
-  readonly functions: number;
   /** True if the module was printed before the pass. */
   readonly before?: boolean;
-  /** True if the module is truncated. */
-  readonly cut?: boolean;
+  /** The functions that differ from the previous module. */
+  readonly changed: readonly string[];
   /** The cost of running it, if requested and known. */
   readonly cost?: Cost;
+  /** True if the module is truncated. */
+  readonly cut?: boolean;
+  /** The offset after its last byte in the log. */
+  readonly end: number;
+  readonly functions: number;
+  readonly index: number;
+  /** The first line in the log, from 1. */
+  readonly line: number;
+  /** The pass in its header. */
+  readonly pass: string | null;
+  /** The offset of its first byte in the log. */
+  readonly start: number;
 }
 
-/** The cost of running a module. Amounts are texts, since sizes may be unknown. */
-export interface Cost {
+/** A position of the protocol: a line and a character, from 0. */
+export interface Position {
+  readonly character: number;
+  readonly line: number;
+}
+
+/** The costs of the operator calls of a run, slowest first. */
+export interface Profile {
+  readonly bindings: readonly CallSite[];
+  /** The layers that `span=` comments name. */
+  readonly layers: readonly LayerTotals[];
+  readonly operators: readonly OperatorTotals[];
+  readonly total: ProfileTotal;
+}
+
+/** The costs of all calls that were measured. */
+export interface ProfileTotal {
+  /** The size of the results, in bytes. */
+  readonly bytes: Count;
+  readonly calls: Count;
+  /** True if only the first calls were measured. */
+  readonly cut: boolean;
+  /** The multiply-accumulates; without a value if those of some calls are unknown. */
+  readonly macs: Amount;
+  readonly time: Seconds;
+  /** The time of the run. */
+  readonly wall: Seconds;
+}
+
+/** A range of the protocol. */
+export interface Range {
+  readonly end: Position;
+  readonly start: Position;
+}
+
+/** The response to `relay/readingView`. */
+export interface ReadingView {
+  /** The first and the last line of each chain. */
+  readonly chains: readonly (readonly [number, number])[];
+  /** The line, the first character, and the end. */
+  readonly dimmed: readonly (readonly [number, number, number])[];
+  /** The line, the first character, and the end. */
+  readonly hidden: readonly (readonly [number, number, number])[];
+  /** A line, and the short type of its statement, from a hidden comment. */
+  readonly shapes: readonly (readonly [number, string])[];
+  /** The placeholder of each folded chain. */
+  readonly summaries: readonly string[];
+  /** The version of the document. */
+  readonly version: number;
+}
+
+/** The status of a response that is not the result of a run. */
+export type Recalled = "recalled";
+
+/** The response to a request for the arguments that are remembered. */
+export interface RecalledArguments {
   readonly function: string;
-  readonly calls: number;
-  readonly params: string;
-  readonly macs: string;
-  readonly peak: string;
+  readonly remembered: Remembered;
+  readonly status: Recalled;
 }
 
-/** The response to `relay/history`. Ranges are relative to the start of each module. */
-export interface History {
-  /** The index of the stop at which the history was requested. */
-  readonly here: number;
-  readonly stops: readonly {
-    readonly module: number;
-    readonly pass: string | null;
-    readonly range: Range;
-    readonly text: string;
-    readonly kind: PairKind | null;
-    readonly changes: readonly string[] | null;
-  }[];
-  /** True if the module before the first stop has no counterpart. */
-  readonly new: boolean;
-  /** True if the module after the last stop has no counterpart. */
-  readonly gone: boolean;
+/** The arguments of a function. */
+export interface Remembered {
+  /** Paths of `.npz` files. */
+  readonly archives?: readonly string[];
+  /** Numbers, lists of numbers, and paths of `.npy` files, by parameter. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  /** Paths of `.params` files. */
+  readonly params?: readonly string[];
+  /** The seed from which the other arguments are drawn. */
+  readonly seed?: number;
 }
 
-export function compare(client: LanguageClient, before: Side, after: Side): Promise<Comparison> {
-  return client.sendRequest("relay/compare", { before, after });
+/** A call with its result and cost. Amounts of memory are in bytes. */
+export interface Row {
+  readonly attributes?: readonly Attribute[];
+  readonly binding: string | null;
+  readonly bytes: Amount;
+  /** The category of the operator, or `function`. */
+  readonly category: string;
+  readonly dtype?: string;
+  readonly inputs: readonly Input[];
+  readonly liveBytes: Amount;
+  readonly macs: Amount;
+  readonly operator: string;
+  readonly parameters: Amount;
+  readonly range: Range;
+  /** The shape of a single tensor. */
+  readonly shape?: readonly Dim[];
+  /** The source that a `span=` comment names. */
+  readonly span: string | null;
+  readonly type: string;
+  /** Why the operations are not counted. */
+  readonly undefined?: string;
 }
 
-export async function passes(client: LanguageClient, log: vscode.Uri, costs = false): Promise<readonly PassModule[]> {
-  const found = await client.sendRequest<{ modules: PassModule[] }>("relay/passes", { textDocument: named(client, log), costs });
-  return found.modules;
+/** The result of a row. */
+export interface RowInput {
+  readonly row: number;
 }
 
-export async function moduleText(client: LanguageClient, log: vscode.Uri, module: number): Promise<string> {
-  const found = await client.sendRequest<{ text: string }>("relay/moduleText", { textDocument: named(client, log), module });
-  return found.text;
+/** The failure of a run. */
+export interface RunError {
+  /** The types of the arguments of the operator that failed. */
+  readonly arguments: readonly string[];
+  /** The name of the code. */
+  readonly code: string;
+  readonly help?: string;
+  readonly message: string;
+  /** The number of calls in the middle of the trace that are omitted. */
+  readonly omitted: number;
+  /** The innermost place in the document. */
+  readonly range?: Range;
+  /** The calls, the innermost first. */
+  readonly trace: readonly TraceStep[];
 }
 
-/** The text of a module that TVM saved as JSON or in an archive: the server reads the file from disk. */
-export async function convertFile(client: LanguageClient, file: vscode.Uri): Promise<string> {
-  const uri = client.code2ProtocolConverter.asUri(file);
-  const found = await client.sendRequest<{ text: string }>("relay/convertFile", { uri });
-  return found.text;
-}
+/** The response to `relay.run`. */
+export type RunResponse = RunResult | RecalledArguments;
 
-/** The code of a file with one line for its metadata section, the state of the file, and the length of the section. */
-export interface CodeView {
+/** The result of a run, or its failure. */
+export interface RunResult {
+  /** The names of the parameters with random arguments. */
+  readonly drawn?: readonly string[];
+  /** The failure of a run that is not done. */
+  readonly error?: RunError;
+  readonly function?: string;
+  /** The variables with NaN or Inf, in the order of evaluation. Missing if the run was cancelled. */
+  readonly notFinite?: readonly NotFinite[];
+  /** Missing if the run was cancelled. */
+  readonly profile?: Profile;
+  /** The random arguments and their seed, as in `` `%x` is random (seed 1)``. */
+  readonly random?: string;
+  /** The seed of the random arguments. */
+  readonly seed?: number;
+  readonly status: RunStatus;
+  /** The tensors of the result; other values have only a text. */
+  readonly tensors?: readonly TensorText[];
+  /** The result in full. */
   readonly text: string;
-  readonly stamp: string;
-  readonly sectionBytes: number;
+  /** The time of the function. */
+  readonly time?: Seconds;
+  /** The result in one line. */
+  readonly title: string;
+  readonly uri?: string;
+  /** The value of a run that is done. Tensors with many elements are summarised. */
+  readonly value?: unknown;
+  /** The version of the document. */
+  readonly version?: number;
+  /** Warnings about the files of the arguments. */
+  readonly warnings?: readonly string[];
+  /** The time with that of reading the module and the arguments. */
+  readonly whole?: Seconds;
 }
 
-/** Reads the code of a file. */
-export async function codeView(client: LanguageClient, file: vscode.Uri): Promise<CodeView> {
-  return client.sendRequest("relay/codeView", named(client, file));
-}
+/** The state in which a run ended. */
+export type RunStatus = "done" | "failed" | "cancelled";
 
-/** The result of writing the code of a file. */
+/** The response to `relay/saveCode`. */
 export interface SavedCode {
-  /** The new state of the file; `null` if the file was not in the expected state. */
+  /** The new state of the written file; `null` if the file has changed on disk, and nothing was written. */
   readonly stamp: string | null;
-  /** The new text if constants were dropped: their successors have other numbers. */
+  /** The new text of the view if constants were removed, whose successors have other numbers. */
   readonly text?: string;
 }
 
-/** Writes the code of a file that is in the state `stamp`. */
-export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<SavedCode> {
-  return client.sendRequest("relay/saveCode", { ...named(client, file), stamp, text });
+/** An element of a tensor of scores. */
+export interface Score {
+  /** The position as a text. */
+  readonly place: string;
+  readonly position: readonly number[];
+  readonly text: string;
+  readonly value: number;
 }
 
-/** Writes a module whose parameters are constants where an array has their name; gives the names. */
-export async function bindParameters(
-  client: LanguageClient,
-  document: vscode.Uri,
-  files: readonly vscode.Uri[],
-  output: vscode.Uri,
-): Promise<readonly string[]> {
-  const uri = (file: vscode.Uri) => client.code2ProtocolConverter.asUri(file);
-  const params = { ...named(client, document), files: files.map(uri), output: uri(output) };
-  return (await client.sendRequest<{ names: string[] }>("relay/bindParameters", params)).names;
+/** A time in seconds, with its text. */
+export interface Seconds {
+  /** The text, as in `12.3 ms`. */
+  readonly text: string;
+  readonly value: number;
 }
 
-/** Writes a module whose constants are parameters, and the tensors to `arrays`; gives the names. */
-export async function liftConstants(
-  client: LanguageClient,
-  document: vscode.Uri,
-  output: vscode.Uri,
-  arrays: vscode.Uri,
-): Promise<readonly string[]> {
-  const uri = (file: vscode.Uri) => client.code2ProtocolConverter.asUri(file);
-  const params = { ...named(client, document), output: uri(output), params: uri(arrays) };
-  return (await client.sendRequest<{ names: string[] }>("relay/liftConstants", params)).names;
+/** The response to `relay/shapes` and `relay/shapesOfFile`. */
+export interface ShapeReport {
+  readonly functions: readonly FunctionShapes[];
+  /** The version of the document; 0 for a file. */
+  readonly version: number;
 }
 
-/** With `module`, the position counts from the start of that module. */
-export function history(client: LanguageClient, log: vscode.Uri, position: vscode.Position, module?: number): Promise<History> {
-  const at = client.code2ProtocolConverter.asPosition(position);
-  return client.sendRequest("relay/history", { textDocument: named(client, log), position: at, module });
+/** The place where a size comes from or changes, with a description. */
+export interface ShapeStep {
+  readonly location: Location;
+  readonly message: string;
 }
 
-function named(client: LanguageClient, uri: vscode.Uri): { uri: string } {
-  return { uri: client.code2ProtocolConverter.asUri(uri) };
+/** A side of a comparison. */
+export type SideName = "before" | "after";
+
+/** An input of a function. */
+export interface Source {
+  readonly kind: SourceKind;
+  readonly name: string;
+  readonly range: Range;
+  readonly type: string;
+}
+
+/** The kind of an input of a function. */
+export type SourceKind = "input" | "weight" | "constant";
+
+/** A change where an editor stops. On the side without the expression, its place is that of the preceding one. */
+export interface Stop {
+  readonly after: Range;
+  readonly before: Range;
+  readonly kind: ChangeKind;
+  /** The side without the expression. */
+  readonly without?: SideName;
+}
+
+/** A tensor of a type. */
+export interface Tensor {
+  /** The size if it is known: `64 elements, 256 bytes`. */
+  readonly amount: string | null;
+  readonly dimensions: readonly Axis[];
+  /** True if axes were omitted. */
+  readonly isCut: boolean;
+  /** The part of the type: `field 0`, `%x`, `result`, or empty for the whole type. */
+  readonly part: string;
+  readonly type: string;
+}
+
+/** A part of a result: a tensor, or another value as a text. */
+export interface TensorText {
+  /** The minimum, mean and maximum, and the numbers of NaN and Inf. */
+  readonly brief?: string;
+  /** The number of elements. */
+  readonly elements?: number;
+  /** The path in the result, as in `result.0`. */
+  readonly name: string;
+  /** The largest elements of a tensor that looks like scores. */
+  readonly scores?: readonly Score[];
+  /** The elements, or the value. */
+  readonly text: string;
+  readonly type?: string;
+}
+
+/** A coefficient, and unknown sizes with their powers, by which it is multiplied. */
+export interface Term {
+  readonly coefficient: number;
+  readonly factors: Readonly<Record<string, number>>;
+}
+
+/** The totals of a function. */
+export interface Total {
+  readonly calls: number;
+  readonly macs: Amount;
+  readonly parameterBytes: Amount;
+  readonly parameters: Amount;
+  readonly peakBytes: Amount;
+  /** The row at which the peak is reached. */
+  readonly peakRow: number | null;
+  /** The totals in one line. */
+  readonly text: string;
+}
+
+/** The costs of both modules, if known. */
+export interface Totals {
+  readonly after: Cost | null;
+  readonly before: Cost | null;
+}
+
+/** A place of a trace. */
+export interface TracePlace {
+  /** The file, the line and the column, as in `net.relay:12:3`. */
+  readonly at: string;
+  /** The offset after the last byte. */
+  readonly end: number;
+  /** The offset of the first byte. */
+  readonly start: number;
+}
+
+/** A call of a trace. */
+export interface TraceStep {
+  readonly function: string;
+  readonly place: TracePlace | null;
+}
+
+/** The response to `relay/typeAt`; `null` if nothing has a type. */
+export interface TypeAt {
+  /** The variables that the expression uses. */
+  readonly context: readonly Variable[];
+  /** What the elements are like, where the expression is a constant of the metadata section. */
+  readonly elements: Elements | null;
+  /** The type that the context of the expression expects. */
+  readonly expected: Expected | null;
+  readonly kind: string;
+  /** The range of the expression or name. */
+  readonly range: Range;
+  /** The text of the expression, truncated. */
+  readonly source: string;
+  readonly tensors: readonly Tensor[];
+  /** The lines of the type. */
+  readonly type: readonly string[];
+  /** The version of the document. */
+  readonly version: number;
+}
+
+/** An unknown size. */
+export interface Unknown {
+  readonly name: string;
+  readonly what: string;
+}
+
+/** An expression or the name of a function without a counterpart. */
+export interface Unmatched {
+  /** The callee; empty if the expression is not a call. */
+  readonly operator: string;
+  readonly range: Range;
+}
+
+/** A variable with its type. */
+export interface Variable {
+  /** The place of its binding. */
+  readonly location: Location;
+  /** The name with its sigil. */
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A parameter or free variable. */
+export interface VariableInput {
+  /** The index in `sources`. */
+  readonly source: number;
+  readonly variable: string;
+}
+
+/** The response to `relay/whyShape`; `null` for expressions that are not tensors. */
+export interface Why {
+  /** The sizes by axis; for a tuple, by field and axis. */
+  readonly dimensions: readonly Dimension[];
+  /** The text or description of the expression. */
+  readonly expression: string;
+  /** The explanation as Markdown. */
+  readonly markdown: string;
+  readonly range: Range;
+  readonly type: string;
 }

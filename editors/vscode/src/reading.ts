@@ -3,7 +3,8 @@
 
 import * as vscode from "vscode";
 
-import { type ReadingView, type Running, readingView } from "./protocol.js";
+import type { ReadingView } from "./protocol.js";
+import { type Running, readingView } from "./requests.js";
 
 /** The debounce of edits before the view is updated, in milliseconds. */
 const REST = 200;

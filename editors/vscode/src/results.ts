@@ -2,54 +2,10 @@
 // or infinite.
 
 import * as vscode from "vscode";
-import type { Range } from "vscode-languageclient";
 
 import { showPage } from "./page.js";
 import { RESULTS } from "./pages.js";
-
-/** The totals of some calls. `at` is their place, if it is in the file that ran. */
-interface Part {
-  readonly calls: number;
-  readonly seconds: number;
-  readonly macs: number | null;
-  readonly bytes: number;
-}
-
-/** The response to `relay.run`. */
-export interface RunResult {
-  readonly status: "done" | "failed" | "cancelled";
-  readonly title: string;
-  readonly text: string;
-  readonly function?: string;
-  readonly uri?: string;
-  readonly milliseconds?: number;
-  readonly drawn?: readonly string[];
-  readonly seed?: number;
-  readonly warnings?: readonly string[];
-  readonly error?: { readonly message?: string; readonly range?: Range };
-  /** The tensors of the result; other values have only a text. */
-  readonly tensors?: readonly {
-    readonly name: string;
-    readonly text: string;
-    readonly type?: string;
-    readonly brief?: string;
-    readonly scores?: readonly { readonly position: readonly number[]; readonly value: string }[] | null;
-  }[];
-  readonly profile?: {
-    readonly bindings: readonly (Part & { readonly binding: string; readonly operator: string; readonly at: Range | null })[];
-    readonly operators: readonly (Part & { readonly operator: string })[];
-    readonly layers: readonly (Part & { readonly layer: string })[];
-    readonly total: Part & { readonly cut: boolean };
-  };
-  /** The variables with NaN or Inf, in the order of evaluation. */
-  readonly notFinite?: readonly {
-    readonly name: string;
-    readonly range: Range;
-    readonly nan: number;
-    readonly infinite: number;
-    readonly elements: number;
-  }[];
-}
+import type { Range, RunResult } from "./protocol.js";
 
 /** A message from the page. */
 type FromPage = { readonly type: "ready" } | { readonly type: "text" } | { readonly type: "go"; readonly range: Range };

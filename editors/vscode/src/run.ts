@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient";
 
-import { Results, type RunResult } from "./results.js";
+import type { RecalledArguments, Remembered, RunResponse, RunResult } from "./protocol.js";
+import { Results } from "./results.js";
 
 /** The commands of the server. */
 export const RUN = "relay.run";
@@ -26,16 +27,6 @@ interface RunArgument {
   readonly seed?: number;
   readonly remember?: boolean;
   readonly recall?: boolean;
-}
-
-/** Arguments as in `.relay/run.json`. */
-type Remembered = Pick<RunArgument, "inputs" | "archives" | "params" | "seed">;
-
-/** The response to a request for saved arguments. */
-interface Recalled {
-  readonly status: "recalled";
-  readonly function: string;
-  readonly remembered: Remembered;
 }
 
 /** The maximal length of a message about a run, in characters. */
@@ -110,7 +101,7 @@ export class Runner implements vscode.Disposable {
     try {
       const pending = send(argument, source.token);
       this.showWhileLong(argument, pending, source);
-      const result = (await pending) as RunResult | undefined;
+      const result = (await pending) as RunResponse | undefined;
       if (result?.status === "done" || result?.status === "failed") {
         await this.show(result, vscode.Uri.parse(argument.uri));
       }
@@ -188,10 +179,10 @@ export class Runner implements vscode.Disposable {
   }
 
   /** The saved arguments of a function, if there are any and the server returns them. */
-  private async recall(argument: RunArgument): Promise<Recalled | undefined> {
+  private async recall(argument: RunArgument): Promise<RecalledArguments | undefined> {
     try {
       const asked = { ...argument, recall: true };
-      const answer = await vscode.commands.executeCommand<Recalled | undefined>(RUN, asked);
+      const answer = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, asked);
       return answer?.status === "recalled" ? answer : undefined;
     } catch {
       // The run itself reports the error.

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import { uriBeyondReach } from "./large.js";
-import { type Waking, convertFile } from "./protocol.js";
+import { type Waking, convertFile } from "./requests.js";
 import { convertedUri, nameOf } from "./virtual.js";
 
 const OPEN = "Open as Relay";

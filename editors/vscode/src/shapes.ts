@@ -6,7 +6,8 @@ import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient
 import { chosenFromDisk, fileBeyondReach } from "./large.js";
 import { panelBeside } from "./page.js";
 import { SHAPES } from "./pages.js";
-import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
+import type { FunctionShapes, ShapeReport } from "./protocol.js";
+import { type Running, shapes, shapesOfFile } from "./requests.js";
 
 /** The debounce of edits before the report is updated, in milliseconds. */
 const REST = 300;
@@ -16,7 +17,7 @@ type FromPage =
   | { readonly type: "ready" }
   | { readonly type: "shown"; readonly rows: number; readonly functions: readonly string[] }
   | { readonly type: "marked"; readonly name: string }
-  | { readonly type: "go"; readonly range: Report["functions"][number]["range"]; readonly stay?: boolean }
+  | { readonly type: "go"; readonly range: ShapeReport["functions"][number]["range"]; readonly stay?: boolean }
   | { readonly type: "save"; readonly name: string; readonly data: string | Uint8Array; readonly whole: boolean };
 
 /** The content of the panel, as last reported by its page. */
@@ -34,7 +35,7 @@ export interface Shown {
 interface Asked {
   readonly about: vscode.TextDocument | vscode.Uri;
   readonly version: number | undefined;
-  readonly answer: Promise<Report>;
+  readonly answer: Promise<ShapeReport>;
 }
 
 export class ShapePanel implements vscode.Disposable {
@@ -43,7 +44,7 @@ export class ShapePanel implements vscode.Disposable {
   /** The file that is read from disk, if it has no document. */
   private file: vscode.Uri | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private report: Report | undefined;
+  private report: ShapeReport | undefined;
   /** The last request; the page shows that it is loading until the response arrives. */
   private asked: Asked | undefined;
   private isReady = false;
@@ -193,7 +194,7 @@ export class ShapePanel implements vscode.Disposable {
     }
     const version = document?.version;
     const asked = this.ask(client, document ?? uri, version);
-    let report: Report;
+    let report: ShapeReport;
     try {
       report = await asked.answer;
     } catch (error) {
@@ -235,7 +236,7 @@ export class ShapePanel implements vscode.Disposable {
     }
   }
 
-  private async go(range: Report["functions"][number]["range"], stay: boolean): Promise<void> {
+  private async go(range: ShapeReport["functions"][number]["range"], stay: boolean): Promise<void> {
     const { document, file } = this;
     const convert = this.running()?.protocol2CodeConverter;
     if (convert === undefined) {

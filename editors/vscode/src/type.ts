@@ -4,7 +4,8 @@ import * as vscode from "vscode";
 
 import { panelBeside } from "./page.js";
 import type { Page } from "./pages.js";
-import { type Running, type TypeAt, typeAt } from "./protocol.js";
+import type { TypeAt } from "./protocol.js";
+import { type Running, typeAt } from "./requests.js";
 
 /** The debounce of cursor moves before a request, in milliseconds. */
 const REST = 80;

@@ -3,7 +3,8 @@
 
 import * as vscode from "vscode";
 
-import { type PassModule, type Running, type Waking, convertFile, moduleText } from "./protocol.js";
+import type { PassModule } from "./protocol.js";
+import { type Running, type Waking, convertFile, moduleText } from "./requests.js";
 
 /** The scheme of documents that show a module of a log. */
 const MODULE_SCHEME = "relay-module";

@@ -4,7 +4,8 @@ import * as vscode from "vscode";
 import type { Location, Position } from "vscode-languageclient";
 
 import { BIND, LIFT } from "./bind.js";
-import { type Running, type Why, whyShape } from "./protocol.js";
+import type { Why } from "./protocol.js";
+import { type Running, whyShape } from "./requests.js";
 
 /** The commands of the extension that the server may name. */
 export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader", BIND, LIFT];

@@ -8,9 +8,9 @@ import vm from "node:vm";
 const media = (name) => readFile(new URL(`../media/${name}.js`, import.meta.url), "utf8");
 const source = (await Promise.all(["amounts", "layout", "dataflow", "paint"].map(media))).join("\n");
 const page = vm.runInNewContext(
-  `${source}; ({ layout, NODE, PILL, LONGEST, dataflow, kindOf, KINDS, tensor, compact, SvgPen, paintGraph, clip })`,
+  `${source}; ({ layout, NODE, PILL, LONGEST, dataflow, tensor, compact, SvgPen, paintGraph, clip })`,
 );
-const { layout, NODE, PILL, LONGEST, dataflow, kindOf, KINDS, tensor, compact, SvgPen, paintGraph, clip } = page;
+const { layout, NODE, PILL, LONGEST, dataflow, tensor, compact, SvgPen, paintGraph, clip } = page;
 
 /** Converts values of the page's realm to ours. */
 const plain = (value) => JSON.parse(JSON.stringify(value));
@@ -95,12 +95,15 @@ test("any graph: no overlap, no edge upwards", () => {
 });
 
 test("a network of 14,500 calls in a chain, and a fan of 5,000", () => {
-  const start = performance.now();
+  // The time of the processor, which other processes do not change.
+  const start = process.cpuUsage();
   const chain = items(...Array.from({ length: 14_500 }, (_, at) => (at === 0 ? [] : [at - 1, Math.max(0, at - 9)])));
   assertSound(chain, layout(chain));
   const fan = items(...Array.from({ length: 5_000 }, (_, at) => (at === 0 ? [] : [0])));
   assertSound(fan, layout(fan));
-  assert.ok(performance.now() - start < 10_000, `${performance.now() - start} ms`);
+  const { user, system } = process.cpuUsage(start);
+  const milliseconds = (user + system) / 1000;
+  assert.ok(milliseconds < 10_000, `${milliseconds} ms`);
 });
 
 const range = { start: { line: 1, character: 2 }, end: { line: 1, character: 9 } };
@@ -112,9 +115,9 @@ const FUNCTION = {
     { name: "2f", type: "Tensor[(), float32]", kind: "constant", range },
   ],
   rows: [
-    { name: "%0", operator: "nn.conv2d", isOperator: true, type: "Tensor[(1, 4, 8, 8), float32]", range, inputs: [{ source: 0 }, { source: 1 }] },
-    { name: "%1", operator: "split", isOperator: true, type: `(${IMAGE}, ${IMAGE})`, range, inputs: [{ row: 0 }, { source: 2 }] },
-    { name: "%2", operator: "@f<&>", isOperator: false, type: IMAGE, range, inputs: [{ row: 1 }, { row: 2 }] },
+    { name: "%0", operator: "nn.conv2d", category: "product", type: "Tensor[(1, 4, 8, 8), float32]", range, inputs: [{ source: 0 }, { source: 1 }] },
+    { name: "%1", operator: "split", category: "movement", type: `(${IMAGE}, ${IMAGE})`, range, inputs: [{ row: 0 }, { source: 2 }] },
+    { name: "%2", operator: "@f<&>", category: "function", type: IMAGE, range, inputs: [{ row: 1 }, { row: 2 }] },
   ],
   results: [{ row: 1 }, { row: 2 }, { source: 0 }],
 };
@@ -162,26 +165,4 @@ test("types in a table and on an edge", () => {
   assert.equal(compact("List[Tensor[(2), int8]]"), "List[Tensor[(2), int8]]");
   assert.equal(clip("%layer1.0.bn1.weight", 12, true), "….bn1.weight");
   assert.equal(clip("nn.conv2d", 5), "nn.c…");
-});
-
-test("each operator has a kind, and well-known ones the expected kind", async () => {
-  const kind = (operator) => kindOf({ operator, isOperator: true }).key;
-  const expected = {
-    "nn.conv2d_transpose": "product", "nn.dense": "product", "nn.batch_matmul": "product", einsum: "product",
-    "nn.batch_norm": "norm", "nn.dropout": "norm", "qnn.requantize": "norm",
-    "nn.relu": "activation", "nn.softmax": "activation", tanh: "activation", clip: "activation",
-    "nn.max_pool2d": "reduction", mean: "reduction", argmax: "reduction",
-    add: "arithmetic", "nn.bias_add": "arithmetic", rsqrt: "arithmetic", where: "arithmetic", atanh: "arithmetic",
-    reshape: "shape", concatenate: "shape", take: "shape", layout_transform: "shape", cast: "shape",
-  };
-  for (const [operator, key] of Object.entries(expected)) {
-    assert.equal(kind(operator), key, operator);
-  }
-  assert.equal(kindOf({ operator: "@layer", isOperator: false }).key, "function");
-  const manual = await readFile(new URL("../../../analysis/operators/OPERATORS.md", import.meta.url), "utf8");
-  const operators = [...manual.matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
-  assert.ok(operators.length > 300);
-  for (const { key } of KINDS) {
-    assert.ok(operators.filter((name) => kind(name) === key).length > 8, key);
-  }
 });

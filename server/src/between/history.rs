@@ -1,12 +1,13 @@
 //! The history of an expression through the modules of a log.
 
-use diff::{Options, Pair, PairKind};
+use diff::{Comparand, Options, Pair, PairKind};
 use ide::place::{Symbol, place_at};
 use syntax::{
     Encoding, LineIndex, SyntaxKind, TextRange, TextSize,
     ast::{AstNode, Expr, GraphStmt, LetStmt},
 };
 
+use super::unchanged::moved;
 use crate::{
     analyzer::Analyzer,
     input::{Log, NamedModule},
@@ -60,10 +61,17 @@ enum Binding {
     Other(TextSize),
 }
 
-/// A parsed module.
-struct Parsed {
-    module: NamedModule,
+/// A module of a log.
+struct Module {
+    text: NamedModule,
     lines: LineIndex,
+    /// Its part of a comparison, after it was analysed.
+    comparand: Option<Comparand>,
+}
+
+/// The module in which an expression is selected.
+struct Selected {
+    module: Module,
     analyzer: Analyzer,
 }
 
@@ -74,33 +82,38 @@ impl History {
     /// # Errors
     /// No expression is at the offset, or a module cannot be read.
     pub(crate) fn of(log: &Log, start: usize, offset: TextSize) -> Result<History, String> {
-        let own = Parsed::of(log, start)?;
+        let own = Selected::of(log, start)?;
         // Comparing the module with itself pairs every expression.
-        let pairs = own.pairs(&own);
-        let ranges: Vec<TextRange> = pairs.iter().map(|pair| pair.after).collect();
+        let itself = own.module.comparand.clone();
+        let ranges: Vec<TextRange> =
+            pairs(own.module.comparand.clone(), itself).iter().map(|pair| pair.after).collect();
         let Some(range) = own.expression(&ranges, offset) else {
-            let (line, column) = own.position(offset);
+            let (line, column) = own.module.position(offset);
             return Err(format!("there is no expression at line {line}, column {column}"));
         };
-        let (mut stops, mut steps, is_new) = walk(log, start, range, true)?;
+        let Selected { module: own, analyzer } = own;
+        drop(analyzer);
+        let (back, forward) = (Walk::new(log, start, true), Walk::new(log, start, false));
+        let (before, after) =
+            rayon::join(|| back.follow(&own, range), || forward.follow(&own, range));
+        let ((mut stops, mut steps, is_new), (later, changes, is_gone)) = (before?, after?);
         stops.reverse();
         steps.reverse();
         let here = stops.len();
         stops.push(own.stop(start, range));
-        let (later, changes, is_gone) = walk(log, start, range, false)?;
         stops.extend(later);
         steps.extend(changes);
         Ok(History { stops, steps, here, is_new, is_gone })
     }
 }
 
-impl Parsed {
-    fn of(log: &Log, number: usize) -> Result<Parsed, String> {
-        let module = log.module(number, format!("{}#{number}", log.path))?;
-        let lines = LineIndex::new(&module.text);
+impl Selected {
+    fn of(log: &Log, number: usize) -> Result<Selected, String> {
+        let mut module = Module::of(log, number)?;
         let mut analyzer = Analyzer::default();
-        analyzer.parse(&module.text);
-        Ok(Parsed { module, lines, analyzer })
+        analyzer.parse(&module.text.text);
+        module.comparand = comparand(&analyzer);
+        Ok(Selected { module, analyzer })
     }
 
     /// Returns the range of the expression that an offset selects.
@@ -132,12 +145,8 @@ impl Parsed {
         let (db, file) = self.analyzer.database();
         let place = place_at(db, file, offset)?;
         let (Symbol::Local(_), own) = place.symbol(db)? else { return None };
-        if self
-            .module
-            .text
-            .get((own.end() + place.start(db)).into()..)
-            .is_some_and(|rest| rest.starts_with('.'))
-        {
+        let rest = self.module.text.text.get((own.end() + place.start(db)).into()..);
+        if rest.is_some_and(|rest| rest.starts_with('.')) {
             // A projection is a separate expression.
             return None;
         }
@@ -155,27 +164,43 @@ impl Parsed {
             None => Binding::Other(name.start()),
         })
     }
+}
 
-    /// Returns the pairs of corresponding expressions.
-    fn pairs(&self, after: &Parsed) -> Vec<Pair> {
-        let ((db_a, file_a), (db_b, file_b)) =
-            (self.analyzer.database(), after.analyzer.database());
-        let (Some(a), Some(b)) =
-            (semantics::module(db_a, file_a, 0), semantics::module(db_b, file_b, 0))
-        else {
-            return Vec::new();
-        };
-        let diff = diff::compare((db_a, a), (db_b, b), &Options::default());
-        diff.functions.into_iter().flat_map(|function| function.pairs).collect()
+/// Returns what comparisons need of the module that was parsed.
+fn comparand(analyzer: &Analyzer) -> Option<Comparand> {
+    let (db, file) = analyzer.database();
+    Some(Comparand::new(db, semantics::module(db, file, 0)?))
+}
+
+/// Returns the pairs of corresponding expressions of two modules that were analysed.
+fn pairs(before: Option<Comparand>, after: Option<Comparand>) -> Vec<Pair> {
+    let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
+    let found = diff::compare_prepared(before, after, &Options::default());
+    found.functions.into_iter().flat_map(|function| function.pairs).collect()
+}
+
+impl Module {
+    fn of(log: &Log, number: usize) -> Result<Module, String> {
+        let text = log.module(number, format!("{}#{number}", log.path))?;
+        Ok(Module { lines: LineIndex::new(&text.text), text, comparand: None })
+    }
+
+    /// Analyses the module, unless that has been done.
+    fn analyse(&mut self) {
+        if self.comparand.is_none() {
+            let mut analyzer = Analyzer::default();
+            analyzer.parse(&self.text.text);
+            self.comparand = comparand(&analyzer);
+        }
     }
 
     fn position(&self, offset: TextSize) -> (u32, u32) {
         let at = self.lines.line_column(offset, Encoding::Utf32);
-        (at.line + self.module.first_line + 1, at.column + 1)
+        (at.line + self.text.first_line + 1, at.column + 1)
     }
 
     fn stop(&self, module: usize, range: TextRange) -> Stop {
-        let text = self.module.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
+        let text = self.text.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
         let line = text.lines().next().unwrap_or_default();
         Stop {
             module,
@@ -187,34 +212,228 @@ impl Parsed {
 }
 
 /// The stops and steps of a walk, and true if it ended at a module without a counterpart.
-type Walk = (Vec<Stop>, Vec<Step>, bool);
+type Followed = (Vec<Stop>, Vec<Step>, bool);
 
-/// Follows an expression from module to module until it has no counterpart or the log ends. Returns
-/// true in the last field if it has no counterpart.
-///
-/// # Errors
-/// A module cannot be read.
-fn walk(log: &Log, start: usize, range: TextRange, is_back: bool) -> Result<Walk, String> {
-    let (mut stops, mut steps) = (Vec::new(), Vec::new());
-    let mut range = range;
-    let (mut at, mut own) = (start, Parsed::of(log, start)?);
-    loop {
-        let next = if is_back { at.checked_sub(1) } else { Some(at + 1) };
-        let Some(next) = next.filter(|&next| next < log.modules.len()) else {
-            return Ok((stops, steps, false));
+/// A walk from module to module, in one direction.
+struct Walk<'l> {
+    log: &'l Log,
+    start: usize,
+    is_back: bool,
+}
+
+impl Walk<'_> {
+    fn new(log: &Log, start: usize, is_back: bool) -> Walk<'_> {
+        Walk { log, start, is_back }
+    }
+
+    /// Returns the module after number `at`.
+    fn next(&self, at: usize) -> Option<Result<Module, String>> {
+        let next = self.number_after(at)?;
+        Some(Module::of(self.log, next))
+    }
+
+    fn number_after(&self, at: usize) -> Option<usize> {
+        let next = if self.is_back { at.checked_sub(1)? } else { at + 1 };
+        (next < self.log.modules.len()).then_some(next)
+    }
+
+    /// Follows an expression until it has no counterpart or the log ends. Returns true in the last field
+    /// if it has no counterpart.
+    ///
+    /// Modules in which the texts show no change of the expression are not analysed. Otherwise the
+    /// comparison of two modules and the analysis of the one after them run at the same time.
+    ///
+    /// # Errors
+    /// A module cannot be read.
+    fn follow(&self, selected: &Module, range: TextRange) -> Result<Followed, String> {
+        let (mut stops, mut steps) = (Vec::new(), Vec::new());
+        let (mut at, mut range) = (self.start, range);
+        let mut own = Module {
+            text: selected.text.clone(),
+            lines: selected.lines.clone(),
+            comparand: selected.comparand.clone(),
         };
-        let other = Parsed::of(log, next)?;
-        let pairs = if is_back { other.pairs(&own) } else { own.pairs(&other) };
-        let side = |pair: &Pair| if is_back { pair.after } else { pair.before };
-        let rank = |pair: &&Pair| (pair.kind != PairKind::Same, pair.kind);
-        let found = pairs.iter().filter(|pair| side(pair) == range).min_by_key(rank);
-        let Some(pair) = found else { return Ok((stops, steps, true)) };
-        range = if is_back { pair.before } else { pair.after };
-        steps.push(Step {
-            kind: pair.kind,
-            changes: pair.changes.iter().map(change_text).collect(),
-        });
-        stops.push(other.stop(next, range));
-        (at, own) = (next, other);
+        let mut ahead = self.next(at);
+        while let (Some(next), Some(other)) = (self.number_after(at), ahead.take()) {
+            let mut other = other?;
+            ahead = self.next(next);
+            let step = match moved(&own.text.text, &other.text.text, range) {
+                Some(same) => {
+                    range = same;
+                    if own.text.text == other.text.text {
+                        other.comparand = own.comparand.take();
+                    }
+                    Step { kind: PairKind::Same, changes: Vec::new() }
+                }
+                None => {
+                    rayon::join(|| own.analyse(), || other.analyse());
+                    let after = ahead.as_mut().and_then(|after| after.as_mut().ok());
+                    let differs = |after: &&mut Module| after.text.text != other.text.text;
+                    let mut after = after.filter(differs);
+                    let (found, ()) = rayon::join(
+                        || self.pair(own.comparand.take(), other.comparand.clone(), range),
+                        || after.iter_mut().for_each(|after| after.analyse()),
+                    );
+                    let Some(pair) = found else { return Ok((stops, steps, true)) };
+                    range = if self.is_back { pair.before } else { pair.after };
+                    let changes = pair.changes.iter().map(change_text).collect();
+                    Step { kind: pair.kind, changes }
+                }
+            };
+            steps.push(step);
+            stops.push(other.stop(next, range));
+            (at, own) = (next, other);
+        }
+        Ok((stops, steps, false))
+    }
+
+    /// Returns the pair of the expression at `range` in the first of two modules on the walk.
+    fn pair(
+        &self,
+        own: Option<Comparand>,
+        other: Option<Comparand>,
+        range: TextRange,
+    ) -> Option<Pair> {
+        let pairs = if self.is_back { pairs(other, own) } else { pairs(own, other) };
+        best(pairs, range, self.is_back)
+    }
+}
+
+/// Returns the pair of the expression at `range` on the side where the walk comes from, at best one of equal
+/// expressions.
+fn best(pairs: Vec<Pair>, range: TextRange, is_back: bool) -> Option<Pair> {
+    let side = |pair: &Pair| if is_back { pair.after } else { pair.before };
+    let rank = |pair: &Pair| (pair.kind != PairKind::Same, pair.kind);
+    pairs.into_iter().filter(|pair| side(pair) == range).min_by_key(rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+def @scale(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {
+  multiply(%x, 2f)
+}
+def @other(%x: Tensor[(2, 3), float32], %c: bool) {
+  let %a = add(%x, 1f);
+  let %b = if (%c) {
+    add(%a, %x)
+  } else {
+    nn.relu(%a)
+  };
+  let %c1 = nn.relu(%b);
+  (%b, %c1)
+}
+def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]) {
+  %0 = add(%x, %y);
+  %1 = fn (%p: Tensor[(2, 3), float32], Primitive=1) {
+    %2 = add(%p, 1f);
+    nn.relu(%2)
+  };
+  %3 = %1(%0);
+  let %a = nn.softmax(%3, axis=1);
+  let %b = @scale(%a);
+  let %t = (%a, %b);
+  let %d = add(%t.0, 2f);
+  let %e = multiply(%d, %y);
+  let %a = transpose(%e, axes=[0, 1]);
+  add(%a, %x)
+}
+";
+
+    /// Returns texts that differ from [`TEXT`] as a pass or a user might change it.
+    fn variants() -> Vec<String> {
+        let lines: Vec<&str> = TEXT.split_inclusive('\n').collect();
+        let with = |at: usize, by: &[&str]| {
+            let rest = lines.get(at + 1..).unwrap_or_default();
+            [&lines[..at], by, rest].concat().concat()
+        };
+        let mut found = vec![TEXT.to_owned()];
+        for (at, &line) in lines.iter().enumerate() {
+            found.push(with(at, &[]));
+            found.push(with(at, &[line, line]));
+            for (old, new) in [
+                ("add", "subtract"),
+                ("nn.relu", "tanh"),
+                ("2f", "3f"),
+                ("%a", "%x"),
+                ("%x", "%y"),
+                ("2, 3", "3, 3"),
+                ("axis=1", "axis=0"),
+            ] {
+                found.push(with(at, &[&line.replace(old, new)]));
+            }
+            for inserted in ["  let %z = tanh(%x);\n", "  let %a = tanh(%x);\n", "  nn.relu(%x);\n"]
+            {
+                found.push(with(at, &[line, inserted]));
+            }
+            if let Some(next) = lines.get(at + 1) {
+                found.push(lines[..at].concat() + next + line + &lines[at + 2..].concat());
+            }
+        }
+        let defs: Vec<String> =
+            TEXT.split("def ").skip(1).map(|def| format!("def {def}")).collect();
+        for skipped in &defs {
+            let others = defs.iter().filter(|&def| def != skipped);
+            let others: String = others.cloned().collect();
+            found.extend([others.clone(), skipped.clone() + &others, others + skipped]);
+        }
+        found
+    }
+
+    fn at(text: &str, range: TextRange) -> &str {
+        &text[std::ops::Range::<usize>::from(range)]
+    }
+
+    /// What the texts show contradicts nothing that the comparison of the modules finds.
+    #[test]
+    fn texts_show_what_the_comparison_finds() {
+        let analysed = |text: &str| {
+            let mut analyzer = Analyzer::default();
+            analyzer.parse(text);
+            let (db, file) = analyzer.database();
+            let is_valid = semantics::first_syntax_error(db, file).is_none();
+            is_valid.then(|| comparand(&analyzer)).flatten()
+        };
+        let own = analysed(TEXT).expect("a module");
+        let itself = pairs(Some(own.clone()), Some(own.clone()));
+        let (mut shown, mut compared, mut unpaired) = (0, 0, 0);
+        for text in variants() {
+            let Some(other) = analysed(&text) else { continue };
+            for is_back in [false, true] {
+                let (before, after) = match is_back {
+                    true => (other.clone(), own.clone()),
+                    false => (own.clone(), other.clone()),
+                };
+                let found = pairs(Some(before), Some(after));
+                for range in itself.iter().map(|pair| pair.after) {
+                    let Some(to) = moved(TEXT, &text, range) else {
+                        compared += 1;
+                        continue;
+                    };
+                    shown += 1;
+                    // Of equal expressions, the comparison may choose another one.
+                    let pair = best(found.clone(), range, is_back);
+                    let pair = pair.map(|pair| {
+                        let to = if is_back { pair.before } else { pair.after };
+                        (pair.kind, at(&text, to), pair.changes.len())
+                    });
+                    let expression = at(TEXT, range);
+                    assert_eq!(at(&text, to), expression);
+                    match pair {
+                        // Nor does it pair names in functions that differ, and what nothing uses.
+                        None => unpaired += 1,
+                        pair => assert_eq!(
+                            pair,
+                            Some((PairKind::Same, expression, 0)),
+                            "{range:?} in\n{text}"
+                        ),
+                    }
+                }
+            }
+        }
+        assert!(shown > 1_000 && compared > 500, "{shown} shown, {compared} compared");
+        assert!(unpaired * 5 < shown, "{unpaired} of {shown}");
     }
 }

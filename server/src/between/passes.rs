@@ -2,12 +2,12 @@
 
 use diff::Structure;
 use rayon::prelude::*;
-use serde_json::{Value, json};
 
 use crate::{
     analyzer::Analyzer,
     input::Log,
-    report::diff::{Cost, cost, cost_json},
+    protocol::{Cost, PassLog, PassModule},
+    report::diff::cost,
 };
 
 /// The analysis of a module of a log.
@@ -86,24 +86,20 @@ fn structure(text: &str) -> Option<Structure> {
     found.ok().flatten()
 }
 
-/// Returns the modules as the JSON document of `passes --format json`.
-pub(crate) fn document(log: &Log, modules: &[Module]) -> Value {
-    let modules = log.modules.iter().zip(modules).enumerate().map(|(index, (place, module))| {
-        let mut shown = json!({
-            "index": index, "pass": place.pass, "start": place.range.start,
-            "end": place.range.end, "line": place.line + 1, "changed": module.changed,
-            "functions": module.functions,
+/// Returns the modules with their changes.
+pub(crate) fn document(log: &Log, modules: Vec<Module>) -> PassLog {
+    let modules =
+        log.modules.iter().zip(modules).enumerate().map(|(index, (place, module))| PassModule {
+            index,
+            pass: place.pass.clone(),
+            start: place.range.start,
+            end: place.range.end,
+            line: place.line + 1,
+            changed: module.changed,
+            functions: module.functions,
+            before: place.is_before,
+            cut: place.is_cut,
+            cost: module.cost,
         });
-        if place.is_before {
-            shown["before"] = json!(true);
-        }
-        if place.is_cut {
-            shown["cut"] = json!(true);
-        }
-        if let Some(cost) = &module.cost {
-            shown["cost"] = cost_json(cost);
-        }
-        shown
-    });
-    json!({ "file": log.path, "modules": modules.collect::<Vec<_>>() })
+    PassLog { file: log.path.clone(), modules: modules.collect() }
 }

@@ -7,9 +7,9 @@ use std::{
     sync::Arc,
 };
 
-use semantics::{Diagnostic, Severity};
+use semantics::Severity;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Failure, Outcome,
@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     analyzer::Analyzer,
+    protocol::{self, BatchAnswer, CheckedText, FailedCheck},
     report::{self, Checked},
 };
 
@@ -54,8 +55,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
                 let message = format!(
                     "line {number} of standard input is not `{{\"id\": …, \"text\": \"…\"}}`: {error}"
                 );
-                writeln!(out, "{}", json!({ "id": null, "error": message }))?;
-                out.flush()?;
+                write(&failure(&Value::Null, message), &mut out)?;
                 outcome = Outcome::Unusable;
                 continue;
             }
@@ -69,54 +69,61 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
                 if let Some(first) = loaded.problems.first() {
                     message = format!("{message} ({})", first.message);
                 }
-                writeln!(out, "{}", json!({ "id": request.id, "error": message }))?;
-                out.flush()?;
+                write(&failure(&request.id, message), &mut out)?;
                 outcome = Outcome::Unusable;
                 continue;
             }
         };
         analyzer.set_options(&options(&project, args));
         let (answer, reached) = match analyzer.guarded(|analyzer| check(analyzer, &request, args)) {
-            Ok(answered) => answered,
-            Err(panicked) => (failure(&request.id, &panicked), Outcome::Unusable),
+            Ok(answered) => answered.map_err(std::io::Error::from)?,
+            Err(panicked) => {
+                let help = panicked.help.as_deref().unwrap_or_default();
+                let message = format!("{}; {help}", panicked.message);
+                (failure(&request.id, message), Outcome::Unusable)
+            }
         };
-        serde_json::to_writer(&mut out, &answer).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        // The client may wait for this result before it sends the next text.
-        out.flush()?;
+        write(&answer, &mut out)?;
         outcome = outcome.max(reached);
     }
     Ok(outcome)
 }
 
-/// Checks one text.
-fn check(analyzer: &mut Analyzer, request: &Request, args: &CheckArgs) -> (Value, Outcome) {
+/// Checks one text, and returns the answer as JSON.
+fn check(
+    analyzer: &mut Analyzer,
+    request: &Request,
+    args: &CheckArgs,
+) -> serde_json::Result<(Vec<u8>, Outcome)> {
     let looked = analyzer.check(&request.text);
     let least = args.severity.map_or(Severity::Hint, Severity::from);
     let path = request.path.as_deref().unwrap_or("-").to_owned();
     let found = looked.diagnostics.to_vec();
     let checked = Checked::new(path, request.text.clone(), looked.parse, found, least);
-    let diagnostics: Vec<_> = checked
-        .diagnostics
-        .iter()
-        .map(|d| {
-            let rendered = args.rendered.then(|| report::excerpt(&checked, d));
-            report::JsonDiagnostic::new(d, checked.lines()).with_excerpt(rendered)
-        })
-        .collect();
-    let is_wrong = diagnostics.iter().any(|d| d.severity == "error");
-    let mut answer = json!({ "id": request.id, "diagnostics": diagnostics });
-    if args.types {
-        answer["types"] = json!(report::json_types(analyzer.types()));
-    }
-    if args.tokens {
-        answer["tokens"] = json!(report::json_tokens(analyzer.highlights()));
-    }
-    (answer, if is_wrong { Outcome::Errors } else { Outcome::Clean })
+    let convert = |d| {
+        let rendered = args.rendered.then(|| report::excerpt(&checked, d));
+        protocol::Diagnostic::new(d, checked.lines(), rendered)
+    };
+    let answer = CheckedText {
+        id: &request.id,
+        diagnostics: checked.diagnostics.iter().map(convert).collect(),
+        types: args.types.then(|| report::json_types(analyzer.types())),
+        tokens: args.tokens.then(|| report::json_tokens(analyzer.highlights())),
+    };
+    let is_wrong = checked.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let outcome = if is_wrong { Outcome::Errors } else { Outcome::Clean };
+    Ok((serde_json::to_vec(&BatchAnswer::Checked(answer))?, outcome))
 }
 
-/// Returns the result of a text whose analysis panicked.
-fn failure(id: &Value, panicked: &Diagnostic) -> Value {
-    let help = panicked.help.as_deref().unwrap_or_default();
-    json!({ "id": id, "error": format!("{}; {help}", panicked.message) })
+/// Returns the answer for a text that was not checked as JSON.
+fn failure(id: &Value, error: String) -> Vec<u8> {
+    // Texts serialise without errors.
+    serde_json::to_vec(&BatchAnswer::Failed(FailedCheck { id, error })).unwrap_or_default()
+}
+
+/// Writes an answer at once: the client may wait for it before it sends the next text.
+fn write(answer: &[u8], out: &mut impl Write) -> std::io::Result<()> {
+    out.write_all(answer)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }

@@ -3,7 +3,7 @@
 mod printer;
 mod watch;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
 use rayon::prelude::*;
 use semantics::{Code, Level, Severity, apply_levels};
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     analyzer::{Analysis, Analyzer, Options},
-    files::replace,
+    files::{Identity, replace_text},
     input::{self, Input},
     panics,
     progress::Progress,
@@ -74,9 +74,9 @@ fn all(jobs: &[&Job], args: &CheckArgs, progress: &Progress) -> Vec<Result<FileR
 /// Returns the settings of an analysis: those of the project below the arguments.
 pub(super) fn options(project: &Project, args: &CheckArgs) -> Options {
     let mut options = Options::from(project);
-    options.tvm = args.tvm.unwrap_or(options.tvm);
-    args.level.iter().for_each(|&(code, level)| options.levels.set(code, level));
-    args.disable.iter().for_each(|&code| options.levels.set(code, Level::Allow));
+    options.setup.rules = args.tvm.unwrap_or(options.setup.rules);
+    args.level.iter().for_each(|&(lint, level)| options.levels.set(lint, level));
+    args.disable.iter().for_each(|&lint| options.levels.set(lint, Level::Allow));
     options
 }
 
@@ -97,6 +97,12 @@ fn jobs(
     settings: &mut FileSettings<'_>,
 ) -> Result<Vec<Job>, Failure> {
     let mut last: Option<(Arc<Project>, Arc<Options>)> = None;
+    let mut files = files;
+    if args.fix {
+        // A file that is named twice, also by a link, is fixed once.
+        let mut known = HashSet::new();
+        files.retain(|path| Identity::at(path).map_or(true, |identity| known.insert(identity)));
+    }
     let mut job = |path: PathBuf| {
         let project = settings.of(&path)?;
         let known = last.take().filter(|(known, _)| Arc::ptr_eq(known, &project));
@@ -139,7 +145,7 @@ impl Job {
                     (input.text, count) = (text, Some(fixed));
                 }
                 Ok(Some(Fixed { text, count: fixed })) => {
-                    replace(&self.path, &text).map_err(|error| {
+                    replace_text(&self.path, input.stamp, &text).map_err(|error| {
                         format!("cannot write `{}`: {error}", escape::terminal(&input.path))
                     })?;
                     (input.text, count) = (text, Some(fixed));
@@ -160,9 +166,9 @@ impl Job {
         args: &CheckArgs,
     ) -> FileResult {
         let mut panicked = analysis.is_err();
-        let (parse, mut diagnostics) = match analysis {
-            Ok(analysis) => (analysis.parse, analysis.diagnostics.to_vec()),
-            Err(panicked) => (Arc::new(syntax::parse("")), vec![*panicked]),
+        let (parse, mut diagnostics, releases) = match analysis {
+            Ok(analysis) => (analysis.parse, analysis.diagnostics.to_vec(), analysis.releases),
+            Err(panicked) => (Arc::new(syntax::parse("")), vec![*panicked], None),
         };
         if let Some(problem) = input.problem {
             if problem.code == Code::InvalidUtf8 {
@@ -176,6 +182,7 @@ impl Job {
         }
         let mut checked =
             Checked::new(input.path, input.text, parse, diagnostics, least_severity(args));
+        checked.releases = releases;
         let write = |checked: &Checked| match args.format {
             Format::Human => Report::Text(report::human(checked)),
             Format::Json => Report::Text(report::json_line(checked)),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use semantics::{Code, Level, Severity, nearest_code};
+use semantics::{Code, Level, Lint, NoLevel, Rules, Severity, nearest_code};
 
 use super::{Reading, settings::SettingsArgs};
 
@@ -12,28 +12,35 @@ pub(super) struct CheckArgs {
     /// Files, folders, or `-` for standard input
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(super) paths: Vec<PathBuf>,
-    /// Report what TVM rejects as errors; `--tvm=false` overrides `relay.toml`
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
-        default_missing_value = "true")]
-    pub(super) tvm: Option<bool>,
+    /// Report what TVM 0.14 rejects as errors, or another release: `--tvm=0.8`; `--tvm=false` overrides
+    /// `relay.toml`
+    #[arg(long, value_name = "RELEASE", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", value_parser = rules)]
+    pub(super) tvm: Option<Rules>,
     /// The output format
     #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
     pub(super) format: Format,
     /// The lowest severity to report [default: info for human, hint for other formats]
     #[arg(long, value_enum)]
     pub(super) severity: Option<LeastSeverity>,
-    /// Omit the diagnostics of a code, as in `--disable unused-binding`; may be repeated
-    #[arg(long, value_name = "CODE", value_parser = code)]
-    pub(super) disable: Vec<Code>,
+    /// Omit the diagnostics of a code, as `--level CODE=allow` does, whose other levels it overrides;
+    /// may be repeated
+    #[arg(long, value_name = "CODE", value_parser = lint)]
+    pub(super) disable: Vec<Lint>,
     /// Set the level of a code, as in `--level unused-binding=error`: allow, hint, info, warning or
-    /// error; may be repeated
+    /// error; may be repeated. Errors of the language have no level, and are never hidden
     #[arg(long, value_name = "CODE=LEVEL", value_parser = level)]
-    pub(super) level: Vec<(Code, Level)>,
+    pub(super) level: Vec<(Lint, Level)>,
     /// Omit the summary line
     #[arg(long, short, conflicts_with = "batch")]
     pub(super) quiet: bool,
-    /// Apply all fixes that need no choice, such as TVM spelling, stale type comments and unused
-    /// bindings, and report the remaining diagnostics
+    /// Apply all fixes that need no choice, until there are none, and report the remaining diagnostics:
+    /// TVM spelling, stale type comments, pasted text, and what is unused among bindings, constants
+    /// and comments. A fix that would add an error or change the type of a function is not applied
+    ///
+    /// Left to the editor are guesses, such as that of a similar name or another type; equal
+    /// constants, which may be meant to differ; and unused bindings with effects, or with numbered
+    /// names, which are reported together. Files that TVM saved are not changed.
     #[arg(long, conflicts_with = "batch")]
     pub(super) fix: bool,
     /// Write nothing; print what `--fix` would change as a unified diff, and exit with 1 if it would
@@ -61,29 +68,32 @@ pub(super) struct CheckArgs {
     pub(super) reading: Reading,
 }
 
-/// Parses the code of a diagnostic.
-fn code(text: &str) -> Result<Code, String> {
-    Code::from_name(text).ok_or_else(|| {
+fn rules(text: &str) -> Result<Rules, String> {
+    Rules::parse(text)
+        .ok_or_else(|| "expected true, false, or a release from 0.5 to 0.19".to_owned())
+}
+
+/// Parses the code of a diagnostic that has a level.
+fn lint(text: &str) -> Result<Lint, String> {
+    let code = Code::from_name(text).ok_or_else(|| {
         let near = nearest_code(text).map(|near| format!(", did you mean `{near}`?"));
         let near = near.unwrap_or(":".to_owned());
         format!("unknown code{near} `relay-analyzer explain` lists all codes")
-    })
+    })?;
+    Lint::new(code).map_err(|error| format!("{error}: {}", NoLevel::HELP))
 }
 
 /// Parses a code and its level.
-fn level(text: &str) -> Result<(Code, Level), String> {
+fn level(text: &str) -> Result<(Lint, Level), String> {
     let Some((name, level)) = text.split_once('=') else {
         return Err("it is not of the form `CODE=LEVEL`".to_owned());
     };
-    let code = code(name)?;
-    if !code.has_level() {
-        return Err(format!("`{code}` is an error of the language, which has no level"));
-    }
+    let lint = lint(name)?;
     let level = Level::from_name(level).ok_or_else(|| {
         let names: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
         format!("the level is one of {}", names.join(", "))
     })?;
-    Ok((code, level))
+    Ok((lint, level))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

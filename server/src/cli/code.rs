@@ -10,13 +10,14 @@ use arrays::{Archive, FileReader, Source};
 use clap::Args;
 use interpreter::Tensor;
 use types::DataType;
-use weights::{Mapping, Part, Split, folded_line, is_folded, split_and_scan};
+use weights::{Module, ModuleFile, Part, Stamp, Weights};
 
 use super::{Failure, Outcome};
 use crate::{
     code_view::{self, Refusal},
-    files, input,
-    weights::{names, tensor_of},
+    files::{Claims, Target, cannot_write},
+    input,
+    weights::{decoded, names},
 };
 
 /// The entry of an archive with the section without its tensors.
@@ -52,66 +53,67 @@ fn refused(path: &Path, what: impl std::fmt::Display) -> Failure {
     Failure::Message(format!("`{}`: {what}", input::shown(path)))
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::Message(format!("cannot write `{}`: {error}", input::shown(path)))
-}
-
-/// Returns true if both paths are the same file.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    real(one).is_some_and(|one| real(other) == Some(one))
+/// Opens a file whose section is read.
+fn open(path: &Path, purpose: &str) -> Result<Module, Failure> {
+    let file = ModuleFile::open(path).map_err(|error| input::cannot_read(path, &error))?;
+    code_view::module_of(file).map_err(|refusal| match refusal {
+        Refusal::NoSection => {
+            refused(path, format!("it has no metadata section: there is nothing to {purpose}"))
+        }
+        refusal => refused(path, refusal),
+    })
 }
 
 pub(super) fn strip(args: &StripArgs) -> Result<Outcome, Failure> {
     let path = &args.path;
-    let written = std::iter::once(&args.output).chain(&args.weights);
-    if written.into_iter().any(|output| is_same(path, output)) {
-        return Err(refused(path, "the weights would be lost: name another file to write"));
-    }
-    let mapping = Mapping::open(path).map_err(|error| input::cannot_read(path, &error))?;
-    let (Split { code, section }, scanned) =
-        split_and_scan(mapping.bytes()).map_err(|error| refused(path, error))?;
-    if section.is_empty() || is_folded(section) {
-        return Err(refused(path, "it has no metadata section: there is nothing to strip"));
-    }
-    if let Some(archive) = &args.weights {
-        if let Some(error) = scanned.error() {
+    let mut claims = Claims::default().read(path);
+    let output = claims.write(&args.output)?;
+    let archive = args.weights.as_ref().map(|archive| claims.write(archive)).transpose()?;
+    let module = open(path, "strip")?;
+    let folded = code_view::folded(&module);
+    if let Some(archive) = archive {
+        if let Some(error) = module.section.error() {
             return Err(refused(path, format!("its metadata section is invalid: {error}")));
         }
-        let names = names(&scanned);
-        let named = |array: usize| {
-            tensor_of(&scanned, section, array).and_then(|_| names.get(array).cloned())
-        };
-        let rest = weights::cut(section, &scanned, named);
-        let arrays = (0..scanned.arrays()).filter_map(|array| {
-            let tensor = tensor_of(&scanned, section, array)?;
-            Some(Ok((names.get(array)?.clone(), tensor)))
-        });
+        let names = names(&module.section);
+        let weights = Weights::of_file(module.section, module.text);
+        let section = weights.section();
+        let tensor = |array: usize| decoded(section, array, &weights.payload(array)?);
+        let named = |array: usize| tensor(array).and_then(|_| names.get(array).cloned());
+        let rest = weights::cut(&weights, named).map_err(|error| refused(path, error))?;
+        let arrays = (0..section.arrays())
+            .filter_map(|array| Some(Ok((names.get(array)?.clone(), tensor(array)?))));
         let bytes = rest.as_bytes();
         let rest = Tensor::from_le_bytes(DataType::UINT8, &[bytes.len()], bytes)
             .ok_or_else(|| refused(path, "there is no memory for its section"))?;
         let all = std::iter::once(Ok((SECTION.to_owned(), rest))).chain(arrays);
-        files::write(archive, |out| arrays::write_npz(out, all))
-            .map_err(|error| cannot_write(archive, &error))?;
+        archive
+            .write(|out| {
+                arrays::write_npz(out, all)?;
+                // A tensor that could not be read is not in the archive.
+                weights.check_unchanged()
+            })
+            .map_err(|error| archive.error(&error))?;
     }
-    files::write(&args.output, |out| {
-        out.write_all(code.as_bytes())?;
-        writeln!(out, "{}", folded_line(&scanned, section.len()))
-    })
-    .map_err(|error| cannot_write(&args.output, &error))?;
+    output.write_text(&folded).map_err(|error| output.error(&error))?;
     Ok(Outcome::Clean)
 }
 
 pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
     let path = &args.path;
-    let text = std::fs::read(path).map_err(|error| input::cannot_read(path, &error))?;
+    let mut file = weights::open_file(path).map_err(|error| input::cannot_read(path, &error))?;
+    let stamp = Stamp::of_file(&file).map_err(|error| input::cannot_read(path, &error))?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(|error| input::cannot_read(path, &error))?;
     let text = std::str::from_utf8(&text).map_err(|error| refused(path, error))?;
     let view = code_view::view_of(text).map_err(|refusal| refused(path, refusal))?;
     let source = &args.weights;
     let mut head = [0; 4];
     let mut file = File::open(source).map_err(|error| input::cannot_read(source, &error))?;
     let is_archive = file.read_exact(&mut head).is_ok() && &head == b"PK\x03\x04";
+    let claims = Claims::default().read_and_replace(path, Some(stamp));
     if is_archive {
+        let output = claims.read(source).write(&args.output)?;
         let length = file.metadata().map_err(|error| input::cannot_read(source, &error))?.len();
         let archive = Archive::npz(Source::new(FileReader::from(file), length))
             .map_err(|error| refused(source, error))?;
@@ -120,17 +122,14 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
                 "its line lists constants to drop: merge it with the module, or delete the list";
             return Err(refused(path, message));
         }
-        return merge_archive(args, view.code, &archive);
+        return merge_archive(args, view.code, &archive, &output);
     }
-    let section = code_view::section_of(source).map_err(|refusal| match refusal {
-        Refusal::NoSection => {
-            refused(source, "it has no metadata section: there is nothing to merge")
-        }
-        refusal => refused(source, refusal),
-    })?;
-    let from = code_view::Source { path: source, stamp: section.stamp(), start: section.start() };
-    code_view::write(from, None, &view, &args.output)
-        .map_err(|refusal| refused(&args.output, format!("cannot be written: {refusal}")))?;
+    let Module { text: section, .. } = open(source, "merge")?;
+    let stamp = section.file().stamp();
+    // The code of the module is replaced, as when a code view is saved.
+    let output = claims.read_and_replace(source, Some(stamp)).write(&args.output)?;
+    code_view::write(code_view::Source { text: &section, section: None }, &view, &output)
+        .map_err(|refusal| cannot_write(&args.output, refusal))?;
     Ok(Outcome::Clean)
 }
 
@@ -139,6 +138,7 @@ fn merge_archive(
     args: &MergeArgs,
     code: &str,
     archive: &Archive<FileReader>,
+    output: &Target,
 ) -> Result<Outcome, Failure> {
     let source = &args.weights;
     let array = |name: &str| {
@@ -164,7 +164,7 @@ fn merge_archive(
     let parts = weights::parts(&rest)
         .ok_or_else(|| refused(source, format!("its entry `{SECTION}` is damaged")))?;
     let mut problem = None;
-    let written = files::write(&args.output, |out| {
+    let written = output.write(|out| {
         out.write_all(code.as_bytes())?;
         for part in &parts {
             if let Err(message) = write_part(out, part, &read)? {
@@ -176,8 +176,8 @@ fn merge_archive(
     });
     match (problem, written) {
         (Some(message), _) => Err(message.into()),
-        (None, Err(error)) => Err(cannot_write(&args.output, &error)),
-        (None, Ok(())) => Ok(Outcome::Clean),
+        (None, Err(error)) => Err(output.error(&error).into()),
+        (None, Ok(_)) => Ok(Outcome::Clean),
     }
 }
 

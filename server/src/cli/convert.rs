@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use clap::Args;
 
 use super::{Failure, Outcome, Reading};
-use crate::{input, report::escape};
+use crate::{files::Claims, input, report::escape};
 
 /// The arguments of `convert`.
 #[derive(Args)]
@@ -33,8 +33,10 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Outcome, Failure> {
         return Err(message.into());
     }
     match &args.output {
-        Some(path) => std::fs::write(path, &input.text)
-            .map_err(|error| format!("cannot write `{}`: {error}", input::shown(path)))?,
+        Some(path) => {
+            let output = Claims::default().read(&args.path).write(path)?;
+            output.write_text(&input.text).map_err(|error| output.error(&error))?;
+        }
         None => {
             let mut out = std::io::stdout().lock();
             out.write_all(input.text.as_bytes())?;

@@ -1,20 +1,25 @@
 //! `relay-analyzer diff`
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, ValueEnum};
-use diff::Options;
-use semantics::{Database, Def, DefKind, SourceFile};
-use serde_json::{Value, json};
+use diff::{Comparand, Options};
+use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
 use syntax::LineIndex;
+use types::{Release, Releases};
 
 use super::{Failure, Outcome, Reading};
 use crate::{
-    analyzer::Analyzer,
-    input::{NamedModule, read_module},
+    allocator,
+    analyzer::{self, Analyzer},
+    input::{self, NamedModule, read_module},
     progress::Progress,
+    protocol::{Cost, Totals},
     report::{
-        diff::{self as report, Cost, Shown, Totals, cost, cost_json},
+        diff::{self as report, Shown, cost},
         escape, stderr,
     },
     run::{
@@ -57,60 +62,70 @@ enum DiffFormat {
 }
 
 pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
-    // Two texts are read and parsed, then compared, and their costs summed up.
-    let progress = Progress::new(true, 6, "steps");
+    // The second analysis has the memory of the first.
+    allocator::return_freed_pages();
+    // Two texts are read and analysed, then compared.
+    let progress = Progress::new(true, 5, "steps");
     let read = |path| {
         let read = read_module(path, args.reading.max_code());
         progress.advance(1);
         read
     };
     let (before, after) = (read(&args.before)?, read(&args.after)?);
-    let mut analyzers = (Analyzer::default(), Analyzer::default());
-    let (one, other) = (&mut analyzers.0, &mut analyzers.1);
-    let broken = rayon::join(|| load(one, &before), || load(other, &after));
-    progress.advance(2);
-    let ((db_a, file_a), (db_b, file_b)) = (analyzers.0.database(), analyzers.1.database());
     let functions = args.function.as_deref().map(|names| {
         let (a, b) = names.split_once('=').unwrap_or((names, names));
         (global(a), global(b))
     });
-    if let Some((name_a, name_b)) = &functions {
-        check_function(db_a, file_a, name_a, &before)?;
-        check_function(db_b, file_b, name_b, &after)?;
+    let names = functions.as_ref().map(|(a, b)| (a.as_str(), b.as_str()));
+    let is_same = before.text == after.text;
+    // One after the other: only one analysis is in memory.
+    let prepare = |module, name| {
+        let prepared = Prepared::new(module, name, !is_same, None);
+        progress.advance(1);
+        prepared
+    };
+    let prepared =
+        (prepare(&before, names.map(|names| names.0)), prepare(&after, names.map(|names| names.1)));
+    let errors = [&prepared.0, &prepared.1].map(|side| match side {
+        Err(Unprepared::Syntax(error)) => Some(&**error),
+        _ => None,
+    });
+    if errors.iter().any(Option::is_some) {
+        drop(progress);
+        refuse([(&args.before, &before), (&args.after, &after)], errors);
+        return Ok(Outcome::Unusable);
     }
-    let options = Options {
-        functions: functions.clone().map(|(a, b)| (a.as_str().into(), b.as_str().into())),
-    };
-    let (Some(a), Some(b)) =
-        (semantics::module(db_a, file_a, 0), semantics::module(db_b, file_b, 0))
-    else {
-        return Err("there is nothing to compare".to_owned().into());
-    };
-    let found = diff::compare((db_a, a), (db_b, b), &options);
+    let (a, b) = (prepared.0?, prepared.1?);
+    let options = Options { functions: names.map(|(a, b)| (a.into(), b.into())) };
+    let mut found = diff::compare_prepared(a.comparand, b.comparand, &options);
+    if !found.equal
+        && let Some(release) = common_release(a.releases, b.releases)
+    {
+        let again = |module, name| Prepared::new(module, name, false, Some(release));
+        let a = again(&before, names.map(|names| names.0))?;
+        let b = again(&after, names.map(|names| names.1))?;
+        let other = diff::compare_prepared(a.comparand, b.comparand, &options);
+        if other.equal {
+            stderr::note(&format!("both are read as modules of TVM {release}, as one of them is"));
+            found = other;
+        }
+    }
     progress.advance(1);
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
     let (shown_a, shown_b) = (shown(&before, &lines_a), shown(&after, &lines_b));
     let totals = match found.equal {
         true => Totals::default(),
-        false => {
-            let name = |side: usize| {
-                functions.as_ref().map(|names| if side == 0 { &names.0 } else { &names.1 })
-            };
-            Totals {
-                before: cost(db_a, file_a, name(0).map(String::as_str)),
-                after: cost(db_b, file_b, name(1).map(String::as_str)),
-            }
-        }
+        false => Totals { before: a.cost, after: b.cost },
     };
     drop(progress);
-    let runs = match args.run {
-        true => run_both((db_a, file_a), (db_b, file_b), &found),
+    let runs = match args.run && !found.equal {
+        true => run_both(&before, &after, &found),
         false => Vec::new(),
     };
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         DiffFormat::Json => {
-            let mut document = report::json(&found, (&shown_a, &shown_b), totals_json(&totals));
+            let mut document = report::json(&found, (&shown_a, &shown_b), &totals);
             document.runs = runs
                 .iter()
                 .map(|(name, runs)| report::run_json(name, runs, (&shown_a, &shown_b)))
@@ -130,26 +145,92 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     }
     out.flush()?;
     drop(out);
-    for (is_broken, side) in [(broken.0, &before), (broken.1, &after)] {
-        if is_broken {
-            stderr::warning(&format!(
-                "`{}` has syntax errors, so only its valid parts were compared; `relay-analyzer check` shows the errors",
-                escape::terminal(&side.name)
-            ));
+    Ok(if found.equal { Outcome::Clean } else { Outcome::Errors })
+}
+
+/// A module that was analysed, without its analysis.
+struct Prepared {
+    comparand: Comparand,
+    /// The cost of running it, or the named function.
+    cost: Option<Cost>,
+    /// The releases of TVM that may have printed it.
+    releases: Releases,
+}
+
+/// Returns the release that both modules may be of, if each by itself is taken for one of another. A call
+/// such as `nn.batch_matmul(%a, %b)` of TVM 0.7 does not say its release, which a saved module does.
+fn common_release(a: Releases, b: Releases) -> Option<Release> {
+    a.and(b).nearest().filter(|_| a.nearest() != b.nearest())
+}
+
+/// The reason that a module is not compared.
+enum Unprepared {
+    /// It has syntax errors, of which this is the first.
+    Syntax(Box<Diagnostic>),
+    Other(String),
+}
+
+impl From<String> for Unprepared {
+    fn from(message: String) -> Unprepared {
+        Unprepared::Other(message)
+    }
+}
+
+impl From<Unprepared> for Failure {
+    fn from(reason: Unprepared) -> Failure {
+        match reason {
+            Unprepared::Syntax(error) => error.message.to_string().into(),
+            Unprepared::Other(message) => message.into(),
         }
     }
-    // Dropping the databases is slow; the end of the process frees them at once.
-    std::mem::forget(analyzers);
-    let is_equal = found.equal && !broken.0 && !broken.1;
-    Ok(if is_equal { Outcome::Clean } else { Outcome::Errors })
+}
+
+impl Prepared {
+    /// Analyses a module, of which a named function must exist. Its cost is computed if the modules may
+    /// differ. A module that does not tell its release has the assumed one.
+    fn new(
+        side: &NamedModule,
+        name: Option<&str>,
+        with_cost: bool,
+        assumed: Option<Release>,
+    ) -> Result<Prepared, Unprepared> {
+        let setup = Setup { assumed, ..Setup::default() };
+        let mut analyzer = Analyzer::new(&analyzer::Options { setup, ..Default::default() });
+        analyzer.parse(&side.text);
+        let (db, file) = analyzer.database();
+        if let Some(error) = semantics::first_syntax_error(db, file) {
+            return Err(Unprepared::Syntax(Box::new(error)));
+        }
+        if let Some(name) = name {
+            check_function(db, file, name, side)?;
+        }
+        let nothing = || "there is nothing to compare".to_owned();
+        let module = semantics::module(db, file, 0).ok_or_else(nothing)?;
+        let prepared = Prepared {
+            cost: if with_cost { cost(db, file, name) } else { None },
+            comparand: Comparand::new(db, module),
+            releases: match semantics::possible_releases(db, module) {
+                // Its text names the release if it is not that of 0.14.
+                all if side.is_saved => all.nearest().map_or(all, Releases::only),
+                all => all,
+            },
+        };
+        drop(analyzer);
+        allocator::collect();
+        Ok(prepared)
+    }
 }
 
 /// Runs both versions of each function that differs.
 fn run_both(
-    (db_a, file_a): (&Database, SourceFile),
-    (db_b, file_b): (&Database, SourceFile),
+    before: &NamedModule,
+    after: &NamedModule,
     found: &diff::ModuleDiff,
 ) -> Vec<(String, Runs)> {
+    let mut analyzers = (Analyzer::default(), Analyzer::default());
+    analyzers.0.parse(&before.text);
+    analyzers.1.parse(&after.text);
+    let ((db_a, file_a), (db_b, file_b)) = (analyzers.0.database(), analyzers.1.database());
     let mut runs = Vec::new();
     let different: Vec<_> = found.functions.iter().filter(|function| !function.equal).collect();
     let progress = Progress::new(true, different.len(), "functions");
@@ -166,11 +247,39 @@ fn run_both(
     runs
 }
 
-/// Parses a module. Returns true if it has syntax errors.
-fn load(analyzer: &mut Analyzer, side: &NamedModule) -> bool {
-    analyzer.parse(&side.text);
-    let (db, file) = analyzer.database();
-    file.parse(db).errors.iter().any(|error| !error.kind.is_compat())
+/// Says why the modules are not compared: a part of a module that is not read would count as removed, and
+/// two such modules as equal.
+fn refuse(sides: [(&PathBuf, &NamedModule); 2], errors: [Option<&Diagnostic>; 2]) {
+    let [(path_a, before), (path_b, after)] = sides;
+    let tell = |side: &NamedModule, role: &str, error: &Diagnostic| {
+        let (line, column) = shown(side, &LineIndex::new(&side.text)).position(error.range);
+        stderr::error(&format!(
+            "`{}`, {role}, has a syntax error in line {line}, column {column}: {}",
+            escape::terminal(&side.name),
+            error.message
+        ));
+    };
+    let is_same = before.name == after.name && before.text == after.text;
+    match errors {
+        [Some(error), Some(_)] if is_same => tell(before, "the module of both sides", error),
+        [a, b] => {
+            a.iter().for_each(|error| tell(before, "the module before", error));
+            b.iter().for_each(|error| tell(after, "the module after", error));
+        }
+    }
+    let paths = [path_a, path_b].into_iter().zip(errors).filter(|(_, error)| error.is_some());
+    let mut files: Vec<String> = paths.map(|(path, _)| input::shown(&file_of(path))).collect();
+    files.dedup();
+    stderr::note(&format!(
+        "only modules without syntax errors are compared; `relay-analyzer check {}` shows all errors",
+        files.join(" ")
+    ));
+}
+
+/// Returns the file of a module, which may be in a log: `run.log` of `run.log#7`.
+fn file_of(name: &Path) -> PathBuf {
+    let log = name.to_str().and_then(|text| text.rsplit_once('#')).filter(|_| !name.exists());
+    log.map_or_else(|| name.to_owned(), |(log, _)| PathBuf::from(log))
 }
 
 fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
@@ -203,9 +312,4 @@ fn check_function(
         true => Ok(()),
         false => Err(format!("{}: {}", escape::terminal(&side.name), no_function(name, &names))),
     }
-}
-
-fn totals_json(totals: &Totals) -> Value {
-    let side = |cost: &Option<Cost>| cost.as_ref().map(cost_json);
-    json!({ "before": side(&totals.before), "after": side(&totals.after) })
 }

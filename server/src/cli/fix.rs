@@ -4,12 +4,13 @@ use std::{io::IsTerminal, ops::Range};
 
 use anstyle::{AnsiColor, Style};
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
+use semantics::Code;
 use syntax::{TextRange, TextSize};
 
 use crate::{analyzer::Analyzer, input::Input, report::escape};
 
-/// The largest number of rounds: a fix may enable another.
-const MAX_ROUNDS: usize = 8;
+/// The largest number of rounds: a fix may enable another, and few do so again.
+const MAX_ROUNDS: usize = 64;
 /// The number of unchanged lines around a change.
 const CONTEXT: u32 = 3;
 
@@ -26,21 +27,44 @@ pub(super) fn fix(analyzer: &mut Analyzer, input: &Input) -> Option<Fixed> {
     if input.problem.is_some() || input.saved.is_some() {
         return None;
     }
-    let before = analyzer.check(&input.text).diagnostics.len();
+    let mut found = codes(analyzer, &input.text);
+    let before = found.len();
     let mut text = input.text.clone();
+    // The text before the last rounds, none of which changed what is found.
+    let mut stable = text.clone();
+    let mut is_done = false;
     for _ in 0..MAX_ROUNDS {
         let (db, file) = analyzer.database();
         let everywhere = TextRange::empty(TextSize::new(0));
         // An error means that there is nothing to fix, or that a fix would break something.
-        let Ok(edits) = ide::actions::resolve(db, file, everywhere, "fix-all") else { break };
-        text = ide::edit::apply_all(&text, &edits);
-        analyzer.check(&text);
+        let Ok(edits) = ide::actions::resolve(db, file, everywhere, "fix-all") else {
+            is_done = true;
+            break;
+        };
+        let next = ide::edit::apply_all(&text, &edits);
+        let now = codes(analyzer, &next);
+        if now != found {
+            stable.clone_from(&next);
+        }
+        (text, found) = (next, now);
+    }
+    if !is_done {
+        // A fix that leaves its finding fixes nothing.
+        text = stable;
     }
     if text == input.text {
         return None;
     }
-    let count = before.saturating_sub(analyzer.check(&text).diagnostics.len());
+    let count = before.saturating_sub(codes(analyzer, &text).len());
     Some(Fixed { text, count })
+}
+
+/// Returns the codes that are found in a text, sorted.
+fn codes(analyzer: &mut Analyzer, text: &str) -> Vec<Code> {
+    let mut codes: Vec<Code> =
+        analyzer.check(text).diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    codes.sort_unstable();
+    codes
 }
 
 /// Formats the changes of a file as a unified diff, as `patch` takes it.

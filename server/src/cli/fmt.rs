@@ -6,7 +6,7 @@ use syntax::format::Style;
 
 use super::{Failure, FmtArgs, Outcome, named_files, settings::FileSettings};
 use crate::{
-    files::replace,
+    files::replace_text,
     input, panics,
     report::{escape, stderr},
 };
@@ -71,7 +71,7 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
             }
         } else if is_stdin {
             out.write_all(text.as_bytes())?;
-        } else if differs && let Err(error) = replace(&path, &text) {
+        } else if differs && let Err(error) = replace_text(&path, input.stamp, &text) {
             stderr::error(&format!("cannot write `{}`: {error}", escape::terminal(&input.path)));
             outcome = Outcome::Unusable;
         }

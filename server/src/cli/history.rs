@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use diff::PairKind;
-use serde_json::{Value, json};
 use syntax::{Encoding, LineColumn};
 
 use super::{Failure, HistoryArgs, Outcome, PassesFormat};
 use crate::{
     between::history::{History, Stop},
     input::{Log, read_log},
+    protocol::{HistoryDocument, HistoryPlace},
     report::escape,
 };
 
@@ -83,24 +83,27 @@ fn row(log: &Log, stop: &Stop, is_here: bool) -> String {
     )
 }
 
-fn document(log: &Log, history: &History) -> Value {
+fn document<'a>(log: &'a Log, history: &'a History) -> HistoryDocument<'a> {
     let stops = history.stops.iter().enumerate().map(|(number, stop)| {
         let module = &log.modules[stop.module];
-        let from = module.range.start;
-        let mut shown = json!({
-            "module": stop.module, "pass": module.pass,
-            "start": usize::from(stop.range.start()) + from,
-            "end": usize::from(stop.range.end()) + from,
-            "line": stop.position.0, "column": stop.position.1, "text": stop.text,
-        });
-        if let Some(step) = number.checked_sub(1).and_then(|before| history.steps.get(before)) {
-            shown["kind"] = json!(step.kind.word());
-            shown["changes"] = json!(step.changes);
+        let step = number.checked_sub(1).and_then(|before| history.steps.get(before));
+        HistoryPlace {
+            module: stop.module,
+            pass: module.pass.as_deref(),
+            start: usize::from(stop.range.start()) + module.range.start,
+            end: usize::from(stop.range.end()) + module.range.start,
+            line: stop.position.0,
+            column: stop.position.1,
+            text: &stop.text,
+            kind: step.map(|step| step.kind.into()),
+            changes: step.map(|step| &*step.changes),
         }
-        shown
     });
-    json!({
-        "file": log.path, "here": history.here, "stops": stops.collect::<Vec<_>>(),
-        "new": history.is_new, "gone": history.is_gone,
-    })
+    HistoryDocument {
+        file: &log.path,
+        here: history.here,
+        stops: stops.collect(),
+        new: history.is_new,
+        gone: history.is_gone,
+    }
 }

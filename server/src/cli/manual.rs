@@ -1,12 +1,19 @@
 //! `relay-analyzer completions` and `relay-analyzer man`
 
-use std::{io::Write, path::Path};
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::{Cli, Failure, Outcome};
-use crate::report::escape;
+use crate::{
+    files::{Target, cannot_write},
+    input,
+};
 
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: Shell) -> Result<Outcome, Failure> {
@@ -25,12 +32,27 @@ pub(super) fn pages(folder: Option<&Path>) -> Result<Outcome, Failure> {
         return print(&page);
     };
     std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(command, folder))
-        .map_err(|error| {
-            let folder = folder.display().to_string();
-            format!("cannot write to `{}`: {error}", escape::terminal(&folder))
-        })?;
+        .map_err(|error| format!("cannot create `{}`: {error}", input::shown(folder)))?;
+    let mut command = command.disable_help_subcommand(true);
+    // Gives subcommands their full names.
+    command.build();
+    write_pages(&command, folder)?;
     Ok(Outcome::Clean)
+}
+
+/// Writes the pages of a command and of its subcommands, of which none has others.
+fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
+    for command in std::iter::once(command).chain(command.get_subcommands()) {
+        if command.is_hide_set() {
+            continue;
+        }
+        let page = clap_mangen::Man::new(command.clone());
+        let path = folder.join(page.get_filename());
+        let page_text = |out: &mut BufWriter<File>| page.render(out);
+        let target = Target::new(&path).map_err(|error| cannot_write(&path, error))?;
+        target.write(page_text).map_err(|error| target.error(&error))?;
+    }
+    Ok(())
 }
 
 fn print(text: &[u8]) -> Result<Outcome, Failure> {

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use ide::markdown::plain;
-use operators::{Cost, Operator};
+use operators::{Change, ChangeKind, Cost, Operator};
+use types::{AttrDefault, Release};
 
 use super::{Failure, Outcome};
 
@@ -15,6 +16,76 @@ pub(super) fn run(name: Option<&str>, markdown: bool) -> Result<Outcome, Failure
         None => write!(out, "{}", list())?,
     }
     Ok(Outcome::Clean)
+}
+
+/// Lists what a release changed, as Markdown.
+pub(super) fn changes(release: Release) -> Result<Outcome, Failure> {
+    let mut out = anstream::stdout().lock();
+    write!(out, "{}", changes_of(release))?;
+    Ok(Outcome::Clean)
+}
+
+fn changes_of(release: Release) -> String {
+    let changes = operators::changes(release);
+    let mut out = String::new();
+    for (title, is_listed) in [
+        ("New operators", (|kind| matches!(kind, ChangeKind::Added)) as fn(&ChangeKind) -> bool),
+        ("Removed operators", |kind| matches!(kind, ChangeKind::Removed)),
+        ("Renamed operators", |kind| matches!(kind, ChangeKind::Renamed(_))),
+    ] {
+        let mut listed = changes.iter().filter(|change| is_listed(&change.kind)).peekable();
+        if listed.peek().is_some() {
+            out += &format!("## {title}\n\n");
+        }
+        for Change { operator, name, kind } in listed {
+            let now = operators::other_version(name).and_then(|other| other.now);
+            match (kind, now) {
+                (ChangeKind::Renamed(old), _) => out += &format!("- `{old}` is `{name}`\n"),
+                (ChangeKind::Removed, Some(now)) => out += &format!("- `{name}`: now {now}\n"),
+                (ChangeKind::Removed, None) => out += &format!("- `{name}`\n"),
+                _ => out += &format!("- `{name}`: {}\n", operator.doc.summary),
+            }
+        }
+        if out.ends_with("\n") && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+    }
+    let default = |default: &AttrDefault| match ide::words::default(default) {
+        Some(text) => format!("`{text}`"),
+        None => "none".to_owned(),
+    };
+    let mut calls: Vec<(&str, Vec<String>)> = Vec::new();
+    for Change { name, kind, .. } in &changes {
+        let text = match kind {
+            ChangeKind::Added | ChangeKind::Removed | ChangeKind::Renamed(_) => continue,
+            ChangeKind::Arguments(before, now) => format!("{now} arguments, {before} before"),
+            ChangeKind::Meaning => "a different type relation".to_owned(),
+            ChangeKind::AttributeAdded(name, AttrDefault::Required) => {
+                format!("new required attribute `{name}`")
+            }
+            ChangeKind::AttributeAdded(name, value) => {
+                format!("new attribute `{name}`, by default {}", default(value))
+            }
+            ChangeKind::AttributeRemoved(name) => format!("removed attribute `{name}`"),
+            ChangeKind::Default(name, before, now) => {
+                format!("the default of `{name}` is {}, {} before", default(now), default(before))
+            }
+        };
+        match calls.last_mut() {
+            Some((last, texts)) if last == name => texts.push(text),
+            _ => calls.push((name, vec![text])),
+        }
+    }
+    if !calls.is_empty() {
+        out += "## Changed calls\n\n";
+    }
+    for (name, texts) in calls {
+        out += &format!("- `{name}`: {}\n", texts.join("; "));
+    }
+    if out.is_empty() {
+        out += "No operator changed.\n";
+    }
+    out.trim_end().to_owned() + "\n"
 }
 
 fn sorted() -> Vec<&'static Operator> {

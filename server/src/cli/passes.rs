@@ -7,7 +7,8 @@ use crate::{
     between::passes::{Module, document, examine},
     input::{Log, read_log},
     progress::Progress,
-    report::{diff::Cost, escape},
+    protocol::Cost,
+    report::escape,
 };
 
 pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
@@ -18,14 +19,14 @@ pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         PassesFormat::Json => {
-            serde_json::to_writer(&mut out, &document(&log, &modules))
+            serde_json::to_writer(&mut out, &document(&log, modules))
                 .map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
         PassesFormat::Human => table(&log, &modules, &mut out)?,
     }
     out.flush()?;
-    match modules.is_empty() {
+    match log.modules.is_empty() {
         true => Err(format!(
             "`{}` has no modules: it should be the output of `PrintIR`, `print_after` or `print(mod)`",
             escape::terminal(&log.path)
@@ -70,10 +71,10 @@ fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result
             };
             what += &format!(
                 "; {} calls, {} parameters, {} MACs, peak {}",
-                both(&|cost| cost.calls.to_string()),
-                both(&|cost| cost.params.clone()),
-                both(&|cost| cost.macs.clone()),
-                both(&|cost| cost.peak.clone())
+                both(&|cost| cost.calls.text.clone()),
+                both(&|cost| cost.params.text.clone()),
+                both(&|cost| cost.macs.text.clone()),
+                both(&|cost| cost.peak.text.clone())
             );
             before = Some(cost);
         }

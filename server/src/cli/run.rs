@@ -1,28 +1,31 @@
 //! `relay-analyzer run`
 
 use std::{
-    fs::File,
+    collections::HashSet,
     io::{BufWriter, Write},
-    path::PathBuf,
-    time::Instant,
+    path::{Path, PathBuf},
 };
 
-use interpreter::{FaultKind, Machine};
-use semantics::{Def, DefKind, Diagnostic, Severity, View};
-use serde_json::json;
+use semantics::{Diagnostic, Severity};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
 
 use super::{Failure, Outcome, RunArgs, RunFormat, settings::FileSettings};
 use crate::{
     analyzer::{Analyzer, Options},
+    files::{Claims, Target},
     input,
-    report::{self, Checked, stderr},
+    protocol::FailedRun,
+    report::{self, Checked},
     run::{
         self,
-        arguments::{self, Given, Inputs},
+        arguments::{Given, Inputs},
+        execute::{Ending, Prepared, Selection, execute},
         expect,
-        failure::{self, Places},
+        failure::Places,
         files::Named,
-        observer::Watched,
+        json::Extras,
+        observer::TerminalObserver,
         profile::Profile,
         show, top,
     },
@@ -35,12 +38,15 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         return Err(format!("{}: {}", input.path, problem.message).into());
     }
     let mut inputs = inputs(args)?;
+    // Before a run that may take long.
+    let output = args.output.as_deref().map(|path| output(path, args, &inputs)).transpose()?;
     if let Some(part) = input.saved.as_ref().and_then(|saved| saved.params.clone()) {
         // Named arguments take precedence.
         let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
         inputs.params.insert(0, whole);
     }
-    let mut analyzer = Analyzer::new(&Options { tvm: false, ..Options::from(&*project) });
+    let setup = project.setup().of_runs();
+    let mut analyzer = Analyzer::new(&Options { setup, ..Options::from(&*project) });
     let looked = analyzer.check(&input.text);
     let errors: Vec<Diagnostic> =
         looked.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
@@ -52,118 +58,71 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let _ = anstream::stderr().write_all(report::human(&checked).as_bytes());
     };
     let (db, file) = analyzer.database();
-    let def = match choose(db, file, args.function.as_deref()) {
+    let def = match selection(args).find(db, file) {
         Ok(def) => def,
         Err(message) => {
             report(errors);
             return Err(message.into());
         }
     };
-    let view = View::new(db, def).ok_or_else(|| "the function cannot be read".to_owned())?;
+    let prepared = Prepared::new(db, def, args.limits.in_project(&project))
+        .ok_or_else(|| "the function cannot be read".to_owned())?;
     let faulty = !errors.is_empty();
     if faulty {
-        let inside = |d: &Diagnostic| def.range(db).contains_range(d.range);
-        let own = errors.iter().any(inside);
+        let own = prepared.error_among(&errors).is_some();
         report(errors);
-        if own || view.has_type_errors() {
+        if own || prepared.view.has_type_errors() {
             return Ok(Outcome::Errors);
         }
     }
-    let mut machine = Machine::new(db).limited(args.limits.in_project(&project));
-    // Reading the arguments counts towards the limits.
-    let watch = machine.begin();
-    let mut function = |name: &str| {
-        let def = find(db, file, name)?;
-        let ty = View::new(db, def)?.inference.signature.clone()?;
-        Some((machine.function(def)?, ty))
-    };
-    let gathered = watch.within(|| arguments::gather(&view, &inputs, &mut function));
-    let (values, warnings) = match gathered {
-        Ok(Ok(arguments)) => {
-            if let (RunFormat::Human, Some(seed)) = (args.format, args.random) {
-                note_random(&arguments.drawn, seed);
-            }
-            (arguments.values, arguments.warnings)
+    let is_human = args.format == RunFormat::Human;
+    let bindings = prepared.view.body.units.len();
+    let profile = args.profile.then(Profile::default);
+    let mut observer = TerminalObserver::new(is_human, bindings, args.random, profile);
+    let ran = execute(&prepared, || Ok(inputs), &mut observer);
+    let profile = observer.into_profile();
+    let mut places = Places::new(db, file, &input.path, &lines);
+    let table = |places: &mut Places<'_>| {
+        if let Some(profile) = &profile {
+            let table = profile.table(db, places, ran.time);
+            let _ = anstream::stderr().write_all(table.as_bytes());
         }
-        Ok(Err(lack)) => {
-            let diagnostic = lack.diagnostic(FaultKind::Input.code(), def.range(db));
-            match args.format {
-                RunFormat::Human => report(vec![diagnostic]),
-                RunFormat::Json => {
-                    let (code, message) = (diagnostic.code, &diagnostic.message);
-                    let error =
-                        json!({ "code": code.name(), "message": message, "help": lack.help });
-                    println(&json!({ "error": error }).to_string())?;
-                }
+    };
+    let document = |places: &mut Places<'_>| {
+        let profile = profile.as_ref()?;
+        Some(profile.document(db, ran.time, usize::MAX, &mut |at| places.name(at)))
+    };
+    let diagnostic = ran.diagnostic(db, def, flag);
+    let value = match (&ran.ending, diagnostic) {
+        (Ending::Done(value), _) => value,
+        (ending, diagnostic) if is_human => {
+            report(diagnostic.into_iter().collect());
+            let Ending::Failed(fault) = ending else { return Ok(Outcome::Unusable) };
+            if ran.arguments.is_some() {
+                let trace = places.trace(fault);
+                let _ = anstream::stderr().write_all(trace.as_bytes());
+                // The profile up to the failure is printed, too.
+                table(&mut places);
             }
+            return Ok(Outcome::Errors);
+        }
+        (Ending::Refused(refusal), _) => {
+            let failed = FailedRun { error: refusal.document(), profile: None };
+            println(&json(&failed))?;
             return Ok(Outcome::Unusable);
         }
-        // The run exceeded a limit before the function started.
-        Err(fault) => {
-            match args.format {
-                RunFormat::Human => {
-                    report(vec![failure::diagnostic(db, def, &fault, flag)]);
-                }
-                RunFormat::Json => {
-                    let mut places = Places::new(db, file, &input.path, &lines);
-                    println(&json!({ "error": places.json(&fault) }).to_string())?;
-                }
-            }
+        (Ending::Failed(fault), _) => {
+            let profile = ran.arguments.as_ref().and_then(|_| document(&mut places));
+            println(&json(&FailedRun { error: places.error(fault, None), profile }))?;
             return Ok(Outcome::Errors);
         }
     };
-    if args.format == RunFormat::Human {
-        warnings.iter().for_each(|warning| stderr::warning(warning));
-    }
-    let mut profile = args.profile.then(Profile::default);
-    let begin = Instant::now();
-    let mut observer =
-        Watched::new(args.format == RunFormat::Human, view.body.units.len(), profile.as_mut());
-    let result = machine.run(def, values, Some(&mut observer));
-    // The progress is cleared before the result is printed.
-    drop(observer);
-    let took = begin.elapsed();
-    let mut places = Places::new(db, file, &input.path, &lines);
-    let profile = |places: &mut Places<'_>| match (&profile, args.format) {
-        (Some(profile), RunFormat::Human) => {
-            let _ = anstream::stderr().write_all(profile.table(db, places, took).as_bytes());
-            None
-        }
-        (Some(profile), RunFormat::Json) => {
-            let mut place = |at| json!(places.name(at));
-            Some(profile.json(db, took, usize::MAX, &mut place))
-        }
-        (None, _) => None,
-    };
-    let value = match result {
-        Ok(value) => value,
-        Err(fault) => {
-            match args.format {
-                RunFormat::Human => {
-                    report(vec![failure::diagnostic(db, def, &fault, flag)]);
-                    let trace = places.trace(&fault);
-                    let _ = anstream::stderr().write_all(trace.as_bytes());
-                    // The profile up to the failure is printed, too.
-                    profile(&mut places);
-                }
-                RunFormat::Json => {
-                    let mut shown = json!({ "error": places.json(&fault) });
-                    if let Some(profile) = profile(&mut places) {
-                        shown["profile"] = profile;
-                    }
-                    println(&shown.to_string())?;
-                }
-            }
-            return Ok(Outcome::Errors);
-        }
-    };
-    if let Some(path) = &args.output {
+    if let (Some(path), Some(output)) = (&args.output, &output) {
         let shown = path.display();
         let leaves = value.leaves_within(MAX_SAVED).ok_or_else(|| {
             format!("cannot write `{shown}`: the result has more than {MAX_SAVED} parts")
         })?;
-        let fail = |error: std::io::Error| format!("cannot write `{shown}`: {error}");
-        if path.extension().is_some_and(|extension| extension == "npy") {
+        let written = if path.extension().is_some_and(|extension| extension == "npy") {
             let [tensor] = leaves[..] else {
                 let count = leaves.len();
                 let message = format!(
@@ -172,24 +131,22 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
                 );
                 return Err(message.into());
             };
-            let mut out = File::create(path).map(BufWriter::new).map_err(fail)?;
-            arrays::write_npy(&mut out, tensor).and_then(|()| out.flush()).map_err(fail)?;
+            output.write(|out| arrays::write_npy(out, tensor))
         } else {
             let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
-            File::create(path)
-                .and_then(|file| arrays::write_npz(BufWriter::new(file), named.map(Ok)))
-                .map_err(fail)?;
-        }
+            output.write(|out| arrays::write_npz(out, named.map(Ok)))
+        };
+        written.map_err(|error| output.error(&error))?;
     }
     let differences = match &args.expect {
-        Some(path) => expect::differences(&value, path)?,
+        Some(path) => expect::differences(value, path)?,
         None => Vec::new(),
     };
     match args.format {
         RunFormat::Human => {
             match (args.top, &args.output, &args.expect) {
-                (Some(count), _, _) => println(&top::human(&value, count.into()))?,
-                (None, None, None) => println(&show::human(&value))?,
+                (Some(count), _, _) => println(&top::human(value, count.into()))?,
+                (None, None, None) => println(&show::human(value))?,
                 _ => {}
             }
             match &args.expect {
@@ -198,38 +155,31 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
                 }
                 _ => differences.iter().try_for_each(|difference| println(difference))?,
             }
-            profile(&mut places);
+            table(&mut places);
         }
         RunFormat::Json => {
-            let mut extra = Vec::new();
-            extra.extend(profile(&mut places).map(|profile| ("profile", profile)));
-            if !warnings.is_empty() {
-                extra.push(("warnings", json!(warnings)));
-            }
-            if args.expect.is_some() {
-                extra.push(("differences", json!(differences)));
-            }
+            let extra = Extras {
+                profile: document(&mut places),
+                warnings: ran.arguments.as_ref().map_or(&[][..], |arguments| &arguments.warnings),
+                differences: args.expect.is_some().then_some(&*differences),
+            };
             let out = BufWriter::new(std::io::stdout().lock());
-            run::json::write(&value, &extra, args.output.is_some(), out)?;
+            run::json::write(value, &extra, args.output.is_some(), out)?;
         }
     }
     // Dropping a long list or a large module is slow; the end of the process frees them at once.
-    std::mem::forget(value);
+    std::mem::forget(ran);
     Ok(if faulty || !differences.is_empty() { Outcome::Errors } else { Outcome::Clean })
 }
 
-/// Notes which arguments are random.
-fn note_random(names: &[String], seed: u64) {
-    let what = match names {
-        [] => return,
-        [one] => format!("`%{one}` is"),
-        [first, rest @ ..] if rest.len() < 4 => {
-            let rest: Vec<String> = rest.iter().map(|name| format!("`%{name}`")).collect();
-            format!("`%{first}`, {} are", rest.join(", "))
-        }
-        many => format!("{} arguments are", many.len()),
-    };
-    stderr::note(&format!("{what} random (seed {seed})"));
+/// Returns the file of the result, which is none of those that are read.
+fn output(path: &Path, args: &RunArgs, inputs: &Inputs) -> Result<Target, String> {
+    // An argument may be the name of a file or a number.
+    let given = inputs.given.iter().map(|given| given.folder.join(&given.text));
+    let archives = inputs.archives.iter().chain(&inputs.params).map(|named| named.path.clone());
+    let named = args.archives.iter().cloned().chain(args.expect.clone());
+    let read: Vec<PathBuf> = given.chain(archives).chain(named).collect();
+    Claims::default().read(&args.path).read_all(&read).write(path)
 }
 
 /// The largest number of parts of a result that is saved.
@@ -244,20 +194,32 @@ fn flag(limit: &str) -> String {
 fn inputs(args: &RunArgs) -> Result<Inputs, String> {
     // These files are named by the user, and need not be checked.
     let named = |path: PathBuf| Named { path, within: None, part: None };
+    let is_json = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let (written, archives): (Vec<&PathBuf>, Vec<_>) = args.archives.iter().partition(is_json);
     let mut inputs = Inputs {
         given: Vec::new(),
-        archives: args.archives.iter().cloned().map(named).collect(),
+        archives: archives.into_iter().cloned().map(named).collect(),
         params: args.params.iter().cloned().map(named).collect(),
         seed: args.random,
-        folder: PathBuf::new(),
     };
+    for path in written {
+        inputs.given.extend(written_in(path)?);
+    }
+    let mut names = HashSet::new();
     for text in &args.inputs {
         match text.split_once('=') {
-            Some((name, value)) => inputs.given.push(Given {
-                name: name.to_owned(),
-                text: value.to_owned(),
-                is_remote: false,
-            }),
+            Some((name, value)) => {
+                let bare = name.trim().trim_start_matches('%');
+                if !names.insert(bare) {
+                    return Err(format!("`--input {bare}=…` is given twice"));
+                }
+                inputs.given.push(Given {
+                    name: name.to_owned(),
+                    text: value.to_owned(),
+                    folder: PathBuf::new(),
+                    is_remote: false,
+                });
+            }
             None if text.ends_with(".npz") => inputs.archives.push(named(text.into())),
             None if text.ends_with(".params") => inputs.params.push(named(text.into())),
             None => return Err(format!("`--input {text}` is not of the form `NAME=VALUE`")),
@@ -266,43 +228,34 @@ fn inputs(args: &RunArgs) -> Result<Inputs, String> {
     Ok(inputs)
 }
 
+/// The largest size of a file of values in JSON, in bytes.
+const MAX_JSON: u64 = 256 << 20;
+
+/// Reads the arguments in a file of values in JSON: `{"x": [1, 2], "w": "w.npy"}`.
+fn written_in(path: &Path) -> Result<Vec<Given>, String> {
+    let shown = path.display();
+    let fail = |what: &dyn std::fmt::Display| format!("cannot read `{shown}`: {what}");
+    let file = Named { path: path.to_owned(), within: None, part: None };
+    let text = file.open()?.text(MAX_JSON).map_err(|error| fail(&error))?;
+    let values: Map<String, Json> = serde_json::from_str(&text)
+        .map_err(|error| fail(&format!("it is no JSON object of arguments: {error}")))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    values.iter().map(|(name, value)| Given::of_json(name, value, folder, false)).collect()
+}
+
 fn println(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
 }
 
-/// Finds a function by name.
-fn find<'db>(
-    db: &'db semantics::Database,
-    file: semantics::SourceFile,
-    name: &str,
-) -> Option<Def<'db>> {
-    let mut defs = semantics::all_defs(db, file);
-    defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)
+/// Returns the choice of the definition to run.
+fn selection(args: &RunArgs) -> Selection<'_> {
+    args.function.as_deref().map_or(Selection::Main, Selection::Named)
 }
 
-/// Returns the definition to run.
-fn choose<'db>(
-    db: &'db semantics::Database,
-    file: semantics::SourceFile,
-    name: Option<&str>,
-) -> Result<Def<'db>, String> {
-    let defs: Vec<Def<'db>> = semantics::all_defs(db, file).collect();
-    let functions = || defs.iter().copied().filter(|def| def.kind(db) == DefKind::Fn);
-    if let Some(name) = name {
-        let name = if name.starts_with('@') { name.to_owned() } else { format!("@{name}") };
-        return find(db, file, &name).ok_or_else(|| {
-            let names: Vec<&str> = functions().map(|def| def.name(db).as_str()).collect();
-            arguments::no_function(&name, &names)
-        });
-    }
-    let bare = || defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);
-    let only = || {
-        let mut all = functions();
-        all.next().filter(|_| all.next().is_none())
-    };
-    find(db, file, "@main").or_else(bare).or_else(only).ok_or_else(|| {
-        "there is no `@main` in this file: name a function with `--function`".to_owned()
-    })
+/// Returns one line of JSON.
+fn json(document: &impl Serialize) -> String {
+    // Numbers, strings and lists serialise without errors.
+    serde_json::to_string(document).unwrap_or_default()
 }

@@ -4,50 +4,15 @@ use std::{io::Write, path::Path};
 
 use saved::Plan;
 use semantics::Severity;
-use serde::Serialize;
 use syntax::{Encoding, LineIndex, TextRange};
 
 use super::{Failure, Outcome, ShapesArgs, ShapesFormat, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
-    report::{
-        escape,
-        shapes::{self, JsonFunction},
-        stderr,
-    },
+    protocol::{self, Function, LineRange, ShapesDocument},
+    report::{escape, shapes, stderr},
 };
-
-/// The report as JSON, one line per file. Lines and columns in characters are from 1.
-#[derive(Serialize)]
-struct Document<'a> {
-    path: &'a str,
-    functions: Vec<JsonFunction<Place>>,
-    /// The memory that the graph executor takes for the compiled module, if the file has a plan.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<JsonPlan>,
-}
-
-#[derive(Serialize)]
-struct JsonPlan {
-    tensors: usize,
-    storages: usize,
-    argument_bytes: u64,
-    activation_bytes: u64,
-    unshared_bytes: u64,
-}
-
-#[derive(Serialize)]
-struct Place {
-    start: At,
-    end: At,
-}
-
-#[derive(Serialize)]
-struct At {
-    line: u32,
-    column: u32,
-}
 
 pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let (files, mut outcome) = named_files(&args.paths);
@@ -94,7 +59,7 @@ fn report(
             ShapesFormat::Json => {
                 let functions = Vec::new();
                 let document =
-                    Document { path: &input.path, functions, plan: Some(json_plan(plan)) };
+                    ShapesDocument { path: &input.path, functions, plan: Some(json_plan(plan)) };
                 serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
                 writeln!(out)?;
             }
@@ -134,9 +99,9 @@ fn report(
     let place = |range: TextRange| {
         let at = |offset| {
             let at = lines.line_column(offset, Encoding::Utf32);
-            At { line: at.line + 1, column: at.column + 1 }
+            protocol::LineColumn { line: at.line + 1, column: at.column + 1 }
         };
-        Place { start: at(range.start()), end: at(range.end()) }
+        LineRange { start: at(range.start()), end: at(range.end()) }
     };
     match args.format {
         ShapesFormat::Table => {
@@ -149,9 +114,9 @@ fn report(
         ShapesFormat::Dot => write!(out, "{}", shapes::dot(&functions))?,
         ShapesFormat::Html => write!(out, "{}", shapes::html(&input.path, &functions, &lines))?,
         ShapesFormat::Json => {
-            let functions = functions.iter().map(|f| JsonFunction::new(f, &place)).collect();
+            let functions = functions.iter().map(|f| Function::new(f, &place)).collect();
             let plan = plan.map(json_plan);
-            let document = Document { path: &input.path, functions, plan };
+            let document = ShapesDocument { path: &input.path, functions, plan };
             serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
@@ -172,7 +137,7 @@ fn plan_text(plan: &Plan) -> String {
     )
 }
 
-fn json_plan(plan: &Plan) -> JsonPlan {
+fn json_plan(plan: &Plan) -> protocol::Plan {
     let Plan { tensors, storages, argument_bytes, activation_bytes, unshared_bytes } = *plan;
-    JsonPlan { tensors, storages, argument_bytes, activation_bytes, unshared_bytes }
+    protocol::Plan { tensors, storages, argument_bytes, activation_bytes, unshared_bytes }
 }

@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
-use serde_json::json;
-
 use super::{Failure, Outcome, TypesArgs, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
+    protocol::TypedFile,
     report::{self, escape, stderr},
 };
 
@@ -40,7 +39,7 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        let line = json!({ "path": input.path, "types": types });
+        let line = TypedFile { path: &input.path, types };
         serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
         writeln!(out)?;
     }

@@ -3,7 +3,6 @@
 mod parameters;
 
 use std::{
-    fs::File,
     io::{BufWriter, Write},
     ops::Range,
     path::{Path, PathBuf},
@@ -13,10 +12,11 @@ use clap::{Args, ValueEnum};
 use interpreter::Tensor;
 use serde_json::json;
 use syntax::SyntaxKind;
-use weights::{BARS, CONSTANT, Header, Payload, Stats, Weights};
+use weights::{BARS, CONSTANT, Header, Module, ModuleFile, Payload, Stats, Weights};
 
 use super::{Failure, Outcome, Reading};
 use crate::{
+    files::Claims,
     input,
     report::{escape, stderr},
     weights::{Known, decoded},
@@ -70,6 +70,7 @@ struct Row {
 
 pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
     let Opened { code, weights, parameters } = opened(args)?;
+    let mut files = args.save.as_deref().map(|folder| Saves::new(folder, args)).transpose()?;
     let shown = input::shown(&args.path);
     if weights.is_none() && parameters.is_none() {
         return Err(format!("`{shown}` has no metadata section, and no weights").into());
@@ -80,8 +81,8 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
         if let Some(error) = weights.section().error() {
             return Err(format!("`{shown}`: its metadata section is invalid: {error}").into());
         }
-        if let Some(folder) = &args.save {
-            save(&weights, folder)?;
+        if let Some(files) = &mut files {
+            save(&weights, files)?;
         }
         let uses = uses(&code, weights.section().entries(CONSTANT).len());
         for (entry, &uses) in (0u32..).zip(&uses) {
@@ -89,7 +90,7 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
         }
     }
     if let Some(part) = parameters {
-        rows.extend(parameters::rows(&args.path, part, &code, args.save.as_deref())?);
+        rows.extend(parameters::rows(&args.path, part, &code, files.as_mut())?);
     }
     let mut outcome = Outcome::Clean;
     for row in &rows {
@@ -132,7 +133,7 @@ fn opened(args: &WeightsArgs) -> Result<Opened, Failure> {
         input::is_text(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
     if is_text {
         let (code, weights) =
-            Weights::open(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
+            weights_of(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
         return Ok(Opened { code, weights, parameters: None });
     }
     let input = input::read(&args.path, args.reading.max_code())?;
@@ -144,6 +145,12 @@ fn opened(args: &WeightsArgs) -> Result<Opened, Failure> {
     let weights = (!parts.section.is_empty()).then(|| Weights::of_text(parts.section));
     let parameters = input.saved.as_ref().and_then(|saved| saved.params.clone());
     Ok(Opened { code: parts.code.to_owned(), weights, parameters })
+}
+
+/// Reads a text: its code, and its weights if it has any.
+fn weights_of(path: &Path) -> std::io::Result<(String, Option<Weights>)> {
+    let module = Module::read(ModuleFile::open(path)?);
+    module.map(Module::into_parts).map_err(std::io::Error::other)
 }
 
 /// Counts the references to each constant.
@@ -204,26 +211,39 @@ fn describe(row: &mut Row, header: &Header, payload: &Payload<'_>) {
     }
 }
 
-fn save(weights: &Weights, folder: &std::path::Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot create `{}`: {error}", input::shown(folder)))?;
+/// The files of `--save`.
+struct Saves {
+    folder: PathBuf,
+    claims: Claims,
+}
+
+impl Saves {
+    /// Creates the folder.
+    fn new(folder: &Path, args: &WeightsArgs) -> Result<Saves, String> {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot create `{}`: {error}", input::shown(folder)))?;
+        let claims = Claims::default().read(&args.path).read_all(&args.params);
+        Ok(Saves { folder: folder.to_owned(), claims })
+    }
+
+    /// Writes a tensor.
+    fn write(&mut self, name: &str, tensor: &Tensor) -> Result<(), String> {
+        let file = self.claims.write(&self.folder.join(name))?;
+        let written = file.write(|out| arrays::write_npy(out, tensor));
+        written.map(drop).map_err(|error| file.error(&error))
+    }
+}
+
+fn save(weights: &Weights, files: &mut Saves) -> Result<(), Failure> {
     let section = weights.section();
     for entry in 0..section.entries(CONSTANT).len() as u32 {
         let array = section.array_of(CONSTANT, entry);
         let tensor = array.and_then(|array| decoded(section, array, &weights.payload(array)?));
         // The list reports the problem.
         let Some(tensor) = tensor else { continue };
-        write_npy(&folder.join(format!("constant_{entry}.npy")), &tensor)?;
+        files.write(&format!("constant_{entry}.npy"), &tensor)?;
     }
     Ok(())
-}
-
-fn write_npy(path: &Path, tensor: &Tensor) -> Result<(), String> {
-    let written = File::create(path).map(BufWriter::new).and_then(|mut out| {
-        arrays::write_npy(&mut out, tensor)?;
-        out.flush()
-    });
-    written.map_err(|error| format!("cannot write `{}`: {error}", input::shown(path)))
 }
 
 /// Formats a number in few characters.
@@ -317,16 +337,17 @@ fn json_of(row: &Row) -> serde_json::Value {
 
 fn csv(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
     writeln!(out, "entry,type,shape,bytes,min,max,mean,zeros,nans,infinities,uses,same as,name")?;
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     for row in rows {
         let stats = row.stats.as_ref().map_or(",,,,,".to_owned(), |s| {
-            let (min, max, mean) = (s.min, s.max, s.mean);
+            // A spreadsheet takes `-inf` for a formula.
+            let number = |x: f64| if x.is_finite() { x.to_string() } else { String::new() };
+            let (min, max, mean) = (number(s.min), number(s.max), number(s.mean));
             format!("{min},{max},{mean},{},{},{}", s.zeros, s.nans, s.infinities)
         });
-        let same = row.same.map(|entry| entry.to_string()).unwrap_or_default();
-        let name = row.name.as_deref().map(quoted).unwrap_or_default();
-        let entry = row.entry.map(|entry| entry.to_string()).unwrap_or_default();
-        let (dtype, shape) = (&row.dtype, quoted(&row.shape));
+        let number = |entry: Option<u32>| entry.map(|entry| entry.to_string()).unwrap_or_default();
+        let (entry, same) = (number(row.entry), number(row.same));
+        let (dtype, shape) = (escape::csv(&row.dtype), escape::csv(&row.shape));
+        let name = escape::csv(row.name.as_deref().unwrap_or_default());
         writeln!(out, "{entry},{dtype},{shape},{},{stats},{},{same},{name}", row.bytes, row.uses)?;
     }
     Ok(())

@@ -1,45 +1,11 @@
 //! Fenced code blocks of Markdown whose language is Relay.
 
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
 use super::{
     Block, MAX_BLOCKS,
     mapping::{Builder, Notation},
 };
-
-/// A fence: its character, its length, and the words after it.
-struct Fence<'a> {
-    /// The text before the fence: indentation and `>` of quotes.
-    prefix: &'a str,
-    character: char,
-    length: usize,
-    info: &'a str,
-}
-
-/// Returns the text of a line before its content: indentation, the `>` of quotes, and the marker of a
-/// list item if `with_list`.
-fn prefix(line: &str, with_list: bool) -> &str {
-    let mut rest = line.trim_start_matches([' ', '\t', '>']);
-    // A line may begin several nested lists.
-    loop {
-        let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        let numbered = digits.len() < rest.len() && digits.starts_with(['.', ')']);
-        let marked = if numbered { Some(&digits[1..]) } else { rest.strip_prefix(['-', '*', '+']) };
-        match marked.filter(|marked| with_list && marked.starts_with([' ', '\t'])) {
-            Some(marked) => rest = marked.trim_start_matches([' ', '\t', '>']),
-            None => break,
-        }
-    }
-    &line[..line.len() - rest.len()]
-}
-
-fn fence(line: &str, with_list: bool) -> Option<Fence<'_>> {
-    let prefix = prefix(line, with_list);
-    let rest = &line[prefix.len()..];
-    let character = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let info = rest.trim_start_matches(character);
-    let length = rest.len() - info.len();
-    let is_fence = length >= 3 && !(character == '`' && info.contains('`'));
-    is_fence.then_some(Fence { prefix, character, length, info: info.trim() })
-}
 
 /// Returns true for the words of Relay that is to be analysed: `relay`, `relay title="x"`, `{.relay}`.
 /// `relay,ignore` is not.
@@ -51,74 +17,56 @@ fn is_relay(info: &str) -> bool {
     language.eq_ignore_ascii_case("relay") && words.all(|word| word != "ignore")
 }
 
-/// Returns the content of a line inside of a fence, without the prefix of the fence.
-fn content<'a>(line: &'a str, opening: &str) -> &'a str {
-    let mut rest = line;
-    for wanted in opening.chars() {
-        // Of a list item, the following lines have indentation instead of the marker.
-        rest = match wanted {
-            '>' => rest.strip_prefix('>').unwrap_or(rest),
-            _ => rest.strip_prefix([' ', '\t']).unwrap_or(rest),
-        };
-    }
-    rest
-}
-
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut found = Vec::new();
-    let mut open: Option<(Fence<'_>, Option<Builder>)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let bare = line.trim_end_matches(['\n', '\r']);
-        match &mut open {
-            None => {
-                if let Some(fence) = fence(bare, true) {
-                    let builder = is_relay(fence.info).then(|| {
-                        let mut builder = Builder::new();
-                        builder.cover(at, at);
-                        builder
-                    });
-                    open = Some((fence, builder));
+    let mut open: Option<(Builder, String)> = None;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) if is_relay(&info) => {
+                let line = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+                let rest = text[range.start..].find('\n');
+                let first = rest.map_or(text.len(), |length| range.start + length + 1);
+                let mut builder = Builder::new();
+                builder.cover(first, first);
+                open = Some((builder, indentation(&text[line..range.start])));
+            }
+            // A line without the indentation and the `>` of what the block is in.
+            Event::Text(_) => {
+                if let Some((builder, _)) = &mut open {
+                    let content = &text[range.clone()];
+                    builder.verbatim(content, range.start);
+                    // The position before the closing fence is outside of the block.
+                    let end = range.start + content.trim_end_matches('\n').len();
+                    builder.cover(range.start, end);
                 }
             }
-            Some((opening, builder)) => {
-                let closes = fence(bare, false).is_some_and(|closing| {
-                    closing.character == opening.character
-                        && closing.length >= opening.length
-                        && closing.info.is_empty()
-                });
-                if !closes {
-                    if let Some(builder) = builder {
-                        let content = content(line, opening.prefix);
-                        let outer = start + line.len() - content.len();
-                        builder.verbatim(content, outer);
-                        // The place before the closing fence is no place of the block.
-                        builder.cover(outer, outer + content.trim_end_matches('\n').len());
-                    }
-                    continue;
+            Event::End(TagEnd::CodeBlock) => {
+                let Some((mut builder, prefix)) = open.take() else { continue };
+                // A fence that is not closed yet reaches to the end of the text.
+                if range.end == text.len() && !is_closed(&text[range]) {
+                    builder.cover(text.len(), text.len());
                 }
-                if let Some((fence, Some(builder))) = open.take() {
-                    found.push(finish(builder, fence.prefix));
-                    if found.len() >= MAX_BLOCKS {
-                        return found;
-                    }
+                found.push(builder.finish(Notation::Lines { prefix }));
+                if found.len() >= MAX_BLOCKS {
+                    return found;
                 }
             }
+            _ => {}
         }
-    }
-    // A fence that is not closed yet reaches to the end of the text.
-    if let Some((fence, Some(mut builder))) = open {
-        builder.cover(at, at);
-        found.push(finish(builder, fence.prefix));
     }
     found
 }
 
-fn finish(builder: Builder, prefix: &str) -> Block {
-    let indentation = prefix.chars().map(|c| if matches!(c, '>' | '\t') { c } else { ' ' });
-    builder.finish(Notation::Lines { prefix: indentation.collect() })
+/// Returns the text before further lines of a block: the marker of a list item is on the first one alone.
+fn indentation(before: &str) -> String {
+    before.chars().map(|c| if matches!(c, '>' | '\t') { c } else { ' ' }).collect()
+}
+
+/// Returns true if the last line of a block is its closing fence.
+fn is_closed(block: &str) -> bool {
+    let mut lines = block.trim_end().lines();
+    let last = lines.next_back().unwrap_or_default().trim_start_matches([' ', '\t', '>']);
+    lines.next().is_some() && (last.starts_with("```") || last.starts_with("~~~"))
 }
 
 #[cfg(test)]
@@ -136,6 +84,17 @@ mod tests {
         assert_eq!(texts(page), ["%x\n", "1\n\n2\n", "3\n", "```\n5\n"]);
         assert_eq!(texts("```relay"), [""]);
         assert_eq!(texts("inline ```relay``` code\n    ```relays\n"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn lines_may_end_with_carriage_returns() {
+        let page = "- a\r\n  ```relay\r\n  %x\r\n\r\n  é\r\n  ```\r\n";
+        let found = blocks(page);
+        assert_eq!(found[0].text.replace('\r', ""), "%x\n\né\n");
+        for (at, character) in found[0].text.char_indices() {
+            let outer = found[0].mapping.to_host((at as u32).into());
+            assert!(page[usize::from(outer)..].starts_with(character), "{at}");
+        }
     }
 
     #[test]

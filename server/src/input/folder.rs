@@ -6,10 +6,11 @@ use std::{
     error::Error as _,
     fs::{self, FileType, Metadata},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use ignore::{DirEntry, WalkBuilder};
+use parking_lot::Mutex;
 
 use super::shown;
 
@@ -47,7 +48,7 @@ pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         match is_folder.then(|| rules_are_readable(entry.path())) {
             Some(Err(message)) => {
-                refuse.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+                refuse.lock().push(message);
                 false
             }
             _ => true,
@@ -64,7 +65,7 @@ pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
             Err(error) => contents.problems.push(walk_error(&error)),
         }
     }
-    contents.problems.append(&mut refused.lock().unwrap_or_else(PoisonError::into_inner));
+    contents.problems.append(&mut refused.lock());
     if !links.is_empty() {
         let known = contents.files.iter().filter_map(|file| fs::canonicalize(file).ok());
         let known: HashSet<PathBuf> = known.collect();

@@ -5,16 +5,18 @@ use std::{
     fs::File,
     io::{BufReader, Read, Seek, SeekFrom},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use diff::log::{LogModule, outline, split};
+use parking_lot::Mutex;
 use semantics::Code;
 use syntax::{Encoding, LineColumn, LineIndex, TextSize};
 
 use super::{HEAD, Input, cannot_read, is_plain, read, read_file, readable, shown};
 
 /// A module that the user named.
+#[derive(Clone)]
 pub(crate) struct NamedModule {
     /// The path, with the index of the module if there are several: `run.log#7`.
     pub(crate) name: String,
@@ -24,6 +26,8 @@ pub(crate) struct NamedModule {
     pub(crate) offset: usize,
     /// The number of lines before it in the file.
     pub(crate) first_line: u32,
+    /// True if it is the text of a module that TVM saved, whose release is known.
+    pub(crate) is_saved: bool,
 }
 
 /// A log with its modules.
@@ -121,7 +125,13 @@ fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
             modules.len(),
             modules.len() - 1
         )),
-        _ => Ok(NamedModule { name: input.path, text: input.text, offset: 0, first_line: 0 }),
+        _ => Ok(NamedModule {
+            name: input.path,
+            text: input.text,
+            offset: 0,
+            first_line: 0,
+            is_saved: input.saved.is_some(),
+        }),
     }
 }
 
@@ -155,7 +165,7 @@ impl Log {
             return Err(format!("module {number} of `{}` {message}", shown(path)));
         }
         let mut bytes = vec![0; module.range.len()];
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = file.lock();
         let start = SeekFrom::Start(module.range.start as u64);
         file.seek(start)
             .and_then(|_| file.read_exact(&mut bytes))
@@ -240,6 +250,7 @@ impl Log {
             text: self.text(number)?.into_owned(),
             offset: module.range.start,
             first_line: module.line,
+            is_saved: false,
         })
     }
 }

@@ -82,5 +82,5 @@ fn problem(path: String, message: &str, help: &str) -> Input {
     let diagnostic = Diagnostic::new(Code::UnreadableSavedModule, TextRange::default(), message);
     let diagnostic = if help.is_empty() { diagnostic } else { diagnostic.help(help) };
     let saved = Some(Saved::default());
-    Input { path, text: String::new(), problem: Some(diagnostic), saved }
+    Input { path, text: String::new(), problem: Some(diagnostic), saved, stamp: None }
 }

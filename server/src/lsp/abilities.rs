@@ -50,6 +50,8 @@ pub(super) struct Features {
     pub(super) label_details: bool,
     /// Code actions whose edits are resolved when they are chosen.
     pub(super) lazy_actions: bool,
+    /// Edits that the server asks it to apply.
+    pub(super) applied_edits: bool,
     /// Tooltips of document links.
     pub(super) tooltips: bool,
     /// Document symbols that contain others.
@@ -122,10 +124,12 @@ fn features(abilities: &ClientCapabilities) -> Features {
     let lazy = document
         .and_then(|document| document.code_action.as_ref())
         .and_then(|action| action.resolve_support.as_ref());
+    let workspace = abilities.workspace.as_ref();
     Features {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
         label_details: item.and_then(|item| item.label_details_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
+        applied_edits: workspace.and_then(|workspace| workspace.apply_edit).unwrap_or(false),
         tooltips: document
             .and_then(|document| document.document_link.as_ref())
             .and_then(|link| link.tooltip_support)

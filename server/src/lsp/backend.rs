@@ -21,6 +21,7 @@ use super::{
     snapshot::Snapshot,
     transport::respond_raw,
 };
+use crate::protocol;
 
 /// The implementation of `tower-lsp`'s interface.
 pub(super) struct Backend {
@@ -55,7 +56,10 @@ impl Backend {
 /// Methods that are not part of the protocol, or that `tower-lsp` does not know.
 impl Backend {
     /// `relay/shapes`
-    pub(super) async fn shapes(&self, params: shapes::ShapesParams) -> Result<shapes::Report> {
+    pub(super) async fn shapes(
+        &self,
+        params: shapes::ShapesParams,
+    ) -> Result<protocol::ShapeReport> {
         self.ask(params, Retry::Always, shapes::report).await
     }
 
@@ -63,7 +67,7 @@ impl Backend {
     pub(super) async fn why_shape(
         &self,
         params: TextDocumentPositionParams,
-    ) -> Result<serde_json::Value> {
+    ) -> Result<Option<protocol::Why>> {
         self.ask(params, Retry::Never, shapes::why).await
     }
 
@@ -71,7 +75,7 @@ impl Backend {
     pub(super) async fn type_at(
         &self,
         params: TextDocumentPositionParams,
-    ) -> Result<serde_json::Value> {
+    ) -> Result<Option<protocol::TypeAt>> {
         self.ask(params, Retry::Never, type_at::handle).await
     }
 
@@ -79,7 +83,7 @@ impl Backend {
     pub(super) async fn reading_view(
         &self,
         params: reading::ReadingParams,
-    ) -> Result<reading::ReadingView> {
+    ) -> Result<protocol::ReadingView> {
         self.ask(params, Retry::Always, reading::handle).await
     }
 
@@ -92,12 +96,15 @@ impl Backend {
     pub(super) async fn shapes_of_file(
         &self,
         params: shapes::FileParams,
-    ) -> Result<shapes::Report> {
+    ) -> Result<protocol::ShapeReport> {
         self.ask(params, Retry::Always, shapes::report_file).await
     }
 
     /// `relay/health`
-    pub(super) async fn health(&self, params: health::HealthParams) -> Result<health::Health> {
+    pub(super) async fn health(
+        &self,
+        params: health::HealthParams,
+    ) -> Result<protocol::HealthCounts> {
         self.ask(params, Retry::Always, health::handle).await
     }
 
@@ -105,12 +112,12 @@ impl Backend {
     pub(super) async fn compare(
         &self,
         params: between::CompareParams,
-    ) -> Result<between::Comparison> {
+    ) -> Result<protocol::Comparison> {
         self.ask(params, Retry::Always, between::compare).await
     }
 
     /// `relay/passes`
-    pub(super) async fn passes(&self, params: between::LogParams) -> Result<serde_json::Value> {
+    pub(super) async fn passes(&self, params: between::LogParams) -> Result<protocol::PassLog> {
         self.ask(params, Retry::Always, between::passes).await
     }
 
@@ -118,7 +125,7 @@ impl Backend {
     pub(super) async fn module_text(
         &self,
         params: between::ModuleParams,
-    ) -> Result<between::ModuleText> {
+    ) -> Result<protocol::ModuleText> {
         self.ask(params, Retry::Always, between::module_text).await
     }
 
@@ -126,7 +133,7 @@ impl Backend {
     pub(super) async fn convert_file(
         &self,
         params: saved::ConvertParams,
-    ) -> Result<saved::Converted> {
+    ) -> Result<protocol::ConvertedText> {
         self.ask(params, Retry::Always, saved::convert).await
     }
 
@@ -134,7 +141,7 @@ impl Backend {
     pub(super) async fn bind_parameters(
         &self,
         params: binding::BindParams,
-    ) -> Result<binding::Bound> {
+    ) -> Result<protocol::BoundNames> {
         self.ask(params, Retry::Always, binding::bind).await
     }
 
@@ -142,7 +149,7 @@ impl Backend {
     pub(super) async fn lift_constants(
         &self,
         params: binding::LiftParams,
-    ) -> Result<binding::Bound> {
+    ) -> Result<protocol::BoundNames> {
         self.ask(params, Retry::Always, binding::lift).await
     }
 
@@ -150,7 +157,7 @@ impl Backend {
     pub(super) async fn code_view(
         &self,
         params: code_view::CodeViewParams,
-    ) -> Result<code_view::CodeView> {
+    ) -> Result<protocol::CodeView> {
         self.ask(params, Retry::Always, code_view::open).await
     }
 
@@ -158,7 +165,7 @@ impl Backend {
     pub(super) async fn save_code(
         &self,
         params: code_view::SaveParams,
-    ) -> Result<code_view::Saved> {
+    ) -> Result<protocol::SavedCode> {
         self.ask(params, Retry::Always, code_view::save).await
     }
 
@@ -166,7 +173,7 @@ impl Backend {
     pub(super) async fn history(
         &self,
         params: between::HistoryParams,
-    ) -> Result<serde_json::Value> {
+    ) -> Result<protocol::History> {
         self.ask(params, Retry::Never, between::history).await
     }
 
@@ -325,7 +332,7 @@ impl LanguageServer for Backend {
         if params.command == runs::RUN {
             let (request, reply) = RunRequest::new(params)?;
             self.mailbox.send(Event::Run(Box::new(request)));
-            return reply.wait().await;
+            return to_json(&reply.wait().await?).map(Some);
         }
         if params.command == runs::CLEAR {
             let given = params.arguments.into_iter().next().unwrap_or_default();
@@ -336,7 +343,14 @@ impl LanguageServer for Backend {
             self.mailbox.send(Event::ClearValues(uri));
             return Ok(None);
         }
-        self.ask(params, Retry::Never, shapes::execute).await
+        if params.command == actions::APPLY {
+            if let Some(edit) = self.ask(params, Retry::Never, actions::apply).await? {
+                self.mailbox.send(Event::Apply(edit));
+            }
+            return Ok(None);
+        }
+        let why = self.ask(params, Retry::Never, shapes::execute).await?;
+        why.as_ref().map(to_json).transpose()
     }
 
     async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
@@ -445,4 +459,9 @@ impl LanguageServer for Backend {
     async fn initialized(&self, _: InitializedParams) {
         self.mailbox.send(Event::Initialized);
     }
+}
+
+/// Converts the result of a command, whose type depends on the command.
+fn to_json(result: &impl serde::Serialize) -> Result<serde_json::Value> {
+    serde_json::to_value(result).map_err(|_| Error::internal_error())
 }

@@ -3,16 +3,14 @@
 
 use std::{
     ops::Deref,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
+use parking_lot::Mutex;
 use semantics::{Database, SourceFile};
 use syntax::{LineIndex, Parse};
 
-use crate::{
-    analyzer::Analyzer,
-    report::diff::{Cost, cost},
-};
+use crate::{analyzer::Analyzer, protocol::Cost, report::diff::cost};
 
 /// The largest number of cached analyses, not counting those in use: two comparisons of two such sides.
 const MAX_BASES: usize = 4;
@@ -51,7 +49,7 @@ impl Borrowed {
     /// Returns the analysis of a text.
     pub(super) fn new(bases: &Arc<Bases>, text: String) -> Borrowed {
         let known = {
-            let mut texts = lock(&bases.texts);
+            let mut texts = bases.texts.lock();
             let at = texts.iter().position(|base| base.text == text);
             at.map(|at| texts.remove(at))
         };
@@ -80,7 +78,7 @@ impl Drop for Borrowed {
         let Some(base) = self.base.take().filter(|base| base.text.len() <= MAX_TEXT) else {
             return;
         };
-        let mut texts = lock(&self.bases.texts);
+        let mut texts = self.bases.texts.lock();
         if texts.iter().all(|known| known.text != base.text) {
             texts.push(base);
         }
@@ -96,11 +94,11 @@ impl Bases {
     pub(super) fn cost(&self, db: &Database, file: SourceFile) -> Option<Cost> {
         let parse = file.parse(db);
         let is_same = |of: &Weak<Parse>| std::ptr::eq(of.as_ptr(), Arc::as_ptr(&parse));
-        if let Some((_, known)) = lock(&self.costs).iter().find(|(of, _)| is_same(of)) {
+        if let Some((_, known)) = self.costs.lock().iter().find(|(of, _)| is_same(of)) {
             return known.clone();
         }
         let found = cost(db, file, None);
-        let mut costs = lock(&self.costs);
+        let mut costs = self.costs.lock();
         // The weak reference keeps the address of the tree from being reused.
         costs.retain(|(of, _)| of.strong_count() > 0);
         if costs.len() >= MAX_COSTS {
@@ -109,8 +107,4 @@ impl Bases {
         costs.push((Arc::downgrade(&parse), found.clone()));
         found
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,10 +2,13 @@
 
 use std::{
     collections::HashMap,
+    hash::BuildHasher,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxBuildHasher;
 use semantics::metadata::Metadata;
 use tower_lsp::lsp_types::Url;
 use weights::{FOLDED, Stamp};
@@ -21,15 +24,23 @@ const SCHEME: &str = "relay-code";
 /// The maximum number of sections that are kept: a client may ask for code without opening it.
 const MAX_VIEWS: usize = 32;
 
+/// The number of files that are saved at once; more may share a lock.
+const SAVES: usize = 16;
+
 /// The sections by file. An opened document uses the section that was read for its text, so that the
 /// file is scanned once.
 #[derive(Default)]
-pub(super) struct CodeViews(Mutex<HashMap<PathBuf, KnownSection>>);
+pub(super) struct CodeViews {
+    sections: Mutex<HashMap<PathBuf, KnownSection>>,
+    /// Held during a save, by the file: a save of the state that another save replaces is refused, so that
+    /// the file has the content of a save that was acknowledged.
+    saving: [Mutex<()>; SAVES],
+}
 
 impl CodeViews {
     /// Stores the section of a file that a client has asked for.
     pub(super) fn store(&self, path: PathBuf, view: &CodeView) {
-        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = self.sections.lock();
         // A file that the server has saved since has the same section.
         let is_known = views.get(&path).is_some_and(|known| known.stamp == view.stamp);
         if is_known {
@@ -45,14 +56,22 @@ impl CodeViews {
 
     /// Returns the section of a file.
     pub(super) fn section_of(&self, path: &Path) -> Option<KnownSection> {
-        let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let views = self.sections.lock();
         let KnownSection { stamp, start, metadata } = views.get(path)?;
         Some(KnownSection { stamp: *stamp, start: *start, metadata: metadata.clone() })
     }
 
+    /// Waits until no other save of a file is in progress.
+    pub(super) fn saving(&self, path: &Path) -> MutexGuard<'_, ()> {
+        // A save gives the file another identity, but not another path.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let lock = FxBuildHasher.hash_one(path) as usize % SAVES;
+        self.saving[lock].lock()
+    }
+
     /// Records the state of a file whose code was saved. Its section is unchanged.
     pub(super) fn saved(&self, path: &Path, stamp: Stamp, start: u64) {
-        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = self.sections.lock();
         if let Some(known) = views.get_mut(path) {
             (known.stamp, known.start) = (stamp, start);
         }
@@ -61,7 +80,7 @@ impl CodeViews {
     /// Removes the section of a file whose document was closed.
     pub(super) fn forget(&self, uri: &Url) {
         if let Some(path) = file_of(uri) {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&path);
+            self.sections.lock().remove(&path);
         }
     }
 
@@ -69,7 +88,7 @@ impl CodeViews {
     /// whole file.
     pub(super) fn known(&self, uri: &Url) -> Option<Arc<Metadata>> {
         let path = file_of(uri)?;
-        let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let views = self.sections.lock();
         views.get(&path).map(|known| known.metadata.clone())
     }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use semantics::{Code, Level, Levels};
+use semantics::{Code, Level, Levels, Lint, Rules, Setup};
 use serde_json::Value;
 use syntax::{ParseLimits, format::Style};
 
@@ -21,15 +21,13 @@ pub(super) enum Delivery {
 }
 
 /// The settings.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Config {
-    /// True if modules that TVM rejects have errors.
-    pub(super) tvm: bool,
-    /// True if modules see the prelude.
-    pub(super) prelude: bool,
+    /// The settings of the database.
+    pub(super) setup: Setup,
     pub(super) delivery: Delivery,
     /// The codes of diagnostics that are not reported.
-    pub(super) disabled: Vec<Code>,
+    pub(super) disabled: Vec<Lint>,
     pub(super) limits: Limits,
     /// The inlay hints that are shown.
     pub(super) hints: ide::inlay::HintOptions,
@@ -51,8 +49,7 @@ pub(super) struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            tvm: false,
-            prelude: true,
+            setup: Setup::default(),
             delivery: Delivery::Auto,
             disabled: Vec::new(),
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
@@ -71,8 +68,7 @@ impl Config {
     /// Returns the settings of a project, with defaults for those that it does not have.
     fn of(project: &Project) -> Config {
         let mut config = Config { run: project.run_limits(), ..Config::default() };
-        config.tvm = project.tvm.unwrap_or(config.tvm);
-        config.prelude = project.prelude.unwrap_or(config.prelude);
+        config.setup = project.setup();
         let size = project.code_size.and_then(|size| usize::try_from(size).ok());
         config.limits.code = size.unwrap_or(config.limits.code);
         config.limits.parse.depth = project.nesting.unwrap_or(config.limits.parse.depth);
@@ -82,7 +78,7 @@ impl Config {
     /// Returns the levels of codes in the files of a project.
     pub(super) fn levels(&self, project: &Project) -> Levels {
         let mut levels = project.levels.clone();
-        self.disabled.iter().for_each(|&code| levels.set(code, Level::Allow));
+        self.disabled.iter().for_each(|&lint| levels.set(lint, Level::Allow));
         levels
     }
 }
@@ -97,13 +93,16 @@ struct Setting {
 const SETTINGS: &[Setting] = &[
     Setting {
         path: "tvm",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|tvm| config.tvm = tvm),
+        takes: "true, false, or a release such as \"0.8\"",
+        set: |config, value| {
+            let rules = value.as_bool().map(Rules::of);
+            rules.or_else(|| Rules::parse(value.as_str()?)).map(|rules| config.setup.rules = rules)
+        },
     },
     Setting {
         path: "prelude",
         takes: "true or false",
-        set: |config, value| value.as_bool().map(|prelude| config.prelude = prelude),
+        set: |config, value| value.as_bool().map(|prelude| config.setup.prelude = prelude),
     },
     Setting {
         path: "diagnostics.delivery",
@@ -120,12 +119,14 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         path: "diagnostics.disabled",
-        takes: "a list of codes",
+        takes: "a list of codes of warnings, remarks and hints, as errors of the language have no level",
         set: |config, value| {
             let names: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
             // Settings outlive codes: unknown ones are ignored.
-            config.disabled = names?.into_iter().filter_map(Code::from_name).collect();
-            Some(())
+            let codes = names?.into_iter().filter_map(Code::from_name);
+            let (lints, errors): (Vec<_>, Vec<_>) = codes.map(Lint::new).partition(Result::is_ok);
+            config.disabled = lints.into_iter().flatten().collect();
+            errors.is_empty().then_some(())
         },
     },
     Setting {
@@ -300,15 +301,17 @@ mod tests {
 
     #[test]
     fn settings_of_the_client_precede_those_of_the_project() {
-        let mut project = Project { tvm: Some(true), nesting: Some(40), ..Project::default() };
+        let mut project =
+            Project { tvm: Some(Rules::of(true)), nesting: Some(40), ..Project::default() };
         project.run.fuel = Some(7);
-        project.levels.set(Code::UnusedParameter, Level::Allow);
+        let lint = Lint::new(Code::UnusedParameter).expect("it has a level");
+        project.levels.set(lint, Level::Allow);
         let settings = json!({
             "tvm": false, "limits": { "codeSize": 3 }, "diagnostics": { "disabled": ["tvm-hole"] },
         });
         let (config, problems) = read(&settings, &project);
         assert_eq!(problems, [] as [&str; 0]);
-        assert!(!config.tvm);
+        assert_eq!(config.setup.rules, Rules::General);
         assert_eq!((config.limits.code, config.limits.parse.depth), (3 << 20, 40));
         assert_eq!(config.run, project.run_limits());
         let levels = config.levels(&project);
@@ -322,19 +325,24 @@ mod tests {
             "relay": {
                 "tvm": true,
                 "limits": { "nesting": "deep", "codeSize": 2 },
-                "diagnostics": { "disabled": ["unused-binding"] },
+                "diagnostics": { "disabled": ["unused-binding", "type-mismatch"] },
                 "colour": "blue",
                 "server": { "path": "/usr/bin/relay-analyzer" },
                 "codeView": { "minimumSize": 2 },
             },
         }));
-        assert!(config.tvm);
+        assert_eq!(config.setup.rules, Rules::of(true));
         assert_eq!(config.limits.code, 2 << 20);
         assert_eq!(config.limits.parse, ParseLimits::default());
-        assert_eq!(config.disabled, [Code::UnusedBinding]);
+        assert_eq!(
+            config.disabled.iter().map(|lint| lint.code()).collect::<Vec<_>>(),
+            [Code::UnusedBinding]
+        );
         assert_eq!(
             problems,
             [
+                "the setting `relay.diagnostics.disabled` takes a list of codes of warnings, remarks and \
+                 hints, as errors of the language have no level, found [\"unused-binding\",\"type-mismatch\"]",
                 "the setting `relay.limits.nesting` takes a number from 16 to 1000, found \"deep\"",
                 "unknown setting `relay.colour` with the value \"blue\"",
             ]
@@ -345,8 +353,8 @@ mod tests {
     fn defaults() -> serde_json::Map<String, Value> {
         let config = Config::default();
         let values = [
-            ("tvm", json!(config.tvm)),
-            ("prelude", json!(config.prelude)),
+            ("tvm", json!(config.setup.rules != Rules::General)),
+            ("prelude", json!(config.setup.prelude)),
             ("diagnostics.delivery", json!("auto")),
             ("diagnostics.disabled", json!([])),
             ("inlayHints.types", json!(config.hints.types)),

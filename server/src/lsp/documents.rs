@@ -8,7 +8,9 @@ use semantics::{Code, Database, Diagnostic, Editing, SourceFile};
 use syntax::{
     Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, Source, Text, TextRange, TextSize,
 };
-use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
+use tower_lsp::lsp_types::{
+    Position, Range, TextDocumentContentChangeEvent, TextDocumentItem, Url,
+};
 
 use crate::{panics, project::Project};
 pub(super) use hosts::{Host, Origin};
@@ -30,6 +32,8 @@ pub(super) struct Document {
     pub(super) project: Arc<Project>,
     /// The reason that the text is not analysed, as a diagnostic.
     pub(super) problem: Option<Arc<Diagnostic>>,
+    /// The reason that the text is not that of the client, as a diagnostic; it is the problem, too.
+    lost: Option<Arc<Diagnostic>>,
     /// The blocks, if the document is of another language. Its own tree is empty then.
     pub(super) host: Option<Arc<Host>>,
     /// The place of a block in the document that it is embedded in.
@@ -118,6 +122,52 @@ fn offset<S: Source + ?Sized>(
 }
 
 impl Document {
+    /// Creates a document, which is not in the database yet.
+    pub(super) fn new(
+        item: TextDocumentItem,
+        file: SourceFile,
+        opened: u64,
+        host: Option<Host>,
+    ) -> Document {
+        Document {
+            file,
+            opened,
+            version: item.version,
+            lines: Arc::new(LineIndex::new(&item.text)),
+            text: item.text.into(),
+            project: Arc::default(),
+            problem: None,
+            lost: None,
+            host: host.map(Arc::new),
+            origin: None,
+        }
+    }
+
+    /// Creates an empty block of the document.
+    pub(super) fn block(&self, file: SourceFile) -> Document {
+        let (text, lines) = (Text::default(), Arc::new(LineIndex::new("")));
+        Document { file, text, lines, problem: None, host: None, ..self.clone() }
+    }
+
+    /// Returns true if the text is that of the client.
+    pub(super) fn is_in_sync(&self) -> bool {
+        self.lost.is_none()
+    }
+
+    /// Records a change that cannot be applied: from now on the text is not that of the client, until the
+    /// client sends a whole one. Nothing is computed from it.
+    pub(super) fn lose(&mut self, db: &mut Database, version: i32, limits: Limits) {
+        let order = match self.version == version {
+            true => format!("version {version} of this document twice"),
+            false => format!("version {version} of this document after version {}", self.version),
+        };
+        let message = format!("the editor sent {order}, so the server does not have its text");
+        let lost = Diagnostic::new(Code::OutOfSync, TextRange::default(), message)
+            .help("close this file and open it again; nothing is lost, the editor has its text");
+        self.lost = Some(Arc::new(lost));
+        self.write_all(db, limits);
+    }
+
     /// Converts a position; see [`offset`].
     pub(super) fn offset(&self, position: Position, encoding: Encoding) -> Option<TextSize> {
         match &self.origin {
@@ -140,8 +190,12 @@ impl Document {
         limits: Limits,
     ) -> Vec<InvalidEdit> {
         let mut invalid = Vec::new();
-        // A replacement of the whole text discards the changes before it.
-        let from = changes.iter().rposition(|change| change.range.is_none()).unwrap_or(0);
+        // A replacement of the whole text discards the changes before it, also those that are lost.
+        let whole = changes.iter().rposition(|change| change.range.is_none());
+        if whole.is_some() {
+            self.lost = None;
+        }
+        let from = whole.unwrap_or(0);
         let mut is_replaced = false;
         let mut editing = Editing::new(self.text.clone());
         for change in changes.into_iter().skip(from) {
@@ -196,11 +250,11 @@ impl Document {
 
     /// Writes the edits of the text, or all of it if it was replaced, to the database.
     fn write(&mut self, db: &mut Database, editing: Editing, is_replaced: bool, limits: Limits) {
+        let had_problem = self.problem.is_some();
+        self.find_problem(limits);
         if self.host.is_some() {
             return;
         }
-        let had_problem = self.problem.is_some();
-        self.problem = problem_of(&self.text, limits);
         if had_problem || self.problem.is_some() {
             self.write_all(db, limits);
         } else if is_replaced {
@@ -212,10 +266,18 @@ impl Document {
 
     /// Writes the text to the database, to be parsed from scratch.
     pub(super) fn write_all(&mut self, db: &mut Database, limits: Limits) {
-        self.problem = if self.host.is_some() { None } else { problem_of(&self.text, limits) };
+        self.find_problem(limits);
         let is_analysed = self.host.is_none() && self.problem.is_none();
         let text = if is_analysed { self.text.clone() } else { Text::default() };
         db.set_text(self.file, text, limits.parse);
+    }
+
+    fn find_problem(&mut self, limits: Limits) {
+        self.problem = match &self.lost {
+            Some(lost) => Some(lost.clone()),
+            None if self.host.is_some() => None,
+            None => problem_of(&self.text, limits),
+        };
     }
 
     /// Converts a range from the client, clamped to the text.
@@ -259,17 +321,10 @@ mod tests {
     impl Session {
         fn new(text: &str) -> Session {
             let mut db = Database::new();
-            let mut document = Document {
-                file: db.add_file("", ParseLimits::default()),
-                opened: 0,
-                version: 1,
-                text: text.into(),
-                lines: Arc::new(LineIndex::new(text)),
-                project: Arc::default(),
-                problem: None,
-                host: None,
-                origin: None,
-            };
+            let file = db.add_file("", ParseLimits::default());
+            let uri = Url::parse("untitled:a").expect("a URI");
+            let item = TextDocumentItem::new(uri, "relay".to_owned(), 1, text.to_owned());
+            let mut document = Document::new(item, file, 0, None);
             document.write_all(&mut db, LIMITS);
             Session { db, document }
         }
@@ -411,6 +466,31 @@ mod tests {
         let invalid = session.edit(vec![change((0, 90), (0, 1), "-")], Encoding::Utf16, LIMITS);
         assert_eq!(invalid.len(), 1);
         assert_eq!(&*session.document.text, "a-\r\ncd!");
+    }
+
+    #[test]
+    fn lost_text_is_not_analysed_until_it_is_whole_again() {
+        let mut session = Session::new("def @f() { 1 }\n");
+        let Session { db, document } = &mut session;
+        document.lose(db, 0, LIMITS);
+        let is_lost = |session: &Session| {
+            let code = session.document.problem.as_ref().map(|problem| problem.code);
+            let is_empty = session.parse().syntax().to_string().is_empty();
+            assert_eq!(code.is_some(), is_empty);
+            code == Some(Code::OutOfSync) && !session.document.is_in_sync()
+        };
+        assert!(is_lost(&session));
+        // Nor if it is written for another reason.
+        session.document.write_all(&mut session.db, LIMITS);
+        assert!(is_lost(&session));
+        let changes = vec![
+            change((0, 0), (0, 3), "x"),
+            whole("def @f() { 1 }\n"),
+            change((0, 11), (0, 12), "2"),
+        ];
+        session.edit(changes, Encoding::Utf8, LIMITS);
+        assert!(!is_lost(&session));
+        assert_eq!(session.parse().syntax().to_string(), "def @f() { 2 }\n");
     }
 
     #[test]

@@ -4,14 +4,23 @@
 //! It is the server of [`serve`](super::serve) without its edges: the same service, owner and handlers,
 //! with a worker that works at once instead of threads, and a pool of tasks instead of tokio's runtime.
 
-use std::{sync::mpsc::Receiver, time::Duration};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{
-    backend::Backend, event, exit::ExitReason, outgoing, owner::Owner, runs::Runs, service,
-    stdout::StdoutWriter, tasks::Pool, transport::Handler, workers::Workers,
+    backend::Backend,
+    event,
+    exit::ExitReason,
+    outgoing,
+    owner::Owner,
+    runs::Runs,
+    service,
+    stdout::{StdoutWriter, Unwritten},
+    tasks::Pool,
+    transport::Handler,
+    workers::Workers,
 };
 
 /// A language server that the embedding program drives.
@@ -19,7 +28,7 @@ pub struct Embedded {
     tasks: Pool,
     handler: Handler<Backend>,
     owner: Owner,
-    messages: Receiver<Option<Vec<u8>>>,
+    messages: Unwritten,
     /// Kept for those that announce the end of the session.
     _exits: UnboundedReceiver<ExitReason>,
 }
@@ -68,7 +77,7 @@ impl Embedded {
 
     /// Returns the next message for the client, without a header.
     pub fn take(&mut self) -> Option<Vec<u8>> {
-        self.messages.try_recv().ok().flatten()
+        self.messages.take()
     }
 }
 
@@ -138,6 +147,32 @@ mod tests {
         let run = request(&mut server, 4, "workspace/executeCommand", run);
         assert_eq!(run["result"]["status"], "done", "{run}");
         assert_eq!(request(&mut server, 5, "shutdown", Value::Null)["result"], Value::Null);
+    }
+
+    #[test]
+    fn messages_are_answered_as_by_the_server() {
+        let mut server = Embedded::new();
+        request(&mut server, 1, "initialize", json!({ "capabilities": {} }));
+        for (message, answer) in [
+            (
+                r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":""}"#,
+                r#""id":18446744073709551616}"#,
+            ),
+            (r#"{"jsonrpc":"2.0","id":-1.50,"method":7}"#, r#""id":-1.50}"#),
+            (
+                r#"{"jsonrpc":"2.0","id":"\u0061","method":"shutdown","params":1}"#,
+                r#""id":"\u0061"}"#,
+            ),
+            (r#"{"id":2,"method":"shutdown"}"#, r#""id":2}"#),
+            (r#"[{"jsonrpc":"2.0","id":3,"method":"shutdown"}]"#, r#""id":null}"#),
+            ("{", r#""id":null}"#),
+        ] {
+            server.receive(message.as_bytes());
+            while server.work().is_some() {}
+            let body = String::from_utf8(server.take().expect("an answer")).expect("text");
+            assert!(body.contains("\"error\"") && body.ends_with(answer), "{message}: {body}");
+            assert_eq!(server.take(), None, "{message}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tower_lsp::lsp_types::{
     TextDocumentContentChangeEvent, TextDocumentItem, Url, VersionedTextDocumentIdentifier,
+    WorkspaceEdit,
 };
 
 use super::{
@@ -42,6 +43,8 @@ pub(super) enum Event {
     Ran(Url, Box<RunRecord>),
     /// A request to hide the values of the last run of a document.
     ClearValues(Url),
+    /// An edit that the client is to apply.
+    Apply(WorkspaceEdit),
     /// A worker finished its job and is idle.
     Finished(usize, Finished),
 }
@@ -64,6 +67,7 @@ impl Event {
             Event::Run(_) => "run",
             Event::Ran(..) => "ran",
             Event::ClearValues(_) => "clear values",
+            Event::Apply(_) => "apply",
             Event::Finished(..) => "finished",
         }
     }

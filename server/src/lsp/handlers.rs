@@ -30,14 +30,16 @@ pub(super) mod tokens;
 pub(super) mod type_at;
 pub(super) mod workspace;
 
+use std::path::PathBuf;
+
 use syntax::{Encoding, TextSize};
 use tower_lsp::{
-    jsonrpc::{Error, Result},
+    jsonrpc::{Error, ErrorCode, Result},
     lsp_types::*,
 };
 
 use super::{convert, documents::Document, snapshot::Snapshot};
-use crate::paths;
+use crate::{files::Folder, paths};
 
 /// Returns the capabilities of the server.
 pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
@@ -114,8 +116,22 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
 }
 
 impl Snapshot {
-    /// Returns an open document.
+    /// Returns an open document whose text is that of the client.
     pub(super) fn document(&self, uri: &Url) -> Result<&Document> {
+        let document = self.any_document(uri)?;
+        match &document.problem {
+            // An editor shows the diagnostic, and no message for each of its requests.
+            Some(problem) if !document.is_in_sync() => Err(Error {
+                code: ErrorCode::ContentModified,
+                message: problem.message.clone().into(),
+                data: None,
+            }),
+            _ => Ok(document),
+        }
+    }
+
+    /// Returns an open document, also one whose text is lost.
+    fn any_document(&self, uri: &Url) -> Result<&Document> {
         self.documents
             .get(uri)
             .ok_or_else(|| Error::invalid_params(format!("the document {uri} is not open")))
@@ -158,14 +174,18 @@ impl Snapshot {
 /// Returns a file of the prelude, which is written to the cache folder so that an editor can open it.
 fn prelude_uri(name: &str, text: &str) -> Option<Url> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(std::path::PathBuf::from)
-        .or_else(|| Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+        .filter(|folder| !folder.is_empty())
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
         .unwrap_or_else(std::env::temp_dir);
-    let folder = cache.join("relay-analyzer").join(env!("CARGO_PKG_VERSION"));
-    let path = folder.join(name);
-    if !std::fs::read_to_string(&path).is_ok_and(|cached| cached == text) {
-        std::fs::create_dir_all(&folder).ok()?;
-        std::fs::write(&path, text).ok()?;
+    std::fs::create_dir_all(&cache).ok()?;
+    // The cache may be a folder that all users share, such as `/tmp`.
+    let own = cache.join("relay-analyzer");
+    Folder::private(&own).ok()?;
+    let path = own.join(env!("CARGO_PKG_VERSION"));
+    let folder = Folder::private(&path).ok()?;
+    if !folder.read(name, text.len() as u64).is_ok_and(|cached| cached == text) {
+        folder.target(name).write_text(text).ok()?;
     }
-    paths::uri_of(path)
+    paths::uri_of(path.join(name))
 }

@@ -10,14 +10,11 @@
 //!
 //! an edit of `@scale` hides the value of `%y`, too.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use clock::Instant;
 use interpreter::{Observer, Value};
+use parking_lot::{Mutex, MutexGuard};
 use semantics::{Code, Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
 use syntax::{TextRange, TextSize};
 use tokio::sync::mpsc::WeakUnboundedSender;
@@ -350,7 +347,7 @@ impl RunRecord {
 
     /// Returns the values that are valid for `document`.
     fn placed(&self, db: &Database, document: &Document) -> Arc<Placed> {
-        let lock = || self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.placed.lock();
         if let Some((version, placed)) = &*lock()
             && *version == document.version
         {
@@ -459,8 +456,8 @@ impl Live {
         self.lock().remove(uri);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Url, DocumentRuns>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Url, DocumentRuns>> {
+        self.0.lock()
     }
 
     /// Returns the values that are valid for a document.

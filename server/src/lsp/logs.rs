@@ -2,9 +2,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use weights::Stamp;
 
 use crate::input::{Log, read_log_file};
@@ -25,7 +26,7 @@ impl Logs {
         let stamp = Stamp::at(path).ok();
         let is_same = |known: &(PathBuf, Stamp, Arc<Log>)| known.0 == path;
         {
-            let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut logs = self.0.lock();
             if let Some(at) = logs.iter().position(is_same) {
                 let known = logs.remove(at);
                 if stamp == Some(known.1) {
@@ -38,7 +39,7 @@ impl Logs {
         let log = Arc::new(read_log_file(path)?);
         // A log whose whole text is in memory, such as one from an archive, is not cached.
         if let Some(stamp) = stamp.filter(|_| log.is_file()) {
-            let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut logs = self.0.lock();
             logs.retain(|known| !is_same(known));
             if logs.len() >= MAX_LOGS {
                 logs.remove(0);

@@ -9,13 +9,13 @@ use tower_lsp::{
     lsp_types::{
         ConfigurationItem, Diagnostic, MessageType, NumberOrString, ProgressParams,
         ProgressParamsValue, Registration, Url, WorkDoneProgress, WorkDoneProgressBegin,
-        WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkDoneProgressReport, notification,
-        request::WorkDoneProgressCreate,
+        WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkDoneProgressReport, WorkspaceEdit,
+        notification, request::WorkDoneProgressCreate,
     },
 };
 
 use super::{stdout::StdoutWriter, tasks};
-use crate::report::escape;
+use crate::{allocator, report::escape};
 
 /// A message to the client.
 pub(super) enum Message {
@@ -39,6 +39,11 @@ pub(super) enum Message {
     RefreshLenses,
     /// A request to pull diagnostics again.
     RefreshDiagnostics,
+    /// A request to apply an edit.
+    ApplyEdit(WorkspaceEdit),
+    /// No message: the task, which runs on the thread of the transport, takes back the memory that
+    /// other threads have freed.
+    Collect,
 }
 
 /// The progress of an operation.
@@ -69,7 +74,7 @@ impl Outgoing {
         let _ = self.messages.send(message);
     }
 
-    /// Publishes the diagnostics of a document.
+    /// Publishes the diagnostics of a document, in place of those that the client has not read yet.
     pub(super) fn diagnostics(&self, uri: &Url, items: &[Diagnostic], version: Option<i32>) {
         /// `PublishDiagnosticsParams`, borrowed.
         #[derive(Serialize)]
@@ -80,7 +85,7 @@ impl Outgoing {
             diagnostics: &'p [Diagnostic],
         }
         let params = Params { uri, version, diagnostics: items };
-        self.writer.notify("textDocument/publishDiagnostics", &params);
+        self.writer.publish(uri, &params);
     }
 }
 
@@ -124,6 +129,11 @@ pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
                     let client = client.clone();
                     tasks::spawn(async move { drop(client.workspace_diagnostic_refresh().await) });
                 }
+                Message::ApplyEdit(edit) => {
+                    let client = client.clone();
+                    tasks::spawn(async move { drop(client.apply_edit(edit).await) });
+                }
+                Message::Collect => allocator::collect(),
             }
         }
     });

@@ -57,10 +57,10 @@ pub(super) struct Owner {
     settings: serde_json::Value,
     projects: ProjectState,
     client: ClientAbilities,
-    /// The file of each URI that was ever open: the database never frees files.
-    files: HashMap<Url, SourceFile>,
-    /// The files of the blocks of each document of another language that was ever open.
-    block_files: HashMap<Url, Vec<SourceFile>>,
+    /// Closed files, for the next documents and blocks: the database never frees files.
+    closed_files: Vec<SourceFile>,
+    /// Closed files of which results are still in memory.
+    just_closed: Vec<SourceFile>,
     published: HashMap<Url, Published>,
     /// The number of documents opened so far.
     opened: u64,
@@ -108,8 +108,8 @@ impl Owner {
             settings: serde_json::Value::Null,
             projects: ProjectState::default(),
             client: ClientAbilities::of(&ClientCapabilities::default()),
-            files: HashMap::new(),
-            block_files: HashMap::new(),
+            closed_files: Vec::new(),
+            just_closed: Vec::new(),
             published: HashMap::new(),
             opened: 0,
             pulls: 0,
@@ -178,6 +178,7 @@ impl Owner {
             Event::Run(request) => self.start_run(*request),
             Event::Ran(uri, record) => self.ran(uri, *record),
             Event::ClearValues(uri) => self.clear_values(uri),
+            Event::Apply(edit) => self.outgoing.send(Message::ApplyEdit(edit)),
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
@@ -214,7 +215,7 @@ impl Owner {
     ) -> (VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>) {
         let version = self.documents.get(&id.uri).map(|document| document.version);
         if version.is_none_or(|version| id.version <= version) {
-            // This change is ignored; those that follow may be valid.
+            // The text is lost with this change; one that follows may have all of it.
             return (id, changes);
         }
         // The limit keeps results coming to a client that never stops sending changes.
@@ -254,12 +255,14 @@ impl Owner {
             self.log(format!("a change of {uri} was ignored: the document is not open"));
             return;
         };
-        if version <= document.version {
-            let current = document.version;
-            self.log(format!(
-                "a change of {uri} to version {version} was ignored: it is at version {current}"
-            ));
+        let is_whole = changes.iter().any(|change| change.range.is_none());
+        if !is_whole && (version <= document.version || !document.is_in_sync()) {
+            self.lose(uri, version);
             return;
+        }
+        if version <= document.version || !document.is_in_sync() {
+            // The same version may have another text than before.
+            self.session.live.forget(uri);
         }
         self.finish_requests();
         let (encoding, limits) = (self.client.encoding, self.config.limits);
@@ -280,6 +283,27 @@ impl Owner {
         for edit in invalid {
             self.log(format!("{uri}: {}", edit.0));
         }
+    }
+
+    /// Records that a document can no longer have the text of the client. The first such change is
+    /// reported; those that follow change nothing.
+    fn lose(&mut self, uri: &Url, version: i32) {
+        let Some(document) = self.documents.get(uri).filter(|document| document.is_in_sync())
+        else {
+            return;
+        };
+        self.log(format!(
+            "a change of {uri} to version {version} cannot be applied: it is at version {}",
+            document.version
+        ));
+        self.finish_requests();
+        let limits = self.config.limits;
+        let documents = Arc::make_mut(&mut self.documents);
+        if let Some(document) = documents.get_mut(uri) {
+            document.lose(&mut self.db, version, limits);
+        }
+        self.embed(uri, false);
+        self.published.entry(uri.clone()).or_default().text_changed();
     }
 
     fn configure(&mut self, settings: serde_json::Value) {
@@ -305,8 +329,7 @@ impl Owner {
         let limits = config.limits;
         let reparse = limits != self.config.limits;
         let delivery_changed = config.delivery != self.config.delivery;
-        self.db.set_tvm(config.tvm);
-        self.db.set_prelude(config.prelude);
+        self.db.set_up(&config.setup);
         self.config = Arc::new(config);
         let documents = Arc::make_mut(&mut self.documents);
         let uris: Vec<Url> = documents.iter().map(|(uri, _)| uri.clone()).collect();
@@ -484,17 +507,19 @@ impl Owner {
             state.cost = checked.took;
         }
         state.progress = None;
-        let current = self.documents.get(&checked.uri).map(|document| document.version);
-        if current != Some(version) {
+        let document = self.documents.get(&checked.uri);
+        if document.map(|document| document.version) != Some(version) {
             state.dirty = true;
             return;
         }
+        // The client has another version, and might drop what is said about this one.
+        let version = document.filter(|document| document.is_in_sync()).map(|_| version);
         let is_published = state.items.as_ref().is_some_and(|published| *published == items);
         let may_be_dropped = state.raced && self.client.checks_versions;
         if (is_published && !may_be_dropped) || !self.is_pushing() {
             return;
         }
-        self.outgoing.diagnostics(&checked.uri, &items, Some(version));
+        self.outgoing.diagnostics(&checked.uri, &items, version);
         if let Some(state) = self.published.get_mut(&checked.uri) {
             state.sent(items);
         }

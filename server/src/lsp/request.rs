@@ -1,7 +1,8 @@
 //! Requests that workers answer, and their replies.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use semantics::{CancellationToken, Cancelled};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -50,7 +51,7 @@ struct CancelState {
 
 impl Cancel {
     fn with<R>(&self, f: impl FnOnce(&mut CancelState) -> R) -> R {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.0.lock())
     }
 }
 
@@ -100,7 +101,7 @@ impl Request {
         let answer = {
             let sender = sender.clone();
             move |answer: Result<R>| {
-                let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let sender = sender.lock().take();
                 if let Some(sender) = sender {
                     // Fails if the client has cancelled the request.
                     let _ = sender.send(answer);

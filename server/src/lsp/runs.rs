@@ -7,15 +7,15 @@
 //! the response and the end of the progress do not wait for it.
 
 mod cancel;
-mod folder;
 mod remembered;
 mod results;
 
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread,
@@ -23,12 +23,10 @@ use std::{
 };
 
 use clock::Instant;
-use interpreter::{Fault, FaultKind, Machine, Value};
-use semantics::{
-    Code, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View, metadata::Metadata,
-};
+use interpreter::Value;
+use parking_lot::Mutex;
+use semantics::{Code, Database, metadata::Metadata};
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
 use syntax::Encoding;
 use tokio::sync::{
     mpsc::{WeakUnboundedSender, unbounded_channel},
@@ -48,17 +46,14 @@ use super::{
 };
 use crate::{
     panics::{Interrupt, guarded},
+    protocol::{Recalled, RecalledArguments, Remembered, RunResponse, RunResult, RunStatus},
     run::{
-        self,
-        arguments::{self, ArgumentError},
-        failure::{self, Places},
+        execute::{Ending, Prepared, Selection, execute},
         profile::Profile,
-        show,
     },
 };
-use cancel::{Cancel, lock};
-use remembered::Remembered;
-use results::Observed;
+use cancel::Cancel;
+use results::{LiveObserver, Rendering};
 
 /// The command that runs a function.
 pub(super) const RUN: &str = "relay.run";
@@ -74,8 +69,6 @@ const STACK: usize = 16 << 20;
 const DELAY: Duration = Duration::from_millis(100);
 /// The time that a cancelled run has to respond with its last position.
 const GRACE: Duration = Duration::from_millis(5);
-/// The largest number of elements of a tensor that the response lists; larger ones are summarised.
-const MAX_ELEMENTS: usize = 1000;
 
 /// The active runs.
 #[derive(Clone, Default)]
@@ -88,7 +81,7 @@ pub(super) struct Runs {
 impl Runs {
     /// Cancels the run whose progress has this token, if any.
     pub(super) fn cancel(&self, token: &NumberOrString) {
-        if let Some(cancel) = lock(&self.by_token).get(token) {
+        if let Some(cancel) = self.by_token.lock().get(token) {
             cancel.cancel();
         }
     }
@@ -121,12 +114,12 @@ pub(super) struct RunRequest {
     params: RunParams,
     token: Option<NumberOrString>,
     cancel: Cancel,
-    reply: oneshot::Sender<Result<Option<Json>>>,
+    reply: oneshot::Sender<Result<RunResponse>>,
 }
 
 /// The future reply. Dropping it cancels the run.
 pub(super) struct RunReply {
-    receiver: oneshot::Receiver<Result<Option<Json>>>,
+    receiver: oneshot::Receiver<Result<RunResponse>>,
     guard: Guard,
 }
 
@@ -140,7 +133,7 @@ impl Drop for Guard {
 
 impl RunReply {
     /// Waits for the reply.
-    pub(super) async fn wait(self) -> Result<Option<Json>> {
+    pub(super) async fn wait(self) -> Result<RunResponse> {
         let RunReply { mut receiver, guard } = self;
         let reply = tokio::select! {
             biased;
@@ -148,7 +141,7 @@ impl RunReply {
             () = guard.0.0.cancelled.notified() => {
                 match tasks::within(GRACE, &mut receiver).await {
                     Some(reply) => reply,
-                    None => return Ok(Some(Outcome::cancelled().response)),
+                    None => return Ok(Outcome::cancelled().response),
                 }
             }
         };
@@ -227,7 +220,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         let RunRequest { params, token, cancel, reply } = request;
         let create = token.is_none();
         let token = token.unwrap_or_else(|| NumberOrString::String(format!("relay/run/{number}")));
-        lock(&runs.by_token).insert(token.clone(), cancel.clone());
+        runs.by_token.lock().insert(token.clone(), cancel.clone());
         let (sender, messages) = unbounded_channel();
         let progress = sender.downgrade();
         cancel.set_progress(sender);
@@ -243,8 +236,8 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
             }));
         }
         let outcome = guarded(|| run(&params, &context, &cancel, &progress));
-        lock(&cancel.0.progress).take();
-        lock(&runs.by_token).remove(&token);
+        cancel.0.progress.lock().take();
+        runs.by_token.lock().remove(&token);
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(Interrupt::Cancelled(_)) => Outcome::cancelled(),
@@ -260,13 +253,16 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         if let Some(record) = outcome.record {
             (context.finished)(record);
         }
-        if !context.shows_result && !cancel.is_cancelled() && !params.recall {
-            let title = outcome.response["title"].as_str().unwrap_or_default().to_owned();
-            let level = if outcome.is_failure { MessageType::ERROR } else { MessageType::INFO };
-            context.outgoing.send(Message::Show(level, title));
+        if !context.shows_result
+            && !cancel.is_cancelled()
+            && let RunResponse::Result(result) = &outcome.response
+        {
+            let is_done = result.status == RunStatus::Done;
+            let level = if is_done { MessageType::INFO } else { MessageType::ERROR };
+            context.outgoing.send(Message::Show(level, result.title.clone()));
         }
         // Fails if the client has cancelled the request.
-        let _ = reply.send(Ok(Some(outcome.response)));
+        let _ = reply.send(Ok(outcome.response));
         runs.active.fetch_sub(1, Ordering::Relaxed);
         drop(outcome.values);
     };
@@ -280,27 +276,27 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
     }
 }
 
-/// The outcome of a run.
+/// The outcome of a request to run.
 struct Outcome {
-    response: Json,
-    is_failure: bool,
+    response: RunResponse,
     record: Option<RunRecord>,
     /// The values, which are dropped after the response is sent: that is slow for large ones.
     values: Vec<Value>,
 }
 
 impl Outcome {
+    /// Returns the outcome of a run that failed before its start.
     fn failure(code: Code, message: String) -> Outcome {
-        let status = if code == Code::RunCancelled { "cancelled" } else { "failed" };
-        let response = json!({
-            "status": status, "title": message, "text": format!("error[{code}]: {message}"),
-            "error": { "code": code.name(), "message": message },
-        });
-        Outcome { response, is_failure: true, record: None, values: Vec::new() }
+        Outcome::of(results::failure(code, message, None, None))
     }
 
     fn cancelled() -> Outcome {
         Outcome::failure(Code::RunCancelled, "the run was cancelled".to_owned())
+    }
+
+    fn of(result: RunResult) -> Outcome {
+        let response = RunResponse::Result(Box::new(result));
+        Outcome { response, record: None, values: Vec::new() }
     }
 }
 
@@ -316,12 +312,12 @@ fn run(
         return Outcome::failure(Code::RunUntyped, problem.message.clone());
     }
     let mut db = Database::new();
-    db.set_prelude(context.config.prelude);
+    db.set_up(&context.config.setup.clone().of_runs());
     let file = db.add_file(document.text.clone(), context.config.limits.parse);
     db.set_section(file, context.section.clone());
     cancel.set_analysis(db.cancellation());
     let db = &db;
-    let def = match choose(db, file, params, context) {
+    let def = match params.selection(context).find(db, file) {
         Ok(def) => def,
         Err(message) => return Outcome::failure(Code::RunInput, message),
     };
@@ -332,182 +328,75 @@ fn run(
     let memory = remembered::Entry::new(context.folder.as_deref(), &params.uri, &name);
     if params.recall {
         return match memory.recall() {
-            Ok(known) => Outcome {
-                response: json!({ "status": "recalled", "function": name, "remembered": known }),
-                is_failure: false,
-                record: None,
-                values: Vec::new(),
-            },
+            Ok(remembered) => {
+                let status = Recalled::Recalled;
+                let recalled = RecalledArguments { status, function: name, remembered };
+                let response = RunResponse::Recalled(recalled);
+                Outcome { response, record: None, values: Vec::new() }
+            }
             Err(message) => Outcome::failure(Code::RunInput, message),
         };
     }
-    let Some(view) = View::new(db, def) else {
+    let Some(prepared) = Prepared::new(db, def, context.config.run.clone()) else {
         let message = format!("{name} cannot be analysed");
         return Outcome::failure(Code::RunUntyped, message);
     };
-    let doubtful = !file.parse(db).errors.is_empty() || view.has_type_errors();
-    if doubtful && let Some(error) = first_error(db, def) {
-        let message = format!("{name} has an error: {error}");
-        return Outcome::failure(Code::RunUntyped, message);
+    let prepared = prepared.cancelled_by(cancel.0.flag.clone());
+    let doubtful = !file.parse(db).errors.is_empty() || prepared.view.has_type_errors();
+    if doubtful && let Some(error) = prepared.error_among(&semantics::check_file(db, file)) {
+        let line = error.message.lines().next().unwrap_or_default();
+        return Outcome::failure(Code::RunUntyped, format!("{name} has an error: {line}"));
     }
-    let mut machine =
-        Machine::new(db).limited(context.config.run.clone()).cancelled_by(cancel.0.flag.clone());
-    // Reading the arguments counts towards the limits.
-    let watch = machine.begin();
-    let mut function = |name: &str| {
-        let mut defs = semantics::all_defs(db, file);
-        let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)?;
-        let ty = View::new(db, def)?.inference.signature.clone()?;
-        Some((machine.function(def)?, ty))
-    };
-    let mut gather = || {
+    let chosen = OnceCell::new();
+    let inputs = || {
         let recalled = memory.recall()?;
-        let inputs =
-            params.inputs.inputs(&recalled, memory.folder(), context.config.outside_files)?;
-        let arguments = arguments::gather(&view, &inputs, &mut function)?;
-        Ok((params.inputs.clone().or(recalled), arguments))
+        let outside = context.config.outside_files;
+        let inputs = params.inputs.inputs(&recalled, memory.folder(), outside)?;
+        // Empty: inputs are read once.
+        let _ = chosen.set(params.inputs.clone().or(recalled));
+        Ok(inputs)
     };
-    let gathered: std::result::Result<_, ArgumentError> = match watch.within(&mut gather) {
-        Ok(gathered) => gathered,
-        // Cancelled, or over a limit before the function runs.
-        Err(fault) => {
-            let diagnostic = failure::diagnostic(db, def, &fault, setting);
-            return context.failed(fault.kind, &diagnostic);
-        }
+    let mut observer = LiveObserver {
+        watcher: Watcher::new(file, &document.text, progress),
+        profile: Profile::of_first(MAX_MEASURED),
+        values: Vec::new(),
+        memory: params.remember.then_some((&memory, &chosen)),
+        note: None,
     };
-    let (chosen, arguments) = match gathered {
-        Ok(gathered) => gathered,
-        Err(error) => {
-            let kind = FaultKind::Input;
-            return context.failed(kind, &error.diagnostic(kind.code(), def.range(db)));
-        }
-    };
-    let note = match params.remember.then(|| memory.write(&chosen)) {
-        Some(Err(message)) => Some(message),
-        _ => None,
-    };
-    let watcher = Watcher::new(file, &document.text, progress);
-    let mut observed = Observed { watcher, profile: Profile::of_first(MAX_MEASURED) };
-    let drawn: Vec<String> = arguments.drawn.iter().map(|name| format!("%{name}")).collect();
-    let seed = chosen.seed.unwrap_or_default();
-    let mut values = arguments.values.clone();
-    let ran = Instant::now();
-    let result = machine.run(def, arguments.values, Some(&mut observed));
-    let (took, whole) = (ran.elapsed(), begin.elapsed());
+    let ran = execute(&prepared, inputs, &mut observer);
+    let whole = begin.elapsed();
     // Queries on the first handle stay cancelled after a cancelled run; those on a clone do not.
     let db = &db.clone();
-    let lines = &document.lines;
-    let file_name = params.uri.path().rsplit('/').next().unwrap_or_default().to_owned();
-    let mut response = json!({
-        "function": name, "uri": params.uri, "version": document.version,
-        "milliseconds": took.as_secs_f64() * 1e3, "wholeMilliseconds": whole.as_secs_f64() * 1e3,
-        "drawn": arguments.drawn, "seed": seed,
-    });
-    let mut head = format!("{name} of {file_name}: {}", duration(took));
-    match drawn.as_slice() {
-        [] => {}
-        [one] => head += &format!(", random {one} (seed {seed})"),
-        many => head += &format!(", {} random arguments (seed {seed})", many.len()),
+    let seed = chosen.get().and_then(|chosen: &Remembered| chosen.seed).unwrap_or_default();
+    let shown = Rendering { db, file, def, name: &name, params, context, cancel, seed, whole };
+    let (result, mark) = shown.render(&ran, &observer);
+    let is_done = result.status == RunStatus::Done;
+    let mut outcome = Outcome::of(result);
+    if ran.arguments.is_some() {
+        let done = is_done.then(|| (def.name(db).to_string(), ran.time));
+        outcome.record = Some(RunRecord::new(db, file, document, observer.watcher, mark, done));
     }
-    for warning in arguments.warnings.iter().chain(&note) {
-        head += &format!("\n{warning}");
+    outcome.values = observer.values;
+    if let Ending::Done(value) = ran.ending {
+        outcome.values.push(value);
     }
-    if !arguments.warnings.is_empty() {
-        response["warnings"] = json!(arguments.warnings);
-    }
-    // Printing a large value is slow, and can be cancelled.
-    let show = |value: Value| {
-        let texts = || {
-            let machine = run::json::within(&value, MAX_ELEMENTS);
-            (title(&value), show::human(&value), machine, results::tensors(&value))
-        };
-        Ok((interpreter::until_cancelled(&cancel.0.flag, texts)?, value))
-    };
-    let (fault, value) = match result.and_then(show) {
-        Ok(((title, text, machine, tensors), value)) => {
-            response["status"] = json!("done");
-            response["title"] = json!(format!("{name}: {title} in {}", duration(took)));
-            response["text"] = json!(format!("{head}\n\n{text}"));
-            response["value"] = machine;
-            response["tensors"] = tensors;
-            (None, Some(value))
+    outcome
+}
+
+impl RunParams {
+    /// Returns the choice of the definition.
+    fn selection(&self, context: &RunContext) -> Selection<'_> {
+        if let Some(name) = &self.function {
+            return Selection::Named(name);
         }
-        Err(fault) => (Some(fault), None),
-    };
-    let mut mark = None;
-    if let Some(fault) = &fault {
-        let was_stopped = fault.kind == FaultKind::Cancelled;
-        let mut places = Places::new(db, file, &file_name, lines);
-        fill_failure(&mut response, fault, &mut places, &head);
-        response["status"] = json!(if was_stopped { "cancelled" } else { "failed" });
-        let diagnostic = failure::diagnostic(db, def, fault, setting);
-        let range = document.range(diagnostic.range, context.encoding);
-        response["error"]["range"] = json!(range);
-        mark = (!was_stopped).then_some(diagnostic);
-    }
-    // The response to a cancelled run does not wait for its tables.
-    if !cancel.is_cancelled() {
-        response["profile"] = observed.profile(db, file, document, context.encoding, took);
-        response["notFinite"] = observed.not_finite(document, context.encoding);
-    }
-    let done = fault.is_none().then(|| (def.name(db).to_string(), took));
-    let record = RunRecord::new(db, file, document, observed.watcher, mark, done);
-    values.extend(value);
-    Outcome { response, is_failure: fault.is_some(), record: Some(record), values }
-}
-
-/// Returns the setting of a limit.
-fn setting(limit: &str) -> String {
-    format!("relay.run.{limit}")
-}
-
-impl RunContext {
-    /// Returns the outcome of a run that failed before its start.
-    fn failed(&self, kind: FaultKind, diagnostic: &Diagnostic) -> Outcome {
-        let message = match &diagnostic.help {
-            Some(help) => format!("{}\n{help}", diagnostic.message),
-            None => diagnostic.message.clone(),
-        };
-        let mut outcome = Outcome::failure(kind.code(), message);
-        outcome.response["title"] = json!(diagnostic.message);
-        let range = self.document.range(diagnostic.range, self.encoding);
-        outcome.response["error"]["range"] = json!(range);
-        outcome
-    }
-}
-
-/// Returns the message of the first error in a definition.
-fn first_error(db: &Database, def: Def<'_>) -> Option<String> {
-    let range = def.range(db);
-    let found = semantics::check_file(db, def.file(db));
-    let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
-    let error = errors.find(|d| range.contains_range(d.range))?;
-    error.message.lines().next().map(str::to_owned)
-}
-
-fn fill_failure(response: &mut Json, fault: &Fault, places: &mut Places<'_>, head: &str) {
-    let message = failure::message(fault);
-    let code = fault.kind.code();
-    response["title"] = json!(message);
-    response["text"] =
-        json!(format!("{head}\n\nerror[{code}]: {message}\n{}", places.trace(fault)));
-    response["error"] = places.json(fault);
-}
-
-/// Describes a value in one line.
-fn title(value: &Value) -> String {
-    match value {
-        Value::Tensor(tensor) if tensor.shape().is_empty() => show::human(value),
-        Value::Tensor(tensor) => tensor.ty().to_string(),
-        Value::Tuple(_) if value.as_tuple().is_some_and(|fields| fields.len() <= 4) => {
-            let fields = value.as_tuple().unwrap_or_default().iter();
-            let fields = fields.map(|field| match field {
-                Value::Tensor(tensor) => tensor.ty().to_string(),
-                other => other.describe(),
-            });
-            format!("({})", fields.collect::<Vec<_>>().join(", "))
+        match (self.position, self.offset) {
+            (Some(position), _) => {
+                let offset = context.document.offset(position, context.encoding);
+                offset.map_or(Selection::Main, Selection::At)
+            }
+            (None, Some(offset)) => Selection::At(offset.into()),
+            (None, None) => Selection::Main,
         }
-        other => other.describe(),
     }
 }
 
@@ -516,39 +405,5 @@ pub(super) fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
         seconds => format!("{:.1} ms", seconds * 1e3),
-    }
-}
-
-/// Finds the function or bare expression that `params` names.
-fn choose<'db>(
-    db: &'db Database,
-    file: SourceFile,
-    params: &RunParams,
-    context: &RunContext,
-) -> std::result::Result<Def<'db>, String> {
-    let runs = |def: &Def<'db>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-    let defs = || semantics::all_defs(db, file).filter(runs);
-    if let Some(name) = &params.function {
-        let name = if name.starts_with('@') { name.clone() } else { format!("@{name}") };
-        return defs().find(|def| def.name(db).as_str() == name).ok_or_else(|| {
-            let named = defs().filter(|def| def.kind(db) == DefKind::Fn);
-            let names: Vec<&str> = named.map(|def| def.name(db).as_str()).collect();
-            arguments::no_function(&name, &names)
-        });
-    }
-    let offset = match (params.position, params.offset) {
-        (Some(position), _) => context.document.offset(position, context.encoding),
-        (None, Some(offset)) => Some(offset.into()),
-        (None, None) => None,
-    };
-    match offset {
-        Some(offset) => ide::place::def_at(db, file, offset)
-            .map(|(_, def)| def)
-            .filter(runs)
-            .ok_or_else(|| "there is no function at this position".to_owned()),
-        None => {
-            let named = defs().find(|def| def.name(db).as_str() == "@main");
-            named.or_else(|| defs().next()).ok_or_else(|| "this file has no function".to_owned())
-        }
     }
 }

@@ -8,13 +8,14 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use ide::highlight::{Highlights, Segment, Words};
-use syntax::{Encoding, LineColumn, LineIndex};
+use parking_lot::Mutex;
+use syntax::{Encoding, LineColumn, LineIndex, LineWalk};
 use tower_lsp::lsp_types::{SemanticToken, SemanticTokensEdit, Url};
 
 /// The tokens that the client was last sent of each document.
@@ -26,7 +27,7 @@ pub(super) struct TokenCache {
 
 impl TokenCache {
     fn with<R>(&self, f: impl FnOnce(&mut HashMap<Url, Arc<EncodedTokens>>) -> R) -> R {
-        f(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.last.lock())
     }
 
     /// Returns the tokens of a document that were last sent.
@@ -110,14 +111,14 @@ fn advance(from: LineColumn, distance: LineColumn) -> LineColumn {
     LineColumn { line: from.line + distance.line, column }
 }
 
-/// Returns the tokens of a segment at `start`, and the distance from `start` to the last token.
+/// Returns the tokens of a segment at `start`, where `walk` is, and the distance from `start` to the last
+/// token.
 fn encode_segment(
     segment: &Segment,
     start: LineColumn,
-    lines: &LineIndex,
+    mut walk: LineWalk<'_>,
     form: Form,
 ) -> (Arc<[SemanticToken]>, LineColumn) {
-    let mut walk = lines.walk(form.encoding);
     let mut previous = start;
     let words = segment.words.list.iter();
     let words = words.filter(|word| !(form.without_syntax && word.kind.is_syntax()));
@@ -160,7 +161,8 @@ fn encode_segments(
         let start = walk.line_column(segment.start);
         let (tokens, end) = match known.get(&Arc::as_ptr(&segment.words)) {
             Some(known) => (known.tokens.clone(), known.last),
-            None => encode_segment(segment, start, lines, form),
+            // A walk from the start of the text would pass all lines before the segment.
+            None => encode_segment(segment, start, walk.clone(), form),
         };
         let Some(&first) = tokens.first() else { continue };
         let at = LineColumn { line: first.delta_line, column: first.delta_start };

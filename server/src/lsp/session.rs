@@ -2,9 +2,10 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
+use parking_lot::Mutex;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::{
@@ -44,7 +45,7 @@ pub(super) struct Faults(Mutex<HashSet<String>>);
 impl Faults {
     /// Records an error. Returns true if it was not reported before.
     pub(super) fn is_new(&self, panicked: &Panicked) -> bool {
-        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.0.lock();
         panicked.is_own() && reported.insert(panicked.site.clone())
     }
 

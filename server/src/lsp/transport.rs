@@ -10,14 +10,15 @@
 use std::{cell::RefCell, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
 use tokio::{
     io::AsyncBufRead,
     sync::{Semaphore, mpsc::UnboundedReceiver},
 };
 use tower_lsp::{
     ClientSocket, ExitedError, LanguageServer, LspService,
-    jsonrpc::{Error, ErrorCode, Id, Request, Response},
+    jsonrpc::{Error, ErrorCode, Request, Response, Result},
 };
 use tower_service::Service;
 use tracing::Instrument;
@@ -25,6 +26,7 @@ use tracing::Instrument;
 use super::{
     exit::ExitReason,
     framing::{Frame, FrameReader},
+    message::{Identifier, Message, Refusal, decode},
     stdout::StdoutWriter,
     tasks,
 };
@@ -118,7 +120,7 @@ impl<S: LanguageServer> Handler<S> {
                     }
                 }
                 Ok(Frame::Malformed(reason)) => {
-                    self.refuse(undecodable(ErrorCode::ParseError, &reason));
+                    self.refuse(Refusal::anonymous(ErrorCode::ParseError, &reason));
                 }
                 Ok(Frame::Oversized) => return ExitReason::Oversized,
                 Ok(Frame::End) | Err(_) => {
@@ -133,10 +135,10 @@ impl<S: LanguageServer> Handler<S> {
     /// Handles a message. Returns the reason if it ends the session.
     pub(super) async fn handle(&mut self, body: &[u8]) -> Option<ExitReason> {
         match decode(body) {
-            Ok(Message::Request(request)) => {
+            Ok(Message::Call(request, id)) => {
                 let exits = request.method() == "exit";
                 self.is_shut_down |= request.method() == "shutdown";
-                self.call(request).await;
+                self.call(request, id).await;
                 let reason = match self.is_shut_down {
                     true => ExitReason::AfterShutdown,
                     false => ExitReason::WithoutShutdown,
@@ -147,27 +149,25 @@ impl<S: LanguageServer> Handler<S> {
             Ok(Message::Response(response)) => {
                 let _ = self.responses.send(response).await;
             }
-            Err(error) => self.refuse(error),
+            Err(refusal) => self.refuse(refusal),
         }
         None
     }
 
-    /// Answers a message that cannot be decoded.
-    fn refuse(&self, error: Error) {
-        self.writer.write(&Response::from_error(Id::Null, error));
+    /// Answers a message that is not valid.
+    fn refuse(&self, refusal: Refusal) {
+        self.writer.write(&Answer::new(&refusal.id, &Err(refusal.error)));
     }
 
     /// Calls the service. The handler runs up to its first `await` before this returns, so that
     /// requests and changes reach the owner in the order in which they arrive; the rest runs as a
     /// task.
-    async fn call(&mut self, request: Request) {
-        let request = without_null(request);
-        if let Some(id) = request.id()
+    async fn call(&mut self, request: Request, id: Option<Identifier>) {
+        if let Some(id) = &id
             && request.method().starts_with("$/")
         {
             // Such notifications may be ignored, requests may not; the service ignores both.
-            let error = Error::method_not_found();
-            self.writer.write(&Response::from_error(id.clone(), error));
+            self.writer.write(&Answer::new(id, &Err(Error::method_not_found())));
             return;
         }
         // Neither is closed before `exit`.
@@ -175,12 +175,13 @@ impl<S: LanguageServer> Handler<S> {
         if std::future::poll_fn(|context| self.service.poll_ready(context)).await.is_err() {
             return;
         }
-        let span = tracing::debug_span!("message", method = request.method(), id = ?request.id());
+        let known = id.as_ref().map(Identifier::text);
+        let span = tracing::debug_span!("message", method = request.method(), id = known);
         let handler = span.in_scope(|| self.service.call(request)).instrument(span);
         let writer = self.writer.clone();
         let mut call = Box::pin(RAW.scope(RefCell::default(), async move {
-            if let Ok(Some(response)) = handler.await {
-                respond(&writer, &response);
+            if let (Ok(Some(response)), Some(id)) = (handler.await, id) {
+                respond(&writer, &id, response);
             }
             drop(permit);
         }));
@@ -191,55 +192,32 @@ impl<S: LanguageServer> Handler<S> {
 }
 
 /// Writes the response to the current request.
-fn respond(writer: &StdoutWriter, response: &Response) {
+fn respond(writer: &StdoutWriter, id: &Identifier, response: Response) {
     let raw = RAW.with(RefCell::take);
-    match (raw, serde_json::to_string(response.id())) {
-        (Some(RawResponse(result)), Ok(id)) if response.is_ok() => {
-            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+    match (raw, response.into_parts().1) {
+        (Some(RawResponse(result)), Ok(_)) => {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.text());
             writer.write_body(body.into_bytes());
         }
-        _ => writer.write(response),
+        (_, result) => writer.write(&Answer::new(id, &result)),
     }
 }
 
-enum Message {
-    Request(Request),
-    Response(Response),
+/// The response to a request, with the identifier that the client sent.
+#[derive(Serialize)]
+struct Answer<'a> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Error>,
+    id: &'a RawValue,
 }
 
-/// Decodes a message. A message without a method is a response.
-fn decode(body: &[u8]) -> Result<Message, Error> {
-    let error = |error: serde_json::Error| {
-        // JSON that is not a message is an invalid request, anything else a syntax error.
-        let code = if error.is_data() { ErrorCode::InvalidRequest } else { ErrorCode::ParseError };
-        undecodable(code, &error.to_string())
-    };
-    let text = std::str::from_utf8(body)
-        .map_err(|error| undecodable(ErrorCode::ParseError, &error.to_string()))?;
-    let request: Request = serde_json::from_str(text).map_err(error)?;
-    if !request.method().is_empty() {
-        return Ok(Message::Request(request));
-    }
-    serde_json::from_str(text).map(Message::Response).map_err(|_| {
-        let reason = "a message has a `method`, or an `id` and a `result` or an `error`";
-        undecodable(ErrorCode::InvalidRequest, reason)
-    })
-}
-
-fn undecodable(code: ErrorCode, reason: &str) -> Error {
-    let message = format!("not a message of the protocol: {reason}");
-    Error { code, message: message.into(), data: None }
-}
-
-/// Removes `"params": null`, with which Emacs ends a session, and which `tower-lsp` rejects.
-fn without_null(request: Request) -> Request {
-    if request.params() != Some(&Value::Null) {
-        return request;
-    }
-    let (method, id, _) = request.into_parts();
-    match id {
-        Some(id) => Request::build(method).id(id).finish(),
-        None => Request::build(method).finish(),
+impl<'a> Answer<'a> {
+    fn new(id: &'a Identifier, result: &'a Result<Value>) -> Answer<'a> {
+        let (result, error) = (result.as_ref().ok(), result.as_ref().err());
+        Answer { jsonrpc: "2.0", result, error, id: id.value() }
     }
 }
 
@@ -247,10 +225,7 @@ fn without_null(request: Request) -> Request {
 mod tests {
     use serde_json::json;
     use tokio::sync::mpsc::unbounded_channel;
-    use tower_lsp::{
-        jsonrpc::Result,
-        lsp_types::{InitializeParams, InitializeResult},
-    };
+    use tower_lsp::lsp_types::{InitializeParams, InitializeResult};
 
     use super::*;
 
@@ -303,7 +278,7 @@ mod tests {
             serve(input.as_bytes(), service, writer, exited).await
         });
         let body = |message: Vec<u8>| String::from_utf8(message).expect("UTF-8");
-        (reason, written.into_iter().flatten().map(body).skip(1).collect())
+        (reason, std::iter::from_fn(|| written.take()).map(body).skip(1).collect())
     }
 
     #[test]
@@ -349,10 +324,35 @@ mod tests {
             ("", -32700),
             ("{\"jsonrpc\":\"2.0\"}", -32600),
             ("{\"jsonrpc\":\"1.0\",\"method\":\"exit\"}", -32600),
+            ("[{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}]", -32600),
         ] {
             let (_, written) = served(&[body, plain]);
             assert_eq!(written.len(), 2, "{body}: {written:?}");
             assert!(written[0].contains(&code.to_string()), "{body}: {written:?}");
+        }
+    }
+
+    #[test]
+    fn identifiers_come_back_as_they_were_sent() {
+        for id in ["18446744073709551616", "-1.50", "1e3", "null", r#""\u0061""#] {
+            let message = |rest: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#);
+            let messages = [
+                message(r#""method":"plain""#),
+                message(r#""method":"$/x""#),
+                message(r#""method":"""#),
+                message(r#""method":7"#),
+                message(r#""method":"endless""#),
+                format!(r#"{{"jsonrpc":"2.0","method":"$/cancelRequest","params":{{"id":{id}}}}}"#),
+                message(r#""method":"raw""#),
+            ];
+            let (_, written) = served(&messages.each_ref().map(String::as_str));
+            let expected = ["[3]", "-32601", "-32601", "-32600", "-32800", "[1,2]"];
+            assert_eq!(written.len(), expected.len(), "{written:?}");
+            for (answer, part) in written.iter().zip(expected) {
+                let parts = [format!(r#""id":{id},"#), format!(r#""id":{id}}}"#)];
+                assert!(parts.iter().any(|id| answer.contains(id)), "{id}: {answer}");
+                assert!(answer.contains(part), "{part}: {answer}");
+            }
         }
     }
 

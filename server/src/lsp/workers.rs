@@ -12,12 +12,20 @@ use super::{
     event::{Event, Finished, Mailbox},
     snapshot::Snapshot,
 };
+use crate::allocator;
 
 /// The stack size, for the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;
 
 /// A job for a worker. The result is sent to the owner.
 pub(super) type Job = Box<dyn FnOnce(&Snapshot) -> Finished + Send>;
+
+/// What a worker does.
+enum Task {
+    Job(Snapshot, Job),
+    /// Takes back what the owner has freed.
+    Collect,
+}
 
 /// The workers.
 pub(super) struct Workers {
@@ -27,7 +35,7 @@ pub(super) struct Workers {
 
 enum Kind {
     /// A thread for each worker.
-    Threads(Vec<Sender<(Snapshot, Job)>>),
+    Threads(Vec<Sender<Task>>),
     /// One worker, which does a job when it is given one.
     Inline(Mailbox),
 }
@@ -38,12 +46,12 @@ impl Workers {
         let cores = thread::available_parallelism().map_or(2, usize::from);
         let threads: Vec<_> = (0..cores.clamp(2, 4))
             .filter_map(|number| {
-                let (sender, jobs) = channel();
+                let (sender, tasks) = channel();
                 let mailbox = mailbox.clone();
                 thread::Builder::new()
                     .name(format!("worker-{number}"))
                     .stack_size(STACK)
-                    .spawn(move || serve(number, &jobs, &mailbox))
+                    .spawn(move || serve(number, &tasks, &mailbox))
                     .ok()
                     .map(|_| sender)
             })
@@ -85,8 +93,16 @@ impl Workers {
         let worker = self.idle.swap_remove(first);
         match &self.kind {
             // Workers receive until the process ends.
-            Kind::Threads(threads) => drop(threads[worker].send((snapshot, job))),
-            Kind::Inline(mailbox) => work(worker, (snapshot, job), mailbox),
+            Kind::Threads(threads) => drop(threads[worker].send(Task::Job(snapshot, job))),
+            Kind::Inline(mailbox) => work(worker, snapshot, job, mailbox),
+        }
+    }
+
+    /// Makes each worker take back the memory that other threads have freed. A job that is given to it
+    /// in the meantime waits for a millisecond.
+    pub(super) fn collect(&self) {
+        if let Kind::Threads(threads) = &self.kind {
+            threads.iter().for_each(|thread| drop(thread.send(Task::Collect)));
         }
     }
 
@@ -96,13 +112,16 @@ impl Workers {
     }
 }
 
-fn serve(number: usize, jobs: &Receiver<(Snapshot, Job)>, mailbox: &Mailbox) {
-    while let Ok(job) = jobs.recv() {
-        work(number, job, mailbox);
+fn serve(number: usize, tasks: &Receiver<Task>, mailbox: &Mailbox) {
+    while let Ok(task) = tasks.recv() {
+        match task {
+            Task::Job(snapshot, job) => work(number, snapshot, job, mailbox),
+            Task::Collect => allocator::collect(),
+        }
     }
 }
 
-fn work(number: usize, (snapshot, job): (Snapshot, Job), mailbox: &Mailbox) {
+fn work(number: usize, snapshot: Snapshot, job: Job, mailbox: &Mailbox) {
     let finished = job(&snapshot);
     // A change in the owner waits for the snapshot: it is dropped before the message is sent.
     drop(snapshot);

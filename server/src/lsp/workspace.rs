@@ -6,13 +6,14 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, SystemTime},
 };
 
 use clock::Instant;
 use ide::symbols::{SymbolKind, listed};
+use parking_lot::{Condvar, Mutex};
 use semantics::{Database, test_panic::panic_if_requested};
 use syntax::{Encoding, LineIndex};
 use tower_lsp::lsp_types::{Range, Url};
@@ -67,14 +68,10 @@ struct State {
     scanned: Option<Instant>,
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Workspace {
     /// Returns the workspace folders.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
-        lock(&self.state.0).folders.clone()
+        self.state.0.lock().folders.clone()
     }
 
     /// Returns the innermost workspace folder of a file, or the file's own folder if there is none.
@@ -99,7 +96,7 @@ impl Workspace {
         let paths =
             |uris: &[Url]| -> Vec<PathBuf> { uris.iter().filter_map(paths::of_uri).collect() };
         let (added, removed) = (paths(added), paths(removed));
-        let mut state = lock(&self.state.0);
+        let mut state = self.state.0.lock();
         state.folders.retain(|folder| !removed.contains(folder) && !added.contains(folder));
         state.folders.extend(added);
         state.folders_changed = true;
@@ -107,7 +104,7 @@ impl Workspace {
 
     /// Scans the folders in the background if the last scan is stale.
     pub(super) fn scan(&self, encoding: Encoding) {
-        let mut state = lock(&self.state.0);
+        let mut state = self.state.0.lock();
         let is_fresh = state.scanned.is_some_and(|scanned| scanned.elapsed() < STALE);
         if state.scanning || is_fresh && !state.folders_changed {
             return;
@@ -123,7 +120,7 @@ impl Workspace {
         let (folders, known) = (state.folders.clone(), state.files.clone());
         let scan = move || {
             let files = panics::caught(|| read(&folders, &known, encoding));
-            let mut state = lock(&shared.0);
+            let mut state = shared.0.lock();
             if let Ok(files) = files {
                 state.files = Arc::new(files);
             }
@@ -141,11 +138,10 @@ impl Workspace {
     pub(super) fn files(&self, db: &Database, encoding: Encoding) -> Arc<Files> {
         self.scan(encoding);
         let deadline = Instant::now() + FIRST_SCAN;
-        let mut state = lock(&self.state.0);
+        let mut state = self.state.0.lock();
         while state.scanning && state.scanned.is_none() && Instant::now() < deadline {
             let pause = Duration::from_millis(2);
-            let waited = self.state.1.wait_timeout(state, pause);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.state.1.wait_for(&mut state, pause);
             poll(db);
         }
         state.files.clone()

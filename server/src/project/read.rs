@@ -1,9 +1,11 @@
 //! Reads the settings from the text of `relay.toml`.
 
+mod operators;
+
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
-use operators::similar;
-use semantics::{Code, Diagnostic, Level, nearest_code};
+use ::operators::similar;
+use semantics::{Code, Diagnostic, Level, Lint, NoLevel, Rules, nearest_code};
 use syntax::{TextRange, TextSize, format::Style};
 use toml::{
     Spanned,
@@ -23,8 +25,11 @@ struct Key {
 const KEYS: &[Key] = &[
     Key {
         path: "tvm",
-        takes: "true or false",
-        set: |project, value| set(&mut project.tvm, value.as_bool()),
+        takes: "true, false, or a release such as \"0.8\"",
+        set: |project, value| {
+            let rules = value.as_bool().map(Rules::of);
+            set(&mut project.tvm, rules.or_else(|| Rules::parse(value.as_str()?)))
+        },
     },
     Key {
         path: "prelude",
@@ -86,6 +91,8 @@ const KEYS: &[Key] = &[
 
 /// The table of the levels of codes.
 const LINTS: &str = "lints";
+/// The table of the operators of the project.
+const OPERATORS: &str = "operators";
 /// The levels, as a message lists them.
 const LEVELS: &str = "\"allow\", \"hint\", \"info\", \"warning\" or \"error\"";
 
@@ -171,8 +178,11 @@ impl Reader {
             let is_table = KEYS.iter().any(|key| key.path.starts_with(&format!("{path}.")));
             match value.get_ref() {
                 DeValue::Table(lints) if path == LINTS => self.read_lints(lints),
+                DeValue::Table(declared) if path == OPERATORS => {
+                    operators::read(self, declared);
+                }
                 DeValue::Table(inner) if is_table => self.read(inner, &path),
-                _ if is_table || path == LINTS => {
+                _ if is_table || path == LINTS || path == OPERATORS => {
                     let message = format!("`{path}` is a table");
                     let help = format!("write `[{path}]`, and its settings on the lines after it");
                     self.refuse(range(value.span()), message, Some(help));
@@ -183,7 +193,7 @@ impl Reader {
     }
 
     fn unknown(&mut self, at: TextRange, path: &str) {
-        let paths = KEYS.iter().map(|key| key.path).chain([LINTS]);
+        let paths = KEYS.iter().map(|key| key.path).chain([LINTS, OPERATORS]);
         let help = match similar::nearest(path, paths.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
             // A key may have been written outside its table.
@@ -204,7 +214,7 @@ impl Reader {
     fn read_lints(&mut self, lints: &DeTable<'_>) {
         for (key, value) in lints.iter() {
             let (name, at) = (key.get_ref().as_ref(), range(key.span()));
-            match Code::from_name(name) {
+            match Code::from_name(name).map(Lint::new) {
                 None => {
                     let help = match nearest_code(name) {
                         Some(near) => format!("did you mean `{near}`?"),
@@ -212,27 +222,23 @@ impl Reader {
                     };
                     self.refuse(at, format!("there is no code `{name}`"), Some(help));
                 }
-                Some(code) if !code.has_level() => {
-                    let message =
-                        format!("`{code}` is an error of the language, which has no level");
-                    let help = "warnings, remarks, hints and what TVM rejects have levels: \
-                                `relay-analyzer explain` lists them";
-                    self.refuse(at, message, Some(help.to_owned()));
+                Some(Err(error)) => {
+                    self.refuse(at, error.to_string(), Some(NoLevel::HELP.to_owned()));
                 }
-                Some(code) => self.read_level(code, value),
+                Some(Ok(lint)) => self.read_level(lint, value),
             }
         }
     }
 
-    fn read_level(&mut self, code: Code, value: &Spanned<DeValue<'_>>) {
+    fn read_level(&mut self, lint: Lint, value: &Spanned<DeValue<'_>>) {
         let name = value.get_ref().as_str();
         match name.and_then(Level::from_name) {
-            Some(level) => self.project.levels.set(code, level),
+            Some(level) => self.project.levels.set(lint, level),
             None => {
                 let names = Level::ALL.iter().map(|level| level.name());
                 let near = name.and_then(|name| similar::nearest(name, names));
                 let help = near.map(|near| format!("did you mean `{near}`?"));
-                let message = format!("the level of `{code}` is one of {LEVELS}");
+                let message = format!("the level of `{}` is one of {LEVELS}", lint.code());
                 self.refuse(range(value.span()), message, help);
             }
         }
@@ -241,7 +247,7 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use semantics::Severity;
+    use semantics::{DeclaredOperators, Severity};
 
     use super::*;
 
@@ -265,8 +271,9 @@ mod tests {
         );
         assert_eq!(problems, []);
         let mut levels = semantics::Levels::default();
-        levels.set(Code::UnusedBinding, Level::Report(Severity::Error));
-        levels.set(Code::TvmHole, Level::Allow);
+        let lint = |code| Lint::new(code).expect("it has a level");
+        levels.set(lint(Code::UnusedBinding), Level::Report(Severity::Error));
+        levels.set(lint(Code::TvmHole), Level::Allow);
         let run = interpreter::Limits {
             fuel: Some(1_000),
             memory: Some(3 << 20),
@@ -274,7 +281,8 @@ mod tests {
             depth: Some(9),
         };
         let expected = Project {
-            tvm: Some(true),
+            operators: DeclaredOperators::default(),
+            tvm: Some(Rules::of(true)),
             prelude: Some(false),
             levels,
             style: Some(Style::Reading),
@@ -290,7 +298,7 @@ mod tests {
     fn problems_have_places_and_a_way_out() {
         let cases = [
             ("tvn = true", "tvn: there is no setting `tvn`; did you mean `tvm`?"),
-            ("tvm = 1", "1: `tvm` takes true or false; "),
+            ("tvm = 1", "1: `tvm` takes true, false, or a release such as \"0.8\"; "),
             (
                 "[format]\nstile = \"tvm\"",
                 "stile: there is no setting `format.stile`; did you mean `format.style`?",
@@ -332,7 +340,7 @@ mod tests {
     #[test]
     fn valid_settings_survive_invalid_ones() {
         let (project, problems) = read("tvm = true\nprelude = = 1\n[lints]\nunused-binding = 1\n");
-        assert_eq!(project.tvm, Some(true));
+        assert_eq!(project.tvm, Some(Rules::of(true)));
         assert_eq!(problems.len(), 2, "{problems:?}");
         for text in ["\u{0}", "[", "a = \"", "[lints", "= 1", "tvm = yes", "ä = 1", "a.b.c = [1, {"]
         {

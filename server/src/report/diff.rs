@@ -7,9 +7,9 @@ mod json;
 mod replaces;
 mod values;
 
-pub(crate) use cost::{Cost, Totals, cost, cost_json};
+pub(crate) use cost::cost;
 pub(crate) use html::html;
-pub(crate) use human::{change_text, headline, human};
+pub(crate) use human::{change_note, change_text, headline, human};
 pub(crate) use json::json;
 use syntax::{Encoding, LineIndex, TextRange};
 pub(crate) use values::{run_json, run_text};

@@ -74,7 +74,43 @@ fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
         group = group.element(Level::HELP.message(help.as_ref()));
     }
     let width = WHOLE_LINE + 20;
-    Renderer::styled().decor_style(DecorStyle::Unicode).term_width(width).render(&[group])
+    let renderer = Renderer::styled().decor_style(DecorStyle::Unicode).term_width(width);
+    with_columns(renderer.render(&[group]), &path, &excerpts)
+}
+
+/// Replaces the columns of shortened lines in the headings `path:line:column` by those of the source: the
+/// renderer knows the excerpt alone.
+fn with_columns(rendered: String, path: &str, excerpts: &[Excerpt<'_>]) -> String {
+    let heading = format!("{path}:");
+    let mut out = String::with_capacity(rendered.len());
+    let mut rest = rendered.as_str();
+    // The title is before the first heading, and may mention the file.
+    let title = rest.find('\n').unwrap_or(0);
+    let mut from = title;
+    for excerpt in excerpts {
+        let Some(at) = rest[from..].find(&heading) else { break };
+        let line_at = from + at + heading.len();
+        let line = leading_digits(&rest[line_at..]);
+        let column_at = line_at + line.len() + 1;
+        let shown = leading_digits(rest.get(column_at..).unwrap_or_default());
+        let is_shown = |mark: &&MarkIn<'_>| {
+            Ok(mark.line) == line.parse() && Ok(mark.shown_column) == shown.parse()
+        };
+        if let Some(mark) = excerpt.marks.iter().find(is_shown) {
+            out += &rest[..column_at];
+            out += &mark.column.to_string();
+            rest = &rest[column_at + shown.len()..];
+            from = 0;
+        } else {
+            from = line_at;
+        }
+    }
+    out + rest
+}
+
+/// Returns the decimal digits at the start of a text.
+fn leading_digits(text: &str) -> &str {
+    &text[..text.bytes().take_while(u8::is_ascii_digit).count()]
 }
 
 /// Consecutive lines of the source, long ones shortened, with marks.
@@ -88,6 +124,12 @@ struct MarkIn<'a> {
     range: std::ops::Range<usize>,
     label: Option<Cow<'a, str>>,
     primary: bool,
+    /// The line, from 1.
+    line: usize,
+    /// The column in characters from 1, in the shortened line.
+    shown_column: usize,
+    /// The column in characters from 1, in the source.
+    column: usize,
 }
 
 /// Returns the excerpts of a diagnostic, with close lines together, and the primary one first.
@@ -131,7 +173,7 @@ fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a
         last = Some(line);
         let on_line: Vec<_> =
             marks.iter().filter(|(range, ..)| line_of(range.start()) == line).copied().collect();
-        add_line(&mut excerpt, text, content(line), &on_line);
+        add_line(&mut excerpt, text, line + 1, content(line), &on_line);
     }
     groups.push(excerpt);
     // The primary mark first.
@@ -145,6 +187,7 @@ fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a
 fn add_line<'a>(
     excerpt: &mut Excerpt<'a>,
     text: &str,
+    number: usize,
     line: TextRange,
     marks: &[(TextRange, Option<&'a str>, bool)],
 ) {
@@ -169,6 +212,7 @@ fn add_line<'a>(
             }
         }
     }
+    let line_base = excerpt.text.len();
     for (from, to) in windows {
         if from > start {
             excerpt.text += "… ";
@@ -180,7 +224,10 @@ fn add_line<'a>(
             if at >= from && until <= to {
                 let range = base + (at - from)..base + (until - from);
                 let label = label.map(escape::terminal);
-                excerpt.marks.push(MarkIn { range, label, primary });
+                let shown_column = excerpt.text[line_base..range.start].chars().count() + 1;
+                let column = text[start..at].chars().count() + 1;
+                let line = number;
+                excerpt.marks.push(MarkIn { range, label, primary, line, shown_column, column });
             }
         }
         if to < end {

@@ -4,71 +4,37 @@ use std::io::Write;
 
 use ide::highlight::{Highlight, Highlights};
 use semantics::{Code, Diagnostic, Severity, TypeAt};
-use serde::Serialize;
 use serde_json::{Value, json};
 use syntax::{Encoding, LineIndex, TextRange};
 
 use super::{Checked, escape};
-
-/// A diagnostic as JSON: offsets in bytes, lines and columns from 0, columns in UTF-16 code units.
-#[derive(Serialize)]
-pub(crate) struct JsonDiagnostic<'a> {
-    code: &'a str,
-    pub(crate) severity: &'a str,
-    message: &'a str,
-    start: u32,
-    end: u32,
-    line: u32,
-    column: u32,
-    related: Vec<JsonRelated<'a>>,
-    help: Option<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fixes: Vec<JsonFix<'a>>,
-    /// The excerpt, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rendered: Option<String>,
-}
-
-#[derive(Serialize)]
-struct JsonRelated<'a> {
-    message: &'a str,
-    start: u32,
-    end: u32,
-}
-
-#[derive(Serialize)]
-struct JsonFix<'a> {
-    title: &'a str,
-    edits: Vec<JsonEdit<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonEdit<'a> {
-    start: u32,
-    end: u32,
-    text: &'a str,
-}
+use crate::protocol;
 
 fn bounds(range: TextRange) -> (u32, u32) {
     (range.start().into(), range.end().into())
 }
 
-impl<'a> JsonDiagnostic<'a> {
-    pub(crate) fn new(diagnostic: &'a Diagnostic, lines: &LineIndex) -> JsonDiagnostic<'a> {
+impl<'a> protocol::Diagnostic<'a> {
+    /// Converts a diagnostic. `rendered` is its excerpt, if requested.
+    pub(crate) fn new(
+        diagnostic: &'a Diagnostic,
+        lines: &LineIndex,
+        rendered: Option<String>,
+    ) -> protocol::Diagnostic<'a> {
         let position = lines.line_column(diagnostic.range.start(), Encoding::Utf16);
         let (start, end) = bounds(diagnostic.range);
         let related = diagnostic.related.iter().map(|related| {
             let (start, end) = bounds(related.range);
-            JsonRelated { message: &related.message, start, end }
+            protocol::RelatedPlace { message: &related.message, start, end }
         });
         let fixes = diagnostic.fixes.iter().map(|fix| {
             let edits = fix.edits.iter().map(|(range, text)| {
                 let (start, end) = bounds(*range);
-                JsonEdit { start, end, text }
+                protocol::Edit { start, end, text }
             });
-            JsonFix { title: &fix.title, edits: edits.collect() }
+            protocol::Fix { title: &fix.title, edits: edits.collect() }
         });
-        JsonDiagnostic {
+        protocol::Diagnostic {
             code: diagnostic.code.name(),
             severity: diagnostic.severity.name(),
             message: &diagnostic.message,
@@ -79,36 +45,25 @@ impl<'a> JsonDiagnostic<'a> {
             related: related.collect(),
             help: diagnostic.help.as_deref(),
             fixes: fixes.collect(),
-            rendered: None,
+            rendered,
         }
-    }
-
-    /// Adds the excerpt.
-    pub(crate) fn with_excerpt(self, rendered: Option<String>) -> JsonDiagnostic<'a> {
-        JsonDiagnostic { rendered, ..self }
     }
 }
 
 /// Returns one line: `{"path", "diagnostics"}`.
 pub(crate) fn json_line(checked: &Checked) -> String {
-    let diagnostics: Vec<_> =
-        checked.diagnostics.iter().map(|d| JsonDiagnostic::new(d, checked.lines())).collect();
-    format!("{}\n", json!({ "path": checked.path, "diagnostics": diagnostics }))
+    let convert = |d| protocol::Diagnostic::new(d, checked.lines(), None);
+    let diagnostics = checked.diagnostics.iter().map(convert).collect();
+    let line = protocol::CheckedFile { path: &checked.path, diagnostics };
+    // Numbers, strings and lists serialise without errors.
+    serde_json::to_string(&line).unwrap_or_default() + "\n"
 }
 
-/// A type and its range.
-#[derive(Serialize)]
-pub(crate) struct JsonType {
-    start: u32,
-    end: u32,
-    #[serde(rename = "type")]
-    ty: String,
-}
-
-pub(crate) fn json_types(types: Vec<TypeAt>) -> Vec<JsonType> {
+/// Returns the types with their ranges.
+pub(crate) fn json_types(types: Vec<TypeAt>) -> Vec<protocol::TypedRange> {
     let line = |at: TypeAt| {
         let (start, end) = bounds(at.range);
-        JsonType { start, end, ty: at.ty.to_string() }
+        protocol::TypedRange { start, end, ty: at.ty.to_string() }
     };
     types.into_iter().map(line).collect()
 }

@@ -1,12 +1,9 @@
 //! Compares the results of two functions, and of their paired calls, on random inputs.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-};
+use std::collections::{HashMap, HashSet};
 
 use diff::{Pair, PairKind};
-use interpreter::{Limits, Machine, Measured, Observer, Tensor, Value};
+use interpreter::{Limits, Measured, Observer, Tensor, Value};
 use semantics::{Database, Def, SourceFile, View};
 use syntax::TextRange;
 
@@ -14,6 +11,7 @@ use super::{
     arguments::{self, Inputs},
     failure,
 };
+use crate::allocator::limited_machine;
 
 /// The comparison of the results of two functions.
 pub(crate) enum Agreement {
@@ -109,14 +107,9 @@ fn run_both(
     if parameter_types(&view_a) != parameter_types(&view_b) {
         return Err("the parameter types of both sides differ".to_owned());
     }
-    let mut machine = Machine::new(db_a).limited(Limits::generous());
-    let inputs = Inputs {
-        given: Vec::new(),
-        archives: Vec::new(),
-        params: Vec::new(),
-        seed: Some(seed),
-        folder: PathBuf::new(),
-    };
+    let mut machine = limited_machine(db_a, Limits::generous());
+    let inputs =
+        Inputs { given: Vec::new(), archives: Vec::new(), params: Vec::new(), seed: Some(seed) };
     let watch = machine.begin();
     let values = match watch.within(|| arguments::gather(&view_a, &inputs, &mut |_| None)) {
         Ok(Ok(arguments)) => arguments.values,
@@ -126,7 +119,7 @@ fn run_both(
     let first = machine
         .run(before, values.clone(), Some(kept_a))
         .map_err(|fault| failure(db_a, before, &fault))?;
-    let mut machine = Machine::new(db_b).limited(Limits::generous());
+    let mut machine = limited_machine(db_b, Limits::generous());
     let second =
         machine.run(after, values, Some(kept_b)).map_err(|fault| failure(db_b, after, &fault))?;
     Ok((first, second))

@@ -5,20 +5,27 @@ mod draw;
 mod image;
 mod written;
 
-use std::{collections::HashMap, fmt::Display, path::PathBuf};
+use std::{
+    collections::HashMap,
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 
 use arrays::{Array, Error};
-use interpreter::Value;
+use ide::words;
+use interpreter::{FaultKind, Value};
 use semantics::{
     Code, Diagnostic, View,
     adt::Constructor,
-    body::{LocalRef, Name, UnitKind},
+    body::{LocalRef, Name},
     module::ModuleTypes,
 };
+use serde_json::Value as Json;
 use syntax::TextRange;
 use types::{AdtType, DataType, Dim, Type, TypeArg};
 
 use super::files::Named;
+use crate::protocol::RunError;
 use archives::Files;
 use draw::Draw;
 use written::Written;
@@ -28,16 +35,13 @@ use written::Written;
 pub(crate) struct Inputs {
     /// The arguments that are given for parameters.
     pub(crate) given: Vec<Given>,
-    /// Archives with arrays by parameter name, or `i0`, `i1`, … by position. Positions count
-    /// tensors, all those of a tuple, so that `i1` is the same in an archive and on the command
-    /// line.
+    /// Files with arrays by parameter name, or `i0`, `i1`, … by position. Positions count tensors,
+    /// all those of a tuple, so that `i1` is the same in a file and on the command line.
     pub(crate) archives: Vec<Named>,
-    /// Parameter files of TVM.
+    /// Files of parameters, over which the archives take precedence.
     pub(crate) params: Vec<Named>,
     /// The seed of the random values for missing arguments.
     pub(crate) seed: Option<u64>,
-    /// The folder to which paths of `.npy` files are relative.
-    pub(crate) folder: PathBuf,
 }
 
 /// An argument that is given for a parameter: a number, a JSON list of numbers, or the path of a
@@ -48,8 +52,35 @@ pub(crate) struct Given {
     pub(crate) name: String,
     /// The text of the value.
     pub(crate) text: String,
+    /// The folder to which paths of `.npy` files are relative.
+    pub(crate) folder: PathBuf,
     /// True if it comes from a file of the workspace: files that it names must lie in the folder.
     pub(crate) is_remote: bool,
+}
+
+impl Given {
+    /// Returns an argument that is a number, a list of numbers, or the text of a value in JSON.
+    ///
+    /// # Errors
+    /// The message for another value.
+    pub(crate) fn of_json(
+        name: &str,
+        value: &Json,
+        folder: &Path,
+        is_remote: bool,
+    ) -> Result<Given, String> {
+        let text = match value {
+            Json::String(text) => text.clone(),
+            Json::Number(_) | Json::Bool(_) | Json::Array(_) => value.to_string(),
+            Json::Null | Json::Object(_) => {
+                return Err(format!(
+                    "the argument `{name}` is {value}: it takes a number, a list of numbers, \
+                     or the name of a `.npy` file"
+                ));
+            }
+        };
+        Ok(Given { name: name.to_owned(), text, folder: folder.to_owned(), is_remote })
+    }
 }
 
 /// The arguments of a run.
@@ -60,6 +91,22 @@ pub(crate) struct Arguments {
     pub(crate) drawn: Vec<String>,
     /// Warnings about the files.
     pub(crate) warnings: Vec<String>,
+}
+
+impl Arguments {
+    /// Returns which arguments are random, as in `` `%x` is random (seed 1)``; `None` if there are none.
+    pub(crate) fn random(&self, seed: u64) -> Option<String> {
+        let what = match self.drawn.as_slice() {
+            [] => return None,
+            [one] => format!("`%{one}` is"),
+            [first, rest @ ..] if rest.len() < 4 => {
+                let rest: Vec<String> = rest.iter().map(|name| format!("`%{name}`")).collect();
+                format!("`%{first}`, {} are", rest.join(", "))
+            }
+            many => format!("{} arguments are", many.len()),
+        };
+        Some(format!("{what} random (seed {seed})"))
+    }
 }
 
 /// An error in the arguments.
@@ -82,6 +129,19 @@ impl From<String> for ArgumentError {
 impl ArgumentError {
     fn help(self, help: impl Into<String>) -> ArgumentError {
         ArgumentError { help: Some(help.into()), ..self }
+    }
+
+    /// Converts the error to the type of the protocol.
+    pub(crate) fn document<P>(&self) -> RunError<P> {
+        RunError {
+            code: FaultKind::Input.code().name(),
+            message: self.message.clone(),
+            help: self.help.clone(),
+            arguments: Vec::new(),
+            trace: Vec::new(),
+            omitted: 0,
+            range: None,
+        }
     }
 
     /// Converts the error to a diagnostic at the parameter, or at the definition at `def`.
@@ -139,9 +199,22 @@ pub(crate) fn gather(
     let params = parameters(view);
     let mut files = Files::open(inputs, &params)?;
     let mut given: HashMap<String, Value> = HashMap::new();
-    for Given { name, text, is_remote } in &inputs.given {
-        let name = name.trim().trim_start_matches('%').to_owned();
+    // The names by which each parameter that is no tuple is given.
+    let mut names: HashMap<&str, &str> = HashMap::new();
+    for Given { name: written, text, folder, is_remote } in &inputs.given {
+        let written = written.trim().trim_start_matches('%');
+        let name = written.to_owned();
         let Place { param, leaf } = place(&params, &name).ok_or_else(|| unknown(&params, &name))?;
+        // A recalled argument stays behind one that is given.
+        if !matches!(param.ty, Type::Tuple(_))
+            && !is_remote
+            && let Some(other) =
+                names.insert(&param.name, written).filter(|other| *other != written)
+        {
+            let message =
+                format!("`%{}` is given twice: as `{other}` and as `{written}`", param.name);
+            return Err(param.error(message));
+        }
         let ty = leaf.as_ref().map_or(&param.ty, |leaf| &leaf.ty);
         let text = text.trim();
         if image::is_image(text) {
@@ -149,12 +222,8 @@ pub(crate) fn gather(
             return Err(error.help(image::help(text, &param.name, ty)));
         }
         let written = Written::parse(text).map_err(|problem| param.error(problem))?;
-        let mut reader = written::Reader {
-            types: &view.types,
-            folder: &inputs.folder,
-            is_remote: *is_remote,
-            functions,
-        };
+        let mut reader =
+            written::Reader { types: &view.types, folder, is_remote: *is_remote, functions };
         let value = reader.value(&written, ty).map_err(|problem| {
             let what = match &leaf {
                 Some(_) if matches!(param.ty, Type::Tuple(_)) => {
@@ -230,6 +299,15 @@ fn unknown(params: &[Param], name: &str) -> ArgumentError {
     let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
     let message = match names.as_slice() {
         [] => format!("there is no parameter `{name}`: the function has none"),
+        names if archives::position(name).is_some() => {
+            let count: usize = params.iter().map(|param| leaves_of(&param.ty)).sum();
+            format!(
+                "there is no parameter `{name}`: the function takes {} by position, and the parameters \
+                 are: {}",
+                words::counted(count as u64, "tensor"),
+                shortened(names.iter(), ", ")
+            )
+        }
         names => format!(
             "there is no parameter `{name}`; the parameters are: {}",
             shortened(names.iter(), ", ")
@@ -298,7 +376,12 @@ fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<
 /// Returns the constructors of a data type with the types of their fields.
 fn constructors(adt: &AdtType, types: &ModuleTypes) -> Vec<(Name, Vec<Type>)> {
     let Some(known) = types.adt(adt.name()) else { return Vec::new() };
-    let args: Vec<TypeArg> = adt.args().iter().cloned().map(TypeArg::Type).collect();
+    let args = known.params.iter().zip(adt.args());
+    let args: Vec<TypeArg> = args
+        .map(|(param, arg)| {
+            arg.as_argument(param.kind()).unwrap_or_else(|| TypeArg::Type(arg.clone()))
+        })
+        .collect();
     let fields = |constructor: &Constructor| match &constructor.ty {
         Type::Poly(poly) => match poly.open(&args).ty {
             Type::Func(func) => func.params().to_vec(),
@@ -313,20 +396,14 @@ fn no_tensors(dtype: DataType) -> String {
     format!("arrays of {dtype} are not supported")
 }
 
-/// Returns the parameters of a function, or the `free_var`s of a bare expression.
+/// Returns the parameters of a run.
 fn parameters(view: &View<'_>) -> Vec<Param> {
-    let mut params = Vec::new();
-    for (number, unit) in view.body.units() {
-        let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-        let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
-        for &binder in header.iter().chain(&free) {
-            let name = unit.binder(binder).name.trim_start_matches('%').to_owned();
-            let binding = LocalRef { unit: number, binder };
-            let (ty, range) = (view.binding_type(binding).clone(), view.binding_range(binding));
-            params.push(Param { name, ty, range });
-        }
-    }
-    params
+    let param = |binding: LocalRef| {
+        let binder = view.unit(binding.unit).binder(binding.binder);
+        let name = binder.name.trim_start_matches('%').to_owned();
+        Param { name, ty: view.binding_type(binding).clone(), range: view.binding_range(binding) }
+    };
+    view.parameters().into_iter().map(param).collect()
 }
 
 /// The parameter or tensor that a name refers to.
@@ -449,7 +526,7 @@ fn fit(value: Value, ty: &Type) -> Result<Value, String> {
 ///
 /// # Errors
 /// The description of the tensor, with a hint: a text that follows a comma or a colon.
-fn takes(ty: &Type, dtype: DataType, shape: &[usize]) -> Result<(), String> {
+pub(crate) fn takes(ty: &Type, dtype: DataType, shape: &[usize]) -> Result<(), String> {
     let given = Type::tensor(shape.iter().map(|&size| Dim::known(size as i64)), dtype);
     let wrong = Err(format!("the array given is {given}"));
     let Type::Tensor(expected) = ty else {

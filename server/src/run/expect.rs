@@ -13,7 +13,7 @@ const RELATIVE: f64 = 1e-5;
 /// The largest number of tensors in a result.
 const MAX_LEAVES: usize = 1 << 16;
 
-/// Compares a result with the arrays `o0`, `o1`, … of a `.npz` file, or that of a `.npy` file.
+/// Compares a result with the arrays `o0`, `o1`, … of an archive, or that of a `.npy` file.
 /// Returns a message for each tensor that differs.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
         let expected = source.npy().and_then(arrays::Array::read).map_err(fail)?;
         return Ok(difference("o0", own, &expected).into_iter().collect());
     }
-    let archive = Archive::npz(source).map_err(fail)?;
+    let archive = Archive::open(source).map_err(fail)?;
     let mut found = Vec::new();
     for (number, own) in leaves.iter().enumerate() {
         let name = format!("o{number}");

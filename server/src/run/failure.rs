@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use interpreter::{Fault, FaultKind, Step};
 use semantics::{Database, Def, Diagnostic, SourceFile};
-use serde_json::{Value as Json, json};
 use syntax::{LineIndex, TextRange};
+
+use crate::protocol::{RunError, TracePlace, TraceStep};
 
 /// Converts a failure to a diagnostic in the file of `def`, at the innermost call in that file. The
 /// calls around it in the same file are related places.
@@ -122,24 +123,24 @@ impl<'a> Places<'a> {
         step.place.map_or_else(String::new, |place| format!(" at {}", self.name(place)))
     }
 
-    /// Converts a failure to JSON.
-    pub(crate) fn json(&mut self, fault: &Fault) -> Json {
-        let steps: Vec<Json> = fault
-            .trace
-            .iter()
-            .map(|step| {
-                let place = step.place.map(|(file, range)| {
-                    json!({
-                        "at": self.name((file, range)),
-                        "start": u32::from(range.start()), "end": u32::from(range.end()),
-                    })
-                });
-                json!({ "function": step.function, "place": place })
-            })
-            .collect();
-        json!({
-            "code": fault.kind.code().name(), "message": fault.message, "arguments": fault.arguments,
-            "trace": steps, "omitted": fault.omitted,
-        })
+    /// Converts a failure to the type of the protocol. `range` is its place in the document.
+    pub(crate) fn error<P>(&mut self, fault: &Fault, range: Option<P>) -> RunError<P> {
+        let trace = fault.trace.iter().map(|step| TraceStep {
+            function: step.function.clone(),
+            place: step.place.map(|(file, range)| TracePlace {
+                at: self.name((file, range)),
+                start: range.start().into(),
+                end: range.end().into(),
+            }),
+        });
+        RunError {
+            code: fault.kind.code().name(),
+            message: fault.message.clone(),
+            help: None,
+            arguments: fault.arguments.clone(),
+            trace: trace.collect(),
+            omitted: fault.omitted,
+            range,
+        }
     }
 }

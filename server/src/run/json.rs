@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use types::ElementKind;
 
 use super::{show::not_finite, summary::Summary};
+use crate::protocol::Profile;
 
 /// The largest depth of a value; deeper parts are `null`.
 const DEPTH: usize = 100;
@@ -25,8 +26,42 @@ pub(crate) fn within(value: &Value, limit: usize) -> Json {
     if !fits(value, 0, limit, &mut left) {
         return Json::Null;
     }
-    serde_json::to_value(Shown { value, depth: 0, limit, extra: &[], saved: false })
+    serde_json::to_value(Shown { value, depth: 0, limit, extra: Extras::NONE, saved: false })
         .unwrap_or_default()
+}
+
+/// The fields that follow those of the outermost object of a value.
+#[derive(Default)]
+pub(crate) struct Extras<'e> {
+    /// The profile, if requested.
+    pub(crate) profile: Option<Profile<String>>,
+    /// The warnings about the files of the arguments; omitted if there are none.
+    pub(crate) warnings: &'e [String],
+    /// The differences from the expected value, if one is given.
+    pub(crate) differences: Option<&'e [String]>,
+}
+
+impl Extras<'_> {
+    /// The fields of a part of a value.
+    const NONE: &'static Extras<'static> =
+        &Extras { profile: None, warnings: &[], differences: None };
+
+    fn is_empty(&self) -> bool {
+        self.profile.is_none() && self.warnings.is_empty() && self.differences.is_none()
+    }
+
+    fn serialize<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        if let Some(profile) = &self.profile {
+            map.serialize_entry("profile", profile)?;
+        }
+        if !self.warnings.is_empty() {
+            map.serialize_entry("warnings", self.warnings)?;
+        }
+        if let Some(differences) = self.differences {
+            map.serialize_entry("differences", differences)?;
+        }
+        Ok(())
+    }
 }
 
 /// Writes a value and a line break as a stream, as the text of all elements may exceed memory.
@@ -37,7 +72,7 @@ pub(crate) fn within(value: &Value, limit: usize) -> Json {
 /// The output cannot be written.
 pub(crate) fn write(
     value: &Value,
-    extra: &[(&'static str, Json)],
+    extra: &Extras<'_>,
     saved: bool,
     mut out: impl Write,
 ) -> io::Result<()> {
@@ -74,7 +109,7 @@ struct Shown<'v> {
     value: &'v Value,
     depth: usize,
     limit: usize,
-    extra: &'v [(&'static str, Json)],
+    extra: &'v Extras<'v>,
     saved: bool,
 }
 
@@ -112,14 +147,13 @@ impl Serialize for Shown<'_> {
             Value::Ref(cell) => {
                 let value = &cell.get();
                 // The content of a reference is in no file.
-                let shown = Shown { value, depth: depth + 1, limit, extra: &[], saved: false };
+                let shown =
+                    Shown { value, depth: depth + 1, limit, extra: Extras::NONE, saved: false };
                 map.serialize_entry("ref", &shown)?;
             }
             Value::Empty => {}
         }
-        for (key, value) in extra {
-            map.serialize_entry(key, value)?;
-        }
+        extra.serialize(&mut map)?;
         map.end()
     }
 }
@@ -134,7 +168,7 @@ struct Fields<'v> {
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let &Fields { fields, depth, limit, saved } = self;
-        let shown = |value| Shown { value, depth, limit, extra: &[], saved };
+        let shown = |value| Shown { value, depth, limit, extra: Extras::NONE, saved };
         to.collect_seq(fields.iter().take(limit).map(shown))
     }
 }
@@ -179,7 +213,8 @@ mod tests {
 
     use super::*;
 
-    fn written(value: &Value, extra: &[(&'static str, Json)]) -> Json {
+    fn written(value: &Value, warnings: &[String]) -> Json {
+        let extra = &Extras { warnings, ..Extras::default() };
         let mut bytes = Vec::new();
         write(value, extra, false, &mut bytes).expect("it can be written");
         assert_eq!(bytes.last(), Some(&b'\n'));
@@ -216,8 +251,8 @@ mod tests {
     #[test]
     fn extra_fields_follow_the_value() {
         let pair = Value::tuple([Tensor::scalar(1i32).into(), Value::tuple([])]);
-        let shown = written(&pair, &[("profile", json!(7))]);
-        assert_eq!(shown["profile"], 7);
+        let shown = written(&pair, &["odd".to_owned()]);
+        assert_eq!(shown["warnings"], json!(["odd"]));
         assert_eq!(shown["tuple"][1], json!({ "tuple": [] }));
         assert_eq!(within(&pair, 0)["tuple"], json!([]));
     }
@@ -229,7 +264,8 @@ mod tests {
             value = Value::tuple([value.clone(), value]);
         }
         assert_eq!(within(&value, 1000), Json::Null);
-        let error = write(&value, &[], false, io::sink()).expect_err("it has too many parts");
+        let error =
+            write(&value, Extras::NONE, false, io::sink()).expect_err("it has too many parts");
         assert!(error.to_string().contains("parts"), "{error}");
     }
 

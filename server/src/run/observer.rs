@@ -1,34 +1,65 @@
-//! Observes a run: displays its progress if it is slow, and measures it if requested.
+//! Observes a run of the command line: displays its progress if it is slow, and measures it if requested.
 
 use interpreter::{Measured, Observer, Value};
 use semantics::SourceFile;
 use syntax::TextRange;
 
-use super::profile::Profile;
-use crate::progress::Progress;
+use super::{arguments::Arguments, execute::RunObserver, profile::Profile};
+use crate::{progress::Progress, report::stderr};
 
 /// The number of bindings between updates of the progress.
 const STEP: u64 = 16;
 
 /// Observes a run.
-pub(crate) struct Watched<'p> {
-    profile: Option<&'p mut Profile>,
-    progress: Progress,
+pub(crate) struct TerminalObserver {
+    /// The profile, if requested.
+    pub(crate) profile: Option<Profile>,
+    /// True if progress, warnings and random arguments are displayed.
+    is_shown: bool,
+    /// The number of bindings of the function; a recursive one binds more.
+    total: usize,
+    /// The seed of random arguments.
+    seed: Option<u64>,
+    progress: Option<Progress>,
     bound: u64,
 }
 
-impl<'p> Watched<'p> {
-    /// Creates the observer of a function with `total` bindings; a recursive function binds more.
-    pub(crate) fn new(is_shown: bool, total: usize, profile: Option<&'p mut Profile>) -> Self {
-        Watched { profile, progress: Progress::new(is_shown, total, "bindings"), bound: 0 }
+impl TerminalObserver {
+    /// Creates the observer of a function with `total` bindings.
+    pub(crate) fn new(
+        is_shown: bool,
+        total: usize,
+        seed: Option<u64>,
+        profile: Option<Profile>,
+    ) -> TerminalObserver {
+        TerminalObserver { profile, is_shown, total, seed, progress: None, bound: 0 }
+    }
+
+    /// Removes the progress and returns the profile.
+    pub(crate) fn into_profile(self) -> Option<Profile> {
+        self.profile
     }
 }
 
-impl Observer for Watched<'_> {
+impl RunObserver for TerminalObserver {
+    fn started(&mut self, arguments: &Arguments) {
+        if self.is_shown {
+            if let Some(random) = self.seed.and_then(|seed| arguments.random(seed)) {
+                stderr::note(&random);
+            }
+            arguments.warnings.iter().for_each(|warning| stderr::warning(warning));
+        }
+        self.progress = Some(Progress::new(self.is_shown, self.total, "bindings"));
+    }
+}
+
+impl Observer for TerminalObserver {
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
         self.bound += 1;
-        if self.bound.is_multiple_of(STEP) {
-            self.progress.advance(STEP);
+        if self.bound.is_multiple_of(STEP)
+            && let Some(progress) = &self.progress
+        {
+            progress.advance(STEP);
         }
         if let Some(profile) = &mut self.profile {
             profile.bound(place, value);
@@ -36,7 +67,7 @@ impl Observer for Watched<'_> {
     }
 
     fn measures(&self) -> bool {
-        self.profile.as_ref().is_some_and(|profile| profile.measures())
+        self.profile.as_ref().is_some_and(Profile::measures)
     }
 
     fn called(&mut self, call: &Measured<'_>) {

@@ -7,10 +7,10 @@ use ide::words;
 use interpreter::{Measured, Observer, Value};
 use operators::{Cost, CostCall};
 use semantics::{Db, Def, DefKind, ExprRef, SourceFile, View, body::Expr};
-use serde_json::{Value as Json, json};
 use syntax::TextRange;
 
 use super::failure::Places;
+use crate::protocol;
 
 /// The number of bindings in a table.
 const MAX_ROWS: usize = 20;
@@ -32,8 +32,8 @@ struct Part {
     calls: u64,
     time: Duration,
     macs: u64,
-    /// True if the multiply-accumulates of some calls are unknown.
-    untold: bool,
+    /// True if the multiply-accumulates of some calls are undefined.
+    has_undefined_macs: bool,
     bytes: u64,
 }
 
@@ -42,13 +42,28 @@ impl Part {
         self.calls += other.calls;
         self.time += other.time;
         self.macs = self.macs.saturating_add(other.macs);
-        self.untold |= other.untold;
+        self.has_undefined_macs |= other.has_undefined_macs;
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
 
     fn macs(&self) -> String {
         let known = if self.macs > 0 { words::number(self.macs) } else { String::new() };
-        if self.untold { format!("{known}?") } else { known }
+        if self.has_undefined_macs { format!("{known}?") } else { known }
+    }
+}
+
+impl Part {
+    fn totals(&self) -> protocol::CallTotals {
+        let count = |value: u64, text: String| protocol::Count { value, text };
+        protocol::CallTotals {
+            calls: count(self.calls, words::number(self.calls)),
+            time: seconds(self.time),
+            macs: protocol::Amount::new(
+                (!self.has_undefined_macs).then_some(self.macs),
+                self.macs(),
+            ),
+            bytes: count(self.bytes, words::bytes(self.bytes)),
+        }
     }
 }
 
@@ -84,7 +99,7 @@ impl Observer for Profile {
             calls: 1,
             time: call.time,
             macs: macs.unwrap_or(0),
-            untold: macs.is_none(),
+            has_undefined_macs: macs.is_none(),
             bytes,
         });
     }
@@ -214,51 +229,39 @@ impl Profile {
         )
     }
 
-    /// Converts the profile to JSON, with at most `limit` bindings, operators and layers each.
+    /// Converts the profile to the type of the protocol, with at most `limit` bindings, operators and layers each.
     /// `place` converts the place of a call.
-    pub(crate) fn json(
+    pub(crate) fn document<P>(
         &self,
         db: &dyn Db,
         took: Duration,
         limit: usize,
-        place: &mut dyn FnMut((SourceFile, TextRange)) -> Json,
-    ) -> Json {
-        let part = |part: &Part| {
-            json!({
-                "calls": part.calls, "seconds": part.time.as_secs_f64(),
-                "macs": if part.untold { Json::Null } else { json!(part.macs) },
-                "bytes": part.bytes,
-            })
-        };
-        let bindings: Vec<Json> = self
-            .rows(db)
-            .iter()
-            .take(limit)
-            .map(|row| {
-                let mut shown = part(row.part);
-                shown["binding"] = json!(row.binding);
-                shown["operator"] = json!(row.operator);
-                shown["function"] = json!(row.part.function);
-                shown["at"] = place(row.place);
-                shown
-            })
-            .collect();
-        let named = |what: &str, name: &str, group: &Part| {
-            let mut shown = part(group);
-            shown[what] = json!(name);
-            shown
-        };
-        let operators = self.by_operator();
-        let operators = operators.iter().take(limit).map(|(name, p)| named("operator", name, p));
-        let layers = self.by_layer(db);
-        let layers = layers.iter().take(limit).map(|(name, p)| named("layer", name, p));
-        let mut total = part(&self.total());
-        total["wall"] = json!(took.as_secs_f64());
-        total["cut"] = json!(!self.measures());
-        json!({
-            "bindings": bindings, "operators": operators.collect::<Vec<_>>(),
-            "layers": layers.collect::<Vec<_>>(), "total": total,
-        })
+        place: &mut dyn FnMut((SourceFile, TextRange)) -> P,
+    ) -> protocol::Profile<P> {
+        let rows = self.rows(db);
+        let bindings = rows.iter().take(limit).map(|row| protocol::CallSite {
+            binding: row.binding.clone(),
+            operator: row.operator,
+            function: row.part.function.clone(),
+            at: place(row.place),
+            totals: row.part.totals(),
+        });
+        let operators = self.by_operator().into_iter().take(limit);
+        let operators = operators
+            .map(|(operator, part)| protocol::OperatorTotals { operator, totals: part.totals() });
+        let layers = self.by_layer(db).into_iter().take(limit);
+        let layers =
+            layers.map(|(layer, part)| protocol::LayerTotals { layer, totals: part.totals() });
+        protocol::Profile {
+            bindings: bindings.collect(),
+            operators: operators.collect(),
+            layers: layers.collect(),
+            total: protocol::ProfileTotal {
+                totals: self.total().totals(),
+                wall: seconds(took),
+                cut: !self.measures(),
+            },
+        }
     }
 }
 
@@ -285,6 +288,10 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
         }
     }
     found
+}
+
+fn seconds(time: Duration) -> protocol::Seconds {
+    protocol::Seconds { value: time.as_secs_f64(), text: milliseconds(time) }
 }
 
 fn milliseconds(time: Duration) -> String {

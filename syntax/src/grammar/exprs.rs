@@ -29,7 +29,9 @@ pub(super) fn opt_expr(p: &mut Parser<'_>) -> Option<Completed> {
     infix(p, 0)
 }
 
-/// Returns the precedence of a binary operator, 0 for other tokens. `&&` and `||` are the manual's.
+/// Returns the precedence of a binary operator, 0 for other tokens, and [`mistakes::FOREIGN`] for tokens that follow
+/// an operand in other languages alone. `&&` and `||` are the manual's, and
+/// `:=` is that of TVM 0.6 and 0.7.
 fn binding_power(kind: SyntaxKind) -> u8 {
     match kind {
         T!["*"] | T!["/"] => 12,
@@ -38,12 +40,15 @@ fn binding_power(kind: SyntaxKind) -> u8 {
         T!["=="] | T!["!="] => 7,
         T!["&&"] => 5,
         T!["||"] => 4,
+        T![":="] => 1,
+        PERCENT | LOCAL | GRAPH | GLOBAL | AT | UNKNOWN | QUESTION | IF_KW | IDENT | L_BRACK
+        | L_BRACE | FAT_ARROW | THIN_ARROW | INT | FLOAT | COLON | CARET => mistakes::FOREIGN,
         _ => 0,
     }
 }
 
 /// Parses `a op b op c`; all operators are left-associative.
-fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
+pub(super) fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
     let first = p.position();
     let mut left = postfix(p)?;
     let mut chain = 0;
@@ -53,13 +58,26 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
         if power == 0 || power <= min {
             return Some(left);
         }
+        if power == mistakes::FOREIGN {
+            match mistakes::operator(p, left, first, min) {
+                Some(expr) if chain < p.limits().chain => {
+                    chain += 1;
+                    left = expr;
+                    continue;
+                }
+                Some(expr) => return Some(expr),
+                None => return Some(left),
+            }
+        }
         operand(p, first, left);
         if operator == T!["-"] && p.nth(1) == INT && p.is_glued(1) && !p.is_glued(0) {
             // `%a -1`: TVM's lexer makes a variable and a negative number of it.
             p.compat(p.range(), SyntaxErrorKind::GluedMinus);
         }
-        if power < 7 {
-            p.compat(p.range(), SyntaxErrorKind::LogicalOperator);
+        match operator {
+            T![":="] => p.compat(p.range(), SyntaxErrorKind::PrintedWrite),
+            _ if power < 7 => p.compat(p.range(), SyntaxErrorKind::LogicalOperator),
+            _ => {}
         }
         chain += 1;
         if chain > p.limits().chain {
@@ -69,17 +87,26 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
         let infix_expr = left.precede(p);
         p.bump();
         let right = p.position();
+        let mut kind = if operator == T![":="] { REF_WRITE_EXPR } else { INFIX_EXPR };
         match infix(p, power) {
             Some(expr) => operand(p, right, expr),
-            None => p.expected("an expression"),
+            None => match mistakes::second_operator(p, first) {
+                Some(read) => kind = read,
+                None => p.expected("an expression"),
+            },
         }
-        left = infix_expr.complete(p, INFIX_EXPR);
+        left = infix_expr.complete(p, kind);
     }
+}
+
+/// Parses a branch without braces.
+pub(super) fn infix_in_branch(p: &mut Parser<'_>) -> Option<Completed> {
+    p.nested(|p| infix(p, 0)).flatten()
 }
 
 /// Parses calls and projections: `f(%x)(%y)`, `%t.0`. Each of them nests the expression before it
 /// one level deeper, so the limit applies to the chain and the nesting inside it together.
-fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
     p.measured(postfix_measured)
 }
 
@@ -117,13 +144,19 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
                 p.expected(TUPLE_INDEX);
                 projection.complete(p, PROJ_EXPR)
             }
+            T!["^"] if !mistakes::is_xor(p) => {
+                p.compat(p.range(), SyntaxErrorKind::PrintedRead);
+                let read = expr.precede(p);
+                p.bump();
+                read.complete(p, REF_READ_EXPR)
+            }
             T!["<"] if p.is_glued(0) && at_type_args(p) => {
                 p.compat(p.range(), SyntaxErrorKind::TypeArguments);
                 let call = expr.precede(p);
                 let args = p.start();
                 list(p, T!["<"], T![">"], |p| {
                     let before = p.position();
-                    type_arg(p);
+                    types::type_arg(p);
                     p.position() > before
                 });
                 args.complete(p, TYPE_ARG_LIST);
@@ -140,15 +173,6 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
             return (Some(next), chain);
         }
         expr = next;
-    }
-}
-
-/// Parses a type, or a shape such as `(10, 10)` for a parameter of kind `Shape`.
-fn type_arg(p: &mut Parser<'_>) {
-    if p.at(T!["("]) && matches!(p.nth(1), INT | QUESTION) {
-        types::shape(p);
-    } else {
-        types::ty(p);
     }
 }
 
@@ -173,7 +197,7 @@ fn at_type_args(p: &mut Parser<'_>) -> bool {
 }
 
 /// `(%a, %b, axis=1)`
-fn arg_list(p: &mut Parser<'_>) {
+pub(super) fn arg_list(p: &mut Parser<'_>) {
     let args = p.start();
     if p.nested(|p| list(p, T!["("], T![")"], arg)).is_none() {
         p.eat(T![")"]);
@@ -186,12 +210,16 @@ fn arg(p: &mut Parser<'_>) -> bool {
         attrs::attr(p);
         return true;
     }
+    if p.at(IDENT) && p.nth(1) == T![":"] && p.nth(2) != T![":"] {
+        mistakes::attr_with_colon(p);
+        return true;
+    }
     chain(p)
 }
 
 /// Parses an argument or the inside of parentheses, where bindings without braces may precede the
 /// expression: `f(let %y = 1; %y)`.
-fn chain(p: &mut Parser<'_>) -> bool {
+pub(super) fn chain(p: &mut Parser<'_>) -> bool {
     // Fast path: most arguments are variables alone.
     let variable = match p.current() {
         LOCAL => Some(LOCAL_REF),
@@ -217,9 +245,11 @@ fn chain(p: &mut Parser<'_>) -> bool {
         return false;
     };
     // `(%a; %b)`. A `;` at the end of a line indicates a missing closing bracket instead.
-    if p.at(T![";"]) && !p.on_new_line(1) && p.nth(1) != T![";"] {
+    let is_sequence =
+        p.at(T![";"]) && !p.on_new_line(1) && p.nth(1) != T![";"] && !mistakes::at_arm(p, 1);
+    if is_sequence || stmts::at_old_sequence(p) {
         let stmt = expr.precede(p);
-        p.bump();
+        stmts::semicolon(p);
         let block = stmt.complete(p, EXPR_STMT).precede(p);
         p.nested(stmts::statements);
         block.complete(p, BLOCK);
@@ -227,7 +257,7 @@ fn chain(p: &mut Parser<'_>) -> bool {
     true
 }
 
-const LITERALS: KindSet = KindSet::new(&[INT, FLOAT, TRUE_KW, FALSE_KW]);
+pub(super) const LITERALS: KindSet = KindSet::new(&[INT, FLOAT, TRUE_KW, FALSE_KW]);
 
 /// Parses an atom: a name, a literal, brackets, `if`, `match` or `fn`.
 pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
@@ -240,9 +270,10 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         GRAPH => Some(p.leaf(GRAPH_REF)),
         GLOBAL => Some(p.leaf(GLOBAL_REF)),
         META_REF => Some(p.leaf(META_EXPR)),
+        STRING if p.nth(1) == T!["("] => mistakes::operation(p).or_else(|| Some(p.leaf(LITERAL))),
         STRING => Some(p.leaf(LITERAL)),
-        IDENT if p.nth(1) == T!["("] && at_constant(p) && p.text(0) == "Constant" => {
-            Some(constant(p))
+        IDENT if p.nth(1) == T!["("] && manual::at_constant(p) && p.text(0) == "Constant" => {
+            Some(manual::constant(p))
         }
         // `fun (%x: int32) { … }`
         IDENT if p.nth(1) == T!["("] && p.nth(2) == LOCAL && p.nth(3) == T![":"] => {
@@ -257,15 +288,19 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
             Some(function.complete(p, FN_EXPR))
         }
         IDENT => Some(name_ref(p)),
-        T!["-"] => negative(p),
+        T!["-"] => match negative(p) {
+            Some(number) => Some(number),
+            None => mistakes::prefix(p),
+        },
+        T!["!"] | T!["+"] | T!["*"] | T!["["] | T!["."] => mistakes::prefix(p),
         T!["("] => Some(paren(p)),
         T!["{"] => {
             let block = p.start();
             stmts::block(p);
             Some(block.complete(p, BLOCK_EXPR))
         }
-        T!["if"] => Some(if_expr(p)),
-        T!["match"] => Some(match_expr(p)),
+        T!["if"] => Some(choices::if_expr(p)),
+        T!["match"] => Some(choices::match_expr(p)),
         T!["fn"] => {
             let function = p.start();
             p.bump();
@@ -275,8 +310,12 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         T!["ref"] => Some(reference(p, REF_EXPR, 1)),
         T!["ref_read"] => Some(reference(p, REF_READ_EXPR, 1)),
         T!["ref_write"] => Some(reference(p, REF_WRITE_EXPR, 2)),
+        CUT => Some(cut(p)),
         // A tensor type or an unknown character in place of a value.
         TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
+            if let Some(expr) = mistakes::prefix(p) {
+                return Some(expr);
+            }
             p.error(SyntaxErrorKind::Expected {
                 expected: "an expression".into(),
                 found: kind,
@@ -290,8 +329,15 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
     }
 }
 
+/// `...`: the expression, or some of those of a list, was cut.
+pub(super) fn cut(p: &mut Parser<'_>) -> Completed {
+    let cut = p.start();
+    p.bump();
+    cut.complete(p, ERROR)
+}
+
 /// `nn.conv2d`. TVM allows white space around the dots.
-fn name_ref(p: &mut Parser<'_>) -> Completed {
+pub(super) fn name_ref(p: &mut Parser<'_>) -> Completed {
     if p.nth(1) != T!["."] || p.nth(2) != IDENT {
         return p.leaf(NAME_REF);
     }
@@ -305,12 +351,12 @@ fn name_ref(p: &mut Parser<'_>) -> Completed {
 }
 
 /// `1`, `1.5f16`, `True`
-fn literal(p: &mut Parser<'_>) -> Completed {
+pub(super) fn literal(p: &mut Parser<'_>) -> Completed {
     number(p, |p| p.leaf(LITERAL))
 }
 
 /// `-1`, `--1`, `-inff`: signs directly before a number are part of the literal.
-fn negative(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn negative(p: &mut Parser<'_>) -> Option<Completed> {
     let mut signs = 1;
     while signs < 16 && p.nth(signs) == T!["-"] && p.is_glued(signs) {
         signs += 1;
@@ -371,7 +417,14 @@ fn paren(p: &mut Parser<'_>) -> Completed {
             }
             if p.eat(T![","]) {
                 kind = TUPLE_EXPR;
-            } else if p.at(T![")"]) || ends_list(p.current(), T![")"]) || p.position() == before {
+            } else if p.at(T![")"]) {
+                break;
+            } else if mistakes::typed_parens(p) {
+                kind = TUPLE_EXPR;
+                if !p.eat(T![","]) {
+                    break;
+                }
+            } else if ends_list(p.current(), T![")"]) || p.position() == before {
                 break;
             } else {
                 p.expected("`,`");
@@ -389,151 +442,6 @@ fn paren(p: &mut Parser<'_>) -> Completed {
         p.expect_close(T![")"], open);
     }
     marker.complete(p, kind)
-}
-
-/// `if (c) { a } else { b }`, and the manual's `else if`.
-fn if_expr(p: &mut Parser<'_>) -> Completed {
-    let marker = p.start();
-    p.bump();
-    if p.at(T!["("]) {
-        let open = p.position();
-        let guard = p.start();
-        p.bump();
-        p.nested(chain);
-        p.expect_close(T![")"], open);
-        guard.complete(p, PAREN_EXPR);
-    } else {
-        p.expected("`(`");
-        opt_expr(p);
-    }
-    if p.at(T!["{"]) {
-        stmts::block(p);
-    } else {
-        p.expected("a branch in braces");
-    }
-    if p.eat(T!["else"]) {
-        if p.at(T!["{"]) {
-            stmts::block(p);
-        } else if p.at(T!["if"]) {
-            p.compat(p.range(), SyntaxErrorKind::ElseIf);
-            p.nested(if_expr);
-        } else {
-            p.expected("a branch in braces");
-            // `else else {`
-            params::skip_to_brace(p);
-            if p.at(T!["{"]) {
-                stmts::block(p);
-            }
-        }
-    } else {
-        p.expected("`else`");
-    }
-    marker.complete(p, IF_EXPR)
-}
-
-/// `match (%l) { Nil => a, Cons(%h, _) => b }`, `match? …`, and the manual's `case` arms.
-fn match_expr(p: &mut Parser<'_>) -> Completed {
-    let marker = p.start();
-    p.bump();
-    p.eat(T!["?"]);
-    let scrutinee = p.range();
-    match postfix_without_block(p) {
-        Some(CALL_EXPR) => {
-            p.compat(scrutinee.cover(p.last_range()), SyntaxErrorKind::MatchScrutinee);
-        }
-        Some(_) => {}
-        None => p.expected("the value to match on"),
-    }
-    if !p.at(T!["{"]) {
-        p.expected("match arms in braces");
-        params::skip_to_brace(p);
-    }
-    if p.at(T!["{"]) {
-        p.recover();
-        p.nested(arm_list);
-    }
-    marker.complete(p, MATCH_EXPR)
-}
-
-fn postfix_without_block(p: &mut Parser<'_>) -> Option<SyntaxKind> {
-    if p.at(T!["{"]) {
-        return None;
-    }
-    p.nested(postfix).flatten().map(Completed::kind)
-}
-
-fn arm_list(p: &mut Parser<'_>) {
-    let arms = p.start();
-    let open = p.position();
-    p.bump();
-    let mut separators = Separators::default();
-    // No arm begins with a binding, so a binding indicates a missing closing brace.
-    while !p.at(T!["}"]) && !p.at_end() && !items::at_item_line(p) && !stmts::at_statement_line(p) {
-        let before = p.position();
-        let is_case = arm(p);
-        if p.is_recovering() && !p.on_new_line(0) && !skip_to_end_of_arms(p) {
-            params::skip_to_brace(p);
-        }
-        if p.on_new_line(0) {
-            p.recover();
-        }
-        // The manual separates arms by line breaks.
-        if !separators.comma(p, is_case) && !p.on_new_line(0) {
-            p.expected("`,`");
-        }
-        if p.position() == before {
-            p.bump_unexpected();
-        }
-    }
-    p.expect_close(T!["}"], open);
-    arms.complete(p, ARM_LIST);
-}
-
-/// After a broken arm: skips to the closing brace of the arms and returns true if that is on the
-/// same line.
-fn skip_to_end_of_arms(p: &mut Parser<'_>) -> bool {
-    let mut open = 0usize;
-    let end = (0..p.count_on_line()).find(|&n| {
-        match p.nth(n) {
-            T!["{"] => open += 1,
-            T!["}"] if open == 0 => return true,
-            T!["}"] => open -= 1,
-            _ => {}
-        }
-        false
-    });
-    let Some(end) = end else { return false };
-    if end > 0 {
-        let error = p.start();
-        for _ in 0..end {
-            p.bump();
-        }
-        error.complete(p, ERROR);
-    }
-    true
-}
-
-/// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`. Returns true for the latter.
-fn arm(p: &mut Parser<'_>) -> bool {
-    let arm = p.start();
-    let is_case = p.at_contextual_kw("case") && matches!(p.nth(1), IDENT | LOCAL | L_PAREN);
-    if is_case {
-        p.compat(p.range(), SyntaxErrorKind::CaseArm);
-        p.bump();
-    }
-    patterns::pattern(p);
-    if is_case && p.at(T!["{"]) {
-        stmts::block(p);
-    } else if p.expect(T!["=>"]) {
-        if p.at(T!["{"]) {
-            // A block is the whole body of the arm; `{…}(x)` is not a call.
-            stmts::block(p);
-        } else {
-            chain(p);
-        }
-    }
-    arm.complete(p, ARM);
-    is_case
 }
 
 /// `ref(e)`, `ref_read(r)`, `ref_write(r, e)`
@@ -558,32 +466,4 @@ fn reference(p: &mut Parser<'_>, kind: SyntaxKind, arity: usize) -> Completed {
         p.expected("`(`");
     }
     marker.complete(p, kind)
-}
-
-/// Returns true at the manual's `Constant(1, (10, 10), float32)`, false at a call of a constructor
-/// with that name.
-fn at_constant(p: &mut Parser<'_>) -> bool {
-    let value = if p.nth(2) == T!["-"] { 3 } else { 2 };
-    LITERALS.contains(p.nth(value)) && p.nth(value + 1) == T![","] && p.nth(value + 2) == T!["("]
-}
-
-/// `Constant(1, (10, 10), float32)`
-fn constant(p: &mut Parser<'_>) -> Completed {
-    let marker = p.start();
-    p.compat(p.range(), SyntaxErrorKind::ConstantExpression);
-    p.bump();
-    let open = p.position();
-    p.bump();
-    if p.at(T!["-"]) {
-        negative(p);
-    } else {
-        literal(p);
-    }
-    p.expect(T![","]);
-    types::shape(p);
-    if p.expect(T![","]) {
-        types::ty(p);
-    }
-    p.expect_close(T![")"], open);
-    marker.complete(p, CONSTANT_EXPR)
 }

@@ -5,7 +5,7 @@ use crate::lexer::is_log_line;
 
 /// Parses items up to token number `stop` or the end of the file.
 pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
-    let mut seen = Seen { item: stop != usize::MAX, expression: false };
+    let mut seen = Seen { item: stop != usize::MAX, ..Seen::default() };
     while p.position() < stop && !p.at_end() {
         if p.is_recovering() && !at_item_line(p) {
             skip_line(p);
@@ -18,9 +18,14 @@ pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
 }
 
 /// The kinds of items parsed so far in the current module.
+#[derive(Default)]
 struct Seen {
     item: bool,
     expression: bool,
+    /// True in a trace of Python.
+    trace: bool,
+    /// True in what `repr` of Python prints of a module.
+    repr: bool,
 }
 
 fn item(p: &mut Parser<'_>, seen: &mut Seen) {
@@ -30,12 +35,19 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
             if p.nth(2) == IDENT && p.text(2) == "version" {
                 if !first {
                     p.compat(p.range(), SyntaxErrorKind::SecondModule);
-                    *seen = Seen { item: true, expression: false };
+                    *seen = Seen { item: true, ..Seen::default() };
                 }
                 version(p);
             } else {
                 section(p);
             }
+        }
+        IDENT if at_old_version(p) => {
+            if !first {
+                p.compat(p.range(), SyntaxErrorKind::SecondModule);
+                *seen = Seen { item: true, ..Seen::default() };
+            }
+            old_version(p);
         }
         METADATA => {
             let item = p.start();
@@ -43,15 +55,26 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
             item.complete(p, METADATA_ITEM);
         }
         T!["def"] => fn_def(p),
-        T!["type"] => type_def(p),
+        T!["type"] if !foreign::at_line(p, seen.trace) => type_def(p),
         T!["extern"] if p.nth(1) == T!["type"] => type_def(p),
         IDENT if p.text(0) == "data" && p.nth(1) == IDENT => type_def(p),
-        GLOBAL | AT if at_tir(p) => tir(p),
-        T!["["] if p.at_column_zero() && is_log_line(p.rest_of_line().as_bytes()) => {
-            banner(p);
-            // A module that follows a log line at the start of the file is the first one.
-            *seen = Seen { item: !first, expression: false };
+        GLOBAL | AT | IDENT if at_tir(p) => tir(p),
+        IDENT | COMMA | R_BRACE if let Some(count) = foreign::at_repr(p, seen.repr) => {
+            banner(p, count);
+            *seen = Seen { item: !first, repr: true, ..Seen::default() };
         }
+        _ if foreign::at_line(p, seen.trace) => {
+            let is_inside = seen.trace && p.indentation(0) > 0;
+            let trace = is_inside || foreign::begins_trace(p.rest_of_line(0));
+            banner(p, p.count_on_line(0));
+            // A module that follows a log line at the start of the file is the first one.
+            *seen = Seen { item: !first, trace, ..Seen::default() };
+        }
+        CUT => {
+            exprs::cut(p);
+        }
+        _ if mistakes::definition(p) || mistakes::comment(p) || mistakes::other_language(p) => {}
+        IDENT if mistakes::at_type_word(p) => type_def(p),
         T!["}"] | T![")"] | T!["]"] | T![";"] => {
             seen.item = !first;
             p.bump_unexpected();
@@ -67,10 +90,9 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
 }
 
 /// `[12:30:00] /src/…/print_ir.cc:60: PrintIR():`
-fn banner(p: &mut Parser<'_>) {
+pub(super) fn banner(p: &mut Parser<'_>, count: usize) {
     let item = p.start();
     p.compat(p.range(), SyntaxErrorKind::LogLine);
-    let count = p.count_on_line();
     p.bump_joined(BANNER, count);
     item.complete(p, BANNER_ITEM);
 }
@@ -85,9 +107,14 @@ pub(super) fn at_item_line(p: &mut Parser<'_>) -> bool {
         T!["type"] | T!["extern"] => p.at_column_zero(),
         HASH => p.nth(1) == T!["["] && p.at_column_zero(),
         METADATA => true,
-        IDENT => p.at_column_zero() && p.text(0) == "data" && p.nth(1) == IDENT,
+        IDENT if at_old_version(p) => true,
+        IDENT => {
+            p.at_column_zero()
+                && (p.text(0) == "data" && p.nth(1) == IDENT
+                    || foreign::is_noise(p.rest_of_line(0)))
+        }
         GLOBAL | AT => p.at_column_zero() && at_tir(p),
-        T!["["] => p.at_column_zero() && is_log_line(p.rest_of_line().as_bytes()),
+        T!["["] => p.at_column_zero() && is_log_line(p.rest_of_line(0).as_bytes()),
         _ => false,
     }
 }
@@ -101,7 +128,8 @@ fn version(p: &mut Parser<'_>) {
     p.bump();
     p.expect(T!["="]);
     if p.at(STRING) {
-        if p.text(0) != "\"0.0.5\"" {
+        // A quote that was an entity is as long as that in the text of the grammar.
+        if p.text(0) != "\"0.0.5\"" && p.text(0).trim() != "\"0.0.5\"" {
             p.error(SyntaxErrorKind::UnknownVersion);
         }
         p.bump();
@@ -115,11 +143,31 @@ fn version(p: &mut Parser<'_>) {
     item.complete(p, VERSION);
 }
 
+/// Returns true at `v0.0.4`.
+fn at_old_version(p: &mut Parser<'_>) -> bool {
+    let parts = [IDENT, T!["."], INT, T!["."], INT];
+    p.on_new_line(0)
+        && p.text(0) == "v0"
+        && parts.iter().enumerate().all(|(n, &kind)| p.nth(n) == kind && (n == 0 || p.is_glued(n)))
+}
+
+/// `v0.0.4`
+fn old_version(p: &mut Parser<'_>) {
+    let item = p.start();
+    let first = p.position();
+    for _ in 0..5 {
+        p.bump();
+    }
+    let range = p.range_of(first).cover(p.last_range());
+    p.compat(range, SyntaxErrorKind::OldVersion);
+    item.complete(p, VERSION);
+}
+
 /// `#[anything else]`
 fn section(p: &mut Parser<'_>) {
     let item = p.start();
     p.error(SyntaxErrorKind::UnknownSection);
-    let count = p.count_on_line();
+    let count = p.count_on_line(0);
     for _ in 0..count {
         p.bump();
     }
@@ -137,10 +185,7 @@ fn fn_def(p: &mut Parser<'_>) {
         }
         p.bump();
     } else {
-        p.expected("the name of the definition, such as `@main`");
-        if matches!(p.current(), IDENT | LOCAL | GRAPH) {
-            p.bump();
-        }
+        mistakes::name_of_definition(p);
     }
     name.complete(p, NAME);
     if p.at(T!["="]) && p.nth(1) == META_REF {
@@ -148,7 +193,7 @@ fn fn_def(p: &mut Parser<'_>) {
         p.bump();
         exprs::expr(p);
     } else {
-        params::signature_and_body(p);
+        params::signature_and_body_of(p, true);
     }
     item.complete(p, FN_DEF);
 }
@@ -157,7 +202,7 @@ fn fn_def(p: &mut Parser<'_>) {
 fn type_def(p: &mut Parser<'_>) {
     let item = p.start();
     p.eat(T!["extern"]);
-    if p.at(IDENT) {
+    if p.at(IDENT) && p.text(0) == "data" {
         p.compat(p.range(), SyntaxErrorKind::DataDefinition);
     }
     p.bump();
@@ -165,6 +210,13 @@ fn type_def(p: &mut Parser<'_>) {
     p.expect(IDENT);
     name.complete(p, NAME);
     params::opt_type_params(p);
+    if !p.at(T!["{"]) {
+        mistakes::type_parameters(p);
+        if p.at(T!["="]) && mistakes::type_body(p) {
+            item.complete(p, TYPE_DEF);
+            return;
+        }
+    }
     if p.is_recovering() {
         params::skip_to_brace(p);
     }
@@ -174,13 +226,18 @@ fn type_def(p: &mut Parser<'_>) {
         let open = p.position();
         p.bump();
         let mut separators = Separators::default();
+        let mut foreign = mistakes::Collected::default();
         while !p.at(T!["}"]) && !p.at_end() && !at_item_line(p) {
-            if !p.at(IDENT) {
+            if !matches!(p.current(), IDENT | INT) {
                 p.expected("a constructor");
                 p.bump_unexpected();
                 continue;
             }
-            let signature = constructor(p);
+            let signature = constructor(p, &mut foreign);
+            if mistakes::ends_arm(p, &mut foreign) {
+                separators.seen = true;
+                continue;
+            }
             // The manual separates constructors by line breaks.
             if !separators.comma(p, signature) && !p.on_new_line(0) {
                 p.expected("`,`");
@@ -195,18 +252,27 @@ fn type_def(p: &mut Parser<'_>) {
             }
         }
         p.expect_close(T!["}"], open);
+        foreign.record(p);
         constructors.complete(p, CONSTRUCTOR_LIST);
     }
     item.complete(p, TYPE_DEF);
 }
 
 /// `Cons(A, List[A])`, `Nil`, `S : (Nat) -> Nat`. Returns true for the last form.
-fn constructor(p: &mut Parser<'_>) -> bool {
+pub(super) fn constructor(p: &mut Parser<'_>, foreign: &mut mistakes::Collected) -> bool {
     let mut signature = false;
     let constructor = p.start();
     let name = p.start();
+    if p.at(INT) {
+        // The pass Defunctionalization numbers them.
+        p.compat(p.range(), SyntaxErrorKind::UnreadableName);
+    }
     p.bump();
     name.complete(p, NAME);
+    if matches!(p.current(), T!["("] | IDENT) && mistakes::constructor_fields(p, foreign) {
+        constructor.complete(p, CONSTRUCTOR);
+        return false;
+    }
     if p.at(T!["("]) {
         types::tuple_type(p);
     } else if p.at(T![":"]) {
@@ -232,6 +298,8 @@ fn at_tir(p: &mut Parser<'_>) -> bool {
             p.text(0).starts_with("@T.")
                 || (p.nth(1) == T!["="] && p.nth(2) == IDENT && p.text(2) == "primfn")
         }
+        // TVM 0.7 prints it without a name.
+        IDENT => p.text(0) == "primfn" && p.nth(1) == T!["("],
         _ => false,
     }
 }

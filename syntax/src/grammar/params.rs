@@ -4,14 +4,25 @@ use super::*;
 
 /// `[A](%x: A, attr=1) -> A where R { … }`
 pub(super) fn signature_and_body(p: &mut Parser<'_>) {
+    signature_and_body_of(p, false);
+}
+
+/// Parses a signature and a body, of a definition if `is_item` is set.
+pub(super) fn signature_and_body_of(p: &mut Parser<'_>, is_item: bool) {
     opt_type_params(p);
     if p.at(T!["("]) {
         param_list(p);
-    } else {
+    } else if !mistakes::parameters(p) {
         p.expected("a parameter list");
     }
-    opt_ret_type(p);
+    // `fn (%x) -> %x` of other languages has no type there.
+    if !matches!(p.nth(1), LOCAL | GRAPH | INT | FLOAT) {
+        opt_ret_type(p);
+    }
     opt_where(p, false);
+    if !p.at(T!["{"]) && mistakes::body(p, is_item) && !p.at(T!["{"]) {
+        return;
+    }
     if !p.at(T!["{"]) {
         p.expected("a body in braces");
         skip_to_brace(p);
@@ -28,7 +39,7 @@ pub(super) fn skip_to_brace(p: &mut Parser<'_>) {
     if p.on_new_line(0) {
         return;
     }
-    let on_line = p.count_on_line();
+    let on_line = p.count_on_line(0);
     let brace = (0..on_line).rev().find(|&n| p.nth(n) == T!["{"]);
     let skipped = brace.unwrap_or(on_line);
     if skipped > 0 {
@@ -80,6 +91,8 @@ fn param_list(p: &mut Parser<'_>) {
         } else if attrs::at_attr(p) {
             attrs::attr(p);
             true
+        } else if mistakes::param(p) {
+            true
         } else {
             p.expected("a parameter such as `%x: T`");
             false
@@ -109,7 +122,11 @@ pub(super) fn param(p: &mut Parser<'_>) {
         });
         device.complete(p, VIRTUAL_DEVICE);
     }
+    let named = p.position();
     types::opt_ascription(p);
+    if !matches!(p.current(), T![","] | T![")"]) {
+        mistakes::after_param(p, named);
+    }
     param.complete(p, PARAM);
 }
 
@@ -143,8 +160,13 @@ pub(super) fn opt_where(p: &mut Parser<'_>, in_type: bool) {
     loop {
         let relation = p.start();
         let found = p.expect(IDENT);
+        // The name of an operator stands for its relation.
+        while p.at(T!["."]) && p.nth(1) == IDENT {
+            p.bump();
+            p.bump();
+        }
         if p.at(T!["("]) {
-            types::tuple_type(p);
+            types::relation_args(p);
         }
         relation.complete(p, RELATION);
         // In a list of types the comma belongs to the list, unless a relation clearly follows.

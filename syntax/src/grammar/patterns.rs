@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `_`, `%x: T`, `Cons(%x, _)`, `(%a, %b)`
+/// `_`, `%x: T`, `Cons(%x, _)`, `(%a, %b)`, and `1`, the name that a pass gives to a constructor.
 pub(super) fn pattern(p: &mut Parser<'_>) {
     match p.current() {
         IDENT if p.text(0) == "_" => {
@@ -10,13 +10,17 @@ pub(super) fn pattern(p: &mut Parser<'_>) {
             p.bump();
             wildcard.complete(p, WILDCARD_PAT);
         }
+        // `%h :: %t` is read as `_`: `%h` is an element.
+        LOCAL if p.nth(1) == T![":"] && p.nth(2) == T![":"] => {
+            p.leaf(WILDCARD_PAT);
+        }
         LOCAL => {
             let var = p.start();
             local_name(p);
             types::opt_ascription(p);
             var.complete(p, VAR_PAT);
         }
-        IDENT => {
+        IDENT | INT => {
             let constructor = p.start();
             let name = p.start();
             p.bump();

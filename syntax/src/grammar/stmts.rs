@@ -55,7 +55,7 @@ enum Style {
     Lines,
     /// `{ %x }`
     OneLine,
-    /// Without braces: `(let %x = 1; %x)`.
+    /// Without braces: `(let %x = 1; %x)`, and in arms and arguments, up to the `,`.
     Bare,
 }
 
@@ -70,7 +70,16 @@ fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
     let mut at_end = p.position() < stop && at_block_end(p, style);
     while p.position() < stop && !at_end {
         let before = p.position();
-        match statement(p, style) {
+        if foreign::at_line_inside(p, style != Style::Bare, false) {
+            items::banner(p, p.count_on_line(0));
+            at_end = p.position() < stop && at_block_end(p, style);
+            continue;
+        }
+        let last = statement(p, style);
+        while last == Last::Yes && foreign::at_line_inside(p, style != Style::Bare, true) {
+            items::banner(p, p.count_on_line(0));
+        }
+        match last {
             Last::Yes if at_block_end(p, style) => return,
             Last::Yes => {
                 end_of_statement(p, style);
@@ -100,13 +109,14 @@ fn at_block_end(p: &mut Parser<'_>, style: Style) -> bool {
                     || matches!(p.nth(1), T![";"] | T![","] | T![")"] | T!["}"] | T!["else"]))
         }
         T!["}"] => true,
-        T![")"] | T!["]"] => style == Style::Bare,
+        T![")"] | T!["]"] | T![","] => style == Style::Bare,
         END_OF_FILE => true,
-        _ => items::at_item_line(p),
+        _ => items::at_item_line(p) && !foreign::at_line_inside(p, style != Style::Bare, false),
     }
 }
 
 /// The ways in which a statement can end a block.
+#[derive(PartialEq)]
 enum Last {
     /// A tail expression.
     Yes,
@@ -132,12 +142,33 @@ fn statement(p: &mut Parser<'_>, style: Style) -> Last {
             };
             if p.at(T![";"]) && !p.is_recovering() {
                 let stmt = expr.precede(p);
-                p.bump();
+                semicolon(p);
                 stmt.complete(p, EXPR_STMT);
                 return Last::No;
             }
             Last::Yes
         }
+    }
+}
+
+/// Returns true at the sequence of TVM 0.6, with an expression on the same line: `%a ;; %b`.
+pub(super) fn at_old_sequence(p: &mut Parser<'_>) -> bool {
+    p.at(T![";"])
+        && p.nth(1) == T![";"]
+        && p.is_glued(1)
+        && !p.on_new_line(2)
+        && !matches!(p.nth(2), T![";"] | T!["}"] | T![")"] | END_OF_FILE)
+}
+
+/// Consumes the `;` between expressions.
+pub(super) fn semicolon(p: &mut Parser<'_>) {
+    let is_old = at_old_sequence(p);
+    let first = p.position();
+    p.bump();
+    if is_old {
+        p.bump();
+        let range = p.range_of(first).cover(p.last_range());
+        p.compat(range, SyntaxErrorKind::DoubleSemicolon);
     }
 }
 
@@ -153,8 +184,10 @@ fn let_stmt(p: &mut Parser<'_>, style: Style) -> Last {
 /// `lett %x = e;`
 fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
-    p.error(SyntaxErrorKind::Expected { expected: T!["let"].into(), found: IDENT, open: None });
-    p.bump();
+    if !mistakes::type_first(p) {
+        p.error(SyntaxErrorKind::Expected { expected: T!["let"].into(), found: IDENT, open: None });
+        p.bump();
+    }
     let last = binding(p, style);
     stmt.complete(p, LET_STMT);
     last
@@ -162,13 +195,23 @@ fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
 
 /// Parses the part of a binding after `let`.
 fn binding(p: &mut Parser<'_>, style: Style) -> Last {
+    if p.at(T!["("]) && mistakes::destructuring(p) {
+        return end_of_statement(p, style);
+    }
     local_name(p);
+    let named = p.position();
     types::opt_ascription(p);
-    if p.eat(T!["="]) {
+    if p.at(T![","]) && mistakes::destructuring(p) {
+        return end_of_statement(p, style);
+    }
+    if p.eat(T!["="]) || mistakes::binding_sign(p) {
         if p.at(T!["let"]) {
             nested_let(p);
         } else {
             exprs::expr(p);
+            if p.at(T![":"]) {
+                mistakes::ascribed_value(p, named);
+            }
         }
     } else {
         p.expected(T!["="]);
@@ -224,20 +267,24 @@ fn graph_stmt(p: &mut Parser<'_>, style: Style) -> Last {
     p.leaf(NAME);
     p.bump();
     exprs::expr(p);
-    let last = if !p.at(T![";"])
+    let last = end_of_line(p, style);
+    stmt.complete(p, GRAPH_STMT);
+    last
+}
+
+/// Parses the `;` of a graph binding, which the manual omits, or of a free variable, which TVM 0.6 prints without,
+/// at the end of a line.
+fn end_of_line(p: &mut Parser<'_>, style: Style) -> Last {
+    if !p.at(T![";"])
         && !p.is_recovering()
         && (p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style)))
         && !p.at_end()
     {
-        // The manual omits the `;`.
         let end = p.last_range().end();
         p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingSemicolon);
-        Last::No
-    } else {
-        end_of_statement(p, style)
-    };
-    stmt.complete(p, GRAPH_STMT);
-    last
+        return Last::No;
+    }
+    end_of_statement(p, style)
 }
 
 /// `free_var %x: T;`
@@ -246,7 +293,7 @@ fn free_var(p: &mut Parser<'_>, style: Style) -> Last {
     p.bump();
     local_name(p);
     types::opt_ascription(p);
-    let last = end_of_statement(p, style);
+    let last = end_of_line(p, style);
     stmt.complete(p, FREE_VAR_STMT);
     last
 }
@@ -261,6 +308,9 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
         if at_block_end(p, style) {
             p.expected("`;` and an expression after it");
             return Last::Missing;
+        }
+        if mistakes::instead_of_semicolon(p) {
+            return Last::No;
         }
         p.expected(T![";"]);
     }
@@ -279,6 +329,7 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
             // block.
             R_BRACE if at_block_end(p, style) => break,
             R_PAREN | R_BRACK if style == Style::Bare => break,
+            COMMA if style == Style::Bare && open == 0 => break,
             SEMICOLON if p.on_new_line(1) => break,
             SEMICOLON
                 if p.nth(1) == LET_KW || (matches!(p.nth(1), GRAPH | LOCAL) && p.nth(2) == EQ) =>

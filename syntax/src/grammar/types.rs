@@ -1,6 +1,7 @@
 //! Types.
 
 use super::*;
+use crate::parser::Completed;
 
 /// `: T`
 pub(super) fn opt_ascription(p: &mut Parser<'_>) {
@@ -11,13 +12,23 @@ pub(super) fn opt_ascription(p: &mut Parser<'_>) {
 
 /// Parses any type.
 pub(super) fn ty(p: &mut Parser<'_>) {
+    let first = p.position();
     match p.current() {
-        TENSOR_TEXT => p.bump(),
+        TENSOR_TEXT => {
+            p.bump();
+            return;
+        }
         IDENT if p.text(0) == "Tensor" && p.nth(1) == T!["["] => tensor_type(p),
         IDENT if p.text(0) == "_" => {
             let hole = p.start();
             p.bump();
             hole.complete(p, HOLE_TYPE);
+        }
+        IDENT if p.text(0) == "Tuple" && p.nth(1) == T!["["] => {
+            p.nested(old_tuple_type);
+        }
+        IDENT if p.text(0) == "Callable" && p.nth(1) == T!["["] => {
+            p.nested(mistakes::callable);
         }
         IDENT => named_type(p),
         T!["("] => {
@@ -35,11 +46,18 @@ pub(super) fn ty(p: &mut Parser<'_>) {
             p.compat(p.last_range(), SyntaxErrorKind::MetaType);
             meta.complete(p, META_TYPE);
         }
-        _ => p.expected("a type"),
+        _ => {
+            if !mistakes::foreign_type(p) {
+                p.expected("a type");
+            }
+        }
+    }
+    if matches!(p.current(), T!["->"] | T!["*"]) {
+        mistakes::after_type(p, first);
     }
 }
 
-fn list_of_types(p: &mut Parser<'_>, open: SyntaxKind, close: SyntaxKind) {
+pub(super) fn list_of_types(p: &mut Parser<'_>, open: SyntaxKind, close: SyntaxKind) {
     list(p, open, close, |p| {
         let before = p.position();
         inner_type(p);
@@ -55,10 +73,74 @@ fn inner_type(p: &mut Parser<'_>) {
     ty(p);
 }
 
+/// Parses an argument of a data type or of a generic function: a type, a shape such as `(10, n)` or
+/// a size.
+pub(super) fn type_arg(p: &mut Parser<'_>) {
+    match p.current() {
+        INT | QUESTION => {
+            size(p);
+        }
+        T!["("] if at_sizes(p) => shape(p),
+        _ => inner_type(p),
+    }
+}
+
+/// Returns true if type arguments in angle brackets contain a number or `?`: `Bx<(2, 3)>` is the
+/// manual's notation, and `List<int32>` that of other languages.
+pub(super) fn at_index_args(p: &mut Parser<'_>) -> bool {
+    // The number of tokens bounds the loop.
+    for n in 1..64 {
+        match p.nth(n) {
+            INT | QUESTION => return true,
+            IDENT | COMMA | L_PAREN | R_PAREN => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Returns true if parentheses hold a number, `?` or arithmetic directly: they are a shape, and not
+/// the types of a tuple.
+fn at_sizes(p: &mut Parser<'_>) -> bool {
+    // The number of tokens bounds the loop.
+    for n in 1..64 {
+        match p.nth(n) {
+            IDENT | COMMA => {}
+            INT | QUESTION | PLUS | MINUS | STAR | SLASH | PERCENT => return true,
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// `(A, B)`, `(A,)`, `()`
 pub(super) fn tuple_type(p: &mut Parser<'_>) {
     let tuple = p.start();
     list_of_types(p, T!["("], T![")"]);
+    tuple.complete(p, TUPLE_TYPE);
+}
+
+/// `(t1, t2, axes=[1, 0])`: the types and the attributes of a relation
+pub(super) fn relation_args(p: &mut Parser<'_>) {
+    let tuple = p.start();
+    list(p, T!["("], T![")"], |p| {
+        let before = p.position();
+        if attrs::at_attr(p) {
+            attrs::attr(p);
+        } else {
+            inner_type(p);
+        }
+        p.position() > before
+    });
+    tuple.complete(p, TUPLE_TYPE);
+}
+
+/// `Tuple[A, B]`, as TVM 0.5 prints it
+fn old_tuple_type(p: &mut Parser<'_>) {
+    let tuple = p.start();
+    p.compat(p.range(), SyntaxErrorKind::OldTuple);
+    p.bump();
+    list_of_types(p, T!["["], T!["]"]);
     tuple.complete(p, TUPLE_TYPE);
 }
 
@@ -79,7 +161,7 @@ fn fn_type(p: &mut Parser<'_>) {
     }
     if p.at(T!["->"]) || p.at(T!["-"]) {
         params::ret_type(p, inner_type);
-    } else {
+    } else if !mistakes::arrow_of_type(p) {
         p.expected("`->`");
     }
     // After a function type without type parameters, `where` belongs to the enclosing definition:
@@ -109,40 +191,88 @@ fn ref_type(p: &mut Parser<'_>) {
 /// `float32`, `List[A]`, `Nat[]`
 fn named_type(p: &mut Parser<'_>) {
     let named = p.start();
-    p.bump();
-    if p.at(T!["["]) {
-        p.nested(|p| list_of_types(p, T!["["], T!["]"]));
+    if !opt_custom_dtype(p, false) {
+        let first = p.position();
+        p.bump();
+        if matches!(p.current(), T!["["] | T!["<"] | T!["("]) && !mistakes::tensor_like(p, first) {
+            let close = match p.current() {
+                T!["["] => Some((T!["["], T!["]"])),
+                T!["<"] if at_index_args(p) => {
+                    p.compat(p.range(), SyntaxErrorKind::TypeArguments);
+                    Some((T!["<"], T![">"]))
+                }
+                _ => None,
+            };
+            if let Some((open, close)) = close {
+                p.nested(|p| {
+                    list(p, open, close, |p| {
+                        let before = p.position();
+                        type_arg(p);
+                        p.position() > before
+                    });
+                });
+            }
+        }
     }
     named.complete(p, NAMED_TYPE);
+}
+
+/// `custom[posit]32`, `custom[posit]8x4`: a data type that was registered with TVM. Only in a tensor may the width be
+/// missing: `custom[A]` is a data type of the module.
+fn opt_custom_dtype(p: &mut Parser<'_>, in_tensor: bool) -> bool {
+    if p.text(0) != "custom" {
+        return false;
+    }
+    let has_width = p.nth(4) == INT && p.is_glued(3);
+    let is_custom =
+        [T!["["], IDENT, T!["]"]].iter().enumerate().all(|(at, kind)| p.nth(at + 1) == *kind)
+            && (has_width || in_tensor);
+    if is_custom {
+        (0..if has_width { 5 } else { 4 }).for_each(|_| p.bump());
+        // The lanes.
+        if has_width && p.at(IDENT) && p.is_glued(0) {
+            p.bump();
+        }
+    }
+    is_custom
 }
 
 /// `Tensor[(1, ?, 3), float32]`, `Tensor[s, bt]`
 pub(crate) fn tensor_type(p: &mut Parser<'_>) {
     let tensor = p.start();
+    let first = p.position();
     p.bump();
     let open = p.position();
     p.expect(T!["["]);
     match p.current() {
         T!["("] => shape(p),
+        IDENT if mistakes::at_dtype(p) && mistakes::tensor_rest(p, first) => {
+            tensor.complete(p, TENSOR_TYPE);
+            return;
+        }
         IDENT => {
             p.compat(p.range(), SyntaxErrorKind::ShapeVariable);
             let name = p.start();
             p.bump();
             name.complete(p, SHAPE);
         }
+        INT => p.expected(Expectation::Shape),
+        _ if mistakes::tensor_rest(p, first) => {
+            tensor.complete(p, TENSOR_TYPE);
+            return;
+        }
         _ => p.expected(Expectation::Shape),
+    }
+    let is_usual = p.at(T![","]) && p.nth(1) == IDENT;
+    if !is_usual && mistakes::tensor_rest(p, first) {
+        tensor.complete(p, TENSOR_TYPE);
+        return;
     }
     if p.expect(T![","]) {
         if p.at(IDENT) {
             let dtype = p.start();
-            p.bump();
-            // `custom[posit]32`
-            if p.at(T!["["]) && p.is_glued(0) {
-                let open = p.position();
+            if !opt_custom_dtype(p, true) {
                 p.bump();
-                p.eat(IDENT);
-                p.expect_close(T!["]"], open);
-                p.eat(INT);
             }
             dtype.complete(p, NAMED_TYPE);
         } else {
@@ -151,7 +281,7 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
     }
     if p.is_recovering() && !p.at(T!["]"]) {
         // Skip to the closing bracket if it is on this line.
-        let on_line = p.count_on_line();
+        let on_line = p.count_on_line(0);
         let end = (0..on_line).find(|&n| matches!(p.nth(n), T!["{"] | T!["]"]));
         if let Some(close) = end.filter(|&n| p.nth(n) == T!["]"]) {
             let error = p.start();
@@ -168,30 +298,80 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
 /// `(1, ?, n, meta[tir.Var][0])`
 pub(super) fn shape(p: &mut Parser<'_>) {
     let shape = p.start();
-    list(p, T!["("], T![")"], |p| {
-        let dim = p.start();
-        match p.current() {
-            INT | T!["?"] | META_REF => p.bump(),
-            T!["-"] if p.nth(1) == INT => {
-                p.bump();
-                p.bump();
-            }
-            IDENT => {
-                p.compat(p.range(), SyntaxErrorKind::ShapeVariable);
-                p.bump();
-            }
-            FLOAT => {
-                p.expected("a dimension");
-                p.bump();
-            }
-            _ => {
-                p.expected("a dimension");
-                dim.abandon(p);
-                return false;
+    list(p, T!["("], T![")"], size);
+    shape.complete(p, SHAPE);
+}
+
+/// Maximum number of operators of a size outside parentheses.
+const MAX_OPERATORS: usize = 64;
+
+/// `3`, `?`, `n`, `((n * 2) + 1)`, `max(n, m)`: a size, with the arithmetic that types are displayed
+/// with. Returns false if there is none.
+fn size(p: &mut Parser<'_>) -> bool {
+    let Some(mut sum) = product(p) else { return false };
+    for _ in 0..MAX_OPERATORS {
+        if !matches!(p.current(), T!["+"] | T!["-"]) {
+            break;
+        }
+        let outer = sum.precede(p);
+        p.bump();
+        product(p);
+        sum = outer.complete(p, DIM);
+    }
+    true
+}
+
+fn product(p: &mut Parser<'_>) -> Option<Completed> {
+    let mut product = factor(p)?;
+    for _ in 0..MAX_OPERATORS {
+        if !matches!(p.current(), T!["*"] | T!["/"] | PERCENT) {
+            break;
+        }
+        let outer = product.precede(p);
+        p.bump();
+        factor(p);
+        product = outer.complete(p, DIM);
+    }
+    Some(product)
+}
+
+fn factor(p: &mut Parser<'_>) -> Option<Completed> {
+    let dim = p.start();
+    match p.current() {
+        INT | T!["?"] | META_REF => {
+            p.bump();
+            if !matches!(p.current(), T![","] | T![")"]) {
+                mistakes::after_size(p);
             }
         }
-        dim.complete(p, DIM);
-        true
-    });
-    shape.complete(p, SHAPE);
+        _ if mistakes::size(p) => {}
+        T!["-"] if p.nth(1) == INT => {
+            p.bump();
+            p.bump();
+        }
+        IDENT if matches!(p.text(0), "max" | "min") && p.nth(1) == T!["("] => {
+            p.bump();
+            p.nested(|p| list(p, T!["("], T![")"], size));
+        }
+        IDENT => {
+            p.compat(p.range(), SyntaxErrorKind::ShapeVariable);
+            p.bump();
+        }
+        T!["("] => {
+            let open = p.position();
+            p.bump();
+            p.nested(size);
+            p.expect_close(T![")"], open);
+        }
+        FLOAT => {
+            p.expected("a dimension");
+            p.bump();
+        }
+        _ => {
+            p.expected("a dimension");
+            dim.abandon(p);
+            return None;
+        }
+    }
+    Some(dim.complete(p, DIM))
 }

@@ -51,14 +51,10 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut modules = vec![("chain".to_owned(), edit_kinds::bare_chain(CHAIN))];
-    match corpus::conformance() {
-        Some(folder) => modules.extend(MODELS.iter().filter_map(|name| {
-            let text = std::fs::read_to_string(folder.join(format!("models/{name}.relay"))).ok()?;
-            Some((name.to_string(), text))
-        })),
-        None => {
-            println!("SKIPPED: there is no conformance corpus: only the chain is measured")
-        }
+    let models = MODELS.iter().map_while(|name| Some((name.to_string(), corpus::model(name)?)));
+    modules.extend(models);
+    if modules.len() == 1 {
+        println!("SKIPPED: there is no conformance corpus: only the chain is measured");
     }
     modules.retain(|(name, _)| args.is_empty() || args.contains(name));
     let folder = std::env::temp_dir().join(format!("relay-instructions-{}", std::process::id()));

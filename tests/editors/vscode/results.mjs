@@ -28,9 +28,10 @@ export async function resultsView({ page, shot, say, line, status }) {
   await slowest.click();
   await page.locator(".statusbar-item", { hasText: /Ln 6,/ }).first().waitFor({ timeout: PATIENCE });
 
-  // The values disappear together with the view.
-  await command(page, "Relay: Clear Values");
-  await value.locator("span", { hasText: "mean" }).first().waitFor({ state: "detached", timeout: PATIENCE });
+  // The values disappear together with the view. The palette closes without running the command
+  // if the editor takes the focus at that moment, as it does after a link of the view.
+  const values = value.locator("span", { hasText: "mean" }).first();
+  await until(values, () => command(page, "Relay: Clear Values"), "detached");
   await page.locator("iframe.webview").first().waitFor({ state: "detached", timeout: PATIENCE });
   await line("let %weights").click();
   say("results");

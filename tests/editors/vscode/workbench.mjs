@@ -36,15 +36,15 @@ export function say(...words) {
 export const PATIENCE = 60_000;
 
 /**
- * Repeats `act` until `wanted` appears, and returns it. The layout moves under the mouse
- * when lenses, hints and lists arrive: a pending hover is then dropped, a click misses,
- * and waiting longer does not help.
+ * Repeats `act` until `wanted` appears or is otherwise in the `state`, and returns it. The layout
+ * moves under the mouse when lenses, hints and lists arrive: a pending hover is then dropped, a
+ * click misses, and waiting longer does not help.
  */
-export async function until(wanted, act) {
+export async function until(wanted, act, state = "visible") {
   for (const start = Date.now(); ; ) {
     try {
       await act();
-      await wanted.waitFor({ timeout: 5_000 });
+      await wanted.waitFor({ state, timeout: 5_000 });
       return wanted;
     } catch (error) {
       if (Date.now() - start > PATIENCE) {
@@ -76,15 +76,21 @@ export function hovered(page, target, wanted, options) {
   });
 }
 
-/** Runs a command from the palette. */
-export async function command(page, title) {
-  const row = page.locator(".quick-input-list .monaco-list-row", { hasText: title.replace(/^.*: /, "") }).first();
+/** Finds a command in the palette, which stays open: Enter runs the command. */
+export async function findCommand(page, title) {
+  // Enter runs the row with the focus, which may still be one of the list before the filter.
+  const row = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: title.replace(/^.*: /, "") }).first();
   await until(row, async () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("F1");
     await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: 5_000 });
     await page.keyboard.type(title);
   });
+}
+
+/** Runs a command from the palette. */
+export async function command(page, title) {
+  await findCommand(page, title);
   await page.keyboard.press("Enter");
 }
 

@@ -15,7 +15,7 @@ impl Seeds {
             }
             Kind::Text => self.texts.iter().map(|text| text.clone().into_bytes()).collect(),
             // Texts without edits say little, and scripts are made from them.
-            Kind::Edits | Kind::Session => {
+            Kind::Edits | Kind::Choices | Kind::Session => {
                 (0..500).map(|seed| Mutator::new(self, seed).input(kind)).collect()
             }
         }
@@ -28,6 +28,7 @@ impl Mutator<'_> {
         match kind {
             Kind::Text => self.text().into_bytes(),
             Kind::Edits => self.edited().into_bytes(),
+            Kind::Choices => self.choices(),
             Kind::Session => session::script(self).into_bytes(),
             Kind::Npy | Kind::Npz | Kind::Params => self.file(kind),
             Kind::Json => self.json(),

@@ -15,6 +15,8 @@ use crate::edits;
 const MAX_TEXT: usize = 3000;
 /// The longest file that is made.
 const MAX_FILE: usize = 10_000;
+/// The length of the longest list of choices, in bytes.
+const MAX_CHOICES: usize = 300;
 
 /// Numbers at the limits of widths.
 const NUMBERS: &[u64] = &[
@@ -256,6 +258,11 @@ impl<'s> Mutator<'s> {
             edit.apply(&mut now);
         }
         script
+    }
+
+    /// Choices of a generator.
+    pub(super) fn choices(&mut self) -> Vec<u8> {
+        (0..self.rng.usize(0..MAX_CHOICES)).map(|_| self.rng.u8(..)).collect()
     }
 
     /// A file with bytes changed.

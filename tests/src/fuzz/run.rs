@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value, count_of};
 use semantics::{
-    Database, Def, DefKind, Severity, View, all_defs,
-    body::{LocalRef, UnitKind},
-    check_file, is_fully_typed, types_in,
+    Database, Def, DefKind, Severity, View, all_defs, check_file, is_fully_typed, types_in,
 };
 use syntax::ParseLimits;
 use types::{TensorType, Type};
@@ -53,16 +51,18 @@ fn run_one(db: &Database, def: Def<'_>, is_typed: bool, is_sized: bool) {
     if view.has_type_errors() {
         return;
     }
-    let args: Option<Vec<Value>> = parameters(&view).iter().map(|ty| argument(ty, 0)).collect();
+    let args: Option<Vec<Value>> =
+        view.parameters().into_iter().map(|it| argument(view.binding_type(it), 0)).collect();
     let Some(args) = args else { return };
     let mut machine = Machine::new(db).limited(limits());
     let result = machine.run(def, args, None);
     machine.wait_for_cleanup();
     match result {
         Ok(value) => {
-            // The type of a function, or of the bare expression itself.
+            // The type of the result of a function, or of the bare expression itself.
+            let is_function = def.kind(db) == DefKind::Fn || view.bare_function().is_some();
             let promised = match (&view.inference.signature, def.kind(db)) {
-                (Some(Type::Func(func)), DefKind::Fn) => Some(func.ret()),
+                (Some(Type::Func(func)), _) if is_function => Some(func.ret()),
                 (ty, DefKind::Expr) => ty.as_ref(),
                 _ => None,
             };
@@ -81,19 +81,6 @@ fn run_one(db: &Database, def: Def<'_>, is_typed: bool, is_sized: bool) {
             assert!(!went_wrong, "a typed expression fails: {fault}");
         }
     }
-}
-
-/// Returns the types of the parameters, and of the free variables of a bare expression.
-fn parameters(view: &View<'_>) -> Vec<Type> {
-    let mut types = Vec::new();
-    for (number, unit) in view.body.units() {
-        let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-        let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
-        for &binder in header.iter().chain(&free) {
-            types.push(view.binding_type(LocalRef { unit: number, binder }).clone());
-        }
-    }
-    types
 }
 
 /// Creates a value of a type; `None` for unsupported types and those deeper than [`MAX_DEPTH`].
@@ -132,7 +119,7 @@ fn fields_of(ty: &Type) -> usize {
 
 /// Returns true if a value has a type, as far as values know theirs. Unknown sizes match any size, as do
 /// all sizes unless the text `is_sized`.
-fn fits(value: &Value, ty: &Type, is_sized: bool, depth: u32) -> bool {
+pub fn fits(value: &Value, ty: &Type, is_sized: bool, depth: u32) -> bool {
     if depth > MAX_DEPTH {
         return true;
     }

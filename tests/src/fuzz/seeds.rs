@@ -6,7 +6,7 @@ use flate2::{Compression, write::DeflateEncoder};
 
 use crate::{
     arrays::{npy, params},
-    corpus, generators, mdtest,
+    corpus, generators, mdtest, operator_calls,
 };
 
 pub(super) mod saved;
@@ -28,6 +28,8 @@ pub enum Kind {
     Json,
     /// An archive of a saved model, or of the model library format.
     Archive,
+    /// The choices of a generator, two bytes each; see [`calls`](fn@super::calls).
+    Choices,
     /// Messages to the server; see [`session`](fn@super::session).
     Session,
 }
@@ -50,9 +52,10 @@ impl Seeds {
     /// Returns the texts of the examples and of the markdown tests, generated texts of a few repetitions,
     /// and earlier failures.
     pub fn of_repository() -> Seeds {
+        operator_calls::read_seeds();
         let mut texts = BTreeSet::new();
         texts.extend(corpus::examples().into_iter().map(|(_, text)| text));
-        for folder in ["mdtest/language", "mdtest/operators"] {
+        for folder in ["mdtest/language", "mdtest/operators", "mdtest/pasted", "mdtest/releases"] {
             for (_, page) in mdtest::pages(&corpus::here().join(folder)) {
                 texts.extend(mdtest::blocks(&page).into_iter().map(|block| block.text));
             }
@@ -76,25 +79,14 @@ impl Seeds {
             Kind::Params => &self.params,
             Kind::Json => &self.json,
             Kind::Archive => &self.archives,
-            Kind::Text | Kind::Edits | Kind::Session => &[],
+            Kind::Text | Kind::Edits | Kind::Choices | Kind::Session => &[],
         }
     }
 }
 
 /// Returns inputs on which a target has failed: the files in `tests/fuzz/regressions/<folder>`.
 pub fn failures(folder: &str) -> Vec<(String, String)> {
-    let folder = corpus::here().join("fuzz/regressions").join(folder);
-    let mut files: Vec<(String, String)> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            Some((name, std::fs::read_to_string(entry.path()).ok()?))
-        })
-        .collect();
-    files.sort();
-    files
+    corpus::files(&corpus::here().join("fuzz/regressions").join(folder), &[""])
 }
 
 fn one_array() -> Vec<Vec<u8>> {

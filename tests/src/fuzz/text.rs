@@ -72,6 +72,51 @@ fn judge(text: &str, diagnostic: &Diagnostic, is_sound: bool) {
     }
 }
 
+/// The lines around a module that a text is put between.
+const AROUND: [&str; 4] = [
+    "WARNING:autotvm:Cannot find config for target=llvm\n",
+    "[12:30:00] /src/ir/transform.cc:629: PrintIR(FuseOps):\n",
+    "Error(s) have occurred. The program has been annotated with them:\n",
+    ">>> print(mod)\n",
+];
+
+/// Reads a text out of a mail, a page or a log: the repair of a damaged text is complete after one time, a line
+/// of a log before a text introduces no fault, and the modules of a log are in order and inside it.
+pub fn pasted(input: &[u8]) {
+    let text = text_of(input);
+    let whole = parse(&text);
+    let edits = syntax::cleaning(&whole);
+    let mut last = 0;
+    for (range, _) in &edits {
+        assert_inside(&text, *range, "repair");
+        assert!(usize::from(range.start()) >= last, "repairs overlap at {range:?}");
+        last = range.end().into();
+    }
+    if !edits.is_empty() {
+        let mut after = text.clone();
+        for (range, with) in edits.iter().rev() {
+            after.replace_range(std::ops::Range::<usize>::from(*range), with);
+        }
+        let again = syntax::cleaning(&parse(&after));
+        assert!(again.is_empty(), "a repaired text is damaged: {again:?}\n{after}");
+    }
+    // A byte order mark is white space only where the text begins.
+    if faults(&whole).is_empty() && !whole.is_pasted() && !text.starts_with('\u{FEFF}') {
+        for line in AROUND {
+            let around = parse(&format!("{line}{text}"));
+            let found = faults(&around);
+            assert!(found.is_empty(), "{line:?} introduces {found:?}");
+        }
+    }
+    let mut end = 0;
+    for module in diff::log::split(&text) {
+        assert!(module.range.start >= end, "modules of a log overlap");
+        assert!(text.get(module.range.clone()).is_some(), "a module is outside of the log");
+        assert_eq!(module.text(&text).len(), module.range.len());
+        end = module.range.end;
+    }
+}
+
 /// Runs the analyses for opening a file, typing in it, and all requests of an editor in its middle.
 pub fn open(input: &[u8]) {
     let mut opened = Opened::new(text_of(input));

@@ -193,9 +193,7 @@ fn types_of(view: &View<'_>) -> Vec<TypeAt> {
 fn argument(ty: &Type) -> Option<Value> {
     match ty {
         Type::Tensor(tensor) if tensor.elements()? <= ELEMENTS => {
-            let sizes: Option<Vec<usize>> =
-                tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok()).collect();
-            let sizes = sizes?;
+            let sizes: Vec<usize> = tensor.lengths()?;
             let count: usize = sizes.iter().product();
             let numbers = (0..count).map(|at| (at % 3) as f64).collect();
             Tensor::from_f64s(tensor.dtype, &sizes, numbers).map(Value::from)

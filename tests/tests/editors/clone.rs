@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, process::Command};
 
+use relay_tests::notes::note;
+
 use super::{readmes::blocks, root, scratch};
 
 /// Returns the target folder of the build: `RELAY_README_TARGET`, or one that persists between runs, so
@@ -37,6 +39,7 @@ fn readme_leads_from_clone_to_first_error() {
     ] {
         shell.env(name, value);
     }
+    note("clones and builds relay-analyzer as the README says, without optimisation");
     let output = shell.output().expect("a shell runs");
     let printed = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);

@@ -174,7 +174,7 @@ fn follow_run(block: &str) {
     let result = &answer["result"];
     assert_eq!(result["status"], "done", "{answer}");
     // Arguments of the block are used, others are random.
-    let drawn = if file == "net.relay" { "2 random arguments (seed 1)" } else { "min 2" };
+    let drawn = if file == "net.relay" { "`%n`, `%w` are random (seed 1)" } else { "min 2" };
     let shown = result["text"].as_str().unwrap_or_default();
     assert!(shown.contains(drawn), "{shown}");
     assert_eq!(client.finish(), Some(0));

@@ -13,19 +13,13 @@ use types::{Flags, Type};
 use super::Context;
 use crate::{edit::Edits, place::Symbol};
 
-/// Returns the text of a type, or `None` if the text format cannot express it: it has no syntax for
-/// reference types, nor for a type parameter that the header does not declare.
-pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
+/// Returns the text of a type at a place, or `None` if the text format cannot express it there: it has
+/// no syntax for reference types, nor for a type parameter that the functions around the place do not
+/// declare.
+pub(super) fn written(view: &View<'_>, ty: &Type, place: TextRange) -> Option<String> {
     // This comes first because it rejects types that are too large to walk for each variable.
     let text = semantics::writable(ty)?;
-    let header = view.body.header();
-    let mut is_declared = true;
-    let _same = ty.rename_params(&mut |param| {
-        let own = header.is_some_and(|header| header.type_params.iter().any(|p| p == param));
-        is_declared &= own;
-        None
-    });
-    let mut is_plain = is_declared && !ty.flags().has(Flags::POLY);
+    let mut is_plain = view.can_name(ty, place) && !ty.flags().has(Flags::POLY);
     types::for_each_part(ty, Flags::ALL, &mut |part| {
         is_plain &= !matches!(part, Type::Ref(_) | Type::OpenTensor(_));
     });
@@ -60,8 +54,9 @@ fn binder_edit(view: &View<'_>, binding: LocalRef) -> Option<(TextRange, String)
     if chooses_numbers(view, binding) && !uses_agree(view, binding, own) {
         return None;
     }
-    let ty = written(view, own)?;
-    Some((TextRange::empty(view.binding_range(binding).end()), format!(": {ty}")))
+    let place = view.binding_range(binding);
+    let ty = written(view, own, place)?;
+    Some((TextRange::empty(place.end()), format!(": {ty}")))
 }
 
 /// Returns the edit that annotates the result of the definition, unless it has an annotation.
@@ -73,7 +68,7 @@ fn result_edit(view: &View<'_>) -> Option<(TextRange, String)> {
         return None;
     }
     let ty = view.inference.signature.as_ref()?.signature()?.func.ret().clone();
-    let text = written(view, &ty)?;
+    let text = written(view, &ty, params.range() + view.def.start(view.db))?;
     let at = params.range().end() + view.def.start(view.db);
     Some((TextRange::empty(at), format!(" -> {text}")))
 }
@@ -110,7 +105,7 @@ pub(super) fn offer_one(context: &Context<'_>) -> Option<String> {
 }
 
 pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
-    edit_at(context).map(|edit| vec![edit]).ok_or_else(|| "there is no type to write here".into())
+    edit_at(context).map(|edit| vec![edit]).ok_or_else(|| "no type can be inserted here".into())
 }
 
 fn views<'a>(context: &'a Context<'_>) -> impl Iterator<Item = View<'a>> {

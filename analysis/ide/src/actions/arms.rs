@@ -1,6 +1,9 @@
 //! The action that adds missing arms to a `match`: `match (%l) { Nil => 0 }` gets `Cons(_, _) => 0`.
 
-use semantics::{ExprRef, View, infer::Finding};
+use semantics::{
+    ExprRef, View,
+    infer::{FindingKind, FindingSubject},
+};
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange,
     ast::{self, AstNode},
@@ -18,8 +21,9 @@ fn missing<'db>(context: &Context<'db>) -> Option<(ast::MatchExpr<'db>, ExprRef,
         let node = ast::MatchExpr::cast(node)?;
         let expr_ref = place.expr_of(node.range())?;
         let findings = &view.unit_types(expr_ref.unit).findings;
-        let patterns = findings.iter().find_map(|finding| match finding {
-            Finding::NotExhaustive { expr, missing } if *expr == expr_ref.expr => Some(missing),
+        let mut own = findings.iter().filter(|f| f.subject == FindingSubject::Expr(expr_ref.expr));
+        let patterns = own.find_map(|finding| match &finding.kind {
+            FindingKind::NotExhaustive(missing) => Some(missing),
             _ => None,
         })?;
         Some((node, expr_ref, patterns.clone()))

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use semantics::{Code, Database, Db, DefKind, Severity, SourceFile, View, all_defs, check_file};
+use semantics::{
+    Code, Database, Db, DefKind, Fix, Rules, Setup, Severity, SourceFile, View, all_defs,
+    check_file,
+};
 use syntax::{ParseLimits, TextRange};
 
 use super::Context;
@@ -35,8 +38,18 @@ pub(super) fn check(
     if edits.windows(2).any(|pair| pair[0].0.end() > pair[1].0.start()) {
         return Err("the edits of this action overlap".into());
     }
-    let (scratch, file) = applied(context, edits);
-    let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
+    let after = apply_all(context.text(), edits);
+    let (scratch, file) = scratch(context, &after);
+    compare((context.db, context.file), (&scratch, file), level)
+}
+
+/// Checks a text against the one before.
+fn compare(
+    (old_db, old): (&dyn Db, SourceFile),
+    (new_db, new): (&dyn Db, SourceFile),
+    level: Level,
+) -> Result<(), String> {
+    let (before, now) = (errors(old_db, old), errors(new_db, new));
     for (code, (count, message)) in &now {
         if level == Level::Written && code.is_tvm() {
             continue;
@@ -53,8 +66,8 @@ pub(super) fn check(
         }
     }
     if level != Level::Errors {
-        let now = types(&scratch, file);
-        for (name, ty) in types(context.db, context.file) {
+        let now = types(new_db, new);
+        for (name, ty) in types(old_db, old) {
             if let Some(other) = now.get(&name)
                 && *other != ty
             {
@@ -68,18 +81,50 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns a database that holds the file with the edits.
-fn applied(context: &Context<'_>, edits: &[(TextRange, String)]) -> (Database, SourceFile) {
-    let after = apply_all(context.text(), edits);
+/// Returns a database that holds a text, with the operators of the project.
+fn scratch(context: &Context<'_>, text: &str) -> (Database, SourceFile) {
     let mut scratch = Database::new();
-    scratch.set_prelude(semantics::prelude(context.db).is_some());
-    let file = scratch.add_file(&after, ParseLimits::default());
+    scratch.set_up(&Setup { rules: Rules::General, ..Setup::of(context.db) });
+    let file = scratch.add_file(text, ParseLimits::default());
     (scratch, file)
+}
+
+/// The largest number of texts that are checked to find the fixes that break something.
+const MAX_TRIALS: usize = 64;
+
+/// Returns the text after those of several groups of fixes that preserve what their group has to: a
+/// group after the ones before it. A fix that fails its check does not keep the others from being
+/// applied: they are tried together, and where that fails by halves.
+pub(super) fn fixed(context: &Context<'_>, groups: &[(&[&Fix], Level)]) -> String {
+    let mut accepted: Vec<&Fix> = Vec::new();
+    let mut text = context.text().to_owned();
+    let mut trials = 0..MAX_TRIALS;
+    for &(fixes, level) in groups {
+        let before = scratch(context, &text);
+        let mut left = vec![fixes];
+        while let Some(some) = left.pop().filter(|some| !some.is_empty()) {
+            let tried: Vec<&Fix> = accepted.iter().chain(some).copied().collect();
+            let after = semantics::apply(context.text(), tried.iter().copied());
+            if trials.next().is_none() {
+                break;
+            }
+            let (db, file) = scratch(context, &after);
+            match compare((&before.0, before.1), (&db, file), level) {
+                Ok(()) => (accepted, text) = (tried, after),
+                Err(_) if some.len() == 1 => {}
+                Err(_) => {
+                    let (first, second) = some.split_at(some.len() / 2);
+                    left.extend([second, first]);
+                }
+            }
+        }
+    }
+    text
 }
 
 /// Returns true if the edits remove at least one error and add none of any code.
 pub(super) fn removes_errors(context: &Context<'_>, edits: &[(TextRange, String)]) -> bool {
-    let (scratch, file) = applied(context, edits);
+    let (scratch, file) = scratch(context, &apply_all(context.text(), edits));
     let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
     let count =
         |errors: &BTreeMap<_, (usize, String)>| errors.values().map(|(n, _)| n).sum::<usize>();

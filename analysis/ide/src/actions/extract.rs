@@ -2,10 +2,10 @@
 //! expression or for bindings.
 
 use semantics::{
-    View,
+    Module, View,
     body::{BinderKind, LocalRef},
 };
-use syntax::{Node, SyntaxKind, TextRange};
+use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use types::{Flags, Type};
 
 use super::{
@@ -115,8 +115,200 @@ fn type_text(view: &View<'_>, ty: &Type, of: &str) -> Result<String, String> {
     if ty.flags().has(Flags::PARAM) {
         return Err(format!("the type of {of} depends on a type parameter of this definition"));
     }
-    annotate::written(view, ty)
+    annotate::written(view, ty, view.def.range(view.db))
         .ok_or_else(|| format!("the type of {of} is not fully known: `{ty}`"))
+}
+
+/// What the user selected for a definition: an expression, or bindings.
+struct Selection<'db> {
+    /// The selected text, from the start of the definition.
+    range: TextRange,
+    /// The expression.
+    expr: Option<Node<'db>>,
+    /// The bindings otherwise.
+    stmts: Vec<Node<'db>>,
+}
+
+impl<'db> Selection<'db> {
+    fn of(context: &Context<'db>) -> Option<Selection<'db>> {
+        if let Some((parent, node)) = selected(context) {
+            let range = with_comments(parent, node);
+            return Some(Selection { range, expr: Some(node), stmts: Vec::new() });
+        }
+        let stmts = statements(context)?;
+        let range = TextRange::new(stmts.first()?.start(), stmts.last()?.range().end());
+        Some(Selection { range, expr: None, stmts })
+    }
+}
+
+/// The variables that an extracted definition shares with the rest of the function.
+struct Variables {
+    /// Those that are bound outside, in the order of their use: the parameters.
+    inputs: Vec<LocalRef>,
+    /// Those that are bound inside and used after the selection: the results.
+    outputs: Vec<LocalRef>,
+    /// All uses inside, with their places in the file.
+    used: Vec<(LocalRef, TextRange)>,
+}
+
+impl Variables {
+    /// Finds the variables of the part `inside` of the file.
+    fn of(view: &View<'_>, inside: TextRange, has_bindings: bool) -> Variables {
+        let is_outside = |binding| !inside.contains_range(view.binding_range(binding));
+        let used = names::used_in(view, inside);
+        let mut inputs: Vec<LocalRef> = Vec::new();
+        for &(binding, _) in &used {
+            if is_outside(binding) && !inputs.contains(&binding) {
+                inputs.push(binding);
+            }
+        }
+        let mut outputs: Vec<LocalRef> = Vec::new();
+        for kind in [BinderKind::Let, BinderKind::Graph] {
+            for binding in names::bound(view, kind) {
+                if !has_bindings || is_outside(binding) {
+                    continue;
+                }
+                if names::uses(view, binding).iter().any(|place| !inside.contains_range(*place)) {
+                    outputs.push(binding);
+                }
+            }
+        }
+        outputs.sort_by_key(|&binding| view.binding_range(binding).start());
+        Variables { inputs, outputs, used }
+    }
+
+    /// Returns the edits that rename the uses of a variable inside, relative to `start`.
+    fn renamed(
+        &self,
+        binding: LocalRef,
+        name: &str,
+        start: TextSize,
+    ) -> impl Iterator<Item = (TextRange, String)> {
+        let places = self.used.iter().filter(move |(used, _)| *used == binding);
+        places.map(move |(_, place)| (*place - start, name.to_owned()))
+    }
+}
+
+/// The head of an extracted definition, and its call.
+#[derive(Default)]
+struct Head {
+    /// The parameters with their types.
+    params: Vec<String>,
+    /// The arguments.
+    args: Vec<String>,
+}
+
+/// Returns the parameters of an extracted definition. Graph variables become local ones, by edits that are added
+/// to `renames`.
+fn head(
+    view: &View<'_>,
+    variables: &Variables,
+    names: &mut Names,
+    start: TextSize,
+    renames: &mut Edits,
+) -> Result<Head, String> {
+    let mut head = Head::default();
+    for &binding in &variables.inputs {
+        let name = view.binder(binding).name.to_string();
+        let ty = type_text(view, view.binding_type(binding), &format!("`{name}`"))?;
+        let is_graph = view.binder(binding).kind == BinderKind::Graph;
+        let param = match is_graph {
+            true => names.local(&format!("x{}", name.trim_start_matches('%'))),
+            false => name.clone(),
+        };
+        if is_graph {
+            renames.extend(variables.renamed(binding, &param, start));
+        }
+        head.params.push(format!("{param}: {ty}"));
+        head.args.push(name);
+    }
+    Ok(head)
+}
+
+/// Returns the names of the results inside the definition. A graph variable keeps its number outside, so that it
+/// needs a fresh one inside, by edits that are added to `renames`.
+fn inner_names(
+    view: &View<'_>,
+    variables: &Variables,
+    names: &mut Names,
+    start: TextSize,
+    renames: &mut Edits,
+) -> Vec<String> {
+    let inner = variables.outputs.iter().map(|&binding| {
+        if view.binder(binding).kind != BinderKind::Graph {
+            return view.binder(binding).name.to_string();
+        }
+        let fresh = names.graph();
+        renames.extend(variables.renamed(binding, &fresh, start));
+        renames.push((view.binding_range(binding) - start, fresh.clone()));
+        fresh
+    });
+    inner.collect()
+}
+
+/// The end of an extracted definition, and what replaces the selection.
+struct Results {
+    /// The type of the result.
+    ty: String,
+    /// The last line of the body, for bindings.
+    tail: String,
+    replacement: String,
+}
+
+/// Returns the results of bindings: one variable, or the fields of a tuple.
+fn results(
+    view: &View<'_>,
+    outputs: &[LocalRef],
+    inner: &[String],
+    names: &mut Names,
+    call: &str,
+    indent: &str,
+) -> Result<Results, String> {
+    let types = outputs.iter().map(|&it| type_text(view, view.binding_type(it), "a result"));
+    let types = types.collect::<Result<Vec<String>, String>>()?;
+    let name = |binding| view.binder(binding).name.as_str();
+    let is_graph = |binding| view.binder(binding).kind == BinderKind::Graph;
+    let keyword = |binding| if is_graph(binding) { "" } else { "let " };
+    if let (&[one], [ty]) = (outputs, types.as_slice()) {
+        return Ok(Results {
+            ty: ty.clone(),
+            tail: format!("\n  {}", inner[0]),
+            replacement: format!("{}{} = {call};", keyword(one), name(one)),
+        });
+    }
+    let (tuple, head) = match outputs.iter().all(|&binding| is_graph(binding)) {
+        true => (names.graph(), ""),
+        false => (names.local("extracted"), "let "),
+    };
+    let mut replacement = format!("{head}{tuple} = {call};");
+    for (at, &binding) in outputs.iter().enumerate() {
+        replacement += &format!("\n{indent}{}{} = {tuple}.{at};", keyword(binding), name(binding));
+    }
+    Ok(Results {
+        ty: format!("({})", types.join(", ")),
+        tail: format!("\n  ({})", inner.join(", ")),
+        replacement,
+    })
+}
+
+/// Returns the name of a definition that the module does not have.
+fn fresh_global<'db>(context: &Context<'db>, module: Module<'db>) -> String {
+    let mut global = "@extracted".to_owned();
+    let mut number = 1;
+    while semantics::global(context.db, module, &global).is_some() {
+        global = format!("@extracted_{number}");
+        number += 1;
+    }
+    global
+}
+
+/// Returns the place after a definition that ends at `end`, for another one. The other one follows the rest of
+/// the line if that is a comment, which belongs to this definition.
+fn place_after(context: &Context<'_>, end: TextSize) -> TextSize {
+    let rest = context.text().get(usize::from(end)..).unwrap_or_default();
+    let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+    let is_comment = line.trim_start().starts_with("//") || line.trim().is_empty();
+    if is_comment { end + TextSize::new(line.len() as u32) } else { end }
 }
 
 pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
@@ -125,131 +317,34 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     else {
         return Err(nothing.into());
     };
-    let (db, start) = (context.db, context.start());
-    let expr = selected(context);
-    let (range, stmts) = match expr {
-        Some((parent, node)) => (with_comments(parent, node), Vec::new()),
-        None => {
-            let stmts = statements(context).ok_or(nothing)?;
-            let (Some(first), Some(last)) = (stmts.first(), stmts.last()) else {
-                return Err(nothing.into());
-            };
-            (TextRange::new(first.start(), last.range().end()), stmts)
-        }
-    };
+    let start = context.start();
+    let Selection { range, expr, stmts } = Selection::of(context).ok_or(nothing)?;
     let inside = range + start;
-    // Variables that are bound outside, in the order of their use, become parameters.
-    let mut inputs: Vec<LocalRef> = Vec::new();
-    let used = names::used_in(view, inside);
-    for (binding, _) in &used {
-        if !inside.contains_range(view.binding_range(*binding)) && !inputs.contains(binding) {
-            inputs.push(*binding);
-        }
-    }
-    // Variables that are bound inside and used after the selection become results.
-    let mut outputs: Vec<LocalRef> = Vec::new();
-    for kind in [BinderKind::Let, BinderKind::Graph] {
-        for binding in names::bound(view, kind) {
-            if stmts.is_empty() || !inside.contains_range(view.binding_range(binding)) {
-                continue;
-            }
-            if names::uses(view, binding).iter().any(|place| !inside.contains_range(*place)) {
-                outputs.push(binding);
-            }
-        }
-    }
-    outputs.sort_by_key(|&binding| view.binding_range(binding).start());
-    if !stmts.is_empty() && outputs.is_empty() {
+    let variables = Variables::of(view, inside, !stmts.is_empty());
+    if !stmts.is_empty() && variables.outputs.is_empty() {
         return Err("no selected binding is used after the selection".into());
     }
     if stmts.iter().any(|s| s.kind() == SyntaxKind::GRAPH_STMT && has_effects(*s)) {
         return Err("the order of reads and writes of references would change".into());
     }
-    let mut global = "@extracted".to_owned();
-    let mut number = 1;
-    while semantics::global(db, module, &global).is_some() {
-        global = format!("@extracted_{number}");
-        number += 1;
-    }
-    let mut known = Names::of(view);
-    let (mut params, mut args, mut renames) = (Vec::new(), Vec::new(), Edits::new());
-    for &binding in &inputs {
-        let name = view.binder(binding).name.to_string();
-        let ty = type_text(view, view.binding_type(binding), &format!("`{name}`"))?;
-        let is_graph = view.binder(binding).kind == BinderKind::Graph;
-        let param = match is_graph {
-            true => known.local(&format!("x{}", name.trim_start_matches('%'))),
-            false => name.clone(),
-        };
-        if is_graph {
-            let places = used.iter().filter(|(used, _)| *used == binding);
-            renames.extend(places.map(|(_, place)| (*place - inside.start(), param.clone())));
+    let global = fresh_global(context, module);
+    let (mut names, mut renames) = (Names::of(view), Edits::new());
+    let head = head(view, &variables, &mut names, inside.start(), &mut renames)?;
+    let inner = inner_names(view, &variables, &mut names, inside.start(), &mut renames);
+    let call = format!("{global}({})", head.args.join(", "));
+    let indent = context.indent_of(range.start());
+    let body = apply_all(context.slice(range), &renames).replace(&format!("\n{indent}"), "\n  ");
+    let Results { ty, tail, replacement } = match expr {
+        Some(node) => {
+            let place = context.place.as_ref().ok_or(nothing)?;
+            let expr_ref = place.expr_of(node.range()).ok_or(nothing)?;
+            let ty = type_text(view, view.ty(expr_ref), "the result")?;
+            Results { ty, tail: String::new(), replacement: call }
         }
-        params.push(format!("{param}: {ty}"));
-        args.push(name);
-    }
-    // A graph variable keeps its number outside, so that it needs a fresh one inside.
-    let mut inner: Vec<String> = Vec::new();
-    for &binding in &outputs {
-        let name = view.binder(binding).name.to_string();
-        if view.binder(binding).kind != BinderKind::Graph {
-            inner.push(name);
-            continue;
-        }
-        let fresh = known.graph();
-        let places = used.iter().filter(|(used, _)| *used == binding).map(|(_, place)| *place);
-        let places = places.chain([view.binding_range(binding)]);
-        renames.extend(places.map(|place| (place - inside.start(), fresh.clone())));
-        inner.push(fresh);
-    }
-    let call = format!("{global}({})", args.join(", "));
-    let body = apply_all(context.slice(range), &renames);
-    let own = context.indent_of(range.start()).to_owned();
-    let body = body.replace(&format!("\n{own}"), "\n  ");
-    let (result, tail, replacement) = if stmts.is_empty() {
-        let place = context.place.as_ref().ok_or(nothing)?;
-        let (_, node) = expr.ok_or(nothing)?;
-        let expr_ref = place.expr_of(node.range()).ok_or(nothing)?;
-        (type_text(view, view.ty(expr_ref), "the result")?, String::new(), call)
-    } else {
-        let names: Vec<&str> =
-            outputs.iter().map(|&binding| view.binder(binding).name.as_str()).collect();
-        let types: Result<Vec<String>, String> = outputs
-            .iter()
-            .map(|&binding| type_text(view, view.binding_type(binding), "a result"))
-            .collect();
-        let types = types?;
-        let keyword = |binding: LocalRef| match view.binder(binding).kind {
-            BinderKind::Graph => "",
-            _ => "let ",
-        };
-        match (outputs.as_slice(), types.as_slice()) {
-            ([one], [ty]) => {
-                let text = format!("{}{} = {call};", keyword(*one), names[0]);
-                (ty.clone(), format!("\n  {}", inner[0]), text)
-            }
-            _ => {
-                let indent = context.indent_of(range.start());
-                let graph = outputs.iter().all(|b| view.binder(*b).kind == BinderKind::Graph);
-                let tuple = if graph { known.graph() } else { known.local("extracted") };
-                let head = if graph { "" } else { "let " };
-                let mut text = format!("{head}{tuple} = {call};");
-                for (at, &binding) in outputs.iter().enumerate() {
-                    text += &format!("\n{indent}{}{} = {tuple}.{at};", keyword(binding), names[at]);
-                }
-                (format!("({})", types.join(", ")), format!("\n  ({})", inner.join(", ")), text)
-            }
-        }
+        None => results(view, &variables.outputs, &inner, &mut names, &call, indent)?,
     };
-    let text =
-        format!("\n\ndef {global}({}) -> {result} {{\n  {body}{tail}\n}}", params.join(", "));
-    let end = root.range().end() + start;
-    // The new definition follows the rest of the line if that is a comment, which belongs to this
-    // definition.
-    let rest = context.text().get(usize::from(end)..).unwrap_or_default();
-    let line = rest.find('\n').unwrap_or(rest.len());
-    let only_comment =
-        rest[..line].trim_start().starts_with("//") || rest[..line].trim().is_empty();
-    let end = if only_comment { end + syntax::TextSize::new(line as u32) } else { end };
+    let params = head.params.join(", ");
+    let text = format!("\n\ndef {global}({params}) -> {ty} {{\n  {body}{tail}\n}}");
+    let end = place_after(context, root.range().end() + start);
     Ok(vec![(range + start, replacement), (TextRange::empty(end), text)])
 }

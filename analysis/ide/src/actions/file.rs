@@ -3,7 +3,7 @@
 use semantics::{Code, Diagnostic, Fix, check_file};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
-use super::Context;
+use super::{Context, check, unused};
 use crate::edit::Edits;
 
 /// Returns one edit from the first to the last difference between the texts.
@@ -64,24 +64,35 @@ pub(super) fn tvm(context: &Context<'_>) -> Result<Edits, String> {
 }
 
 /// Returns the fix of a diagnostic that can be applied unattended: it is unambiguous and keeps the
-/// meaning. A guessed name (`did you mean`) is left to the user.
+/// meaning. Those of unused bindings are in [`unused::reported`]. A guessed name (`did you mean`) is left to the user.
 fn safe_fix(diagnostic: &Diagnostic) -> Option<&Fix> {
     let safe = diagnostic.code.is_tvm()
-        || diagnostic.code == Code::StaleTypeComment
+        || matches!(diagnostic.code, Code::StaleTypeComment | Code::PastedText)
         || diagnostic.unnecessary;
     diagnostic.fixes.first().filter(|_| safe)
 }
 
 pub(super) fn offer_fix_all(context: &Context<'_>) -> Option<String> {
     let found = check_file(context.db, context.file);
-    let count = found.iter().filter(|diagnostic| safe_fix(diagnostic).is_some()).count();
-    (count > 0).then(|| "Fix all auto-fixable problems".into())
+    let any = found.iter().any(|diagnostic| safe_fix(diagnostic).is_some());
+    (any || !unused::reported(context, &found).is_empty())
+        .then(|| "Fix all auto-fixable problems".into())
 }
 
 pub(super) fn fix_all(context: &Context<'_>) -> Result<Edits, String> {
     let found = check_file(context.db, context.file);
-    let fixes = found.iter().filter_map(safe_fix);
-    let after = semantics::apply(context.text(), fixes);
+    // The other fixes are those of the clean text.
+    let is_pasted = |diagnostic: &&Diagnostic| diagnostic.code == Code::PastedText;
+    let clean = found.iter().filter(is_pasted).find_map(safe_fix);
+    let fixes: Vec<&Fix> = match clean {
+        Some(clean) => vec![clean],
+        None => found.iter().filter_map(safe_fix).collect(),
+    };
+    let unused = if clean.is_some() { Vec::new() } else { unused::reported(context, &found) };
+    let unused: Vec<&Fix> = unused.iter().collect();
+    // A removed binding may have determined a type.
+    let after =
+        check::fixed(context, &[(&fixes, check::Level::Errors), (&unused, check::Level::Types)]);
     let edits = difference(context.text(), &after);
     if edits.is_empty() { Err("there is nothing to fix".into()) } else { Ok(edits) }
 }

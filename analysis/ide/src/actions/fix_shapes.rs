@@ -12,7 +12,7 @@ use semantics::{
     check_file,
 };
 use syntax::{TextRange, TextSize};
-use types::{AttrValue, Relation, State, TensorType, Type, probe};
+use types::{AttrValue, Relation, State, TensorType, Type, normal_axis, probe};
 
 use super::{Context, check};
 use crate::edit::Edits;
@@ -177,7 +177,7 @@ fn attributes(failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
             _ => continue,
         };
         let now = failing.call.written.iter().find(|attr| attr.name == field.name);
-        let now_text = crate::words::value(written);
+        let now_text = written.to_string();
         for value in values.into_iter().filter(|value| *value != now_text) {
             let edit = match now {
                 Some(attr) => (failing.view.place(failing.unit, attr.value_range), value.clone()),
@@ -209,8 +209,8 @@ impl FailingCall<'_, '_> {
 /// Returns all axes except the current one.
 fn axes(failing: &FailingCall<'_, '_>, now: Option<i64>) -> Vec<String> {
     let Some(tensor) = failing.first_tensor() else { return Vec::new() };
-    let rank = tensor.shape.len() as i64;
-    let now = now.map(|axis| if axis < 0 { axis + rank } else { axis });
+    let rank = tensor.rank();
+    let now = now.and_then(|axis| normal_axis(axis, rank));
     (0..rank).filter(|axis| Some(*axis) != now).map(|axis| axis.to_string()).collect()
 }
 

@@ -224,7 +224,9 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
             return Err("an argument is a block with bindings".into());
         }
         let fresh = names.local(&callee.binder(binding).name);
-        let ty = super::annotate::written(&callee, callee.binding_type(binding));
+        // The whole definition is outside of the scope of its type parameters.
+        let place = callee.def.range(callee.db);
+        let ty = super::annotate::written(&callee, callee.binding_type(binding), place);
         let ty = ty.map_or(String::new(), |ty| format!(": {ty}"));
         lets.push(format!("let {fresh}{ty} = {text};"));
         renamed.insert(binding, fresh);

@@ -82,7 +82,41 @@ def @main(%x: Tensor[(2, 3), float32]) {
 ",
         expect![[r#"
             // not offered
-            refused: there is no type to write here
+            refused: no type can be inserted here
+        "#]],
+    );
+}
+
+/// The name of a type parameter is written only where it means that parameter.
+#[test]
+fn write_type_uses_the_type_parameters_in_scope() {
+    check(
+        "write-type",
+        "
+def @main[T](%x: T) -> T {
+  let %f = fn [A](%a: A) { let %b$0 = (%a, %x); %a };
+  %f(%x)
+}
+",
+        expect![[r#"
+            // Write the type `(A, T)`
+            def @main[T](%x: T) -> T {
+              let %f = fn [A](%a: A) { let %b: (A, T) = (%a, %x); %a };
+              %f(%x)
+            }
+        "#]],
+    );
+    check(
+        "write-type",
+        "
+def @main[T](%x: T) -> T {
+  let %f = fn [T](%a: T) { let %b$0 = (%a, %x); %a };
+  %f(%x)
+}
+",
+        expect![[r#"
+            // not offered
+            refused: no type can be inserted here
         "#]],
     );
 }

@@ -1,15 +1,15 @@
 //! Actions that remove unused bindings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use semantics::{
-    DefKind, View, all_defs,
+    Code, DefKind, Diagnostic, Fix, View, all_defs,
     body::{BinderKind, LocalRef},
     scope::is_marked_unused,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
-use super::{Context, has_effects, names};
+use super::{Context, has_effects, has_module_effects, names};
 use crate::{edit::Edits, place::Symbol};
 
 /// Returns the statement that binds a variable, with offsets relative to the definition.
@@ -19,27 +19,43 @@ pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<
     path.into_iter().rev().find(|node| node.kind().is_stmt())
 }
 
-/// Returns true if a statement has no side effect. A call of a function may have one if the module
-/// uses references.
-fn is_removable(stmt: Node<'_>, effects: bool) -> bool {
-    if has_effects(stmt) {
-        return false;
+/// The largest number of statements whose effects are followed from one.
+const MAX_FOLLOWED: usize = 256;
+
+/// Returns true if a statement has no side effect. If the module uses references, a call of a function
+/// may have one, and so may a graph variable, whose value is computed where it is first used.
+fn is_removable(view: &View<'_>, stmt: Node<'_>, effects: bool) -> bool {
+    if !effects {
+        return !has_effects(stmt);
     }
-    let calls_functions = || {
-        stmt.descendants().any(|node| {
-            node.kind() == SyntaxKind::CALL_EXPR
-                && node
-                    .children()
-                    .next()
-                    .is_some_and(|callee| callee.kind() != SyntaxKind::NAME_REF)
-        })
-    };
-    !effects || !calls_functions()
+    let mut seen: HashSet<LocalRef> = HashSet::new();
+    let mut left = vec![stmt];
+    while let Some(stmt) = left.pop() {
+        if has_effects(stmt) || calls_functions(stmt) || seen.len() > MAX_FOLLOWED {
+            return false;
+        }
+        for (binding, _) in names::used_in(view, stmt.range() + view.def.start(view.db)) {
+            if view.binder(binding).kind == BinderKind::Graph && seen.insert(binding) {
+                left.extend(statement_of(view, binding));
+            }
+        }
+    }
+    true
 }
 
-/// Returns the ranges in the file of the dead bindings: those that are unused, or used only by
-/// other dead bindings.
-fn dead(view: &View<'_>, effects: bool) -> Vec<TextRange> {
+/// Returns true if a statement calls anything but operators.
+fn calls_functions(stmt: Node<'_>) -> bool {
+    stmt.descendants().any(|node| {
+        let mut parts = node.children();
+        node.kind() == SyntaxKind::CALL_EXPR
+            && parts.next().is_some_and(|callee| callee.kind() != SyntaxKind::NAME_REF)
+    })
+}
+
+/// Returns the ranges in the file of the dead bindings: those that are unused, if `may_go` accepts
+/// them, or used only by other dead bindings.
+fn dead(view: &View<'_>, may_go: impl Fn(LocalRef) -> bool) -> Vec<TextRange> {
+    let effects = has_module_effects(view.db, view.module);
     let mut bindings = names::bound(view, BinderKind::Let);
     bindings.extend(names::bound(view, BinderKind::Graph));
     bindings.sort_by_key(|&binding| view.binding_range(binding).start());
@@ -63,7 +79,8 @@ fn dead(view: &View<'_>, effects: bool) -> Vec<TextRange> {
             before.is_some_and(|(_, end)| place.end() <= *end)
         };
         let unused = places.iter().all(|place| own.contains_range(*place) || is_dead(place));
-        if unused && is_removable(stmt, effects) {
+        let is_used = || places.iter().any(|place| !own.contains_range(*place));
+        if unused && is_removable(view, stmt, effects) && (is_used() || may_go(binding)) {
             let inside: Vec<TextSize> =
                 dead.range(own.start()..own.end()).map(|(start, _)| *start).collect();
             for inner in inside {
@@ -89,7 +106,7 @@ pub(super) fn offer_one(context: &Context<'_>) -> Option<String> {
     let binding = binding_at(context)?;
     let view = context.view.as_ref()?;
     let stmt = statement_of(view, binding)?;
-    is_removable(stmt, super::module_has_effects(context))
+    is_removable(view, stmt, has_module_effects(view.db, view.module))
         .then(|| format!("Remove `{}`", view.binder(binding).name))
 }
 
@@ -118,18 +135,36 @@ pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
     any.then(|| "Remove all unused bindings".into())
 }
 
-pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
+/// Returns the edits that remove the dead bindings of the file.
+fn removals(context: &Context<'_>, may_go: impl Fn(&View<'_>, LocalRef) -> bool) -> Edits {
     let db = context.db;
-    let effects = super::module_has_effects(context);
     let mut edits = Edits::new();
     for def in all_defs(db, context.file) {
         if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
             continue;
         }
         let Some(view) = View::new(db, def) else { continue };
-        for stmt in dead(&view, effects) {
-            edits.push((context.whole_line(stmt), String::new()));
-        }
+        let stmts = dead(&view, |binding| may_go(&view, binding));
+        edits.extend(stmts.into_iter().map(|stmt| (context.whole_line(stmt), String::new())));
     }
+    edits
+}
+
+/// Returns a fix for each binding that is reported as unused and can be removed, and for those that
+/// only such ones use. A comment may allow others, and those with generated names are reported
+/// together.
+pub(super) fn reported(context: &Context<'_>, found: &[Diagnostic]) -> Vec<Fix> {
+    let is_unused = |d: &&Diagnostic| d.code == Code::UnusedBinding && d.unnecessary;
+    let reported: HashSet<TextRange> = found.iter().filter(is_unused).map(|d| d.range).collect();
+    if reported.is_empty() {
+        return Vec::new();
+    }
+    let edits = removals(context, |view, binding| reported.contains(&view.binding_range(binding)));
+    let fix = |edit| Fix { title: "Remove it".to_owned(), edits: [edit].into_iter().collect() };
+    edits.into_iter().map(fix).collect()
+}
+
+pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
+    let edits = removals(context, |_, _| true);
     if edits.is_empty() { Err("every binding is used".into()) } else { Ok(edits) }
 }

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use operators::Operator;
+use operators::{Operator, Role};
 use rustc_hash::FxHashMap;
 use semantics::body::{CallData, Callee as Called};
 use types::{Attrs, Dim, Place, Relation, State, Table, Type, probe};
@@ -52,8 +52,7 @@ impl Constraint {
 impl Probe {
     fn accepts(&self, ty: &Type) -> bool {
         // A relation that waits for another argument does not reject a tuple here.
-        let takes_tuples = matches!(self.relation.name, "Concatenate" | "Stack")
-            || self.operator.name == "concatenate";
+        let takes_tuples = self.operator.role(self.position) == Role::Tuple;
         if ty.as_tuple().is_some() != takes_tuples {
             return false;
         }

@@ -1,6 +1,6 @@
 //! Completion of globals, operators, constructors, types and tuple fields.
 
-use semantics::{DefKind, View, global_type, module_types};
+use semantics::{DefKind, Settings, View, global_type, module_types};
 use syntax::TextSize;
 use types::{AttrDefault, Type};
 
@@ -153,6 +153,24 @@ impl List<'_, '_> {
                 _ => 6,
             };
             self.add(class, u32::MAX - usage.score(operator), entry);
+        }
+        self.declared_operators(has_args);
+    }
+
+    /// Adds the operators of the project.
+    fn declared_operators(&mut self, has_args: bool) {
+        let declared = Settings::get(self.db).operators(self.db);
+        for (order, (name, operator)) in declared.iter().enumerate() {
+            if super::fit(&self.typed, name).is_none() {
+                continue;
+            }
+            let detail = Some(operator.signature());
+            let mut entry = Item { detail, ..item(name, ItemKind::Operator) };
+            let args = operator.args.iter().flatten().map(|arg| format!("%{arg}"));
+            if !has_args {
+                self.add_args(&mut entry, &args.collect::<Vec<String>>());
+            }
+            self.add(6, order as u32, entry);
         }
     }
 

@@ -144,7 +144,7 @@ pub(crate) fn of_attribute(
     {
         let call = view.unit(expr_ref.unit).call(*id);
         if let Some(written) = call.written.iter().find(|attr| attr.name == field.name) {
-            out += &format!(", here {}", code_span(&words::value(&written.value)));
+            out += &format!(", here {}", code_span(&written.value.to_string()));
         }
     }
     out

@@ -15,6 +15,8 @@ pub type Unknown = u32;
 /// A polynomial in unknown sizes, `100,352·n + 12`, with a number of undefined summands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Amount {
+    /// The term without factors. Nearly all amounts are known, and take no memory elsewhere.
+    constant: u64,
     /// The coefficients by factors, each of which is an unknown size and its power.
     terms: BTreeMap<Vec<(Unknown, u32)>, u64>,
     /// The number of undefined summands.
@@ -23,11 +25,11 @@ pub struct Amount {
 
 impl Amount {
     /// The amount 0.
-    pub const ZERO: Amount = Amount { terms: BTreeMap::new(), undefined: 0 };
+    pub const ZERO: Amount = Amount { constant: 0, terms: BTreeMap::new(), undefined: 0 };
 
     /// Returns a known amount.
     pub fn known(n: u64) -> Amount {
-        Amount::term(n, Vec::new())
+        Amount { constant: n, ..Amount::ZERO }
     }
 
     /// Returns an undefined amount.
@@ -36,28 +38,34 @@ impl Amount {
     }
 
     fn term(n: u64, factors: Vec<(Unknown, u32)>) -> Amount {
+        if factors.is_empty() {
+            return Amount::known(n);
+        }
         let mut terms = BTreeMap::new();
         if n > 0 {
             terms.insert(factors, n);
         }
-        Amount { terms, undefined: 0 }
+        Amount { terms, ..Amount::ZERO }
     }
 
     /// Adds an amount. A coefficient that overflows counts as an undefined summand.
     pub fn add(&mut self, other: &Amount) {
-        self.undefined = self.undefined.saturating_add(other.undefined);
+        let mut undefined = other.undefined;
+        let mut add = |own: &mut u64, n: u64| match own.checked_add(n) {
+            Some(sum) => *own = sum,
+            None => undefined = undefined.saturating_add(1),
+        };
+        add(&mut self.constant, other.constant);
         for (factors, n) in &other.terms {
-            let own = self.terms.entry(factors.clone()).or_default();
-            match own.checked_add(*n) {
-                Some(sum) => *own = sum,
-                None => self.undefined = self.undefined.saturating_add(1),
-            }
+            add(self.terms.entry(factors.clone()).or_default(), *n);
         }
+        self.undefined = self.undefined.saturating_add(undefined);
     }
 
     /// Subtracts an amount that was added before.
     pub fn subtract(&mut self, other: &Amount) {
         self.undefined = self.undefined.saturating_sub(other.undefined);
+        self.constant = self.constant.saturating_sub(other.constant);
         for (factors, n) in &other.terms {
             if let Some(own) = self.terms.get_mut(factors) {
                 *own = own.saturating_sub(*n);
@@ -70,17 +78,12 @@ impl Amount {
 
     /// Returns the number if it is known.
     pub fn as_known(&self) -> Option<u64> {
-        let mut terms = self.terms.iter();
-        match (terms.next(), terms.next(), self.undefined) {
-            (None, _, 0) => Some(0),
-            (Some((factors, n)), None, 0) if factors.is_empty() => Some(*n),
-            _ => None,
-        }
+        (self.terms.is_empty() && self.undefined == 0).then_some(self.constant)
     }
 
     /// Returns true for 0 without undefined summands.
     pub fn is_zero(&self) -> bool {
-        self.terms.is_empty() && self.undefined == 0
+        self.as_known() == Some(0)
     }
 
     /// Returns the number of undefined summands.
@@ -90,12 +93,13 @@ impl Amount {
 
     /// Returns the factors and coefficients of the terms. A factor is an unknown size and its power.
     pub fn terms(&self) -> impl Iterator<Item = (&[(Unknown, u32)], u64)> {
-        self.terms.iter().map(|(factors, n)| (factors.as_slice(), *n))
+        let constant = (self.constant > 0).then_some((&[][..], self.constant));
+        constant.into_iter().chain(self.terms.iter().map(|(factors, n)| (factors.as_slice(), *n)))
     }
 
     /// Returns the value with 1 for every unknown size, as a sort key.
     pub fn at_one(&self) -> u64 {
-        self.terms.values().fold(0, |sum, n| sum.saturating_add(*n))
+        self.terms.values().fold(self.constant, |sum, n| sum.saturating_add(*n))
     }
 
     /// Formats the amount. `name` returns the name of an unknown size, `number` formats a

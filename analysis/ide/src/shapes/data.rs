@@ -1,14 +1,14 @@
 //! A definition with indexes for the shape report.
 
-use operators::Operator;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use semantics::{
     ExprRef, View,
-    body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, LocalRef, Region, Subject, UnitId},
+    body::{Expr, ExprId, FnId, LocalRef, Region, Subject, UnitId},
 };
 use syntax::{NodeOrToken, SyntaxKind, TextSize};
 
 use super::{Input, Source, SourceKind};
+use crate::weights::{Leaf, field};
 
 /// The maximal number of expressions to visit for the origins of one argument.
 const MAX_SOURCES: usize = 256;
@@ -22,13 +22,6 @@ pub(super) enum Which {
     Inner(UnitId, FnId),
 }
 
-/// A value that is not computed: a parameter or a constant.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Leaf {
-    Param(LocalRef),
-    Constant(ExprRef),
-}
-
 /// The sources of a function without duplicates.
 #[derive(Default)]
 pub(super) struct Sources {
@@ -39,7 +32,6 @@ pub(super) struct Sources {
 /// A definition with indexes.
 pub(super) struct Data<'db> {
     pub(super) view: View<'db>,
-    pub(super) values: FxHashMap<LocalRef, ExprRef>,
     /// The names of variables by their values.
     pub(super) names: FxHashMap<ExprRef, String>,
     /// The offsets and contents of `span=` comments, in order.
@@ -55,19 +47,18 @@ pub(super) struct Code {
 }
 
 impl<'db> Data<'db> {
-    pub(super) fn new(view: View<'db>, with_spans: bool) -> Data<'db> {
-        let mut values = FxHashMap::default();
+    /// Creates the indexes, those of names and spans only with `details`.
+    pub(super) fn new(view: View<'db>, details: bool) -> Data<'db> {
         let mut names = FxHashMap::default();
-        for (number, unit) in view.body.units() {
+        for (number, unit) in view.body.units().filter(|_| details) {
             for expr in &unit.exprs {
                 let Expr::Bind { binder, value, .. } = expr else { continue };
                 let value = ExprRef { unit: number, expr: *value };
-                values.insert(LocalRef { unit: number, binder: *binder }, value);
                 names.entry(value).or_insert_with(|| unit.binder(*binder).name.to_string());
             }
         }
         let mut spans = Vec::new();
-        if with_spans && view.body.units.iter().any(|unit| !unit.type_comments.is_empty()) {
+        if details && view.body.units.iter().any(|unit| !unit.type_comments.is_empty()) {
             let mut stack = vec![view.def.node(view.db)];
             while let Some(node) = stack.pop() {
                 for element in node.elements() {
@@ -85,7 +76,7 @@ impl<'db> Data<'db> {
             }
             spans.sort_by_key(|(start, _)| *start);
         }
-        Data { view, values, names, spans }
+        Data { view, names, spans }
     }
 
     /// Returns the place in the framework's program that the comment after an expression names.
@@ -95,23 +86,12 @@ impl<'db> Data<'db> {
         }
         let unit = self.view.unit(expr_ref.unit);
         let subject = Subject::Expr(expr_ref.expr);
-        let about = unit.type_comments.iter().find(|e| e.subject == subject)?;
+        let about = unit.comment_about(subject)?;
         let at = self.view.source.range(expr_ref.unit, about.range).start();
         let before = self.spans.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
         // The last comment that starts before the type contains it.
         let (start, span) = &self.spans[before];
         (at - *start < TextSize::new(16)).then(|| span.clone())
-    }
-
-    /// Follows variables to their values.
-    pub(super) fn resolve(&self, mut expr_ref: ExprRef) -> ExprRef {
-        for _ in 0..10_000 {
-            match self.view.variable(expr_ref).and_then(|binding| self.values.get(&binding)) {
-                Some(&value) => expr_ref = value,
-                None => break,
-            }
-        }
-        expr_ref
     }
 
     /// Returns the parameters of a function.
@@ -165,106 +145,6 @@ impl<'db> Data<'db> {
         }
     }
 
-    /// Returns the parameter or constant that an expression is, possibly in another layout:
-    /// `transpose(%w)` is `%w`.
-    pub(super) fn leaf(&self, mut expr_ref: ExprRef) -> Option<Leaf> {
-        for _ in 0..64 {
-            expr_ref = self.resolve(expr_ref);
-            if let Some(binding) = self.view.variable(expr_ref) {
-                let kind = self.view.binder(binding).kind;
-                let is_given = matches!(kind, BinderKind::Param | BinderKind::Free);
-                return is_given.then_some(Leaf::Param(binding));
-            }
-            let unit = self.view.unit(expr_ref.unit);
-            match unit.expr(expr_ref.expr) {
-                Expr::Meta(_) | Expr::Filled(_) => return Some(Leaf::Constant(expr_ref)),
-                Expr::Call(id) => {
-                    let call = unit.call(*id);
-                    match (&call.callee, call.args[..].first()) {
-                        (Callee::Operator(operator), Some(&first))
-                            if call.args.len() == 1 && keeps_data(operator) =>
-                        {
-                            expr_ref = ExprRef { unit: expr_ref.unit, expr: first };
-                        }
-                        _ => return None,
-                    }
-                }
-                Expr::Proj { tuple, index } => {
-                    let tuple = self.resolve(ExprRef { unit: expr_ref.unit, expr: *tuple });
-                    expr_ref = self.field(tuple, *index)?;
-                }
-                _ => return None,
-            }
-        }
-        None
-    }
-
-    /// Returns a field of a tuple expression.
-    fn field(&self, tuple: ExprRef, index: u32) -> Option<ExprRef> {
-        match self.view.unit(tuple.unit).expr(tuple.expr) {
-            Expr::Tuple(fields) => {
-                let &expr = fields.get(index as usize)?;
-                Some(ExprRef { unit: tuple.unit, expr })
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the parameters that are the first argument of an operator, and hence data.
-    pub(super) fn data_inputs(&self, code: &Code) -> FxHashSet<Leaf> {
-        let mut found = FxHashSet::default();
-        for expr_ref in &code.exprs {
-            let unit = self.view.unit(expr_ref.unit);
-            let Expr::Call(id) = unit.expr(expr_ref.expr) else { continue };
-            let call = unit.call(*id);
-            let Callee::Operator(operator) = &call.callee else { continue };
-            if keeps_data(operator) || operator.name == "take" || operator.args == ["lhs", "rhs"] {
-                continue;
-            }
-            let first = call.args.first().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
-            if let Some(leaf @ Leaf::Param(_)) = first.and_then(|first| self.leaf(first)) {
-                found.insert(leaf);
-            }
-        }
-        found
-    }
-
-    /// Returns the weights and constants among the arguments of an operator.
-    pub(super) fn weights_of(
-        &self,
-        expr_ref: ExprRef,
-        call: &CallData,
-        operator: &Operator,
-    ) -> Vec<Leaf> {
-        if operator.variadic || call.args.len() == 1 && keeps_data(operator) {
-            return Vec::new();
-        }
-        let leaves: Vec<Option<Leaf>> = call
-            .args
-            .iter()
-            .map(|&expr| self.leaf(ExprRef { unit: expr_ref.unit, expr }))
-            .collect();
-        let names = operator.args;
-        let mut found = Vec::new();
-        for (at, leaf) in leaves.iter().enumerate() {
-            let Some(leaf) = *leaf else { continue };
-            let name = names.get(at).copied().unwrap_or_default();
-            let counts = match leaf {
-                _ if is_index(name) => false,
-                Leaf::Constant(_) => true,
-                Leaf::Param(_) if names == ["lhs", "rhs"] => {
-                    leaves.get(1 - at.min(1)).is_some_and(Option::is_none)
-                }
-                Leaf::Param(_) if at == 0 => operator.name == "take",
-                Leaf::Param(_) => true,
-            };
-            if counts {
-                found.push(leaf);
-            }
-        }
-        found
-    }
-
     /// Returns the origins of the arguments of a call.
     pub(super) fn inputs(
         &self,
@@ -292,7 +172,7 @@ impl<'db> Data<'db> {
         let mut found: Vec<Input> = Vec::new();
         for _ in 0..MAX_SOURCES {
             let Some(next) = stack.pop() else { break };
-            let value = self.resolve(next);
+            let value = self.view.resolve(next);
             let input = match rows.get(&value) {
                 Some(&row) => Some(Input::Row(row)),
                 None => match self.view.variable(value) {
@@ -308,8 +188,9 @@ impl<'db> Data<'db> {
                             // Only the projected field is visited, because a wide tuple would be
                             // traversed once for each of its projections.
                             &Expr::Proj { tuple, index } => {
-                                let tuple = self.resolve(ExprRef { unit: value.unit, expr: tuple });
-                                stack.push(self.field(tuple, index).unwrap_or(tuple));
+                                let tuple =
+                                    self.view.resolve(ExprRef { unit: value.unit, expr: tuple });
+                                stack.push(field(&self.view, tuple, index).unwrap_or(tuple));
                                 None
                             }
                             Expr::Tuple(fields) => {
@@ -372,54 +253,6 @@ impl Sources {
             }
         }
     }
-}
-
-/// Returns true for operators that keep the data and change only its layout or type.
-pub(crate) fn keeps_data(operator: &Operator) -> bool {
-    matches!(
-        operator.name,
-        "transpose"
-            | "reshape"
-            | "broadcast_to"
-            | "cast"
-            | "expand_dims"
-            | "squeeze"
-            | "layout_transform"
-            | "nn.batch_flatten"
-            | "contrib_reverse_reshape"
-            | "copy"
-            | "annotation.stop_fusion"
-            | "device_copy"
-            | "on_device"
-            | "nn.contrib_dense_pack"
-    )
-}
-
-/// Returns true for names of arguments that are indices or sizes, and hence not weights.
-pub(crate) fn is_index(name: &str) -> bool {
-    name.contains("ind")
-        || matches!(
-            name,
-            "shape"
-                | "newshape"
-                | "new_shape"
-                | "prev_shape"
-                | "begin"
-                | "end"
-                | "strides"
-                | "axis"
-                | "axes"
-                | "size"
-                | "k"
-                | "reps"
-                | "depth"
-                | "condition"
-                | "valid_length"
-                | "sequence_length"
-                | "seq_lengths"
-                | "key"
-                | "pad_width"
-        )
 }
 
 /// Passes the expressions that the value of an expression may contain to `add`.

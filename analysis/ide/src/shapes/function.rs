@@ -15,11 +15,12 @@ use types::Type;
 use super::{
     FunctionShapes, Group, Input, Row, Source, Total, UnknownSize,
     amount::Amount,
-    data::{Data, Leaf, Sources, Which},
+    data::{Data, Sources, Which},
     memory::memory,
     sizes::{Origins, Sizes},
     sorted,
 };
+use crate::weights::{Leaf, data_uses, leaf, weights_of};
 
 /// The maximal depth of calls to follow.
 const MAX_DEPTH: usize = 48;
@@ -44,7 +45,7 @@ pub(super) struct Reporter<'db> {
     active: FxHashSet<(Def<'db>, Which)>,
 }
 
-/// The analysis of a function.
+/// The analysis of a function. For totals, rows, sources and results are left out.
 struct Analysis<'db> {
     rows: Vec<Row>,
     sources: Vec<Source>,
@@ -54,8 +55,8 @@ struct Analysis<'db> {
 }
 
 impl<'db> Reporter<'db> {
-    /// Creates a builder. `details` enables attributes and `span=` comments, which require a
-    /// traversal of all tokens.
+    /// Creates a builder of reports, or with `details` unset of totals: those need no rows, which take
+    /// most of the memory, and no `span=` comments, which require a traversal of all tokens.
     pub(super) fn new(db: &'db dyn Db, details: bool) -> Reporter<'db> {
         Reporter {
             db,
@@ -155,10 +156,12 @@ impl<'db> Reporter<'db> {
         let code = data.code(which);
         let mut rows: Vec<Row> = Vec::new();
         let mut calls: Vec<ExprRef> = Vec::new();
-        let mut peaks: Vec<Amount> = Vec::new();
+        let mut sizes: Vec<Amount> = Vec::new();
+        // The memory of the functions that rows call.
+        let mut peaks: Vec<(usize, Amount)> = Vec::new();
         let mut summary = Summary::default();
         let mut weights: FxHashSet<(Def<'db>, Leaf)> = FxHashSet::default();
-        let inputs = data.data_inputs(&code);
+        let inputs = data_uses(&data.view, &code.exprs);
         for (count, &expr_ref) in code.exprs.iter().enumerate() {
             if count % 512 == 0 {
                 self.db.unwind_if_revision_cancelled();
@@ -175,30 +178,42 @@ impl<'db> Reporter<'db> {
                 }
             }
             summary.add(&found.row, found.inner.as_deref());
-            peaks.push(found.inner.map_or(Amount::ZERO, |inner| inner.summary.total.peak.clone()));
-            rows.push(found.row);
+            let peak = found.inner.map(|inner| inner.summary.total.peak.clone());
+            peaks.extend(peak.map(|peak| (calls.len(), peak)));
+            sizes.push(found.row.bytes.clone());
             calls.push(expr_ref);
+            if self.details {
+                rows.push(found.row);
+            }
         }
-        let index: FxHashMap<ExprRef, usize> =
-            calls.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at)).collect();
-        let mut sources = Sources::default();
-        for (row, &expr_ref) in rows.iter_mut().zip(&calls) {
-            row.inputs = data.inputs(expr_ref, &index, &mut sources);
-        }
-        let results = data.origins(code.result.into_iter().collect(), &index, &mut sources);
-        sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
-        memory(data, &code, &calls, &mut rows);
-        for (at, (row, inner)) in rows.iter().zip(&peaks).enumerate() {
-            // The memory of the callee includes the result.
-            let mut here = row.live.clone();
-            if inner.at_one() > row.bytes.at_one() {
-                here.subtract(&row.bytes);
-                here.add(inner);
+        let mut peaks = peaks.into_iter().peekable();
+        memory(data, &code, &calls, &sizes, |at, live| {
+            if let Some(row) = rows.get_mut(at) {
+                row.live = live.clone();
+            }
+            let mut here = live.clone();
+            if let Some((_, inner)) = peaks.next_if(|(row, _)| *row == at)
+                && inner.at_one() > sizes[at].at_one()
+            {
+                // The memory of the callee includes the result.
+                here.subtract(&sizes[at]);
+                here.add(&inner);
             }
             if summary.total.peak_row.is_none() || here.at_one() > summary.total.peak.at_one() {
                 summary.total.peak = here;
                 summary.total.peak_row = Some(at);
             }
+        });
+        let mut sources = Sources::default();
+        let mut results = Vec::new();
+        if self.details {
+            let index: FxHashMap<ExprRef, usize> =
+                calls.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at)).collect();
+            for (row, &expr_ref) in rows.iter_mut().zip(&calls) {
+                row.inputs = data.inputs(expr_ref, &index, &mut sources);
+            }
+            results = data.origins(code.result.into_iter().collect(), &index, &mut sources);
+            sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
         }
         Analysis { rows, sources: sources.list, results, inner: code.functions, summary }
     }
@@ -233,7 +248,7 @@ impl<'db> Reporter<'db> {
         let mut row = Row {
             binding: data.names.get(&expr_ref).cloned(),
             operator: String::new(),
-            is_operator: false,
+            category: None,
             ty: view.ty(expr_ref).clone(),
             range: view.range(expr_ref),
             params: Amount::ZERO,
@@ -254,9 +269,9 @@ impl<'db> Reporter<'db> {
             }
             Callee::Operator(operator) => {
                 row.operator = operator.name.to_owned();
-                row.is_operator = true;
+                row.category = Some(operator.category());
                 (row.macs, row.undefined) = self.cost(data, expr_ref, call, operator, &result);
-                for leaf in data.weights_of(expr_ref, call, operator) {
+                for leaf in weights_of(view, expr_ref, operator) {
                     if inputs.contains(&leaf) {
                         continue;
                     }
@@ -264,7 +279,7 @@ impl<'db> Reporter<'db> {
                 }
             }
             Callee::Expr(callee) => {
-                let value = data.resolve(at(*callee));
+                let value = data.view.resolve(at(*callee));
                 row.operator = view.text(view.range(at(*callee)));
                 if row.operator.contains('\n') || row.operator.len() > 40 {
                     row.operator = "fn".to_owned();
@@ -293,7 +308,7 @@ impl<'db> Reporter<'db> {
                                 // A weight parameter of the callee is an argument of this call.
                                 Some(position) => {
                                     let arg = call.args.get(position);
-                                    let leaf = arg.and_then(|&arg| data.leaf(at(arg)));
+                                    let leaf = arg.and_then(|&arg| leaf(view, at(arg)));
                                     leaves.extend(leaf.map(|leaf| self.weight(data, leaf)));
                                 }
                                 None => leaves.push(weight.clone()),
@@ -366,7 +381,7 @@ impl<'db> Summary<'db> {
     fn add(&mut self, row: &Row, inner: Option<&Analysis<'db>>) {
         self.total.macs.add(&row.macs);
         let Some(inner) = inner else {
-            self.total.calls += u64::from(row.is_operator);
+            self.total.calls += u64::from(row.category.is_some());
             let group = Group {
                 name: row.operator.clone(),
                 count: 1,
@@ -405,7 +420,7 @@ fn attributes(data: &Data<'_>, expr_ref: ExprRef, call: &CallData) -> Vec<(Strin
     });
     let meta = call
         .meta_attrs
-        .iter()
+        .as_deref()
         .map(|(kind, number)| ("attributes".to_owned(), format!("meta[{kind}][{number}]")));
     written.chain(meta).collect()
 }

@@ -7,17 +7,23 @@ use semantics::{
 };
 
 use super::{
-    Row,
     amount::Amount,
     data::{Code, Data, parts},
 };
 
-/// Computes the memory of the live results at each row.
+/// Computes the memory of the live results at each row, and passes it to `at_row` with the index of the
+/// row. `sizes` are those of the results.
 ///
 /// The last use of an expression is the last use of any value that contains it: a tuple keeps its
 /// fields alive. Expressions are visited backwards, so that each passes its last use on to its
 /// parts.
-pub(super) fn memory(data: &Data<'_>, code: &Code, calls: &[ExprRef], rows: &mut [Row]) {
+pub(super) fn memory(
+    data: &Data<'_>,
+    code: &Code,
+    calls: &[ExprRef],
+    sizes: &[Amount],
+    mut at_row: impl FnMut(usize, &Amount),
+) {
     let times: FxHashMap<ExprRef, u32> =
         code.exprs.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at as u32)).collect();
     let mut last = vec![0u32; code.exprs.len()];
@@ -50,7 +56,7 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, calls: &[ExprRef], rows: &mut
                     for inner in body.start..body.end.min(unit.exprs.len() as u32) {
                         let inner = at(ExprId(inner));
                         if let Some(binding) = data.view.variable(inner)
-                            && let Some(&value) = data.values.get(&binding)
+                            && let Some(value) = data.view.value(binding)
                         {
                             reach(&mut last, value, own);
                         }
@@ -59,7 +65,7 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, calls: &[ExprRef], rows: &mut
             }
             Expr::Bound(_) | Expr::Free(_) => {
                 if let Some(binding) = data.view.variable(expr_ref)
-                    && let Some(&value) = data.values.get(&binding)
+                    && let Some(value) = data.view.value(binding)
                 {
                     reach(&mut last, value, own);
                 }
@@ -67,7 +73,7 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, calls: &[ExprRef], rows: &mut
             expr => {
                 if let Expr::Dotted { .. } = expr
                     && let Some(binding) = data.view.variable(expr_ref)
-                    && let Some(&value) = data.values.get(&binding)
+                    && let Some(value) = data.view.value(binding)
                 {
                     reach(&mut last, value, own);
                 }
@@ -87,12 +93,12 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, calls: &[ExprRef], rows: &mut
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
     let mut live = Amount::ZERO;
-    for at in 0..rows.len() {
+    for at in 0..calls.len() {
         let now = times.get(&calls[at]).copied().unwrap_or_default();
         while let Some((_, dead)) = ends.next_if(|&(end, row)| end < now && row < at) {
-            live.subtract(&rows[dead].bytes);
+            live.subtract(&sizes[dead]);
         }
-        live.add(&rows[at].bytes);
-        rows[at].live = live.clone();
+        live.add(&sizes[at]);
+        at_row(at, &live);
     }
 }

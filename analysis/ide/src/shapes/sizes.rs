@@ -169,6 +169,7 @@ impl Sizes {
                 Type::Func(_) | Type::Poly(_) => {}
                 Type::OpenTensor(_)
                 | Type::Adt(_)
+                | Type::Index(_)
                 | Type::Param(_)
                 | Type::Bound(_)
                 | Type::Var(_)

@@ -1,6 +1,6 @@
 //! The letters of axes, such as `N`, `C`, `H`, `W`, from the layout attributes of operators.
 
-use operators::{Layout, Operator};
+use operators::{Layout, Role};
 use semantics::{
     ExprRef, View,
     body::{CallData, Callee, Expr},
@@ -24,7 +24,7 @@ impl Letters {
         let rank = view.ty(expr_ref).as_tensor()?.rank();
         // `out_layout` is empty if the result has the layout of the data.
         let names = ["dst_layout", "ofm_layout", "out_layout", "data_layout", "layout"];
-        layout(call, &names, rank).filter(|_| keeps_axes(operator))
+        layout(call, &names, rank).filter(|_| !operator.has_other_axes)
     }
 
     /// Returns the letters of an argument of an operator with a layout.
@@ -34,17 +34,12 @@ impl Letters {
             Some((call, call.args.iter().position(|arg| *arg == expr_ref.expr)?))
         })?;
         let Callee::Operator(operator) = &call.callee else { return None };
-        match (operator.args.get(position).copied()?, position) {
-            ("weight" | "kernel", _) => layout(call, &["kernel_layout", "weight_layout"], rank),
+        match (operator.role(position), position) {
+            (Role::Weight, _) => layout(call, &["kernel_layout", "weight_layout"], rank),
             (_, 0) => layout(call, &["src_layout", "ifm_layout", "data_layout", "layout"], rank),
             _ => None,
         }
     }
-}
-
-/// Returns false for operators whose result does not have the layout in their attributes.
-fn keeps_axes(operator: &Operator) -> bool {
-    !operator.name.ends_with("_weight_transform") && !operator.name.contains("roi_")
 }
 
 /// Returns the layout in the first of these attributes that is not empty, if it has this rank.

@@ -21,7 +21,7 @@ fn check(text: &str, expected: Expect) {
         for axis in &tensor.axes {
             let letter = axis.letter.as_deref().unwrap_or("-");
             let step = |step: &Option<Step>| {
-                step.as_ref().map(|step| format!(" <- {} [{}]", step.message, text(step.range)))
+                step.as_ref().map(|step| format!(" <- {} [{}]", step.message(), text(step.range)))
             };
             let (source, origin) = (step(&axis.source), step(&axis.origin));
             let steps = source.into_iter().chain(origin).collect::<String>();
@@ -272,5 +272,5 @@ fn long_chain_is_followed_partially() {
     let fixture = Fixture::new(&text.replace("%$0999", "%99$09"));
     let info = type_at(&fixture.db, fixture.file, fixture.cursor()).expect("a type");
     let source = info.tensors[0].axes[0].source.as_ref().expect("a source");
-    assert!(source.message.starts_with("axis 0 of "), "{source:?}");
+    assert!(source.message().starts_with("axis 0 of "), "{source:?}");
 }

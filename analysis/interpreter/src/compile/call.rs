@@ -13,8 +13,10 @@ use types::{AttrValue, Attrs};
 
 use super::{Compiler, Location, Reg};
 use crate::{
-    code::{CallSite, Callable, Op, ScalarOp},
+    code::{CallSite, Callable, Op},
+    families,
     fault::FaultKind,
+    kernel::is_concrete,
 };
 
 impl Compiler<'_, '_> {
@@ -49,9 +51,11 @@ impl Compiler<'_, '_> {
                     Err(location) => return location,
                 };
                 let args = self.args(data);
-                let result = self.view.unit_types(self.unit).expr(id).clone();
-                let site =
-                    CallSite { operator, scalar: ScalarOp::of(operator.name), attrs, result };
+                let types = self.view.unit_types(self.unit);
+                let result = types.expr(id).clone();
+                let is_open = data.args.iter().any(|&arg| !is_concrete(types.expr(arg)));
+                let fusion = families::of(operator).map(|kernel| kernel.fusion).unwrap_or_default();
+                let site = CallSite { operator, fusion, attrs, result, is_open };
                 self.value(Op::Operator(Arc::new(site)), &args, place)
             }
             Callee::Name(name) if constructor(name) => {
@@ -84,7 +88,7 @@ impl Compiler<'_, '_> {
         if !data.trusted {
             return Err(Location::None);
         }
-        if let Some((key, index)) = &data.meta_attrs {
+        if let Some((key, index)) = data.meta_attrs.as_deref() {
             let found = metadata.map_or(MetaEntry::NoSection, |data| data.attrs(key, *index));
             return match found {
                 MetaEntry::Found(attrs) => Ok(attrs),

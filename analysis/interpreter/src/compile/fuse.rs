@@ -16,7 +16,7 @@ use crate::{
 /// The least number of elements of a result that is worth the creation of a chain.
 const MIN_ELEMENTS: usize = 1 << 12;
 
-/// Fuses the chains of a function.
+/// FusionRules the chains of a function.
 pub(super) fn fuse(code: &mut [Instr]) {
     let mut at = 0;
     while at < code.len() {

@@ -1,7 +1,7 @@
 //! Number literals as tensors.
 
 use semantics::body::{Filled, Literal};
-use types::{DataType, Type};
+use types::{DataType, Dim, Type};
 
 use crate::{code::Fill, tensor::Tensor};
 
@@ -17,8 +17,7 @@ pub(crate) fn of_dtype(literal: &Literal, dtype: Option<DataType>) -> Option<Ten
 
 /// Returns the value and shape of `Constant(1, (10, 10), float32)`.
 pub(super) fn filled(filled: &Filled) -> Result<Fill, String> {
-    let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-    let shape: Option<Vec<usize>> = filled.shape.iter().map(size).collect();
+    let shape: Option<Vec<usize>> = filled.shape.iter().map(Dim::as_length).collect();
     let Some(shape) = shape else { return Err("the shape of this constant is not known".into()) };
     match element(&filled.value, Some(filled.dtype)) {
         Some(value) => Ok(Fill { value, shape }),
@@ -32,13 +31,13 @@ fn element(literal: &Literal, dtype: Option<DataType>) -> Option<Tensor> {
             let dtype = dtype.unwrap_or(DataType::BOOL);
             Tensor::from_i64s(dtype, &[], vec![i64::from(value)])
         }
-        Literal::Int { value, dtype: suffix } => {
+        Literal::Int { value, dtype: suffix, claimed } => {
             let small = i32::try_from(value).is_ok();
             let default = if small { DataType::INT32 } else { DataType::INT64 };
-            Tensor::from_i64s(dtype.or(suffix).unwrap_or(default), &[], vec![value])
+            Tensor::from_i64s(dtype.or(suffix).or(claimed).unwrap_or(default), &[], vec![value])
         }
-        Literal::Float { bits, dtype: suffix } => {
-            let dtype = dtype.or(suffix).unwrap_or(DataType::FLOAT32);
+        Literal::Float { bits, dtype: suffix, claimed } => {
+            let dtype = dtype.or(suffix).or(claimed).unwrap_or(DataType::FLOAT32);
             Tensor::from_f64s(dtype, &[], vec![f64::from_bits(bits)])
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use semantics::{
     View,
-    body::{BinderId, Expr, ExprId, LocalRef, Region, Unit, UnitId},
+    body::{BinderId, Expr, ExprId, FnId, LocalRef, Region, Unit, UnitId},
     infer::{Inference, typing_rule},
 };
 use smallvec::SmallVec;
@@ -31,6 +31,7 @@ pub(super) struct LiteralDTypes {
     uses: FxHashMap<ExprId, Vec<DTypeTerm>>,
     binders: FxHashMap<BinderId, Vec<ParamId>>,
     literals: FxHashMap<ExprId, Param>,
+    functions: FxHashMap<FnId, Vec<ParamId>>,
 }
 
 impl LiteralDTypes {
@@ -41,6 +42,7 @@ impl LiteralDTypes {
             uses: numeric.uses.iter().cloned().collect(),
             binders: numeric.binders.iter().map(|(binder, all)| (*binder, ids(all))).collect(),
             literals: numeric.literals.iter().cloned().collect(),
+            functions: numeric.functions.iter().map(|(at, all)| (*at, ids(all))).collect(),
         }
     }
 
@@ -66,6 +68,21 @@ impl LiteralDTypes {
         self.binders.get(&binder).cloned().unwrap_or_default()
     }
 
+    /// Returns true if the literals of a function expression have data type parameters of its own.
+    pub(super) fn has_function(&self, function: FnId) -> bool {
+        self.functions.contains_key(&function)
+    }
+
+    /// Returns the data type parameters of a function expression that is used where it is written,
+    /// with the data types that the use determines.
+    pub(super) fn of_function(&self, expr: ExprId, function: FnId) -> Vec<(ParamId, DTypeTerm)> {
+        let (Some(params), Some(dtypes)) = (self.functions.get(&function), self.uses.get(&expr))
+        else {
+            return Vec::new();
+        };
+        params.iter().copied().zip(dtypes.iter().cloned()).collect()
+    }
+
     /// Returns the parameter that determines the data type of a literal.
     pub(super) fn literal(&self, view: &View<'_>, unit: UnitId, expr: ExprId) -> Option<Param> {
         if let Some(param) = self.literals.get(&expr) {
@@ -84,17 +101,18 @@ impl LiteralDTypes {
 impl Compiler<'_, '_> {
     /// Compiles a use of a variable: a call of its maker, if it has one.
     pub(super) fn use_variable(&mut self, var: LocalRef, id: ExprId, place: TextRange) -> Location {
-        let reg = self.variable(Var::Local(var), place);
-        let Some(dtypes) = self.literal_dtypes.uses.get(&id).cloned() else {
-            return Location::Reg(reg);
-        };
         let is_made = |numeric: &semantics::infer::Numeric| {
             numeric.binders.iter().any(|(binder, _)| *binder == var.binder)
         };
         let numeric = self.view.unit_types(var.unit).numeric.as_deref();
-        if !numeric.is_some_and(is_made) {
-            return Location::Reg(reg);
-        }
+        let dtypes = self.literal_dtypes.uses.get(&id).cloned();
+        let Some(dtypes) = dtypes.filter(|_| numeric.is_some_and(is_made)) else {
+            return Location::Reg(self.variable(Var::Local(var), place));
+        };
+        // A recursive function calls its maker, which is the function around it.
+        let maker = Var::Maker(var);
+        let is_inside = self.contexts.iter().any(|context| context.own == Some(maker));
+        let reg = self.variable(if is_inside { maker } else { Var::Local(var) }, place);
         let mut args: SmallVec<[Reg; 4]> = SmallVec::from_slice(&[reg]);
         args.extend(dtypes.iter().map(|dtype| self.dtype_of(dtype, place)).collect::<Vec<_>>());
         self.value(Op::Call { tail: false }, &args, place)
@@ -152,7 +170,7 @@ impl Compiler<'_, '_> {
         self.known_dtype(default(param.declared().class), place)
     }
 
-    fn dtype_of(&mut self, dtype: &DTypeTerm, place: TextRange) -> Reg {
+    pub(super) fn dtype_of(&mut self, dtype: &DTypeTerm, place: TextRange) -> Reg {
         match dtype {
             DTypeTerm::Known(dtype) => self.known_dtype(*dtype, place),
             DTypeTerm::Param(param) => self.dtype(param, place),

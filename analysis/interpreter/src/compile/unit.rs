@@ -31,6 +31,7 @@ impl Compiler<'_, '_> {
         self.procs.clear();
         self.makers.clear();
         self.literal_dtypes = LiteralDTypes::of(self.view, number);
+        self.find_results(unit);
         let mut starts: Vec<Option<Role>> = vec![None; count + 1];
         let mut ends: Vec<Option<Role>> = vec![None; count + 1];
         let made = self.literal_dtypes.regions(unit);
@@ -116,22 +117,53 @@ impl Compiler<'_, '_> {
                     self.begin_branch(expr, place);
                 }
                 self.emit_op(RegOp::Arm(number), None, &[], place);
+                let body = self.view.body.clone();
+                let unit = body.unit(self.unit);
+                if let Expr::Match(at) = unit.expr(expr)
+                    && let Some(arm) = unit.matches[at.index()].arms.get(number as usize)
+                {
+                    self.check_pattern(&arm.pattern);
+                }
             }
             Role::Body(at, _) => {
                 let unit = self.unit;
+                self.bind_dtypes(at);
                 let own = own.get(&at).map(|&binder| Var::Local(LocalRef { unit, binder }));
                 self.contexts.push(Context { own, ..Context::default() });
                 let body = self.view.body.clone();
-                for &binder in &body.unit(self.unit).fns[at.index()].params {
+                let function = &body.unit(self.unit).fns[at.index()];
+                for &binder in &function.params {
                     self.param(Var::Local(LocalRef { unit, binder }));
                 }
+                self.check_params(unit, function);
             }
             Role::Maker(binder, _) => {
-                self.contexts.push(Context::default());
+                let maker = Var::Maker(LocalRef { unit: self.unit, binder });
+                self.contexts.push(Context { own: Some(maker), ..Context::default() });
                 for param in self.literal_dtypes.params(binder) {
                     self.param(Var::DType(param));
                 }
             }
+        }
+    }
+
+    /// Puts the data types of the literals of a function that is used where it is written into
+    /// registers of the context around it: `(fn <b : BaseType>(%x: Tensor[(), b]) { %x + 1 })(2f)`.
+    fn bind_dtypes(&mut self, at: FnId) {
+        if !self.literal_dtypes.has_function(at) {
+            return;
+        }
+        let body = self.view.body.clone();
+        let exprs = &body.unit(self.unit).exprs;
+        let Some(expr) = exprs.iter().position(|expr| matches!(expr, Expr::Fn(own) if *own == at))
+        else {
+            return;
+        };
+        let expr = ExprId(expr as u32);
+        for (param, dtype) in self.literal_dtypes.of_function(expr, at) {
+            let place = self.place(expr);
+            let reg = self.dtype_of(&dtype, place);
+            self.context().vars.insert(Var::DType(param), reg);
         }
     }
 

@@ -66,6 +66,13 @@ fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
             Err(_) => return Err(call.fault(format_args!("{size} is not a valid size"))),
         }
     }
+    // The elements decide the shape, `newshape` the type.
+    let (expected, _) = call.result()?;
+    if shape != expected {
+        return Err(
+            call.fault(format_args!("`shape` is {shape:?}, but `newshape` is {expected:?}"))
+        );
+    }
     let tensor = call.take_tensor(0)?;
     Ok(call.reshaped(tensor, &shape)?.into())
 }

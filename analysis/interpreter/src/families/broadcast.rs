@@ -4,16 +4,27 @@
 mod walk;
 
 use super::prelude::*;
-use crate::convert::{converted, each_wide, widened};
+use crate::{
+    chain::BinaryOp,
+    convert::{converted, each_wide, widened},
+    fusion_rules::{Comparison, ScalarOp},
+};
 
 pub(crate) use walk::Broadcast;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),
-    kernel("subtract", |c| number(c, |x, y| x - y, |x, y| x - y, i64::wrapping_sub)),
-    kernel("multiply", |c| number(c, |x, y| x * y, |x, y| x * y, i64::wrapping_mul)),
+    kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add))
+        .step(ElementOp::Binary(BinaryOp::Add))
+        .scalar(ScalarOp::Add),
+    kernel("subtract", |c| number(c, |x, y| x - y, |x, y| x - y, i64::wrapping_sub))
+        .step(ElementOp::Binary(BinaryOp::Subtract))
+        .scalar(ScalarOp::Subtract),
+    kernel("multiply", |c| number(c, |x, y| x * y, |x, y| x * y, i64::wrapping_mul))
+        .step(ElementOp::Binary(BinaryOp::Multiply))
+        .scalar(ScalarOp::Multiply),
     // Integers are truncated toward zero.
-    kernel("divide", |c| quotient(c, |x, y| x / y, |x, y| x / y, i64::wrapping_div, |x, y| x / y)),
+    kernel("divide", |c| quotient(c, |x, y| x / y, |x, y| x / y, i64::wrapping_div, |x, y| x / y))
+        .step(ElementOp::Binary(BinaryOp::Divide)),
     kernel("floor_divide", |c| {
         quotient(c, |x, y| (x / y).floor(), |x, y| (x / y).floor(), floor_div, |x, y| x / y)
     }),
@@ -40,17 +51,23 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("bitwise_or", |c| integer(c, |x, y| x | y)),
     kernel("bitwise_xor", |c| integer(c, |x, y| x ^ y)),
     // If one of the two is NaN, the comparison is false and the second is chosen.
-    kernel("maximum", |c| extreme(c, larger, larger, larger, larger)),
-    kernel("minimum", |c| extreme(c, smaller, smaller, smaller, smaller)),
+    kernel("maximum", |c| extreme(c, larger, larger, larger, larger))
+        .step(ElementOp::Binary(BinaryOp::Max)),
+    kernel("minimum", |c| extreme(c, smaller, smaller, smaller, smaller))
+        .step(ElementOp::Binary(BinaryOp::Min)),
     kernel("logical_and", |c| logical(c, |x, y| x && y)),
     kernel("logical_or", |c| logical(c, |x, y| x || y)),
     kernel("logical_xor", |c| logical(c, |x, y| x != y)),
-    kernel("equal", |c| compare(c, Comparison::Equal)),
-    kernel("not_equal", |c| compare(c, Comparison::NotEqual)),
-    kernel("less", |c| compare(c, Comparison::Less)),
-    kernel("less_equal", |c| compare(c, Comparison::LessEqual)),
-    kernel("greater", |c| compare(c, Comparison::Greater)),
-    kernel("greater_equal", |c| compare(c, Comparison::GreaterEqual)),
+    kernel("equal", |c| compare(c, Comparison::Equal)).scalar(ScalarOp::Compare(Comparison::Equal)),
+    kernel("not_equal", |c| compare(c, Comparison::NotEqual))
+        .scalar(ScalarOp::Compare(Comparison::NotEqual)),
+    kernel("less", |c| compare(c, Comparison::Less)).scalar(ScalarOp::Compare(Comparison::Less)),
+    kernel("less_equal", |c| compare(c, Comparison::LessEqual))
+        .scalar(ScalarOp::Compare(Comparison::LessEqual)),
+    kernel("greater", |c| compare(c, Comparison::Greater))
+        .scalar(ScalarOp::Compare(Comparison::Greater)),
+    kernel("greater_equal", |c| compare(c, Comparison::GreaterEqual))
+        .scalar(ScalarOp::Compare(Comparison::GreaterEqual)),
     kernel("where", select),
 ];
 
@@ -371,15 +388,6 @@ fn logical(call: &mut Call<'_>, f: fn(bool, bool) -> bool) -> Outcome {
     }
 }
 
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
 fn compare(call: &mut Call<'_>, comparison: Comparison) -> Outcome {
     let (x, y) = (call.tensor(0)?, call.tensor(1)?);
     if x.dtype() != y.dtype() {
@@ -436,7 +444,7 @@ pub(super) fn broadcast_to(
         return Err(call.fault(format_args!("shape {from:?} cannot be broadcast to {shape:?}")));
     }
     // Leading axes of size 1 repeat nothing.
-    if shape.iter().product::<usize>() == tensor.len()
+    if count_of(shape) == Some(tensor.len())
         && let Some(tensor) = tensor.clone().reshape(shape)
     {
         return Ok(tensor);

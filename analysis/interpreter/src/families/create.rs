@@ -51,9 +51,11 @@ pub(super) fn scalar(call: &Call<'_>, position: usize) -> Result<f64, Fault> {
 fn arange(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("dtype");
     let (start, stop, step) = (scalar(call, 0)?, scalar(call, 1)?, scalar(call, 2)?);
-    let length = match call.result() {
-        Ok((shape, _)) => shape.first().copied().unwrap_or(0),
-        Err(_) => {
+    let inferred = call.result_type()?;
+    let inferred = inferred.as_tensor().and_then(|tensor| tensor.shape.first()?.as_known());
+    let length = match inferred.and_then(|length| usize::try_from(length).ok()) {
+        Some(length) => length,
+        None => {
             let cut = step.trunc() != 0.0;
             let (from, to) = if cut { (start.trunc(), stop.trunc()) } else { (start, stop) };
             let length = ((to - from) / if cut { step.trunc() } else { step }).ceil();

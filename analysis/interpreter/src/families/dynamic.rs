@@ -149,9 +149,16 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
 fn strided_slice(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let (begin, end, strides) = (call.numbers(1)?, call.numbers(2)?, call.numbers(3)?);
+    if end.len() < begin.len() || strides.len() < begin.len() {
+        return Err(call.fault("`begin`, `end` and `strides` must have a number for each axis"));
+    }
     let by_size = call.str("slice_mode") == "size";
     let mut cuts = with_capacity(data.rank());
     for (axis, &size) in data.shape().iter().enumerate() {
+        if axis >= begin.len() {
+            cuts.push(Cut::whole(size));
+            continue;
+        }
         let size_of_axis = size as i64;
         let stride = match strides.get(axis) {
             Some(&stride) if !by_size => stride,

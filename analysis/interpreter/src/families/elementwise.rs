@@ -34,7 +34,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("asinh", |c| float(c, f32::asinh, f64::asinh)),
     kernel("acosh", |c| float(c, f32::acosh, f64::acosh)),
     kernel("atanh", |c| float(c, f32::atanh, f64::atanh)),
-    kernel("erf", |c| float_parts(c, &wide::erf, &chunk_loop(erf))),
+    kernel("erf", |c| float_parts(c, &wide::erf, &chunk_loop(erf))).step(ElementOp::Erf),
     kernel("fast_exp", |c| float(c, f32::exp, f64::exp)),
     kernel("fast_tanh", |c| float(c, f32::tanh, f64::tanh)),
     kernel("fast_erf", |c| float_parts(c, &wide::erf, &chunk_loop(erf))),
@@ -46,9 +46,10 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.relu", |c| {
         let single = |x: f32| if x > 0.0 { x } else { 0.0 };
         signed_parts(c, &chunk_loop(|x: i64| x.max(0)), &chunk_loop(single), &chunk_loop(relu))
-    }),
+    })
+    .step(ElementOp::Relu),
     kernel("nn.leaky_relu", leaky_relu),
-    kernel("clip", clip),
+    kernel("clip", clip).step(ElementOp::Clip),
     kernel("fixed_point_multiply", fixed_point_multiply),
     kernel("copy", identity),
     kernel("cast", |c| {

@@ -5,7 +5,7 @@ mod sample;
 
 use super::{
     layouts,
-    nn_conv::{padding, steps},
+    nn_conv::{cropped, padding, steps},
     prelude::*,
 };
 use crate::convert::converted;
@@ -63,6 +63,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     };
     let (layout, weight_layout) = (call.str("data_layout"), call.str("kernel_layout"));
     let data = layouts::convert(call, call.tensor(0)?, layout, "NCHW")?;
+    let (data, padding) = cropped(call, data, &padding(call, 2)?)?;
     let weight = layouts::convert(call, call.tensor(1)?, weight_layout, "IHW")?;
     let &[batches, channels, height, width] = data.shape() else {
         return Err(call.fault("the data has the wrong rank"));
@@ -76,7 +77,9 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         );
     }
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilations", 2)?);
-    let padding = padding(call, 2)?;
+    if rows == 0 || columns == 0 {
+        return Err(call.fault("the window has no elements"));
+    }
     let axis = |at: usize, size: usize, window: usize| {
         let reach = window.saturating_sub(1).saturating_mul(dilations[at]).saturating_add(1);
         let padded = size.saturating_add(padding[at].0).saturating_add(padding[at].1);
@@ -104,7 +107,9 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
             DataType::BFLOAT16 => half::bf16::MIN.to_f64(),
             _ => f64::MIN,
         };
-        let out = dilate(&data.to_f64s(), &weight.to_f64s(), &sweeps, lowest, |a, b| a + b);
+        let planes = batches * channels;
+        let (data, weight) = (data.to_f64s(), weight.to_f64s());
+        let out = dilate((&data, planes), &weight, &sweeps, lowest, |a, b| a + b);
         Tensor::from_f64s(dtype, &shape, out)
     } else {
         // Sums wrap in the data type.
@@ -114,7 +119,8 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
             if dtype.is_int() { sum >> unused } else { (sum as u64 >> unused) as i64 }
         };
         let lowest = if dtype.is_int() { i64::MIN >> unused } else { 0 };
-        let out = dilate(&data.to_i64s(), &weight.to_i64s(), &sweeps, lowest, add);
+        let planes = batches * channels;
+        let out = dilate((&data.to_i64s(), planes), &weight.to_i64s(), &sweeps, lowest, add);
         Tensor::from_i64s(dtype, &shape, out)
     };
     match out {
@@ -144,7 +150,7 @@ impl Windows {
 }
 
 fn dilate<T: Copy + Default + PartialOrd>(
-    data: &[T],
+    (data, planes): (&[T], usize),
     weight: &[T],
     [down, across]: &[Windows; 2],
     lowest: T,
@@ -153,7 +159,6 @@ fn dilate<T: Copy + Default + PartialOrd>(
     let (area, window) = (down.size * across.size, down.window * across.window);
     let places = down.count * across.count;
     let channels = weight.len() / window.max(1);
-    let planes = data.len().checked_div(area).unwrap_or(0);
     let mut out = with_capacity(planes * places);
     for plane in 0..planes {
         let source = &data[plane * area..(plane + 1) * area];

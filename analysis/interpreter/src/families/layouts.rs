@@ -24,6 +24,15 @@ pub(super) fn convert(
             tensor.rank()
         )));
     }
+    let sizes = source.axes().iter().zip(tensor.shape());
+    for (axis, &size) in sizes.filter(|(axis, _)| axis.letter.is_ascii_lowercase()) {
+        if usize::try_from(axis.factor) != Ok(size) {
+            let letter = char::from(axis.letter);
+            return Err(call.fault(format_args!(
+                "the axis {letter} of the layout `{from}` has size {size} in the tensor"
+            )));
+        }
+    }
     // Moves each block after its axis and merges the two, which leaves one axis per letter.
     let letters: Vec<u8> =
         source.axes().iter().map(|axis| axis.letter).filter(u8::is_ascii_uppercase).collect();

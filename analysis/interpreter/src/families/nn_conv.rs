@@ -8,6 +8,7 @@
 mod windows;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
+use operators::Layout;
 
 use super::{
     layouts,
@@ -18,9 +19,9 @@ use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
 use crate::parallel::{each_item, threads};
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")),
-    kernel("nn.conv2d", |c| convolution(c, "NCHW", "OIHW")),
-    kernel("nn.conv3d", |c| convolution(c, "NCDHW", "OIDHW")),
+    kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")).epilogue("NCW"),
+    kernel("nn.conv2d", |c| convolution(c, "NCHW", "OIHW")).epilogue("NCHW"),
+    kernel("nn.conv3d", |c| convolution(c, "NCDHW", "OIDHW")).epilogue("NCDHW"),
     kernel("nn.contrib_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
     kernel("nn.contrib_depthwise_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
 ];
@@ -52,11 +53,8 @@ impl Walk {
         (before, after): (usize, usize),
     ) -> Walk {
         let padded = size.saturating_add(before).saturating_add(after);
-        let rest = match window.checked_sub(1) {
-            Some(steps) => padded.checked_sub(steps.saturating_mul(dilation).saturating_add(1)),
-            // An empty window has a negative extent, as in the type relation.
-            None => Some(padded.saturating_add(dilation - 1)),
-        };
+        let reach = window.saturating_sub(1).saturating_mul(dilation).saturating_add(1);
+        let rest = padded.checked_sub(reach);
         let count = rest.map_or(0, |rest| (rest / stride).saturating_add(1));
         Walk { size, window, stride, dilation, before, count }
     }
@@ -74,16 +72,15 @@ impl Walk {
     }
 }
 
-/// Returns the padding before and after each of `spatial` axes.
-pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usize)>, Fault> {
+/// Returns the padding before and after each of `spatial` axes. Negative padding removes elements.
+pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(i64, i64)>, Fault> {
     let values = call.ints("padding")?;
-    let size = |value: i64| usize::try_from(value).unwrap_or(0);
     let pairs = match values.as_slice() {
         [] => repeated((0, 0), spatial),
-        [all] => repeated((size(*all), size(*all)), spatial),
-        each if each.len() == spatial => each.iter().map(|&p| (size(p), size(p))).collect(),
+        [all] => repeated((*all, *all), spatial),
+        each if each.len() == spatial => each.iter().map(|&p| (p, p)).collect(),
         both if both.len() == 2 * spatial => {
-            (0..spatial).map(|k| (size(both[k]), size(both[spatial + k]))).collect()
+            (0..spatial).map(|k| (both[k], both[spatial + k])).collect()
         }
         other => {
             return Err(
@@ -94,10 +91,43 @@ pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usi
     Ok(pairs)
 }
 
-/// Returns strides or dilations, each at least 1.
+/// Removes the elements that negative padding of the last axes removes; returns the rest, and the
+/// padding that is left.
+pub(super) fn cropped(
+    call: &Call<'_>,
+    mut data: Tensor,
+    padding: &[(i64, i64)],
+) -> Result<(Tensor, Vec<(usize, usize)>), Fault> {
+    let first = data.rank().saturating_sub(padding.len());
+    let mut left = with_capacity(padding.len());
+    for (axis, &(mut before, mut after)) in (first..).zip(padding) {
+        let size = data.shape().get(axis).map_or(0, |&size| size as i64);
+        if size.saturating_add(before).saturating_add(after) < 0 {
+            return Err(call.fault(format_args!(
+                "`padding` removes more elements than the {size} of axis {axis}"
+            )));
+        }
+        let from = before.saturating_neg().clamp(0, size);
+        let to = size.saturating_add(after.min(0)).clamp(from, size);
+        if (from, to) != (0, size) {
+            data = super::shape::slice_axis(call, &data, axis, from as usize, to as usize)?;
+        }
+        // Negative padding larger than the axis reduces the padding of the other side.
+        before = before.saturating_add(from);
+        after = after.saturating_add(size - to);
+        let positive = |one: i64, other: i64| usize::try_from(one.saturating_add(other.min(0)));
+        left.push((positive(before, after).unwrap_or(0), positive(after, before).unwrap_or(0)));
+    }
+    Ok((data, left))
+}
+
+/// Returns the sizes, strides or dilations of windows, each at least 1.
 pub(super) fn steps(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<usize>, Fault> {
-    let values = call.ints_for(name, count)?;
-    Ok(values.iter().map(|&value| usize::try_from(value).unwrap_or(1).max(1)).collect())
+    let step = |&value: &i64| match usize::try_from(value) {
+        Ok(step) if step > 0 => Ok(step),
+        _ => Err(call.fault(format_args!("`{name}` must be at least 1, but it is {value}"))),
+    };
+    call.ints_for(name, count)?.iter().map(step).collect()
 }
 
 pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &str) -> Outcome {
@@ -125,14 +155,60 @@ pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &
     let spatial = plain_data.len() - 2;
     let (strides, dilations) =
         (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
-    let padding = padding(call, spatial)?;
+    let (data, padding) = cropped(call, data, &padding(call, spatial)?)?;
     let groups = usize::try_from(call.int("groups").unwrap_or(1)).unwrap_or(1).max(1);
     let channels = if call.attrs().has("channels") { call.int("channels").ok() } else { None };
     if let Some(channels) = channels.filter(|channels| channels % groups as i64 != 0) {
         return Err(call.fault(format_args!("{channels} channels do not make {groups} groups")));
     }
+    let each = data.shape().get(1).map_or(0, |channels| channels / groups);
+    let is_depthwise = each == 1 && groups > 1;
+    let kernels = channels.and_then(|channels| usize::try_from(channels).ok());
+    // Several kernels of each channel may have an axis of their own.
+    let kernels =
+        if is_depthwise && weight.shape().get(1) != Some(&1) { Some(groups) } else { kernels };
+    let mut sizes = vec![kernels, (!is_depthwise).then_some(each)];
+    sizes.extend(kernel_size(call, spatial)?);
+    let weight = unpadded(call, weight, (&weight_layout, plain_weight), &sizes)?;
     let out = convolve(call, &data, &weight, &strides, &dilations, &padding, groups, dtype)?;
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
+}
+
+/// Returns the attribute `kernel_size`, if it has a value.
+pub(super) fn kernel_size(call: &Call<'_>, spatial: usize) -> Result<Vec<Option<usize>>, Fault> {
+    if !call.attrs().has("kernel_size") {
+        return Ok(repeated(None, spatial));
+    }
+    Ok(steps(call, "kernel_size", spatial)?.into_iter().map(Some).collect())
+}
+
+/// Removes what fills the last blocks of a weight: 3 kernels in the layout `"OIHW4o"` are stored as 4.
+/// `plain` has the letters of the axes, and `sizes` the number of elements of each, if it is known.
+pub(super) fn unpadded(
+    call: &Call<'_>,
+    mut weight: Tensor,
+    (layout, plain): (&str, &str),
+    sizes: &[Option<usize>],
+) -> Result<Tensor, Fault> {
+    for (axis, (letter, &size)) in plain.bytes().zip(sizes).enumerate() {
+        let Some((size, &found)) = size.zip(weight.shape().get(axis)) else { continue };
+        if size == found {
+            continue;
+        }
+        let layout = Layout::parse(layout).map_err(|error| call.fault(error))?;
+        let blocks = layout.axes().iter().filter(|axis| axis.letter == letter.to_ascii_lowercase());
+        let block = blocks.fold(1usize, |all, axis| {
+            all.saturating_mul(usize::try_from(axis.factor).unwrap_or(1).max(1))
+        });
+        if size.checked_next_multiple_of(block) != Some(found) {
+            let letter = char::from(letter);
+            return Err(call.fault(format_args!(
+                "the axis {letter} of the weight has size {found}, expected {size}"
+            )));
+        }
+        weight = super::shape::slice_axis(call, &weight, axis, 0, size)?;
+    }
+    Ok(weight)
 }
 
 /// Computes a convolution of plain layouts.
@@ -157,13 +233,16 @@ pub(super) fn convolve(
     // The weight of a depthwise convolution is (channels, outputs of each, …). The outputs of one channel
     // are adjacent, so that this is also (outputs, 1, …).
     let (outputs, inner) = match (by[0], by[1]) {
-        (rows, columns) if each == 1 => (rows * columns, 1),
+        (rows, columns) if each == 1 && groups > 1 => (rows * columns, 1),
         pair => pair,
     };
     if each * groups != channels || inner != each || outputs % groups != 0 {
         return Err(call.fault(format_args!(
             "{channels} channels in {groups} groups do not meet a weight of shape {by:?}"
         )));
+    }
+    if by[2..].contains(&0) {
+        return Err(call.fault("the window has no elements"));
     }
     let mut walks = with_capacity(spatial);
     for axis in 0..spatial {

@@ -11,12 +11,13 @@ use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
 use crate::parallel::threads;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("nn.dense", |c| matmul(c, false, true)),
+    kernel("nn.dense", |c| matmul(c, false, true)).epilogue(""),
     kernel("nn.matmul", |c| {
         let (a, b) = (c.bool("transpose_a"), c.bool("transpose_b"));
         matmul(c, a, b)
-    }),
-    kernel("nn.batch_matmul", batch_matmul),
+    })
+    .epilogue(""),
+    kernel("nn.batch_matmul", batch_matmul).epilogue(""),
     kernel("nn.contrib_dense_pack", dense_pack),
     kernel("einsum", einsum::einsum),
 ];
@@ -208,12 +209,12 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
 /// Computes a dense layer whose weight has its rows in blocks.
 pub(super) fn dense_pack(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
-    let layout = call.str("weight_layout");
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
-    let b = match operators::Layout::parse(layout) {
-        Ok(parsed) if parsed.rank() == b.rank() => layouts::convert(call, b, layout, "NC")?,
-        _ if b.rank() == 3 => layouts::convert(call, b, &format!("NC{}n", b.shape()[2]), "NC")?,
-        _ => b.clone(),
+    // Blocks have the size of the weight's axes, whatever `weight_layout` says.
+    let b = match *b.shape() {
+        [_, _, n] => layouts::convert(call, b, &format!("NC{n}n"), "NC")?,
+        [_, _, n, c] => layouts::convert(call, b, &format!("NC{n}n{c}c"), "NC")?,
+        _ => return Err(call.fault("the weight has the wrong rank")),
     };
     product(call, a, &b, false, true, dtype)
 }

@@ -9,12 +9,12 @@ use crate::{
 };
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("nn.bias_add", bias_add),
+    kernel("nn.bias_add", bias_add).step(ElementOp::BiasAdd),
     kernel("nn.prelu", prelu),
     kernel("nn.softmax", |c| softmax(c, false)),
     kernel("nn.fast_softmax", |c| softmax(c, false)),
     kernel("nn.log_softmax", |c| softmax(c, true)),
-    kernel("nn.batch_norm", batch_norm),
+    kernel("nn.batch_norm", batch_norm).step(ElementOp::BatchNorm),
     kernel("nn.layer_norm", layer_norm),
     kernel("nn.instance_norm", |c| grouped_norm(c, false)),
     kernel("nn.group_norm", |c| grouped_norm(c, true)),

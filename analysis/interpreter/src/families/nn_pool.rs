@@ -1,9 +1,11 @@
 //! Pooling.
 
+use operators::Layout;
+
 use super::{
-    layouts,
-    nn_conv::{Walk, padding, steps},
+    nn_conv::{Walk, cropped, padding, steps},
     prelude::*,
+    shape::slice_axis,
 };
 use crate::convert::{converted, each_wide, widened};
 
@@ -64,21 +66,63 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
     collected((0..walk.count).map(one))
 }
 
-pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
-    let (layout, out_layout) = pool_layouts(call, plain);
-    let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
-    let spatial = plain.len() - 2;
-    if data.rank() != spatial + 2 {
-        return Err(call.fault("the data has the wrong rank"));
+/// A tensor with its pooled axes last, which the other axes precede as one.
+struct Planes {
+    data: Tensor,
+    /// The axes of the tensor in the order of `data`.
+    order: Vec<usize>,
+    /// The sizes of the other axes.
+    outer: Vec<usize>,
+}
+
+impl Planes {
+    /// The planes of a tensor whose pooled axes are the letters after `NC` of `plain`. All other axes,
+    /// also blocks of channels, are kept as they are: `out_layout` has no effect, as in TVM.
+    fn of(call: &Call<'_>, tensor: &Tensor, plain: &str) -> Result<Planes, Fault> {
+        let written = match call.str("layout") {
+            "" => plain,
+            written => written,
+        };
+        let layout = Layout::parse(written).map_err(|error| call.fault(error))?;
+        let mut order: Vec<usize> = (0..tensor.rank()).collect();
+        for letter in plain.chars().skip(2) {
+            let Some(axis) = layout.index_of(letter).filter(|&axis| axis < tensor.rank()) else {
+                return Err(call.fault(format_args!("the data has no axis {letter} of {written}")));
+            };
+            order.retain(|&other| other != axis);
+            order.push(axis);
+        }
+        let data = tensor.permuted(&order);
+        let (outer, sizes) = data.shape().split_at(order.len() - (plain.len() - 2));
+        let mut shape = vec![outer.iter().product()];
+        shape.extend_from_slice(sizes);
+        let outer = outer.to_vec();
+        Ok(Planes { data: call.reshaped(data, &shape)?, order, outer })
     }
+
+    /// Returns planes with the other axes as they were.
+    fn restored(&self, call: &Call<'_>, planes: Tensor) -> Outcome {
+        let sizes = planes.shape().get(1..).unwrap_or_default();
+        let shape = [&self.outer, sizes].concat();
+        let mut back = repeated(0usize, self.order.len());
+        for (at, &axis) in self.order.iter().enumerate() {
+            back[axis] = at;
+        }
+        Ok(call.reshaped(planes, &shape)?.permuted(&back).into())
+    }
+}
+
+pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
+    let spatial = plain.len() - 2;
+    let planes = Planes::of(call, call.tensor(0)?, plain)?;
+    let (data, padding) = cropped(call, planes.data.clone(), &padding(call, spatial)?)?;
     let window = steps(call, "pool_size", spatial)?;
     let (strides, dilations) =
         (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
-    let padding = padding(call, spatial)?;
     let (ceil, include_pad) = (call.bool("ceil_mode"), call.bool("count_include_pad"));
     let mut all = with_capacity(spatial);
     for axis in 0..spatial {
-        let size = data.shape()[2 + axis];
+        let size = data.shape()[1 + axis];
         let (before, after) = padding[axis];
         let last = if ceil { strides[axis] - 1 } else { 0 };
         let walk = Walk::new(
@@ -89,20 +133,7 @@ pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
         );
         all.push(spans(&walk, after, include_pad));
     }
-    let out = fold_windows(call, &data, &all, fold)?;
-    Ok(layouts::convert(call, &out, plain, &out_layout)?.into())
-}
-
-fn pool_layouts(call: &Call<'_>, plain: &str) -> (String, String) {
-    let layout = match call.str("layout") {
-        "" => plain.to_owned(),
-        written => written.to_owned(),
-    };
-    let out_layout = match call.str("out_layout") {
-        "" => layout.clone(),
-        written => written.to_owned(),
-    };
-    (layout, out_layout)
+    planes.restored(call, fold_windows(call, &data, &all, fold)?)
 }
 
 /// The maxima or means of windows.
@@ -112,10 +143,10 @@ fn fold_windows(
     all: &[Vec<Span>],
     fold: Fold,
 ) -> Result<Tensor, Fault> {
-    let (batches, channels) = (data.shape()[0], data.shape()[1]);
-    let sizes: Vec<usize> = data.shape()[2..].to_vec();
+    let planes = data.shape()[0];
+    let sizes: Vec<usize> = data.shape()[1..].to_vec();
     let counts: Vec<usize> = all.iter().map(Vec::len).collect();
-    let mut shape = vec![batches, channels];
+    let mut shape = vec![planes];
     shape.extend_from_slice(&counts);
     call.allow(&shape, data.dtype())?;
     let area: usize = sizes.iter().product();
@@ -130,7 +161,7 @@ fn fold_windows(
     };
     let made = each_wide!(&source, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let count = batches * channels * places;
+        let count = planes * places;
         let mut out = if area > 0 { unspecified(count) } else { repeated(T::default(), count) };
         if places > 0 && area > 0 {
             each_chunk(&mut out, places, 8, &|plane, to| {
@@ -259,16 +290,12 @@ fn window<T: Element>(
 }
 
 fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outcome {
-    let (layout, out_layout) = pool_layouts(call, plain);
-    let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
     let spatial = plain.len() - 2;
-    if data.rank() != spatial + 2 {
-        return Err(call.fault("the data has the wrong rank"));
-    }
+    let planes = Planes::of(call, call.tensor(0)?, plain)?;
     let wanted = if global { Default::default() } else { call.ints("output_size")? };
     let mut all = with_capacity(spatial);
     for axis in 0..spatial {
-        let size = data.shape()[2 + axis];
+        let size = planes.data.shape()[1 + axis];
         let count = match wanted.as_slice() {
             [] if global => 1,
             [] => size,
@@ -282,43 +309,52 @@ fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outco
         };
         all.push(collected((0..count).map(span)));
     }
-    let out = fold_windows(call, &data, &all, fold)?;
-    Ok(layouts::convert(call, &out, plain, &out_layout)?.into())
+    planes.restored(call, fold_windows(call, &planes.data, &all, fold)?)
 }
 
 /// The gradient of pooling: each element of the incoming gradient is added to the maximum of its
 /// window, or distributed equally over the window.
 fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
-    let plain = "NCHW";
-    let (layout, _) = pool_layouts(call, plain);
     let dtype = call.tensor(1)?.dtype();
-    let grad = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
-    let data = layouts::convert(call, call.tensor(1)?, &layout, plain)?;
+    let planes = Planes::of(call, call.tensor(1)?, "NCHW")?;
+    let mut grad = Planes::of(call, call.tensor(0)?, "NCHW")?;
+    if grad.order.len() != planes.order.len() {
+        return Err(call.fault("the gradient has the wrong rank"));
+    }
+    if grad.outer != planes.outer {
+        // The rest of a larger gradient is ignored.
+        let mut part = call.tensor(0)?.clone();
+        for (&axis, &size) in planes.order.iter().zip(&planes.outer) {
+            if part.shape()[axis] < size {
+                return Err(call.fault("the gradient does not fit the data"));
+            }
+            part = slice_axis(call, &part, axis, 0, size)?;
+        }
+        grad = Planes::of(call, &part, "NCHW")?;
+    }
     let window = steps(call, "pool_size", 2)?;
     let strides = steps(call, "strides", 2)?;
     let padding = padding(call, 2)?;
     let include_pad = call.bool("count_include_pad");
-    let &[batches, channels, height, width] = data.shape() else {
+    let (&[count, height, width], &[_, rows, columns]) = (planes.data.shape(), grad.data.shape())
+    else {
         return Err(call.fault("the data has the wrong rank"));
     };
-    let &[_, _, rows, columns] = grad.shape() else {
-        return Err(call.fault("the gradient has the wrong rank"));
-    };
+    if padding.iter().any(|&(before, after)| before < 0 || after < 0) {
+        return Err(call.fault("`padding` must be at least 0"));
+    }
     let walk = |axis: usize, size: usize, count: usize| Walk {
         size,
         window: window[axis],
         stride: strides[axis],
         dilation: 1,
-        before: padding[axis].0,
+        before: usize::try_from(padding[axis].0).unwrap_or(0),
         count,
     };
     let (down, across) = (walk(0, height, rows), walk(1, width, columns));
-    let (x, g) = (data.to_f64s(), grad.to_f64s());
+    let (x, g) = (planes.data.to_f64s(), grad.data.to_f64s());
     let mut out = repeated(0f64, x.len());
-    if g.len() < batches * channels * rows * columns {
-        return Err(call.fault("the gradient does not fit the data"));
-    }
-    for plane in 0..batches * channels {
+    for plane in 0..count {
         let base = plane * height * width;
         for row in 0..rows {
             let (top, bottom, y) = down.inside(row);
@@ -357,8 +393,8 @@ fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
             }
         }
     }
-    let Some(out) = Tensor::from_f64s(dtype, data.shape(), out) else {
-        return call.unsupported(dtype);
-    };
-    Ok(layouts::convert(call, &out, plain, &layout)?.into())
+    match Tensor::from_f64s(dtype, planes.data.shape(), out) {
+        Some(out) => planes.restored(call, out),
+        None => call.unsupported(dtype),
+    }
 }

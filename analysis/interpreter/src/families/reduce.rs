@@ -33,8 +33,10 @@ pub(super) static KERNELS: &[Kernel] = &[
             let (shape, _) = c.result()?;
             return collapse_sum(c, &shape);
         }
-        let shape = c.numbers(1)?;
-        let shape: Vec<usize> = shape.iter().filter_map(|&s| usize::try_from(s).ok()).collect();
+        let size = |size: i64| {
+            usize::try_from(size).map_err(|_| c.fault(format_args!("{size} is not a valid size")))
+        };
+        let shape = c.numbers(1)?.into_iter().map(size).collect::<Result<Vec<usize>, Fault>>()?;
         collapse_sum(c, &shape)
     }),
 ];

@@ -8,12 +8,12 @@ use super::{
 use crate::shared::SharedTensor;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    light("reshape", to_result),
+    light("reshape", to_result).step(ElementOp::Reshape),
     light("contrib_reverse_reshape", to_result),
     light("reshape_like", to_result),
-    light("expand_dims", to_result),
-    light("squeeze", squeeze),
-    light("nn.batch_flatten", to_result),
+    light("expand_dims", to_result).step(ElementOp::Reshape),
+    light("squeeze", squeeze).step(ElementOp::Reshape),
+    light("nn.batch_flatten", to_result).step(ElementOp::Reshape),
     kernel("transpose", transpose),
     kernel("reverse", reverse),
     kernel("concatenate", concatenate),
@@ -216,9 +216,16 @@ fn split(call: &mut Call<'_>) -> Outcome {
         }
         (_, indices) => {
             for &index in indices {
-                let from_front = if index < 0 { index + size as i64 } else { index };
-                let at = usize::try_from(from_front).unwrap_or(0).min(size);
-                bounds.push(at.max(bounds.last().copied().unwrap_or(0)));
+                match usize::try_from(index) {
+                    Ok(at) if at <= size => {
+                        bounds.push(at.max(bounds.last().copied().unwrap_or(0)))
+                    }
+                    _ => {
+                        return Err(call.fault(format_args!(
+                            "position {index} is not inside axis {axis}, of size {size}"
+                        )));
+                    }
+                }
             }
         }
     }

@@ -9,7 +9,10 @@
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::mpsc::{self, RecvTimeoutError, Sender},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
     thread,
     time::Duration,
 };
@@ -18,7 +21,7 @@ use types::Type;
 
 use crate::{
     fault::{Fault, FaultKind},
-    limits::Watch,
+    limits::{Discards, Watch},
     value::Value,
 };
 
@@ -32,19 +35,49 @@ const STACK: usize = 16 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// The thread for large calls, which starts with the first of them.
+#[derive(Default)]
+pub(super) struct LazyKernelThread {
+    thread: Option<KernelThread>,
+    discards: Arc<Discards>,
+}
+
+impl LazyKernelThread {
+    /// Starts the thread if need be; `None` if the system allows no more of them.
+    pub(super) fn get(&mut self) -> Option<&KernelThread> {
+        if self.thread.is_none() {
+            self.thread = KernelThread::new(self.discards.clone());
+        }
+        self.thread.as_ref()
+    }
+
+    /// Returns the values that the thread is about to drop.
+    pub(super) fn discards(&self) -> &Arc<Discards> {
+        &self.discards
+    }
+
+    /// Waits until the queue of the thread is empty, if it has started.
+    pub(super) fn wait(&self) {
+        if let Some(thread) = &self.thread {
+            thread.wait();
+        }
+    }
+}
+
 /// The thread. It ends when this is dropped and its queue is empty.
 pub(super) struct KernelThread {
     jobs: Sender<Job>,
+    discards: Arc<Discards>,
 }
 
 impl KernelThread {
     /// Starts the thread; `None` if the system allows no more of them.
-    pub(super) fn new() -> Option<KernelThread> {
+    pub(super) fn new(discards: Arc<Discards>) -> Option<KernelThread> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let work = move || queue.into_iter().for_each(|job| job());
         let thread = thread::Builder::new().name("kernels".into()).stack_size(STACK);
         thread.spawn(work).ok()?;
-        Some(KernelThread { jobs })
+        Some(KernelThread { jobs, discards })
     }
 
     /// Runs work on the thread and polls for cancellation meanwhile.
@@ -76,8 +109,16 @@ impl KernelThread {
 
     /// Drops values after the jobs that are already queued.
     pub(super) fn discard(&self, values: impl Send + 'static) {
+        let discards = self.discards.clone();
+        discards.begin();
+        let job: Job = Box::new(move || {
+            drop(values);
+            discards.end();
+        });
         // If the thread is gone, they are dropped here.
-        let _ = self.jobs.send(Box::new(move || drop(values)));
+        if let Err(unsent) = self.jobs.send(job) {
+            (unsent.0)();
+        }
     }
 
     /// Waits until the queue is empty.
@@ -129,10 +170,9 @@ fn within(value: &Value, left: &mut usize, depth: u32) -> bool {
 fn type_within(ty: &Type, left: &mut usize, depth: u32) -> bool {
     match ty {
         Type::Tensor(tensor) => {
-            let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-            let sizes: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
+            let lengths: Option<Vec<usize>> = tensor.lengths();
             let count =
-                sizes.map(|sizes| sizes.iter().try_fold(1, |n: usize, &k| n.checked_mul(k)));
+                lengths.map(|lengths| lengths.iter().try_fold(1, |n: usize, &k| n.checked_mul(k)));
             match count {
                 Some(count) => {
                     count.and_then(|count| left.checked_sub(count)).is_some_and(|rest| {
@@ -153,10 +193,7 @@ fn type_within(ty: &Type, left: &mut usize, depth: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use std::{
-        sync::{
-            Arc,
-            atomic::{AtomicBool, Ordering},
-        },
+        sync::atomic::{AtomicBool, Ordering},
         time::Instant,
     };
 
@@ -167,7 +204,7 @@ mod tests {
 
     #[test]
     fn cancelled_calls_return_at_once() {
-        let thread = KernelThread::new().expect("a thread");
+        let thread = KernelThread::new(Arc::default()).expect("a thread");
         let flag = Arc::new(AtomicBool::new(false));
         let watch = Watch::new(&Limits::default(), flag.clone());
         assert_eq!(thread.call(&watch, || 3).ok(), Some(3));
@@ -198,7 +235,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "original message")]
     fn panics_are_propagated() {
-        let thread = KernelThread::new().expect("a thread");
+        let thread = KernelThread::new(Arc::default()).expect("a thread");
         let watch = Watch::new(&Limits::default(), Arc::default());
         let _ = thread.call(&watch, || panic!("original message"));
     }

@@ -81,15 +81,17 @@ impl Run<'_, '_, '_> {
     }
 
     /// Returns the bytes that are live during a call that takes `args` from the stack and returns
-    /// `bytes`, if known. Small results and those of unknown size are only measured afterwards.
+    /// `bytes`, if known. Small results are only measured afterwards; one of unknown size is taken to be
+    /// as large as the arguments, which may be freed after the call.
     ///
     /// # Errors
     /// The live values exceed the memory limit.
     pub(super) fn live_during(&mut self, args: &[Value], bytes: Option<u64>) -> Result<u64, Fault> {
         let Some(limit) = self.memory else { return Ok(0) };
-        let Some(bytes) = bytes.filter(|&bytes| bytes >= limit / MEASURED_PART) else {
+        let bytes = bytes.unwrap_or_else(|| args.iter().map(|arg| self.bytes(arg)).sum());
+        if bytes < limit / MEASURED_PART {
             return Ok(0);
-        };
+        }
         // An upper bound: many of the created values may have been dropped.
         let bound = self.live.saturating_add(self.created).saturating_add(bytes.saturating_mul(4));
         if bound > limit {
@@ -103,9 +105,8 @@ impl Run<'_, '_, '_> {
 pub(super) fn bytes_of(ty: &Type) -> Option<u64> {
     match ty {
         Type::Tensor(tensor) => {
-            let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-            let shape: Option<SmallVec<[usize; 6]>> = tensor.shape.iter().map(size).collect();
-            (count_of(&shape?)? as u64).checked_mul(tensor.dtype.bytes())
+            let shape: SmallVec<[usize; 6]> = tensor.lengths()?;
+            (count_of(&shape)? as u64).checked_mul(tensor.dtype.bytes())
         }
         Type::Tuple(fields) => {
             fields.iter().try_fold(0u64, |sum, field| sum.checked_add(bytes_of(field)?))

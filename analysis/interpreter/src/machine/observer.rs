@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use syntax::TextRange;
 use types::{Attrs, DataType, Dim, Type};
 
-use crate::value::Value;
+use super::Run;
+use crate::{code::Proc, value::Value};
 
 /// Receives notifications about a running definition.
 pub trait Observer {
@@ -16,6 +17,11 @@ pub trait Observer {
     /// function expressions, nor variables in other files than that of the definition.
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
         let _ = (place, value);
+    }
+
+    /// The `if` or `match` at `place` continues in the arm with this index; that of a true condition is 0.
+    fn chose(&mut self, place: (SourceFile, TextRange), arm: usize) {
+        let _ = (place, arm);
     }
 
     /// Returns true if [`Observer::called`] is to be called, which costs two clock readings per
@@ -28,6 +34,17 @@ pub trait Observer {
     /// An operator was called.
     fn called(&mut self, call: &Measured<'_>) {
         let _ = call;
+    }
+}
+
+impl Run<'_, '_, '_> {
+    /// Reports the arm of the running instruction of `proc`.
+    pub(super) fn chose(&mut self, proc: &Proc, arm: usize) {
+        if let (Some(observer), Some(frame)) = (&mut self.observer, self.frames.last())
+            && let Some(place) = proc.places.get(frame.pc.saturating_sub(1))
+        {
+            observer.chose((proc.file, *place), arm);
+        }
     }
 }
 

@@ -23,6 +23,9 @@ use crate::{
     value::Value,
 };
 
+/// The depth to which nested tuples are compared with their types.
+const MAX_DEPTH: u32 = 16;
+
 impl Run<'_, '_, '_> {
     /// Executes the call of an operator.
     pub(super) fn site(
@@ -33,11 +36,19 @@ impl Run<'_, '_, '_> {
     ) -> Result<(), Fault> {
         let mut args = self.operands(base, &instr.args);
         // A measured call uses the kernel.
-        let scalar = site.scalar.filter(|_| !self.measures);
+        let scalar = site.fusion.scalar.filter(|_| !self.measures);
         let value = match scalar.and_then(|scalar| scalar.run(&mut args)) {
             Some(value) => value,
             None => self.operator(site.operator, &site.attrs, &mut args, &site.result)?,
         };
+        if site.is_open && !value.conforms(&site.result, MAX_DEPTH) {
+            let (name, inferred, found) = (site.operator.name, &site.result, value.ty());
+            let message = format!(
+                "`{name}`: the result has the type {found}, but {inferred} was inferred with `?` for a size of \
+                 an argument"
+            );
+            return Err(Fault::new(FaultKind::Operator, message));
+        }
         self.finish_call(base, instr.dst, args, value)
     }
 
@@ -67,7 +78,7 @@ impl Run<'_, '_, '_> {
         args: &mut [Value],
         result: &Type,
     ) -> Result<Value, Fault> {
-        let Some(kernel) = families::find(operator.name) else {
+        let Some(kernel) = families::of(operator) else {
             let message = format!("`{}` is not supported by the interpreter", operator.name);
             return Err(Fault::new(FaultKind::NoKernel, message));
         };

@@ -139,16 +139,13 @@ impl Encoded {
             return 0;
         };
         let Some(ty) = ty.as_tensor() else { return 0 };
-        let mut sizes =
-            ty.shape.iter().map(|dim| dim.as_known().and_then(|n| u64::try_from(n).ok()));
-        sizes.try_fold(1u64, |count, size| count.checked_mul(size?)).unwrap_or(0)
+        ty.elements().unwrap_or(0)
     }
 
     pub(super) fn decode(&self) -> Result<Value, Fault> {
         let tensor = match self.metadata.constant(&self.key, self.index) {
             MetaEntry::Found(constant) => {
-                let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-                let shape: Option<Vec<usize>> = constant.ty.shape.iter().map(size).collect();
+                let shape: Option<Vec<usize>> = constant.ty.lengths();
                 shape.and_then(|shape| {
                     Tensor::from_le_bytes(constant.ty.dtype, &shape, &constant.data)
                 })

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use crate::{
-    code::ScalarOp,
+    fusion_rules::{Comparison, ScalarOp},
     tensor::{Array, Element, Tensor},
     value::Value,
 };
@@ -43,12 +43,12 @@ impl ScalarOp {
             ScalarOp::Add => return in_place(args, all[0]),
             ScalarOp::Subtract => return in_place(args, all[1]),
             ScalarOp::Multiply => return in_place(args, all[2]),
-            ScalarOp::Equal => x == y,
-            ScalarOp::NotEqual => x != y,
-            ScalarOp::Less => x < y,
-            ScalarOp::LessEqual => x <= y,
-            ScalarOp::Greater => x > y,
-            ScalarOp::GreaterEqual => x >= y,
+            ScalarOp::Compare(Comparison::Equal) => x == y,
+            ScalarOp::Compare(Comparison::NotEqual) => x != y,
+            ScalarOp::Compare(Comparison::Less) => x < y,
+            ScalarOp::Compare(Comparison::LessEqual) => x <= y,
+            ScalarOp::Compare(Comparison::Greater) => x > y,
+            ScalarOp::Compare(Comparison::GreaterEqual) => x >= y,
         };
         Some(TRUTH[usize::from(truth)].clone())
     }

@@ -4,18 +4,20 @@
 //! `alpha=1` the number 1.0, and `units=None` no value; `axis=1f`, `axis=[1]` and `strides=2` are
 //! rejected. Unlike in TVM, meaningless values such as a size of 2.5 are rejected too.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
-use types::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, DataType};
+use types::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, DataType, Releases};
 
 use crate::similar::nearest;
 
 /// An attribute in the source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
     /// The name.
     pub name: &'a str,
     /// The value.
-    pub value: AttrValue,
+    pub value: &'a AttrValue,
 }
 
 /// An error in the attributes of a call.
@@ -85,17 +87,24 @@ pub struct Bound {
     pub attrs: Attrs,
     /// The errors.
     pub problems: SmallVec<[AttrProblem; 1]>,
+    /// The releases that have all attributes which are written.
+    pub releases: Releases,
     /// True if the values are those intended, despite possible errors. Otherwise the type relation
     /// would report consequences of the errors.
     pub trusted: bool,
 }
 
-/// Binds the attributes of a call. A misspelt name is bound to the most similar declared one.
-pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
+/// Binds the attributes of a call. A misspelt name is bound to the most similar declared one. `defaults` are
+/// those of another release that differ.
+pub fn bind(
+    schema: &'static AttrSchema,
+    written: &[Written<'_>],
+    defaults: &[(&str, AttrDefault)],
+) -> Bound {
     let mut problems = SmallVec::new();
-    let mut trusted = true;
-    let mut values: SmallVec<[Option<AttrValue>; 16]> =
-        schema.fields.iter().map(|_| None).collect();
+    let (mut trusted, mut releases) = (true, Releases::ALL);
+    let mut values: SmallVec<[Option<AttrValue>; 16]> = SmallVec::new();
+    values.resize_with(schema.fields.len(), || None);
     let mut misspelt: SmallVec<[(usize, usize); 1]> = SmallVec::new();
     let open = schema.key == super::system::DICT.key;
     for (index, attr) in written.iter().enumerate().filter(|_| !open) {
@@ -114,10 +123,11 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
             }
             continue;
         };
+        releases = releases.and(schema.fields[position].releases);
         if values[position].is_some() {
             problems.push(AttrProblem::Twice { written: index });
         }
-        values[position] = Some(match convert(&schema.fields[position], &attr.value) {
+        values[position] = Some(match convert(&schema.fields[position], attr.value) {
             Ok(value) => value,
             Err(mismatch) => {
                 problems.push(mismatch.problem(index));
@@ -128,16 +138,19 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
     }
     for &(index, position) in &misspelt {
         if values[position].is_none() {
-            let value = convert(&schema.fields[position], &written[index].value);
+            let value = convert(&schema.fields[position], written[index].value);
             values[position] = value.ok();
         }
         trusted &= values[position].is_some();
     }
     // A missing attribute is possibly an unknown one, which is reported already.
     let unknown = problems.iter().any(|p| matches!(p, AttrProblem::Unknown { .. }));
-    let fill = |(field, value): (&AttrField, Option<AttrValue>)| {
-        value.unwrap_or_else(|| {
-            if field.default == AttrDefault::Required {
+    let fill = |(field, value): (&AttrField, &mut Option<AttrValue>)| {
+        value.take().unwrap_or_else(|| {
+            if let Some((_, default)) = defaults.iter().find(|(name, _)| *name == field.name) {
+                return (*default).into();
+            }
+            if matches!(field.default, AttrDefault::Required) {
                 trusted = false;
                 if !unknown {
                     problems.push(AttrProblem::Missing { name: field.name });
@@ -146,13 +159,18 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
             field.default.into()
         })
     };
-    let values: Vec<AttrValue> = schema.fields.iter().zip(values).map(fill).collect();
-    Bound { attrs: Attrs::new(schema, values), problems, trusted }
+    let values: Arc<[AttrValue]> = schema.fields.iter().zip(&mut values).map(fill).collect();
+    Bound { attrs: Attrs::new(schema, values), problems, releases, trusted }
 }
 
 /// Returns true if `value`, from the metadata section, is valid for the attribute.
 pub fn accepts(field: &AttrField, value: &AttrValue) -> bool {
     convert(field, value).is_ok()
+}
+
+/// Returns true if `None` is a value of the attribute.
+pub fn accepts_none(field: &AttrField) -> bool {
+    takes_none(field)
 }
 
 /// A conversion error.
@@ -287,6 +305,8 @@ fn int(value: &AttrValue, boxed: bool) -> AttrValue {
     }
 }
 
+// Runs for each number of each list of a module.
+#[inline]
 fn integer(value: &AttrValue) -> Option<AttrValue> {
     matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_)).then(|| int(value, true))
 }

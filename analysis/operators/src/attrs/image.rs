@@ -2,196 +2,134 @@
 
 use super::*;
 
-/// `relay.attrs.AffineGridAttrs`
-pub static AFFINE_GRID: AttrSchema = schema(
-    "relay.attrs.AffineGridAttrs",
-    &[field("target_shape", AttrType::Dims, AttrDefault::Required)],
-);
+attrs! {
+    AFFINE_GRID = "relay.attrs.AffineGridAttrs" { target_shape: Dims }
 
-/// `relay.attrs.AllClassNonMaximumSuppressionAttrs`
-pub static ALL_CLASS_NON_MAXIMUM_SUPPRESSION: AttrSchema = schema(
-    "relay.attrs.AllClassNonMaximumSuppressionAttrs",
-    &[field("output_format", AttrType::Str, AttrDefault::Str("onnx"))],
-);
+    ALL_CLASS_NON_MAXIMUM_SUPPRESSION = "relay.attrs.AllClassNonMaximumSuppressionAttrs" {
+        output_format: Str = "onnx",
+    }
 
-/// `relay.attrs.CropAndResizeAttrs`
-pub static CROP_AND_RESIZE: AttrSchema = schema(
-    "relay.attrs.CropAndResizeAttrs",
-    &[
-        field("crop_size", AttrType::Dims, AttrDefault::None),
-        field("layout", AttrType::Layout, AttrDefault::Str("NCHW")),
-        field("method", AttrType::Str, AttrDefault::Str("bilinear")),
-        field("extrapolation_value", AttrType::Float, AttrDefault::Float(0.0)),
-        field("out_dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    CROP_AND_RESIZE = "relay.attrs.CropAndResizeAttrs" {
+        crop_size: Dims = None,
+        layout: Layout = "NCHW",
+        method: Str = "bilinear",
+        extrapolation_value: Float = 0.0,
+        out_dtype: DType = VOID,
+    }
 
-/// `relay.attrs.GetValidCountsAttrs`
-pub static GET_VALID_COUNTS: AttrSchema = schema(
-    "relay.attrs.GetValidCountsAttrs",
-    &[
-        boxed("score_threshold", AttrType::Float, AttrDefault::Required),
-        field("id_index", AttrType::Int, AttrDefault::Int(0)),
-        field("score_index", AttrType::Int, AttrDefault::Int(1)),
-    ],
-);
+    GET_VALID_COUNTS = "relay.attrs.GetValidCountsAttrs" {
+        score_threshold: boxed Float,
+        id_index: Int = 0,
+        score_index: Int = 1,
+    }
 
-/// `relay.attrs.GridSampleAttrs`
-pub static GRID_SAMPLE: AttrSchema = schema(
-    "relay.attrs.GridSampleAttrs",
-    &[
-        boxed("method", AttrType::Str, AttrDefault::Str("bilinear")),
-        boxed("layout", AttrType::Layout, AttrDefault::Str("NCHW")),
-        boxed("padding_mode", AttrType::Str, AttrDefault::Str("zeros")),
-        field("align_corners", AttrType::Bool, AttrDefault::Bool(true)),
-    ],
-);
+    GRID_SAMPLE = "relay.attrs.GridSampleAttrs" {
+        method: boxed Str = "bilinear",
+        layout: boxed Layout = "NCHW",
+        padding_mode: boxed Str = "zeros" since 9,
+        align_corners: Bool = true since 9,
+    }
 
-/// `relay.attrs.MultiBoxPriorAttrs`
-pub static MULTI_BOX_PRIOR: AttrSchema = schema(
-    "relay.attrs.MultiBoxPriorAttrs",
-    &[
-        field("sizes", AttrType::Floats, AttrDefault::Floats(&[1.0])),
-        field("ratios", AttrType::Floats, AttrDefault::Floats(&[1.0])),
-        field("steps", AttrType::Floats, AttrDefault::Floats(&[-1.0, -1.0])),
-        field("offsets", AttrType::Floats, AttrDefault::Floats(&[0.5, 0.5])),
-        field("clip", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    MULTI_BOX_PRIOR = "relay.attrs.MultiBoxPriorAttrs" {
+        sizes: Floats = [1.0],
+        ratios: Floats = [1.0],
+        steps: Floats = [-1.0, -1.0],
+        offsets: Floats = [0.5, 0.5],
+        clip: Bool = false,
+    }
 
-/// `relay.attrs.MultiBoxTransformLocAttrs`
-pub static MULTI_BOX_TRANSFORM_LOC: AttrSchema = schema(
-    "relay.attrs.MultiBoxTransformLocAttrs",
-    &[
-        field("clip", AttrType::Bool, AttrDefault::Bool(true)),
-        field("threshold", AttrType::Float, AttrDefault::Float(0.01)),
-        field("variances", AttrType::Floats, AttrDefault::Floats(&[0.1, 0.1, 0.2, 0.2])),
-        field("keep_background", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    MULTI_BOX_TRANSFORM_LOC = "relay.attrs.MultiBoxTransformLocAttrs" {
+        clip: Bool = true,
+        threshold: Float = 0.01,
+        variances: Floats = [0.1, 0.1, 0.2, 0.2],
+        keep_background: Bool = false since 14,
+    }
 
-/// `relay.attrs.NonMaximumSuppressionAttrs`
-pub static NON_MAXIMUM_SUPPRESSION: AttrSchema = schema(
-    "relay.attrs.NonMaximumSuppressionAttrs",
-    &[
-        field("force_suppress", AttrType::Bool, AttrDefault::Bool(false)),
-        field("top_k", AttrType::Int, AttrDefault::Int(-1)),
-        field("coord_start", AttrType::Int, AttrDefault::Int(2)),
-        field("score_index", AttrType::Int, AttrDefault::Int(1)),
-        field("id_index", AttrType::Int, AttrDefault::Int(0)),
-        field("return_indices", AttrType::Bool, AttrDefault::Bool(true)),
-        field("invalid_to_bottom", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    NON_MAXIMUM_SUPPRESSION = "relay.attrs.NonMaximumSuppressionAttrs" {
+        force_suppress: Bool = false,
+        top_k: Int = -1,
+        coord_start: Int = 2,
+        score_index: Int = 1,
+        id_index: Int = 0,
+        return_indices: Bool = true,
+        invalid_to_bottom: Bool = false,
+    }
 
-/// `relay.attrs.ProposalAttrs`
-pub static PROPOSAL: AttrSchema = schema(
-    "relay.attrs.ProposalAttrs",
-    &[
-        field("scales", AttrType::Floats, AttrDefault::Floats(&[4.0, 8.0, 16.0, 32.0])),
-        field("ratios", AttrType::Floats, AttrDefault::Floats(&[0.5, 1.0, 2.0])),
-        field("feature_stride", AttrType::Int, AttrDefault::Int(16)),
-        field("threshold", AttrType::Float, AttrDefault::Float(0.7)),
-        field("rpn_pre_nms_top_n", AttrType::Int, AttrDefault::Int(6000)),
-        field("rpn_post_nms_top_n", AttrType::Int, AttrDefault::Int(300)),
-        field("rpn_min_size", AttrType::Int, AttrDefault::Int(16)),
-        field("iou_loss", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    PROPOSAL = "relay.attrs.ProposalAttrs" {
+        scales: Floats = [4.0, 8.0, 16.0, 32.0],
+        ratios: Floats = [0.5, 1.0, 2.0],
+        feature_stride: Int = 16,
+        threshold: Float = 0.7,
+        rpn_pre_nms_top_n: Int = 6000,
+        rpn_post_nms_top_n: Int = 300,
+        rpn_min_size: Int = 16,
+        iou_loss: Bool = false,
+    }
 
-/// `relay.attrs.ROIAlignAttrs`
-pub static ROI_ALIGN: AttrSchema = schema(
-    "relay.attrs.ROIAlignAttrs",
-    &[
-        field("pooled_size", AttrType::Dims, AttrDefault::Required),
-        field("spatial_scale", AttrType::Float, AttrDefault::Required),
-        field("sample_ratio", AttrType::Int, AttrDefault::Int(-1)),
-        field("layout", AttrType::Choice(&["NCHW", "NHWC"]), AttrDefault::Str("NCHW")),
-        field("mode", AttrType::Str, AttrDefault::Str("avg")),
-    ],
-);
+    ROI_ALIGN = "relay.attrs.ROIAlignAttrs" {
+        pooled_size: Dims,
+        spatial_scale: Float,
+        sample_ratio: Int = -1,
+        layout: Choice ["NCHW", "NHWC"] = "NCHW",
+        mode: Str = "avg" since 8,
+    }
 
-/// `relay.attrs.RegularNonMaximumSuppressionAttrs`
-pub static REGULAR_NON_MAXIMUM_SUPPRESSION: AttrSchema = schema(
-    "relay.attrs.RegularNonMaximumSuppressionAttrs",
-    &[
-        field("max_detections_per_class", AttrType::Int, AttrDefault::Required),
-        field("max_detections", AttrType::Int, AttrDefault::Required),
-        field("num_classes", AttrType::Int, AttrDefault::Required),
-        field("iou_threshold", AttrType::Float, AttrDefault::Required),
-        field("score_threshold", AttrType::Float, AttrDefault::Required),
-    ],
-);
+    REGULAR_NON_MAXIMUM_SUPPRESSION = "relay.attrs.RegularNonMaximumSuppressionAttrs" {
+        max_detections_per_class: Int,
+        max_detections: Int,
+        num_classes: Int,
+        iou_threshold: Float,
+        score_threshold: Float,
+    }
 
-/// `relay.attrs.Resize1DAttrs`
-pub static RESIZE1D: AttrSchema = schema(
-    "relay.attrs.Resize1DAttrs",
-    &[
-        field("size", AttrType::Dims, AttrDefault::None),
-        boxed("roi", AttrType::Floats, AttrDefault::None),
-        field("layout", AttrType::Layout, AttrDefault::Str("NCW")),
-        field("method", AttrType::Str, AttrDefault::Str("linear")),
-        field("coordinate_transformation_mode", AttrType::Str, AttrDefault::Str("half_pixel")),
-        field("rounding_method", AttrType::Str, AttrDefault::Str("round")),
-        field("cubic_alpha", AttrType::Float, AttrDefault::Float(-0.5)),
-        field("cubic_exclude", AttrType::Int, AttrDefault::Int(0)),
-        field("extrapolation_value", AttrType::Float, AttrDefault::Float(0.0)),
-        field("out_dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    /// `image.resize` up to TVM 0.7: `align_corners` in 0.5 and 0.6, `coordinate_transformation_mode` in 0.7.
+    RESIZE_7 = "relay.attrs.ResizeAttrs" {
+        size: Dims = None,
+        layout: Layout = "NCHW",
+        method: Str = "bilinear",
+        coordinate_transformation_mode: Str = "half_pixel" since 7,
+        align_corners: Bool = true until 6,
+        out_dtype: DType = VOID since 6,
+    }
 
-/// `relay.attrs.Resize2DAttrs`
-pub static RESIZE2D: AttrSchema = schema(
-    "relay.attrs.Resize2DAttrs",
-    &[
-        field("size", AttrType::Dims, AttrDefault::None),
-        boxed("roi", AttrType::Floats, AttrDefault::None),
-        field("layout", AttrType::Layout, AttrDefault::Str("NCHW")),
-        field("method", AttrType::Str, AttrDefault::Str("linear")),
-        field("coordinate_transformation_mode", AttrType::Str, AttrDefault::Str("half_pixel")),
-        field("rounding_method", AttrType::Str, AttrDefault::Str("round")),
-        field("cubic_alpha", AttrType::Float, AttrDefault::Float(-0.5)),
-        field("cubic_exclude", AttrType::Int, AttrDefault::Int(0)),
-        field("extrapolation_value", AttrType::Float, AttrDefault::Float(0.0)),
-        field("out_dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    RESIZE1D = "relay.attrs.Resize1DAttrs" {
+        size: Dims = None,
+        roi: boxed Floats = None since 9,
+        layout: Layout = "NCW",
+        method: Str = "linear",
+        coordinate_transformation_mode: Str = "half_pixel",
+        rounding_method: Str = "round",
+        cubic_alpha: Float = -0.5,
+        cubic_exclude: Int = 0,
+        extrapolation_value: Float = 0.0 since 9,
+        out_dtype: DType = VOID,
+    }
 
-/// `relay.attrs.Resize3DAttrs`
-pub static RESIZE3D: AttrSchema = schema(
-    "relay.attrs.Resize3DAttrs",
-    &[
-        field("size", AttrType::Dims, AttrDefault::None),
-        boxed("roi", AttrType::Floats, AttrDefault::None),
-        field("layout", AttrType::Layout, AttrDefault::Str("NCDHW")),
-        field("method", AttrType::Str, AttrDefault::Str("linear")),
-        field("coordinate_transformation_mode", AttrType::Str, AttrDefault::Str("half_pixel")),
-        field("rounding_method", AttrType::Str, AttrDefault::Str("round")),
-        field("cubic_alpha", AttrType::Float, AttrDefault::Float(-0.5)),
-        field("cubic_exclude", AttrType::Int, AttrDefault::Int(0)),
-        field("extrapolation_value", AttrType::Float, AttrDefault::Float(0.0)),
-        field("out_dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    RESIZE2D = "relay.attrs.Resize2DAttrs" {
+        size: Dims = None,
+        roi: boxed Floats = None since 9,
+        layout: Layout = "NCHW",
+        method: Str = "linear",
+        coordinate_transformation_mode: Str = "half_pixel",
+        rounding_method: Str = "round",
+        cubic_alpha: Float = -0.5,
+        cubic_exclude: Int = 0,
+        extrapolation_value: Float = 0.0 since 9,
+        out_dtype: DType = VOID,
+    }
 
-/// `relay.attrs.YoloReorgAttrs`
-pub static YOLO_REORG: AttrSchema =
-    schema("relay.attrs.YoloReorgAttrs", &[boxed("stride", AttrType::Int, AttrDefault::Int(1))]);
+    RESIZE3D = "relay.attrs.Resize3DAttrs" {
+        size: Dims = None,
+        roi: boxed Floats = None since 9,
+        layout: Layout = "NCDHW",
+        method: Str = "linear",
+        coordinate_transformation_mode: Str = "half_pixel",
+        rounding_method: Str = "round" since 8,
+        cubic_alpha: Float = -0.5 since 8,
+        cubic_exclude: Int = 0 since 8,
+        extrapolation_value: Float = 0.0 since 9,
+        out_dtype: DType = VOID,
+    }
 
-pub(super) static ALL: &[&AttrSchema] = &[
-    &AFFINE_GRID,
-    &ALL_CLASS_NON_MAXIMUM_SUPPRESSION,
-    &CROP_AND_RESIZE,
-    &GET_VALID_COUNTS,
-    &GRID_SAMPLE,
-    &MULTI_BOX_PRIOR,
-    &MULTI_BOX_TRANSFORM_LOC,
-    &NON_MAXIMUM_SUPPRESSION,
-    &PROPOSAL,
-    &ROI_ALIGN,
-    &REGULAR_NON_MAXIMUM_SUPPRESSION,
-    &RESIZE1D,
-    &RESIZE2D,
-    &RESIZE3D,
-    &YOLO_REORG,
-];
+    YOLO_REORG = "relay.attrs.YoloReorgAttrs" { stride: boxed Int = 1 }
+}

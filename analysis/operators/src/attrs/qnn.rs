@@ -2,50 +2,37 @@
 
 use super::*;
 
-/// `relay.attrs.BroadcastAttrs`
-pub static BROADCAST: AttrSchema = schema(
-    "relay.attrs.BroadcastAttrs",
-    &[
-        field("lhs_axis", AttrType::Int, AttrDefault::Int(-1)),
-        field("rhs_axis", AttrType::Int, AttrDefault::Int(-1)),
-    ],
-);
+attrs! {
+    BROADCAST = "relay.attrs.BroadcastAttrs" {
+        lhs_axis: Int = -1 since 9,
+        rhs_axis: Int = -1 since 9,
+    }
 
-/// `relay.attrs.DequantizeAttrs`
-pub static DEQUANTIZE: AttrSchema = schema(
-    "relay.attrs.DequantizeAttrs",
-    &[
-        field("out_dtype", AttrType::DType, AttrDefault::Required),
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-    ],
-);
+    DEQUANTIZE = "relay.attrs.DequantizeAttrs" {
+        out_dtype: DType since 14,
+        axis: Int = -1 since 7,
+    }
 
-/// `relay.attrs.QuantizeAttrs`
-pub static QUANTIZE: AttrSchema = schema(
-    "relay.attrs.QuantizeAttrs",
-    &[
-        field("out_dtype", AttrType::DType, AttrDefault::Required),
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-    ],
-);
+    QUANTIZE = "relay.attrs.QuantizeAttrs" {
+        out_dtype: DType,
+        axis: Int = -1 since 7,
+    }
 
-/// `relay.attrs.RequantizeAttrs`
-pub static REQUANTIZE: AttrSchema = schema(
-    "relay.attrs.RequantizeAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-        field("rounding", AttrType::Str, AttrDefault::Str("None")),
-        field("compute_dtype", AttrType::Str, AttrDefault::Str("None")),
-        field("out_dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    REQUANTIZE = "relay.attrs.RequantizeAttrs" {
+        axis: Int = -1 since 7,
+        rounding: Str = "None",
+        compute_dtype: Str = "None" since 9,
+        out_dtype: DType = VOID,
+    }
 
-/// `relay.attrs.SimulatedQuantizeAttrs`. TVM has two sets of that name; its text format uses this
-/// one, of `qnn.simulated_quantize`.
-pub static SIMULATED_QUANTIZE: AttrSchema = schema(
-    "relay.attrs.SimulatedQuantizeAttrs",
-    &[field("axis", AttrType::Int, AttrDefault::Int(-1))],
-);
+    /// `relay.attrs.SimulatedQuantizeAttrs` of `qnn.simulated_quantize`. TVM has two sets of that name, and always
+    /// reads this one.
+    SIMULATED_QUANTIZE = "relay.attrs.SimulatedQuantizeAttrs" { axis: Int = -1 since 8 }
 
-pub(super) static ALL: &[&AttrSchema] =
-    &[&BROADCAST, &DEQUANTIZE, &QUANTIZE, &REQUANTIZE, &SIMULATED_QUANTIZE];
+    /// The set of `relay.op.annotation.simulated_quantize`. TVM prints `kind` always, and reads a call without it.
+    ANNOTATED_QUANTIZE = "relay.attrs.SimulatedQuantizeAttrs" {
+        kind: OptionalInt = None,
+        sign: Bool = true,
+        rounding: Str = "round",
+    }
+}

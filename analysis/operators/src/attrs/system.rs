@@ -2,185 +2,100 @@
 
 use super::*;
 
-/// `relay.attrs.AllocStorageAttrs`
-pub static ALLOC_STORAGE: AttrSchema = schema(
-    "relay.attrs.AllocStorageAttrs",
-    &[
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::FLOAT32)),
-        field("virtual_device", AttrType::VirtualDevice, AttrDefault::Required),
-    ],
-);
+attrs! {
+    ALLOC_STORAGE = "relay.attrs.AllocStorageAttrs" {
+        dtype: DType = FLOAT32,
+        virtual_device: VirtualDevice since 9,
+    }
 
-/// `relay.attrs.AllocTensorAttrs`
-pub static ALLOC_TENSOR: AttrSchema = schema(
-    "relay.attrs.AllocTensorAttrs",
-    &[
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::FLOAT32)),
-        field("const_shape", AttrType::Constant, AttrDefault::Required),
-        field("assert_shape", AttrType::Dims, AttrDefault::Required),
-    ],
-);
+    ALLOC_TENSOR = "relay.attrs.AllocTensorAttrs" {
+        dtype: DType = FLOAT32,
+        const_shape: Constant,
+        assert_shape: Dims,
+    }
 
-/// `relay.attrs.CallLoweredAttrs`
-pub static CALL_LOWERED: AttrSchema = schema(
-    "relay.attrs.CallLoweredAttrs",
-    &[field("metadata", AttrType::Object, AttrDefault::None)],
-);
+    CALL_LOWERED = "relay.attrs.CallLoweredAttrs" { metadata: Object = None }
 
-/// `relay.attrs.CastHintAttrs`
-pub static CAST_HINT: AttrSchema =
-    schema("relay.attrs.CastHintAttrs", &[field("dtype", AttrType::DType, AttrDefault::Required)]);
+    CAST_HINT = "relay.attrs.CastHintAttrs" { dtype: DType }
 
-/// `relay.attrs.CompilerAttrs`
-pub static COMPILER: AttrSchema =
-    schema("relay.attrs.CompilerAttrs", &[field("compiler", AttrType::Str, AttrDefault::Required)]);
+    COMPILER = "relay.attrs.CompilerAttrs" { compiler: Str }
 
-/// `relay.attrs.DebugAttrs`
-pub static DEBUG: AttrSchema = schema(
-    "relay.attrs.DebugAttrs",
-    &[field("debug_func", AttrType::Object, AttrDefault::Required)],
-);
+    DEBUG = "relay.attrs.DebugAttrs" { debug_func: Object }
 
-/// `DictAttrs`: arbitrary names, on which no type depends.
-pub static DICT: AttrSchema = schema("DictAttrs", &[]);
+    /// `DictAttrs`: arbitrary names, on which no type depends.
+    DICT = "DictAttrs" {}
 
-/// `relay.attrs.DeviceCopyAttrs`
-pub static DEVICE_COPY: AttrSchema = schema(
-    "relay.attrs.DeviceCopyAttrs",
-    &[
-        field("src_virtual_device", AttrType::VirtualDevice, AttrDefault::Required),
-        field("dst_virtual_device", AttrType::VirtualDevice, AttrDefault::Required),
-    ],
-);
+    DEVICE_COPY = "relay.attrs.DeviceCopyAttrs" {
+        src_virtual_device: VirtualDevice since 9,
+        dst_virtual_device: VirtualDevice since 9,
+    }
 
-/// `relay.attrs.EthosuBinaryElementwiseAttrs`
-pub static ETHOSU_BINARY_ELEMENTWISE: AttrSchema = schema(
-    "relay.attrs.EthosuBinaryElementwiseAttrs",
-    &[
-        boxed(
-            "operator_type",
-            AttrType::Choice(&["ADD", "SUB", "MUL", "MIN", "MAX", "SHR", "SHL"]),
-            AttrDefault::Required,
-        ),
-        field("ifm_scale", AttrType::Float, AttrDefault::Required),
-        field("ifm_zero_point", AttrType::Int, AttrDefault::Required),
-        field("ifm2_scale", AttrType::Float, AttrDefault::Required),
-        field("ifm2_zero_point", AttrType::Int, AttrDefault::Required),
-        field("ofm_scale", AttrType::Float, AttrDefault::Required),
-        field("ofm_zero_point", AttrType::Int, AttrDefault::Required),
-        field("ifm_channels", AttrType::Dim, AttrDefault::Required),
-        field("ifm2_channels", AttrType::Dim, AttrDefault::Required),
-        field("reversed_operands", AttrType::Bool, AttrDefault::Bool(false)),
-        boxed("activation", AttrType::Str, AttrDefault::Str("NONE")),
-        field("clip_min", AttrType::Int, AttrDefault::Int(0)),
-        field("clip_max", AttrType::Int, AttrDefault::Int(0)),
-        boxed("rounding_mode", AttrType::Str, AttrDefault::Str("TFL")),
-        boxed("ifm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
-        boxed("ifm2_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
-        boxed("ofm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
-        boxed("ofm_dtype", AttrType::Str, AttrDefault::Required),
-        field("use_rescale", AttrType::Bool, AttrDefault::Bool(false)),
-        field("rescale_scale", AttrType::Int, AttrDefault::Int(0)),
-        field("rescale_shift", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+    ETHOSU_BINARY_ELEMENTWISE = "relay.attrs.EthosuBinaryElementwiseAttrs" {
+        operator_type: boxed Choice ["ADD", "SUB", "MUL", "MIN", "MAX", "SHR", "SHL"],
+        ifm_scale: Float,
+        ifm_zero_point: Int,
+        ifm2_scale: Float,
+        ifm2_zero_point: Int,
+        ofm_scale: Float,
+        ofm_zero_point: Int,
+        ifm_channels: Dim,
+        ifm2_channels: Dim,
+        reversed_operands: Bool = false,
+        activation: boxed Str = "NONE",
+        clip_min: Int = 0,
+        clip_max: Int = 0,
+        rounding_mode: boxed Str = "TFL" since 9,
+        ifm_layout: boxed Layout = "NHWC",
+        ifm2_layout: boxed Layout = "NHWC",
+        ofm_layout: boxed Layout = "NHWC",
+        ofm_dtype: boxed Str,
+        use_rescale: Bool = false since 12,
+        rescale_scale: Int = 0 since 12,
+        rescale_shift: Int = 0 since 12,
+    }
 
-/// `relay.attrs.EthosuIdentityAttrs`
-pub static ETHOSU_IDENTITY: AttrSchema = schema(
-    "relay.attrs.EthosuIdentityAttrs",
-    &[
-        field("ifm_scale", AttrType::Float, AttrDefault::Required),
-        field("ifm_zero_point", AttrType::Int, AttrDefault::Required),
-        field("ofm_scale", AttrType::Float, AttrDefault::Required),
-        field("ofm_zero_point", AttrType::Int, AttrDefault::Required),
-        boxed("activation", AttrType::Str, AttrDefault::Str("NONE")),
-        boxed("rounding_mode", AttrType::Str, AttrDefault::Str("TFL")),
-    ],
-);
+    ETHOSU_IDENTITY = "relay.attrs.EthosuIdentityAttrs" {
+        ifm_scale: Float,
+        ifm_zero_point: Int,
+        ofm_scale: Float,
+        ofm_zero_point: Int,
+        activation: boxed Str = "NONE",
+        rounding_mode: boxed Str = "TFL" since 14,
+    }
 
-/// `relay.attrs.EthosuUnaryElementwiseAttrs`
-pub static ETHOSU_UNARY_ELEMENTWISE: AttrSchema = schema(
-    "relay.attrs.EthosuUnaryElementwiseAttrs",
-    &[
-        boxed("operator_type", AttrType::Choice(&["ABS", "CLZ"]), AttrDefault::Required),
-        field("ifm_scale", AttrType::Float, AttrDefault::Required),
-        field("ifm_zero_point", AttrType::Int, AttrDefault::Required),
-        field("ofm_scale", AttrType::Float, AttrDefault::Required),
-        field("ofm_zero_point", AttrType::Int, AttrDefault::Required),
-        field("ofm_channels", AttrType::Dim, AttrDefault::Required),
-        boxed("activation", AttrType::Str, AttrDefault::Str("NONE")),
-        field("clip_min", AttrType::Int, AttrDefault::Int(0)),
-        field("clip_max", AttrType::Int, AttrDefault::Int(0)),
-        boxed("rounding_mode", AttrType::Str, AttrDefault::Str("TFL")),
-        boxed("ifm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
-        boxed("ofm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
-    ],
-);
+    ETHOSU_UNARY_ELEMENTWISE = "relay.attrs.EthosuUnaryElementwiseAttrs" {
+        operator_type: boxed Choice ["ABS", "CLZ"],
+        ifm_scale: Float,
+        ifm_zero_point: Int,
+        ofm_scale: Float,
+        ofm_zero_point: Int,
+        ofm_channels: Dim,
+        activation: boxed Str = "NONE",
+        clip_min: Int = 0,
+        clip_max: Int = 0,
+        rounding_mode: boxed Str = "TFL",
+        ifm_layout: boxed Layout = "NHWC",
+        ofm_layout: boxed Layout = "NHWC",
+    }
 
-/// `relay.attrs.MetaRefAttrs`
-pub static META_REF: AttrSchema = schema(
-    "relay.attrs.MetaRefAttrs",
-    &[
-        boxed("node_type_key", AttrType::Str, AttrDefault::Required),
-        field("node_index", AttrType::Int, AttrDefault::Required),
-    ],
-);
+    META_REF = "relay.attrs.MetaRefAttrs" {
+        node_type_key: boxed Str,
+        node_index: Int,
+    }
 
-/// `relay.attrs.OnDeviceAttrs`
-pub static ON_DEVICE: AttrSchema = schema(
-    "relay.attrs.OnDeviceAttrs",
-    &[
-        field("virtual_device", AttrType::VirtualDevice, AttrDefault::None),
-        field("constrain_result", AttrType::Bool, AttrDefault::Bool(false)),
-        field("constrain_body", AttrType::Bool, AttrDefault::Bool(true)),
-    ],
-);
+    ON_DEVICE = "relay.attrs.OnDeviceAttrs" {
+        virtual_device: VirtualDevice = None since 9,
+        constrain_result: Bool = false since 9,
+        constrain_body: Bool = true since 9,
+    }
 
-/// `relay.attrs.ReshapeTensorAttrs`
-pub static RESHAPE_TENSOR: AttrSchema = schema(
-    "relay.attrs.ReshapeTensorAttrs",
-    &[field("newshape", AttrType::Dims, AttrDefault::Required)],
-);
+    RESHAPE_TENSOR = "relay.attrs.ReshapeTensorAttrs" { newshape: Dims }
 
-/// `relay.attrs.ShapeFuncAttrs`
-pub static SHAPE_FUNC: AttrSchema = schema(
-    "relay.attrs.ShapeFuncAttrs",
-    &[field("is_input", AttrType::Ints, AttrDefault::Required)],
-);
+    SHAPE_FUNC = "relay.attrs.ShapeFuncAttrs" { is_input: Ints }
 
-/// `relay.attrs.ShapeOfAttrs`
-pub static SHAPE_OF: AttrSchema = schema(
-    "relay.attrs.ShapeOfAttrs",
-    &[field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID))],
-);
+    SHAPE_OF = "relay.attrs.ShapeOfAttrs" { dtype: DType = VOID }
 
-/// `relay.attrs.TupleGetItemAttrs`
-pub static TUPLE_GET_ITEM: AttrSchema = schema(
-    "relay.attrs.TupleGetItemAttrs",
-    &[field("index", AttrType::Int, AttrDefault::Required)],
-);
+    TUPLE_GET_ITEM = "relay.attrs.TupleGetItemAttrs" { index: Int }
 
-/// `relay.attrs.WithFuncIdAttrs`
-pub static WITH_FUNC_ID: AttrSchema =
-    schema("relay.attrs.WithFuncIdAttrs", &[field("fid", AttrType::Int, AttrDefault::Int(-1))]);
-
-pub(super) static ALL: &[&AttrSchema] = &[
-    &ALLOC_STORAGE,
-    &ALLOC_TENSOR,
-    &CALL_LOWERED,
-    &CAST_HINT,
-    &COMPILER,
-    &DEBUG,
-    &DEVICE_COPY,
-    &DICT,
-    &ETHOSU_BINARY_ELEMENTWISE,
-    &ETHOSU_IDENTITY,
-    &ETHOSU_UNARY_ELEMENTWISE,
-    &META_REF,
-    &ON_DEVICE,
-    &RESHAPE_TENSOR,
-    &SHAPE_FUNC,
-    &SHAPE_OF,
-    &TUPLE_GET_ITEM,
-    &WITH_FUNC_ID,
-];
+    WITH_FUNC_ID = "relay.attrs.WithFuncIdAttrs" { fid: Int = -1 since 7 }
+}

@@ -2,458 +2,230 @@
 
 use super::*;
 
-/// `relay.attrs.ArangeAttrs`
-pub static ARANGE: AttrSchema = schema(
-    "relay.attrs.ArangeAttrs",
-    &[
-        field("start", AttrType::Constant, AttrDefault::Required),
-        field("stop", AttrType::Constant, AttrDefault::Required),
-        field("step", AttrType::Constant, AttrDefault::Required),
-        field("dtype", AttrType::DType, AttrDefault::Required),
-    ],
-);
+attrs! {
+    ARANGE = "relay.attrs.ArangeAttrs" {
+        start: Constant,
+        stop: Constant,
+        step: Constant,
+        dtype: DType,
+    }
 
-/// `relay.attrs.ArgReduceAttrs`
-pub static ARG_REDUCE: AttrSchema = schema(
-    "relay.attrs.ArgReduceAttrs",
-    &[
-        field("axis", AttrType::OptionalInts, AttrDefault::None),
-        field("keepdims", AttrType::Bool, AttrDefault::Bool(false)),
-        field("select_last_index", AttrType::Bool, AttrDefault::Bool(false)),
-        field("exclude", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    ARG_REDUCE = "relay.attrs.ArgReduceAttrs" {
+        axis: OptionalInts = None,
+        keepdims: Bool = false,
+        select_last_index: Bool = false since 8,
+        exclude: Bool = false,
+    }
 
-/// `relay.attrs.ArgsortAttrs`
-pub static ARGSORT: AttrSchema = schema(
-    "relay.attrs.ArgsortAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-        field("is_ascend", AttrType::Bool, AttrDefault::Bool(true)),
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    ARGSORT = "relay.attrs.ArgsortAttrs" {
+        axis: Int = -1,
+        is_ascend: Bool = true,
+        dtype: DType = VOID,
+    }
 
-/// `relay.attrs.AutoSchedulerLayoutTransformAttrs`
-pub static AUTO_SCHEDULER_LAYOUT_TRANSFORM: AttrSchema = schema(
-    "relay.attrs.AutoSchedulerLayoutTransformAttrs",
-    &[
-        field("src_layout", AttrType::Layout, AttrDefault::Required),
-        field("dst_layout", AttrType::Layout, AttrDefault::Required),
-    ],
-);
+    AUTO_SCHEDULER_LAYOUT_TRANSFORM = "relay.attrs.AutoSchedulerLayoutTransformAttrs" {
+        src_layout: Layout,
+        dst_layout: Layout,
+    }
 
-/// `relay.attrs.CastAttrs`
-pub static CAST: AttrSchema =
-    schema("relay.attrs.CastAttrs", &[field("dtype", AttrType::DType, AttrDefault::Required)]);
+    CAST = "relay.attrs.CastAttrs" { dtype: DType }
 
-/// `relay.attrs.ClipAttrs`
-pub static CLIP: AttrSchema = schema(
-    "relay.attrs.ClipAttrs",
-    &[
-        field("a_min", AttrType::Float, AttrDefault::Required),
-        field("a_max", AttrType::Float, AttrDefault::Required),
-    ],
-);
+    CLIP = "relay.attrs.ClipAttrs" {
+        a_min: Float,
+        a_max: Float,
+    }
 
-/// `relay.attrs.ConcatenateAttrs`
-pub static CONCATENATE: AttrSchema =
-    schema("relay.attrs.ConcatenateAttrs", &[field("axis", AttrType::Int, AttrDefault::Int(0))]);
+    CONCATENATE = "relay.attrs.ConcatenateAttrs" { axis: Int = 0 }
 
-/// `relay.attrs.DFTAttrs`
-pub static DFT: AttrSchema =
-    schema("relay.attrs.DFTAttrs", &[boxed("inverse", AttrType::Bool, AttrDefault::Bool(false))]);
+    DFT = "relay.attrs.DFTAttrs" { inverse: boxed Bool = false }
 
-/// `relay.attrs.DynExpandDimsAttrs`
-pub static DYN_EXPAND_DIMS: AttrSchema = schema(
-    "relay.attrs.DynExpandDimsAttrs",
-    &[at_least(0, field("num_newaxis", AttrType::Int, AttrDefault::Int(1)))],
-);
+    DYN_EXPAND_DIMS = "relay.attrs.DynExpandDimsAttrs" { num_newaxis: Int >= 0 = 1 }
 
-/// `relay.attrs.EinsumAttrs`
-pub static EINSUM: AttrSchema =
-    schema("relay.attrs.EinsumAttrs", &[boxed("equation", AttrType::Str, AttrDefault::Required)]);
+    EINSUM = "relay.attrs.EinsumAttrs" { equation: boxed Str }
 
-/// `relay.attrs.ExpandDimsAttrs`
-pub static EXPAND_DIMS: AttrSchema = schema(
-    "relay.attrs.ExpandDimsAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Required),
-        at_least(0, field("num_newaxis", AttrType::Int, AttrDefault::Int(1))),
-    ],
-);
+    EXPAND_DIMS = "relay.attrs.ExpandDimsAttrs" {
+        axis: Int,
+        num_newaxis: Int >= 0 = 1,
+    }
 
-/// `relay.attrs.FixedPointMultiplyAttrs`
-pub static FIXED_POINT_MULTIPLY: AttrSchema = schema(
-    "relay.attrs.FixedPointMultiplyAttrs",
-    &[
-        field("multiplier", AttrType::Int, AttrDefault::Required),
-        field("shift", AttrType::Int, AttrDefault::Required),
-    ],
-);
+    FIXED_POINT_MULTIPLY = "relay.attrs.FixedPointMultiplyAttrs" {
+        multiplier: Int,
+        shift: Int,
+    }
 
-/// `relay.attrs.FixedPointMultiplyPerAxisAttrs`
-pub static FIXED_POINT_MULTIPLY_PER_AXIS: AttrSchema = schema(
-    "relay.attrs.FixedPointMultiplyPerAxisAttrs",
-    &[
-        field("is_lshift_required", AttrType::Bool, AttrDefault::Bool(false)),
-        field("is_rshift_required", AttrType::Bool, AttrDefault::Bool(false)),
-        field("axes", AttrType::Ints, AttrDefault::Required),
-    ],
-);
+    FIXED_POINT_MULTIPLY_PER_AXIS = "relay.attrs.FixedPointMultiplyPerAxisAttrs" {
+        is_lshift_required: Bool = false,
+        is_rshift_required: Bool = false,
+        axes: Ints,
+    }
 
-/// `relay.attrs.GatherAttrs`
-pub static GATHER: AttrSchema =
-    schema("relay.attrs.GatherAttrs", &[field("axis", AttrType::OptionalInt, AttrDefault::None)]);
+    GATHER = "relay.attrs.GatherAttrs" { axis: OptionalInt = None }
 
-/// `relay.attrs.GatherNDAttrs`
-pub static GATHER_ND: AttrSchema = schema(
-    "relay.attrs.GatherNDAttrs",
-    &[
-        boxed("batch_dims", AttrType::Int, AttrDefault::Int(0)),
-        field("index_rank", AttrType::OptionalInt, AttrDefault::None),
-    ],
-);
+    GATHER_ND = "relay.attrs.GatherNDAttrs" {
+        batch_dims: boxed Int = 0 since 8,
+        index_rank: OptionalInt = None since 8,
+    }
 
-/// `relay.attrs.InitOpAttrs`
-pub static INIT_OP: AttrSchema = schema(
-    "relay.attrs.InitOpAttrs",
-    &[
-        field("shape", AttrType::OptionalInts, AttrDefault::Required),
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    INIT_OP = "relay.attrs.InitOpAttrs" {
+        shape: OptionalInts,
+        dtype: DType = VOID,
+    }
 
-/// `relay.attrs.LayoutTransformAttrs`
-pub static LAYOUT_TRANSFORM: AttrSchema = schema(
-    "relay.attrs.LayoutTransformAttrs",
-    &[
-        field("src_layout", AttrType::Layout, AttrDefault::Required),
-        field("dst_layout", AttrType::Layout, AttrDefault::Required),
-    ],
-);
+    LAYOUT_TRANSFORM = "relay.attrs.LayoutTransformAttrs" {
+        src_layout: Layout,
+        dst_layout: Layout,
+    }
 
-/// `relay.attrs.MatrixSetDiagAttrs`
-pub static MATRIX_SET_DIAG: AttrSchema = schema(
-    "relay.attrs.MatrixSetDiagAttrs",
-    &[
-        field("k1", AttrType::Int, AttrDefault::Int(0)),
-        field("k2", AttrType::Int, AttrDefault::Int(0)),
-        field("super_diag_right_align", AttrType::Bool, AttrDefault::Bool(true)),
-        field("sub_diag_right_align", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    MATRIX_SET_DIAG = "relay.attrs.MatrixSetDiagAttrs" {
+        k1: Int = 0,
+        k2: Int = 0,
+        super_diag_right_align: Bool = true,
+        sub_diag_right_align: Bool = false,
+    }
 
-/// `relay.attrs.MeshgridAttrs`
-pub static MESHGRID: AttrSchema = schema(
-    "relay.attrs.MeshgridAttrs",
-    &[field("indexing", AttrType::Str, AttrDefault::Str("ij"))],
-);
+    MESHGRID = "relay.attrs.MeshgridAttrs" { indexing: Str = "ij" }
 
-/// `relay.attrs.MetaScheduleLayoutTransformAttrs`
-pub static META_SCHEDULE_LAYOUT_TRANSFORM: AttrSchema = schema(
-    "relay.attrs.MetaScheduleLayoutTransformAttrs",
-    &[field("index_map", AttrType::Object, AttrDefault::Required)],
-);
+    META_SCHEDULE_LAYOUT_TRANSFORM = "relay.attrs.MetaScheduleLayoutTransformAttrs" {
+        index_map: Object,
+    }
 
-/// `relay.attrs.MultinomialAttrs`
-pub static MULTINOMIAL: AttrSchema = schema(
-    "relay.attrs.MultinomialAttrs",
-    &[boxed("num_samples", AttrType::Int, AttrDefault::Int(1))],
-);
+    MULTINOMIAL = "relay.attrs.MultinomialAttrs" { num_samples: boxed Int = 1 }
 
-/// `relay.attrs.NdarraySizeAttrs`
-pub static NDARRAY_SIZE: AttrSchema = schema(
-    "relay.attrs.NdarraySizeAttrs",
-    &[field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID))],
-);
+    NDARRAY_SIZE = "relay.attrs.NdarraySizeAttrs" { dtype: DType = VOID }
 
-/// `relay.attrs.OneHotAttrs`
-pub static ONE_HOT: AttrSchema = schema(
-    "relay.attrs.OneHotAttrs",
-    &[
-        field("depth", AttrType::Int, AttrDefault::Int(1)),
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    ONE_HOT = "relay.attrs.OneHotAttrs" {
+        depth: Int = 1,
+        axis: Int = -1,
+        dtype: DType = VOID,
+    }
 
-/// `relay.attrs.ReduceAttrs`
-pub static REDUCE: AttrSchema = schema(
-    "relay.attrs.ReduceAttrs",
-    &[
-        field("axis", AttrType::OptionalInts, AttrDefault::None),
-        field("keepdims", AttrType::Bool, AttrDefault::Bool(false)),
-        field("exclude", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    REDUCE = "relay.attrs.ReduceAttrs" {
+        axis: OptionalInts = None,
+        keepdims: Bool = false,
+        exclude: Bool = false,
+    }
 
-/// `relay.attrs.RepeatAttrs`
-pub static REPEAT: AttrSchema = schema(
-    "relay.attrs.RepeatAttrs",
-    &[
-        boxed("repeats", AttrType::Int, AttrDefault::Required),
-        field("axis", AttrType::OptionalInt, AttrDefault::None),
-    ],
-);
+    REPEAT = "relay.attrs.RepeatAttrs" {
+        repeats: boxed Int,
+        axis: OptionalInt = None,
+    }
 
-/// `relay.attrs.ReshapeAttrs`
-pub static RESHAPE: AttrSchema = schema(
-    "relay.attrs.ReshapeAttrs",
-    &[
-        field("newshape", AttrType::Ints, AttrDefault::Required),
-        field("allowzero", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    RESHAPE = "relay.attrs.ReshapeAttrs" {
+        newshape: Ints,
+        allowzero: Bool = false since 9,
+    }
 
-/// `relay.attrs.ReshapeLikeAttrs`
-pub static RESHAPE_LIKE: AttrSchema = schema(
-    "relay.attrs.ReshapeLikeAttrs",
-    &[
-        field("lhs_begin", AttrType::Int, AttrDefault::Int(0)),
-        field("lhs_end", AttrType::OptionalInt, AttrDefault::None),
-        field("rhs_begin", AttrType::Int, AttrDefault::Int(0)),
-        field("rhs_end", AttrType::OptionalInt, AttrDefault::None),
-    ],
-);
+    RESHAPE_LIKE = "relay.attrs.ReshapeLikeAttrs" {
+        lhs_begin: Int = 0 since 8,
+        lhs_end: OptionalInt = None since 8,
+        rhs_begin: Int = 0 since 8,
+        rhs_end: OptionalInt = None since 8,
+    }
 
-/// `relay.attrs.ReverseAttrs`
-pub static REVERSE: AttrSchema =
-    schema("relay.attrs.ReverseAttrs", &[field("axis", AttrType::OptionalInt, AttrDefault::None)]);
+    REVERSE = "relay.attrs.ReverseAttrs" { axis: OptionalInt = None }
 
-/// `relay.attrs.ReverseSequenceAttrs`
-pub static REVERSE_SEQUENCE: AttrSchema = schema(
-    "relay.attrs.ReverseSequenceAttrs",
-    &[
-        boxed("seq_axis", AttrType::Int, AttrDefault::Int(1)),
-        boxed("batch_axis", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+    REVERSE_SEQUENCE = "relay.attrs.ReverseSequenceAttrs" {
+        seq_axis: boxed Int = 1,
+        batch_axis: boxed Int = 0,
+    }
 
-/// `relay.attrs.ScanopAttrs`
-pub static SCANOP: AttrSchema = schema(
-    "relay.attrs.ScanopAttrs",
-    &[
-        field("axis", AttrType::OptionalInt, AttrDefault::None),
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-        boxed("exclusive", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    SCANOP = "relay.attrs.ScanopAttrs" {
+        axis: OptionalInt = None,
+        dtype: DType = VOID,
+        exclusive: boxed Bool = false,
+    }
 
-/// `relay.attrs.ScatterElementsAttrs`
-pub static SCATTER_ELEMENTS: AttrSchema = schema(
-    "relay.attrs.ScatterElementsAttrs",
-    &[
-        boxed("axis", AttrType::Int, AttrDefault::Int(0)),
-        boxed("reduction", AttrType::Str, AttrDefault::Str("update")),
-    ],
-);
+    SCATTER_ELEMENTS = "relay.attrs.ScatterElementsAttrs" {
+        axis: boxed Int = 0,
+        reduction: boxed Str = "update",
+    }
 
-/// `relay.attrs.ScatterAttrs` and `relay.attrs.ScatterAddAttrs`, up to TVM 0.11.
-pub static SCATTER: AttrSchema =
-    schema("relay.attrs.ScatterAttrs", &[boxed("axis", AttrType::Int, AttrDefault::Int(0))]);
+    /// `relay.attrs.ScatterAttrs` and `relay.attrs.ScatterAddAttrs`, up to TVM 0.11.
+    SCATTER = "relay.attrs.ScatterAttrs" { axis: boxed Int = 0 }
 
-/// `relay.attrs.ScatterNDAttrs`
-pub static SCATTER_ND: AttrSchema = schema(
-    "relay.attrs.ScatterNDAttrs",
-    &[boxed("mode", AttrType::Str, AttrDefault::Str("update"))],
-);
+    SCATTER_ADD = "relay.attrs.ScatterAddAttrs" { axis: boxed Int = 0 }
 
-/// `relay.attrs.SearchSortedAttrs`
-pub static SEARCH_SORTED: AttrSchema = schema(
-    "relay.attrs.SearchSortedAttrs",
-    &[
-        field("right", AttrType::Bool, AttrDefault::Bool(false)),
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::INT32)),
-    ],
-);
+    SCATTER_ND = "relay.attrs.ScatterNDAttrs" { mode: boxed Str = "update" }
 
-/// `relay.attrs.SequenceMaskAttrs`
-pub static SEQUENCE_MASK: AttrSchema = schema(
-    "relay.attrs.SequenceMaskAttrs",
-    &[
-        field("mask_value", AttrType::Float, AttrDefault::Float(0.0)),
-        field("axis", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+    SEARCH_SORTED = "relay.attrs.SearchSortedAttrs" {
+        right: Bool = false,
+        dtype: DType = INT32,
+    }
 
-/// `relay.attrs.SliceLikeAttrs`
-pub static SLICE_LIKE: AttrSchema =
-    schema("relay.attrs.SliceLikeAttrs", &[field("axes", AttrType::Ints, AttrDefault::Required)]);
+    SEQUENCE_MASK = "relay.attrs.SequenceMaskAttrs" {
+        mask_value: Float = 0.0,
+        axis: Int = 0,
+    }
 
-/// `relay.attrs.SlidingWindowAttrs`
-pub static SLIDING_WINDOW: AttrSchema = schema(
-    "relay.attrs.SlidingWindowAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Required),
-        field("window_shape", AttrType::Ints, AttrDefault::Required),
-        field("strides", AttrType::Ints, AttrDefault::Required),
-    ],
-);
+    SLICE_LIKE = "relay.attrs.SliceLikeAttrs" { axes: Ints }
 
-/// `relay.attrs.SplitAttrs`
-pub static SPLIT: AttrSchema = schema(
-    "relay.attrs.SplitAttrs",
-    &[
-        field("indices_or_sections", AttrType::Any, AttrDefault::Required),
-        field("axis", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+    SLIDING_WINDOW = "relay.attrs.SlidingWindowAttrs" {
+        axis: Int,
+        window_shape: Ints,
+        strides: Ints,
+    }
 
-/// `relay.attrs.SqueezeAttrs`
-pub static SQUEEZE: AttrSchema =
-    schema("relay.attrs.SqueezeAttrs", &[field("axis", AttrType::OptionalInts, AttrDefault::None)]);
+    SPLIT = "relay.attrs.SplitAttrs" {
+        indices_or_sections: Any,
+        axis: Int = 0,
+    }
 
-/// `relay.attrs.StackAttrs`
-pub static STACK: AttrSchema =
-    schema("relay.attrs.StackAttrs", &[boxed("axis", AttrType::Int, AttrDefault::Int(0))]);
+    SQUEEZE = "relay.attrs.SqueezeAttrs" { axis: OptionalInts = None }
 
-/// `relay.attrs.StftAttrs`
-pub static STFT: AttrSchema = schema(
-    "relay.attrs.StftAttrs",
-    &[
-        field("n_fft", AttrType::Int, AttrDefault::Int(-1)),
-        field("hop_length", AttrType::Int, AttrDefault::Int(-1)),
-        field("win_length", AttrType::Int, AttrDefault::Int(-1)),
-        field("normalized", AttrType::Bool, AttrDefault::Bool(false)),
-        field("onesided", AttrType::Bool, AttrDefault::Bool(true)),
-    ],
-);
+    STACK = "relay.attrs.StackAttrs" { axis: boxed Int = 0 }
 
-/// `relay.attrs.StridedSliceAttrs`
-pub static STRIDED_SLICE: AttrSchema = schema(
-    "relay.attrs.StridedSliceAttrs",
-    &[
-        field("begin", AttrType::OptionalInts, AttrDefault::Required),
-        field("end", AttrType::OptionalInts, AttrDefault::Required),
-        field("strides", AttrType::OptionalInts, AttrDefault::Required),
-        boxed("slice_mode", AttrType::Str, AttrDefault::Str("end")),
-        field("axes", AttrType::OptionalInts, AttrDefault::Required),
-    ],
-);
+    STFT = "relay.attrs.StftAttrs" {
+        n_fft: Int = -1,
+        hop_length: Int = -1,
+        win_length: Int = -1,
+        normalized: Bool = false,
+        onesided: Bool = true,
+    }
 
-/// `relay.attrs.TakeAttrs`
-pub static TAKE: AttrSchema = schema(
-    "relay.attrs.TakeAttrs",
-    &[
-        boxed("batch_dims", AttrType::Int, AttrDefault::Int(0)),
-        field("axis", AttrType::OptionalInt, AttrDefault::None),
-        boxed("mode", AttrType::Str, AttrDefault::Str("clip")),
-    ],
-);
+    STRIDED_SLICE = "relay.attrs.StridedSliceAttrs" {
+        begin: OptionalInts,
+        end: OptionalInts,
+        strides: OptionalInts,
+        slice_mode: boxed Str = "end" since 7,
+        axes: OptionalInts since 8,
+    }
 
-/// `relay.attrs.ThreefryGenerateAttrs`
-pub static THREEFRY_GENERATE: AttrSchema = schema(
-    "relay.attrs.ThreefryGenerateAttrs",
-    &[field("out_shape", AttrType::Ints, AttrDefault::Required)],
-);
+    TAKE = "relay.attrs.TakeAttrs" {
+        batch_dims: boxed Int = 0 since 8,
+        axis: OptionalInt = None,
+        mode: boxed Str = "clip" since 6,
+    }
 
-/// `relay.attrs.TileAttrs`
-pub static TILE: AttrSchema =
-    schema("relay.attrs.TileAttrs", &[field("reps", AttrType::Ints, AttrDefault::Required)]);
+    THREEFRY_GENERATE = "relay.attrs.ThreefryGenerateAttrs" { out_shape: Ints }
 
-/// `relay.attrs.TopkAttrs`
-pub static TOPK: AttrSchema = schema(
-    "relay.attrs.TopkAttrs",
-    &[
-        field("k", AttrType::OptionalInt, AttrDefault::Required),
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-        field(
-            "ret_type",
-            AttrType::Choice(&["both", "values", "indices"]),
-            AttrDefault::Str("both"),
-        ),
-        field("is_ascend", AttrType::Bool, AttrDefault::Bool(false)),
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    TILE = "relay.attrs.TileAttrs" { reps: Ints }
 
-/// `relay.attrs.TransposeAttrs`
-pub static TRANSPOSE: AttrSchema =
-    schema("relay.attrs.TransposeAttrs", &[field("axes", AttrType::Ints, AttrDefault::Required)]);
+    TOPK = "relay.attrs.TopkAttrs" {
+        k: OptionalInt,
+        axis: Int = -1,
+        ret_type: Choice ["both", "values", "indices"] = "both",
+        is_ascend: Bool = false,
+        dtype: DType = VOID,
+    }
 
-/// `relay.attrs.TriluAttrs`
-pub static TRILU: AttrSchema =
-    schema("relay.attrs.TriluAttrs", &[field("upper", AttrType::Bool, AttrDefault::Bool(true))]);
+    TRANSPOSE = "relay.attrs.TransposeAttrs" { axes: Ints }
 
-/// `relay.attrs.UniformAttrs`
-pub static UNIFORM: AttrSchema = schema(
-    "relay.attrs.UniformAttrs",
-    &[
-        field("out_shape", AttrType::Ints, AttrDefault::Required),
-        field("out_dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
-);
+    TRILU = "relay.attrs.TriluAttrs" { upper: Bool = true }
 
-/// `relay.attrs.UniqueAttrs`
-pub static UNIQUE: AttrSchema = schema(
-    "relay.attrs.UniqueAttrs",
-    &[
-        field("sorted", AttrType::Bool, AttrDefault::Bool(true)),
-        field("return_counts", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    UNIFORM = "relay.attrs.UniformAttrs" {
+        out_shape: Ints,
+        out_dtype: DType = VOID,
+    }
 
-/// `relay.attrs.VarianceAttrs`
-pub static VARIANCE: AttrSchema = schema(
-    "relay.attrs.VarianceAttrs",
-    &[
-        field("axis", AttrType::OptionalInts, AttrDefault::None),
-        field("keepdims", AttrType::Bool, AttrDefault::Bool(false)),
-        field("exclude", AttrType::Bool, AttrDefault::Bool(false)),
-        field("unbiased", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+    UNIQUE = "relay.attrs.UniqueAttrs" {
+        sorted: Bool = true,
+        return_counts: Bool = false,
+    }
 
-pub(super) static ALL: &[&AttrSchema] = &[
-    &ARANGE,
-    &ARG_REDUCE,
-    &ARGSORT,
-    &AUTO_SCHEDULER_LAYOUT_TRANSFORM,
-    &CAST,
-    &CLIP,
-    &CONCATENATE,
-    &DFT,
-    &DYN_EXPAND_DIMS,
-    &EINSUM,
-    &EXPAND_DIMS,
-    &FIXED_POINT_MULTIPLY,
-    &FIXED_POINT_MULTIPLY_PER_AXIS,
-    &GATHER,
-    &GATHER_ND,
-    &INIT_OP,
-    &LAYOUT_TRANSFORM,
-    &MATRIX_SET_DIAG,
-    &MESHGRID,
-    &META_SCHEDULE_LAYOUT_TRANSFORM,
-    &MULTINOMIAL,
-    &NDARRAY_SIZE,
-    &ONE_HOT,
-    &REDUCE,
-    &REPEAT,
-    &RESHAPE,
-    &RESHAPE_LIKE,
-    &REVERSE,
-    &REVERSE_SEQUENCE,
-    &SCANOP,
-    &SCATTER_ELEMENTS,
-    &SCATTER_ND,
-    &SEARCH_SORTED,
-    &SEQUENCE_MASK,
-    &SLICE_LIKE,
-    &SLIDING_WINDOW,
-    &SPLIT,
-    &SQUEEZE,
-    &STACK,
-    &STFT,
-    &STRIDED_SLICE,
-    &TAKE,
-    &THREEFRY_GENERATE,
-    &TILE,
-    &TOPK,
-    &TRANSPOSE,
-    &TRILU,
-    &UNIFORM,
-    &UNIQUE,
-    &VARIANCE,
-];
+    VARIANCE = "relay.attrs.VarianceAttrs" {
+        axis: OptionalInts = None,
+        keepdims: Bool = false,
+        exclude: Bool = false,
+        unbiased: Bool = false since 7,
+    }
+}

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("adv_index", &["inputs"]).rule("AdvIndex", adv_index).cost(Cost::Free).doc(Doc {
+    op("adv_index", &["inputs"]).tuples(&["inputs"]).since(7).rule("AdvIndex", adv_index).cost(Cost::Free).doc(Doc {
         summary: "Gathers the elements whose positions on the first axes are given by one tensor of \
                   indices for each axis, as indexing with arrays does in NumPy.",
         args: &["a tuple: the data, then one tensor of indices for each of its first axes; the \
@@ -12,7 +12,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 indices",
         example: "adv_index((%x, %rows, %columns))",
     }),
-    op("gather", &["data", "indices"]).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
+    op("gather", &["data", "indices"]).controls(&["indices"]).since(7).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
         Doc {
             summary: "Gathers, for each element of `indices`, the element of `data` \
                       this index on axis `axis` and at the same place on the others.",
@@ -21,7 +21,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "gather(%x, %i, axis=1)",
         },
     ),
-    op("gather_nd", &["data", "indices"])
+    op("gather_nd", &["data", "indices"]).controls(&["indices"]).since(6)
         .attrs(&GATHER_ND)
         .rule("GatherND", gather_nd)
         .cost(Cost::Free)
@@ -33,7 +33,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     first ones",
             example: "gather_nd(%x, %i)",
         }),
-    op("take", &["data", "indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
+    op("take", &["data", "indices"]).weights(&["data"]).controls(&["indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
         summary: "Gathers slices along one axis by their indices, or elements of the flattened data \
                   where `axis` is not given.",
         args: &["any tensor", "integers of any shape"],
@@ -41,7 +41,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 its first `batch_dims`, which are those of `data`)",
         example: "take(%table, %ids, axis=0)",
     }),
-    op("unravel_index", &["data", "shape"])
+    op("unravel_index", &["data", "shape"]).in_category(Category::Movement).controls(&["shape"]).since(7)
         .rule("UnRavelIndexRel", unravel_index)
         .cost(Cost::Elementwise)
         .doc(Doc {
@@ -50,7 +50,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(rank, n)`, or `(rank,)` for one position",
             example: "unravel_index(%positions, %shape)",
         }),
-    op("where", &["condition", "x", "y"]).rule("Where", select).cost(Cost::Elementwise).doc(Doc {
+    op("where", &["condition", "x", "y"]).operands(&["x", "y"]).controls(&["condition"])
+        .forms(&[form(Releases::until(7), 3).as_operator(&WHERE_7)])
+        .rule("Where", select)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
         summary: "Takes each element from `x` where the condition holds, and from `y` elsewhere.",
         args: &[
             "truth values, or numbers of which 0 is false",
@@ -218,6 +222,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
     let (data, indices) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let length = tuple_length(call, 1, &indices, data.rank())?;
     let batch = int_attr(call, "batch_dims")?;
+    call.lenient(at_least(call, "batch_dims", 0))?;
     for i in 0..usize::try_from(batch).unwrap_or(0) {
         let (Some(size), Some(expected)) = (indices.shape.get(i + 1), data.shape.get(i)) else {
             return fault(
@@ -358,12 +363,35 @@ fn unravel_index(call: &mut Call<'_>) -> Outcome {
     let Some(rank) = target.shape.first() else {
         return wrong_rank(call, 1, 0, "a vector");
     };
+    // TVM reads the first axis of both only.
+    call.lenient(needs_rank(call, 1, &target, 1, "the size of each axis"))?;
+    if data.rank() > 1 {
+        call.lenient(wrong_rank(call, 0, data.rank(), "a vector or a scalar"))?;
+    }
     let shape = [rank].into_iter().chain(data.shape.first()).cloned();
     call.output_tensor(shape, data.dtype)
 }
 
+/// `where` up to TVM 0.7: a condition of rank 1 selects along the first axis.
+static WHERE_7: Operator = op("where", &["condition", "x", "y"])
+    .operands(&["x", "y"])
+    .controls(&["condition"])
+    .rule("Where", select_first)
+    .cost(Cost::Elementwise)
+    .another();
+
+fn select_first(call: &mut Call<'_>) -> Outcome {
+    call.infer_literal_dtype(1, 2)?;
+    let (condition, x, y) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    if x.dtype != y.dtype {
+        return dtype_mismatch(call, (1, x.dtype), (2, y.dtype));
+    }
+    let shape = if x.rank() == 0 { &condition.shape } else { &x.shape };
+    call.output_tensor(shape.clone(), x.dtype)
+}
+
 fn select(call: &mut Call<'_>) -> Outcome {
-    call.infer_literal_dtype(1, 2);
+    call.infer_literal_dtype(1, 2)?;
     let (condition, x, y) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     if x.dtype != y.dtype {
         return dtype_mismatch(call, (1, x.dtype), (2, y.dtype));

@@ -5,6 +5,7 @@ use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("scatter", &[])
+        .since(7)
         .variadic()
         .rule("", undefined)
         .cost(Cost::Undefined("the operator has no type relation"))
@@ -16,6 +17,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "scatter_elements(%x, %i, %updates)",
         }),
     op("scatter_elements", &["data", "indices", "updates"])
+        .controls(&["indices"])
+        .data(&["updates"])
+        .since(12)
         .detached_attrs(&SCATTER_ELEMENTS)
         .rule("ScatterElements", scatter_elements)
         .cost(Cost::Free)
@@ -31,6 +35,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "scatter_elements(%x, %i, %updates)",
         }),
     op("scatter_nd", &["data", "indices", "updates"])
+        .controls(&["indices"])
+        .data(&["updates"])
+        .since(8)
         .detached_attrs(&SCATTER_ND)
         .rule("ScatterND", scatter_nd)
         .cost(Cost::Free)
@@ -46,6 +53,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "scatter_nd(%x, %i, %updates)",
         }),
     op("strided_set", &["data", "v", "begin", "end", "strides"])
+        .controls(&["begin", "end", "strides"])
+        .data(&["v"])
+        .since(7)
         .rule("StridedSet", strided_set)
         .cost(Cost::Free)
         .doc(Doc {

@@ -5,15 +5,22 @@ use crate::prelude::*;
 const TRANSFORM: Cost = Cost::Undefined("it depends on the algorithm of the Fourier transform");
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("dft", &["re_data", "im_data"]).detached_attrs(&DFT).rule("DFT", dft).cost(TRANSFORM).doc(
-        Doc {
+    op("dft", &["re_data", "im_data"])
+        .in_category(Category::Product)
+        .data(&["im_data"])
+        .since(12)
+        .detached_attrs(&DFT)
+        .rule("DFT", dft)
+        .cost(TRANSFORM)
+        .doc(Doc {
             summary: "Computes the discrete Fourier transform along the last axis, or its inverse.",
             args: &["the real part: any tensor", "the imaginary part: a tensor of the same shape"],
             shape: "a tuple of the types of the two arguments",
             example: "dft(%re, %im)",
-        },
-    ),
+        }),
     op("reverse_sequence", &["data", "seq_lengths"])
+        .controls(&["seq_lengths"])
+        .since(7)
         .attrs(&REVERSE_SEQUENCE)
         .rule("ReverseSequence", reverse_sequence)
         .cost(Cost::Free)
@@ -28,6 +35,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "reverse_sequence(%x, %lengths, seq_axis=1, batch_axis=0)",
         }),
     op("sequence_mask", &["data", "valid_length"])
+        .in_category(Category::Movement)
+        .controls(&["valid_length"])
+        .since(6)
         .attrs(&SEQUENCE_MASK)
         .rule("SequenceMask", sequence_mask)
         .cost(Cost::Elementwise)
@@ -41,21 +51,27 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "sequence_mask(%x, %lengths, mask_value=0f, axis=1)",
         }),
-    op("stft", &["data", "window"]).detached_attrs(&STFT).rule("stft", stft).cost(TRANSFORM).doc(
-        Doc {
+    op("stft", &["data", "window"])
+        .since(9)
+        .detached_attrs(&STFT)
+        .rule("stft", stft)
+        .cost(TRANSFORM)
+        .doc(Doc {
             summary: "Computes the short-time Fourier transform, over overlapping windows.",
             args: &["`(length,)` or `(batch, length)`", "`(win_length,)`: the window function"],
             shape: "`(batch, n_fft / 2 + 1, (length - n_fft) / hop_length + 1, 2)`, without \
                     `batch` for one signal, and with `n_fft` frequencies unless `onesided`",
             example: "stft(%x, %window, n_fft=400, hop_length=160, win_length=400, \
                       attrs_type_key=\"relay.attrs.StftAttrs\")",
-        },
-    ),
+        }),
 ];
 
 fn dft(call: &mut Call<'_>) -> Outcome {
     let (re, im) = (call.require_tensor(0)?, call.require_tensor(1)?);
     call.lenient(same_shape(call, (1, &im.shape), (0, &re.shape)))?;
+    if re.dtype != im.dtype {
+        call.lenient(dtype_mismatch(call, (0, re.dtype), (1, im.dtype)))?;
+    }
     if re.rank() == 0 {
         call.lenient(wrong_rank(call, 0, 0, "a vector or a tensor of more axes"))?;
     }

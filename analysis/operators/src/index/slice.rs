@@ -6,6 +6,7 @@ use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("slice_like", &["data", "shape_like"])
+        .controls(&["shape_like"])
         .attrs(&SLICE_LIKE)
         .rule("SliceLike", slice_like)
         .cost(Cost::Free)
@@ -17,6 +18,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "slice_like(%x, %y, axes=[2, 3])",
         }),
     op("sliding_window", &["data"])
+        .since(9)
         .attrs(&SLIDING_WINDOW)
         .rule("SlidingWindow", sliding_window)
         .cost(Cost::Free)
@@ -28,6 +30,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "sliding_window(%x, axis=2, window_shape=[3, 3], strides=[1, 1])",
         }),
     op("strided_slice", &["data"])
+        .forms(&[
+            form(Releases::between(7, 7), 1).defaults(&[("axes", AttrDefault::None)]),
+            form(Releases::until(6), 1)
+                .defaults(&[("axes", AttrDefault::None), ("strides", AttrDefault::Ints(&[]))]),
+        ])
         .attrs(&STRIDED_SLICE)
         .rule("StridedSlice", strided_slice)
         .cost(Cost::Free)

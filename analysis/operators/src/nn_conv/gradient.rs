@@ -22,10 +22,13 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     // Depthwise: `channels` is the number of output channels per input channel.
     let inner = if in_channels == out_channels && in_channels == groups {
         let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
+        call.lenient(one_each(call, &channels, groups))?;
         channels
     } else {
         dshape[1].clone()
     };
+    call.lenient(at_least(call, "kernel_size", 1))?;
+    call.lenient(moves_forward(call))?;
     let (grad_batch, batch) = (&gshape[0], &dshape[0]);
     let at = (grad_layout.index_of('N').unwrap_or(0), data_layout.index_of('N').unwrap_or(0));
     let rule = "each image of the batch has a gradient";
@@ -38,6 +41,20 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     let Some(shape) = oihw.convert(&shape, &weight_layout) else { return Err(Halt::Silent) };
     let dtype = dtype_or(call, "out_dtype", grad.dtype);
     call.output_tensor(shape, dtype)
+}
+
+/// Checks `channels` in the gradient of a depthwise convolution of as many inputs as outputs: each has
+/// one kernel.
+fn one_each(call: &Call<'_>, channels: &Dim, groups: i64) -> Outcome {
+    if groups < 1 || may_equal(&(channels / groups), &Dim::known(1)) {
+        return Ok(());
+    }
+    let message = text!("`channels` is {channels}, but there are {groups} channels and groups");
+    fault(call, Code::AttributeMismatch, message)
+        .rule("with as many groups as input and output channels, each channel has one kernel")
+        .attribute("channels", text!("{channels}"))
+        .fix("channels", text!("{groups}"))
+        .fail()
 }
 
 fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Result<Layout, Halt> {

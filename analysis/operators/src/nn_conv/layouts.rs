@@ -44,6 +44,18 @@ impl Layouts {
         in_layout(call, position, weight, &self.weight, &self.weight_base)
     }
 
+    /// Returns the window that moves along the axis `at` of the base layout of the data.
+    pub(crate) fn window<'a>(
+        &self,
+        at: usize,
+        size: &'a Dim,
+        pad: &'a Dim,
+        reach: &'a Dim,
+    ) -> Window<'a> {
+        let letter = self.data_base.axes().get(at).map_or('W', |axis| axis.letter.into());
+        Window { axis: self.data.index_of(letter).unwrap_or(at), letter, size, pad, reach }
+    }
+
     /// Assigns the result from its shape in the base layout.
     pub(crate) fn output(&self, call: &mut Call<'_>, shape: &Shape, dtype: DataType) -> Outcome {
         // Cannot fail: both layouts have the same axes.
@@ -80,6 +92,9 @@ pub(crate) fn reach(kernel: &Dim, dilation: Dim) -> Dim {
 
 /// Checks that `groups` divides the input channels and the output channels.
 pub(crate) fn equal_groups(call: &Call<'_>, groups: i64, input: &Dim, output: &Dim) -> Outcome {
+    if groups < 0 {
+        at_least(call, "groups", 1)?;
+    }
     for (channels, side) in [(input, "input"), (output, "output")] {
         if groups > 1 && channels.as_known().is_some_and(|channels| channels % groups != 0) {
             return fault(

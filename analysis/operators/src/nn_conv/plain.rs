@@ -75,6 +75,9 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
             Err(Halt::Failed(_)) if grouped => return grouped_needs_attributes(call, &layouts),
             wrong => wrong?,
         }
+        if axes == 1 {
+            call.lenient(inputs_of_a_group(call, groups, (in_channels, &wshape[1])))?;
+        }
         out_channels = wshape[0].clone();
         kernel = wshape[2..2 + axes].iter().cloned().collect();
     }
@@ -86,6 +89,7 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
         _ => padding(call, "padding", axes)?,
     };
     let (strides, dilation) = (list(call, "strides")?, list(call, "dilation")?);
+    call.lenient(moves_forward(call))?;
     let mut shape: Shape = [dshape[0].clone(), out_channels].into_iter().collect();
     for i in 0..axes {
         let reach = reach(&kernel[i], element(call, "dilation", &dilation, i, axes)?);
@@ -94,8 +98,10 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
             Dim::Any
         } else {
             let stride = element(call, "strides", &strides, i, axes)?;
-            floor_div(call, "strides", &(size + &pad[i] - reach), &stride)? + 1
+            floor_div(call, "strides", &(size + &pad[i] - reach.clone()), &stride)? + 1
         });
+        let window = layouts.window(2 + i, size, &pad[i], &reach);
+        call.lenient(window.fits(call, &shape[2 + i]))?;
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     layouts.output(call, &shape, dtype)
@@ -131,6 +137,25 @@ fn check_by_weight(
         return reasons.input_mismatch(call, data, weight);
     }
     Ok(())
+}
+
+/// Checks that the weight of `nn.conv1d` has the input channels of one group, where TVM requires those of
+/// the data.
+fn inputs_of_a_group(call: &Call<'_>, groups: i64, (data, weight): (&Dim, &Dim)) -> Outcome {
+    if groups <= 1 || may_equal(&(weight * groups), data) {
+        return Ok(());
+    }
+    let name = call.name(1);
+    let message = text!(
+        "{name} has {weight} input channels, but {data} in {groups} groups are {}",
+        data / groups
+    );
+    fault(call, Code::ShapeMismatch, message)
+        .rule("without `channels` and `kernel_size`, TVM's type relation ignores `groups`")
+        .argument(1, Fact::Size(weight.clone(), "input channels"))
+        .attribute("groups", text!("{groups}"))
+        .help(text!("write both `channels` and `kernel_size`, with {name} for one group"))
+        .fail()
 }
 
 /// Returns the first `axes` values of a list.
@@ -231,12 +256,15 @@ pub(super) fn deformable_conv2d(call: &mut Call<'_>) -> Outcome {
 
     let pad = padding(call, "padding", 2)?;
     let (strides, dilation) = (list(call, "strides")?, list(call, "dilation")?);
+    call.lenient(moves_forward(call))?;
     let mut spatial = Shape::new();
     for i in 0..2 {
         let reach = reach(&kernel[i], element(call, "dilation", &dilation, i, 2)?);
         let stride = element(call, "strides", &strides, i, 2)?;
-        let slack = &dshape[2 + i] + &pad[i] - reach;
+        let slack = &dshape[2 + i] + &pad[i] - reach.clone();
         spatial.push(floor_div(call, "strides", &slack, &stride)? + 1);
+        let window = layouts.window(2 + i, &dshape[2 + i], &pad[i], &reach);
+        call.lenient(window.fits(call, &spatial[i]))?;
     }
     let batch = dshape[0].clone();
     let deformable = call.attrs().int("deformable_groups").unwrap_or(1);

@@ -1,5 +1,5 @@
 //! Convolutions with a weight prepared for a specific algorithm. The attributes and the data
-//! determine the type of the result; TVM does not check the weight.
+//! determine the type of the result; TVM does not compare them with the weight.
 
 use super::{Layouts, channels, equal_groups, exact, kernel_size, reach};
 use crate::prelude::*;
@@ -49,6 +49,7 @@ fn ready_conv(
     let pad = padding(call, "padding", axes)?;
     let strides = list(call, "strides")?;
     let first = layouts.data_base.rank() - axes - usize::from(data_base.ends_with('C'));
+    call.lenient(moves_forward(call))?;
     let mut shape = dshape.clone();
     if let Some(at) = layouts.data_base.index_of('C') {
         shape[at] = channels;
@@ -59,8 +60,11 @@ fn ready_conv(
             continue;
         }
         let stride = element(call, "strides", &strides, i, axes)?;
-        let slack = &dshape[at] + &pad[i] - reach(&kernel[i], dilation[i].clone());
+        let reach = reach(&kernel[i], dilation[i].clone());
+        let slack = &dshape[at] + &pad[i] - reach.clone();
         shape[at] = trunc_div(call, "strides", &slack, &stride)? + 1;
+        let window = layouts.window(at, &dshape[at], &pad[i], &reach);
+        call.lenient(window.fits(call, &shape[at]))?;
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     layouts.output(call, &shape, dtype)
@@ -83,22 +87,56 @@ fn fits_ready(call: &Call<'_>, (layouts, data): (&Layouts, &Shape)) -> Outcome {
     }
 }
 
-/// Checks that a blocked weight has the input channels of a group.
+/// Checks that a blocked weight has the kernels that the attributes describe, and the input channels
+/// of a group.
 fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     let data = call.tensor(0)?;
     let (Type::Tensor(weight), groups) = (call.ty(1), known_int(call, "groups").unwrap_or(1))
     else {
         return Ok(());
     };
+    // `kernel_layout` may leave out the blocks that the weight has.
+    let rank = layouts.weight.rank();
+    let (blocks, plain) = match &weight.shape[..] {
+        [.., inputs, outputs] if rank == 4 && weight.rank() == 6 => {
+            let plain = TensorType::new(weight.shape[..4].to_vec(), weight.dtype);
+            ([Some(inputs), Some(outputs)], plain)
+        }
+        _ => ([None, None], (*weight).clone()),
+    };
+    let shape = layouts.weight_shape(call, 1, &plain)?;
+    let whole = |letter: char, block: Option<&Dim>| {
+        let axis = layouts.weight_base.index_of(letter)?;
+        Some(product(shape.get(axis).into_iter().chain(block)))
+    };
+    let (found, outputs) = (whole('I', blocks[0]), whole('O', blocks[1]));
+    for (letter, attribute, found) in [
+        ('O', "channels", outputs),
+        ('H', "kernel_size", whole('H', None)),
+        ('W', "kernel_size", whole('W', None)),
+    ] {
+        let Some((found, expected)) = found.zip(kernel_attribute(call, letter)) else { continue };
+        let block =
+            layouts.weight.axes().iter().filter(|axis| axis.letter == b'o').map(|axis| axis.factor);
+        let filled = match block.fold(1i64, |product, factor| product.saturating_mul(factor.max(1)))
+        {
+            // The last block may have more kernels than the result has channels.
+            block if letter == 'O' && block > 1 => (&expected + (block - 1)) / block * block,
+            _ => expected.clone(),
+        };
+        if !may_equal(&filled, &found) {
+            fits_attribute(call, attribute, &expected, &found, letter)?;
+        }
+    }
     let size = |layout: &Layout, tensor: &TensorType, letters: [char; 2]| {
         let axes = letters.into_iter().filter_map(|letter| layout.index_of(letter));
         product(axes.filter_map(|axis| tensor.shape.get(axis))).as_known()
     };
-    let found = size(&layouts.weight, &weight, ['I', 'i']);
     let channels = size(&layouts.data, &data, ['C', 'c']);
-    let (Some(found), Some(channels)) = (found, channels) else { return Ok(()) };
-    // Depthwise: each channel has its own kernel.
-    if channels == groups || found.checked_mul(groups.max(1)) == Some(channels) {
+    let (Some(found), Some(channels)) = (found.and_then(|found| found.as_known()), channels) else {
+        return Ok(());
+    };
+    if found.checked_mul(groups.max(1)) == Some(channels) {
         return Ok(());
     }
     let (x, w) = (call.name(0), call.name(1));
@@ -107,6 +145,41 @@ fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
         .rule(text!("{w} must have the input channels of a group"))
         .argument(1, shape_text(&weight.shape))
         .argument(0, shape_text(&data.shape))
+        .fail()
+}
+
+/// Returns the size along an axis of a weight that the attributes specify.
+fn kernel_attribute(call: &Call<'_>, letter: char) -> Option<Dim> {
+    let kernel = |from_back: usize| {
+        let size = call.attrs().dims("kernel_size")?;
+        size.get(size.len().checked_sub(from_back)?).cloned()
+    };
+    match letter {
+        'O' => call.attrs().dim("channels"),
+        'D' => kernel(3),
+        'H' => kernel(2),
+        _ => kernel(1),
+    }
+}
+
+/// Checks that an attribute, from which the type of the result follows, describes the weight, which
+/// TVM does not check.
+fn fits_attribute(
+    call: &Call<'_>,
+    attribute: &'static str,
+    expected: &Dim,
+    found: &Dim,
+    letter: char,
+) -> Outcome {
+    if may_equal(expected, found) {
+        return Ok(());
+    }
+    let name = call.name(1);
+    let message = text!("`{attribute}` says {expected}, but {name} is for {found} along {letter}");
+    fault(call, Code::AttributeMismatch, message)
+        .rule(text!("the type of the result follows from `{attribute}`, its elements from {name}"))
+        .attribute(attribute, text!("{expected}"))
+        .argument(1, text!("{found} along {letter}"))
         .fail()
 }
 
@@ -156,8 +229,23 @@ fn fits_transformed(call: &Call<'_>, (layout, plain): (&str, &str), channels: &D
             .fail();
         }
     }
+    for (axis, letter) in plain.chars().skip(2).enumerate() {
+        let window = match (is_deep, axis) {
+            (true, _) => &weight.shape[axis] + (1 - tile),
+            (false, 0) => weight.shape[2].clone(),
+            (false, _) => &weight.shape[axis - 1] + (1 - tile),
+        };
+        if let Some(expected) = kernel_attribute(call, letter) {
+            fits_attribute(call, "kernel_size", &expected, &window, letter)?;
+        }
+    }
     let (a, b) = (&weight.shape[spatial], &weight.shape[spatial + 1]);
     if may_equal(a, channels) || may_equal(b, channels) {
+        // The inputs are the second of the two, unless only the first fits.
+        let is_first = may_equal(b, channels) && (!may_equal(a, channels) || layout != plain);
+        if let Some(expected) = kernel_attribute(call, 'O') {
+            fits_attribute(call, "channels", &expected, if is_first { a } else { b }, 'O')?;
+        }
         return Ok(());
     }
     let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));

@@ -79,16 +79,20 @@ fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Ou
         if axes == 3 {
             // TVM swaps the height and the width of the kernel if it takes
             // them from the weight.
+            call.lenient(exchanged_sides(call, &wshape))?;
             reaches.swap(1, 2);
         }
         // As in TVM, the output channels of one group, not of all groups.
+        call.lenient(all_channels(call, groups, &wshape[1]))?;
         out_channels = wshape[1].clone();
     }
 
     let pad = padding(call, "padding", axes)?;
     let (strides, extra) = (list(call, "strides")?, list(call, "output_padding")?);
+    call.lenient(moves_forward(call))?;
     let mut shape: Shape = [dshape[0].clone(), out_channels].into_iter().collect();
-    for i in 0..axes {
+    for (i, letter) in data_base.chars().skip(2).enumerate() {
+        call.lenient(has_elements(call, letter, &reaches[i]))?;
         let size = &dshape[2 + i];
         shape.push(if size.is_any() {
             Dim::Any
@@ -100,4 +104,43 @@ fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Ou
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     layouts.output(call, &shape, dtype)
+}
+
+/// The failure that TVM's relation misreads a weight, which it does not read if both attributes are
+/// specified.
+fn needs_attributes(call: &Call<'_>, message: Text, rule: Text) -> Outcome {
+    fault(call, Code::AttributeMismatch, message)
+        .rule(rule)
+        .argument(1, "this weight determines the result")
+        .help("write both `channels` and `kernel_size`")
+        .fail()
+}
+
+/// Checks that the result has the channels of all groups.
+fn all_channels(call: &Call<'_>, groups: i64, each: &Dim) -> Outcome {
+    if groups <= 1 || each.is_any() {
+        return Ok(());
+    }
+    let all = each * groups;
+    needs_attributes(
+        call,
+        text!("the result has {all} channels, but its type would have {each}, those of one group"),
+        text!(
+            "without `channels` and `kernel_size`, the type has the output channels of {}",
+            call.name(1)
+        ),
+    )
+}
+
+/// Checks that the height and the width of a three-dimensional kernel are equal.
+fn exchanged_sides(call: &Call<'_>, weight: &Shape) -> Outcome {
+    let (height, width) = (&weight[3], &weight[4]);
+    if may_equal(height, width) {
+        return Ok(());
+    }
+    needs_attributes(
+        call,
+        text!("the kernel has the height {height} and the width {width}, which its type would exchange"),
+        "without `channels` and `kernel_size`, the type exchanges the height and the width of the kernel".into(),
+    )
 }

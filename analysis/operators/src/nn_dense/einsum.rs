@@ -141,6 +141,17 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         }
     }
     let unnamed = broadcast_unnamed(call, &unnamed)?;
+    let mut labels = equation.output.iter().enumerate();
+    let again = labels.find(|(at, label)| equation.output[..*at].contains(label));
+    if let Some((_, Label::Letter(letter))) = again {
+        let letter = char::from(*letter);
+        let check =
+            fault(call, Code::AttributeValue, text!("`{letter}` occurs twice in the result"))
+                .rule("each axis of the result has a letter of its own")
+                .attribute("equation", text!("`{letter}` twice"))
+                .fail();
+        call.lenient(check)?;
+    }
     let mut shape = Shape::new();
     for label in &equation.output {
         match label {
@@ -156,7 +167,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
 
 /// Adds an axis to a label, whose sizes must broadcast.
 fn add_size(
-    call: &Call<'_>,
+    call: &mut Call<'_>,
     sizes: &mut Sizes,
     letter: u8,
     (operand, axis): (usize, usize),
@@ -168,30 +179,40 @@ fn add_size(
     };
     *known = match (known.as_known(), size.as_known()) {
         (Some(a), Some(b)) if a == b => return Ok(()),
-        (Some(a), Some(b)) if a == 1 || b == 1 => Dim::known(a.max(b)),
-        (Some(a), Some(b)) => {
-            let letter = char::from(letter);
-            return Reason::new(
-                Code::ShapeMismatch,
-                text!(
-                    "`{}`: {letter} is {a} in operand {k} and {b} in operand {operand}",
-                    call.operator()
-                ),
-            )
-            .rule(text!(
-                "axes of one label must be equal or 1: axis {at} of operand {k} is {a}, axis \
-                 {axis} of operand {operand} is {b}"
-            ))
-            .mark(Place::Field(0, operand), Some(axis), text!("{letter} is {b}"))
-            .mark(Place::Field(0, k), Some(at), text!("{letter} is {a}"))
-            .fail();
+        (Some(a), Some(b)) if a == 1 || b == 1 => {
+            // TVM broadcasts the axis of size 1, but an axis without elements cannot be broadcast.
+            if a == 0 || b == 0 {
+                let differ = sizes_differ(call, letter, (k, at, a), (operand, axis, b));
+                call.lenient(differ)?;
+            }
+            Dim::known(a.max(b))
         }
+        (Some(a), Some(b)) => return sizes_differ(call, letter, (k, at, a), (operand, axis, b)),
         // TVM does not propagate the known size.
         (Some(_), None) => size.clone(),
         (None, Some(_)) => return Ok(()),
         (None, None) => larger(known, size),
     };
     Ok(())
+}
+
+/// The failure that two axes of a label, given by operand, axis and size, do not broadcast.
+fn sizes_differ(
+    call: &Call<'_>,
+    letter: u8,
+    (k, at, a): (usize, usize, i64),
+    (operand, axis, b): (usize, usize, i64),
+) -> Outcome {
+    let letter = char::from(letter);
+    let message = text!("{letter} is {a} in operand {k} and {b} in operand {operand}");
+    fault(call, Code::ShapeMismatch, message)
+        .rule(text!(
+            "axes of one label must be equal, or one of them 1 and the other not 0: axis {at} of \
+             operand {k} is {a}, axis {axis} of operand {operand} is {b}"
+        ))
+        .mark(Place::Field(0, operand), Some(axis), text!("{letter} is {b}"))
+        .mark(Place::Field(0, k), Some(at), text!("{letter} is {a}"))
+        .fail()
 }
 
 /// Broadcasts the axes of the ellipses.

@@ -4,10 +4,14 @@ use super::pad::not_a_pair;
 use crate::prelude::*;
 
 pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
-    sub_pixel(call, |call, shape, block| {
+    sub_pixel(call, |call, _, shape, block| {
         let in_block = block * block;
         if !shape[1].is_any() {
-            shape[1] = floor_div(call, "block_size", &shape[1], &in_block)?;
+            let channels = shape[1].clone();
+            shape[1] = floor_div(call, "block_size", &channels, &in_block)?;
+            if shape[1].is(0) && !channels.is(0) {
+                warn_of_channels(call, &channels, &in_block);
+            }
         }
         shape[2] = &shape[2] * block;
         shape[3] = &shape[3] * block;
@@ -16,9 +20,16 @@ pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
 }
 
 pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
-    sub_pixel(call, |call, shape, block| {
+    sub_pixel(call, |call, layout, shape, block| {
         shape[1] = &shape[1] * &(block * block);
         for at in [2, 3] {
+            let axis = layout.index_of(if at == 2 { 'H' } else { 'W' }).unwrap_or(at);
+            if let Err(Halt::Failed(reason)) =
+                whole_blocks(call, "block_size", axis, &shape[at], block)
+            {
+                // TVM leaves out what is left at the end of the axis.
+                call.warn(*reason);
+            }
             if !shape[at].is_any() {
                 shape[at] = floor_div(call, "block_size", &shape[at], block)?;
             }
@@ -28,16 +39,32 @@ pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Changes the shape in NCHW by a block size.
-fn sub_pixel(call: &mut Call<'_>, change: fn(&Call<'_>, &mut Shape, &Dim) -> Outcome) -> Outcome {
+fn sub_pixel(
+    call: &mut Call<'_>,
+    change: fn(&mut Call<'_>, &Layout, &mut Shape, &Dim) -> Outcome,
+) -> Outcome {
     let data = call.tensor(0)?;
     let nchw = Layout::plain("NCHW");
     let layout = needs_axes(call, "layout", layout_attr(call, "layout")?, &nchw)?;
     let mut shape = in_layout(call, 0, &data, &layout, &nchw)?;
     let Some(block) = call.attrs().int("block_size") else { return Err(Halt::Silent) };
     call.lenient(at_least(call, "block_size", 1))?;
-    change(call, &mut shape, &Dim::known(block))?;
+    change(call, &layout, &mut shape, &Dim::known(block))?;
     let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };
     call.output_tensor(shape, data.dtype)
+}
+
+/// Warns that the result is empty.
+fn warn_of_channels(call: &mut Call<'_>, channels: &Dim, in_block: &Dim) {
+    let (operator, name) = (call.operator(), call.name(0));
+    let message = text!(
+        "`{operator}`: the result has no channels, since {name} has {channels}, fewer than the \
+         {in_block} of a block"
+    );
+    let reason = Reason::new(Code::DoubtfulCall, message)
+        .rule("each block of the result takes `block_size` · `block_size` channels")
+        .attribute("block_size", text!("{in_block} channels"));
+    call.warn(reason);
 }
 
 pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
@@ -63,7 +90,7 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
     }
     call.lenient(at_least(call, "block_shape", 1))?;
     for (axis, (size, block)) in shape[1..].iter().zip(&blocks).enumerate() {
-        call.lenient(whole_blocks(call, axis + 1, size, block))?;
+        call.lenient(whole_blocks(call, "block_shape", axis + 1, size, block))?;
     }
     shape[0] = &shape[0] * &product(&blocks);
     for (size, block) in shape[1..].iter_mut().zip(&blocks) {
@@ -77,7 +104,7 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     let blocks = blocks(call, &data, "crops")?;
     let crops = pairs(call, "crops")?;
     call.lenient(at_least(call, "block_shape", 1))?;
-    call.lenient(whole_blocks(call, 0, &data.shape[0], &product(&blocks)))?;
+    call.lenient(whole_blocks(call, "block_shape", 0, &data.shape[0], &product(&blocks)))?;
     if let Some(crop) = crops.iter().flatten().find_map(|crop| crop.as_known().filter(|&n| n < 0)) {
         let check = fault(call, Code::AttributeValue, text!("`crops` contains {crop}"))
             .rule("the cropped number of elements must not be negative")
@@ -97,7 +124,13 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Checks that blocks divide an axis, whose `size` includes the padding.
-fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcome {
+fn whole_blocks(
+    call: &Call<'_>,
+    name: &'static str,
+    axis: usize,
+    size: &Dim,
+    block: &Dim,
+) -> Outcome {
     match (size.as_known(), block.as_known()) {
         (Some(size), Some(block)) if block > 0 && size % block != 0 => fault(
             call,
@@ -106,7 +139,7 @@ fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcom
         )
         .rule("the size of an axis, with its padding, must be a multiple of its blocks")
         .axis(0, axis, size)
-        .attribute("block_shape", text!("{block}"))
+        .attribute(name, text!("{block}"))
         .fail(),
         _ => Ok(()),
     }

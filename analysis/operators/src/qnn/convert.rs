@@ -4,6 +4,15 @@ use super::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("qnn.dequantize", &["data", "input_scale", "input_zero_point"])
+        .in_category(Category::Normalization)
+        .since(6)
+        .forms(&[
+            form(Releases::between(7, 13), 3)
+                .defaults(&[("out_dtype", AttrDefault::DType(DataType::FLOAT32))]),
+            form(Releases::between(6, 6), 1)
+                .attrs(&[scale("input_scale", 1), zero_point("input_zero_point", 2)])
+                .defaults(&[("out_dtype", AttrDefault::DType(DataType::FLOAT32))]),
+        ])
         .attrs(&DEQUANTIZE)
         .rule("Dequantize", dequantize)
         .cost(Cost::Elementwise)
@@ -19,6 +28,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "qnn.dequantize(%x, 0.25f, 128, out_dtype=\"float32\")",
         }),
     op("qnn.quantize", &["data", "output_scale", "output_zero_point"])
+        .in_category(Category::Normalization)
+        .since(6)
+        .forms(&[form(Releases::between(6, 6), 1)
+            .attrs(&[scale("output_scale", 1), zero_point("output_zero_point", 2)])])
         .attrs(&QUANTIZE)
         .rule("Quantize", quantize)
         .cost(Cost::Elementwise)
@@ -37,6 +50,19 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.requantize",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .in_category(Category::Normalization)
+    .since(6)
+    .forms(&[
+        form(Releases::between(7, 8), 5).defaults(&[("rounding", AttrDefault::Str("UPWARD"))]),
+        form(Releases::between(6, 6), 1)
+            .attrs(&[
+                scale("input_scale", 1),
+                zero_point("input_zero_point", 2),
+                scale("output_scale", 3),
+                zero_point("output_zero_point", 4),
+            ])
+            .defaults(&[("rounding", AttrDefault::Str("UPWARD"))]),
+    ])
     .attrs(&REQUANTIZE)
     .rule("Requantize", requantize)
     .cost(Cost::Elementwise)
@@ -53,6 +79,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         example: "qnn.requantize(%x, 0.5f, 0, 0.25f, 3, out_dtype=\"int8\")",
     }),
     op("qnn.simulated_dequantize", &["data", "in_dtype", "input_scale", "input_zero_point"])
+        .in_category(Category::Normalization)
+        .controls(&["in_dtype"])
+        .since(8)
         .attrs(&DEQUANTIZE)
         .rule("QNNSimulatedDequantize", simulated)
         .cost(Cost::Elementwise)
@@ -69,6 +98,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "qnn.simulated_dequantize(%x, 1, 0.25f, 0, out_dtype=\"float32\")",
         }),
     op("qnn.simulated_quantize", &["data", "out_dtype", "output_scale", "output_zero_point"])
+        .in_category(Category::Normalization)
+        .controls(&["out_dtype"])
+        .since(8)
         .attrs(&SIMULATED_QUANTIZE)
         .rule("QNNSimulatedQuantize", simulated)
         .cost(Cost::Elementwise)

@@ -54,32 +54,68 @@ const fn unary(name: &'static str, relation: &'static str, doc: Doc) -> Operator
 
 const fn binary(name: &'static str, doc: Doc) -> Operator {
     op(name, TWO)
+        .operands(&["lhs", "rhs"])
         .attrs(&BROADCAST)
         .rule("QnnBroadcast", broadcast_scaled)
         .cost(Cost::Elementwise)
         .doc(doc)
 }
 
+/// `qnn.add` and `qnn.mul` of TVM 0.6.
+static ADD_UNSCALED: Operator = op("qnn.add", &["lhs", "rhs"])
+    .operands(&["lhs", "rhs"])
+    .rule("Broadcast", broadcast)
+    .cost(Cost::Elementwise)
+    .another();
+static MUL_UNSCALED: Operator = op("qnn.mul", &["lhs", "rhs"])
+    .operands(&["lhs", "rhs"])
+    .rule("Broadcast", broadcast)
+    .cost(Cost::Elementwise)
+    .another();
+/// `qnn.leaky_relu` of TVM 0.9.
+static LEAKY_RELU_9: Operator = op("qnn.leaky_relu", &["data", "scale", "zero_point"])
+    .in_category(Category::Activation)
+    .attrs(&LEAKY_RELU)
+    .rule("QLeakyRelu", |call| {
+        data_of(call, 0, BYTES)?;
+        known(call, 1..3)?;
+        scalar_pairs(call, 1, 1)?;
+        call.output_same(0)
+    })
+    .cost(Cost::Elementwise)
+    .another();
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    unary("qnn.abs", "abs", function("The absolute value.", "qnn.abs(%x, 0.1f, 0, 0.1f, 0)")),
+    unary("qnn.abs", "abs", function("The absolute value.", "qnn.abs(%x, 0.1f, 0, 0.1f, 0)"))
+        .since(10),
     binary(
         "qnn.add",
         arithmetic(
             "Adds two quantized tensors, and quantizes the sum.",
             "qnn.add(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
-    ),
-    unary("qnn.erf", "erf", function("The error function.", "qnn.erf(%x, 0.1f, 0, 0.01f, 0)")),
-    unary("qnn.exp", "exp", function("The exponential, `e^x`.", "qnn.exp(%x, 0.1f, 0, 0.5f, 0)")),
+    )
+    .since(6)
+    .forms(&[form(Releases::between(6, 6), 2).as_operator(&ADD_UNSCALED)]),
+    unary("qnn.erf", "erf", function("The error function.", "qnn.erf(%x, 0.1f, 0, 0.01f, 0)"))
+        .in_category(Category::Activation)
+        .since(9),
+    unary("qnn.exp", "exp", function("The exponential, `e^x`.", "qnn.exp(%x, 0.1f, 0, 0.5f, 0)"))
+        .since(9),
     unary(
         "qnn.hardswish",
         "hardswish",
         function("`x · min(max(x + 3, 0), 6) / 6`.", "qnn.hardswish(%x, 0.1f, 0, 0.1f, 0)"),
-    ),
+    )
+    .in_category(Category::Activation)
+    .since(9),
     op(
         "qnn.leaky_relu",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .in_category(Category::Activation)
+    .since(9)
+    .forms(&[form(Releases::between(9, 9), 3).as_operator(&LEAKY_RELU_9)])
     .attrs(&LEAKY_RELU)
     .rule("QLeakyRelu", byte_function)
     .cost(Cost::Elementwise)
@@ -91,26 +127,37 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.log",
         "log",
         function("The natural logarithm.", "qnn.log(%x, 0.1f, -128, 0.05f, 0)"),
-    ),
+    )
+    .since(9),
     binary(
         "qnn.mul",
         arithmetic(
             "Multiplies two quantized tensors, and quantizes the product.",
             "qnn.mul(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
-    ),
+    )
+    .since(6)
+    .forms(&[form(Releases::between(6, 6), 2).as_operator(&MUL_UNSCALED)]),
     unary(
         "qnn.rsqrt",
         "rsqrt",
         function("One over the square root.", "qnn.rsqrt(%x, 0.1f, -128, 0.05f, 0)"),
-    ),
+    )
+    .since(9),
     unary(
         "qnn.sigmoid",
         "sigmoid",
         function("`1 / (1 + e^-x)`.", "qnn.sigmoid(%x, 0.1f, 0, 0.00390625f, -128)"),
-    ),
-    op("qnn.softmax", ONE).attrs(&SOFTMAX).rule("QSoftmax", softmax).cost(Cost::Elementwise).doc(
-        Doc {
+    )
+    .in_category(Category::Activation)
+    .since(9),
+    op("qnn.softmax", ONE)
+        .in_category(Category::Activation)
+        .since(13)
+        .attrs(&SOFTMAX)
+        .rule("QSoftmax", softmax)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
             summary: "The exponentials along `axis`, divided by their sum.",
             args: &[
                 "any shape; int8",
@@ -121,21 +168,24 @@ pub(crate) static OPERATORS: &[Operator] = &[
             ],
             shape: "the type of `data`",
             example: "qnn.softmax(%x, 0.1f, 0, 0.00390625f, -128, axis=1)",
-        },
-    ),
-    unary("qnn.sqrt", "sqrt", function("The square root.", "qnn.sqrt(%x, 0.1f, -128, 0.05f, 0)")),
+        }),
+    unary("qnn.sqrt", "sqrt", function("The square root.", "qnn.sqrt(%x, 0.1f, -128, 0.05f, 0)"))
+        .since(9),
     binary(
         "qnn.subtract",
         arithmetic(
             "Subtracts two quantized tensors, and quantizes the difference.",
             "qnn.subtract(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
-    ),
+    )
+    .since(7),
     unary(
         "qnn.tanh",
         "tanh",
         function("The hyperbolic tangent.", "qnn.tanh(%x, 0.1f, 0, 0.0078125f, 0)"),
-    ),
+    )
+    .in_category(Category::Activation)
+    .since(9),
 ];
 
 /// The relation of a function on 8-bit integers.

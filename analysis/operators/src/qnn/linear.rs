@@ -7,8 +7,18 @@ use crate::nn_dense::packed_columns;
 const CONV: &[&str] =
     &["data", "weight", "input_zero_point", "weight_zero_point", "input_scale", "weight_scale"];
 
+/// TVM 0.6 has the scales and zero points as attributes.
+const ATTRIBUTES: &[crate::CallForm] = &[form(Releases::between(6, 6), 2).attrs(&[
+    zero_point("input_zero_point", 2),
+    zero_point("kernel_zero_point", 3),
+    scale("input_scale", 4),
+    scale("kernel_scale", 5),
+])];
+
 pub(crate) static OPERATORS: &[Operator] = &[
     op("qnn.batch_matmul", &["x", "y", "x_zero_point", "y_zero_point", "x_scale", "y_scale"])
+        .data(&["y"])
+        .since(8)
         .attrs(&BATCH_MATMUL)
         .rule("QBatchMatmul", batch_matmul)
         .cost(Cost::Macs(|call| cost_as_in(call, "nn.batch_matmul")))
@@ -28,6 +38,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                   transpose_b=True)",
         }),
     op("qnn.contrib_dense_pack", CONV)
+        .since(12)
         .attrs(&DENSE_PACK)
         .rule("QnnDensePack", dense_pack)
         .cost(Cost::Macs(dense_pack_macs))
@@ -46,6 +57,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       out_dtype=\"int32\")",
         }),
     op("qnn.conv2d", CONV)
+        .since(6)
+        .forms(ATTRIBUTES)
         .attrs(&CONV2D)
         .rule("QnnConv2D", conv2d)
         .cost(Cost::Macs(|call| cost_as_in(call, "nn.conv2d")))
@@ -66,6 +79,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_size=[3, 3], out_dtype=\"int32\")",
         }),
     op("qnn.conv2d_transpose", CONV)
+        .since(8)
         .attrs(&CONV2D_TRANSPOSE)
         .rule("QnnConv2DTranspose", conv2d_transpose)
         .cost(Cost::Macs(|call| cost_as_in(call, "nn.conv2d_transpose")))
@@ -87,6 +101,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_size=[2, 2], strides=[2, 2], out_dtype=\"int32\")",
         }),
     op("qnn.dense", CONV)
+        .since(6)
+        .forms(ATTRIBUTES)
         .attrs(&DENSE)
         .rule("QDense", dense)
         .cost(Cost::Macs(|call| cost_as_in(call, "nn.dense")))

@@ -2,11 +2,21 @@
 
 use super::*;
 
+/// `qnn.concatenate` of TVM 0.6.
+static CONCATENATE_6: Operator = op("qnn.concatenate", &["data"])
+    .in_category(Category::Movement)
+    .tuples(&["data"])
+    .attrs(&CONCATENATE)
+    .rule("Concatenate", crate::shape::join::concatenate)
+    .cost(Cost::Elementwise)
+    .another();
+
 pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "qnn.avg_pool2d",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .since(13)
     .attrs(&AVG_POOL2D)
     .rule("QnnAvgPool2D", avg_pool2d)
     .cost(Cost::Reduction)
@@ -26,6 +36,17 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.concatenate",
         &["data", "input_scales", "input_zero_points", "output_scale", "output_zero_point"],
     )
+    .in_category(Category::Movement)
+    .tuples(&["data", "input_scales", "input_zero_points"])
+    .since(6)
+    .forms(&[form(Releases::between(6, 6), 1)
+        .attrs(&[
+            was("input_scales", AttrType::Any, AttrDefault::Required, Becomes::Nothing),
+            was("input_zero_points", AttrType::Any, AttrDefault::Required, Becomes::Nothing),
+            was("output_scale", AttrType::Float, AttrDefault::Required, Becomes::Nothing),
+            was("output_zero_point", AttrType::Int, AttrDefault::Required, Becomes::Nothing),
+        ])
+        .as_operator(&CONCATENATE_6)])
     .attrs(&CONCATENATE)
     .rule("QnnConcatenate", concatenate)
     .cost(Cost::Elementwise)

@@ -4,6 +4,7 @@ use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("expand_dims", &["data"])
+        .keeps_data()
         .attrs(&EXPAND_DIMS)
         .rule("ExpandDims", expand_dims)
         .cost(Cost::Free)
@@ -14,28 +15,42 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     counted from the end, where -1 is after the last axis",
             example: "expand_dims(%x, axis=1)",
         }),
-    op("reverse", &["data"]).attrs(&REVERSE).rule("Reverse", reverse).cost(Cost::Free).doc(Doc {
-        summary: "Reverses the order of the elements along one axis.",
-        args: &["any tensor that has the axis `axis`"],
-        shape: "the shape of `data`",
-        example: "reverse(%x, axis=0)",
-    }),
-    op("squeeze", &["data"]).attrs(&SQUEEZE).rule("Squeeze", squeeze).cost(Cost::Free).doc(Doc {
-        summary: "Removes axes of size 1.",
-        args: &["a tensor with axes of size 1"],
-        shape: "the shape of `data` without the axes in `axis`, or without any axis of size 1 \
+    op("reverse", &["data"])
+        .since(6)
+        .attrs(&REVERSE)
+        .rule("Reverse", reverse)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Reverses the order of the elements along one axis.",
+            args: &["any tensor that has the axis `axis`"],
+            shape: "the shape of `data`",
+            example: "reverse(%x, axis=0)",
+        }),
+    op("squeeze", &["data"])
+        .keeps_data()
+        .attrs(&SQUEEZE)
+        .rule("Squeeze", squeeze)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Removes axes of size 1.",
+            args: &["a tensor with axes of size 1"],
+            shape: "the shape of `data` without the axes in `axis`, or without any axis of size 1 \
                 if `axis` is not given",
-        example: "squeeze(%x, axis=[0])",
-    }),
-    op("transpose", &["data"]).attrs(&TRANSPOSE).rule("Transpose", transpose).cost(Cost::Free).doc(
-        Doc {
+            example: "squeeze(%x, axis=[0])",
+        }),
+    op("transpose", &["data"])
+        .keeps_data()
+        .reorders_axes()
+        .attrs(&TRANSPOSE)
+        .rule("Transpose", transpose)
+        .cost(Cost::Free)
+        .doc(Doc {
             summary: "Permutes the axes.",
             args: &["any tensor"],
             shape: "axis `i` of the result is axis `axes[i]` of `data`; the reverse order if \
                     `axes` is `None`",
             example: "transpose(%x, axes=[0, 2, 3, 1])",
-        },
-    ),
+        }),
 ];
 
 /// Maximum number of axes. TVM has no limit and runs out of memory.

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("broadcast_to", &["data"])
+    op("broadcast_to", &["data"]).keeps_data()
         .attrs(&INIT_OP)
         .rule("BroadCastTo", broadcast_to)
         .cost(Cost::Free)
@@ -13,7 +13,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`shape`, with the data type of `data`",
             example: "broadcast_to(%x, shape=[4, 3])",
         }),
-    op("broadcast_to_like", &["data", "broadcast_type"])
+    op("broadcast_to_like", &["data", "broadcast_type"]).keeps_data().controls(&["broadcast_type"])
         .rule("BroadCastToLike", broadcast_to_like)
         .cost(Cost::Free)
         .doc(Doc {
@@ -25,7 +25,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the type of `broadcast_type`",
             example: "broadcast_to_like(%x, %y)",
         }),
-    op("collapse_sum_like", &["data", "collapse_type"])
+    op("collapse_sum_like", &["data", "collapse_type"]).controls(&["collapse_type"])
         .rule("CollapseSumLike", collapse_sum_like)
         .cost(Cost::Reduction)
         .doc(Doc {
@@ -37,7 +37,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the type of `collapse_type`",
             example: "collapse_sum_like(%grad, %x)",
         }),
-    op("collapse_sum_to", &["data", "shape"])
+    op("collapse_sum_to", &["data", "shape"]).controls(&["shape"]).since(7)
         .detached_attrs(&INIT_OP)
         .rule("CollapseSumTo", collapse_sum_to)
         .cost(Cost::Reduction)
@@ -49,13 +49,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "collapse_sum_to(%grad, %shape, shape=[3], \
                       attrs_type_key=\"relay.attrs.InitOpAttrs\")",
         }),
-    op("repeat", &["data"]).attrs(&REPEAT).rule("Repeat", repeat).cost(Cost::Free).doc(Doc {
+    op("repeat", &["data"]).since(6).attrs(&REPEAT).rule("Repeat", repeat).cost(Cost::Free).doc(Doc {
         summary: "Repeats each element along one axis.",
         args: &["any tensor that has the axis `axis`"],
         shape: "the shape of `data`, with the size of axis `axis` multiplied by `repeats`",
         example: "repeat(%x, repeats=2, axis=0)",
     }),
-    op("tile", &["data"]).attrs(&TILE).rule("Tile", tile).cost(Cost::Free).doc(Doc {
+    op("tile", &["data"]).since(6).attrs(&TILE).rule("Tile", tile).cost(Cost::Free).doc(Doc {
         summary: "Repeats the whole tensor along each axis.",
         args: &["any tensor"],
         shape: "the sizes of `data` times those of `reps`, aligned at the last axis; the shorter one \
@@ -157,6 +157,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     let Some(length) = target.shape.first() else {
         return wrong_rank(call, 1, 0, "a vector");
     };
+    call.lenient(needs_rank(call, 1, &target, 1, "the size of each axis"))?;
     // Do not build a shape with more axes than any tensor has.
     let Some(rank) = length.as_known().and_then(|n| usize::try_from(n.clamp(0, 4096)).ok()) else {
         return fault(

@@ -7,7 +7,7 @@ use types::{AttrValue, Place};
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("concatenate", &["data"])
+    op("concatenate", &["data"]).tuples(&["data"])
         .attrs(&CONCATENATE)
         .rule("Concatenate", concatenate)
         .cost(Cost::Free)
@@ -24,7 +24,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 list has positions",
         example: "split(%x, indices_or_sections=[2, 5], axis=1)",
     }),
-    op("stack", &["data"]).attrs(&STACK).rule("Stack", stack).cost(Cost::Free).doc(Doc {
+    op("stack", &["data"]).tuples(&["data"]).since(6).attrs(&STACK).rule("Stack", stack).cost(Cost::Free).doc(Doc {
         summary: "Stacks tensors of one shape along a new axis.",
         args: &["a tuple of tensors of one shape"],
         shape: "the shape of a field with a new axis before `axis`, as long as the tuple",
@@ -89,7 +89,7 @@ fn differ<T>(
     .fail()
 }
 
-fn concatenate(call: &mut Call<'_>) -> Outcome {
+pub(crate) fn concatenate(call: &mut Call<'_>) -> Outcome {
     let fields = joined(call)?;
     let rank = fields[0].rank();
     let written = int_attr(call, "axis")?;

@@ -2,8 +2,19 @@
 
 use crate::prelude::*;
 
+/// Up to TVM 0.7, both reshaping operators have the same attributes.
+const REVERSED: &[crate::CallForm] = &[form(Releases::until(7), 1).attrs(&[was(
+    "reverse",
+    AttrType::Bool,
+    AttrDefault::Bool(false),
+    Becomes::Nothing,
+)])];
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("contrib_reverse_reshape", &["data"])
+    op("contrib_reverse_reshape", &["data"]).keeps_data()
+        .since(7)
+        .forms(REVERSED)
+        .formerly(&[("_contrib_reverse_reshape", Releases::until(6))])
         .attrs(&RESHAPE)
         .rule("ReverseReshape", reverse_reshape)
         .cost(Cost::Free)
@@ -15,7 +26,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     from right to left",
             example: "contrib_reverse_reshape(%x, newshape=[-1, 0])",
         }),
-    op("reshape", &["data"]).attrs(&RESHAPE).rule("Reshape", reshape).cost(Cost::Free).doc(Doc {
+    op("reshape", &["data"]).keeps_data()
+        .forms(REVERSED)
+        .attrs(&RESHAPE).rule("Reshape", reshape).cost(Cost::Free).doc(Doc {
         summary: "Changes the shape, in row-major order.",
         args: &["any tensor"],
         shape: "`newshape`, where 0 copies the size of `data` on that axis (unless `allowzero`), \
@@ -23,7 +36,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 axes, and -4 splits one into the two sizes that follow",
         example: "reshape(%x, newshape=[0, -1])",
     }),
-    op("reshape_like", &["data", "shape_like"])
+    op("reshape_like", &["data", "shape_like"]).keeps_data().controls(&["shape_like"])
         .attrs(&RESHAPE_LIKE)
         .rule("ReshapeLike", reshape_like)
         .cost(Cost::Free)
@@ -76,108 +89,27 @@ fn bad_entry<T>(call: &Call<'_>, what: Text, rule: &'static str) -> Result<T, Ha
 /// Returns the shape that results from applying `entries` to `source`.
 fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, Halt> {
     let keep_zero = call.attrs().bool("allowzero");
-    let name = call.name(0);
-    let rank = axes(source.len());
-    let mut shape = Shape::new();
-    // The sizes on either side that match already, and do not affect the size of -1.
-    let mut used: SmallVec<[bool; 8]> = SmallVec::from_elem(false, source.len());
-    let mut settled: SmallVec<[bool; 8]> = SmallVec::new();
-    let mut open = None;
-    let mut at = 0;
+    let mut new = NewShape {
+        source,
+        at: 0,
+        used: SmallVec::from_elem(false, source.len()),
+        shape: Shape::new(),
+        settled: SmallVec::new(),
+        open: None,
+    };
     let mut i = 0;
-    let entry = |i: usize| entries.get(i).and_then(Dim::as_known);
-    while i < entries.len() {
-        let Some(value) = entry(i) else { return Err(Halt::Silent) };
-        let mut push = |dim: Dim, done: bool| {
-            shape.push(dim);
-            settled.push(done);
-        };
+    while let Some(entry) = entries.get(i) {
+        let Some(value) = entry.as_known() else { return Err(Halt::Silent) };
         match value {
-            1.. => {
-                push(entries[i].clone(), false);
-                at += 1;
-            }
-            0 if keep_zero => {
-                push(entries[i].clone(), false);
-                at += 1;
-            }
-            0 => {
-                let Some(size) = source.get(at) else {
-                    return bad_entry(
-                        call,
-                        text!(
-                            "entry {i} of `newshape` copies axis {at} of {name}, which has {rank}"
-                        ),
-                        "0 copies the size at the same position of the old shape",
-                    );
-                };
-                used[at] = true;
-                push(size.clone(), true);
-                at += 1;
-            }
-            -1 => {
-                if open.replace(i).is_some() {
-                    return bad_entry(
-                        call,
-                        "`newshape` has more than one -1".into(),
-                        "-1 is inferred from the other sizes, so it may occur once",
-                    );
-                }
-                push(Dim::known(1), false);
-                at += 1;
-            }
-            -2 => {
-                while let Some(size) = source.get(at) {
-                    used[at] = true;
-                    push(size.clone(), true);
-                    at += 1;
-                }
-            }
-            -3 => {
-                let (Some(a), Some(b)) = (source.get(at), source.get(at + 1)) else {
-                    return bad_entry(
-                        call,
-                        text!(
-                            "entry {i} of `newshape` merges axes {at} and {} of {name}, which has \
-                             {rank}",
-                            at + 1
-                        ),
-                        "-3 merges the next two axes of the old shape",
-                    );
-                };
-                (used[at], used[at + 1]) = (true, true);
-                push(a * b, true);
-                at += 2;
-            }
+            1.. => new.write(entry),
+            0 if keep_zero => new.write(entry),
+            0 => new.copy(call, i)?,
+            -1 => new.leave_open(call, i)?,
+            -2 => new.copy_rest(),
+            -3 => new.merge(call, i)?,
             -4 => {
-                let (Some(a), Some(b)) = (entry(i + 1), entry(i + 2)) else {
-                    return bad_entry(
-                        call,
-                        text!("entry {i} of `newshape` splits an axis, and two sizes must follow"),
-                        "-4 splits the next axis of the old shape into the two sizes that follow",
-                    );
-                };
-                let Some(whole) = source.get(at) else {
-                    return bad_entry(
-                        call,
-                        text!(
-                            "entry {i} of `newshape` splits axis {at} of {name}, which has {rank}"
-                        ),
-                        "-4 splits the next axis of the old shape into the two sizes that follow",
-                    );
-                };
-                let (left, right) = (&entries[i + 1], &entries[i + 2]);
-                if (a, b) == (-1, -1) || (a == -1 && b == 0) || (a == 0 && b == -1) {
-                    return bad_entry(
-                        call,
-                        text!("entry {i} of `newshape` splits an axis into {a} and {b}"),
-                        "at most one of the two sizes can be -1, and the other must not be 0",
-                    );
-                }
-                push(if a == -1 { whole / right } else { left.clone() }, true);
-                push(if b == -1 { whole / left } else { right.clone() }, true);
-                used[at] = true;
-                at += 1;
+                new.split(call, i, entries)?;
+                // The two sizes that follow belong to this entry.
                 i += 2;
             }
             other => {
@@ -190,38 +122,164 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
         }
         i += 1;
     }
-    let Some(place) = open else { return Ok(shape) };
-    let rest = source.iter().zip(&used).filter(|(_, used)| !**used).map(|(dim, _)| dim);
-    let mut size = product(rest);
-    for (dim, _) in shape.iter().zip(&settled).filter(|(_, done)| !**done) {
-        if dim.is(0) && !size.is_any() {
+    new.inferred(call)
+}
+
+/// The new shape to which the entries so far lead.
+struct NewShape<'s> {
+    /// The old shape.
+    source: &'s [Dim],
+    /// The next axis of the old shape.
+    at: usize,
+    /// The axes of the old shape that entries took over, which do not affect the size of -1.
+    used: SmallVec<[bool; 8]>,
+    shape: Shape,
+    /// The axes of the new shape that were taken over, which do not affect it either.
+    settled: SmallVec<[bool; 8]>,
+    /// The entry that is -1.
+    open: Option<usize>,
+}
+
+impl NewShape<'_> {
+    fn push(&mut self, size: Dim, is_settled: bool) {
+        self.shape.push(size);
+        self.settled.push(is_settled);
+    }
+
+    /// Returns the next axis of the old shape, which is taken over.
+    fn take(&mut self) -> Option<Dim> {
+        let size = self.source.get(self.at)?.clone();
+        self.used[self.at] = true;
+        self.at += 1;
+        Some(size)
+    }
+
+    /// Applies a size.
+    fn write(&mut self, size: &Dim) {
+        self.push(size.clone(), false);
+        self.at += 1;
+    }
+
+    /// Applies a 0, which is entry `i`.
+    fn copy(&mut self, call: &Call<'_>, i: usize) -> Result<(), Halt> {
+        let Some(size) = self.take() else {
+            let (at, name, rank) = (self.at, call.name(0), axes(self.source.len()));
             return bad_entry(
                 call,
-                "-1 is ambiguous, because another size is 0".into(),
-                "-1 is inferred from the other sizes",
+                text!("entry {i} of `newshape` copies axis {at} of {name}, which has {rank}"),
+                "0 copies the size at the same position of the old shape",
+            );
+        };
+        self.push(size, true);
+        Ok(())
+    }
+
+    /// Applies a -1. Its axis has size 1 until all entries are applied.
+    fn leave_open(&mut self, call: &Call<'_>, i: usize) -> Result<(), Halt> {
+        if self.open.replace(i).is_some() {
+            return bad_entry(
+                call,
+                "`newshape` has more than one -1".into(),
+                "-1 is inferred from the other sizes, so it may occur once",
             );
         }
-        size = size / dim.clone();
+        self.write(&Dim::known(1));
+        Ok(())
     }
-    // TVM counts entries instead of axes, so that -1 after -2 or -4 sets the wrong axis.
-    match shape.get_mut(place) {
-        Some(dim) => *dim = size,
-        None => {
-            return fault(
-                call,
-                Code::AttributeValue,
-                text!("-1 in entry {place} of `newshape` refers to an axis that does not exist"),
-            )
-            .rule(
-                "TVM infers the axis with the index of the entry, and -2 or -4 before it make \
-                 the two differ",
-            )
-            .attribute("newshape", "-1 after -2 or -4")
-            .help("write the size instead of -1")
-            .fail();
+
+    /// Applies a -2.
+    fn copy_rest(&mut self) {
+        while let Some(size) = self.take() {
+            self.push(size, true);
         }
     }
-    Ok(shape)
+
+    /// Applies a -3.
+    fn merge(&mut self, call: &Call<'_>, i: usize) -> Result<(), Halt> {
+        let at = self.at;
+        let (Some(left), Some(right)) = (self.take(), self.take()) else {
+            let (name, rank) = (call.name(0), axes(self.source.len()));
+            return bad_entry(
+                call,
+                text!(
+                    "entry {i} of `newshape` merges axes {at} and {} of {name}, which has {rank}",
+                    at + 1
+                ),
+                "-3 merges the next two axes of the old shape",
+            );
+        };
+        self.push(&left * &right, true);
+        Ok(())
+    }
+
+    /// Applies a -4 and the two entries after it.
+    fn split(&mut self, call: &Call<'_>, i: usize, entries: &[Dim]) -> Result<(), Halt> {
+        let rule = "-4 splits the next axis of the old shape into the two sizes that follow";
+        let known = |i: usize| entries.get(i).and_then(Dim::as_known);
+        let (Some(a), Some(b)) = (known(i + 1), known(i + 2)) else {
+            return bad_entry(
+                call,
+                text!("entry {i} of `newshape` splits an axis, and two sizes must follow"),
+                rule,
+            );
+        };
+        let Some(whole) = self.take() else {
+            let (at, name, rank) = (self.at, call.name(0), axes(self.source.len()));
+            return bad_entry(
+                call,
+                text!("entry {i} of `newshape` splits axis {at} of {name}, which has {rank}"),
+                rule,
+            );
+        };
+        if (a, b) == (-1, -1) || (a == -1 && b == 0) || (a == 0 && b == -1) {
+            return bad_entry(
+                call,
+                text!("entry {i} of `newshape` splits an axis into {a} and {b}"),
+                "at most one of the two sizes can be -1, and the other must not be 0",
+            );
+        }
+        let (left, right) = (&entries[i + 1], &entries[i + 2]);
+        self.push(if a == -1 { &whole / right } else { left.clone() }, true);
+        self.push(if b == -1 { &whole / left } else { right.clone() }, true);
+        Ok(())
+    }
+
+    /// Returns the shape, with the size of -1 inferred from the axes that were not taken over.
+    fn inferred(self, call: &Call<'_>) -> Result<Shape, Halt> {
+        let NewShape { source, used, mut shape, settled, open, .. } = self;
+        let Some(place) = open else { return Ok(shape) };
+        let rest = source.iter().zip(&used).filter(|(_, used)| !**used).map(|(dim, _)| dim);
+        let mut size = product(rest);
+        for (dim, _) in shape.iter().zip(&settled).filter(|(_, settled)| !**settled) {
+            if dim.is(0) && !size.is_any() {
+                return bad_entry(
+                    call,
+                    "-1 is ambiguous, because another size is 0".into(),
+                    "-1 is inferred from the other sizes",
+                );
+            }
+            size = size / dim.clone();
+        }
+        // TVM counts entries instead of axes, so that -1 after -2 or -4 sets the wrong axis.
+        let Some(dim) = shape.get_mut(place) else { return misplaced(call, place) };
+        *dim = size;
+        Ok(shape)
+    }
+}
+
+/// The failure that TVM sets the size of -1, entry `place`, in an axis that does not exist.
+fn misplaced<T>(call: &Call<'_>, place: usize) -> Result<T, Halt> {
+    fault(
+        call,
+        Code::AttributeValue,
+        text!("-1 in entry {place} of `newshape` refers to an axis that does not exist"),
+    )
+    .rule(
+        "TVM infers the axis with the index of the entry, and -2 or -4 before it make the two differ",
+    )
+    .attribute("newshape", "-1 after -2 or -4")
+    .help("write the size instead of -1")
+    .fail()
 }
 
 /// The failure that the new shape has another number of elements.

@@ -3,8 +3,10 @@
 use super::{Printer, Text};
 use crate::{
     Error,
+    defaults::is_default,
+    former,
     graph::{Graph, Id},
-    kinds::{self, Field, FieldType},
+    kinds::{Field, FieldType},
     numbers::general,
 };
 
@@ -47,14 +49,14 @@ impl Printer<'_, '_> {
         let graph = self.graph;
         let Some(attributes) = graph.optional(call, "attrs")? else { return Ok(Vec::new()) };
         let kind = graph.kind(attributes);
-        let fields = kinds::fields(kind).ok_or_else(|| graph.unknown(attributes))?;
+        let fields = graph.fields(kind).ok_or_else(|| graph.unknown(attributes))?;
         let is_operator = graph.kind(op) == "Op";
-        if is_operator && !kinds::takes(&graph.bytes_as_text(op), kind) {
+        if is_operator && !former::takes(&graph.bytes_as_text(op), kind, graph.release) {
             return Ok(vec![self.metadata.name(graph, attributes)?.to_owned()]);
         }
         let mut shown = Vec::new();
         for field in fields {
-            if !kinds::is_default(graph, attributes, field)? {
+            if !is_default(graph, attributes, field)? {
                 let value = self.field(attributes, field)?;
                 shown.push(format!("{}={value}", field.name));
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Printer, Text};
-use crate::{Error, graph::Id, kinds, numbers};
+use crate::{Error, defaults::is_unconstrained, former, graph::Id, numbers};
 
 /// Returns true for the kinds of expressions.
 pub(super) fn is_expression(kind: &str) -> bool {
@@ -242,7 +242,7 @@ impl Printer<'_, '_> {
     /// Returns the virtual device of an expression as an attribute, if it has one.
     fn device(&mut self, id: Id) -> Result<Option<String>, Error> {
         match self.graph.optional(id, "virtual_device_")? {
-            Some(device) if !kinds::is_unconstrained(self.graph, device)? => {
+            Some(device) if !is_unconstrained(self.graph, device)? => {
                 Ok(Some(format!("virtual_device={}", self.attribute(device)?)))
             }
             _ => Ok(None),
@@ -292,8 +292,8 @@ impl Printer<'_, '_> {
             return Err(self.graph.bad(id, &format!("there is no array {array}")));
         };
         match numbers::scalar(array) {
-            Some(number) => Ok(number),
-            None => Ok(self.metadata.name(self.graph, id)?.to_owned()),
+            Some(number) if former::has_literal(&number, self.graph.release) => Ok(number),
+            _ => Ok(self.metadata.name(self.graph, id)?.to_owned()),
         }
     }
 

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use types::AttrValue;
 
 use super::{
-    Binder, BinderId, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name, Unit,
-    UnitKind,
+    Binder, BinderId, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name, Subject,
+    TypeComment, Unit, UnitKind,
 };
 
 /// The maximum number of expressions that are searched linearly.
@@ -41,11 +41,16 @@ struct Index {
     calls: FxHashMap<ExprId, ExprId>,
     /// The `if` or `match` of the tail of each branch or arm.
     given: FxHashMap<ExprId, ExprId>,
+    /// The first comment about the type of each subject, by its position among the comments.
+    comments: FxHashMap<Subject, u32>,
 }
 
 impl Index {
     fn of(unit: &Unit) -> Index {
         let mut index = Index::default();
+        for (at, comment) in (0..).zip(&unit.type_comments) {
+            index.comments.entry(comment.subject).or_insert(at);
+        }
         for (at, expr) in unit.exprs.iter().enumerate() {
             let at = ExprId(at as u32);
             match expr {
@@ -144,6 +149,14 @@ impl Unit {
     fn all(&self, predicate: impl Fn(&Expr) -> bool) -> Vec<ExprId> {
         let exprs = self.exprs.iter().enumerate();
         exprs.filter(|(_, expr)| predicate(expr)).map(|(at, _)| ExprId(at as u32)).collect()
+    }
+
+    /// Returns the comment about the type of an expression or a variable; the first one if there are several.
+    pub fn comment_about(&self, subject: Subject) -> Option<&TypeComment> {
+        match self.index() {
+            Some(index) => index.comments.get(&subject).map(|&at| &self.type_comments[at as usize]),
+            None => self.type_comments.iter().find(|comment| comment.subject == subject),
+        }
     }
 
     /// Returns the value of a variable of the unit; the last one if there are several.

@@ -16,7 +16,7 @@ use operators::similar;
 use rustc_hash::FxHashSet;
 use syntax::{Node, Parse, SyntaxKind, TextRange, TextSize, Token};
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Lint, NoLevel};
 
 /// The comments of a file that allow findings.
 #[derive(Default, PartialEq)]
@@ -162,15 +162,15 @@ impl Allows {
             let name = part.trim();
             let at = start + offset_in(list, name);
             let name_range = TextRange::at(at, TextSize::of(name));
-            match Code::from_name(name) {
-                Some(code) if code.has_level() => codes.push(Allowed {
-                    code,
+            match Code::from_name(name).map(Lint::new) {
+                Some(Ok(lint)) => codes.push(Allowed {
+                    code: lint.code(),
                     range: name_range,
                     removed: removed(list, part, start),
                 }),
-                Some(code) => self.refuse(
-                    name_range,
-                    format!("`{code}` is an error of the language, which cannot be allowed"),
+                Some(Err(error)) => self.invalid.push(
+                    Diagnostic::new(Code::InvalidAllow, name_range, error.to_string())
+                        .help(NoLevel::HELP),
                 ),
                 None if name.is_empty() => {
                     self.refuse(range, "this comment allows nothing: a code is missing");
@@ -505,8 +505,9 @@ mod tests {
         );
         let mut db = Database::new();
         let file = db.add_file(&text, ParseLimits::default());
+        let lint = Lint::new(Code::UnusedBinding).expect("it has a level");
         let mut levels = Levels::default();
-        levels.set(Code::UnusedBinding, Level::Report(Severity::Error));
+        levels.set(lint, Level::Report(Severity::Error));
         db.set_levels(file, &levels);
         let found = |db: &Database| -> Vec<(Code, Severity)> {
             let found = check_file(db, file);
@@ -515,7 +516,7 @@ mod tests {
             found
         };
         assert_eq!(found(&db), [(Code::UnusedBinding, Severity::Error)]);
-        levels.set(Code::UnusedBinding, Level::Allow);
+        levels.set(lint, Level::Allow);
         db.set_levels(file, &levels);
         assert_eq!(
             found(&db),

@@ -18,13 +18,14 @@ pub(super) mod flow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
-use types::{ConflictKind, DataType, Fact, Place};
+use types::Fact;
 
 use super::checked::Checked;
 use crate::{
     body::*,
-    diagnostic::{Cause, Code, Diagnostic, Related, Role, Severity, are_same},
-    infer::{Finding, Mismatch},
+    diagnostic::{
+        Cause, Code, DefDiagnostic, Diagnostic, InDef, Related, Role, Severity, are_same,
+    },
     queries,
     view::View,
 };
@@ -34,196 +35,79 @@ const MAX_SHOWN: usize = 8;
 /// The maximum number of findings of a file that are compared pairwise.
 const MAX_COMPARED: usize = 200;
 
-/// A finding of a definition that may be the cause or the consequence of another.
-pub(super) struct Found {
+/// What a finding of a definition follows from. It may be the cause or the consequence of another one.
+pub(super) struct Evidence {
+    /// The facts by which findings with the same cause are recognised.
+    pub(super) cause: Cause<InDef>,
     /// The index of its diagnostic.
-    at: usize,
+    pub(super) at: usize,
     unit: UnitId,
     /// The expressions that it depends on.
-    operands: Vec<ExprRef>,
+    pub(super) operands: Vec<ExprRef>,
     /// The variable whose declaration its value contradicts.
-    suspect: Option<LocalRef>,
+    pub(super) suspect: Option<LocalRef>,
     /// The call that is ill-typed, so that its result type is meaningless.
-    call: Option<ExprRef>,
+    pub(super) call: Option<ExprRef>,
     /// Set if a value does not have its declared type.
-    is_mismatch: bool,
+    pub(super) is_mismatch: bool,
     /// Set if that is the declared type of a variable.
-    is_declaration: bool,
+    pub(super) is_declaration: bool,
 }
 
-/// Returns the cause of `finding`, and its facts for [`fold`]. `at` is the index of its diagnostic.
-pub(super) fn of(
-    view: &Checked<'_, '_>,
-    unit: UnitId,
-    finding: &Finding,
-    at: usize,
-) -> Option<(Cause, Found)> {
-    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
-    let mut cause = Cause::default();
-    let mut found = Found {
-        at,
-        unit,
-        operands: Vec::new(),
-        suspect: None,
-        call: None,
-        is_mismatch: matches!(finding, Finding::Mismatch { .. }),
-        is_declaration: matches!(
-            finding,
-            Finding::Mismatch { what: Mismatch::Annotation { .. }, .. }
-        ),
-    };
-    match finding {
-        Finding::Relation { expr, reason } => {
-            let Expr::Call(call) = view.unit(unit).expr(*expr) else { return None };
-            let args = &view.unit(unit).call(*call).args;
-            found.operands = args.iter().map(|&arg| expr_ref(arg)).collect();
-            // A result that differs from its declared type.
-            if reason.marks.iter().all(|mark| mark.place == Place::Result) {
-                found.suspect = declared_for(view, unit, *expr);
-                let ends = |root| flow::is_tail_of(view.unit(unit), root, *expr);
-                if view.unit(unit).kind == UnitKind::Tail && view.unit(unit).root.is_some_and(ends)
-                {
-                    cause.declared = result(view);
-                    cause.places.extend(cause.declared);
-                }
-            }
-            cause.values.clone_from(&reason.clash);
-            // A written attribute may be the cause.
-            let blames_attribute = |mark: &types::Mark| match mark.place {
-                Place::Attribute(name) => {
-                    view.unit(unit).call(*call).written.iter().any(|attr| attr.name == name)
-                }
-                _ => false,
-            };
-            let blames_attribute = reason.marks.iter().any(blames_attribute);
-            for mark in &reason.marks {
-                let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
-                    continue;
-                };
-                // A phrase is for the reader: nothing is decided by it.
-                if !mark.fact.is_phrase() {
-                    cause.values.push(mark.fact.clone());
-                }
-                let Some(arg) = args.get(position).map(|&arg| expr_ref(arg)) else { continue };
-                match mark.place {
-                    Place::Field(_, field) => {
-                        if let Some(field) = flow::field(view, arg, field) {
-                            depends_on(&mut cause, view, field, mark.axis);
-                        }
-                    }
-                    _ => depends_on(&mut cause, view, arg, mark.axis),
-                }
-            }
-            if blames_attribute {
-                cause.values.clear();
-                cause.flows = flow::into(view, &found.operands);
-                return Some((cause, found));
-            }
+impl Evidence {
+    /// Creates the evidence of a finding of a unit without facts.
+    pub(super) fn new(unit: UnitId) -> Evidence {
+        Evidence {
+            cause: Cause::default(),
+            at: 0,
+            unit,
+            operands: Vec::new(),
+            suspect: None,
+            call: None,
+            is_mismatch: false,
+            is_declaration: false,
         }
-        Finding::Condition { expr, ty } => {
-            let dtype = ty.as_tensor().filter(|tensor| tensor.rank() == 0)?.dtype;
-            cause.values = vec![DataType::BOOL.into(), dtype.into()];
-            found.operands.push(expr_ref(*expr));
-        }
-        Finding::Arity { call, .. } => {
-            found.suspect = declared_for(view, unit, *call);
-            found.call = Some(expr_ref(*call));
-            return Some((cause, found));
-        }
-        Finding::Mismatch { what, conflict, .. } => {
-            cause.values = conflict.clash();
-            cause.rank_differs = conflict.kind == ConflictKind::Rank;
-            let value = match *what {
-                Mismatch::Annotation { binder, value } => {
-                    let binding = LocalRef { unit, binder };
-                    found.suspect = Some(binding);
-                    cause.declared = Some(declaration(view, binding));
-                    value
-                }
-                Mismatch::Result { function, value } => {
-                    found.suspect = function.and_then(|id| function_bound_to(view, unit, id));
-                    if function.is_none() {
-                        cause.declared = result(view);
-                    }
-                    value
-                }
-                Mismatch::Branches { then, otherwise } => {
-                    let given = view.unit(unit).given_by(then);
-                    found.suspect = given.and_then(|expr| bound_to(view, unit, expr));
-                    found.operands.push(expr_ref(then));
-                    depends_on(&mut cause, view, expr_ref(then), conflict.axis());
-                    otherwise
-                }
-                Mismatch::Pattern { binder } => {
-                    let binding = LocalRef { unit, binder };
-                    found.suspect = Some(binding);
-                    cause.places.push(declaration(view, binding));
-                    return Some((cause, found));
-                }
-                Mismatch::Argument { call, index } => {
-                    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
-                    let data = view.unit(unit).call(*id);
-                    found.call = Some(expr_ref(call));
-                    if let Callee::Expr(callee) = data.callee {
-                        found.operands.push(expr_ref(callee));
-                        cause.parameter = parameter(view, expr_ref(callee), index);
-                        cause.places.extend(cause.parameter);
-                        // The parameters of a function that is a parameter itself are declared in
-                        // its type.
-                        let function = view.variable(expr_ref(callee));
-                        if let (None, Some(function)) = (cause.parameter, function) {
-                            cause.places.push(declaration(view, function));
-                        }
-                    }
-                    *data.args.get(index)?
-                }
-                Mismatch::Write { value } => value,
-                _ => return None,
-            };
-            found.operands.push(expr_ref(value));
-            let part = flow::along(view, expr_ref(value), &conflict.path);
-            // A function expression with a different parameter type than declared.
-            if let Some(parameter) = part.parameter {
-                let at = declaration(view, parameter);
-                cause.places.push(at);
-                cause.parameter = cause.parameter.or(Some(at));
-            }
-            let axis = match &conflict.kind {
-                ConflictKind::Sizes(axes) if part.is_whole => axes.first().copied(),
-                _ => None,
-            };
-            depends_on(&mut cause, view, part.expr_ref, axis);
-        }
-        _ => return None,
     }
-    cause.flows = flow::into(view, &found.operands);
-    // An operand may be wrong for one operator and right for another.
-    let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
-    if one_sided
-        && !matches!(finding, Finding::Relation { reason, .. } if reason.code == Code::RankMismatch)
-    {
-        cause.values.clear();
+
+    /// Adds the declarations that the operands were computed from. An operand may be wrong for one operator
+    /// and right for another, so that facts about one of two sides are removed.
+    pub(super) fn with_flows(mut self, view: &View<'_>) -> Evidence {
+        if self.cause.values.len() < 2 && self.cause.parameter.is_none() {
+            self.cause.values.clear();
+        }
+        self.with_flows_of_one_side(view)
     }
-    Some((cause, found))
+
+    /// Like [`Evidence::with_flows`], where facts about one side are enough, as the rank of an operand.
+    pub(super) fn with_flows_of_one_side(mut self, view: &View<'_>) -> Evidence {
+        self.cause.flows = flow::into(view, &self.operands);
+        self
+    }
 }
 
 /// Adds the declarations that a size of `value`, or all of it, depends on.
-fn depends_on(cause: &mut Cause, view: &Checked<'_, '_>, value: ExprRef, axis: Option<usize>) {
+pub(super) fn depends_on(
+    cause: &mut Cause<InDef>,
+    view: &Checked<'_, '_>,
+    value: ExprRef,
+    axis: Option<usize>,
+) {
     if let Some(axis) = axis {
-        cause.places.extend(view.origins.of(view, value, axis).first().map(|step| step.range));
+        let steps = view.origins.of(view, value, axis);
+        cause.places.extend(steps.first().map(|step| InDef::from(step.range)));
     }
     if let Some(binding) = view.variable(value) {
-        cause.places.push(declaration(view, binding));
+        cause.places.push(declaration(view, binding).into());
     }
 }
 
 /// Returns the range of the declared result of a definition.
-fn result(view: &View<'_>) -> Option<TextRange> {
+pub(super) fn result(view: &View<'_>) -> Option<TextRange> {
     Some(view.result_type_node()?.range() + view.start())
 }
 
 /// Returns the range of the binder of a variable and its annotation.
-fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
+pub(super) fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
     let name = view.binding_range(binding);
     match view.annotation_node(binding) {
         Some(ty) => name.cover(ty.range() + view.start()),
@@ -232,13 +116,13 @@ fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
 }
 
 /// Returns the variable that an expression of a unit is bound to.
-fn bound_to(view: &View<'_>, unit: UnitId, value: ExprId) -> Option<LocalRef> {
+pub(super) fn bound_to(view: &View<'_>, unit: UnitId, value: ExprId) -> Option<LocalRef> {
     let binder = view.unit(unit).bound_to(value)?;
     Some(LocalRef { unit, binder })
 }
 
 /// Returns the variable that a function expression of a unit is bound to.
-fn function_bound_to(view: &View<'_>, unit: UnitId, function: FnId) -> Option<LocalRef> {
+pub(super) fn function_bound_to(view: &View<'_>, unit: UnitId, function: FnId) -> Option<LocalRef> {
     let is_it = |expr: &Expr| *expr == Expr::Fn(function);
     let value = view.unit(unit).exprs.iter().position(is_it)?;
     bound_to(view, unit, ExprId(value as u32))
@@ -246,7 +130,7 @@ fn function_bound_to(view: &View<'_>, unit: UnitId, function: FnId) -> Option<Lo
 
 /// Returns the variable whose declaration determines the type of `expr`: the variable that it is
 /// bound to, or the function whose tail expression it is.
-fn declared_for(view: &View<'_>, unit: UnitId, expr: ExprId) -> Option<LocalRef> {
+pub(super) fn declared_for(view: &View<'_>, unit: UnitId, expr: ExprId) -> Option<LocalRef> {
     let data = view.unit(unit);
     // The expression may be the tail of a branch or an arm, which is the tail of another one.
     let mut enclosing = vec![expr];
@@ -264,12 +148,12 @@ fn declared_for(view: &View<'_>, unit: UnitId, expr: ExprId) -> Option<LocalRef>
 }
 
 /// Returns the declaration of a parameter of the callee, if it is in this file.
-fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<TextRange> {
+pub(super) fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<InDef> {
     let value = view.resolve(callee);
     match view.unit(value.unit).expr(value.expr) {
         Expr::Fn(function) => {
             let binder = *view.unit(value.unit).fns[function.index()].params.get(index)?;
-            Some(declaration(view, LocalRef { unit: value.unit, binder }))
+            Some(declaration(view, LocalRef { unit: value.unit, binder }).into())
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
@@ -282,12 +166,12 @@ fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<TextRange
 }
 
 /// Merges the consequences of a wrong declaration into the diagnostic of that declaration.
-pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) {
-    let explains = |f: &Found| f.suspect.is_some() || f.call.is_some();
+pub(super) fn fold(view: &View<'_>, all: &[Evidence], found: &mut Vec<DefDiagnostic>) {
+    let explains = |f: &Evidence| f.suspect.is_some() || f.call.is_some();
     if all.len() < 2 || all.len() > MAX_COMPARED || !all.iter().any(explains) {
         return;
     }
-    let values = |found: &[Diagnostic], at: usize| -> Vec<Fact> {
+    let values = |found: &[DefDiagnostic], at: usize| -> Vec<Fact> {
         found[at].cause.as_ref().map(|cause| cause.values.clone()).unwrap_or_default()
     };
     let mut merged: FxHashSet<usize> = FxHashSet::default();
@@ -322,7 +206,7 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
 }
 
 /// Returns true if a finding depends on a variable.
-fn uses(view: &View<'_>, found: &Found, binding: LocalRef) -> bool {
+fn uses(view: &View<'_>, found: &Evidence, binding: LocalRef) -> bool {
     if found.unit != binding.unit {
         return view.scopes.unit(found.unit).any(|used| used == Some(binding));
     }
@@ -394,16 +278,16 @@ pub(super) fn merge(found: &mut Vec<Diagnostic>) {
 }
 
 /// Adds a diagnostic as a related place to the one with the same cause.
-fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
+fn absorb<P: PartialEq + From<TextRange>>(cause: &mut Diagnostic<P>, consequence: Diagnostic<P>) {
     let shown = cause.related.iter().filter(|r| r.role == Role::Consequence).count();
     if shown >= MAX_SHOWN {
         return;
     }
     let sentence = consequence.message.lines().next().unwrap_or_default();
     let message = format!("for the same reason: {sentence}");
-    let place = |range: TextRange| cause.related.iter().any(|known| known.range == range);
-    if !place(consequence.range) {
-        cause.related.push(Related { range: consequence.range, message, role: Role::Consequence });
+    let range = P::from(consequence.range);
+    if !cause.related.iter().any(|known| known.range == range) {
+        cause.related.push(Related { range, message, role: Role::Consequence });
     }
     for related in consequence.related {
         if related.role == Role::Alternative
@@ -415,15 +299,15 @@ fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
 }
 
 /// Merges several diagnostics of one call: most likely, it calls the wrong operator.
-pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    let is_call_error = |d: &Diagnostic| {
+pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
+    let is_call_error = |d: &DefDiagnostic| {
         matches!(d.code, Code::ArgumentCount | Code::MissingAttribute | Code::AttributesNotTaken)
             || d.code == Code::UnknownAttribute && d.fixes.is_empty()
     };
     // An error in one attribute alone is a separate finding; together with other errors of the
     // call, it is a consequence of the wrong operator.
     let is_attr_error =
-        |d: &Diagnostic| matches!(d.code, Code::AttributeType | Code::UnknownAttribute);
+        |d: &DefDiagnostic| matches!(d.code, Code::AttributeType | Code::UnknownAttribute);
     if !found.iter().any(is_call_error) {
         return;
     }
@@ -456,8 +340,9 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let mut rest = rest.to_vec();
             rest.sort_unstable();
             for &at in &rest {
-                let Diagnostic { range, message, .. } = found[at].clone();
+                let DefDiagnostic { range, message, .. } = found[at].clone();
                 if range != found[first].range {
+                    let range = range.into();
                     found[first].related.push(Related { range, message, role: Role::Detail });
                 }
             }
@@ -468,7 +353,7 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Removes the diagnostics with the given indices.
-fn remove(found: &mut Vec<Diagnostic>, indices: &FxHashSet<usize>) {
+fn remove<P>(found: &mut Vec<Diagnostic<P>>, indices: &FxHashSet<usize>) {
     let mut index = 0;
     found.retain(|_| {
         index += 1;

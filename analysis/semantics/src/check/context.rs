@@ -17,6 +17,9 @@ use crate::{
 pub(super) struct Context {
     pub(super) errors: ErrorRanges,
     pub(super) allows: Allows,
+    /// True for a closed file, so that [`has_context`] executes when a file is closed, and no memo of the
+    /// time when it was open is left.
+    is_closed: bool,
 }
 
 /// The context in a definition, with ranges from its start.
@@ -30,13 +33,14 @@ pub(super) struct DefContext {
 #[salsa::tracked(returns(ref))]
 pub(super) fn file_context(db: &dyn Db, file: SourceFile) -> Context {
     let parse = file.parse(db);
-    Context { errors: ErrorRanges::of(&parse), allows: Allows::of(&parse) }
+    let is_closed = file.is_closed(db);
+    Context { errors: ErrorRanges::of(&parse), allows: Allows::of(&parse), is_closed }
 }
 
 /// True if a file has syntax errors or such comments. While it has none, no definition depends on where
 /// they are.
 #[salsa::tracked(returns(copy))]
-fn has_context(db: &dyn Db, file: SourceFile) -> bool {
+pub(crate) fn has_context(db: &dyn Db, file: SourceFile) -> bool {
     let context = file_context(db, file);
     !context.errors.is_empty() || !context.allows.is_empty()
 }

@@ -1,59 +1,62 @@
 //! The findings of a definition, with ranges from its start.
 
-use rustc_hash::FxHashSet;
-use syntax::{SyntaxKind, TextRange, TextSize};
+use operators::attrs::AttrProblem;
+use rustc_hash::{FxHashMap, FxHashSet};
+use salsa::plumbing::FromId;
+use syntax::{SyntaxKind, TextRange};
 
 use super::{
-    cause, checked::Checked, context::context_of, error_ranges::ErrorRanges, lints, names, text,
-    typing,
+    cause::{self, Evidence},
+    checked::Checked,
+    context::context_of,
+    error_ranges::ErrorRanges,
+    findings::{self, Report, relation},
+    lints, names, sigils, text,
 };
 use crate::{
-    body::{Callee, Expr, ExprId, ExprRef, ProblemKind, Unit, UnitId},
-    db::Db,
-    diagnostic::{Code, Diagnostic, Severity},
+    body::{Callee, Expr, ExprId, ExprRef, Problem, ProblemKind, Unit, UnitId},
+    db::{Db, Settings},
+    diagnostic::{Code, DefDiagnostic, Diagnostic, InDef, Severity},
     features::UnitFeatures,
-    infer::{Finding, Mismatch},
+    infer::{DependsOn, Finding, FindingKind},
     item::{Def, DefKind},
     queries, tvm,
-    view::{OtherRanges, View},
+    view::View,
 };
 
-/// The findings of a definition, in the coordinates of the definition.
+/// The findings of a definition, with ranges from its start.
 #[derive(Default, PartialEq, salsa::SalsaValue)]
-pub(super) struct Findings<'db> {
-    diagnostics: Vec<Diagnostic>,
+pub(super) struct Findings {
+    diagnostics: Vec<DefDiagnostic>,
     /// The findings that only TVM demands.
     tvm: Vec<tvm::Finding>,
-    /// The ranges of other definitions that they mention.
-    others: OtherRanges<'db>,
 }
 
-impl<'db> Findings<'db> {
+impl Findings {
     /// Returns the diagnostics, without those that only TVM demands, with ranges of the file.
-    pub(super) fn in_file(&self, db: &'db dyn Db, def: Def<'db>) -> Vec<Diagnostic> {
+    pub(super) fn in_file(&self, db: &dyn Db, def: Def<'_>) -> Vec<Diagnostic> {
         if self.diagnostics.is_empty() {
             return Vec::new();
         }
-        let mut diagnostics = self.diagnostics.clone();
         let start = def.start(db);
-        diagnostics.iter_mut().for_each(|diagnostic| self.move_to(db, start, diagnostic));
-        diagnostics
+        let in_file = |InDef { def, range }: InDef| {
+            range + def.map_or(start, |def| Def::from_id(def).start(db))
+        };
+        let diagnostics = self.diagnostics.iter().cloned();
+        diagnostics.map(|found| found.map_places(|range| range + start, in_file)).collect()
     }
 
     /// Returns the findings that only TVM demands, with ranges of the file.
     pub(super) fn tvm_in_file(
         &self,
-        db: &'db dyn Db,
-        def: Def<'db>,
+        db: &dyn Db,
+        def: Def<'_>,
     ) -> impl Iterator<Item = tvm::Finding> {
         self.tvm.iter().cloned().map(move |mut finding| {
-            self.move_to(db, def.start(db), &mut finding.diagnostic);
+            let in_file = |range| range + def.start(db);
+            finding.diagnostic = finding.diagnostic.map_places(in_file, in_file);
             finding
         })
-    }
-
-    fn move_to(&self, db: &dyn Db, start: TextSize, diagnostic: &mut Diagnostic) {
-        diagnostic.map_ranges(|range| self.others.in_file(db, start, range));
     }
 }
 
@@ -62,7 +65,7 @@ impl<'db> Findings<'db> {
 ///
 /// Only the list of the file depends on them, which is put together again after each edit.
 #[salsa::tracked(returns(ref), no_eq)]
-pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings<'db> {
+pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings {
     let mut findings = Findings::default();
     match def.kind(db) {
         DefKind::Fn | DefKind::Expr => {
@@ -70,7 +73,6 @@ pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings<'db> 
             let context = context_of(db, def);
             check_def(&Checked::new(&view), &context.errors, &mut findings.diagnostics);
             findings.tvm = tvm::check_def(&view, &context.errors, &context.allowed);
-            findings.others = view.other_ranges();
         }
         DefKind::Type => names::check_type(db, def, &mut findings.diagnostics),
         DefKind::Tir | DefKind::Metadata | DefKind::Version => {}
@@ -78,9 +80,27 @@ pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings<'db> 
     findings
 }
 
+/// Returns true for the attributes of a call whose operator the project declares, which may have any.
+fn is_of_declared(view: &Checked<'_, '_>, unit: &Unit, problem: &Problem) -> bool {
+    let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind else { return false };
+    let declared = Settings::get(view.db).operators(view.db);
+    unit.calls.iter().any(|call| match &call.callee {
+        Callee::Name(name) => call.callee_range == callee_range && declared.get(name).is_some(),
+        _ => false,
+    })
+}
+
+/// Returns true for a missing attribute of a call whose arguments have a syntax error: `reshape(%x, [3, 2])`.
+fn is_of_broken_call(unit: &Unit, problem: &Problem) -> bool {
+    let ProblemKind::Attr { problem: AttrProblem::Missing { .. }, .. } = problem.kind else {
+        return false;
+    };
+    unit.calls.iter().any(|call| call.callee_range == problem.range && !call.whole)
+}
+
 /// Checks a function or a bare expression.
-fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagnostic>) {
-    let mut all: Vec<cause::Found> = Vec::new();
+fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<DefDiagnostic>) {
+    let mut all: Vec<Evidence> = Vec::new();
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
     let dropped = tvm::rules::dropped_bindings(view);
@@ -88,51 +108,63 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
     let mut rejected_attrs: Vec<(TextRange, TextRange)> = Vec::new();
     // A type that exceeds the limit usually exceeds it in every later unit: one report is enough.
     let mut is_too_large = false;
+    let mut unresolved = sigils::UnresolvedNames::default();
     for number in units_with_findings(view) {
         let unit = view.unit(number);
+        unresolved.begin();
         for problem in &unit.problems {
+            if is_of_declared(view, unit, problem) || is_of_broken_call(unit, problem) {
+                continue;
+            }
             in_def.push(text::problem(view, number, problem));
             if let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind {
                 let place = |range| view.place(number, range);
                 rejected_attrs.push((place(problem.range), place(callee_range)));
             }
         }
+        // The diagnostics of calls in which a relation fails.
+        let mut failed: FxHashMap<ExprId, usize> = FxHashMap::default();
+        let expr_ref = |finding: &Finding| {
+            let expr = finding.subject.expr(unit)?;
+            Some(ExprRef { unit: number, expr })
+        };
         for finding in &view.unit_types(number).findings {
-            // A syntax error inside a call or a body may change the number of arguments or the tail
-            // expression.
-            let whole = match finding {
-                Finding::Arity { call, .. } => view.range(ExprRef { unit: number, expr: *call }),
-                Finding::Mismatch { what: Mismatch::Result { .. }, .. } => view.root().range(),
-                _ => TextRange::default(),
-            };
-            if !whole.is_empty() && errors.is_inside(whole) {
+            if follows_from_syntax_error(view, errors, number, finding.depends_on) {
                 continue;
             }
-            if matches!(finding, Finding::TypeTooLarge { .. } | Finding::TooGeneral { .. })
+            if matches!(finding.kind, FindingKind::TooLarge(_))
                 && std::mem::replace(&mut is_too_large, true)
             {
                 continue;
             }
-            // The parameters of a function with a syntax error in its header are unknown.
-            if finding_call(finding).is_some_and(|call| calls_broken(view, errors, unit, call)) {
+            if let (FindingKind::Relation { operator, reason }, Some(expr_ref)) =
+                (&finding.kind, expr_ref(finding))
+                && let Some(&first) = failed.get(&expr_ref.expr)
+                && relation::add_to_call(view, expr_ref, (operator, reason), &mut in_def[first])
+            {
                 continue;
             }
-            let before = in_def.len();
-            typing::report(view, number, finding, &mut in_def);
-            if in_def.len() > before
-                && finding.is_error()
-                && let Some((cause, part)) = cause::of(view, number, finding, before)
+            let Some(Report { mut diagnostic, evidence }) = findings::report(view, number, finding)
+            else {
+                continue;
+            };
+            let at = in_def.len();
+            if let FindingKind::Unresolved(name) = &finding.kind {
+                unresolved.add(name, &diagnostic);
+            } else if dropped.contains(diagnostic.range) {
+                diagnostic.severity = diagnostic.severity.min(Severity::Warning);
+            }
+            if let (FindingKind::Relation { .. }, Some(expr_ref)) =
+                (&finding.kind, expr_ref(finding))
             {
-                in_def[before].cause = Some(Box::new(cause));
-                all.push(part);
+                failed.entry(expr_ref.expr).or_insert(at);
             }
-            if !finding.is_unresolved_name() {
-                for diagnostic in &mut in_def[before..] {
-                    if dropped.contains(diagnostic.range) {
-                        diagnostic.severity = diagnostic.severity.min(Severity::Warning);
-                    }
-                }
+            if let Some(mut evidence) = evidence {
+                diagnostic.cause = Some(Box::new(std::mem::take(&mut evidence.cause)));
+                evidence.at = at;
+                all.push(evidence);
             }
+            in_def.push(diagnostic);
         }
     }
     // A binding that seems unused may be the one that an unknown name was meant to refer to.
@@ -153,6 +185,7 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
         let silent: FxHashSet<TextRange> = rejected_attrs.iter().map(|(attr, _)| *attr).collect();
         in_def.retain(|d| d.code != Code::AttributesNotTaken || !silent.contains(&d.range));
     }
+    unresolved.fold(&mut in_def);
     found.append(&mut in_def);
     let before = found.len();
     lints::check_def(view, found);
@@ -165,7 +198,7 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
 /// Returns the units that lowering or inference has findings about, in order.
 fn units_with_findings(view: &View<'_>) -> Vec<UnitId> {
     let mut units: Vec<UnitId> = view.scopes.units_with(UnitFeatures::PROBLEM).collect();
-    units.extend(view.inference.remarkable_units().map(|(unit, _)| unit));
+    units.extend(view.inference.units_with_findings().map(|(unit, _)| unit));
     units.sort_unstable();
     units.dedup();
     units
@@ -187,21 +220,35 @@ fn is_unresolved(code: Code) -> bool {
     )
 }
 
-/// Returns the call whose arguments `finding` reports.
-fn finding_call(finding: &Finding) -> Option<ExprId> {
-    match finding {
-        Finding::Arity { call, .. }
-        | Finding::NotCallable { call, .. }
-        | Finding::Mismatch { what: Mismatch::Argument { call, .. }, .. } => Some(*call),
-        _ => None,
+/// Returns true if a finding may follow from a syntax error: inside a call or a body, it may change the number of
+/// arguments or the tail expression; in the header of a function, its parameters.
+fn follows_from_syntax_error(
+    view: &Checked<'_, '_>,
+    errors: &ErrorRanges,
+    unit: UnitId,
+    depends_on: DependsOn,
+) -> bool {
+    if errors.is_empty() {
+        return false;
+    }
+    let is_inside = |range: TextRange| !range.is_empty() && errors.is_inside(range);
+    match depends_on {
+        DependsOn::ArgumentCount(call) => {
+            is_inside(view.range(ExprRef { unit, expr: call }))
+                || calls_broken(view, view.unit(unit), call)
+        }
+        DependsOn::Body(_) => is_inside(view.root().range()),
+        DependsOn::Call(call) => calls_broken(view, view.unit(unit), call),
+        DependsOn::Text
+        | DependsOn::Value(_)
+        | DependsOn::Values(..)
+        | DependsOn::Operands(_)
+        | DependsOn::Matched => false,
     }
 }
 
 /// Returns true if `call` calls a definition with a syntax error in its header.
-fn calls_broken(view: &Checked<'_, '_>, errors: &ErrorRanges, unit: &Unit, call: ExprId) -> bool {
-    if errors.is_empty() {
-        return false;
-    }
+fn calls_broken(view: &Checked<'_, '_>, unit: &Unit, call: ExprId) -> bool {
     let Expr::Call(id) = unit.expr(call) else { return false };
     let Callee::Expr(callee) = unit.call(*id).callee else { return false };
     let Expr::Global(name) = unit.expr(callee) else { return false };

@@ -1,6 +1,6 @@
 //! The difference of two types in words.
 
-use types::{Conflict, ConflictKind, Dim, ShapeTerm, Step, Type};
+use types::{Conflict, ConflictKind, DTypeClass, Step, Type};
 
 /// Returns the axes, fields or parameters in which two types differ, as the end of a sentence: ``
 /// (axis 1: 3 and 4)``.
@@ -20,11 +20,17 @@ pub(super) fn differ(conflict: &Conflict) -> String {
             let list: Vec<String> = axes
                 .iter()
                 .filter_map(|&axis| {
-                    let (left, right) = (sizes(&conflict.left)?, sizes(&conflict.right)?);
+                    let (left, right) = (conflict.left.as_sizes()?, conflict.right.as_sizes()?);
                     Some(format!("axis {axis}: {} and {}", left.get(axis)?, right.get(axis)?))
                 })
                 .collect();
             format!(" ({}{place})", list.join("; "))
+        }
+        ConflictKind::Class(DTypeClass::Float) => {
+            " (`_` must be a floating point type, because of a number with a fraction)".to_owned()
+        }
+        ConflictKind::Class(_) => {
+            " (`_` must be an integer or floating point type, because of a number)".to_owned()
         }
         ConflictKind::Infinite => " (the type would contain itself)".to_owned(),
         ConflictKind::Depth => " (the types nest too deeply to be compared)".to_owned(),
@@ -36,18 +42,6 @@ pub(super) fn differ(conflict: &Conflict) -> String {
             None if place.is_empty() => String::new(),
             None => format!(" (`{}` and `{}`{place})", conflict.left, conflict.right),
         },
-    }
-}
-
-/// Returns the sizes of a tensor type, whose data type may be open.
-fn sizes(ty: &Type) -> Option<&[Dim]> {
-    match ty {
-        Type::Tensor(tensor) => Some(&tensor.shape),
-        Type::OpenTensor(open) => match &open.shape {
-            ShapeTerm::Dims(dims) => Some(dims),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

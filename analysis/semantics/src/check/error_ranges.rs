@@ -116,6 +116,8 @@ fn is_binding(error: &SyntaxErrorKind) -> bool {
         SyntaxErrorKind::Expected { expected, found, .. } => {
             *found == SyntaxKind::EQ || *expected == Expectation::Kind(SyntaxKind::LOCAL)
         }
+        // The text that was left out may have bound these names.
+        SyntaxErrorKind::Cut => true,
         _ => false,
     }
 }

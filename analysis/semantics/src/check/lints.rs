@@ -5,7 +5,7 @@ use types::Type;
 
 use crate::{
     body::*,
-    diagnostic::{Code, Diagnostic, Severity},
+    diagnostic::{Code, DefDiagnostic, Severity},
     scope::is_marked_unused,
     view::View,
 };
@@ -14,9 +14,9 @@ use crate::{
 /// reported once: a network that is unrolled 500 times has `%out_0` to `%out_499`.
 const MIN_GENERATED: usize = 8;
 
-pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn check_def(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     check_unused(view, found);
-    for (number, types) in view.inference.remarkable_units() {
+    for (number, types) in view.inference.units_with_findings() {
         for &index in &types.stale {
             stale(view, number, &view.unit(number).type_comments[index as usize], found);
         }
@@ -25,7 +25,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         if view.unit(hidden.unit).kind == UnitKind::Header {
             let name = &view.binder(binding).name;
             found.push(
-                Diagnostic::new(
+                DefDiagnostic::new(
                     Code::ShadowedParameter,
                     view.binding_range(binding),
                     format!("`{name}` shadows the parameter of the same name"),
@@ -37,7 +37,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Reports bindings that are never read; bindings with generated names get one hint for each stem.
-fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+fn check_unused(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let outer = view.scopes.unused.iter();
     let outer = outer.filter(|binding| view.unit(binding.unit).kind != UnitKind::FreeVar);
     let reported = |binding: &&LocalRef| {
@@ -66,7 +66,7 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 );
                 *count = 0;
                 let mut diagnostic =
-                    Diagnostic::new(Code::UnusedBinding, view.binding_range(binding), message)
+                    DefDiagnostic::new(Code::UnusedBinding, view.binding_range(binding), message)
                         .help("names that end in digits are assumed to be generated");
                 diagnostic.severity = Severity::Hint;
                 found.push(diagnostic);
@@ -94,7 +94,7 @@ fn is_effect(view: &View<'_>, binding: LocalRef) -> bool {
     is_let && matches!(view.binding_type(binding), Type::Tuple(fields) if fields.is_empty())
 }
 
-fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {
+fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<DefDiagnostic>) {
     let binder = view.binder(binding);
     let (code, what) = match binder.kind {
         BinderKind::Param => (Code::UnusedParameter, "parameter"),
@@ -103,7 +103,7 @@ fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {
     };
     let message = format!("the {what} `{}` is never used", binder.name);
     let range = view.binding_range(binding);
-    let mut diagnostic = Diagnostic::new(code, range, message).unnecessary();
+    let mut diagnostic = DefDiagnostic::new(code, range, message).unnecessary();
     if binder.kind == BinderKind::Pattern {
         // `_` takes no type.
         let with = match &binder.annotation {
@@ -116,7 +116,7 @@ fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {
 }
 
 /// Reports a type comment that differs from the inferred type.
-fn stale(view: &View<'_>, number: UnitId, comment: &TypeComment, found: &mut Vec<Diagnostic>) {
+fn stale(view: &View<'_>, number: UnitId, comment: &TypeComment, found: &mut Vec<DefDiagnostic>) {
     let types = view.unit_types(number);
     let ty = match comment.subject {
         Subject::Expr(expr) => types.expr(expr),
@@ -125,7 +125,7 @@ fn stale(view: &View<'_>, number: UnitId, comment: &TypeComment, found: &mut Vec
     let range = view.place(number, comment.range);
     let message = format!("this comment says `{}`, but the type is `{ty}`", comment.text);
     found.push(
-        Diagnostic::new(Code::StaleTypeComment, range, message)
+        DefDiagnostic::new(Code::StaleTypeComment, range, message)
             .fix("Correct the comment", [(range, ty.to_string())]),
     );
 }

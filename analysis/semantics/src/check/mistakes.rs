@@ -1,8 +1,11 @@
 //! Common mistakes of users of other languages, each with its correction in Relay.
 
+pub(super) mod words;
+
 use syntax::{Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, Token};
 
 use crate::diagnostic::{Code, Diagnostic};
+use words::{begins_value, end_before};
 
 /// The maximum length in bytes of a shape without parentheses that is recognised.
 const MAX_SHAPE_TEXT: usize = 200;
@@ -13,8 +16,84 @@ pub(super) fn of(root: &Node<'_>, error: &SyntaxError) -> Option<Diagnostic> {
     match (expected, found) {
         (Expectation::Kind(SyntaxKind::LOCAL), SyntaxKind::IDENT) => sigil(root, error.range),
         (Expectation::Shape, SyntaxKind::INT) => shape(root, error.range),
+        (_, SyntaxKind::R_BRACE) => ended_value(root, error.range),
         _ => returned(root, error.range),
     }
+}
+
+/// Adds the fix that inserts the missing token, or removes the extra one.
+pub(super) fn with_inserted(
+    root: &Node<'_>,
+    error: &SyntaxError,
+    diagnostic: Diagnostic,
+) -> Diagnostic {
+    use SyntaxKind::*;
+    let at = error.range.start();
+    match &error.kind {
+        SyntaxErrorKind::Expected { expected: Expectation::Kind(LET_KW), found: IDENT, .. } => {
+            // The error of a word on a new line is at the end of the line before.
+            let word = root.token_from(at).filter(|token| token.kind() == IDENT);
+            match word {
+                Some(word) => diagnostic.fix("Change to `let`", [(word.range(), "let".to_owned())]),
+                None => diagnostic,
+            }
+        }
+        SyntaxErrorKind::Expected { expected: Expectation::Kind(kind), found, open } => {
+            let token = match kind {
+                SEMICOLON if error.range.is_empty() && *found != END_OF_FILE => ";",
+                COMMA if begins_value(*found) && !error.range.is_empty() => ",",
+                R_PAREN if open.is_some() => ")",
+                R_BRACK if open.is_some() => "]",
+                R_BRACE if open.is_some() => "\n}",
+                _ => return diagnostic,
+            };
+            let Some(end) = end_before(root, at) else { return diagnostic };
+            let title = format!("Insert `{}`", token.trim_start());
+            diagnostic.fix(title, [(TextRange::empty(end), token.to_owned())])
+        }
+        SyntaxErrorKind::Expected {
+            expected: Expectation::Words("an expression" | "`;` and an expression after it"),
+            found: R_BRACE,
+            ..
+        } => {
+            let Some((end, name)) = last_binding(root, at) else { return diagnostic };
+            let semicolon = if root
+                .token_at(end - syntax::TextSize::from(1))
+                .is_some_and(|t| t.kind() == SEMICOLON)
+            {
+                ""
+            } else {
+                ";"
+            };
+            diagnostic.help("a body ends with its value: an expression without `;`").fix(
+                format!("Add `{name}` as the value"),
+                [(TextRange::empty(end), format!("{semicolon} {name}"))],
+            )
+        }
+        SyntaxErrorKind::Expected { expected: Expectation::Words("`else`"), .. } => diagnostic
+            .help(
+                "`if` is an expression: both branches have a value, `if (%c) { %x } else { %y }`",
+            ),
+        SyntaxErrorKind::Unexpected(SEMICOLON | R_PAREN | R_BRACK | R_BRACE) => {
+            let Some(token) = root.token_at(at).filter(|token| token.range() == error.range) else {
+                return diagnostic;
+            };
+            let title = format!("Remove `{}`", token.text());
+            diagnostic.fix(title, [(error.range, String::new())])
+        }
+        _ => diagnostic,
+    }
+}
+
+/// Returns the end and the name of the binding before `at`, the last statement of a block.
+fn last_binding(root: &Node<'_>, at: syntax::TextSize) -> Option<(syntax::TextSize, String)> {
+    let end = end_before(root, at)?;
+    let path = root.path_to(TextRange::new(end.checked_sub(1.into())?, end));
+    let is_binding =
+        |node: &&Node<'_>| matches!(node.kind(), SyntaxKind::LET_STMT | SyntaxKind::GRAPH_STMT);
+    let binding = path.iter().rev().find(is_binding).filter(|node| node.range().end() == end)?;
+    let name = binding.child(SyntaxKind::NAME)?.to_string();
+    Some((end, name.trim().to_owned()))
 }
 
 /// `let y = 2;`
@@ -28,6 +107,26 @@ fn sigil(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     )
 }
 
+/// `add(%x, %y); }`
+fn ended_value(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
+    let end = range.start();
+    let at = TextRange::new(end.checked_sub(1.into())?, end);
+    let is_value =
+        |node: &Node<'_>| node.kind() == SyntaxKind::EXPR_STMT && node.range().end() == end;
+    root.path_to(at).iter().rev().find(|node| is_value(node))?;
+    let semicolon =
+        root.token_at(at.start()).filter(|token| token.kind() == SyntaxKind::SEMICOLON)?;
+    Some(
+        Diagnostic::new(
+            Code::SyntaxError,
+            semicolon.range(),
+            "the value of a block has no `;` after it",
+        )
+        .help("the value of a body is its last expression")
+        .fix("Remove `;`", [(semicolon.range(), String::new())]),
+    )
+}
+
 /// `return %x`
 fn returned(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let before = |token: &Token<'_>| {
@@ -37,11 +136,30 @@ fn returned(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let space = before(&here).filter(|token| token.kind() == SyntaxKind::WHITESPACE)?;
     let word = before(&space).filter(|token| token.text() == "return")?;
     let removed = word.range().cover(space.range());
+    let mut edits = vec![(removed, String::new())];
+    edits.extend(semicolon_before_brace(root, range).map(|range| (range, String::new())));
     Some(
         Diagnostic::new(Code::SyntaxError, word.range(), "Relay has no `return`")
             .help("the value of a body is its last expression")
-            .fix("Remove `return`", [(removed, String::new())]),
+            .fix("Remove `return`", edits),
     )
+}
+
+/// Returns the `;` that ends the statement at `range`, if the block ends after it.
+fn semicolon_before_brace(root: &Node<'_>, range: TextRange) -> Option<TextRange> {
+    let mut at = range.end();
+    let mut last = None;
+    for _ in 0..MAX_SHAPE_TEXT {
+        let token = root.token_from(at)?;
+        match token.kind() {
+            SyntaxKind::R_BRACE => return last,
+            SyntaxKind::SEMICOLON => last = Some(token.range()),
+            SyntaxKind::L_BRACE | SyntaxKind::LET_KW => return None,
+            _ => last = None,
+        }
+        at = token.range().end();
+    }
+    None
 }
 
 /// `Tensor[10, 5, float32]`
@@ -82,16 +200,11 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     )
 }
 
-/// Returns the Relay name for a name of another language, if there is one, and the help text.
-pub(super) fn name_of_other_languages(name: &str) -> Option<(Option<&'static str>, &'static str)> {
+/// Returns the keyword of Relay for a name of another language, and the help text.
+pub(super) fn name_of_other_languages(name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
-        "return" => (None, "Relay has no `return`: the value of a body is its last expression"),
-        "read" | "deref" => (Some("ref_read"), "`ref_read` reads the value of a reference"),
-        "write" | "assign" => (Some("ref_write"), "`ref_write` sets the value of a reference"),
-        "matmul" => (Some("nn.matmul"), "`nn.matmul` multiplies two matrices"),
-        "print" => {
-            (None, "Relay has no output: `relay-analyzer run` shows the result of a function")
-        }
+        "read" | "deref" => ("ref_read", "`ref_read` reads the value of a reference"),
+        "write" | "assign" => ("ref_write", "`ref_write` sets the value of a reference"),
         _ => return None,
     })
 }

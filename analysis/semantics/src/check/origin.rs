@@ -14,6 +14,7 @@
 
 mod dtypes;
 mod probes;
+mod step;
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,8 +25,10 @@ use rustc_hash::FxHashMap;
 use syntax::TextRange;
 use types::{Dim, Relation, Type, probe};
 
-use dtypes::{DtypeSource, dtype_source};
+use dtypes::{DtypeSource, dtype_source, made};
 use probes::{Equal, decided_together, erase, mentions, parts, unknown_source};
+pub use step::Step;
+use step::{StepKind, Whole};
 
 use crate::{body::*, view::View};
 
@@ -39,15 +42,6 @@ const MAX_ALL_FOLLOWED: usize = 10_000;
 /// The maximum number of sizes of arguments that are probed for one step. A concatenation of more
 /// tensors has no known origin.
 const MAX_PROBES: usize = 256;
-
-/// One step of a chain.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
-    /// The range in the file.
-    pub range: TextRange,
-    /// A sentence about the change of the size.
-    pub message: String,
-}
 
 /// The memo of the origins of sizes and data types in a definition.
 ///
@@ -78,20 +72,11 @@ impl Origins {
         let links = &mut *self.links.borrow_mut();
         let Some(nearest) = self.follow(view, expr_ref, axis, links) else { return Vec::new() };
         let length = links[nearest].length;
-        let mut steps = Vec::new();
-        let mut next = Some(nearest);
-        while let Some(at) = next.filter(|_| steps.len() < MAX_STEPS) {
-            steps.push(links[at].step.clone());
-            next = links[at].before;
-        }
-        // The origin and the last steps are kept.
+        let chain = std::iter::successors(Some(nearest), |&at| links[at].before);
+        let mut steps: Vec<Step> = chain.take(MAX_STEPS).map(|at| links[at].step.clone()).collect();
         if length > MAX_STEPS {
-            steps.truncate(MAX_STEPS - 1);
-            if let Some(last) = steps.last_mut() {
-                let left_out = length - MAX_STEPS;
-                last.message = format!("{} ({left_out} more steps are not shown)", last.message);
-            }
-            steps.push(links[links[nearest].origin].step.clone());
+            let origin = links[links[nearest].origin].step.clone();
+            leave_out(&mut steps, origin, length - MAX_STEPS);
         }
         steps.reverse();
         steps
@@ -106,17 +91,13 @@ impl Origins {
         links: &mut Vec<Link>,
     ) -> Option<usize> {
         let sizes = &mut *self.sizes.borrow_mut();
-        let (mut expr_ref, mut axis) = (expr_ref, axis);
+        let mut walk = Walk { view, place: Some((expr_ref, None, axis)) };
         let mut path: Vec<((ExprRef, usize), Option<Step>)> = Vec::new();
         let mut found = None;
-        let link = |step: Step, before: Option<usize>, links: &mut Vec<Link>| {
-            let at = links.len();
-            let (origin, length) =
-                before.map_or((at, 1), |b| (links[b].origin, links[b].length + 1));
-            links.push(Link { step, before, origin, length });
-            Some(at)
-        };
-        while path.len() < MAX_FOLLOWED && self.may_follow() {
+        while path.len() < MAX_FOLLOWED
+            && let Some((expr_ref, _, axis)) = walk.place
+            && self.may_follow()
+        {
             match sizes.entry((expr_ref, axis)) {
                 Entry::Occupied(known) => {
                     found = *known.get();
@@ -125,26 +106,19 @@ impl Origins {
                 // In invalid code a size may depend on itself: it has no origin.
                 Entry::Vacant(new) => new.insert(None),
             };
-            match step(view, expr_ref, axis) {
-                Next::Same(next, next_axis) => {
-                    path.push(((expr_ref, axis), transposed(view, expr_ref, axis, next_axis)));
-                    (expr_ref, axis) = (next, next_axis);
-                }
-                Next::Changed(step, next, next_axis) => {
-                    path.push(((expr_ref, axis), Some(step)));
-                    (expr_ref, axis) = (next, next_axis);
-                }
-                Next::Set(step) => {
-                    found = link(step, None, links);
-                    sizes.insert((expr_ref, axis), found);
-                    break;
-                }
-                Next::Unknown => break,
-            }
+            let step = walk.advance().and_then(|next| match next {
+                Next::Same(_, from) => transposed(view, expr_ref, axis, from),
+                Next::Changed(step, ..) | Next::Set(step) => Some(step),
+            });
+            path.push(((expr_ref, axis), step));
         }
         for (place, step) in path.into_iter().rev() {
             if let Some(step) = step {
-                found = link(step, found, links);
+                let at = links.len();
+                let (origin, length) =
+                    found.map_or((at, 1), |b: usize| (links[b].origin, links[b].length + 1));
+                links.push(Link { step, before: found, origin, length });
+                found = Some(at);
             }
             sizes.insert(place, found);
         }
@@ -158,7 +132,7 @@ impl Origins {
         followed <= MAX_ALL_FOLLOWED
     }
 
-    /// Returns the parameter that a value has its data type from, through operators that preserve
+    /// Returns the parameter or the operator that a value has its data type from, through operators that preserve
     /// it.
     pub(super) fn of_dtype(&self, view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
         let dtypes = &mut *self.dtypes.borrow_mut();
@@ -175,6 +149,7 @@ impl Origins {
             (next, found) = match dtype_source(view, expr_ref) {
                 Some(DtypeSource::Same(value)) => (Some(value), None),
                 Some(DtypeSource::Declared) => (None, declaration(view, expr_ref)),
+                Some(DtypeSource::Made(operator)) => (None, made(view, expr_ref, operator)),
                 None => (None, None),
             };
         }
@@ -199,18 +174,46 @@ pub fn chain_of(
 ) -> Vec<Step> {
     let trail = trail_of(view, expr_ref, of_field, axis, MAX_FOLLOWED);
     let mut steps: Vec<Step> = trail.steps.into_iter().map(|(step, _)| step).collect();
-    let most = most.max(2);
-    if steps.len() > most {
-        let left_out = steps.len() - most;
-        let origin = steps.pop();
-        steps.truncate(most - 1);
-        if let Some(last) = steps.last_mut() {
-            last.message = format!("{} ({left_out} more steps are not shown)", last.message);
-        }
-        steps.extend(origin);
+    let (length, most) = (steps.len(), most.max(2));
+    if length > most
+        && let Some(origin) = steps.pop()
+    {
+        steps.truncate(most);
+        leave_out(&mut steps, origin, length - most);
     }
     steps.reverse();
     steps
+}
+
+/// Replaces the last of the steps that are kept by the origin, and notes the number of those left out before it.
+fn leave_out(steps: &mut Vec<Step>, origin: Step, left_out: usize) {
+    steps.pop();
+    if let Some(last) = steps.last_mut() {
+        last.left_out = left_out;
+    }
+    steps.push(origin);
+}
+
+/// A walk from a size towards its origin.
+struct Walk<'v, 'db> {
+    view: &'v View<'db>,
+    /// The next expression, its field if it is a tuple, and the axis; `None` after the origin.
+    place: Option<(ExprRef, Option<usize>, usize)>,
+}
+
+impl Walk<'_, '_> {
+    /// Goes to the source of the size; returns `None` if it is unknown.
+    fn advance(&mut self) -> Option<Next> {
+        let (expr_ref, field, axis) = self.place.take()?;
+        let next = next(self.view, expr_ref, field, axis)?;
+        self.place = match &next {
+            Next::Same(expr_ref, axis) | Next::Changed(_, expr_ref, axis) => {
+                Some((*expr_ref, None, *axis))
+            }
+            Next::Set(_) => None,
+        };
+        Some(next)
+    }
 }
 
 /// The result of following a size towards its origin over a limited number of expressions.
@@ -237,56 +240,48 @@ pub fn trail_of(
     follow: usize,
 ) -> Trail {
     let mut trail = Trail::default();
-    let (mut expr_ref, mut of_field, mut axis) = (expr_ref, of_field, axis);
+    let mut walk = Walk { view, place: Some((expr_ref, of_field, axis)) };
     let mut is_same = true;
-    for count in 0..follow {
-        if count % 16 == 0 {
+    while let Some((expr_ref, field, axis)) = walk.place {
+        if trail.followed == follow {
+            trail.rest = Some((expr_ref, axis));
+            break;
+        }
+        if trail.followed % 16 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
-        trail.followed = count + 1;
-        let is_field = of_field.is_some();
-        if is_same && !is_field {
+        trail.followed += 1;
+        if is_same && field.is_none() {
             trail.same.push((expr_ref, axis));
         }
-        let next = match of_field.take() {
-            Some(index) => field(view, expr_ref, index, axis),
-            None => step(view, expr_ref, axis),
-        };
-        match next {
-            Next::Same(next, next_axis) => {
-                let of = if is_field { view.resolve(expr_ref) } else { expr_ref };
-                trail.steps.extend(passed(view, of, axis, next_axis).map(|step| (step, true)));
-                (expr_ref, axis) = (next, next_axis);
+        match walk.advance() {
+            Some(Next::Same(_, from)) => {
+                let of = if field.is_some() { view.resolve(expr_ref) } else { expr_ref };
+                trail.steps.extend(passed(view, of, axis, from).map(|step| (step, true)));
             }
-            Next::Changed(step, next, next_axis) => {
+            Some(Next::Changed(step, ..) | Next::Set(step)) => {
                 is_same = false;
                 trail.steps.push((step, false));
-                (expr_ref, axis) = (next, next_axis);
             }
-            Next::Set(step) => {
-                trail.steps.push((step, false));
-                return trail;
-            }
-            Next::Unknown => return trail,
+            None => {}
         }
     }
-    trail.rest = Some((expr_ref, axis));
     trail
 }
 
-/// Returns the step of a `transpose` that moves a size to another axis. It is the only step shown
+/// Returns the step of an operator such as `transpose` that moves a size to another axis. It is the only step shown
 /// that preserves a size, because it often explains a conflict.
 fn transposed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Option<Step> {
     let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
     let call = view.unit(expr_ref.unit).call(*call);
-    let Callee::Operator(operator) = &call.callee else { return None };
-    if axis == from || operator.name != "transpose" {
+    let Callee::Operator(operator) = call.callee else { return None };
+    if axis == from || !operator.reorders_axes {
         return None;
     }
     let range = view
         .attribute_range(expr_ref, "axes")
         .unwrap_or_else(|| view.place(expr_ref.unit, call.callee_range));
-    Some(Step { range, message: format!("`transpose` takes axis {axis} from axis {from}") })
+    Some(Step::new(range, StepKind::Kept { operator, axis, from, relation: None }))
 }
 
 /// Returns the step of an operator that preserves a size, with its relation.
@@ -321,17 +316,10 @@ fn passed_call(
     axis: usize,
     from: usize,
 ) -> Option<Step> {
-    let Callee::Operator(operator) = &call.callee else { return None };
-    let (relation, _) = operator.rule?;
-    let how = if axis == from {
-        format!("keeps axis {axis}")
-    } else {
-        format!("takes axis {axis} from axis {from}")
-    };
-    Some(Step {
-        range: view.place(unit, call.callee_range),
-        message: format!("`{}` {how}, by `{relation}`", operator.name),
-    })
+    let Callee::Operator(operator) = call.callee else { return None };
+    let relation = Some(operator.rule?.0);
+    let range = view.place(unit, call.callee_range);
+    Some(Step::new(range, StepKind::Kept { operator, axis, from, relation }))
 }
 
 /// The immediate source of the size of an axis.
@@ -353,14 +341,10 @@ pub fn source_of(
     of_field: Option<usize>,
     axis: usize,
 ) -> Source {
-    let next = match of_field {
-        Some(index) => field(view, expr_ref, index, axis),
-        None => step(view, expr_ref, axis),
-    };
-    match next {
-        Next::Same(expr_ref, axis) => Source::Same(expr_ref, axis),
-        Next::Changed(_, expr_ref, axis) => Source::Changed(expr_ref, axis),
-        Next::Set(_) | Next::Unknown => Source::Set,
+    match next(view, expr_ref, of_field, axis) {
+        Some(Next::Same(expr_ref, axis)) => Source::Same(expr_ref, axis),
+        Some(Next::Changed(_, expr_ref, axis)) => Source::Changed(expr_ref, axis),
+        Some(Next::Set(_)) | None => Source::Set,
     }
 }
 
@@ -368,13 +352,12 @@ pub fn source_of(
 /// axis.
 pub(super) fn declaration(view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
     let binding = view.variable(expr_ref)?;
-    let binder = view.binder(binding);
-    let ty = view.binding_type(binding);
+    let (name, ty) = (view.binder(binding).name.clone(), view.binding_type(binding).clone());
     let range = match view.annotation_node(binding) {
         Some(node) => node.range() + view.start(),
         None => view.binding_range(binding),
     };
-    Some(Step { range, message: format!("`{}` is `{ty}`", binder.name) })
+    Some(Step::new(range, StepKind::Declared { name, ty }))
 }
 
 enum Next {
@@ -384,97 +367,84 @@ enum Next {
     Changed(Step, ExprRef, usize),
     /// A size set here.
     Set(Step),
-    /// The origin is unknown.
-    Unknown,
+}
+
+impl Next {
+    fn size(range: TextRange, axis: usize, of: Whole, size: &Dim) -> Next {
+        Next::Set(Step::new(range, StepKind::Size { axis, of, size: size.clone() }))
+    }
 }
 
 fn size_of(ty: &Type, axis: usize) -> Option<&Dim> {
     ty.as_tensor()?.shape.get(axis)
 }
 
-fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Next {
+/// Returns the source of the size of an axis of an expression, or of a field of it; `None` if it is unknown.
+fn next(view: &View<'_>, expr_ref: ExprRef, of_field: Option<usize>, axis: usize) -> Option<Next> {
+    match of_field {
+        Some(index) => field(view, expr_ref, index, axis),
+        None => step(view, expr_ref, axis),
+    }
+}
+
+fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<Next> {
     if let Some(binding) = view.variable(expr_ref) {
         return match view.value(binding) {
-            Some(value) => Next::Same(value, axis),
+            Some(value) => Some(Next::Same(value, axis)),
             None => parameter(view, binding, axis),
         };
     }
     let unit = view.unit(expr_ref.unit);
     let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
-    match unit.expr(expr_ref.expr) {
-        Expr::Call(call) => call_step(view, expr_ref, unit.call(*call), axis),
-        Expr::Proj { tuple, index } => field(view, at(*tuple), *index as usize, axis),
+    Some(match unit.expr(expr_ref.expr) {
+        Expr::Call(call) => return call_step(view, expr_ref, unit.call(*call), axis),
+        Expr::Proj { tuple, index } => return field(view, at(*tuple), *index as usize, axis),
         Expr::If { then, .. } => Next::Same(at(then.result), axis),
-        Expr::Match(id) => match unit.matches[id.index()].arms.first() {
-            Some(arm) => Next::Same(at(arm.body.result), axis),
-            None => Next::Unknown,
-        },
-        Expr::Filled(_) | Expr::Meta(_) => match size_of(view.ty(expr_ref), axis) {
-            Some(size) => Next::Set(Step {
-                range: view.range(expr_ref),
-                message: format!("axis {axis} of this constant is {size}"),
-            }),
-            None => Next::Unknown,
-        },
-        _ => Next::Unknown,
-    }
-}
-
-/// Returns the step of a variable without a value: a parameter or a pattern variable.
-fn parameter(view: &View<'_>, binding: LocalRef, axis: usize) -> Next {
-    let binder = view.binder(binding);
-    let Some(size) = size_of(view.binding_type(binding), axis) else { return Next::Unknown };
-    let written = view.annotation_node(binding).and_then(|ty| view.dim_range(ty, axis));
-    Next::Set(Step {
-        range: written.unwrap_or_else(|| view.binding_range(binding)),
-        message: format!("axis {axis} of `{}` is {size}", binder.name),
+        Expr::Match(id) => Next::Same(at(unit.matches[id.index()].arms.first()?.body.result), axis),
+        Expr::Filled(_) | Expr::Meta(_) => {
+            let size = size_of(view.ty(expr_ref), axis)?;
+            Next::size(view.range(expr_ref), axis, Whole::Constant, size)
+        }
+        _ => return None,
     })
 }
 
+/// Returns the step of a variable without a value: a parameter or a pattern variable.
+fn parameter(view: &View<'_>, binding: LocalRef, axis: usize) -> Option<Next> {
+    let size = size_of(view.binding_type(binding), axis)?;
+    let written = view.annotation_node(binding).and_then(|ty| view.dim_range(ty, axis));
+    let range = written.unwrap_or_else(|| view.binding_range(binding));
+    Some(Next::size(range, axis, Whole::Variable(view.binder(binding).name.clone()), size))
+}
+
 /// Returns the step of a size of a field of a tuple.
-fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Next {
+fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Option<Next> {
     let value = view.resolve(tuple);
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
-        Expr::Tuple(fields) => match fields.get(index) {
-            Some(&field) => Next::Same(ExprRef { unit: value.unit, expr: field }, axis),
-            None => Next::Unknown,
-        },
+        Expr::Tuple(fields) => {
+            Some(Next::Same(ExprRef { unit: value.unit, expr: *fields.get(index)? }, axis))
+        }
         Expr::Call(call) => operator_step(view, value, unit.call(*call), Some(index), axis),
-        _ => match view.variable(value) {
-            Some(binding) => {
-                let size = view
-                    .binding_type(binding)
-                    .as_tuple()
-                    .and_then(|f| size_of(f.get(index)?, axis));
-                match size {
-                    Some(size) => Next::Set(Step {
-                        range: view.binding_range(binding),
-                        message: format!(
-                            "axis {axis} of field {index} of `{}` is {size}",
-                            view.binder(binding).name
-                        ),
-                    }),
-                    None => Next::Unknown,
-                }
-            }
-            None => Next::Unknown,
-        },
+        _ => {
+            let binding = view.variable(value)?;
+            let size = size_of(view.binding_type(binding).as_tuple()?.get(index)?, axis)?;
+            let of = Whole::Field(index, view.binder(binding).name.clone());
+            Some(Next::size(view.binding_range(binding), axis, of, size))
+        }
     }
 }
 
-fn call_step(view: &View<'_>, expr_ref: ExprRef, call: &CallData, axis: usize) -> Next {
+fn call_step(view: &View<'_>, expr_ref: ExprRef, call: &CallData, axis: usize) -> Option<Next> {
     match &call.callee {
         Callee::Operator(_) => operator_step(view, expr_ref, call, None, axis),
         Callee::Expr(callee) => {
             let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
-            let Some(size) = size_of(view.ty(expr_ref), axis) else { return Next::Unknown };
-            Next::Set(Step {
-                range: view.range(callee),
-                message: format!("{} returns {size} on axis {axis}", view.describe(callee)),
-            })
+            let size = size_of(view.ty(expr_ref), axis)?.clone();
+            let kind = StepKind::Returned { callee: view.describe(callee), axis, size };
+            Some(Next::Set(Step::new(view.range(callee), kind)))
         }
-        Callee::Name(_) => Next::Unknown,
+        Callee::Name(_) => None,
     }
 }
 
@@ -485,9 +455,10 @@ fn operator_step(
     call: &CallData,
     field: Option<usize>,
     axis: usize,
-) -> Next {
-    let Callee::Operator(operator) = &call.callee else { return Next::Unknown };
-    let Some((name, solve)) = operator.rule else { return Next::Unknown };
+) -> Option<Next> {
+    let Callee::Operator(operator) = call.callee else { return None };
+    let (name, solve) = operator.rule?;
+    let call_range = view.place(expr_ref.unit, call.callee_range);
     let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
     let arg = |position: usize| ExprRef { unit: expr_ref.unit, expr: call.args[position] };
     let inputs: Vec<Type> = (0..call.args.len()).map(|i| view.ty(arg(i)).clone()).collect();
@@ -499,31 +470,20 @@ fn operator_step(
         };
         size_of(result, axis).cloned()
     };
-    let here = match field {
-        Some(field) => {
-            view.ty(expr_ref).as_tuple().and_then(|f| size_of(f.get(field)?, axis)).cloned()
-        }
-        None => size_of(view.ty(expr_ref), axis).cloned(),
+    let own = match field {
+        Some(field) => view.ty(expr_ref).as_tuple()?.get(field)?,
+        None => view.ty(expr_ref),
     };
-    let Some(here) = here else { return Next::Unknown };
+    let here = size_of(own, axis)?.clone();
     if here.is_any() {
         let found = unknown_source(view, &relation, operator.args, &inputs, &arg, &result);
-        let range = view.place(expr_ref.unit, call.callee_range);
-        return match found {
+        let is_computed = found.is_some();
+        let step = Step::new(call_range, StepKind::Unknown { operator, axis, is_computed });
+        return Some(match found {
             Some((source, source_axis, true)) => Next::Same(source, source_axis),
-            Some((source, source_axis, false)) => Next::Changed(
-                Step {
-                    range,
-                    message: format!("`{}` computes axis {axis} from a `?`", operator.name),
-                },
-                source,
-                source_axis,
-            ),
-            None => Next::Set(Step {
-                range,
-                message: format!("`{}` computes axis {axis} at run time", operator.name),
-            }),
-        };
+            Some((source, source_axis, false)) => Next::Changed(step, source, source_axis),
+            None => Next::Set(step),
+        });
     }
     let mut sources: Vec<(ExprRef, usize, Dim)> = Vec::new();
     // In `add(%a, %b)` each of two equal sizes determines the result alone: only erasing both shows
@@ -536,7 +496,7 @@ fn operator_step(
             for source_axis in 0..rank {
                 probes += 1;
                 if probes > MAX_PROBES {
-                    return Next::Unknown;
+                    return None;
                 }
                 let mut changed = inputs.clone();
                 changed[position] = erase(&inputs[position], part, source_axis);
@@ -557,11 +517,7 @@ fn operator_step(
         }
     }
     if sources.is_empty() && !equal.is_empty() {
-        let rank = match field {
-            Some(field) => view.ty(expr_ref).as_tuple().and_then(|f| f.get(field)?.as_tensor()),
-            None => view.ty(expr_ref).as_tensor(),
-        };
-        let own = rank.map_or(0, |tensor| tensor.rank()).saturating_sub(axis);
+        let own = own.as_tensor().map_or(0, |tensor| tensor.rank()).saturating_sub(axis);
         sources = decided_together(&relation, operator.args, &inputs, &equal, own, &|types| {
             result(types).is_none_or(|size| size != here)
         })
@@ -569,28 +525,19 @@ fn operator_step(
         .map(|at| (equal[at].source, equal[at].axis, here.clone()))
         .collect();
     }
-    let call_range = view.place(expr_ref.unit, call.callee_range);
     // A size that is preserved takes precedence.
     if let Some((source, source_axis, _)) = sources.iter().find(|(.., size)| *size == here) {
-        return Next::Same(*source, *source_axis);
+        return Some(Next::Same(*source, *source_axis));
     }
-    match sources.first() {
-        Some((source, source_axis, size)) => Next::Changed(
-            Step {
-                range: call_range,
-                message: format!("`{}` computes {here} from {size} on axis {axis}", operator.name),
-            },
-            *source,
-            *source_axis,
-        ),
-        None => {
-            let attr = call.written.iter().find(|attr| mentions(&attr.value, &here));
-            let range = attr.and_then(|attr| view.attribute_range(expr_ref, &attr.name));
-            let message = match attr {
-                Some(attr) => format!("`{}` sets axis {axis} to {here}", attr.name),
-                None => format!("`{}` sets axis {axis} to {here}", operator.name),
-            };
-            Next::Set(Step { range: range.unwrap_or(call_range), message })
-        }
+    if let Some((source, source_axis, from)) = sources.into_iter().next() {
+        let step = Step::new(call_range, StepKind::Computed { operator, axis, size: here, from });
+        return Some(Next::Changed(step, source, source_axis));
     }
+    // `ones(shape=[3])` sets a size to 3, also where it is required to be `n`.
+    let size = result(&probe(&relation, operator.args, &inputs).1).unwrap_or(here);
+    let attr = call.written.iter().find(|attr| mentions(&attr.value, &size));
+    let range = attr.and_then(|attr| view.attribute_range(expr_ref, &attr.name));
+    let by = attr.map_or_else(|| operator.name.into(), |attr| attr.name.clone());
+    let kind = StepKind::Set { by, axis, size };
+    Some(Next::Set(Step::new(range.unwrap_or(call_range), kind)))
 }

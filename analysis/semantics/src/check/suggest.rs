@@ -1,7 +1,7 @@
 //! Suggestions of similar names for unresolved names.
 
 use operators::similar;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     db::Db,
@@ -21,21 +21,34 @@ pub(super) struct Suggestions<'db> {
     module: Module<'db>,
     found: FxHashMap<(Among, String), Option<String>>,
     searches: FxHashMap<Among, usize>,
+    /// The names that are defined elsewhere, each of which is reported once.
+    external: FxHashSet<String>,
 }
 
 impl<'db> Suggestions<'db> {
     /// Creates the searches of a module, with none done.
     pub(super) fn new(db: &'db dyn Db, module: Module<'db>) -> Suggestions<'db> {
-        Suggestions { db, module, found: FxHashMap::default(), searches: FxHashMap::default() }
+        Suggestions {
+            db,
+            module,
+            found: FxHashMap::default(),
+            searches: FxHashMap::default(),
+            external: FxHashSet::default(),
+        }
     }
 
-    /// Does the search of a diagnostic, if it has one.
-    pub(super) fn complete(&mut self, diagnostic: &mut Diagnostic) {
-        let Some(search) = diagnostic.search.take() else { return };
+    /// Does the search of a diagnostic, if it has one. Returns false for a name that is defined elsewhere and
+    /// has been reported.
+    pub(super) fn complete(&mut self, diagnostic: &mut Diagnostic) -> bool {
+        let Some(search) = diagnostic.search.take() else { return true };
         let near = search.among.iter().find_map(|&among| self.nearest(among, &search.name));
         if let Some(near) = near {
             diagnostic.suggest(search.range, near);
+        } else if let Some(external) = search.external {
+            diagnostic.become_external(external);
+            return self.external.insert(search.name);
         }
+        true
     }
 
     /// Returns the known name that is most similar to `name`; `None` if none is similar, or after

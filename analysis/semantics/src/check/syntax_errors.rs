@@ -1,6 +1,6 @@
 //! Diagnostics for syntax errors.
 
-use syntax::{Expectation, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
+use syntax::{Expectation, Mistake, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use super::mistakes;
 use crate::{
@@ -21,8 +21,20 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
     let mut errors: Vec<&SyntaxError> =
         parse.errors.iter().filter(|e| !e.kind.is_compat()).collect();
     errors.sort_by_key(|error| error.range.start());
+    let mistakes: Vec<&SyntaxError> = errors
+        .iter()
+        .copied()
+        .filter(|error| matches!(error.kind, SyntaxErrorKind::Mistake(_)))
+        .collect();
     for (number, error) in errors.into_iter().enumerate() {
-        if lexical.explains(error) {
+        if lexical.explains(error) || is_part_of_mistake(error, &mistakes) {
+            continue;
+        }
+        if let SyntaxErrorKind::Mistake(mistake) = &error.kind {
+            if number < super::MAX_DIAGNOSTICS {
+                let mistake = with_rest_of_header(&root, error, mistake, &mistakes);
+                found.push(mistakes::words::of_mistake(db, file, &root, error.range, &mistake));
+            }
             continue;
         }
         // Diagnostics over the limit are not shown, and lookups in the tree are slow.
@@ -38,6 +50,10 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             found.push(diagnostic);
         } else if let Some((code, message)) = message_of(&error.kind, &text) {
             let diagnostic = detail(error, Diagnostic::new(code, error.range, message));
+            let diagnostic = match shown {
+                true => mistakes::with_inserted(&root, error, diagnostic),
+                false => diagnostic,
+            };
             found.push(match next {
                 Some(next) if next.is_empty() => diagnostic.related(next, "the file ends here"),
                 Some(next) => {
@@ -47,6 +63,74 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             });
         }
     }
+    found.extend(only_words(&root));
+}
+
+/// Returns a mistake in a header with the edits of the others there, because errors after the first one in a header are
+/// not reported: `def @f(%x: tensor<2x3xf32>) -> tensor<2x3xf32>`.
+fn with_rest_of_header(
+    root: &syntax::Node<'_>,
+    error: &SyntaxError,
+    mistake: &Mistake,
+    mistakes: &[&SyntaxError],
+) -> Mistake {
+    let mut whole = mistake.clone();
+    let item = root.children().find(|item| item.range().contains_range(error.range));
+    let is_function = |item: &syntax::Node<'_>| item.kind() == SyntaxKind::FN_DEF;
+    let item = item.filter(is_function).filter(|_| !mistake.edits.is_empty());
+    let Some(item) = item else { return whole };
+    let body = item.child(SyntaxKind::BLOCK);
+    let header = TextRange::new(item.start(), body.map_or(item.range().end(), |body| body.start()));
+    if !header.contains_range(error.range) {
+        return whole;
+    }
+    // The later ones are not reported.
+    let first = mistakes.partition_point(|other| other.range.start() < header.start());
+    if mistakes.get(first).is_none_or(|first| first.range != error.range) {
+        return whole;
+    }
+    let in_header = |other: &&&SyntaxError| {
+        other.range.start() > error.range.start() && header.contains_range(other.range)
+    };
+    for other in mistakes[first..].iter().take(super::MAX_DIAGNOSTICS).filter(in_header) {
+        if let SyntaxErrorKind::Mistake(other) = &other.kind {
+            whole.edits.extend(other.edits.iter().cloned());
+        }
+    }
+    whole
+}
+
+/// Returns true for a character that begins no token of Relay, but is an operator of another language which has been
+/// reported: the `|` of `type Shade = Light | Dark`.
+fn is_part_of_mistake(error: &SyntaxError, mistakes: &[&SyntaxError]) -> bool {
+    matches!(error.kind, SyntaxErrorKind::UnknownCharacter)
+        && mistakes.iter().take(super::MAX_DIAGNOSTICS).any(|mistake| {
+            let SyntaxErrorKind::Mistake(of) = &mistake.kind else { return false };
+            mistake.range.contains_range(error.range)
+                || of.edits.iter().any(|(range, _)| range.contains_range(error.range))
+        })
+}
+
+/// Reports a text of words alone: `hello world`. Beside a module, words are lines of a log; without one they are no
+/// Relay, unless they are of a compiler.
+fn only_words(root: &syntax::Node<'_>) -> Option<Diagnostic> {
+    // Most files begin with a module.
+    let mut items = root.children();
+    if !items.all(|item| item.kind() == SyntaxKind::BANNER_ITEM) {
+        return None;
+    }
+    let words = root.children().filter_map(|item| item.token(SyntaxKind::BANNER));
+    let first = words.into_iter().find(|line| {
+        line.text().starts_with(char::is_alphabetic) && !syntax::is_log_text(line.text())
+    })?;
+    Some(
+        Diagnostic::new(
+            Code::SyntaxError,
+            first.range(),
+            "these are words, and no module of Relay",
+        )
+        .help("a module has definitions: `def @main(%x: Tensor[(1, 64), float32]) { … }`"),
+    )
 }
 
 /// Returns the range of the next token, which may be on a later line, if a token is missing. TVM
@@ -180,7 +264,9 @@ fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(Code, String)> {
         UnknownSection => {
             (Code::UnknownSection, "only `#[version = \"0.0.5\"]` and `#[metadata]` are sections")
         }
-        UnknownVersion => (Code::UnknownVersion, "unknown version of the text format"),
+        UnknownVersion => {
+            (Code::UnknownVersion, "unknown version of the text format: it is read as 0.0.5")
+        }
         SecondExpression => {
             (Code::SecondExpression, "a file holds at most one expression outside of definitions")
         }

@@ -4,14 +4,14 @@ use operators::attrs::AttrProblem;
 use syntax::{SyntaxKind, TextRange};
 use types::{AttrType, Type};
 
-use super::checked::Checked;
+use super::{calls, checked::Checked, other_names};
 use crate::{
     body::*,
-    diagnostic::{Among, Code, Diagnostic},
+    diagnostic::{Among, Code, DefDiagnostic},
     view::View,
 };
 
-pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> Diagnostic {
+pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> DefDiagnostic {
     let range = view.place(number, problem.range);
     let value = match &problem.kind {
         ProblemKind::Attr { .. } => view.text(range),
@@ -35,27 +35,31 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem)
         ProblemKind::DetachedAttrs(operator) => {
             detached(diagnostic, view, number, problem, operator)
         }
+        ProblemKind::Attr { operator, problem: AttrProblem::Missing { .. }, .. } => {
+            calls::missing_attributes(view, number, problem, operator, diagnostic)
+        }
+        ProblemKind::AttrsNotTaken { .. } => without_attributes(diagnostic, view, number, problem),
         _ => diagnostic,
     }
 }
 
 /// Returns the diagnostic for a problem at `range`; `value` is the text there, for an attribute.
-pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diagnostic {
+pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> DefDiagnostic {
     match kind {
         ProblemKind::Attr { operator, name, problem } => {
             attr(range, value, operator, name, problem)
         }
-        ProblemKind::AttrsNotTaken { callee, .. } => Diagnostic::new(
+        ProblemKind::AttrsNotTaken { callee, .. } => DefDiagnostic::new(
             Code::AttributesNotTaken,
             range,
             format!("`{callee}` takes no attributes"),
         ),
-        ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
+        ProblemKind::DetachedAttrs(operator) => DefDiagnostic::new(
             Code::TvmDetachedAttributes,
             range,
             format!("TVM does not know the type of the attributes of `{}`", operator.name),
         ),
-        ProblemKind::Kind { param, expected } => Diagnostic::new(
+        ProblemKind::Kind { param, expected } => DefDiagnostic::new(
             Code::KindMismatch,
             range,
             format!(
@@ -67,7 +71,7 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
         )
         .help(format!("declare it as `{} : {}`", param.name(), expected.name())),
         ProblemKind::UnknownKind(name) => {
-            Diagnostic::new(Code::UnknownKind, range, format!("`{name}` is not a kind"))
+            DefDiagnostic::new(Code::UnknownKind, range, format!("`{name}` is not a kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
         ProblemKind::UnknownRelation(name) => unknown_relation(range, name),
@@ -76,23 +80,30 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
                 "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
                 "uint16", "uint32", "uint64", "bool", "bfloat16",
             ];
-            let diagnostic =
-                Diagnostic::new(Code::UnknownDtype, range, format!("`{name}` is not a data type"));
-            match operators::similar::nearest(name, known) {
+            let diagnostic = DefDiagnostic::new(
+                Code::UnknownDtype,
+                range,
+                format!("`{name}` is not a data type"),
+            );
+            match syntax::dtype_of(name).or_else(|| operators::similar::nearest(name, known)) {
                 Some(near) => diagnostic
                     .help(format!("did you mean `{near}`?"))
                     .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
                 None => diagnostic.help("data types are written `float32`, `int8`, `bool` …"),
             }
         }
-        ProblemKind::NumberRange { text, dtype } => {
-            Diagnostic::new(Code::NumberRange, range, format!("`{text}` does not fit into {dtype}"))
-        }
-        ProblemKind::NumberSuffix(suffix) => {
-            Diagnostic::new(Code::NumberSuffix, range, format!("`{suffix}` is not a number suffix"))
-                .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64")
-        }
-        ProblemKind::NegativeDim(size) => Diagnostic::new(
+        ProblemKind::NumberRange { text, dtype } => DefDiagnostic::new(
+            Code::NumberRange,
+            range,
+            format!("`{text}` does not fit into {dtype}"),
+        ),
+        ProblemKind::NumberSuffix(suffix) => DefDiagnostic::new(
+            Code::NumberSuffix,
+            range,
+            format!("`{suffix}` is not a number suffix"),
+        )
+        .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64"),
+        ProblemKind::NegativeDim(size) => DefDiagnostic::new(
             Code::NegativeSize,
             range,
             format!("the size of a tensor cannot be negative, found {size}"),
@@ -100,35 +111,63 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
         .help("write an unknown size as `?`")
         .fix("Write `?`", [(range, "?".to_owned())]),
         ProblemKind::BadBinder { name, kind } => bad_binder(range, name, *kind),
-        ProblemKind::DuplicateParam(name) => Diagnostic::new(
+        ProblemKind::DuplicateParam(name) => DefDiagnostic::new(
             Code::DuplicateParameter,
             range,
             format!("duplicate parameter `{name}`"),
         ),
-        ProblemKind::ParamWithArgs(param) => Diagnostic::new(
+        ProblemKind::ParamWithArgs(param) => DefDiagnostic::new(
             Code::TypeArguments,
             range,
             format!("`{}` is a type parameter and takes no arguments", param.name()),
         ),
         ProblemKind::ArgAfterAttr => {
-            Diagnostic::new(Code::SyntaxError, range, "positional argument follows an attribute")
+            DefDiagnostic::new(Code::SyntaxError, range, "positional argument follows an attribute")
+        }
+        ProblemKind::StringValue => {
+            DefDiagnostic::new(Code::SyntaxError, range, "a string is not a value of Relay")
+                .help("strings are values of attributes: `cast(%x, dtype=\"float16\")`")
         }
         ProblemKind::OpenField => {
-            Diagnostic::new(Code::OpenField, range, "the type of a field cannot be left out").help(
-                "write it, or make it a parameter of the data type: `type Box[A] { Wrap(A) }`",
-            )
+            DefDiagnostic::new(Code::OpenField, range, "the type of a field cannot be left out")
+                .help(
+                    "write it, or make it a parameter of the data type: `type Box[A] { Wrap(A) }`",
+                )
         }
     }
 }
 
+/// Adds the fix that removes the attributes of a call whose callee takes none.
+fn without_attributes(
+    diagnostic: DefDiagnostic,
+    view: &View<'_>,
+    number: UnitId,
+    problem: &Problem,
+) -> DefDiagnostic {
+    let unit = view.unit(number);
+    let is_of_problem = |call: &&CallData| {
+        call.written.first().is_some_and(|attr| attr.name_range == problem.range)
+    };
+    let Some(call) = unit.calls.iter().find(is_of_problem) else { return diagnostic };
+    let (Some(&arg), Some(attr)) = (call.args.last(), call.written.last()) else {
+        return diagnostic;
+    };
+    let start = view.range(ExprRef { unit: number, expr: arg }).end();
+    let end = view.place(number, attr.value_range).end();
+    if end <= start {
+        return diagnostic;
+    }
+    diagnostic.fix("Remove the attributes", [(TextRange::new(start, end), String::new())])
+}
+
 /// Adds a fix or help for attributes of an operator that TVM registers without an attribute type.
 fn detached(
-    diagnostic: Diagnostic,
+    diagnostic: DefDiagnostic,
     view: &View<'_>,
     number: UnitId,
     problem: &Problem,
     operator: &operators::Operator,
-) -> Diagnostic {
+) -> DefDiagnostic {
     let mut calls = view.unit(number).calls.iter();
     let call = calls
         .find(|call| call.written.first().is_some_and(|attr| attr.name_range == problem.range));
@@ -142,8 +181,19 @@ fn detached(
     }
 }
 
+/// Returns an example of a type argument of a kind, except for types.
+pub(super) fn example_of_kind(kind: types::Kind) -> Option<String> {
+    let example = match kind {
+        types::Kind::Type => return None,
+        types::Kind::Shape => "a shape is written as `(2, 3)`, or is a parameter of kind `Shape`",
+        types::Kind::ShapeVar => "a size is a number, `?`, or a parameter of kind `ShapeVar`",
+        types::Kind::BaseType => "a data type is `float32`, or a parameter of kind `BaseType`",
+    };
+    Some(example.to_owned())
+}
+
 /// Returns the diagnostic for a graph variable that is bound like a local variable, or the reverse.
-fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnostic {
+fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> DefDiagnostic {
     let bare = &name[1..];
     let digits = bare.bytes().all(|b| b.is_ascii_digit());
     let message = match kind {
@@ -153,7 +203,7 @@ fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnos
         _ if digits => format!("the graph variable `{name}` cannot be bound here"),
         _ => format!("`{name}` is not a valid name: names begin with a letter"),
     };
-    let diagnostic = Diagnostic::new(Code::InvalidBinder, range, message);
+    let diagnostic = DefDiagnostic::new(Code::InvalidBinder, range, message);
     match kind {
         BinderKind::Graph if !bare.starts_with(|c: char| c.is_ascii_digit()) => {
             let at = syntax::TextRange::empty(range.start());
@@ -185,18 +235,21 @@ fn attr(
     operator: &operators::Operator,
     name: &str,
     problem: &AttrProblem,
-) -> Diagnostic {
+) -> DefDiagnostic {
     match problem {
         AttrProblem::Unknown { nearest, .. } => {
-            let diagnostic = Diagnostic::new(
+            let diagnostic = DefDiagnostic::new(
                 Code::UnknownAttribute,
                 range,
                 format!("`{}` has no attribute `{name}`", operator.name),
             );
-            match nearest {
+            let fields = || operator.schema.into_iter().flat_map(|schema| schema.fields);
+            let of_name =
+                |name: &str| fields().find(|field| field.name == name).map(|field| field.name);
+            match nearest.or_else(|| other_names::attribute(name, of_name)) {
                 Some(near) => diagnostic
                     .help(format!("did you mean `{near}`?"))
-                    .fix(format!("Change to `{near}`"), [(range, (*near).to_owned())]),
+                    .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
                 None => {
                     let known: Vec<String> = operator
                         .schema
@@ -215,18 +268,22 @@ fn attr(
                 1..=40 => format!(", not `{value}`"),
                 _ => String::new(),
             };
-            let diagnostic = Diagnostic::new(
+            let diagnostic = DefDiagnostic::new(
                 Code::AttributeType,
                 range,
                 format!("`{}`: `{name}` takes {takes}{or_none}{not}", operator.name),
             );
-            match attr_help(*expected) {
+            let diagnostic = match attr_help(*expected) {
                 Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            };
+            match rewritten(*expected, value) {
+                Some(to) => diagnostic.fix(format!("Change to `{to}`"), [(range, to)]),
                 None => diagnostic,
             }
         }
         AttrProblem::Choice { choices, nearest, .. } => {
-            let diagnostic = Diagnostic::new(
+            let diagnostic = DefDiagnostic::new(
                 Code::AttributeValue,
                 range,
                 format!("`{}`: `{name}` cannot be {value}", operator.name),
@@ -236,22 +293,22 @@ fn attr(
             suggested(diagnostic, range, *nearest)
         }
         AttrProblem::DType { nearest, .. } => {
-            let diagnostic = Diagnostic::new(
+            let diagnostic = DefDiagnostic::new(
                 Code::AttributeValue,
                 range,
                 format!("`{}`: `{name}` is {value}, which is not a data type", operator.name),
             );
             let diagnostic = diagnostic.help("write a data type as in `\"float32\"`");
-            suggested(diagnostic, range, *nearest)
+            suggested(diagnostic, range, syntax::dtype_of(value).or(*nearest))
         }
-        AttrProblem::TooSmall { min: least, .. } => Diagnostic::new(
+        AttrProblem::TooSmall { min: least, .. } => DefDiagnostic::new(
             Code::AttributeValue,
             range,
             format!("`{}`: `{name}` must be at least {least}, it is {value}", operator.name),
         )
         .fix(format!("Change to {least}"), [(range, least.to_string())]),
         AttrProblem::TypeKey { expected } => {
-            let diagnostic = Diagnostic::new(
+            let diagnostic = DefDiagnostic::new(
                 Code::AttributeValue,
                 range,
                 format!("`{}`: this is not the name of its attribute type", operator.name),
@@ -263,13 +320,13 @@ fn attr(
                 }
             }
         }
-        AttrProblem::Missing { name } => Diagnostic::new(
+        AttrProblem::Missing { name } => DefDiagnostic::new(
             Code::MissingAttribute,
             range,
             format!("`{}` needs the attribute `{name}`", operator.name),
         )
         .help(format!("write `{name}=…` after the arguments")),
-        AttrProblem::Twice { .. } => Diagnostic::new(
+        AttrProblem::Twice { .. } => DefDiagnostic::new(
             Code::DuplicateAttribute,
             range,
             format!("`{}`: duplicate attribute `{name}`", operator.name),
@@ -278,8 +335,36 @@ fn attr(
     }
 }
 
+/// Returns the value of an attribute as Relay writes it: `true`, `'NCHW'`, `1` for a list.
+fn rewritten(expected: AttrType, value: &str) -> Option<String> {
+    let is_word = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
+    };
+    let bare = value.trim_matches('\'');
+    match expected {
+        AttrType::Bool => match value {
+            "true" => Some("True".to_owned()),
+            "false" => Some("False".to_owned()),
+            _ => None,
+        },
+        AttrType::DType if is_word(bare) => {
+            syntax::dtype_of(bare).map(|dtype| format!("\"{dtype}\""))
+        }
+        AttrType::Str | AttrType::Layout if is_word(bare) => Some(format!("\"{bare}\"")),
+        AttrType::Choice(choices) if choices.contains(&bare) => Some(format!("\"{bare}\"")),
+        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts
+            if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())
+                && !value.is_empty() =>
+        {
+            Some(format!("[{value}]"))
+        }
+        _ => None,
+    }
+}
+
 /// Adds a fix that inserts the nearest valid string, if there is one.
-fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) -> Diagnostic {
+fn suggested(diagnostic: DefDiagnostic, range: TextRange, nearest: Option<&str>) -> DefDiagnostic {
     match nearest {
         Some(near) => {
             diagnostic.fix(format!("Change to \"{near}\""), [(range, format!("\"{near}\""))])
@@ -289,9 +374,9 @@ fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) ->
 }
 
 /// Returns the diagnostic for an unknown type relation.
-pub(super) fn unknown_relation(range: TextRange, name: &str) -> Diagnostic {
+pub(super) fn unknown_relation(range: TextRange, name: &str) -> DefDiagnostic {
     let message = format!("there is no type relation `{name}`");
-    Diagnostic::new(Code::UnknownRelation, range, message)
+    DefDiagnostic::new(Code::UnknownRelation, range, message)
         .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …")
         .or_similar(name, range, &[Among::Relations])
 }

@@ -7,37 +7,46 @@ use super::Code;
 
 /// The facts that a finding depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cause {
+pub(crate) struct Cause<P = TextRange> {
     /// The declarations, or sizes in them, that the finding depends on.
-    pub(crate) places: Vec<TextRange>,
+    pub(crate) places: Vec<P>,
     /// The conflicting sizes, data types or types.
     pub(crate) values: Vec<Fact>,
     /// The declaration of a parameter that an argument contradicts.
-    pub(crate) parameter: Option<TextRange>,
+    pub(crate) parameter: Option<P>,
     /// The declaration of a result or of a variable that its value contradicts.
-    pub(crate) declared: Option<TextRange>,
+    pub(crate) declared: Option<P>,
     /// The declarations that the operands were computed from.
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) flows: Vec<Flow<P>>,
     /// Set if the ranks differ: consequences then differ in other sizes.
     pub(crate) rank_differs: bool,
 }
 
 /// A declaration that a value was computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flow {
+pub(crate) struct Flow<P = TextRange> {
     /// Its range in the file.
-    pub(crate) range: TextRange,
+    pub(crate) range: P,
     /// The data type of the parameter, if that is a tensor.
     pub(crate) dtype: Option<DataType>,
 }
 
-impl Cause {
-    /// Returns all ranges.
-    pub(super) fn ranges_mut(&mut self) -> impl Iterator<Item = &mut TextRange> {
-        let flows = self.flows.iter_mut().map(|flow| &mut flow.range);
-        self.places.iter_mut().chain(&mut self.parameter).chain(&mut self.declared).chain(flows)
+impl<P> Cause<P> {
+    /// Converts all places.
+    pub(super) fn map_places<Q>(self, place: impl Fn(P) -> Q) -> Cause<Q> {
+        let flow = |Flow { range, dtype }| Flow { range: place(range), dtype };
+        Cause {
+            places: self.places.into_iter().map(&place).collect(),
+            values: self.values,
+            parameter: self.parameter.map(&place),
+            declared: self.declared.map(&place),
+            flows: self.flows.into_iter().map(flow).collect(),
+            rank_differs: self.rank_differs,
+        }
     }
+}
 
+impl Cause {
     /// Returns true if the declarations show that two findings have the same cause.
     pub(crate) fn has_same_cause(&self, code: Code, other: &Cause, other_code: Code) -> bool {
         let share = |places: &[TextRange], of: TextRange| {

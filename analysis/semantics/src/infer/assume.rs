@@ -6,7 +6,8 @@
 //! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. A call of an unknown name,
 //! such as `ad(%x, %y)` while it is typed, has the type of a call of the operator that is suggested
 //! for it. Types that depend on an assumed type are marked, and cause neither errors nor stale
-//! comments, because the assumption may be wrong.
+//! comments, because the assumption may be wrong. The type that was printed after a call of a name that
+//! is not in the text is known.
 //!
 //! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
 //! decide the types of the others.
@@ -17,7 +18,7 @@ use operators::Operator;
 use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
 
 use super::{
-    Finding, Infer, Inference, Mismatch, UnitRef, UnitTypes,
+    DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes,
     results::{Assumptions, Marked},
 };
 use crate::{body::*, lower::printed_type, scope::Scopes};
@@ -30,30 +31,31 @@ const MAX_RELAXED_SIZES: usize = 16;
 const MAX_RELAXED_WEIGHT: u32 = 1_000;
 
 impl Assumptions {
-    /// Finds what depends on the assumptions of a body, and removes such findings. `remarkable` are
+    /// Finds what depends on the assumptions of a body, and removes such findings. `units_with_findings` are
     /// the numbers of the units that may have any.
     pub(super) fn spread(
         body: &Body,
         scopes: &Scopes,
         units: &mut [Arc<UnitTypes>],
-        remarkable: &[u32],
+        units_with_findings: &[u32],
     ) -> Assumptions {
         let mut found = Assumptions::default();
         let has_own = |&&unit: &&u32| !units[unit as usize].assumed.is_empty();
-        let Some(&first) = remarkable.iter().find(has_own) else { return found };
+        let Some(&first) = units_with_findings.iter().find(has_own) else { return found };
         found.marked.resize(body.units.len(), Marked::None);
         let mut spread = Spread::default();
-        let mut remarkable = remarkable.iter().copied().skip_while(|&unit| unit < first).peekable();
+        let mut units_with_findings =
+            units_with_findings.iter().copied().skip_while(|&unit| unit < first).peekable();
         let mut next = first as usize;
         loop {
-            let until = remarkable.peek().map_or(body.units.len(), |&unit| unit as usize);
+            let until = units_with_findings.peek().map_or(body.units.len(), |&unit| unit as usize);
             let index = found.spread_values(body, scopes, next..until);
             if index == body.units.len() {
                 break;
             }
             next = index + 1;
             let number = index as u32;
-            let is_remarkable = remarkable.next_if_eq(&number).is_some();
+            let is_remarkable = units_with_findings.next_if_eq(&number).is_some();
             let (types, unit) = (&units[index], &body.units[index]);
             spread.begin(scopes.unit(UnitId(index as u32)), |binding| found.hold_for(binding));
             spread.run(unit, &types.assumed);
@@ -150,14 +152,14 @@ impl Infer<'_> {
     /// Assumes a type for the result of a relation that does not hold, if possible.
     fn assume_result(&mut self, id: RelationId) {
         let entry = self.solver.entry(id);
-        let (at, expr) = self.origins[entry.origin as usize];
+        let (at, expr) = self.batch.origins[entry.origin as usize];
         let Some(&result) = entry.args.last() else { return };
         let is_unknown = self.solver.table.is_unknown(result);
-        let Some(&open) = self.open_at.get(&at).filter(|_| is_unknown) else {
+        let Some(&open) = self.batch.indices.get(&at).filter(|_| is_unknown) else {
             return self.give_up(Some(result));
         };
         // The relation may be a constraint of a function, and its result part of a type.
-        let own = self.open[open].exprs.get(expr.index());
+        let own = self.batch.units[open].exprs.get(expr.index());
         let is_own =
             own.is_some_and(|&own| self.solver.table.find(own) == self.solver.table.find(result));
         let assumed = match is_own {
@@ -168,7 +170,7 @@ impl Infer<'_> {
         let node = self.solver.table.import(&ty);
         // The result is unknown, so that unification succeeds.
         match self.solver.table.unify(result, node) {
-            Ok(_) => self.open[open].assumed.push(expr),
+            Ok(_) => self.batch.units[open].assumed.push(expr),
             Err(_) => self.give_up(Some(result)),
         }
     }
@@ -179,18 +181,41 @@ impl Infer<'_> {
         if !matches!(self.solver.table.leaf(node), Some(Type::Error)) || !self.assumes() {
             return node;
         }
-        let assumed = self.printed(at, expr).or_else(|| self.of_similar(at, expr));
-        let Some(ty) = assumed else { return node };
-        self.current().assumed.push(expr);
+        let printed = self.printed(at, expr);
+        let is_known = printed.is_some() && self.is_external(at, expr);
+        let Some(ty) = printed.or_else(|| self.of_similar(at, expr)) else { return node };
+        if !is_known {
+            self.current().assumed.push(expr);
+        }
         self.solver.table.import(&ty)
+    }
+
+    /// Returns true for a call of, or with, a name that is in another text or of another compiler. The type that was
+    /// printed after it is no assumption: whoever printed it knew the name, and it is not an error here.
+    fn is_external(&self, at: UnitRef, expr: ExprId) -> bool {
+        if self.env.strict() {
+            return false;
+        }
+        let unit = self.unit(at);
+        let is_constructor = |name| self.env.module().types.constructor(name).is_some();
+        let is_elsewhere = |expr: ExprId| match unit.expr(expr) {
+            Expr::Global(name) => matches!(self.env.global(name), Global::Missing | Global::Opaque),
+            Expr::Name(name) => !is_constructor(name) && operators::named(name).is_none(),
+            _ => false,
+        };
+        let Expr::Call(call) = unit.expr(expr) else { return is_elsewhere(expr) };
+        let call = unit.call(*call);
+        let is_other = match &call.callee {
+            Callee::Name(name) => !is_constructor(name),
+            Callee::Expr(callee) => is_elsewhere(*callee),
+            Callee::Operator(_) => false,
+        };
+        is_other || call.args.iter().any(|&arg| is_elsewhere(arg))
     }
 
     /// Returns the type in the comment after an expression.
     fn printed(&self, at: UnitRef, expr: ExprId) -> Option<Type> {
-        let type_comments = &self.unit(at).type_comments;
-        let about = Subject::Expr(expr);
-        // Most statements have few comments.
-        let comment = type_comments.iter().take(1_000).find(|comment| comment.subject == about)?;
+        let comment = self.unit(at).comment_about(Subject::Expr(expr))?;
         printed_type(&comment.text).filter(Type::is_closed)
     }
 
@@ -385,10 +410,13 @@ impl Spread {
         if !types.findings.iter().any(is_unreliable) && !types.stale.iter().copied().any(holds) {
             return None;
         }
-        let mut filtered = types.clone();
-        filtered.findings.retain(|finding| !is_unreliable(finding));
-        filtered.stale.retain(|&number| !holds(number));
-        Some(filtered)
+        let findings = types.findings.iter().filter(|finding| !is_unreliable(finding));
+        let stale = types.stale.iter().copied().filter(|&number| !holds(number));
+        Some(UnitTypes {
+            findings: findings.cloned().collect(),
+            stale: stale.collect(),
+            ..types.clone()
+        })
     }
 
     fn is(&self, expr: ExprId) -> bool {
@@ -449,53 +477,21 @@ impl Spread {
 
     /// Returns true if a finding depends on an assumed type, which may be wrong.
     fn is_unreliable(&self, unit: &Unit, finding: &Finding) -> bool {
-        match finding {
-            Finding::Relation { expr, .. }
-            | Finding::Undecided { expr, .. }
-            | Finding::Uncomputable { expr, .. }
-            | Finding::Unknown { expr, .. }
-            | Finding::Unproven { expr, .. }
-            | Finding::HigherRank { expr, .. }
-            | Finding::TypeTooLarge { expr }
-            | Finding::Projection { expr, .. } => self.reads(unit, *expr),
-            Finding::NotCallable { call, .. }
-            | Finding::SelfApplication { call }
-            | Finding::TypeArgs { call, .. }
-            | Finding::TypeArgKind { call, .. } => self.reads(unit, *call),
+        match finding.depends_on {
+            DependsOn::Text => false,
+            DependsOn::Value(expr) | DependsOn::Body(expr) => self.is(expr),
+            DependsOn::Values(one, other) => self.is(one) || self.is(other),
+            DependsOn::Operands(expr) | DependsOn::Call(expr) => self.reads(unit, expr),
             // The number of arguments of an operator does not depend on types.
-            Finding::Arity { call, .. } => match unit.expr(*call) {
+            DependsOn::ArgumentCount(call) => match unit.expr(call) {
                 Expr::Call(call) => {
                     let callee = &unit.call(*call).callee;
                     matches!(callee, Callee::Expr(callee) if self.is(*callee))
                 }
                 _ => false,
             },
-            Finding::Condition { expr, .. } => self.is(*expr),
-            Finding::Mismatch { what, .. } => match what {
-                Mismatch::Annotation { value, .. } | Mismatch::Result { value, .. } => {
-                    self.is(*value)
-                }
-                Mismatch::Argument { call, .. } => self.reads(unit, *call),
-                Mismatch::Branches { then, otherwise } => self.is(*then) || self.is(*otherwise),
-                Mismatch::Arm { expr, .. } => self.reads(unit, *expr),
-                Mismatch::Pattern { .. } => self.matches_assumed(unit),
-                Mismatch::Reference { reference } => self.is(*reference),
-                Mismatch::Write { value } => self.is(*value),
-            },
-            Finding::PatternArity { .. } | Finding::PatternType { .. } => {
-                self.matches_assumed(unit)
-            }
-            Finding::NotExhaustive { expr, .. } | Finding::Unreachable { expr, .. } => {
-                let Expr::Match(found) = unit.expr(*expr) else { return false };
-                let found = unit.matches.get(found.index());
-                found.is_some_and(|found| self.is(found.scrutinee))
-            }
-            _ => false,
+            DependsOn::Matched => unit.matches.iter().any(|found| self.is(found.scrutinee)),
         }
-    }
-
-    fn matches_assumed(&self, unit: &Unit) -> bool {
-        unit.matches.iter().any(|found| self.is(found.scrutinee))
     }
 }
 

@@ -2,10 +2,14 @@
 
 use operators::{Operator, attrs::accepts};
 use smallvec::SmallVec;
+use smol_str::SmolStr;
 use types::{Assign, AttrValue, Attrs, ConflictKind, Level, NodeId, Relation, Type, Vars};
 
-use super::{Finding, Infer, MetaEntry, Mismatch, UnitRef};
-use crate::body::*;
+use super::{
+    Finding, FindingKind, FindingSubject, Infer, MetaEntry, Mismatch, Remark, UnitRef,
+    UnresolvedName,
+};
+use crate::{body::*, declared::DeclaredResult};
 
 impl Infer<'_> {
     pub(super) fn call(&mut self, at: UnitRef, id: ExprId, call: CallId) -> NodeId {
@@ -23,12 +27,7 @@ impl Infer<'_> {
             }
             Callee::Name(name) => match self.constructor(name) {
                 Some(node) => self.apply(at, id, data, node, &args),
-                None => {
-                    if !name.is_empty() {
-                        self.find(Finding::UnknownName { expr: id, name: name.clone() });
-                    }
-                    self.error_node()
-                }
+                None => self.declared_call(id, data, name, &args),
             },
             Callee::Expr(callee) => {
                 self.note_effect(id);
@@ -36,6 +35,55 @@ impl Infer<'_> {
                 self.apply(at, id, data, node, &args)
             }
         }
+    }
+
+    /// Infers a call of an operator that the project declares, or reports an unknown name.
+    fn declared_call(
+        &mut self,
+        id: ExprId,
+        data: &CallData,
+        name: &Name,
+        args: &[NodeId],
+    ) -> NodeId {
+        let Some(operator) = self.env.module().operators.get(name).cloned() else {
+            if !name.is_empty() {
+                self.unknown_name(id, name);
+            }
+            return self.error_node();
+        };
+        self.note_effect(id);
+        if let Some(expected) = operator.args.map(|args| args.len())
+            && expected != args.len()
+            && data.whole
+        {
+            self.find(Finding::arity(id, expected, args.len()));
+        }
+        match operator.result {
+            DeclaredResult::SameAs(index) => {
+                args.get(index).copied().unwrap_or_else(|| self.error_node())
+            }
+            DeclaredResult::Type(ty) => self.solver.table.import(&ty),
+            // The type in the comment is used for types that are unknown because of an error.
+            DeclaredResult::Comment => self.error_node(),
+        }
+    }
+
+    /// Reports a name that is neither an operator nor a constructor.
+    pub(super) fn unknown_name(&mut self, expr: ExprId, name: &Name) {
+        let kind = FindingKind::Unresolved(UnresolvedName::Operator(name.clone()));
+        self.find(Finding::of_text(FindingSubject::Call(expr), kind));
+    }
+
+    /// Reports an operator without a type relation.
+    pub(super) fn no_rule(&mut self, expr: ExprId, operator: &'static Operator) {
+        let kind = FindingKind::Remark(Remark::NoRule(operator));
+        self.find(Finding::of_text(FindingSubject::Value(expr), kind));
+    }
+
+    /// Reports a missing entry of the metadata section.
+    pub(super) fn unknown_entry(&mut self, expr: ExprId, key: SmolStr, index: u32) {
+        let kind = FindingKind::Unresolved(UnresolvedName::Metadata { key, index });
+        self.find(Finding::of_text(FindingSubject::Expr(expr), kind));
     }
 
     fn constructor(&mut self, name: &str) -> Option<NodeId> {
@@ -58,11 +106,11 @@ impl Infer<'_> {
             return self.error_node();
         }
         if !fits {
-            self.find(Finding::Arity { call: id, expected, found: args.len() });
+            self.find(Finding::arity(id, expected, args.len()));
             return self.error_node();
         }
         let Some((name, solve)) = operator.rule else {
-            self.find(Finding::NoRule { expr: id, operator });
+            self.no_rule(id, operator);
             return self.error_node();
         };
         if !data.trusted {
@@ -78,7 +126,7 @@ impl Infer<'_> {
 
     /// Returns the attributes of a call, with references to the metadata section resolved.
     fn attrs(&mut self, id: ExprId, data: &CallData, operator: &Operator) -> Option<Attrs> {
-        if let Some((key, index)) = &data.meta_attrs {
+        if let Some((key, index)) = data.meta_attrs.as_deref() {
             let Some(schema) = operator.schema else { return Some(Attrs::none()) };
             return match self.env.module().entry(|section| section.attrs(key, *index)) {
                 MetaEntry::Found(attrs)
@@ -93,7 +141,7 @@ impl Infer<'_> {
                 MetaEntry::NoSection => None,
                 MetaEntry::Missing | MetaEntry::Wrong | MetaEntry::Found(_) => {
                     let (key, index) = (key.clone(), *index);
-                    self.find(Finding::Metadata { expr: id, key, index, section: true });
+                    self.unknown_entry(id, key, index);
                     None
                 }
             };
@@ -111,7 +159,7 @@ impl Infer<'_> {
             let misfit = misfit.filter(|((field, _), value)| !accepts(field, value));
             if let Some(((_, AttrValue::Meta { key, index }), _)) = misfit.into_iter().next() {
                 let (key, index) = (key.clone(), *index);
-                self.find(Finding::Metadata { expr: id, key, index, section: true });
+                self.unknown_entry(id, key, index);
                 return None;
             }
             return Some(Attrs::new(schema, values));
@@ -147,7 +195,7 @@ impl Infer<'_> {
             Type::Func(_) => {
                 if !data.type_args.is_empty() {
                     let found = data.type_args.len();
-                    self.find(Finding::TypeArgs { call: id, expected: 0, found });
+                    self.find(Finding::of_callee(id, FindingKind::TypeArgs { expected: 0, found }));
                 }
                 callee
             }
@@ -157,8 +205,10 @@ impl Infer<'_> {
                 let func = self.solver.table.func(args.iter().copied(), ret);
                 if let Err(conflict) = self.solver.table.unify(callee, func) {
                     self.find(match conflict.kind {
-                        ConflictKind::Infinite => Finding::SelfApplication { call: id },
-                        _ => Finding::NotCallable { call: id, ty },
+                        ConflictKind::Infinite => {
+                            Finding::of_callee(id, FindingKind::SelfApplication)
+                        }
+                        _ => Finding::not_callable(id, ty),
                     });
                     self.solver.table.set_error(ret);
                 }
@@ -166,7 +216,7 @@ impl Infer<'_> {
             }
             Type::Error => return self.error_node(),
             other => {
-                self.find(Finding::NotCallable { call: id, ty: other.clone() });
+                self.find(Finding::not_callable(id, other.clone()));
                 return self.error_node();
             }
         };
@@ -174,7 +224,7 @@ impl Infer<'_> {
             // An instance of a polymorphic constant: `let %e = Nil; %e(1)`.
             let ty = self.solver.table.resolve(node);
             if ty != Type::Error {
-                self.find(Finding::NotCallable { call: id, ty });
+                self.find(Finding::not_callable(id, ty));
             }
             return self.error_node();
         };
@@ -183,7 +233,7 @@ impl Infer<'_> {
         }
         if params.len() != args.len() {
             let (expected, found) = (params.len(), args.len());
-            self.find(Finding::Arity { call: id, expected, found });
+            self.find(Finding::arity(id, expected, found));
             return ret;
         }
         // In `@twice(@positive, 1)` the first argument, a function from `int32` to `bool`, is
@@ -204,7 +254,7 @@ impl Infer<'_> {
                 if !needs.any(|&var| misled.contains(var)) {
                     let (expected, found) = before;
                     let what = Mismatch::Argument { call: id, index };
-                    self.find(Finding::Mismatch { what, found, expected, conflict });
+                    self.find(Finding::mismatch(what, found, expected, conflict));
                 }
                 open.iter().flat_map(Vars::order).for_each(|&var| {
                     misled.add(var);

@@ -6,7 +6,7 @@
 
 use types::{Place, Reason, RelationId, State, Table, Type, probe};
 
-use super::{Finding, Infer, Mismatch, UnitRef};
+use super::{Finding, FindingKind, Infer, Mismatch, UnitRef};
 use crate::body::*;
 
 impl Infer<'_> {
@@ -21,7 +21,10 @@ impl Infer<'_> {
     ) -> Finding {
         let is_result = reason.marks.first().is_some_and(|mark| mark.place == Place::Result);
         let mismatch = is_result.then(|| self.demand(id, at, expr)).flatten();
-        mismatch.unwrap_or(Finding::Relation { expr, reason })
+        let operator = self.solver.entry(id).relation.operator;
+        mismatch.unwrap_or_else(|| {
+            Finding::of_operands(expr, FindingKind::Relation { operator, reason })
+        })
     }
 
     fn demand(&self, id: RelationId, at: UnitRef, expr: ExprId) -> Option<Finding> {
@@ -38,7 +41,7 @@ impl Infer<'_> {
         let mut table = Table::new();
         let (a, b) = (table.import(expected), table.import(&found));
         let conflict = table.unify(a, b).err()?;
-        Some(Finding::Mismatch { what, found, expected: expected.clone(), conflict })
+        Some(Finding::mismatch(what, found, expected.clone(), conflict))
     }
 
     /// Returns the declared type of the value of an expression, and its place.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use types::{Dim, SymbolId, Type};
 
 use crate::{
+    declared::DeclaredOperators,
     metadata::{MetaEntry, Metadata},
     module::ModuleTypes,
 };
@@ -30,6 +31,8 @@ pub struct ModuleData {
     pub types: Arc<ModuleTypes>,
     /// The metadata section.
     pub metadata: Option<Arc<Metadata>>,
+    /// The operators of the project.
+    pub operators: DeclaredOperators,
 }
 
 impl ModuleData {

@@ -6,8 +6,11 @@ use types::{
     RelationId, Type,
 };
 
-use super::{Finding, Global, Infer, Instance, MetaEntry, Mismatch, UnitRef, rules};
-use crate::{body::*, metadata::Metadata};
+use super::{
+    DependsOn, Finding, FindingKind, FindingSubject, Global, Infer, Instance, MetaEntry, Mismatch,
+    Remark, UnitRef, UnresolvedName,
+};
+use crate::{body::*, metadata::Metadata, relations};
 
 /// The maximum number of type parameters and relations of an instance of a polymorphic type. An
 /// unannotated definition inherits those of its callees, so that their number can grow
@@ -51,13 +54,18 @@ impl Infer<'_> {
     ) -> NodeId {
         let open = poly.params().len() + poly.constraint_count();
         if open > MAX_OPEN && !self.env.strict() {
-            self.find(Finding::TooGeneral { expr, open });
+            self.find(Finding::too_general(expr, open));
             return self.error_node();
         }
         let table = &mut self.solver.table;
-        let params = poly.params().iter().enumerate();
-        let args: Vec<types::TypeArg> = params
-            .map(|(i, param)| written.get(i).cloned().unwrap_or_else(|| table.open_param(param)))
+        let mut written = written.iter();
+        let args: Vec<types::TypeArg> = poly
+            .params()
+            .iter()
+            .map(|param| {
+                let written = if param.inferred { None } else { written.next().cloned() };
+                written.unwrap_or_else(|| table.open_param(param))
+            })
             .collect();
         let (node, constraints) = table.instantiate_with(poly, &args);
         let numeric = poly.params().iter().zip(&args).filter_map(|(param, arg)| match arg {
@@ -65,7 +73,7 @@ impl Infer<'_> {
             _ => None,
         });
         let numeric: Vec<types::DTypeTerm> = numeric.collect();
-        self.constants.note_use(poly, &args);
+        self.batch.constants.note_use(poly, &args);
         if !numeric.is_empty() {
             self.current().instances.push((used, Instance::DTypes(numeric)));
         }
@@ -83,11 +91,15 @@ impl Infer<'_> {
         what: Mismatch,
     ) -> bool {
         let before = (self.solver.table.resolve(expected), self.solver.table.resolve(found));
+        // The size that a type declares for a `?` has to be checked where that is known.
+        if before.1.flags().has(Flags::ANY) && !before.0.flags().has(Flags::ANY) {
+            self.solver.promise(found, &before.0);
+        }
         match self.solver.table.unify(expected, found) {
             Ok(()) => true,
             Err(conflict) => {
                 let (expected, found) = before;
-                self.find(Finding::Mismatch { what, found, expected, conflict });
+                self.find(Finding::mismatch(what, found, expected, conflict));
                 false
             }
         }
@@ -195,7 +207,16 @@ impl Infer<'_> {
             {
                 node = self.value(at, value);
             }
+            if let Expr::Fn(function) = unit.expr(value) {
+                let functions = &self.current().functions;
+                let own = functions.iter().find(|(number, _)| number == function);
+                let own = own.map(|(_, params)| params.clone()).unwrap_or_default();
+                self.add_numeric(binder, own);
+            }
             node = self.generalise(at, binder, value, start, node);
+            if let Expr::Fn(function) = unit.expr(value) {
+                self.learn_function(at, *function, binder, (start, value), node);
+            }
         }
         // A compound type uses the type of the variable known by now; a graph binding is its value.
         if unit.binder(binder).kind == BinderKind::Let {
@@ -224,8 +245,7 @@ impl Infer<'_> {
             let level = self.levels[start.index()];
             let found = self.value(at, value);
             self.solve();
-            let rigid = self.solver.table.skolemize(&poly, level);
-            self.unify_or_report(rigid, found, what);
+            self.check_instance(at, (binder, value), level, &poly, found);
             return annotation;
         }
         let found = self.value(at, value);
@@ -248,7 +268,7 @@ impl Infer<'_> {
         match self.solver.table.leaf(node) {
             Some(ty) if ty.flags().has(Flags::POLY) && !self.env.strict() && !ty.is_rank_1() => {
                 let ty = ty.clone();
-                self.find(Finding::HigherRank { expr, ty });
+                self.find(Finding::of_type(expr, FindingKind::HigherRank(ty)));
                 self.error_node()
             }
             _ => node,
@@ -261,13 +281,19 @@ impl Infer<'_> {
             Literal::Int { dtype: Some(dtype), .. } | Literal::Float { dtype: Some(dtype), .. } => {
                 *dtype
             }
+            Literal::Int { claimed: Some(dtype), .. }
+            | Literal::Float { claimed: Some(dtype), .. }
+                if !self.env.strict() =>
+            {
+                *dtype
+            }
             Literal::Float { dtype: None, .. } => {
                 if !self.env.strict() {
                     return self.solver.table.literal(DTypeClass::Float, DataType::FLOAT32);
                 }
                 DataType::FLOAT32
             }
-            Literal::Int { value, dtype: None } => {
+            Literal::Int { value, dtype: None, .. } => {
                 let fits = i32::try_from(*value).is_ok();
                 let dtype = if fits { DataType::INT32 } else { DataType::INT64 };
                 if !self.env.strict() {
@@ -288,7 +314,8 @@ impl Infer<'_> {
         let expected = self.solver.table.import(&Type::scalar(DataType::BOOL));
         let ty = self.solver.table.resolve(node);
         if self.solver.table.unify(node, expected).is_err() {
-            self.find(Finding::Condition { expr: cond, ty });
+            let (subject, depends_on) = (FindingSubject::Expr(cond), DependsOn::Value(cond));
+            self.find(Finding { subject, depends_on, kind: FindingKind::Condition(ty) });
         }
         node
     }
@@ -296,17 +323,17 @@ impl Infer<'_> {
     fn global(&mut self, id: ExprId, name: &Name) -> NodeId {
         match self.env.global(name) {
             Global::Known(ty) if !self.env.strict() && !ty.is_rank_1() => {
-                self.find(Finding::HigherRank { expr: id, ty });
+                self.find(Finding::of_type(id, FindingKind::HigherRank(ty)));
                 self.error_node()
             }
             Global::Known(ty) if !self.whole => self.solver.table.import(&ty),
             // In a definition, all uses of a global share one node: if its result is unified with a
             // `?` at one call, the others have the `?` too.
-            Global::Known(ty) | Global::Written(ty) => match self.globals.get(name) {
+            Global::Known(ty) | Global::Written(ty) => match self.batch.globals.get(name) {
                 Some(&node) => node,
                 None => {
                     let node = self.import_written(&ty);
-                    self.globals.insert(name.clone(), node);
+                    self.batch.globals.insert(name.clone(), node);
                     node
                 }
             },
@@ -322,7 +349,8 @@ impl Infer<'_> {
             }
             Global::Opaque => self.error_node(),
             Global::Missing => {
-                self.find(Finding::UnknownGlobal { expr: id, name: name.clone() });
+                let kind = FindingKind::Unresolved(UnresolvedName::Global(name.clone()));
+                self.find(Finding::of_text(FindingSubject::Expr(id), kind));
                 self.error_node()
             }
         }
@@ -346,7 +374,7 @@ impl Infer<'_> {
         match operators::named(name) {
             Some(operator) => self.operator_value(id, operator),
             None => {
-                self.find(Finding::UnknownName { expr: id, name: name.clone() });
+                self.unknown_name(id, name);
                 self.error_node()
             }
         }
@@ -354,9 +382,17 @@ impl Infer<'_> {
 
     /// Returns the type of an operator as a value: a function with its relation as a constraint.
     fn operator_value(&mut self, id: ExprId, operator: &'static operators::Operator) -> NodeId {
-        let Some(relation) = operator.plain_relation() else {
-            self.find(Finding::NoRule { expr: id, operator });
-            return self.error_node();
+        let relation = match operator.relation_of_value() {
+            Ok(Some(relation)) => relation,
+            Ok(None) => {
+                self.no_rule(id, operator);
+                return self.error_node();
+            }
+            Err(missing) => {
+                let kind = FindingKind::ValueAttributes { operator, missing };
+                self.find(Finding::of_text(FindingSubject::Value(id), kind));
+                return self.error_node();
+            }
         };
         let params: Vec<Param> = (0..=operator.args.len() as u32)
             .map(|i| Param::new(format!("t{}", i + 1), Kind::Type, ParamId::in_header(i)))
@@ -377,17 +413,13 @@ impl Infer<'_> {
             MetaEntry::NoSection => match &meta.claimed {
                 Some(ty) => self.import_written(ty),
                 None => {
-                    self.find(Finding::UntypedConstant { expr: id });
+                    let kind = FindingKind::Remark(Remark::UntypedConstant);
+                    self.find(Finding::of_text(FindingSubject::Expr(id), kind));
                     self.error_node()
                 }
             },
             MetaEntry::Missing | MetaEntry::Wrong => {
-                self.find(Finding::Metadata {
-                    expr: id,
-                    key: meta.key.clone(),
-                    index: meta.index,
-                    section: true,
-                });
+                self.unknown_entry(id, meta.key.clone(), meta.index);
                 self.error_node()
             }
         }
@@ -406,7 +438,7 @@ impl Infer<'_> {
         }
         let ty = self.solver.table.resolve(node);
         if ty != Type::Error {
-            self.find(Finding::Projection { expr: id, index, ty });
+            self.find(Finding::of_operands(id, FindingKind::Projection { index, ty }));
         }
         self.error_node()
     }
@@ -414,7 +446,7 @@ impl Infer<'_> {
     /// Returns the type of a field by adding a relation, which is solved with the others.
     fn relate_field(&mut self, at: UnitRef, id: ExprId, tuple: NodeId, index: u32) -> NodeId {
         let result = self.solver.table.fresh();
-        self.relate(at, id, rules::projection(index), [tuple, result], &[]);
+        self.relate(at, id, relations::projection(index), [tuple, result], &[]);
         result
     }
 
@@ -438,17 +470,17 @@ impl Infer<'_> {
         args: impl IntoIterator<Item = NodeId>,
         names: &'static [&'static str],
     ) -> RelationId {
-        let origin = self.origins.len() as u32;
-        self.origins.push((at, expr));
+        let origin = self.batch.origins.len() as u32;
+        self.batch.origins.push((at, expr));
         self.solver.add(relation, args, names, origin)
     }
 
     /// Adds a constraint with the origin `expr`.
     pub(super) fn constrain(&mut self, at: UnitRef, expr: ExprId, constraint: &Constraint) {
         // The relation of an operator or a projection, both of which have a rule.
-        let Some(solve) = rules::typing_rule(&constraint.relation) else { return };
-        let origin = self.origins.len() as u32;
-        self.origins.push((at, expr));
+        let Some(solve) = relations::typing_rule(&constraint.relation) else { return };
+        let origin = self.batch.origins.len() as u32;
+        self.batch.origins.push((at, expr));
         let operator = operators::named(constraint.relation.operator);
         let names = operator.map_or(&[][..], |operator| operator.args);
         self.solver.add_constraint(constraint, solve, names, origin);

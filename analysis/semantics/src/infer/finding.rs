@@ -1,50 +1,88 @@
-//! The findings of inference, as facts about a unit; `check` renders them.
+//! The findings of inference, as facts about a unit; `check::findings` renders them.
 
 use operators::Operator;
 use smol_str::SmolStr;
-use types::{Conflict, Reason, Table, Type, map_leaves};
+use types::{Conflict, ConflictKind, Reason, Table, Type, map_leaves};
 
 use crate::body::*;
 
 /// A finding of inference in a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// The type relation of a call does not hold.
+pub struct Finding {
+    /// The part of the unit that it reports.
+    pub subject: FindingSubject,
+    /// What it follows from.
+    pub depends_on: DependsOn,
+    /// What is wrong.
+    pub kind: FindingKind,
+}
+
+/// The part of a unit that a finding reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingSubject {
+    /// An expression whose value has no valid type, so that what uses the value is affected.
+    Value(ExprId),
+    /// A call without a valid type, reported at its callee, or the name of an operator that is a value.
+    Call(ExprId),
+    /// The value of the statement.
+    Statement,
+    /// An expression.
+    Expr(ExprId),
+    /// The callee of a call.
+    Callee(ExprId),
+    /// A variable.
+    Binder(BinderId),
+    /// A pattern.
+    Pattern(RangeId),
+}
+
+/// What a finding follows from. A finding that follows from an assumed type or from a syntax error is not
+/// reported: in `%0 = ad(%x, %y); %0.1` the tensor without fields is the fault of `ad`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependsOn {
+    /// The text of its subject alone.
+    Text,
+    /// The type of an expression.
+    Value(ExprId),
+    /// The types of two expressions.
+    Values(ExprId, ExprId),
+    /// The types of the operands of an expression; for a variable, its own type.
+    Operands(ExprId),
+    /// The types of the callee and the arguments of a call.
+    Call(ExprId),
+    /// The number of parameters and arguments of a call.
+    ArgumentCount(ExprId),
+    /// The type of the tail expression of a function.
+    Body(ExprId),
+    /// The types of the matched values of the unit.
+    Matched,
+}
+
+/// A kind of finding. The file of its code in `check::findings` says what a user sees of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FindingKind {
+    /// A name refers to nothing: an error even in unused code.
+    Unresolved(UnresolvedName),
+    /// A limit of inference, or valid code that is unintended, as opposed to an error of the program.
+    Remark(Remark),
+    /// The type relation of a call, or of a use of a function with a constraint, does not hold.
     Relation {
-        /// The call, or a use of a function whose constraint does not hold.
-        expr: ExprId,
-        /// The reason.
-        reason: Box<Reason>,
-    },
-    /// The type relation of a call is undecided, but the type is known from an annotation.
-    Undecided {
-        /// The call.
-        expr: ExprId,
-        /// The reason why it is undecided.
-        reason: Box<Reason>,
-    },
-    /// The type relation of a call holds, but its operator cannot compute it.
-    Uncomputable {
-        /// The call.
-        expr: ExprId,
+        /// The operator of the relation.
+        operator: &'static str,
         /// The reason.
         reason: Box<Reason>,
     },
     /// The type of an expression cannot be inferred.
     Unknown {
-        /// The expression.
-        expr: ExprId,
         /// The first argument whose type is missing, for a call.
         argument: Option<usize>,
         /// The reason why the relation gives no type.
         reason: Option<Box<Reason>>,
     },
     /// The type of a variable cannot be inferred.
-    UnknownVariable(BinderId),
-    /// TVM cannot infer the type of an expression.
-    OpenExpr(ExprId),
-    /// TVM cannot infer the type of a variable.
-    OpenVariable(BinderId),
+    UnknownVariable,
+    /// TVM alone cannot infer the type of the subject.
+    Open,
     /// Two types that must be equal differ.
     Mismatch {
         /// The reason why they must be equal.
@@ -56,61 +94,23 @@ pub enum Finding {
         /// The part in which they differ.
         conflict: Box<Conflict>,
     },
-    /// The condition of an `if` is not a scalar `bool`.
-    Condition {
-        /// The condition.
-        expr: ExprId,
-        /// Its type.
-        ty: Type,
-    },
-    /// A call of a value that is not a function.
-    NotCallable {
-        /// The call.
-        call: ExprId,
-        /// The type of the callee.
-        ty: Type,
-    },
+    /// The condition of an `if` has this type instead of a scalar `bool`.
+    Condition(Type),
+    /// A call of a value of this type, which is not a function.
+    NotCallable(Type),
     /// A function called with itself, which would have an infinite type.
-    SelfApplication {
-        /// The call.
-        call: ExprId,
-    },
-    /// A variable with a type of higher rank: a part of the type, or the type of a parameter, is
+    SelfApplication,
+    /// A variable of this type of higher rank: a part of the type, or the type of a parameter, is
     /// polymorphic.
-    HigherRank {
-        /// The use of the variable.
-        expr: ExprId,
-        /// Its type.
-        ty: Type,
-    },
+    HigherRank(Type),
     /// A rule that does not hold for every instance of a type parameter.
-    Unproven {
-        /// The call.
-        expr: ExprId,
-        /// The rule with its types.
-        constraint: types::Constraint,
-    },
-    /// A type that exceeds the limit on the size or the depth of types.
-    TypeTooLarge {
-        /// The first expression of such a type.
-        expr: ExprId,
-    },
-    /// A use of a polymorphic type that exceeds the limit on type parameters and relations.
-    TooGeneral {
-        /// The use.
-        expr: ExprId,
-        /// The number of its type parameters and relations.
-        open: usize,
-    },
+    Unproven(types::Constraint),
+    /// A type that exceeds a limit of inference.
+    TooLarge(TypeLimit),
     /// Inference stopped, because it exceeded the limit on memory.
-    Budget {
-        /// The first expression without a type.
-        expr: ExprId,
-    },
+    Budget,
     /// A literal without suffix that does not fit its data type.
     NumberRange {
-        /// The literal.
-        expr: ExprId,
         /// Its value.
         value: i64,
         /// The data type that the context requires.
@@ -118,54 +118,27 @@ pub enum Finding {
     },
     /// A call with too few or too many arguments.
     Arity {
-        /// The call.
-        call: ExprId,
         /// The number of parameters.
         expected: usize,
         /// The number of arguments.
         found: usize,
     },
-    /// An operator without a type relation.
-    NoRule {
-        /// The call.
-        expr: ExprId,
+    /// An operator as a value, with attributes that have no default.
+    ValueAttributes {
         /// The operator.
         operator: &'static Operator,
-    },
-    /// A name that is neither an operator nor a constructor.
-    UnknownName {
-        /// The use.
-        expr: ExprId,
-        /// The name.
-        name: Name,
-    },
-    /// A global that the module does not define.
-    UnknownGlobal {
-        /// The use.
-        expr: ExprId,
-        /// The name.
-        name: Name,
+        /// The attributes.
+        missing: Vec<&'static str>,
     },
     /// A projection of a value that is not a tuple, or of a field that does not exist.
     Projection {
-        /// The projection.
-        expr: ExprId,
         /// The field.
         index: u32,
         /// The type of the projected value.
         ty: Type,
     },
-    /// A pattern of a constructor that does not exist.
-    UnknownConstructor {
-        /// The pattern.
-        range: RangeId,
-        /// The name.
-        name: Name,
-    },
     /// A constructor pattern with the wrong number of fields.
     PatternArity {
-        /// The pattern.
-        range: RangeId,
         /// The constructor; `None` for a tuple.
         name: Option<Name>,
         /// The number of fields.
@@ -175,31 +148,15 @@ pub enum Finding {
     },
     /// A pattern that does not match the type of the value.
     PatternType {
-        /// The pattern.
-        range: RangeId,
         /// The type of the pattern.
         pattern: Type,
         /// The type of the matched value.
         scrutinee: Type,
     },
-    /// Values that no arm of a total `match` matches.
-    NotExhaustive {
-        /// The `match`.
-        expr: ExprId,
-        /// Patterns for these values.
-        missing: Vec<String>,
-    },
-    /// An unreachable arm.
-    Unreachable {
-        /// The `match`.
-        expr: ExprId,
-        /// The arm.
-        arm: usize,
-    },
+    /// Values that no arm of a total `match` matches, as patterns.
+    NotExhaustive(Vec<String>),
     /// A call with the wrong number of type arguments.
     TypeArgs {
-        /// The call.
-        call: ExprId,
         /// The number of type parameters.
         expected: usize,
         /// The number of type arguments.
@@ -207,36 +164,53 @@ pub enum Finding {
     },
     /// A type argument of the wrong kind.
     TypeArgKind {
-        /// The call.
-        call: ExprId,
         /// The index of the type argument.
         index: usize,
         /// The kind of the type parameter.
         expected: types::Kind,
     },
-    /// A `where` clause names a relation that does not exist.
-    UnknownRelation {
-        /// The name in the text.
-        range: RangeId,
-        /// The name.
-        name: SmolStr,
-    },
-    /// A reference to a missing entry of the metadata section.
+}
+
+/// A name that refers to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnresolvedName {
+    /// Neither an operator nor a constructor.
+    Operator(Name),
+    /// A global that the module does not define.
+    Global(Name),
+    /// A constructor of a pattern.
+    Constructor(Name),
+    /// An entry of the metadata section, such as `meta[relay.Constant][0]`.
     Metadata {
-        /// The use.
-        expr: ExprId,
         /// `relay.Constant`
         key: SmolStr,
         /// `0`
         index: u32,
-        /// True if the module has a section.
-        section: bool,
     },
+}
+
+/// A finding that is no error of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// The type relation of a call is undecided, but the type is known from an annotation.
+    Undecided(Box<Reason>),
+    /// The type relation of a call holds, but its operator cannot compute it.
+    Uncomputable(Box<Reason>),
+    /// An operator without a type relation.
+    NoRule(&'static Operator),
+    /// An unreachable arm.
+    Unreachable,
     /// A constant without a type comment in a module without a metadata section.
-    UntypedConstant {
-        /// The use.
-        expr: ExprId,
-    },
+    UntypedConstant,
+}
+
+/// A limit on types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeLimit {
+    /// The size or the depth of a type.
+    Size,
+    /// The number of type parameters and relations of a polymorphic type, of which this one has too many.
+    Parameters(usize),
 }
 
 /// The reason why two types must be equal.
@@ -294,60 +268,174 @@ pub enum Mismatch {
     },
 }
 
+impl FindingSubject {
+    /// Returns the expression that is the subject, or whose callee is.
+    pub fn expr(self, unit: &Unit) -> Option<ExprId> {
+        match self {
+            FindingSubject::Value(expr)
+            | FindingSubject::Call(expr)
+            | FindingSubject::Expr(expr)
+            | FindingSubject::Callee(expr) => Some(expr),
+            FindingSubject::Statement => unit.root,
+            FindingSubject::Binder(_) | FindingSubject::Pattern(_) => None,
+        }
+    }
+}
+
+impl Mismatch {
+    fn subject(self) -> FindingSubject {
+        match self {
+            Mismatch::Result { value, .. } => FindingSubject::Value(value),
+            Mismatch::Argument { call, .. } => FindingSubject::Call(call),
+            Mismatch::Annotation { .. }
+            | Mismatch::Branches { .. }
+            | Mismatch::Arm { .. }
+            | Mismatch::Pattern { .. }
+            | Mismatch::Reference { .. }
+            | Mismatch::Write { .. } => FindingSubject::Statement,
+        }
+    }
+
+    fn depends_on(self) -> DependsOn {
+        match self {
+            Mismatch::Annotation { value, .. } | Mismatch::Write { value } => {
+                DependsOn::Value(value)
+            }
+            Mismatch::Reference { reference } => DependsOn::Value(reference),
+            Mismatch::Result { value, .. } => DependsOn::Body(value),
+            Mismatch::Argument { call, .. } => DependsOn::Call(call),
+            Mismatch::Branches { then, otherwise } => DependsOn::Values(then, otherwise),
+            Mismatch::Arm { expr, .. } => DependsOn::Operands(expr),
+            Mismatch::Pattern { .. } => DependsOn::Matched,
+        }
+    }
+}
+
 impl Finding {
+    /// Creates a finding about an expression that follows from the types of its operands.
+    pub(super) fn of_operands(expr: ExprId, kind: FindingKind) -> Finding {
+        let (subject, depends_on) = (FindingSubject::Value(expr), DependsOn::Operands(expr));
+        Finding { subject, depends_on, kind }
+    }
+
+    /// Creates a finding about the type of an expression that follows from the types of its operands.
+    /// Nothing is wrong with the value itself.
+    pub(super) fn of_type(expr: ExprId, kind: FindingKind) -> Finding {
+        let (subject, depends_on) = (FindingSubject::Expr(expr), DependsOn::Operands(expr));
+        Finding { subject, depends_on, kind }
+    }
+
+    /// Creates a finding that follows from the text of its subject.
+    pub(super) fn of_text(subject: FindingSubject, kind: FindingKind) -> Finding {
+        Finding { subject, depends_on: DependsOn::Text, kind }
+    }
+
+    /// Creates a finding about the callee of a call, which follows from the types of the call.
+    pub(super) fn of_callee(call: ExprId, kind: FindingKind) -> Finding {
+        let (subject, depends_on) = (FindingSubject::Callee(call), DependsOn::Operands(call));
+        Finding { subject, depends_on, kind }
+    }
+
+    /// Creates the finding of a call of a value that is not a function.
+    pub(super) fn not_callable(call: ExprId, ty: Type) -> Finding {
+        let (subject, depends_on) = (FindingSubject::Call(call), DependsOn::Call(call));
+        Finding { subject, depends_on, kind: FindingKind::NotCallable(ty) }
+    }
+
+    /// Creates the finding of a call with the wrong number of arguments.
+    pub(super) fn arity(call: ExprId, expected: usize, found: usize) -> Finding {
+        let (subject, depends_on) = (FindingSubject::Call(call), DependsOn::ArgumentCount(call));
+        Finding { subject, depends_on, kind: FindingKind::Arity { expected, found } }
+    }
+
+    /// Creates a finding about a pattern, which follows from the type of the matched value.
+    pub(super) fn of_pattern(range: RangeId, kind: FindingKind) -> Finding {
+        let (subject, depends_on) = (FindingSubject::Pattern(range), DependsOn::Matched);
+        Finding { subject, depends_on, kind }
+    }
+
+    /// Creates the finding of two types that must be equal and are not.
+    pub(super) fn mismatch(
+        what: Mismatch,
+        found: Type,
+        expected: Type,
+        conflict: Box<Conflict>,
+    ) -> Finding {
+        let kind = FindingKind::Mismatch { what, found, expected, conflict };
+        Finding { subject: what.subject(), depends_on: what.depends_on(), kind }
+    }
+
+    /// Creates the finding of a use of a type with too many type parameters and relations.
+    pub(super) fn too_general(expr: ExprId, open: usize) -> Finding {
+        let kind = FindingKind::TooLarge(TypeLimit::Parameters(open));
+        Finding::of_text(FindingSubject::Expr(expr), kind)
+    }
+
     /// Makes the types in a finding independent of the table: literals get their decided data
     /// types, and unknown types become the error type.
     pub(super) fn freeze(&mut self, table: &Table) {
-        let freeze = |ty: &mut Type| {
-            if ty.is_closed() {
-                return;
+        // The data type that would fit is not the default one of numbers alone.
+        let is_class = matches!(&self.kind, FindingKind::Mismatch { conflict, .. }
+            if matches!(conflict.kind, ConflictKind::Class(_)));
+        self.kind.for_each_type(&mut |ty| {
+            if is_class {
+                *ty = ty.for_message();
+            } else if !ty.is_closed() {
+                *ty = map_leaves(ty, &mut |leaf| match leaf {
+                    Type::OpenTensor(open) => table.known_dtype(open),
+                    other => other.clone(),
+                })
+                .for_message();
             }
-            *ty = map_leaves(ty, &mut |leaf| match leaf {
-                Type::OpenTensor(open) => table.known_dtype(open),
-                other => other.clone(),
-            })
-            .for_message();
-        };
-        match self {
-            Finding::Mismatch { found, expected, conflict, .. } => {
-                [found, expected, &mut conflict.left, &mut conflict.right]
-                    .into_iter()
-                    .for_each(freeze);
-            }
-            Finding::Condition { ty, .. }
-            | Finding::NotCallable { ty, .. }
-            | Finding::HigherRank { ty, .. }
-            | Finding::Projection { ty, .. } => freeze(ty),
-            Finding::Unproven { constraint, .. } => {
-                constraint.args.iter_mut().for_each(freeze);
-            }
-            Finding::PatternType { pattern, scrutinee, .. } => {
-                [pattern, scrutinee].into_iter().for_each(freeze);
-            }
-            _ => {}
-        }
+        });
     }
 
     /// Returns true for an unresolved name, which is an error even in unused code.
     pub fn is_unresolved_name(&self) -> bool {
-        matches!(
-            self,
-            Finding::UnknownName { .. }
-                | Finding::UnknownGlobal { .. }
-                | Finding::UnknownConstructor { .. }
-                | Finding::Metadata { .. }
-        )
+        matches!(self.kind, FindingKind::Unresolved(_))
     }
 
     /// Returns true if the finding is an error of the program, as opposed to a limit of inference.
     pub fn is_error(&self) -> bool {
-        !matches!(
-            self,
-            Finding::Undecided { .. }
-                | Finding::Uncomputable { .. }
-                | Finding::NoRule { .. }
-                | Finding::Unreachable { .. }
-                | Finding::UntypedConstant { .. }
-        )
+        !matches!(self.kind, FindingKind::Remark(_))
+    }
+
+    /// Returns true if a pattern of `found` is ill-typed. Whether its arms are exhaustive means nothing then.
+    pub(crate) fn is_in_pattern_of(&self, found: &Match) -> bool {
+        matches!(self.subject, FindingSubject::Pattern(range)
+            if self.is_error() && found.has_pattern(range))
+    }
+}
+
+impl FindingKind {
+    fn for_each_type(&mut self, visit: &mut dyn FnMut(&mut Type)) {
+        use FindingKind::*;
+        match self {
+            Mismatch { found, expected, conflict, .. } => {
+                let conflict = [&mut conflict.left, &mut conflict.right];
+                [found, expected].into_iter().chain(conflict).for_each(visit);
+            }
+            Condition(ty) | NotCallable(ty) | HigherRank(ty) | Projection { ty, .. } => visit(ty),
+            Unproven(constraint) => constraint.args.iter_mut().for_each(visit),
+            PatternType { pattern, scrutinee } => {
+                [pattern, scrutinee].into_iter().for_each(visit);
+            }
+            Unresolved(_)
+            | Remark(_)
+            | Relation { .. }
+            | Unknown { .. }
+            | UnknownVariable
+            | Open
+            | SelfApplication
+            | TooLarge(_)
+            | Budget
+            | NumberRange { .. }
+            | Arity { .. }
+            | ValueAttributes { .. }
+            | PatternArity { .. }
+            | NotExhaustive(_)
+            | TypeArgs { .. }
+            | TypeArgKind { .. } => {}
+        }
     }
 }

@@ -4,26 +4,38 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use types::{
-    Constraint, DTypeTerm, Level, NodeId, Param, PolyType, RelationId, Resolver, State, Type,
+    Constraint, DTypeTerm, Flags, Level, NodeId, Param, PolyType, RelationId, Resolver, State, Type,
 };
 
 use super::{
-    Finding, Infer, Inference, Instance, Memo, Numeric, OpenUnit, UnitRef, UnitTypes,
-    constants::ConstantBinding, results::Assumptions,
+    Finding, FindingKind, FindingSubject, Infer, Inference, Instance, Memo, MetaEntry, Numeric,
+    OpenUnit, Remark, TypeLimit, UnitRef, UnitTypes, constants::ConstantBinding, env::ModuleData,
+    results::Assumptions,
 };
 use crate::{body::*, scope::Scopes};
+
+/// Returns the type of a constant if its comment says all sizes, and the metadata section does not contradict it.
+fn known_type(module: &ModuleData, meta: &MetaRef) -> Option<Type> {
+    let claimed =
+        meta.claimed.clone().filter(|ty| ty.is_closed() && !ty.flags().has(Flags::ANY))?;
+    match module.entry(|section| section.constant_type(&meta.key, meta.index)) {
+        MetaEntry::Found(ty) => (ty == claimed).then_some(ty),
+        MetaEntry::NoSection => Some(claimed),
+        MetaEntry::Missing | MetaEntry::Wrong => None,
+    }
+}
 
 impl Infer<'_> {
     /// Closes the open batch: decides what is still open, and freezes the types.
     pub(super) fn close(&mut self, last: bool) {
-        if self.open.is_empty() {
+        if self.batch.units.is_empty() {
             return;
         }
         if last && !self.whole && !self.env.strict() {
             self.generalise_result();
         }
         self.decide_constants();
-        let constants = std::mem::take(&mut self.constants);
+        let constants = std::mem::take(&mut self.batch.constants);
         let constants = constants.bindings();
         let shown: Vec<Vec<Param>> =
             constants.iter().map(|constant| constant.decide(&mut self.solver.table)).collect();
@@ -39,9 +51,10 @@ impl Infer<'_> {
             self.report_open();
         }
         self.entangled |= self.solver.table.is_entangled();
-        let alone = self.open.len() == 1;
-        let generalised = std::mem::take(&mut self.generalised);
-        let mut open = std::mem::take(&mut self.open);
+        self.record_classes();
+        let alone = self.batch.units.len() == 1;
+        let generalised = std::mem::take(&mut self.batch.generalised);
+        let mut open = std::mem::take(&mut self.batch.units);
         let table = &self.solver.table;
         let mut resolver = Resolver::new(table);
         for open in &mut open {
@@ -62,8 +75,18 @@ impl Infer<'_> {
                 ty.without_variables()
             };
             let numbered = open.exprs.iter().zip(0..);
-            let exprs: Box<[Type]> =
+            let mut exprs: Box<[Type]> =
                 numbered.map(|(&node, i)| freeze(node, Some(ExprId(i)))).collect();
+            for (ty, expr) in exprs.iter_mut().zip(&unit.exprs) {
+                // Relations let `?` stand for the sizes of other arguments. The weight of a grouped convolution over
+                // `?` channels has the sizes that its comment says, or those if it says `?`.
+                if let Expr::Meta(meta) = expr
+                    && ty.flags().has(Flags::ANY)
+                    && let Some(own) = known_type(self.env.module(), meta)
+                {
+                    *ty = own;
+                }
+            }
             let binders = open.binders.iter();
             let mut binders: Box<[Type]> =
                 binders.map(|node| node.map_or(Type::Error, |node| freeze(node, None))).collect();
@@ -82,15 +105,18 @@ impl Infer<'_> {
                 })
                 .collect();
             let mut findings = std::mem::take(&mut open.findings);
-            findings.extend(too_large.map(|expr| Finding::TypeTooLarge { expr }));
+            findings.extend(
+                too_large
+                    .map(|expr| Finding::of_type(expr, FindingKind::TooLarge(TypeLimit::Size))),
+            );
             findings.iter_mut().for_each(|finding| finding.freeze(table));
             numbers_out_of_range(unit, &exprs, &mut findings);
             let stale = self.printer.stale(unit, &exprs, &binders);
             let types = UnitTypes {
                 exprs,
                 binders,
-                findings,
-                stale,
+                findings: findings.into(),
+                stale: stale.into(),
                 inputs: std::mem::take(&mut open.inputs).into(),
                 alone,
                 open: is_open,
@@ -99,22 +125,12 @@ impl Infer<'_> {
                 numeric: freeze_numeric(open, schemes, &own, table, &self.numeric),
             };
             let (body, number) = (open.at.body as usize, open.at.unit.0);
-            if !types.is_plain() {
-                self.remarkable[body].push(number);
+            if types.has_findings() {
+                self.units_with_findings[body].push(number);
             }
             self.done[body][number as usize] = Some(Arc::new(types));
         }
-        self.open_at.clear();
-        self.imported.clear();
-        self.origins.clear();
-        self.globals.clear();
-        self.rigid.clear();
-        self.declared.clear();
-        self.given_up.clear();
-        self.given.clear();
-        self.first_relations.clear();
-        self.result = None;
-        self.reported = 0;
+        self.batch.clear();
         self.solver.clear();
     }
 
@@ -122,7 +138,7 @@ impl Infer<'_> {
     /// open: `def @empty() { Nil }`.
     fn generalise_result(&mut self) {
         let (body, _) = self.bodies[0];
-        let Some(result) = self.result.take() else { return };
+        let Some(result) = self.batch.result.take() else { return };
         self.solve_all();
         let Some(header) = body.header() else {
             if self.solver.table.signature_of(result).is_some() {
@@ -154,14 +170,15 @@ impl Infer<'_> {
         });
         let found = self.signatures.into_iter().zip(self.numeric).zip(self.weak);
         units
-            .zip(self.remarkable)
+            .zip(self.units_with_findings)
             .zip(self.bodies)
             .zip(found)
-            .map(|(((mut units, remarkable), (body, scopes)), found)| {
+            .map(|(((mut units, units_with_findings), (body, scopes)), found)| {
                 let ((signature, numeric), weak) = found;
                 let mut assumptions = Assumptions::default();
                 if is_alone {
-                    assumptions = Assumptions::spread(body, scopes, &mut units, &remarkable);
+                    assumptions =
+                        Assumptions::spread(body, scopes, &mut units, &units_with_findings);
                 }
                 let signature = signature.or_else(|| {
                     let known =
@@ -176,7 +193,7 @@ impl Infer<'_> {
                     let types = &units[unit as usize];
                     types.generalised || types.open
                 };
-                let generalised = remarkable.iter().any(is_general);
+                let generalised = units_with_findings.iter().any(is_general);
                 let names = match &signature {
                     Some(Type::Poly(poly)) => {
                         poly.params().iter().map(|p| p.name.clone()).collect()
@@ -191,7 +208,7 @@ impl Infer<'_> {
                     numeric,
                     weak,
                     assumptions,
-                    remarkable,
+                    units_with_findings,
                     names,
                 }
             })
@@ -201,7 +218,7 @@ impl Infer<'_> {
     /// Reports relations that failed or stayed undecided.
     fn report(&mut self) {
         let mut variables = None;
-        for index in self.reported..self.solver.entries().len() {
+        for index in self.batch.reported..self.solver.entries().len() {
             let id = RelationId(index as u32);
             let entry = self.solver.entry(id);
             let origin = entry.origin;
@@ -209,20 +226,18 @@ impl Infer<'_> {
             let unknown = result.is_some_and(|node| self.solver.table.is_unknown(node));
             match entry.state.clone() {
                 State::Failed(reason) => {
-                    let (at, expr) = self.origins[origin as usize];
+                    let (at, expr) = self.batch.origins[origin as usize];
                     let finding = self.failed(id, at, expr, reason);
                     self.find_at(origin, |_| finding);
                 }
-                State::Undecided(reason) if unknown || self.given_up.contains(&id) => {
+                State::Undecided(reason) if unknown || self.batch.given_up.contains(&id) => {
                     self.give_up(result);
-                    self.find_at(origin, |expr| Finding::Unknown {
-                        expr,
-                        argument: None,
-                        reason: Some(reason),
-                    });
+                    let kind = FindingKind::Unknown { argument: None, reason: Some(reason) };
+                    self.find_at(origin, |expr| Finding::of_operands(expr, kind));
                 }
                 State::Undecided(reason) => {
-                    self.find_at(origin, |expr| Finding::Undecided { expr, reason });
+                    let kind = FindingKind::Remark(Remark::Undecided(reason));
+                    self.find_at(origin, |expr| Finding::of_operands(expr, kind));
                 }
                 // A relation of an instance may concern a part that is not used: `%p.1` of a pair
                 // of a function and a number.
@@ -235,16 +250,17 @@ impl Infer<'_> {
                 State::Waiting | State::Solved | State::Silent => {}
             }
         }
-        self.reported = self.solver.entries().len();
+        self.batch.reported = self.solver.entries().len();
         for (id, reason) in self.solver.take_caveats() {
             let origin = self.solver.entry(id).origin;
-            self.find_at(origin, |expr| Finding::Uncomputable { expr, reason });
+            let kind = FindingKind::Remark(Remark::Uncomputable(reason));
+            self.find_at(origin, |expr| Finding::of_operands(expr, kind));
         }
     }
 
     /// Returns true if a relation came from a variable that is not called.
     fn is_of_unused_part(&self, origin: u32) -> bool {
-        let (at, expr) = self.origins[origin as usize];
+        let (at, expr) = self.batch.origins[origin as usize];
         let expr = self.unit(at).exprs.get(expr.index());
         matches!(expr, Some(Expr::Bound(_) | Expr::Free(_) | Expr::Dotted { .. } | Expr::Global(_)))
     }
@@ -253,7 +269,7 @@ impl Infer<'_> {
     /// function.
     fn needs_parameter(&self, id: RelationId) -> bool {
         let types = self.solver.arg_types(id);
-        let is_written = self.given.contains(&id);
+        let is_written = self.batch.given.contains(&id);
         !self.env.strict() && !is_written && types.iter().any(|ty| matches!(ty, Type::Param(_)))
     }
 
@@ -266,13 +282,13 @@ impl Infer<'_> {
         self.solver.release(id);
         self.give_up(result);
         let constraint = Constraint { relation, args };
-        self.find_at(origin, |expr| Finding::Unproven { expr, constraint });
+        self.find_at(origin, |expr| Finding::of_type(expr, FindingKind::Unproven(constraint)));
     }
 
     /// Reports expressions that TVM infers no type for. TVM accepts a list of an unknown type.
     fn report_open(&mut self) {
-        for open in 0..self.open.len() {
-            let unit = self.unit(self.open[open].at);
+        for open in 0..self.batch.units.len() {
+            let unit = self.unit(self.batch.units[open].at);
             // Variables are reported before their uses, values before their bindings.
             let is_value = |kind| matches!(kind, BinderKind::Let | BinderKind::Graph);
             let variables: Vec<BinderId> = (0..unit.binders.len() as u32)
@@ -280,17 +296,20 @@ impl Infer<'_> {
                 .filter(|&binder| !is_value(unit.binder(binder).kind))
                 .collect();
             for binder in variables {
-                if let Some(node) = self.open[open].binders[binder.index()]
+                if let Some(node) = self.batch.units[open].binders[binder.index()]
                     && self.solver.table.is_unknown(node)
                 {
-                    self.open[open].findings.push(Finding::OpenVariable(binder));
+                    let subject = FindingSubject::Binder(binder);
+                    let finding = Finding::of_text(subject, FindingKind::Open);
+                    self.batch.units[open].findings.push(finding);
                     self.solver.table.set_error(node);
                 }
             }
-            for index in 0..self.open[open].exprs.len() {
-                let (expr, node) = (ExprId(index as u32), self.open[open].exprs[index]);
+            for index in 0..self.batch.units[open].exprs.len() {
+                let (expr, node) = (ExprId(index as u32), self.batch.units[open].exprs[index]);
                 if !unit.expr(expr).is_step() && self.solver.table.is_unknown(node) {
-                    self.open[open].findings.push(Finding::OpenExpr(expr));
+                    let finding = Finding::of_text(FindingSubject::Expr(expr), FindingKind::Open);
+                    self.batch.units[open].findings.push(finding);
                     self.solver.table.set_error(node);
                 }
             }
@@ -313,22 +332,21 @@ impl Infer<'_> {
                 let node = inputs[argument];
                 match variables.get(&self.solver.table.find(node)) {
                     Some(&(open, binder)) => {
-                        self.open[open].findings.push(Finding::UnknownVariable(binder));
+                        let subject = FindingSubject::Binder(binder);
+                        let finding = Finding::of_text(subject, FindingKind::UnknownVariable);
+                        self.batch.units[open].findings.push(finding);
                     }
-                    None => self.find_at(origin, |expr| Finding::Unknown {
-                        expr,
-                        argument: Some(argument),
-                        reason: None,
-                    }),
+                    None => {
+                        let argument = Some(argument);
+                        let kind = FindingKind::Unknown { argument, reason: None };
+                        self.find_at(origin, |expr| Finding::of_operands(expr, kind));
+                    }
                 }
                 self.give_up(Some(node));
             }
             None => {
-                self.find_at(origin, |expr| Finding::Unknown {
-                    expr,
-                    argument: None,
-                    reason: None,
-                });
+                let kind = FindingKind::Unknown { argument: None, reason: None };
+                self.find_at(origin, |expr| Finding::of_operands(expr, kind));
             }
         }
         self.give_up(Some(result));
@@ -339,7 +357,7 @@ impl Infer<'_> {
     /// node.
     fn variables_without_types(&self) -> FxHashMap<NodeId, (usize, BinderId)> {
         let mut found = FxHashMap::default();
-        for (i, open) in self.open.iter().enumerate() {
+        for (i, open) in self.batch.units.iter().enumerate() {
             let unit = self.unit(open.at);
             for (number, (binder, node)) in (0..).zip(unit.binders.iter().zip(&open.binders)) {
                 let bare = matches!(binder.kind, BinderKind::Param | BinderKind::Free)
@@ -360,11 +378,11 @@ impl Infer<'_> {
 
     /// Adds a finding to the unit that a relation originates from.
     pub(super) fn find_at(&mut self, origin: u32, finding: impl FnOnce(ExprId) -> Finding) {
-        let (at, expr) = self.origins[origin as usize];
-        if let Some(&open) = self.open_at.get(&at) {
+        let (at, expr) = self.batch.origins[origin as usize];
+        if let Some(&open) = self.batch.indices.get(&at) {
             // A relation of a header has no expression, and is reported at the calls.
             if expr.index() < self.unit(at).exprs.len() {
-                self.open[open].findings.push(finding(expr));
+                self.batch.units[open].findings.push(finding(expr));
             }
         }
     }
@@ -404,7 +422,7 @@ fn freeze_numeric(
     table: &types::Table,
     members: &[Vec<Param>],
 ) -> Option<Box<Numeric>> {
-    let mut uses = Vec::new();
+    let mut uses: Vec<(ExprId, Vec<DTypeTerm>)> = Vec::new();
     for (expr, instance) in std::mem::take(&mut open.instances) {
         let dtypes: Vec<DTypeTerm> = match instance {
             Instance::DTypes(dtypes) => {
@@ -421,17 +439,26 @@ fn freeze_numeric(
                 members[number].iter().cloned().map(DTypeTerm::Param).collect()
             }
         };
-        if !dtypes.is_empty() {
-            uses.push((expr, dtypes));
+        match uses.last_mut() {
+            // A use of a member of the group decides the written type parameters, which come first.
+            Some((last, known)) if *last == expr => {
+                known.iter_mut().zip(dtypes).for_each(|(known, dtype)| *known = dtype);
+            }
+            _ if dtypes.is_empty() => {}
+            _ => uses.push((expr, dtypes)),
         }
     }
     let binders = std::mem::take(&mut open.numeric);
+    let functions = std::mem::take(&mut open.functions);
     let literals = std::mem::take(&mut open.constants);
     // Later statements see the schemes: otherwise `let %e = Nil;` would have the type of its uses
     // in the same batch.
-    let is_empty =
-        uses.is_empty() && binders.is_empty() && literals.is_empty() && schemes.is_empty();
-    (!is_empty).then(|| Box::new(Numeric { uses, binders, literals, schemes }))
+    let is_empty = uses.is_empty()
+        && binders.is_empty()
+        && functions.is_empty()
+        && literals.is_empty()
+        && schemes.is_empty();
+    (!is_empty).then(|| Box::new(Numeric { uses, binders, functions, literals, schemes }))
 }
 
 /// Reports literals without suffix whose value is out of the range of the inferred data type.
@@ -440,15 +467,12 @@ fn numbers_out_of_range(unit: &Unit, exprs: &[Type], findings: &mut Vec<Finding>
         return;
     }
     for (expr, (data, ty)) in (0..).zip(unit.exprs.iter().zip(exprs)) {
-        if let Expr::Literal(Literal::Int { value, dtype: None }) = data
+        if let Expr::Literal(Literal::Int { value, dtype: None, .. }) = data
             && let Some(tensor) = ty.as_tensor()
             && !tensor.dtype.can_represent(*value)
         {
-            findings.push(Finding::NumberRange {
-                expr: ExprId(expr),
-                value: *value,
-                dtype: tensor.dtype,
-            });
+            let kind = FindingKind::NumberRange { value: *value, dtype: tensor.dtype };
+            findings.push(Finding::of_text(FindingSubject::Expr(ExprId(expr)), kind));
         }
     }
 }

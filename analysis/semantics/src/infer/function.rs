@@ -2,12 +2,15 @@
 
 use smallvec::SmallVec;
 use types::{
-    DTypeTerm, Dim, Flags, Kind, NodeId, Param, PolyType, RelationId, Resolver, ShapeTerm, State,
-    Symbol, Type,
+    DTypeClass, DTypeTerm, Dim, Flags, Kind, Level, NodeId, Param, PolyType, Relation, RelationId,
+    RelationKey, Resolver, State, Symbol, Type, TypeParam,
 };
 
-use super::{Finding, GroupSignature, Infer, Mismatch, UnitRef};
-use crate::body::*;
+use super::{
+    Finding, FindingKind, GroupSignature, Infer, Mismatch, UnitRef,
+    learned::{Declarer, mentions},
+};
+use crate::{body::*, relations};
 
 /// A function with its declared type, before its body is inferred.
 pub(super) struct Declared {
@@ -23,6 +26,32 @@ pub(super) fn is_complete(function: &Function, unit: &Unit) -> bool {
     function.ret.as_ref().is_some_and(Type::is_closed) && function.params.iter().all(annotated)
 }
 
+/// Returns the parameters for the data types of literals.
+pub(super) fn numeric(params: &[Param]) -> Vec<Param> {
+    let is_numeric = |param: &&Param| {
+        param.kind() == Kind::BaseType && param.declared().class != DTypeClass::Any
+    };
+    params.iter().filter(is_numeric).cloned().collect()
+}
+
+/// Returns true if two relations have one rule and the same attributes: those of `add` and
+/// `subtract`.
+fn is_same_relation(a: &Relation, b: &Relation) -> bool {
+    a.name == b.name && (a.attrs == b.attrs || a.attrs.values() == b.attrs.values())
+}
+
+/// Returns true if a type is that of a `where` clause, or may become it: the number in `%x + 1` has
+/// the data type `b` of a `Broadcast(t1, Tensor[(), b], t2)`.
+fn is_met_by(ty: &Type, given: &Type) -> bool {
+    match (ty, given) {
+        (Type::OpenTensor(open), Type::OpenTensor(given)) => {
+            open.shape == given.shape
+                && (open.dtype == given.dtype || matches!(open.dtype, DTypeTerm::Var(_)))
+        }
+        _ => ty == given,
+    }
+}
+
 impl Infer<'_> {
     /// Imports an annotation, with fresh variables for its unknown parts.
     pub(super) fn import_written(&mut self, ty: &Type) -> NodeId {
@@ -33,7 +62,7 @@ impl Infer<'_> {
         }
         let mut ty = ty.clone();
         if flags.has(Flags::PARAM) {
-            ty = ty.rename_params(&mut |param| self.rigid.get(&param.id()).cloned());
+            ty = ty.rename_params(&mut |param| self.batch.rigid.get(&param.id()).cloned());
         }
         if flags.has(Flags::HOLE.or(Flags::SYMBOL)) {
             ty = self.fill(&ty);
@@ -120,21 +149,54 @@ impl Infer<'_> {
             None => self.solver.table.fresh(),
         };
         let own = self.own_params(header);
-        let node = self.function_node(&own, &params, ret);
+        let at = UnitRef { body: number as u32, unit: UnitId::HEADER };
+        let node = self.declared_node((at, None), &own, &params, ret);
         self.group[number] = Some(GroupSignature { params, ret, node });
     }
 
     /// Gives the type parameters of a definition unique identities in the table.
     fn enter_header(&mut self, number: usize, header: &Function) {
         for param in &header.type_params {
-            let own = param.with_id(param.id().of_definition(number as u32));
-            self.rigid.insert(param.id(), own);
+            let own = self.header_param(number, param);
+            self.open_class(UnitRef { body: number as u32, unit: UnitId::HEADER }, param, &own);
+            self.batch.rigid.insert(param.id(), own);
+        }
+    }
+
+    /// Returns a type parameter of the header of a definition in the table.
+    pub(super) fn header_param(&self, number: usize, param: &Param) -> Param {
+        let at = UnitRef { body: number as u32, unit: UnitId::HEADER };
+        let own = param.with_id(param.id().of_definition(number as u32));
+        own.with_class(self.class_of(at, param))
+    }
+
+    /// Returns the class of data types of a written type parameter, as far as it is known.
+    fn class_of(&self, at: UnitRef, param: &Param) -> DTypeClass {
+        self.learned.classes.get(&(at, param.id())).copied().unwrap_or(param.declared().class)
+    }
+
+    /// Lets the body of a function restrict the data types of its parameter `param`, which is `own`
+    /// in the table.
+    fn open_class(&mut self, at: UnitRef, param: &Param, own: &Param) {
+        if param.kind() == Kind::BaseType && !self.env.strict() {
+            self.solver.table.open_class(own);
+            self.batch.restrictable.push((at, param.id(), own.clone()));
+        }
+    }
+
+    /// Records the classes of data types that the open batch has found.
+    pub(super) fn record_classes(&mut self) {
+        for (at, id, own) in std::mem::take(&mut self.batch.restrictable) {
+            let class = self.solver.table.class_of(&own);
+            if class != DTypeClass::Any {
+                self.found.classes.insert((at, id), class);
+            }
         }
     }
 
     /// Returns the type parameters of a function in the table.
     pub(super) fn own_params(&self, function: &Function) -> Vec<Param> {
-        let own = |param: &Param| self.rigid.get(&param.id()).unwrap_or(param).clone();
+        let own = |param: &Param| self.batch.rigid.get(&param.id()).unwrap_or(param).clone();
         function.type_params.iter().map(own).collect()
     }
 
@@ -150,6 +212,24 @@ impl Infer<'_> {
         self.solver.table.import(&PolyType::close(own, Vec::new(), &func))
     }
 
+    /// Returns the type of a function as far as it is known before its body.
+    fn declared_node(
+        &mut self,
+        declarer: Declarer,
+        own: &[Param],
+        params: &[NodeId],
+        ret: NodeId,
+    ) -> NodeId {
+        let func = self.solver.table.func(params.iter().copied(), ret);
+        let (hidden, constraints) = self.learned_constraints(declarer, own, func);
+        if constraints.is_empty() {
+            return self.function_node(own, params, ret);
+        }
+        let all = [own, &hidden].concat();
+        let func = self.solver.table.resolve(func);
+        self.solver.table.import(&PolyType::close(&all, constraints, &func))
+    }
+
     /// Unifies the tail expression of a definition with its declared result.
     pub(super) fn result(&mut self, at: UnitRef, value: ExprId) {
         let has_header = self.body(at).header().is_some();
@@ -160,7 +240,7 @@ impl Infer<'_> {
         if has_header || is_number {
             node = self.value(at, value);
         }
-        self.result = Some(node);
+        self.batch.result = Some(node);
         let expected = match &self.group[at.body as usize] {
             Some(signature) => signature.ret,
             None => match self.body(at).header().and_then(|header| header.ret.as_ref()) {
@@ -190,7 +270,7 @@ impl Infer<'_> {
         let node = if data.type_params.is_empty() {
             self.solver.table.fresh()
         } else {
-            self.enter_type_params(data);
+            self.enter_type_params(at, data);
             let params: SmallVec<[NodeId; 4]> =
                 data.params.iter().map(|&binder| self.annotated(at, binder)).collect();
             let ret = match &data.ret {
@@ -198,8 +278,8 @@ impl Infer<'_> {
                 None => self.solver.table.fresh(),
             };
             let own = self.own_params(data);
-            let node = self.function_node(&own, &params, ret);
-            self.declared.insert((at, function), Declared { params, ret });
+            let node = self.declared_node((at, Some(function)), &own, &params, ret);
+            self.batch.declared.insert((at, function), Declared { params, ret });
             node
         };
         self.set_binder(binder, node);
@@ -207,11 +287,14 @@ impl Infer<'_> {
     }
 
     /// Gives the type parameters of a function unique identities in the table.
-    fn enter_type_params(&mut self, function: &Function) {
+    fn enter_type_params(&mut self, at: UnitRef, function: &Function) {
         let strict = self.env.strict();
         for param in &function.type_params {
-            let own = self.solver.table.fresh_param(param.declared().clone(), !strict);
-            self.rigid.insert(param.id(), own);
+            let class = self.class_of(at, param);
+            let declared = TypeParam { class, ..param.declared().clone() };
+            let own = self.solver.table.fresh_param(declared, !strict);
+            self.open_class(at, param, &own);
+            self.batch.rigid.insert(param.id(), own);
         }
     }
 
@@ -224,13 +307,14 @@ impl Infer<'_> {
         self.effects.push(0);
         if !data.type_params.is_empty() {
             let first = self.solver.entries().len();
-            self.first_relations.insert((at, function), first);
+            self.batch.first_relations.insert((at, function), first);
         }
-        let declared = self.declared.get(&(at, function)).map(|declared| declared.params.clone());
+        let declared =
+            self.batch.declared.get(&(at, function)).map(|declared| declared.params.clone());
         let params = match declared {
             Some(params) => params,
             None => {
-                self.enter_type_params(data);
+                self.enter_type_params(at, data);
                 data.params.iter().map(|&binder| self.annotated(at, binder)).collect()
             }
         };
@@ -251,7 +335,7 @@ impl Infer<'_> {
             params.into_iter().map(|node| node.unwrap_or_else(|| self.error_node())).collect();
         let Some(body) = data.body else { return self.error_node() };
         let mut ret = self.value(at, body.result);
-        let declared = self.declared.remove(&(at, function));
+        let declared = self.batch.declared.remove(&(at, function));
         let what = Mismatch::Result { function: Some(function), value: body.result };
         if let Some(declared) = declared {
             self.unify_or_report(declared.ret, ret, what);
@@ -272,13 +356,20 @@ impl Infer<'_> {
         }
         self.solve_all();
         let own = self.own_params(data);
+        let numeric = numeric(&own);
+        if !numeric.is_empty() {
+            self.current().functions.push((function, numeric));
+        }
         if self.env.strict() {
             return self.function_node(&own, &params, ret);
         }
         self.use_given();
-        let first = self.first_relations.remove(&(at, function)).unwrap_or_default();
+        self.unify_equal_relations();
+        let first = self.batch.first_relations.remove(&(at, function)).unwrap_or_default();
         let relations = (first..self.solver.entries().len()).map(|id| RelationId(id as u32));
-        let kept = self.relations_over(relations.collect(), &own, is_complete(data, unit));
+        let mut kept = self.relations_over(relations.collect(), &own, is_complete(data, unit));
+        kept.extend(self.relations_over_sizes(first, &own));
+        kept.sort();
         let node = self.solver.table.func(params, ret);
         let ty = self.close_over(&own, &kept, node);
         self.release(&kept);
@@ -304,19 +395,12 @@ impl Infer<'_> {
             }
             let origin = entry.origin;
             let types = self.solver.arg_types(id);
-            let mut about = false;
-            for ty in &types {
-                let _same = ty.rename_params(&mut |param| {
-                    about |= own.contains(param);
-                    None
-                });
-            }
-            if !about {
+            if !types.iter().any(|ty| mentions(ty, own)) {
                 continue;
             }
             let needs_more = types.iter().any(|ty| matches!(ty, Type::Param(p) if own.contains(p)));
             // A relation of the `where` clause of a header has no expression.
-            let is_written = self.origins[origin as usize].1 == ExprId(u32::MAX);
+            let is_written = self.batch.origins[origin as usize].1 == ExprId(u32::MAX);
             if is_complete && needs_more && !is_written && !self.is_given(&types, id) {
                 self.report_unproven(id);
             } else {
@@ -328,14 +412,73 @@ impl Infer<'_> {
 
     /// Returns true if a `where` clause states the relation `id` over `types`.
     fn is_given(&self, types: &[Type], id: RelationId) -> bool {
-        let name = self.solver.entry(id).relation.name;
-        let is_written = |at: usize| {
-            let entry = &self.solver.entries()[at];
-            entry.relation.name == name
-                && self.given.contains(&RelationId(at as u32))
-                && self.solver.arg_types(RelationId(at as u32)) == types
-        };
-        self.given.iter().any(|given| is_written(given.0 as usize))
+        let relation = &self.solver.entry(id).relation;
+        self.batch.given.iter().any(|&given| {
+            is_same_relation(&self.solver.entry(given).relation, relation)
+                && self.solver.arg_types(given) == types
+        })
+    }
+
+    /// Adds a relation that is assumed to hold inside a function, because of its `where` clause.
+    fn assume(
+        &mut self,
+        at: UnitRef,
+        id: ExprId,
+        key: &RelationKey,
+        args: impl IntoIterator<Item = NodeId>,
+    ) {
+        let Some(solve) = relations::typing_rule(key) else { return };
+        let RelationKey { name, operator, attrs } = key.clone();
+        let names = operators::named(operator).map_or(&[][..], |operator| operator.args);
+        let given = self.relate(at, id, Relation { name, operator, solve, attrs }, args, names);
+        self.batch.given.push(given);
+    }
+
+    /// Unifies the type `found` of a value with a polymorphic annotation: it must have that type for
+    /// all its instances for which the relations of the `where` clause hold.
+    ///
+    /// `let %f: fn <t1, t2, t3>(t1, t2) -> t3 where Broadcast(t1, t2, t3) = add;`
+    pub(super) fn check_instance(
+        &mut self,
+        at: UnitRef,
+        (binder, value): (BinderId, ExprId),
+        level: Level,
+        poly: &PolyType,
+        found: NodeId,
+    ) {
+        let (params, rigid, constraints) = self.solver.table.skolemize(poly, level);
+        self.add_numeric(binder, numeric(&params));
+        for constraint in &constraints {
+            let args: Vec<NodeId> =
+                constraint.args.iter().map(|ty| self.solver.table.import(ty)).collect();
+            self.assume(at, value, &constraint.relation, args);
+        }
+        if !self.unify_or_report(rigid, found, Mismatch::Annotation { binder, value }) {
+            return;
+        }
+        self.solve_all();
+        self.use_given();
+        let all = (0..self.solver.entries().len()).map(|id| RelationId(id as u32));
+        for id in all.collect::<Vec<_>>() {
+            let entry = self.solver.entry(id);
+            let is_waiting = entry.state == State::Waiting;
+            if self.batch.given.contains(&id) || !is_waiting && entry.state != State::Solved {
+                continue;
+            }
+            let types = self.solver.arg_types(id);
+            if !types.iter().any(|ty| mentions(ty, &params)) {
+                continue;
+            }
+            let is_proven = match is_waiting {
+                true => self.is_given(&types, id),
+                false => self.is_given(&types, id) || !self.depends_on_sizes(id, &params),
+            };
+            if is_proven {
+                self.solver.release(id);
+            } else {
+                self.report_unproven(id);
+            }
+        }
     }
 
     /// Decides the results of operators from `where` clauses: relations are functional, so that
@@ -343,31 +486,39 @@ impl Infer<'_> {
     ///
     /// One pass is enough, because the result of a relation is an argument of later relations only.
     pub(super) fn use_given(&mut self) {
-        if self.given.is_empty() {
+        if self.batch.given.is_empty() {
             return;
         }
+        let mut used: Vec<RelationId> = Vec::new();
         for at in 0..self.solver.entries().len() {
             let id = RelationId(at as u32);
-            let entry = self.solver.entry(id);
-            let Some(&result) = entry.args.last() else { continue };
-            if entry.state != State::Waiting
-                || self.given.contains(&id)
-                || !self.solver.table.is_unknown(result)
-            {
+            if self.solver.entry(id).state != State::Waiting || self.batch.given.contains(&id) {
                 continue;
             }
-            let (name, types) = (self.solver.entry(id).relation.name, self.solver.arg_types(id));
-            let inputs = &types[..types.len() - 1];
-            let found = self.given.iter().find_map(|&given| {
-                let entry = self.solver.entry(given);
-                let types = self.solver.arg_types(given);
-                let is_same = entry.relation.name == name
-                    && types.split_last().is_some_and(|(_, given)| given == inputs);
-                entry.args.last().copied().filter(|_| is_same)
-            });
-            if let Some(found) = found
-                && self.solver.table.unify(result, found).is_ok()
-            {
+            let types = self.solver.arg_types(id);
+            let Some((result, inputs)) = types.split_last() else { continue };
+            let fits = |&given: &RelationId| {
+                let relation = &self.solver.entry(given).relation;
+                is_same_relation(relation, &self.solver.entry(id).relation) && {
+                    let types = self.solver.arg_types(given);
+                    let all = types.iter().zip(inputs);
+                    types.len() == inputs.len() + 1 && all.into_iter().all(|(a, b)| is_met_by(b, a))
+                }
+            };
+            let is_open = inputs.iter().any(|ty| !ty.is_closed());
+            if !is_open && !matches!(result, Type::Var(_)) {
+                continue;
+            }
+            // The relations of a displayed type are in the order of the calls.
+            let mut fitting: Vec<RelationId> =
+                self.batch.given.iter().copied().filter(fits).collect();
+            fitting.sort_by_key(|given| is_open && used.contains(given));
+            let Some(&given) = fitting.first() else { continue };
+            used.push(given);
+            let pairs = self.solver.entry(id).args.clone().into_iter();
+            let pairs: Vec<(NodeId, NodeId)> =
+                pairs.zip(self.solver.entry(given).args.clone()).collect();
+            if pairs.into_iter().all(|(a, b)| self.solver.table.unify(a, b).is_ok()) {
                 self.solve();
             }
         }
@@ -383,58 +534,46 @@ impl Infer<'_> {
         ret: NodeId,
     ) {
         for relation in &function.relations {
-            let Some(operator) = operators::by_relation(&relation.name) else {
-                let (range, name) = (relation.range, relation.name.clone());
-                self.find(Finding::UnknownRelation { range, name });
-                continue;
-            };
-            let Some(solver_relation) = operator.plain_relation() else { continue };
             let args: Vec<NodeId> = match &relation.args {
                 Some(args) => args.iter().map(|ty| self.import_written(ty)).collect(),
                 None => params.iter().copied().chain([ret]).collect(),
             };
-            let given = self.relate(at, id, solver_relation, args, operator.args);
-            self.given.push(given);
+            self.assume(at, id, &relation.relation, args);
         }
     }
 
-    /// Returns the type arguments of a call, one for each parameter of `poly`, with fresh variables
-    /// for those left out.
+    /// Returns the type arguments of a call, one for each declared parameter of `poly`, with fresh
+    /// variables for wrong ones. If none are written, all are inferred.
     pub(super) fn type_args(
         &mut self,
         call: ExprId,
         poly: &PolyType,
-        written: &[TypeArg],
+        written: &[Type],
     ) -> Vec<types::TypeArg> {
         let params = poly.params();
-        if written.len() > params.len() {
-            self.find(Finding::TypeArgs { call, expected: params.len(), found: written.len() });
+        let expected = params.iter().filter(|param| !param.inferred).count();
+        if written.len() != expected && !written.is_empty() {
+            let kind = FindingKind::TypeArgs { expected, found: written.len() };
+            self.find(Finding::of_callee(call, kind));
         }
+        let declared = params.iter().filter(|param| !param.inferred);
+        // Arguments in the wrong order are one mistake.
+        let mut is_reported = written.len() != expected;
         let mut args = Vec::with_capacity(written.len());
-        for (index, (param, written)) in params.iter().zip(written).enumerate() {
-            args.push(match (param.kind, written) {
-                (Kind::Type, TypeArg::Type(ty)) => {
-                    let node = self.import_written(ty);
-                    types::TypeArg::Type(self.solver.table.resolve(node))
+        for (index, (param, written)) in declared.zip(written).enumerate() {
+            // `_` leaves the argument to inference.
+            let is_open = matches!(written, Type::Hole | Type::Error);
+            let node = self.import_written(written);
+            let arg = self.solver.table.resolve(node).as_argument(param.kind).filter(|_| !is_open);
+            // A data type parameter that is passed on has the restrictions of this one.
+            let arg = arg.filter(|arg| self.solver.table.admits(arg, param.class));
+            args.push(arg.unwrap_or_else(|| {
+                if !is_open && !std::mem::replace(&mut is_reported, true) {
+                    let kind = FindingKind::TypeArgKind { index, expected: param.kind };
+                    self.find(Finding::of_callee(call, kind));
                 }
-                (Kind::Shape, TypeArg::Shape(dims)) => {
-                    types::TypeArg::Shape(ShapeTerm::Dims(dims.iter().cloned().collect()))
-                }
-                (Kind::BaseType, TypeArg::Type(Type::Tensor(t))) if t.rank() == 0 => {
-                    types::TypeArg::DType(DTypeTerm::Known(t.dtype))
-                }
-                (Kind::ShapeVar, TypeArg::Shape(dims)) if dims.len() == 1 => {
-                    types::TypeArg::Dim(dims[0].clone())
-                }
-                // `()` is a type, and also the shape of a scalar.
-                (Kind::Shape, TypeArg::Type(Type::Tuple(fields))) if fields.is_empty() => {
-                    types::TypeArg::Shape(ShapeTerm::Dims(types::Shape::default()))
-                }
-                (expected, _) => {
-                    self.find(Finding::TypeArgKind { call, index, expected });
-                    self.solver.table.open_param(param)
-                }
-            });
+                self.solver.table.open_param(param)
+            }));
         }
         args
     }

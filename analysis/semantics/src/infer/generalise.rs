@@ -11,11 +11,13 @@
 //! would allow writes and reads at different types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use types::{
-    Constraint, DTypeClass, Kind, Level, NodeId, Param, PolyType, RelationId, Type, Var, Vars,
-};
+use types::{Constraint, Kind, Level, NodeId, Param, PolyType, RelationId, Type, Var, Vars};
 
-use super::{Finding, Infer, UnitRef, constants::ConstantBinding, function::is_complete};
+use super::{
+    Finding, Infer, UnitRef,
+    constants::ConstantBinding,
+    function::{is_complete, numeric},
+};
 use crate::body::*;
 
 /// The maximum total number of shared relations in the types of a group, each of which contains all
@@ -57,17 +59,19 @@ impl Infer<'_> {
             self.solver.lower_determined(vars, level);
         }
         if self.is_function(node) {
-            self.default_literals(&[node], level);
+            self.default_literals(&[node], &[], level);
         }
-        let Generalisation { vars, kept } = self.generalisation(&[node], level);
+        let Generalisation { vars, kept } = self.generalisation(node, &[], level);
         if vars.is_empty() {
             return node;
         }
-        self.generalised = true;
+        self.batch.generalised = true;
         let taken = self.names_in_scope(at);
         let params = self.name_params(&vars, &taken);
-        let ty = self.close_over(&params, &kept, node);
+        let needed = self.without_those_of_all_sizes(&kept, &params);
+        let ty = self.close_over(&params, &needed, node);
         self.release(&kept);
+        let kept = needed;
         let numeric = numeric(&params);
         let unit = self.unit(at);
         let has_function = (start.0..=value.0).any(|i| matches!(unit.expr(ExprId(i)), Expr::Fn(_)));
@@ -84,18 +88,35 @@ impl Infer<'_> {
             let vars = vars.order().iter().copied().zip(params).collect();
             let (scheme, shown, exprs) = (ty.clone(), node, (start, value));
             let uses = Vec::new();
-            self.constants.push(ConstantBinding { at, binder, exprs, scheme, shown, vars, uses });
+            self.batch.constants.push(ConstantBinding {
+                at,
+                binder,
+                exprs,
+                scheme,
+                shown,
+                vars,
+                uses,
+            });
         }
-        if !numeric.is_empty() {
-            self.current().numeric.push((binder, numeric));
-        }
+        self.add_numeric(binder, numeric);
         self.solver.table.import(&ty)
+    }
+
+    /// Records that `params` of the type of a variable stand for data types of literals.
+    pub(super) fn add_numeric(&mut self, binder: BinderId, params: Vec<Param>) {
+        if params.is_empty() {
+            return;
+        }
+        match self.current().numeric.iter_mut().find(|(own, _)| *own == binder) {
+            Some((_, all)) => all.extend(params),
+            None => self.current().numeric.push((binder, params)),
+        }
     }
 
     /// Decides the types of constants from their uses.
     pub(super) fn decide_constants(&mut self) {
         // The type of a constant may decide the type of an earlier one.
-        for constant in self.constants.bindings().iter().rev() {
+        for constant in self.batch.constants.bindings().iter().rev() {
             constant.decide_from_uses(&mut self.solver.table);
         }
     }
@@ -103,7 +124,7 @@ impl Infer<'_> {
     /// Returns true if the types of all constants are decided.
     pub(super) fn has_decided_constants(&mut self) -> bool {
         // The last one is the most likely to be undecided.
-        let mut constants = self.constants.bindings().iter().rev();
+        let mut constants = self.batch.constants.bindings().iter().rev();
         constants.all(|constant| constant.decide_from_uses(&mut self.solver.table))
     }
 
@@ -120,7 +141,7 @@ impl Infer<'_> {
                 if let Some(&result) = self.solver.entry(id).args.last()
                     && self.solver.table.is_unknown(result)
                 {
-                    self.given_up.insert(id);
+                    self.batch.given_up.insert(id);
                     self.solver.table.set_error(result);
                 }
             }
@@ -152,24 +173,23 @@ impl Infer<'_> {
     pub(super) fn generalise_members(&mut self, members: &[(usize, NodeId)], level: Level) {
         let nodes: Vec<NodeId> = members.iter().map(|(_, node)| *node).collect();
         self.use_given();
-        self.default_literals(&nodes, level);
+        let own: Vec<Vec<RelationId>> =
+            members.iter().map(|&(number, _)| self.relations_over_header(number)).collect();
+        self.default_literals(&nodes, &own.concat(), level);
         for &(number, node) in members {
             self.keep_weak(number, node, level);
         }
         self.limit_shared(&nodes, level);
-        let mut parts: Vec<Generalisation> =
-            nodes.iter().map(|&node| self.generalisation(&[node], level)).collect();
-        let stuck = self.solver.stuck().to_vec();
+        self.unify_equal_relations();
+        let mut parts: Vec<Generalisation> = nodes
+            .iter()
+            .zip(&own)
+            .map(|(&node, own)| self.generalisation(node, own, level))
+            .collect();
         for (&(number, _), part) in members.iter().zip(&mut parts) {
-            let own = self.header_params(number);
-            if !own.is_empty() && !stuck.is_empty() {
-                let body = self.bodies[number].0;
-                let complete = body.header().is_some_and(|h| is_complete(h, &body.units[0]));
-                let more = self.relations_over(stuck.clone(), &own, complete);
-                part.kept.extend(more);
-                part.kept.sort();
-                part.kept.dedup();
-            }
+            part.kept.extend(self.relations_over_sizes(0, &self.header_params(number)));
+            part.kept.sort();
+            part.kept.dedup();
         }
         let mut all = Vars::default();
         for part in &parts {
@@ -177,7 +197,7 @@ impl Infer<'_> {
                 all.add(var);
             });
         }
-        self.generalised |= !all.is_empty();
+        self.batch.generalised |= !all.is_empty();
         let mut taken = FxHashSet::default();
         for &(number, _) in members {
             let header = self.bodies[number].0.header();
@@ -185,25 +205,44 @@ impl Infer<'_> {
         }
         let params = self.name_params(&all, &taken);
         let params: FxHashMap<Var, Param> = all.order().iter().copied().zip(params).collect();
+        let recursive = self.recursive_members();
         for (&(number, node), part) in members.iter().zip(&parts) {
             let vars = part.vars.order().iter();
             let mut found: Vec<Param> = vars.filter_map(|var| params.get(var)).cloned().collect();
-            self.numeric[number] = numeric(&found);
+            let mut all = self.header_params(number);
+            self.numeric[number] = numeric(&all);
+            self.numeric[number].extend(numeric(&found));
             if members.len() > 1 {
                 self.add_foreign(number, node, &part.kept, &mut found);
                 found = renumbered(&found, &taken);
             }
-            let mut all = self.header_params(number);
             all.extend(found);
-            let ty = self.close_over(&all, &part.kept, node);
+            let kept = self.without_those_of_all_sizes(&part.kept, &all);
+            let ty = self.close_over(&all, &kept, node);
             if self.bodies[number].0.header().is_none()
                 && let Some((open, root)) = self.expression(number)
             {
-                self.open[open].exprs[root.index()] = self.solver.table.import(&ty);
+                self.batch.units[open].exprs[root.index()] = self.solver.table.import(&ty);
+            }
+            if recursive.contains(&number) {
+                let at = UnitRef { body: number as u32, unit: UnitId::HEADER };
+                self.learn_type((at, None), &ty);
             }
             self.signatures[number] = Some(ty);
         }
         parts.iter().for_each(|part| self.release(&part.kept));
+    }
+
+    /// Returns the relations of a definition that depend on the type parameters of its header.
+    fn relations_over_header(&mut self, number: usize) -> Vec<RelationId> {
+        let own = self.header_params(number);
+        if own.is_empty() {
+            return Vec::new();
+        }
+        let body = self.bodies[number].0;
+        let complete = body.header().is_some_and(|h| is_complete(h, &body.units[0]));
+        let all = (0..self.solver.entries().len()).map(|id| RelationId(id as u32));
+        self.relations_over(all.collect(), &own, complete)
     }
 
     /// Gives up the relations that the members of a group share if there are more than
@@ -220,7 +259,7 @@ impl Infer<'_> {
         }
         if let Some(&first) = kept.first() {
             let (origin, open) = (self.solver.entry(first).origin, kept.len());
-            self.find_at(origin, |expr| Finding::TooGeneral { expr, open });
+            self.find_at(origin, |expr| Finding::too_general(expr, open));
         }
         for &id in &kept {
             let result = self.solver.entry(id).args.last().copied();
@@ -249,7 +288,7 @@ impl Infer<'_> {
         let header = self.bodies[number].0.header();
         let params = header.into_iter().flat_map(|header| &header.type_params);
         match self.whole {
-            true => params.map(|p| p.with_id(p.id().of_definition(number as u32))).collect(),
+            true => params.map(|param| self.header_param(number, param)).collect(),
             false => params.cloned().collect(),
         }
     }
@@ -278,7 +317,7 @@ impl Infer<'_> {
 
     /// Returns the tail expression of a bare expression.
     fn expression(&self, number: usize) -> Option<(usize, ExprId)> {
-        self.open.iter().enumerate().find_map(|(open, unit)| {
+        self.batch.units.iter().enumerate().find_map(|(open, unit)| {
             let is_own = unit.at.body as usize == number;
             let data = self.unit(unit.at);
             let root = data.root.filter(|_| is_own && data.kind == UnitKind::Tail)?;
@@ -288,7 +327,7 @@ impl Infer<'_> {
 
     fn expression_root(&self, number: usize) -> Option<NodeId> {
         let (open, root) = self.expression(number)?;
-        Some(self.open[open].exprs[root.index()])
+        Some(self.batch.units[open].exprs[root.index()])
     }
 
     /// Keeps the value of a reference that a definition without parameters returns monomorphic for
@@ -311,15 +350,26 @@ impl Infer<'_> {
         }
     }
 
-    /// Returns the variables of types that are not older than `level`, and those of the relations
-    /// over them.
-    fn generalisation(&mut self, nodes: &[NodeId], level: Level) -> Generalisation {
-        let mut vars = self.free_vars(nodes, level);
-        if vars.is_empty() {
-            return Generalisation { vars, kept: Vec::new() };
-        }
+    /// Returns the variables of the type of `node` that are not older than `level`, those of the
+    /// relations `own`, and those of the relations over all of them.
+    ///
+    /// In `def @f<s : Shape>(%x: Tensor[s, float32]) { reshape(%x, newshape=[2, 2]) + 1 }` the type
+    /// of the sum depends on that of the new shape, which follows from `s`.
+    fn generalisation(&mut self, node: NodeId, own: &[RelationId], level: Level) -> Generalisation {
+        let mut vars = self.free_vars(&[node], level);
         let visible = vars.order().len();
-        let kept = self.solver.related(&mut vars, level);
+        for &id in own {
+            for arg in self.solver.entry(id).args.clone() {
+                self.solver.table.free_vars(arg, level, &mut vars);
+            }
+        }
+        if vars.is_empty() {
+            return Generalisation { vars, kept: own.to_vec() };
+        }
+        let mut kept = self.solver.related(&mut vars, level);
+        kept.extend_from_slice(own);
+        kept.sort();
+        kept.dedup();
         self.without_ambiguous(vars, visible, kept, level)
     }
 
@@ -401,9 +451,13 @@ impl Infer<'_> {
     }
 
     /// Gives literals that do not depend on arguments their default types: `fn (%x) { (%x, 1) }`
-    /// returns a pair with an `int32`. Used for functions that are inferred together.
-    fn default_literals(&mut self, nodes: &[NodeId], level: Level) {
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    /// returns a pair with an `int32`. Used for functions that are inferred together. `own` are the
+    /// relations over their type parameters, whose results depend on arguments, too.
+    fn default_literals(&mut self, nodes: &[NodeId], own: &[RelationId], level: Level) {
+        let results_of_own =
+            own.iter().filter_map(|&id| self.solver.entry(id).args.last().copied());
+        let (mut inputs, mut outputs): (Vec<NodeId>, Vec<NodeId>) =
+            (results_of_own.collect(), Vec::new());
         for &node in nodes {
             if let Some((params, ret)) = self.solver.table.signature_of(node) {
                 inputs.extend(params);
@@ -463,7 +517,7 @@ impl Infer<'_> {
             .iter()
             .map(|&id| Constraint {
                 relation: self.solver.entry(id).relation.key(),
-                args: self.solver.arg_types(id).into(),
+                args: self.solver.required_types(id).into(),
             })
             .collect();
         // `fn(%x, %y) where Broadcast { add(%x, %y) }` has the same relation twice.
@@ -522,12 +576,4 @@ impl<'t> Names<'t> {
             }
         }
     }
-}
-
-/// Returns the parameters for the data types of literals.
-fn numeric(params: &[Param]) -> Vec<Param> {
-    let is_numeric = |param: &&Param| {
-        param.kind() == Kind::BaseType && param.declared().class != DTypeClass::Any
-    };
-    params.iter().filter(is_numeric).cloned().collect()
 }

@@ -4,7 +4,10 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use types::{NodeId, Type};
 
-use super::{Finding, Infer, Mismatch, UnitRef};
+use super::{
+    DependsOn, Finding, FindingKind, FindingSubject, Infer, Mismatch, Remark, UnitRef,
+    UnresolvedName,
+};
 use crate::{
     body::*,
     exhaustive::{Shape, missing, unreachable},
@@ -21,8 +24,9 @@ impl Infer<'_> {
             let before = self.current().findings.len();
             self.pattern(at, &arm.pattern, scrutinee);
             let findings = &mut self.current().findings;
-            if let Some(Finding::PatternType { range, pattern, scrutinee }) = findings.get(before)
-                && *range == arm.pattern.range
+            if let Some(Finding { subject, kind, .. }) = findings.get(before)
+                && let FindingKind::PatternType { pattern, scrutinee } = kind
+                && *subject == FindingSubject::Pattern(arm.pattern.range)
                 && !reported.insert((pattern.clone(), scrutinee.clone()))
             {
                 findings.remove(before);
@@ -64,20 +68,18 @@ impl Infer<'_> {
             for &node in &nodes {
                 self.solver.table.set_error(node);
             }
-            let range = pattern.range;
-            let finding = match &scrutinee {
-                Type::Tuple(types) if types.len() != fields.len() => Finding::PatternArity {
-                    range,
+            let kind = match &scrutinee {
+                Type::Tuple(types) if types.len() != fields.len() => FindingKind::PatternArity {
                     name: None,
                     expected: types.len(),
                     found: fields.len(),
                 },
                 _ => {
                     let pattern = Type::tuple(fields.iter().map(|_| Type::Error));
-                    Finding::PatternType { range, pattern, scrutinee }
+                    FindingKind::PatternType { pattern, scrutinee }
                 }
             };
-            self.find(finding);
+            self.find(Finding::of_pattern(pattern.range, kind));
         }
         for (field, &node) in fields.iter().zip(&nodes) {
             self.pattern(at, field, node);
@@ -94,7 +96,8 @@ impl Infer<'_> {
     ) {
         let range = pattern.range;
         let Some((adt, constructor)) = self.env.module().types.constructor(name) else {
-            self.find(Finding::UnknownConstructor { range, name: name.clone() });
+            let kind = FindingKind::Unresolved(UnresolvedName::Constructor(name.clone()));
+            self.find(Finding::of_text(FindingSubject::Pattern(range), kind));
             let error = self.error_node();
             for field in fields {
                 self.pattern(at, field, error);
@@ -110,12 +113,13 @@ impl Infer<'_> {
         let Some((params, ret)) = self.solver.table.signature(node) else { return };
         let scrutinee = self.solver.table.resolve(expected);
         if self.solver.table.unify(expected, ret).is_err() {
-            self.find(Finding::PatternType { range, pattern: own, scrutinee });
+            let kind = FindingKind::PatternType { pattern: own, scrutinee };
+            self.find(Finding::of_pattern(range, kind));
         }
         if params.len() != fields.len() {
             let (expected, found) = (params.len(), fields.len());
-            let name = Some(name.clone());
-            self.find(Finding::PatternArity { range, name, expected, found });
+            let kind = FindingKind::PatternArity { name: Some(name.clone()), expected, found };
+            self.find(Finding::of_pattern(range, kind));
         }
         for (i, field) in fields.iter().enumerate() {
             let node = params.get(i).copied().unwrap_or_else(|| self.error_node());
@@ -132,19 +136,16 @@ impl Infer<'_> {
             self.unify_or_report(result, node, Mismatch::Arm { expr: id, arm: i });
         }
         // An ill-typed pattern makes the exhaustiveness of the arms meaningless.
-        let is_broken = |finding: &Finding| match finding {
-            Finding::UnknownConstructor { range, .. }
-            | Finding::PatternArity { range, .. }
-            | Finding::PatternType { range, .. } => data.has_pattern(*range),
-            _ => false,
-        };
-        if self.current().findings.iter().any(is_broken) {
+        if self.current().findings.iter().any(|finding| finding.is_in_pattern_of(data)) {
             return result;
         }
         let types = &self.env.module().types;
         let shapes: Vec<Shape> = data.arms.iter().map(|arm| Shape::of(&arm.pattern)).collect();
+        let depends_on = DependsOn::Value(data.scrutinee);
         for arm in unreachable(types, &shapes) {
-            self.find(Finding::Unreachable { expr: id, arm });
+            let subject = FindingSubject::Pattern(data.arms[arm].pattern.range);
+            let kind = FindingKind::Remark(Remark::Unreachable);
+            self.find(Finding { subject, depends_on, kind });
         }
         if !data.partial {
             let missing = match data.arms.is_empty() {
@@ -155,7 +156,9 @@ impl Infer<'_> {
                 if data.arms.is_empty() {
                     self.solver.table.set_error(result);
                 }
-                self.find(Finding::NotExhaustive { expr: id, missing });
+                let (subject, kind) =
+                    (FindingSubject::Expr(id), FindingKind::NotExhaustive(missing));
+                self.find(Finding { subject, depends_on, kind });
             }
         }
         self.solver.table.find(result)

@@ -5,7 +5,7 @@
 
 use types::{Flags, Type};
 
-use super::{Env, Infer, UnitRef};
+use super::{Env, Infer, UnitRef, learned::settled};
 use crate::{body::*, scope::Scopes};
 
 /// Infers a body in which a known type has changed because a `?` was unified with a size.
@@ -17,15 +17,14 @@ pub(super) fn in_one_table<'a>(
     bodies: &'a [(&'a Body, &'a Scopes)],
     env: &'a dyn Env,
 ) -> Infer<'a> {
-    let mut infer = Infer::new(bodies, env);
-    infer.printed = Some(Vec::new());
-    infer.whole();
+    let infer = settled(bodies, env, |infer| {
+        infer.printed = Some(Vec::new());
+        infer.whole();
+    });
     if infer.has_printed_types() {
         return infer;
     }
-    let mut infer = Infer::new(bodies, env);
-    infer.whole();
-    infer
+    settled(bodies, env, Infer::whole)
 }
 
 impl Infer<'_> {

@@ -26,8 +26,8 @@ pub struct Inference {
     pub(crate) weak: bool,
     /// The assumptions after an error, and their consequences.
     pub(super) assumptions: Assumptions,
-    /// The numbers of the units with anything besides types, in order; see [`UnitTypes::is_plain`].
-    pub(super) remarkable: Vec<u32>,
+    /// The numbers of the units with anything besides types, in order; see [`UnitTypes::has_findings`].
+    pub(super) units_with_findings: Vec<u32>,
     /// The names of the type parameters of the signature. They take no part in the equality of
     /// types, but messages show them.
     pub(super) names: Box<[SmolStr]>,
@@ -41,9 +41,9 @@ pub struct UnitTypes {
     /// The type of each variable.
     pub binders: Box<[Type]>,
     /// The findings of inference, without places.
-    pub findings: Vec<Finding>,
+    pub findings: Box<[Finding]>,
     /// The numbers of type comments that disagree with the inferred types.
-    pub stale: Vec<u32>,
+    pub stale: Box<[u32]>,
     /// The inputs of the unit; see `Infer::inputs_of`.
     pub(super) inputs: Box<[Type]>,
     /// True if the unit was a batch of its own.
@@ -66,6 +66,8 @@ pub struct Numeric {
     pub uses: Vec<(ExprId, Vec<DTypeTerm>)>,
     /// Variables of polymorphic types, with the parameters that stand for such data types.
     pub binders: Vec<(BinderId, Vec<Param>)>,
+    /// Function expressions that are not bound to a variable, with such parameters of their own.
+    pub functions: Vec<(FnId, Vec<Param>)>,
     /// Literals of constants, with the parameters that stand for their data types.
     pub literals: Vec<(ExprId, Param)>,
     /// Variables bound to constants, with the types that their uses have instances of.
@@ -79,7 +81,7 @@ impl PartialEq for Inference {
         // Compare the fields that differ most often, and cost least, first.
         *signature == other.signature
             && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
-            && self.remarkable == other.remarkable
+            && self.units_with_findings == other.units_with_findings
             && self.assumptions == other.assumptions
             && *numeric == other.numeric
             && self.names == other.names
@@ -91,27 +93,27 @@ impl PartialEq for Inference {
 impl Inference {
     /// Returns the units with anything besides plain types, among them all with findings, stale
     /// comments or open types, in order.
-    pub(crate) fn remarkable_units(&self) -> impl Iterator<Item = (UnitId, &UnitTypes)> {
-        self.remarkable.iter().map(|&unit| (UnitId(unit), &*self.units[unit as usize]))
+    pub(crate) fn units_with_findings(&self) -> impl Iterator<Item = (UnitId, &UnitTypes)> {
+        self.units_with_findings.iter().map(|&unit| (UnitId(unit), &*self.units[unit as usize]))
     }
 
     /// Returns the findings of all units, in order.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
-        self.remarkable_units().flat_map(|(_, types)| &types.findings)
+        self.units_with_findings().flat_map(|(_, types)| &types.findings)
     }
 }
 
 impl UnitTypes {
-    /// Returns true if there are only closed types: no findings, no stale comments, no assumptions,
-    /// and the unit was a batch of its own. That is so for nearly all units, and what looks for the
-    /// others would read all of them at every keystroke.
-    pub(super) fn is_plain(&self) -> bool {
-        self.alone
-            && !self.open
-            && !self.generalised
-            && self.findings.is_empty()
-            && self.stale.is_empty()
-            && self.assumed.is_empty()
+    /// Returns true if there is anything besides closed types: findings, stale comments, assumptions, or types that
+    /// were inferred together with those of other units. Few units have it, and what looks for them would read all
+    /// units at every keystroke.
+    pub(super) fn has_findings(&self) -> bool {
+        !self.alone
+            || self.open
+            || self.generalised
+            || !self.findings.is_empty()
+            || !self.stale.is_empty()
+            || !self.assumed.is_empty()
     }
 
     /// Returns true if a type of the batch is more general than the written one.

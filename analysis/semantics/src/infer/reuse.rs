@@ -5,7 +5,7 @@ use std::sync::Arc;
 use types::Type;
 
 use super::{
-    Env, Infer, Inference, Memo, ModuleData, UnitTypes, freeze::tail_of, printed,
+    Env, Infer, Inference, Memo, ModuleData, UnitTypes, freeze::tail_of, learned::settled, printed,
     results::Assumptions,
 };
 use crate::{
@@ -59,6 +59,9 @@ fn infer_ordered(
     let bodies = [(body, scopes)];
     let mut infer = Infer::new(&bodies, env);
     infer.ordered(memo);
+    if infer.has_learned() {
+        infer = settled(&bodies, env, |infer| infer.ordered(None));
+    }
     if infer.entangled {
         infer = printed::in_one_table(&bodies, env);
     }
@@ -162,9 +165,9 @@ impl<'m> Known<'m> {
         let inference = self.memo.inference;
         let last = inference.units.len().saturating_sub(1);
         let end = end.min(unit + last.saturating_sub(before));
-        let remarkable = &inference.remarkable;
-        let next = remarkable.partition_point(|&old| (old as usize) < before);
-        let plain = remarkable.get(next).map_or(usize::MAX, |&old| old as usize - before);
+        let units_with_findings = &inference.units_with_findings;
+        let next = units_with_findings.partition_point(|&old| (old as usize) < before);
+        let plain = units_with_findings.get(next).map_or(usize::MAX, |&old| old as usize - before);
         let end = end.min(unit.saturating_add(plain));
         let end = match self.has_changes || !in_prefix && !self.same_names {
             true => {
@@ -230,9 +233,10 @@ impl<'m> Known<'m> {
     /// every statement that was ever edited would hold its own.
     pub(super) fn share(&mut self, unit: usize, types: &mut Arc<UnitTypes>) {
         let inference = self.memo.inference;
-        if types.exprs.len() >= MIN_SHARED && self.searches < MAX_SEARCHES && types.is_plain() {
+        if types.exprs.len() >= MIN_SHARED && self.searches < MAX_SEARCHES && !types.has_findings()
+        {
             self.searches += 1;
-            let is_same = |other: &&Arc<UnitTypes>| other.is_plain() && ***other == **types;
+            let is_same = |other: &&Arc<UnitTypes>| !other.has_findings() && ***other == **types;
             let all_types = types.exprs.iter().chain(&types.binders).chain(&types.inputs);
             if all_types.into_iter().all(is_shareable)
                 && let Some(other) = inference.units.iter().find(is_same)

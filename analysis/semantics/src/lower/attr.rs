@@ -1,17 +1,18 @@
 //! Lowering of attributes, and their check against the schema of the operator.
 
 use operators::{
-    Operator,
+    Becomes, CallForm, Operator,
     attrs::{AttrProblem, Written, bind, by_key},
 };
+use smallvec::SmallVec;
 use syntax::{
-    Node, SyntaxKind,
+    Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
 };
-use types::{AttrSchema, AttrValue, Attrs, Number};
+use types::{AttrSchema, AttrValue, Attrs, Number, Release, Releases};
 
 use super::{Lowering, ty::meta_parts};
-use crate::body::{Literal, ProblemKind, RangeId, WrittenAttr};
+use crate::body::{CallData, Callee, Expr, ExprId, Literal, ProblemKind, RangeId, WrittenAttr};
 
 impl Lowering {
     pub(super) fn written_attr(&mut self, attr: ast::Attr<'_>) -> WrittenAttr {
@@ -32,8 +33,9 @@ impl Lowering {
             ast::AttrValue::AttrList(list) => {
                 // `(1)` is a number in parentheses. `(1, 0)` is read as a list; that TVM requires
                 // square brackets is a separate finding.
-                let has = |kind| list.node().token(kind).is_some();
-                let is_list = !has(SyntaxKind::L_PAREN) || has(SyntaxKind::COMMA);
+                let first = list.node().first_token();
+                let is_list = first.is_none_or(|token| token.kind() != SyntaxKind::L_PAREN)
+                    || list.node().token(SyntaxKind::COMMA).is_some();
                 let mut values = list.values().map(|v| self.attr_value(Some(v.node())));
                 match is_list {
                     true => AttrValue::List(values.collect()),
@@ -54,19 +56,17 @@ impl Lowering {
     }
 
     fn attr_literal(&mut self, node: Node<'_>) -> AttrValue {
-        if let Some(string) = node.token(SyntaxKind::STRING) {
-            let text = string.text();
-            let text = text.strip_prefix('"').unwrap_or(text);
-            return AttrValue::Str(text.strip_suffix('"').unwrap_or(text).into());
-        }
         match self.literal(node) {
             Some(Literal::Bool(value)) => AttrValue::Bool(value),
-            Some(Literal::Int { value, dtype }) => {
+            Some(Literal::Int { value, dtype, .. }) => {
                 let wide = dtype.map_or(i32::try_from(value).is_err(), |dtype| dtype.bits == 64);
                 AttrValue::Int { value, wide }
             }
             Some(Literal::Float { bits, .. }) => AttrValue::Float(Number(f64::from_bits(bits))),
-            None => AttrValue::Error,
+            None => match node.token(SyntaxKind::STRING) {
+                Some(string) => AttrValue::Str(syntax::unquoted(string.text()).into()),
+                None => AttrValue::Error,
+            },
         }
     }
 
@@ -77,6 +77,8 @@ impl Lowering {
         written: &[WrittenAttr],
         from_metadata: bool,
         callee: RangeId,
+        form: Option<&CallForm>,
+        releases: &mut Releases,
     ) -> (Attrs, bool) {
         if from_metadata && written.is_empty() {
             return (Attrs::none(), true);
@@ -105,14 +107,24 @@ impl Lowering {
                 }
             },
         };
-        let plain: Vec<&WrittenAttr> =
-            written.iter().filter(|attr| key.is_none() || attr.name != TYPE_KEY).collect();
-        let values: Vec<Written<'_>> = plain
-            .iter()
-            .map(|attr| Written { name: &attr.name, value: attr.value.clone() })
-            .collect();
-        let bound = bind(schema, &values);
+        let is_of_schema = |attr: &&WrittenAttr| {
+            (key.is_none() || attr.name != TYPE_KEY)
+                && form.is_none_or(|form| form.attr(&attr.name).is_none())
+        };
+        let plain: SmallVec<[&WrittenAttr; 8]> = written.iter().filter(is_of_schema).collect();
+        let defaults = form.map_or(&[][..], |form| form.defaults);
+        let values: SmallVec<[Written<'_>; 8]> =
+            plain.iter().map(|attr| Written { name: &attr.name, value: &attr.value }).collect();
+        let bound = bind(schema, &values, defaults);
+        *releases = releases.and(bound.releases);
+        let mut is_missing = false;
         for problem in bound.problems {
+            // The report of the first missing attribute names all of them.
+            if matches!(problem, AttrProblem::Missing { .. })
+                && std::mem::replace(&mut is_missing, true)
+            {
+                continue;
+            }
             let (name, range) = match (&problem, problem.written().and_then(|at| plain.get(at))) {
                 (AttrProblem::Missing { name }, _) => ((*name).into(), callee),
                 (_, Some(attr)) if problem.is_about_name() => (attr.name.clone(), attr.name_range),
@@ -123,6 +135,43 @@ impl Lowering {
         }
         // An operator without a schema reads no attributes.
         (if operator.schema.is_some() { bound.attrs } else { Attrs::none() }, bound.trusted)
+    }
+
+    /// Returns the attributes that are arguments in 0.14, as literals at `range`, by their positions.
+    pub(super) fn attrs_as_arguments(
+        &mut self,
+        form: &CallForm,
+        written: &[WrittenAttr],
+        range: TextRange,
+        args: &mut SmallVec<[ExprId; 4]>,
+    ) {
+        let mut found: SmallVec<[(usize, ExprId); 4]> = SmallVec::new();
+        for attr in form.attrs {
+            let Becomes::Argument(position, dtype) = attr.becomes else { continue };
+            let value = match written.iter().find(|written| written.name == attr.field.name) {
+                Some(written) => written.value.clone(),
+                None => attr.field.default.into(),
+            };
+            let literal = match (value.as_int(), value.as_float()) {
+                (Some(value), _) if dtype.is_none_or(|dtype| dtype.is_int()) => {
+                    Literal::Int { value, dtype, claimed: None }
+                }
+                // A number of the data type of another argument may be an integer.
+                (None, Some(value)) if dtype.is_none() && value.fract() == 0.0 => {
+                    Literal::Int { value: value as i64, dtype, claimed: None }
+                }
+                (_, Some(value)) => Literal::Float { bits: value.to_bits(), dtype, claimed: None },
+                _ => {
+                    found.push((position, self.push(range, Expr::Missing)));
+                    continue;
+                }
+            };
+            found.push((position, self.push(range, Expr::Literal(literal))));
+        }
+        found.sort_by_key(|(position, _)| *position);
+        for (position, expr) in found {
+            args.insert(position.min(args.len()), expr);
+        }
     }
 
     /// Returns true if `attrs_type_key` names the attribute type of a call of a function. TVM keeps
@@ -162,3 +211,72 @@ const TYPE_KEY: &str = "attrs_type_key";
 
 /// An attribute type without an operator, present in every build of TVM.
 const TEST_ATTRS: &str = "attrs.TestAttrs";
+
+/// Returns the form of a call in another release, if it does not have that of 0.14 but has this one, and the
+/// releases that write such a call.
+pub(super) fn form_of<'a>(
+    operator: &'static Operator,
+    args: usize,
+    written: impl Iterator<Item = &'a str> + Clone,
+    is_meta: bool,
+) -> (Option<&'static CallForm>, Releases) {
+    let mut fitting = Releases::NONE;
+    let mut first = None;
+    for form in operator.forms {
+        let fits = form.fits(operator, args, written.clone(), is_meta);
+        if fits {
+            fitting = fitting.or(form.releases);
+            first = first.or(Some(form));
+        }
+    }
+    let others = operator.forms.iter().fold(Releases::NONE, |all, form| all.or(form.releases));
+    let now = operator.releases.without(others);
+    let lacks = |form: &CallForm| {
+        !is_meta
+            && !form.absent.is_empty()
+            && form.absent.iter().all(|name| written.clone().all(|written| written != *name))
+    };
+    let is_of_now =
+        !first.is_some_and(lacks) && operator.default_form().fits(operator, args, written, is_meta);
+    match first {
+        _ if is_of_now => (None, now.or(fitting).and(operator.releases)),
+        Some(form) => (Some(form), fitting.and(operator.releases)),
+        // A call that fits no release is reported as one of 0.14.
+        None => (None, Releases::ALL),
+    }
+}
+
+/// Returns the releases other than 0.14 in which a call that 0.14 takes may have another meaning: 0.5 to 0.7 for
+/// `nn.batch_matmul(%a, %b)`, and none for `nn.batch_matmul(%a, %b, transpose_b=True)`, which only later releases
+/// write.
+pub(crate) fn other_meaning(call: &CallData) -> Releases {
+    let Callee::Operator(operator) = &call.callee else { return Releases::NONE };
+    if operator.forms.is_empty() || !call.releases.has(Release::DEFAULT) {
+        return Releases::NONE;
+    }
+    let others = operator.forms.iter().fold(Releases::NONE, |all, form| all.or(form.releases));
+    others.and(call.releases)
+}
+
+/// Returns true if a call that 0.14 takes has another meaning in the releases of a form.
+pub(crate) fn means_another(call: &CallData, form: &CallForm) -> bool {
+    let is_absent = |name: &str| !call.written.iter().any(|attr| attr.name == name);
+    let has_default = || form.defaults.iter().any(|(name, _)| is_absent(name));
+    !call.releases.and(form.releases).is_empty()
+        && (form.operator.is_some() || call.meta_attrs.is_none() && has_default())
+}
+
+/// Gives a call that 0.14 takes the meaning that it has in another form. Attributes that are arguments in 0.14
+/// are of calls that it does not take.
+pub(crate) fn rebind(call: &mut CallData, operator: &'static Operator, form: &CallForm) {
+    let becomes = form.operator.unwrap_or(operator);
+    if let (Some(schema), None) = (becomes.schema, &call.meta_attrs)
+        && !(becomes.detached && call.written.is_empty())
+    {
+        let values = call.written.iter();
+        let values: SmallVec<[Written<'_>; 8]> =
+            values.map(|attr| Written { name: &attr.name, value: &attr.value }).collect();
+        call.attrs = bind(schema, &values, form.defaults).attrs;
+    }
+    call.callee = Callee::Operator(becomes);
+}

@@ -1,86 +1,50 @@
 //! The statements that two versions of a definition have in common.
 
-use syntax::{
-    GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, SyntaxNode, TextRange, TextSize,
-};
-
+use syntax::{Node, SyntaxKind, TextSize};
 use types::{Flags, Type};
 
 use super::Lowered;
-use crate::body::{Body, SourceMap, Unit};
+use crate::body::{Body, SourceMap, Unit, UnitId};
 
 /// The statements at both ends of a block that are the same nodes as in the previous block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Common {
-    /// The number of elements before the statements that may differ, and the length of their text.
-    pub(super) prefix_elements: usize,
-    pub(super) prefix_len: TextSize,
-    /// The number of elements from the first equal statement after those on.
-    pub(super) suffix_elements: usize,
-    /// The number of equal slots at the beginning.
+    /// The number of equal slots at the beginning, and the length of the text before the others.
     pub(super) prefix: usize,
-    /// The number of equal slots at the end.
+    pub(super) prefix_len: TextSize,
+    /// The number of equal slots at the end, and the length of the text from the first of them on.
     pub(super) suffix: usize,
+    pub(super) suffix_len: TextSize,
 }
 
 impl Common {
     /// Compares a block with the previous one by the addresses of its elements. Which slots are equal
     /// follows from their starts, so that nothing else is read for most elements.
     pub(super) fn new(new: Node<'_>, old: &Old<'_>) -> Option<Common> {
-        let (news, olds) = (new.green().children(), old.block.green().children());
-        let same = |(a, b): &(GreenElement<'_>, GreenElement<'_>)| is_same_element(*a, *b);
-        let (new_len, old_len) = (news.len(), olds.len());
-        let equal = news.clone().zip(olds.clone()).take_while(same).count();
-        let count = old.slots();
-        let slots_before =
-            |element: usize| partition(count, |slot| old.element(slot) < Some(element));
+        let (front, back) = new.shared_ends(old.block);
+        let starts = &old.source.starts[1..];
+        let end = old.block.range().end();
         let mut common = Common::default();
-        let before = slots_before(equal);
-        if equal == new_len && equal == old_len {
-            common.prefix_elements = equal;
-            common.prefix = before;
-            common.prefix_len = old.block.green().text_len();
-        } else if let Some(last) = before.checked_sub(1) {
-            // What follows the last equal slot may be its comment.
-            common.prefix_elements = old.element(last)?;
-            common.prefix = last;
-            common.prefix_len = old.start(last) - old.block.start();
+        if front == new.range().len() && front == old.block.range().len() {
+            return Some(Common { prefix: starts.len(), prefix_len: front, ..common });
         }
-        let rest = new_len.min(old_len) - common.prefix_elements;
-        let equal = news.rev().zip(olds.rev()).take(rest).take_while(same).count();
-        let first = slots_before(old_len - equal);
-        common.suffix = count - first;
-        if first < count {
-            common.suffix_elements = old_len - old.element(first)?;
+        let before = starts.partition_point(|&start| start < old.block.start() + front);
+        if let Some(last) = before.checked_sub(1) {
+            // What follows the last equal slot may be its comment.
+            common.prefix = last;
+            common.prefix_len = starts[last] - old.block.start();
+        }
+        let first = starts.partition_point(|&start| start < end - back);
+        if first < starts.len() {
+            // The place of an empty slot does not tell its element.
+            if old.source.unit(UnitId(first as u32 + 1)).is_empty() {
+                return None;
+            }
+            common.suffix = starts.len() - first;
+            common.suffix_len = end - starts[first];
         }
         Some(common)
     }
-}
-
-/// Returns the number of the first numbers below `count` for which `holds` is true. It is false for
-/// all after those.
-fn partition(count: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-type GreenElement<'t> = NodeOrToken<&'t GreenNodeData, &'t GreenTokenData>;
-
-fn is_same_element(a: GreenElement<'_>, b: GreenElement<'_>) -> bool {
-    // No node has the address of a token.
-    let address = |element: GreenElement<'_>| match element {
-        NodeOrToken::Node(node) => std::ptr::from_ref(node).cast::<()>(),
-        NodeOrToken::Token(token) => std::ptr::from_ref(token).cast::<()>(),
-    };
-    address(a) == address(b)
 }
 
 /// The previous block and the previous body.
@@ -88,9 +52,6 @@ pub(super) struct Old<'p> {
     pub(super) block: Node<'p>,
     pub(super) body: &'p Body,
     pub(super) source: &'p SourceMap,
-    /// Finds elements by offset: green nodes store the offsets of their children, but only red ones
-    /// expose them.
-    red: SyntaxNode,
 }
 
 impl<'p> Old<'p> {
@@ -99,26 +60,7 @@ impl<'p> Old<'p> {
         let old = previous.body.header();
         let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
         let block = Node::root(&previous.green).child(SyntaxKind::BLOCK).filter(|_| same)?;
-        let red = SyntaxNode::new_root(block.green().to_owned());
-        Some(Old { block, body: &previous.body, source: &previous.source, red })
-    }
-
-    /// Returns the number of slots.
-    fn slots(&self) -> usize {
-        self.body.units.len() - 1
-    }
-
-    /// Returns the start of a slot, relative to the definition.
-    fn start(&self, slot: usize) -> TextSize {
-        self.source.starts[slot + 1]
-    }
-
-    /// Returns the number of the element of a slot, or `None` for an empty one.
-    fn element(&self, slot: usize) -> Option<usize> {
-        let start = self.start(slot).checked_sub(self.block.start())?;
-        let found = self.red.child_or_token_at_range(TextRange::at(start, TextSize::new(1)))?;
-        let is_slot = found.as_node().is_some_and(|node| node.kind() != SyntaxKind::ERROR);
-        (is_slot && found.text_range().start() == start).then(|| found.index())
+        Some(Old { block, body: &previous.body, source: &previous.source })
     }
 }
 

@@ -1,14 +1,19 @@
 //! Lowering of expressions.
 
-use operators::Operator;
+use operators::{CallForm, Operator};
 use smallvec::SmallVec;
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{Attrs, DataType, Type};
+use types::{Attrs, DataType, Releases, Type};
 
-use super::{Lowering, shared::claimed_type, ty::meta_parts};
+use super::{
+    Lowering,
+    attr::form_of,
+    shared::{claimed_type, is_claim},
+    ty::meta_parts,
+};
 use crate::body::*;
 
 impl Lowering {
@@ -25,7 +30,8 @@ impl Lowering {
             SyntaxKind::INFIX_EXPR => return self.infix(node),
             // A node of this token alone.
             SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF => {
-                let name = node.tokens().next().map(|token| token.text()).unwrap_or_default();
+                let name = node.parts().find_map(NodeOrToken::into_token);
+                let name = name.map(|token| token.text()).unwrap_or_default();
                 return self.variable(name, node.range());
             }
             _ => {}
@@ -36,8 +42,11 @@ impl Lowering {
         let range = node.range();
         match expr {
             ast::Expr::Literal(_) => {
-                let literal = self.literal(node).map_or(Expr::Missing, Expr::Literal);
-                self.push(range, literal)
+                let literal = self.literal(node).map(Expr::Literal);
+                if literal.is_none() {
+                    self.problem(range, ProblemKind::StringValue);
+                }
+                self.push(range, literal.unwrap_or(Expr::Missing))
             }
             ast::Expr::GlobalRef(global) => {
                 let name = global.name().map(|t| Name::new(t.text())).unwrap_or_default();
@@ -93,7 +102,8 @@ impl Lowering {
 
     /// Lowers the `n`th expression under `node`, with the comment after it.
     fn operand(&mut self, node: Node<'_>, n: usize) -> ExprId {
-        match node.children().filter(|c| ast::BlockOrExpr::can_cast(c.kind())).nth(n) {
+        let operands = node.parts().filter_map(NodeOrToken::into_node);
+        match operands.filter(|c| ast::BlockOrExpr::can_cast(c.kind())).nth(n) {
             Some(operand) => self.expr_with_comment(node, operand),
             None => {
                 let end = node.range().end();
@@ -106,12 +116,18 @@ impl Lowering {
     pub(super) fn expr_with_comment(&mut self, parent: Node<'_>, child: Node<'_>) -> ExprId {
         let expr = self.expr(child);
         let comment = parent
-            .tokens()
+            .parts()
+            .filter_map(NodeOrToken::into_token)
             .skip_while(|token| token.start() < child.range().end())
             .take_while(|token| token.kind().is_trivia())
-            .find(|token| token.kind() == SyntaxKind::BLOCK_COMMENT);
+            .find(is_claim);
         if let Some(comment) = comment {
-            self.comment(expr, comment.range(), comment.text());
+            let subject = match self.unit.expr(expr) {
+                // TVM prints no types of writes: in `(%r := 3 /* ty=int32 */)`, it is that of the number.
+                Expr::RefWrite(_, value) if child.token(SyntaxKind::COLON_EQ).is_some() => *value,
+                _ => expr,
+            };
+            self.comment(subject, comment.range(), comment.text());
         }
         expr
     }
@@ -122,15 +138,40 @@ impl Lowering {
         self.claim(expr, text);
     }
 
-    /// Takes the type of a constant from the comment, for modules without a metadata section.
+    /// Takes the type of a constant from the comment, for modules without a metadata section, and that of
+    /// a number without a suffix.
     fn claim(&mut self, expr: ExprId, comment: &str) {
-        if !matches!(self.unit.expr(expr), Expr::Meta(_)) {
-            return;
-        }
-        let Some(at) = comment.find("ty=") else { return };
-        let claimed = self.claimed(claimed_type(&comment[at + 3..]));
-        if let Expr::Meta(meta) = &mut self.unit.exprs[expr.index()] {
-            meta.claimed = claimed;
+        let of_type =
+            |comment: &str| Some(claimed_type(&comment[comment.find("ty=")? + 3..]).to_owned());
+        match self.unit.expr(expr) {
+            Expr::Meta(_) => {
+                let Some(text) = of_type(comment) else { return };
+                let claimed = self.claimed(&text);
+                if let Expr::Meta(meta) = &mut self.unit.exprs[expr.index()] {
+                    meta.claimed = claimed;
+                }
+            }
+            &Expr::Literal(Literal::Int { dtype: None, value, .. }) => {
+                let Some(text) = of_type(comment) else { return };
+                let dtype = DataType::parse(text.trim());
+                let is_data = dtype.is_none() && text.ends_with("[]");
+                // `1 /* ty=DefuncFuncType[] */`
+                let is_data = is_data && matches!(self.claimed(&text), Some(Type::Adt(_)));
+                match &mut self.unit.exprs[expr.index()] {
+                    literal if is_data => *literal = Expr::Name(value.to_string().into()),
+                    Expr::Literal(Literal::Int { claimed, .. }) => *claimed = dtype,
+                    _ => {}
+                }
+            }
+            Expr::Literal(Literal::Float { dtype: None, .. }) => {
+                let dtype = of_type(comment).and_then(|text| DataType::parse(text.trim()));
+                if let Expr::Literal(Literal::Float { claimed, .. }) =
+                    &mut self.unit.exprs[expr.index()]
+                {
+                    *claimed = dtype;
+                }
+            }
+            _ => {}
         }
     }
 
@@ -158,7 +199,7 @@ impl Lowering {
     fn exprs(&mut self, node: Node<'_>) -> SmallVec<[ExprId; 4]> {
         let mut exprs: SmallVec<[ExprId; 4]> = SmallVec::new();
         let mut fresh = false;
-        for element in node.elements() {
+        for element in node.parts() {
             match element {
                 NodeOrToken::Node(child) => {
                     fresh = ast::BlockOrExpr::can_cast(child.kind());
@@ -168,8 +209,7 @@ impl Lowering {
                     }
                 }
                 NodeOrToken::Token(token) => match token.kind() {
-                    SyntaxKind::BLOCK_COMMENT if fresh => {
-                        fresh = false;
+                    _ if fresh && is_claim(&token) => {
                         if let Some(&expr) = exprs.last() {
                             self.comment(expr, token.range(), token.text());
                         }
@@ -223,9 +263,10 @@ impl Lowering {
             whole: true,
             written: Vec::new(),
             meta_attrs: None,
-            type_args: Vec::new(),
+            type_args: Box::default(),
             infix: true,
             alias: false,
+            releases: operator.releases,
         };
         self.push_call(range, call)
     }
@@ -248,16 +289,50 @@ impl Lowering {
                 Some(operator) => Callee::Operator(operator),
                 None => Callee::Name(name.text().into()),
             },
-            Some(callee) => Callee::Expr(self.expr(callee.node())),
+            Some(callee) => match numbered(callee) {
+                Some(name) => Callee::Name(name),
+                None => Callee::Expr(self.expr(callee.node())),
+            },
             None => Callee::Name(Name::default()),
         };
         let type_args = type_args.map(|list| self.type_args(list)).unwrap_or_default();
         let (mut values, mut written) = (SmallVec::new(), Vec::new());
+        let before = self.unit.problems.len();
         let whole = args.is_some_and(|list| self.arguments(list, &mut values, &mut written));
+        if let Callee::Operator(operator) = &callee
+            && !operator.variadic
+        {
+            self.allow_strings_after(operator.args.len(), &values, before);
+        }
         let meta_attrs = self.take_meta_attrs(&mut values);
+        let mut releases = Releases::ALL;
+        let mut form = None;
+        let mut callee = callee;
+        if let Callee::Operator(operator) = &mut callee {
+            releases = operator.releases;
+            if !operator.forms.is_empty() {
+                let names = written.iter().map(|attr| attr.name.as_str());
+                (form, releases) = form_of(operator, values.len(), names, meta_attrs.is_some());
+            }
+            if !operator.formerly.is_empty() {
+                let text = callee_node.map(|callee| callee.node().to_string()).unwrap_or_default();
+                if let Some((_, former)) =
+                    operator.formerly.iter().find(|(name, _)| *name == text.trim())
+                {
+                    releases = *former;
+                    let is_former = |form: &&CallForm| !form.releases.and(*former).is_empty();
+                    form = operator.forms.iter().find(is_former).or(form);
+                }
+            }
+            if let Some(form) = form {
+                self.attrs_as_arguments(form, &written, callee_text, &mut values);
+                *operator = form.operator.unwrap_or(operator);
+            }
+        }
         let (attrs, trusted) = match &callee {
             Callee::Operator(operator) => {
-                self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
+                let is_meta = meta_attrs.is_some();
+                self.bind_attrs(operator, &written, is_meta, callee_range, form, &mut releases)
             }
             Callee::Name(_) | Callee::Expr(_) => {
                 // Only operators accept attributes; other callees keep them if their type is named.
@@ -287,12 +362,31 @@ impl Lowering {
             trusted,
             whole,
             written,
-            meta_attrs,
+            meta_attrs: meta_attrs.map(Box::new),
             type_args,
             infix: false,
             alias,
+            releases,
         };
         self.push_call(range, call)
+    }
+
+    /// Removes the problems of strings among the arguments that an operator does not take: they are attributes without
+    /// a name, `cast(%x, "float16")`, which is reported where arguments are counted. The problems of the arguments
+    /// begin with number `from`.
+    fn allow_strings_after(&mut self, count: usize, args: &[ExprId], from: usize) {
+        if args.len() <= count || self.unit.problems.len() == from {
+            return;
+        }
+        let surplus = args[count..].iter().map(|arg| self.expr_ranges[arg.index()]);
+        let surplus: SmallVec<[TextRange; 4]> = surplus.collect();
+        let ranges = &self.ranges;
+        let mut own = self.unit.problems.split_off(from);
+        own.retain(|problem| {
+            !(matches!(problem.kind, ProblemKind::StringValue)
+                && surplus.contains(&ranges[problem.range.index()]))
+        });
+        self.unit.problems.append(&mut own);
     }
 
     /// Collects the arguments and attributes of a call in one pass. Returns true if the list is
@@ -310,7 +404,7 @@ impl Lowering {
         // The argument that a following comment refers to.
         let mut fresh = None;
         let mut misplaced = None;
-        for element in list.node().elements() {
+        for element in list.node().parts() {
             match element {
                 NodeOrToken::Node(child) => {
                     fresh = None;
@@ -329,8 +423,9 @@ impl Lowering {
                     }
                 }
                 NodeOrToken::Token(token) => match token.kind() {
-                    SyntaxKind::BLOCK_COMMENT => {
-                        if let Some(expr) = fresh.take() {
+                    _ if is_claim(&token) => {
+                        // TVM 0.6 prints the comment of a constant twice.
+                        if let Some(expr) = fresh {
                             self.comment(expr, token.range(), token.text());
                         }
                     }
@@ -370,13 +465,8 @@ impl Lowering {
         Some(entry)
     }
 
-    fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Vec<TypeArg> {
-        list.args()
-            .map(|arg| match ast::Shape::cast(arg) {
-                Some(shape) => TypeArg::Shape(self.dims(shape).into_iter().collect()),
-                None => TypeArg::Type(self.ty(arg)),
-            })
-            .collect()
+    fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Box<[Type]> {
+        list.args().map(|arg| self.type_arg(arg)).collect()
     }
 
     /// Lowers a region with a scope of its own.
@@ -466,7 +556,7 @@ struct CallParts<'t> {
 impl<'t> CallParts<'t> {
     fn of(call: ast::CallExpr<'t>) -> CallParts<'t> {
         let mut parts = CallParts::default();
-        for child in call.node().children() {
+        for child in call.node().parts().filter_map(NodeOrToken::into_node) {
             match child.kind() {
                 SyntaxKind::ARG_LIST => parts.args = parts.args.or(ast::ArgList::cast(child)),
                 SyntaxKind::TYPE_ARG_LIST => {
@@ -478,6 +568,13 @@ impl<'t> CallParts<'t> {
         }
         parts
     }
+}
+
+/// Returns the name of a constructor that the pass Defunctionalization made, in `1(%x)`.
+fn numbered(callee: ast::Expr<'_>) -> Option<Name> {
+    let ast::Expr::Literal(literal) = callee else { return None };
+    let token = literal.node().tokens().find(|token| token.kind() == SyntaxKind::INT)?;
+    Some(token.text().into())
 }
 
 /// Returns the operator of an infix sign.

@@ -1,5 +1,7 @@
 //! The features of a unit.
 
+use types::Release;
+
 use crate::{
     body::{BinderKind, Callee, Expr, Literal, Unit, has_meta},
     features::UnitFeatures,
@@ -21,8 +23,11 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
     for call in &unit.calls {
         match &call.callee {
             Callee::Operator(operator) => {
-                let other = call.alias || operators::other_version(operator.name).is_some();
-                features.add(UnitFeatures::OTHER_NAME, other);
+                features.add(UnitFeatures::OTHER_NAME, call.alias);
+                let is_other = !call.releases.has(Release::DEFAULT)
+                    || operators::is_other_version(operator)
+                    || operator.unreadable_attrs().is_some() && !call.written.is_empty();
+                features.add(UnitFeatures::OTHER_RELEASE, is_other);
             }
             Callee::Name(_) => features.add(UnitFeatures::CONSTRUCTOR, true),
             Callee::Expr(_) => {}

@@ -24,8 +24,10 @@ impl Lowering {
     }
 
     fn int(&mut self, node: Node<'_>, text: &str, negative: bool) -> Literal {
-        let (digits, suffix) = text.split_once('i').unwrap_or((text, ""));
-        let magnitude = digits.parse::<i128>().unwrap_or(i128::MAX);
+        let (digits, suffix) = syntax::int_parts(text);
+        // `int64(-3)` has a sign among its digits. Few numbers need the slow conversion.
+        let small = digits.parse::<u64>().map(i128::from);
+        let magnitude = small.or_else(|_| digits.parse()).unwrap_or(i128::MAX);
         let value = if negative { -magnitude } else { magnitude };
         let dtype = match suffix {
             "" => None,
@@ -45,15 +47,15 @@ impl Lowering {
             let text = text.into();
             self.problem(node.range(), ProblemKind::NumberRange { text, dtype: width });
         }
-        Literal::Int { value: value.clamp(i64::MIN.into(), i64::MAX.into()) as i64, dtype }
+        Literal::Int {
+            value: value.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            dtype,
+            claimed: None,
+        }
     }
 
     fn float(&mut self, node: Node<'_>, text: &str, negative: bool) -> Literal {
-        // `inff` and `nanf` have a suffix directly after the name.
-        let (digits, suffix) = match text.get(..3) {
-            Some("inf" | "nan") => (&text[..3], text[3..].strip_prefix('f')),
-            _ => text.split_once('f').map_or((text, None), |(d, s)| (d, Some(s))),
-        };
+        let (digits, suffix) = syntax::float_parts(text);
         let digits = digits.strip_suffix('.').unwrap_or(digits);
         let magnitude = digits.parse::<f64>().unwrap_or(f64::NAN);
         let value = if negative { -magnitude } else { magnitude };
@@ -80,6 +82,6 @@ impl Lowering {
         if is_large || is_lost {
             self.problem(node.range(), ProblemKind::NumberRange { text: text.into(), dtype });
         }
-        Literal::Float { bits: value.to_bits(), dtype: suffix.map(|_| dtype) }
+        Literal::Float { bits: value.to_bits(), dtype: suffix.map(|_| dtype), claimed: None }
     }
 }

@@ -1,11 +1,11 @@
 //! Lowering of the patterns of `match` arms.
 
 use syntax::{
-    Node, NodeOrToken, SyntaxKind,
+    Node, NodeOrToken,
     ast::{self, AstNode},
 };
 
-use super::Lowering;
+use super::{Lowering, shared::is_claim};
 use crate::body::{BinderKind, Pattern, PatternKind, Subject};
 
 impl Lowering {
@@ -39,7 +39,7 @@ impl Lowering {
                         patterns.push(pattern);
                     }
                 }
-                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                NodeOrToken::Token(token) if is_claim(&token) => {
                     if let Some(PatternKind::Var(binder)) = patterns.last().map(|p| &p.kind) {
                         let about = Subject::Binder(*binder);
                         self.type_comment(about, token.range(), token.text());

@@ -1,6 +1,8 @@
 //! Scopes during the lowering of a unit.
 
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use types::Param;
 
 use crate::body::{Binder, BinderId, Name};
 
@@ -33,7 +35,8 @@ struct Bound {
 }
 
 impl Scope {
-    /// Removes all names.
+    /// Removes all names. Called for each unit.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.bound.clear();
         // The capacity is that of the longest unit so far, and clearing takes time proportional to it.
@@ -61,7 +64,13 @@ impl Scope {
         }
     }
 
+    /// Called for each unit with no variable in scope.
+    #[inline]
     pub(super) fn get(&self, name: &str, binders: &[Binder]) -> Option<BinderId> {
+        if self.bound.is_empty() { None } else { self.find(name, binders) }
+    }
+
+    fn find(&self, name: &str, binders: &[Binder]) -> Option<BinderId> {
         if self.latest.is_empty() {
             let mut innermost = self.bound.iter().rev().map(|bound| bound.binder);
             return innermost.find(|binder| is_equal(&binders[binder.index()].name, name));
@@ -101,11 +110,17 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Starts a new list.
+    /// Starts a new list. Called for each unit, in which the index is nearly always empty.
+    #[inline]
     pub(super) fn clear(&mut self) {
         if self.indexed > 0 {
-            *self = Names::default();
+            self.reset();
         }
+    }
+
+    #[cold]
+    fn reset(&mut self) {
+        *self = Names::default();
     }
 
     /// Returns the index of the last item of `list` with a name; some items may have none.
@@ -126,5 +141,54 @@ impl Names {
         }
         self.indexed = list.len();
         self.index.get(name).copied()
+    }
+}
+
+/// The type parameters in scope. A function that TVM printed has as many as parameters, so that they are found by
+/// name.
+#[derive(Default)]
+pub(super) struct TypeParams {
+    /// The parameters, the innermost last.
+    list: Vec<Param>,
+    /// The positions of each name, the innermost last.
+    places: FxHashMap<SmolStr, Vec<u32>>,
+}
+
+impl TypeParams {
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn push(&mut self, param: Param) {
+        self.places.entry(param.name().clone()).or_default().push(self.list.len() as u32);
+        self.list.push(param);
+    }
+
+    /// Returns the innermost parameter of a name.
+    pub(super) fn get(&self, name: &str) -> Option<&Param> {
+        self.list.get(*self.places.get(name)?.last()? as usize)
+    }
+
+    /// Ends the scope of all but the first `len` parameters. Called for each unit, most of which
+    /// declare none.
+    #[inline]
+    pub(super) fn truncate(&mut self, len: usize) {
+        if self.list.len() > len {
+            self.end_all_but(len);
+        }
+    }
+
+    fn end_all_but(&mut self, len: usize) {
+        while self.list.len() > len {
+            let ended = self.list.pop();
+            let places = ended.and_then(|param| self.places.get_mut(param.name()));
+            places.and_then(Vec::pop);
+        }
+    }
+}
+
+impl Extend<Param> for TypeParams {
+    fn extend<I: IntoIterator<Item = Param>>(&mut self, params: I) {
+        params.into_iter().for_each(|param| self.push(param));
     }
 }

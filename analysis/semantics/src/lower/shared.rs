@@ -1,10 +1,13 @@
 //! Types, texts and other values that occur many times in a definition, computed once.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use operators::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
-    GreenNodeData, TextRange, TextSize,
+    GreenNodeData, SyntaxKind, TextRange, TextSize, Token,
     ast::{self, AstNode},
 };
 use types::Type;
@@ -104,9 +107,33 @@ impl Shared {
     }
 }
 
+/// Returns true for a comment with a type: `/* ty=T span=S */`, and `# ty=T` at the end of a line in TVM
+/// 0.5. In TVM 0.8 the name of the source precedes it, in a comment of its own.
+#[inline]
+pub(super) fn is_claim(token: &Token<'_>) -> bool {
+    use SyntaxKind::*;
+    matches!(token.kind(), BLOCK_COMMENT | HASH_COMMENT | LINE_COMMENT) && states_type(token)
+}
+
+fn states_type(comment: &Token<'_>) -> bool {
+    let text = comment.text();
+    if comment.kind() == SyntaxKind::BLOCK_COMMENT {
+        let text = text.as_bytes();
+        return text.starts_with(b"/* ty=") || memchr::memmem::find(text, b"ty=").is_some();
+    }
+    text.trim_start_matches(['#', '/', ' ']).starts_with("ty=")
+}
+
+/// A dump has such a comment for each expression, and preparing a search takes longer than the search.
+static SPAN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" span="));
+
 /// Returns the type in a comment: the text up to ` span=` or the end of the comment.
 pub(super) fn claimed_type(text: &str) -> &str {
-    let span = memchr::memmem::find(text.as_bytes(), b" span=");
-    let end = span.unwrap_or_else(|| text.strip_suffix("*/").map_or(text.len(), str::len));
+    let span = SPAN.find(text.as_bytes());
+    let end = span.unwrap_or_else(|| match text.strip_suffix("*/") {
+        Some(inner) => inner.len(),
+        // A comment may have lost its asterisks.
+        None => text.strip_suffix('/').unwrap_or(text).len(),
+    });
     text[..end].trim_end()
 }

@@ -5,7 +5,7 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::Lowering;
+use super::{Lowering, shared::is_claim};
 use crate::body::*;
 
 impl Lowering {
@@ -26,8 +26,8 @@ impl Lowering {
                     last = Some(expr);
                     fresh = Some(expr);
                 }
-                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
-                    if let Some(expr) = fresh.take() {
+                NodeOrToken::Token(token) if is_claim(&token) => {
+                    if let Some(expr) = fresh {
                         self.comment(expr, token.range(), token.text());
                     }
                 }
@@ -126,7 +126,7 @@ impl<'t> BindingParts<'t> {
     fn of(statement: Node<'t>) -> BindingParts<'t> {
         let mut parts = BindingParts::default();
         let (mut equals, mut fresh) = (false, false);
-        for element in statement.elements() {
+        for element in statement.parts() {
             match element {
                 NodeOrToken::Node(node) => {
                     fresh = false;
@@ -140,7 +140,9 @@ impl<'t> BindingParts<'t> {
                     }
                 }
                 NodeOrToken::Token(token) => match token.kind() {
-                    SyntaxKind::BLOCK_COMMENT => {
+                    SyntaxKind::WHITESPACE => {}
+                    SyntaxKind::EQ => (equals, fresh) = (true, false),
+                    _ if is_claim(&token) => {
                         if fresh {
                             parts.after = parts.after.or(Some(token));
                         }
@@ -148,7 +150,6 @@ impl<'t> BindingParts<'t> {
                             parts.before = parts.before.or(Some(token));
                         }
                     }
-                    SyntaxKind::EQ => (equals, fresh) = (true, false),
                     kind if kind.is_trivia() => {}
                     _ => fresh = false,
                 },

@@ -9,12 +9,15 @@ use syntax::{
     ast::{self, AstNode},
 };
 use types::{
-    Constraint, DTypeTerm, DataType, Dim, Kind, Param, PolyType, Shape, ShapeTerm, SymbolId, Type,
-    open_tensor,
+    Constraint, DTypeTerm, DataType, Dim, Kind, Op, Param, PolyType, Releases, Shape, ShapeTerm,
+    SymbolId, Type, TypeArg, open_tensor,
 };
 
 use super::Lowering;
-use crate::body::{ProblemKind, TypeUse};
+use crate::{
+    body::{ProblemKind, TypeUse, WhereRelation, WrittenAttr},
+    relations,
+};
 
 impl Lowering {
     pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
@@ -75,24 +78,55 @@ impl Lowering {
         params: &[Type],
         ret: &Type,
     ) -> Option<Constraint> {
-        let name = relation.name()?;
-        let args = match relation.args() {
-            Some(args) => args.fields().map(|ty| self.ty(ty.node())).collect(),
-            None => params.iter().chain([ret]).cloned().collect(),
+        let WhereRelation { relation, args } = self.relation(relation)?;
+        let all = || params.iter().chain([ret]).cloned().collect();
+        Some(Constraint { relation, args: args.map_or_else(all, Into::into) })
+    }
+
+    /// Lowers a relation of a `where` clause: `Broadcast`, or `transpose(t1, t2, axes=[1, 0])` with
+    /// the name and the attributes of an operator.
+    pub(super) fn relation(&mut self, relation: ast::Relation<'_>) -> Option<WhereRelation> {
+        let node = relation.node();
+        let tokens = || node.tokens().filter(|token| !token.kind().is_trivia());
+        let name: SmolStr = tokens().map(|token| token.text()).collect::<String>().into();
+        let range = tokens().map(|token| token.range()).reduce(TextRange::cover)?;
+        let args = relation.args();
+        let written: Vec<WrittenAttr> = args
+            .into_iter()
+            .flat_map(|args| args.node().children().filter_map(ast::Attr::cast))
+            .map(|attr| self.written_attr(attr))
+            .collect();
+        let args = args.map(|args| args.fields().map(|ty| self.ty(ty.node())).collect());
+        let operator = match relations::named(&name, &written) {
+            Some(relations::RelationName::Operator(operator)) => operator,
+            Some(relations::RelationName::Projection(index)) => {
+                return Some(WhereRelation { relation: relations::projection(index).key(), args });
+            }
+            None => {
+                self.problem(range, ProblemKind::UnknownRelation(name));
+                return None;
+            }
         };
-        let Some(operator) = operators::by_relation(name.text()) else {
-            self.problem(name.range(), ProblemKind::UnknownRelation(name.text().into()));
-            return None;
-        };
-        Some(Constraint { relation: operator.plain_relation()?.key(), args })
+        let mut relation = operator.plain_relation()?.key();
+        if !written.is_empty() {
+            let at = self.range(range);
+            let mut releases = Releases::ALL;
+            let (attrs, fits) = self.bind_attrs(operator, &written, false, at, None, &mut releases);
+            if !fits {
+                return None;
+            }
+            relation.attrs = attrs;
+        }
+        Some(WhereRelation { relation, args })
     }
 
     /// Lowers `float32`, `List[A]` or `A`.
     fn named_type(&mut self, named: ast::NamedType<'_>) -> Type {
         let Some(name) = named.name() else { return Type::Error };
         let text = name.text();
-        let args: Vec<Type> = named.args().map(|arg| self.ty(arg.node())).collect();
-        let with_brackets = named.node().token(SyntaxKind::L_BRACK).is_some();
+        let args: Vec<Type> = named.args().map(|arg| self.type_arg(arg)).collect();
+        let opening = [SyntaxKind::L_BRACK, SyntaxKind::LT];
+        let with_brackets = opening.iter().any(|&kind| named.node().token(kind).is_some());
         if let Some(param) = self.type_param(text) {
             if with_brackets {
                 self.problem(named.range(), ProblemKind::ParamWithArgs(param.clone()));
@@ -112,14 +146,51 @@ impl Lowering {
                 }
             };
         }
+        if let Some(dtype) = custom_dtype(named) {
+            return Type::scalar(dtype);
+        }
         let range = self.range(name.range());
         let (name, expected) = (text.into(), Kind::Type);
-        self.unit.type_uses.push(TypeUse { name, args: args.len(), expected, range });
+        let args: Box<[Type]> = args.into();
+        self.unit.type_uses.push(TypeUse { name, args: args.clone(), expected, range });
         Type::adt(text, args)
     }
 
+    /// Lowers an argument of a data type or of a generic function: a type, or a shape, a size or the
+    /// name of a parameter of any kind.
+    pub(super) fn type_arg(&mut self, node: Node<'_>) -> Type {
+        if let Some(shape) = ast::Shape::cast(node) {
+            return Type::argument(TypeArg::Shape(ShapeTerm::Dims(self.dims(shape))));
+        }
+        if node.kind() == SyntaxKind::DIM {
+            return Type::argument(TypeArg::Dim(self.dim(node)));
+        }
+        if let Some(param) = self.param_of_other_kind(node) {
+            return Type::argument(param.as_arg());
+        }
+        // `(n, m)` is a shape if these are sizes.
+        if let Some(tuple) = ast::TupleType::cast(node) {
+            let size = |ty: ast::Type<'_>| {
+                let param = self.param_of_other_kind(ty.node())?;
+                (param.kind() == Kind::ShapeVar).then(|| Dim::param(param))
+            };
+            let sizes: Option<Shape> = tuple.fields().map(size).collect();
+            if let Some(sizes) = sizes.filter(|sizes| !sizes.is_empty()) {
+                return Type::argument(TypeArg::Shape(ShapeTerm::Dims(sizes)));
+            }
+        }
+        self.ty(node)
+    }
+
+    /// Returns the type parameter that a name refers to, if it is not of the kind `Type`.
+    fn param_of_other_kind(&self, node: Node<'_>) -> Option<Param> {
+        let named = ast::NamedType::cast(node)?;
+        let param = self.type_param(named.name()?.text())?;
+        (param.kind() != Kind::Type && named.args().next().is_none()).then_some(param)
+    }
+
     fn type_param(&self, name: &str) -> Option<Param> {
-        self.type_params.iter().rev().find(|param| param.name() == name).cloned()
+        self.type_params.get(name).cloned()
     }
 
     /// Lowers `Tensor[(1, ?, n), float32]` or `Tensor[s, bt]`.
@@ -128,7 +199,8 @@ impl Lowering {
             Some(shape) => self.shape_term(shape),
             None => return Type::Error,
         };
-        let Some(name) = tensor.dtype().and_then(ast::NamedType::name) else { return Type::Error };
+        let Some(named) = tensor.dtype() else { return Type::Error };
+        let Some(name) = named.name() else { return Type::Error };
         let dtype = if let Some(param) = self.type_param(name.text()) {
             if param.kind() != Kind::BaseType {
                 self.problem(name.range(), ProblemKind::Kind { param, expected: Kind::BaseType });
@@ -136,7 +208,7 @@ impl Lowering {
             }
             DTypeTerm::Param(param)
         } else {
-            match DataType::parse(name.text()) {
+            match custom_dtype(named).or_else(|| DataType::parse(name.text())) {
                 Some(dtype) if !dtype.is_void() => DTypeTerm::Known(dtype),
                 _ => {
                     let kind = ProblemKind::UnknownDType(name.text().into());
@@ -158,7 +230,8 @@ impl Lowering {
         let Some(param) = self.type_param(name.text()) else {
             let range = self.range(name.range());
             let (name, expected) = (name.text().into(), Kind::Shape);
-            self.unit.type_uses.push(TypeUse { name, args: 0, expected, range });
+            let args = Box::default();
+            self.unit.type_uses.push(TypeUse { name, args, expected, range });
             return None;
         };
         if param.kind() != Kind::Shape {
@@ -172,14 +245,30 @@ impl Lowering {
         shape.dims().map(|dim| self.dim(dim.node())).collect()
     }
 
+    /// The parser bounds the recursion.
     fn dim(&mut self, dim: Node<'_>) -> Dim {
+        let mut parts = dim.children().filter(|node| node.kind() == SyntaxKind::DIM);
+        if let Some(first) = parts.next() {
+            let Some(second) = parts.next() else { return self.dim(first) };
+            let op = dim.tokens().find_map(|token| match token.kind() {
+                SyntaxKind::PLUS => Some(Op::Add),
+                SyntaxKind::MINUS => Some(Op::Sub),
+                SyntaxKind::STAR => Some(Op::Mul),
+                SyntaxKind::SLASH => Some(Op::FloorDiv),
+                SyntaxKind::PERCENT => Some(Op::FloorMod),
+                SyntaxKind::IDENT if token.text() == "max" => Some(Op::Max),
+                SyntaxKind::IDENT if token.text() == "min" => Some(Op::Min),
+                _ => None,
+            });
+            let (a, b) = (self.dim(first), self.dim(second));
+            return op.map_or(Dim::Any, |op| Dim::apply(op, &a, &b));
+        }
         let negative = dim.token(SyntaxKind::MINUS).is_some();
         for token in dim.tokens() {
             match token.kind() {
                 SyntaxKind::QUESTION => return Dim::Any,
                 SyntaxKind::INT => {
-                    let (digits, suffix) =
-                        token.text().split_once('i').unwrap_or((token.text(), ""));
+                    let (digits, suffix) = syntax::int_parts(token.text());
                     let size = digits.parse::<i64>().unwrap_or(i64::MAX);
                     let size = if negative { -size } else { size };
                     if size < 0 {
@@ -206,7 +295,8 @@ impl Lowering {
             None => {
                 let range = self.range(range);
                 let (name, expected) = (name.into(), Kind::ShapeVar);
-                self.unit.type_uses.push(TypeUse { name, args: 0, expected, range });
+                let args = Box::default();
+                self.unit.type_uses.push(TypeUse { name, args, expected, range });
                 Dim::Any
             }
         }
@@ -234,6 +324,15 @@ pub(crate) fn meta_parts(text: &str) -> Option<(SmolStr, u32)> {
     let (key, rest) = text.strip_prefix("meta[")?.split_once(']')?;
     let index = rest.strip_prefix('[')?.strip_suffix(']')?;
     Some((key.trim().into(), index.trim().parse().ok()?))
+}
+
+/// Returns the data type `custom[posit]8`, which is several tokens.
+fn custom_dtype(named: ast::NamedType<'_>) -> Option<DataType> {
+    if named.name()?.text() != "custom" {
+        return None;
+    }
+    let tokens = named.node().tokens().filter(|token| !token.kind().is_trivia());
+    DataType::parse(&tokens.map(|token| token.text()).collect::<String>())
 }
 
 /// Returns true if a type consists of numbers and data types alone.

@@ -33,7 +33,7 @@ pub fn lower_type_def(node: Node<'_>) -> Option<TypeDef> {
         };
         let fields: Vec<Type> = fields.map(&mut field).collect();
         ranges.push(unit.range(name.range()));
-        let own = Type::adt(adt_name.clone(), params.iter().cloned().map(Type::Param));
+        let own = Type::adt(adt_name.clone(), params.iter().map(|p| Type::argument(p.as_arg())));
         let ty = PolyType::close(params, Vec::new(), &Type::func(fields.iter().cloned(), own));
         constructors.push(Constructor { name: name.text().into(), fields, ty });
     }

@@ -7,10 +7,10 @@ use types::Type;
 
 use super::{
     definitions::{
-        body, closed_signature, global, metadata, module_types, named, scopes, signature,
-        written_type,
+        body, closed_signature, global, module_types, named, scopes, signature, written_type,
     },
     groups::{group_members, group_of, groups},
+    lowered::metadata,
     previous::Results,
 };
 use crate::{
@@ -132,6 +132,7 @@ impl<'db> DbEnv<'db> {
             data: ModuleData {
                 types: module.map(|module| module_types(db, module)).unwrap_or_default(),
                 metadata: module.and_then(|module| metadata(db, module)),
+                operators: Settings::get(db).operators(db).clone(),
             },
             group: members,
             strict: false,

@@ -5,45 +5,32 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use types::{PolyType, Type};
 
-use super::previous::{Results, share_types};
+use super::{
+    lowered::lowered_body,
+    previous::{Results, share_types},
+    releases::in_release,
+};
 use crate::{
     adt::{Adt, TypeDef},
-    body::{Body, Name, SourceMap, Unit},
+    body::{Body, Name, Unit},
     db::{Db, Settings, SourceFile},
     item::{Def, DefKind, Module, module, modules},
-    lower::{Lowered, lower_type_def},
-    metadata::Metadata,
+    lower::lower_type_def,
     module::ModuleTypes,
     scope::{Named, Scopes},
-    test_panic::panic_if_requested,
 };
-
-/// The body of a definition, and its source map.
-#[salsa::tracked(returns(clone))]
-fn lowered<'db>(db: &'db dyn Db, def: Def<'db>) -> (Arc<Body>, Arc<SourceMap>) {
-    let results = Results::of(db, def);
-    panic_if_requested("lower", results.name());
-    let lowered = Lowered::new(def.green(db), results.lowered().as_ref());
-    let parts = (lowered.body().clone(), lowered.source().clone());
-    results.record_lowered(lowered);
-    parts
-}
 
 /// The body of a definition. White space and comments in it do not change it.
 #[salsa::tracked(returns(clone))]
 pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
-    lowered(db, def).0
-}
-
-/// Returns the source map of the body of a definition. It changes with each edit of the definition.
-pub fn source_map<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<SourceMap> {
-    lowered(db, def).1
+    in_release(db, def, lowered_body(db, def))
 }
 
 /// The header of a definition. What depends on it alone is not computed again when the body changes.
 #[salsa::tracked(returns(clone))]
 pub(super) fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
-    body(db, def).units[0].clone()
+    // It has no calls.
+    lowered_body(db, def).units[0].clone()
 }
 
 /// The body of a definition and its resolved names.
@@ -140,17 +127,6 @@ pub fn data_type<'db>(
         return Some((def, module.file(db).is_prelude(db)));
     }
     own(prelude_of(db, module.file(db), name)?).map(|def| (def, true))
-}
-
-/// The metadata section of a module: its own, or for a code view that of the file.
-#[salsa::tracked(returns(clone))]
-pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadata>> {
-    let def = module.items(db).iter().find(|def| def.kind(db) == DefKind::Metadata)?;
-    let token = def.node(db).token(syntax::SyntaxKind::METADATA)?;
-    if weights::is_folded(token.text()) {
-        return module.file(db).section(db).clone();
-    }
-    Some(Arc::new(Metadata::read(token.text())))
 }
 
 /// Returns true if the type of a definition may have constraints that its signature does not show:

@@ -19,7 +19,7 @@ use crate::{
 /// result equals the one before, and no other query executes because of it. A query for each definition
 /// would execute for each.
 #[salsa::tracked(returns(ref))]
-fn previous(db: &dyn Db, file: SourceFile) -> Earlier {
+pub(crate) fn previous(db: &dyn Db, file: SourceFile) -> Earlier {
     Earlier::new((!file.is_prelude(db)).then(|| file.previous(db)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
     Node, SyntaxKind, T,
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{
     body::*,
-    check::typing,
+    check::findings,
     diagnostic::{Code, Diagnostic},
     features::UnitFeatures,
-    infer::Finding,
+    infer::{Finding, FindingKind, FindingSubject},
     queries,
     view::View,
 };
@@ -119,18 +119,15 @@ fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(UnitId, &'t Fi
     tvm.body.units().find_map(|(number, unit)| {
         let types = tvm.unit_types(number);
         let is_dead = |range| dead.contains(range);
-        let counts = |finding: &&Finding| match finding {
-            Finding::OpenVariable(binder) => {
-                !is_dead(tvm.place(number, unit.binder(*binder).range))
-            }
+        let counts = |finding: &&Finding| match finding.kind {
             // A missing result type is reported at its definition.
-            Finding::OpenExpr(expr) => {
+            FindingKind::Open => {
                 let name = called_by(unit, finding);
-                !is_dead(tvm.range(ExprRef { unit: number, expr: *expr }))
+                !is_dead(tvm.subject_range(number, finding.subject))
                     && !name.is_some_and(|name| queries::is_open_global(db, tvm.module, name))
             }
             // Under TVM's rules, errors are reported as such.
-            finding => !strict && finding.is_error(),
+            _ => !strict && finding.is_error(),
         };
         Some((number, types.findings.iter().find(counts)?))
     })
@@ -143,10 +140,13 @@ fn with_use(
     finding: &Finding,
     diagnostic: Diagnostic,
 ) -> Diagnostic {
-    let Finding::OpenVariable(binder) = finding else { return diagnostic };
-    match tvm.last_use_of(LocalRef { unit: number, binder: *binder }) {
+    let Finding { kind: FindingKind::Open, subject: FindingSubject::Binder(binder), .. } = *finding
+    else {
+        return diagnostic;
+    };
+    match tvm.last_use_of(LocalRef { unit: number, binder }) {
         Some(last) => {
-            let name = &tvm.unit(number).binder(*binder).name;
+            let name = &tvm.unit(number).binder(binder).name;
             diagnostic.related(last, format!("TVM cannot infer the type of `{name}` here"))
         }
         None => diagnostic,
@@ -156,22 +156,22 @@ fn with_use(
 /// Returns the diagnostic for a finding of TVM's inference that an annotation of the definition
 /// cannot fix.
 fn unknown(tvm: &View<'_>, number: UnitId, finding: &Finding) -> Diagnostic {
-    let (at, message) = match finding {
-        Finding::OpenVariable(binder) => {
-            let binder = tvm.unit(number).binder(*binder);
-            let at = tvm.place(number, binder.range);
-            (at, format!("TVM cannot infer the type of `{}`", binder.name))
+    let (at, message) = match (&finding.kind, finding.subject) {
+        (FindingKind::Open, subject) => {
+            let what = match subject {
+                FindingSubject::Binder(binder) => {
+                    format!("`{}`", tvm.unit(number).binder(binder).name)
+                }
+                _ => subject
+                    .expr(tvm.unit(number))
+                    .map_or_else(String::new, |expr| tvm.describe(ExprRef { unit: number, expr })),
+            };
+            let at = tvm.subject_range(number, subject);
+            (at, format!("TVM cannot infer the type of {what}"))
         }
-        Finding::OpenExpr(expr) => {
-            let expr_ref = ExprRef { unit: number, expr: *expr };
-            (
-                tvm.range(expr_ref),
-                format!("TVM cannot infer the type of {}", tvm.describe(expr_ref)),
-            )
-        }
-        finding => {
+        _ => {
             let what = "TVM gives a function without declared type parameters a single type";
-            match typing::report_alone(tvm, number, finding) {
+            match findings::report_alone(tvm, number, finding) {
                 Some(other) => (other.range, format!("{what}: {}", other.message)),
                 None => (tvm.name_range(), what.to_owned()),
             }
@@ -266,9 +266,23 @@ fn edits(
     let list = function.child(SyntaxKind::PARAM_LIST)?;
     let (old, new) = func.type_params.split_at_checked(declared)?;
     let names = fresh_names(view, param_names, new);
+    // A function without annotations has as many type parameters as parameters.
+    let name_of_new: FxHashMap<&Param, &String> = new.iter().zip(&names).collect();
+    let around = OnceCell::new();
     let name_of = |param: &Param| {
-        let position = new.iter().position(|known| known == param);
-        Some(position.map_or_else(|| param.name().to_string(), |at| names[at].clone()))
+        if let Some(name) = name_of_new.get(param) {
+            return Some((*name).clone());
+        }
+        // The name of a parameter of another function may be unbound here, or that of another one.
+        let name = param.name();
+        let can = match old.iter().find(|known| known.name() == name) {
+            Some(own) => own == param,
+            None => {
+                let around = around.get_or_init(|| view.type_params_around(function.range()));
+                view.can_name_param(param, around)
+            }
+        };
+        can.then(|| name.to_string())
     };
     let mut edits = Vec::new();
     if new.iter().any(|param| param.kind() != Kind::Type) {
@@ -283,7 +297,6 @@ fn edits(
             _ => insert(list.start(), format!("[{}]", names.join(", "))),
         });
     }
-    debug_assert_eq!(old.len(), declared);
     let params: Vec<ast::Param<'_>> = list.children().filter_map(ast::Param::cast).collect();
     let func = &func.func;
     if params.len() != func.params().len() {

@@ -7,7 +7,7 @@ use syntax::{ParseLimits, TextRange, TextSize};
 use crate::{
     check::all_diagnostics,
     db::{Database, SourceFile},
-    diagnostic::{Diagnostic, Fix, Severity},
+    diagnostic::{Code, Diagnostic, Fix, Severity},
 };
 
 /// The maximum number of rounds of fixes. Only overlapping fixes need further rounds, so that a few
@@ -50,6 +50,12 @@ pub fn to_tvm(text: &str) -> Converted {
 fn round(db: &Database, file: SourceFile, text: &str) -> String {
     let found = all_diagnostics(db, file);
     let of_group = |diagnostic: &&Diagnostic| diagnostic.code.is_tvm();
+    // The other fixes are those of the clean text.
+    if let Some(pasted) = found.iter().find(|diagnostic| diagnostic.code == Code::PastedText)
+        && let Some(clean) = pasted.fixes.first()
+    {
+        return apply(text, [clean]);
+    }
     apply(text, found.iter().filter(of_group).filter_map(|diagnostic| diagnostic.fixes.first()))
 }
 

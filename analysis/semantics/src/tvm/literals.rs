@@ -23,7 +23,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
     for number in view.scopes.units_with(UnitFeatures::BARE_INT) {
         let unit = view.unit(number);
         for (i, expr) in unit.exprs.iter().enumerate() {
-            let Expr::Literal(Literal::Int { value, dtype: None }) = expr else { continue };
+            let Expr::Literal(Literal::Int { value, dtype: None, .. }) = expr else { continue };
             let Type::Tensor(tensor) = view.unit_types(number).expr(ExprId(i as u32)) else {
                 continue;
             };
@@ -67,6 +67,20 @@ fn with_dtype(range: TextRange, dtype: DataType) -> Vec<Edit> {
             ]
         }
     }
+}
+
+/// `int64(3)` to `3i64`, `float64(1.5)` to `1.5f64`.
+pub(super) fn old(root: Node<'_>, range: TextRange) -> Option<Vec<Edit>> {
+    let text = root.token_at(range.start())?.text();
+    let (digits, suffix) = syntax::int_parts(text);
+    let written = match digits.len() < text.len() && !suffix.is_empty() {
+        true => format!("{digits}i{suffix}"),
+        false => {
+            let (digits, suffix) = syntax::float_parts(text);
+            format!("{digits}f{}", suffix.unwrap_or_default())
+        }
+    };
+    Some(vec![(range, written)])
 }
 
 /// `Constant(1, (10, 10), float32)` to `full(1f, shape=[10, 10], dtype="float32")`.

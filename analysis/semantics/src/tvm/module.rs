@@ -6,7 +6,7 @@ use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::Kind;
+use types::{Kind, Release};
 
 use super::{Edit, Findings, insert, types::written_plain};
 use crate::{
@@ -376,7 +376,16 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
     for number in view.scopes.units_with(UnitFeatures::OTHER_NAME) {
         aliases(view, number, view.unit(number), findings);
-        other_versions(view, number, view.unit(number), findings);
+    }
+    let release = queries::asked_release(view.db);
+    if release == Release::DEFAULT {
+        for number in view.scopes.units_with(UnitFeatures::OTHER_RELEASE) {
+            other_versions(view, number, view.unit(number), release, findings);
+        }
+    } else {
+        for (number, unit) in view.body.units() {
+            other_versions(view, number, unit, release, findings);
+        }
     }
     for number in view.scopes.units_with(UnitFeatures::FREE_VARIABLE) {
         free_variables(view, number, view.unit(number), findings);
@@ -418,18 +427,52 @@ fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings
     }
 }
 
-/// Reports operators of TVM versions other than 0.14, such as `scatter_add(…)`.
-fn other_versions(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
+/// Reports calls of other releases than 0.14: of operators such as `scatter_add(…)`, and with other arguments
+/// or attributes, such as `nn.pad(%x, pad_value=0f, pad_width=…)`.
+fn other_versions(
+    view: &View<'_>,
+    number: UnitId,
+    unit: &Unit,
+    release: Release,
+    findings: &mut Findings<'_>,
+) {
     for call in &unit.calls {
         let Callee::Operator(operator) = &call.callee else { continue };
-        let Some(other) = operators::other_version(operator.name) else { continue };
         let range = view.place(number, call.callee_range);
+        if let Some(readable) = operator.unreadable_attrs() {
+            let is_read = |attr: &&WrittenAttr| readable.position(&attr.name).is_some();
+            for attr in call.written.iter().filter(|attr| !is_read(attr)) {
+                let message = format!(
+                    "TVM prints `{}` of `{}`, but cannot read it back",
+                    attr.name, operator.name
+                );
+                let range = view.place(number, attr.name_range);
+                findings.add(Diagnostic::new(Code::TvmPrintedAttribute, range, message));
+            }
+        }
+        let other = operators::other_version(operator.name);
+        let Some(other) = other.filter(|_| release == Release::DEFAULT) else {
+            if !call.releases.has(release) {
+                findings.fold(other_form(operator, call, release, range));
+            }
+            continue;
+        };
         let mut diagnostic = Diagnostic::new(
             Code::TvmOtherVersion,
             range,
-            format!("`{}` is an operator of TVM {}, not of 0.14", operator.name, other.versions),
-        )
-        .help(format!("TVM 0.14 has {} instead", other.now));
+            match other.requires {
+                Some(requires) => {
+                    format!("`{}` is an operator of builds of TVM {requires} alone", operator.name)
+                }
+                None => format!(
+                    "`{}` is an operator of TVM {}, not of 0.14",
+                    operator.name, operator.releases
+                ),
+            },
+        );
+        if let Some(now) = other.now {
+            diagnostic = diagnostic.help(format!("TVM 0.14 has {now} instead"));
+        }
         if let Some((name, attr)) = other.successor {
             let mut edits = vec![(range, name.to_owned())];
             let written =
@@ -444,6 +487,44 @@ fn other_versions(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut F
             diagnostic = diagnostic.fix(format!("Write `{name}`"), edits);
         }
         findings.fold(diagnostic);
+    }
+}
+
+/// The finding about a call that only other releases write.
+fn other_form(
+    operator: &operators::Operator,
+    call: &CallData,
+    release: Release,
+    range: TextRange,
+) -> Diagnostic {
+    let releases = call.releases;
+    // A row of other releases has the names of the one of 0.14.
+    let now = operators::find(operator.name).unwrap_or(operator);
+    let written = now.formerly.iter().find(|(_, former)| *former == releases);
+    let message = match written {
+        Some((name, _)) => {
+            format!(
+                "`{name}` is the name of `{}` in TVM {releases}, not in {release}",
+                operator.name
+            )
+        }
+        None if !operator.releases.has(release) => format!(
+            "`{}` is an operator of TVM {}, not of {release}",
+            operator.name, operator.releases
+        ),
+        None => format!(
+            "a call of `{}` has these arguments and attributes in TVM {releases}, not in {release}",
+            operator.name
+        ),
+    };
+    let diagnostic = Diagnostic::new(Code::TvmOtherVersion, range, message);
+    match written {
+        _ if release != Release::DEFAULT => diagnostic,
+        Some(_) => diagnostic.fix("Use the name of 0.14", [(range, operator.name.to_owned())]),
+        None => diagnostic.help(format!(
+            "TVM 0.14 has the arguments {}",
+            operator.args.iter().map(|arg| format!("`{arg}`")).collect::<Vec<_>>().join(", ")
+        )),
     }
 }
 

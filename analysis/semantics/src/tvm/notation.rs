@@ -8,7 +8,7 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::{Edit, Findings, insert, literals, names, params, parenthesise, types};
+use super::{Edit, Findings, insert, literals, names, params, parenthesise, pasted, rules, types};
 use crate::{
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
@@ -16,6 +16,7 @@ use crate::{
 
 pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) {
     let parse = file.parse(db);
+    pasted::check(&parse, findings);
     let mut errors: Vec<&SyntaxError> =
         parse.errors.iter().filter(|error| error.kind.is_compat()).collect();
     if errors.is_empty() {
@@ -27,17 +28,23 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) 
     // A list of type parameters is reported once.
     let mut lists: FxHashSet<TextSize> = FxHashSet::default();
     for error in errors {
-        if error.kind == SyntaxErrorKind::AngleTypeParams {
+        if matches!(error.kind, SyntaxErrorKind::AngleTypeParams) {
             let Some(list) = sites.node(error) else { continue };
             if lists.insert(list.start()) {
                 findings.fold(params::type_params(db, file, root, list));
             }
             continue;
         }
+        if matches!(error.kind, SyntaxErrorKind::PrintedMessage) {
+            findings.add(pasted::said(root, error));
+            if !rules::hold(db) {
+                continue;
+            }
+        }
         let Some((code, message)) = message_of(&error.kind) else { continue };
         let diagnostic = Diagnostic::new(code, place(root, error), message);
         let mut diagnostic = with_fix(db, file, root, &sites, error, diagnostic);
-        if error.kind == SyntaxErrorKind::MissingSemicolon
+        if matches!(error.kind, SyntaxErrorKind::MissingSemicolon)
             && let Some(next) = root.token_from(error.range.end())
         {
             diagnostic = diagnostic.related(next.range(), "the next statement begins here");
@@ -70,7 +77,7 @@ fn message_of(kind: &SyntaxErrorKind) -> Option<(Code, &'static str)> {
         LoneCarriageReturn => {
             (Code::TvmCarriageReturn, "TVM stops at a carriage return that no line feed follows")
         }
-        MissingSemicolon => (Code::TvmSemicolon, "TVM requires a `;` after a graph binding"),
+        MissingSemicolon => (Code::TvmSemicolon, "TVM requires a `;` after a binding"),
         MissingComma => (Code::TvmComma, "TVM requires a `,` here"),
         DataDefinition => {
             (Code::TvmDataDefinition, "TVM writes `data` definitions as `type T { C(A), D }`")
@@ -109,6 +116,19 @@ fn message_of(kind: &SyntaxErrorKind) -> Option<(Code, &'static str)> {
             Code::TvmPrintedAttribute,
             "TVM prints attributes like this one but cannot read them back",
         ),
+        OldVersion => (Code::TvmOtherVersion, "this is the version line of TVM 0.6 and before"),
+        OldComment => (Code::TvmOtherVersion, "TVM 0.5 prints comments after `#`"),
+        OldLiteral => (Code::TvmOtherVersion, "TVM 0.5 prints numbers of 64 bits so"),
+        OldTuple => (Code::TvmOtherVersion, "TVM 0.5 prints tuple types as `Tuple[…]`"),
+        OldSection => {
+            (Code::TvmOtherVersion, "the metadata section begins like that of TVM 0.6 and before")
+        }
+        PrintedRead => (Code::TvmOtherVersion, "TVM 0.6 and 0.7 print `ref_read(%r)` as `%r^`"),
+        PrintedWrite => {
+            (Code::TvmOtherVersion, "TVM 0.6 and 0.7 print `ref_write(%r, %v)` as `%r := %v`")
+        }
+        DoubleSemicolon => (Code::TvmOtherVersion, "TVM 0.6 writes `;;` between expressions"),
+        PrintedMessage => (Code::TvmLogLine, "this message of TVM is not Relay"),
         LogLine => (Code::TvmLogLine, "this line of a log is not Relay"),
         SecondModule => {
             (Code::TvmSecondModule, "TVM reads one module per file; another one begins here")
@@ -164,6 +184,24 @@ fn with_fix(
             ("Replace the carriage return with a line feed", Some(vec![(range, "\n".to_owned())]))
         }
         MissingSemicolon => ("Add the missing `;`", Some(vec![(at_end, ";".to_owned())])),
+        OldVersion => {
+            ("Write the line of TVM 0.7", Some(vec![(range, "#[version = \"0.0.5\"]".to_owned())]))
+        }
+        OldComment => ("Replace `#` with `//`", Some(vec![(range, "//".to_owned())])),
+        OldLiteral => ("Write the suffix of 64 bits", literals::old(root, range)),
+        OldTuple => ("Write the types in parentheses", node().and_then(types::old_tuple)),
+        PrintedRead => (
+            "Call `ref_read`",
+            node().map(|read| vec![insert(read.start(), "ref_read("), (range, ")".to_owned())]),
+        ),
+        PrintedWrite => (
+            "Call `ref_write`",
+            node().map(|write| {
+                let end = insert(write.range().end(), ")");
+                vec![insert(write.start(), "ref_write("), (range, ",".to_owned()), end]
+            }),
+        ),
+        DoubleSemicolon => ("Write one `;`", Some(vec![(range, ";".to_owned())])),
         MissingComma => ("Add the missing `,`", Some(vec![(at_end, ",".to_owned())])),
         BareFloat => ("Add the suffix `f`", Some(vec![(at_end, "f".to_owned())])),
         GluedNumber => {
@@ -206,9 +244,13 @@ fn with_fix(
             return types::annotation(db, file, root, range, diagnostic);
         }
         LogLine => {
-            let is_log = *sites.is_log.get_or_init(|| holds_modules(root));
-            let alone = !is_log && ends_its_line(root, range.start());
-            ("Make it a comment", alone.then(|| vec![insert(range.start(), "// ")]))
+            // The indented lines of a trace belong to the line that begins it: all of them, or none.
+            let are_alone = *sites.are_alone.get_or_init(|| {
+                let errors = &file.parse(db).errors;
+                let mut lines = errors.iter().filter(|error| error.kind == LogLine);
+                !holds_modules(root) && lines.all(|line| ends_its_line(root, line.range.start()))
+            });
+            ("Make it a comment", are_alone.then(|| vec![insert(range.start(), "// ")]))
         }
         SecondModule => {
             return diagnostic.help("keep one module and move the others to files of their own");
@@ -260,8 +302,8 @@ struct Sites<'t> {
     root: Node<'t>,
     /// All nodes by kind and reported offset, where many errors have one.
     nodes: Option<FxHashMap<(SyntaxKind, TextSize), Node<'t>>>,
-    /// The memo of [`holds_modules`].
-    is_log: OnceCell<bool>,
+    /// True if all lines of logs can be comments, once it is known.
+    are_alone: OnceCell<bool>,
 }
 
 impl<'t> Sites<'t> {
@@ -280,7 +322,7 @@ impl<'t> Sites<'t> {
             }
             nodes
         });
-        Sites { root, nodes, is_log: OnceCell::new() }
+        Sites { root, nodes, are_alone: OnceCell::new() }
     }
 
     /// Returns the outermost node of the kind that an error is about, at its place.
@@ -307,6 +349,9 @@ fn site_kind(kind: &SyntaxErrorKind) -> Option<SyntaxKind> {
         SyntaxErrorKind::ChainedProjection => SyntaxKind::PROJ_EXPR,
         SyntaxErrorKind::NestedLet => SyntaxKind::BLOCK,
         SyntaxErrorKind::ElseIf => SyntaxKind::IF_EXPR,
+        SyntaxErrorKind::OldTuple => SyntaxKind::TUPLE_TYPE,
+        SyntaxErrorKind::PrintedRead => SyntaxKind::REF_READ_EXPR,
+        SyntaxErrorKind::PrintedWrite => SyntaxKind::REF_WRITE_EXPR,
         _ => return None,
     })
 }
@@ -331,6 +376,8 @@ fn anchors(node: Node<'_>) -> Vec<TextSize> {
         }
         SyntaxKind::ARM_LIST => node.children().map(|arm| arm.start()).collect(),
         SyntaxKind::PROJ_EXPR => token(SyntaxKind::DOT).into_iter().collect(),
+        SyntaxKind::REF_READ_EXPR => token(SyntaxKind::CARET).into_iter().collect(),
+        SyntaxKind::REF_WRITE_EXPR => token(SyntaxKind::COLON_EQ).into_iter().collect(),
         SyntaxKind::INFIX_EXPR => {
             let operator = ast::InfixExpr::cast(node).and_then(ast::InfixExpr::operator);
             operator.map(|operator| operator.start()).into_iter().collect()
@@ -346,9 +393,9 @@ fn ends_its_line(root: Node<'_>, place: TextSize) -> bool {
     let end = token.range().end();
     let is_one_line = !token.text().contains('\n');
     let is_last = end == root.range().end()
-        || root
-            .token_at(end)
-            .is_some_and(|next| next.kind().is_trivia() && next.text().contains('\n'));
+        || root.token_at(end).filter(|next| next.kind().is_trivia()).is_some_and(|next| {
+            next.text().contains('\n') || next.range().end() == root.range().end()
+        });
     is_one_line && is_last
 }
 

@@ -17,7 +17,6 @@ use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
-    view::View,
 };
 
 /// Returns the diagnostic for a list of type parameters that TVM cannot read: `<t : Type>`, `<s :
@@ -31,7 +30,7 @@ pub(super) fn type_params(
     let params = list.children().filter_map(ast::TypeParam::cast);
     let other = params.clone().find(|param| {
         let kind = param.kind().and_then(|kind| Kind::parse(kind.text()));
-        kind.is_some_and(|kind| kind != Kind::Type)
+        kind.is_some_and(|(kind, _)| kind != Kind::Type)
     });
     let Some(other) = other else {
         return Diagnostic::new(
@@ -141,18 +140,12 @@ pub(super) fn where_clause(
     let around = path.iter().rev().nth(1)?;
     let decided = match around.kind() {
         SyntaxKind::FN_DEF => holds(view.inference.signature.as_ref()?)?,
-        SyntaxKind::FN_EXPR => holds(view.ty(function_at(&view, around.range())?))?,
+        SyntaxKind::FN_EXPR => holds(view.ty(view.function_at(around.range())?))?,
         _ => false,
     };
     let before = around.children().take_while(|node| node.start() < own.start()).last()?;
     let removed = TextRange::new(before.range().end(), own.end()) + view.def.start(db);
     decided.then(|| vec![(removed, String::new())])
-}
-
-/// Returns the function expression at `range` of the definition.
-fn function_at(view: &View<'_>, range: TextRange) -> Option<ExprRef> {
-    let found = view.source.expr_of(&view.body, range)?;
-    matches!(view.unit(found.unit).expr(found.expr), Expr::Fn(_)).then_some(found)
 }
 
 /// Returns the edits that replace the type parameters of a function by the single type of its
@@ -174,7 +167,7 @@ fn instantiated(
             (func, (used, places.collect()))
         }
         SyntaxKind::FN_EXPR => {
-            let value = function_at(&view, around.range() - view.def.start(db))?;
+            let value = view.function_at(around.range() - view.def.start(db))?;
             let unit = view.unit(value.unit);
             let binder = unit.bound_to(value.expr)?;
             let binding = LocalRef { unit: value.unit, binder };

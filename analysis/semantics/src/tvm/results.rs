@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     body::{Callee, Expr, Name, Unit},
     db::Db,
-    infer::Finding,
+    infer::{Finding, FindingKind, FindingSubject},
     item::{DefKind, Module},
     queries,
 };
@@ -38,8 +38,11 @@ pub(super) fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHa
 
 /// Returns the global whose call TVM infers no type for.
 pub(super) fn called_by<'u>(unit: &'u Unit, finding: &Finding) -> Option<&'u Name> {
-    let Finding::OpenExpr(expr) = finding else { return None };
-    let Expr::Call(call) = unit.expr(*expr) else { return None };
+    let Finding { kind: FindingKind::Open, subject: FindingSubject::Expr(expr), .. } = *finding
+    else {
+        return None;
+    };
+    let Expr::Call(call) = unit.expr(expr) else { return None };
     let Callee::Expr(callee) = unit.call(*call).callee else { return None };
     match unit.expr(callee) {
         Expr::Global(name) => Some(name),

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Returns true if TVM's rules hold: what it rejects is an error.
-pub(super) fn hold(db: &dyn Db) -> bool {
+pub(crate) fn hold(db: &dyn Db) -> bool {
     Settings::get(db).tvm(db)
 }
 

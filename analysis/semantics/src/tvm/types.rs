@@ -13,6 +13,14 @@ use crate::{
     view::View,
 };
 
+/// `Tuple[A, B]` to `(A, B)`, and `Tuple[A]` to `(A,)`.
+pub(super) fn old_tuple(node: Node<'_>) -> Option<Vec<Edit>> {
+    let open = node.token(SyntaxKind::L_BRACK)?.range();
+    let close = node.token(SyntaxKind::R_BRACK)?.range();
+    let end = if node.children().count() == 1 { ",)" } else { ")" };
+    Some(vec![(TextRange::new(node.start(), open.end()), "(".to_owned()), (close, end.to_owned())])
+}
+
 /// Returns the text of a type in TVM's format; `None` if TVM cannot read it. `names` returns the
 /// name of a type parameter.
 pub(super) fn written(
@@ -47,6 +55,7 @@ pub(super) fn written(
         Type::Adt(adt) => format!("{}[{}]", adt.name(), list(adt.args())?),
         Type::Param(param) if param.kind() == types::Kind::Type => names(param)?,
         Type::Param(_)
+        | Type::Index(_)
         | Type::OpenTensor(_)
         | Type::Poly(_)
         | Type::Ref(_)
@@ -120,7 +129,10 @@ fn annotation_edit(
     let holder = *path.get(at.checked_sub(1)?).filter(|node| is_holder(node))?;
     let view = view_at(db, file, range)?;
     let binding = binding_of(&view, holder);
-    if let Some(text) = binding.and_then(|binding| written_plain(view.binding_type(binding))) {
+    let bound = binding.map(|binding| view.binding_type(binding));
+    if let Some(text) =
+        bound.filter(|bound| view.can_name(bound, ty.range())).and_then(written_plain)
+    {
         return Some(("Write the type", (ty.range(), text)));
     }
     let may_go = match holder.kind() {

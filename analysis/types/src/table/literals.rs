@@ -1,7 +1,9 @@
 //! Data types of unsuffixed literals, inferred from context: in `add(%x, 1)`, from `%x`.
 
 use super::{NodeId, Table, Term, Var, Vars};
-use crate::{DTypeClass, DTypeTerm, DTypeVar, DataType, OpenTensor, Shape, ShapeTerm, Type};
+use crate::{
+    DTypeClass, DTypeTerm, DTypeVar, DataType, OpenTensor, Param, Shape, ShapeTerm, Type, TypeArg,
+};
 
 impl Table {
     /// Creates the type of an unsuffixed literal: a scalar with an unknown data type of `class`,
@@ -11,6 +13,38 @@ impl Table {
         self.literals.push((var, default));
         let open = OpenTensor { shape: ShapeTerm::Dims(Shape::new()), dtype: DTypeTerm::Var(var) };
         self.push(Term::Leaf(Type::OpenTensor(open.into())))
+    }
+
+    /// Lets the body of the function that declares `param` restrict its data types: `%x + 1` is a
+    /// sum for numbers only.
+    pub fn open_class(&mut self, param: &Param) {
+        self.classes_of_params.insert(param.id(), param.declared().class);
+    }
+
+    /// Returns the class of data types of a parameter, as far as it has been restricted.
+    pub fn class_of(&self, param: &Param) -> DTypeClass {
+        self.classes_of_params.get(&param.id()).copied().unwrap_or(param.declared().class)
+    }
+
+    /// Returns true if a type argument is a data type of `class`, or a parameter that can be restricted
+    /// to it.
+    pub fn admits(&mut self, arg: &TypeArg, class: DTypeClass) -> bool {
+        match arg {
+            TypeArg::DType(DTypeTerm::Known(dtype)) => class.admits(*dtype),
+            TypeArg::DType(DTypeTerm::Param(param)) => self.restrict(param, class),
+            _ => true,
+        }
+    }
+
+    /// Restricts a parameter to data types of `class`. Returns false if it may be any other.
+    pub(super) fn restrict(&mut self, param: &Param, class: DTypeClass) -> bool {
+        match self.classes_of_params.get_mut(&param.id()) {
+            Some(own) => {
+                *own = class.max(*own);
+                true
+            }
+            None => param.declared().class >= class,
+        }
     }
 
     /// Returns true if the data type of a literal is unknown.

@@ -35,6 +35,9 @@ impl Table {
             Kind::BaseType => {
                 // If inference does not determine it, it defaults like an unsuffixed literal.
                 let var = self.fresh_dtype(param.class);
+                if param.class != DTypeClass::Any {
+                    self.of_params.insert(var.0);
+                }
                 let default = match param.class {
                     DTypeClass::Float => DataType::FLOAT32,
                     DTypeClass::Any | DTypeClass::Number => DataType::INT32,
@@ -63,12 +66,19 @@ impl Table {
     }
 
     /// Skolemizes `poly`: instantiates it with fresh rigid parameters, which must not escape into
-    /// the types of variables older than `level`.
-    pub fn skolemize(&mut self, poly: &PolyType, level: Level) -> NodeId {
+    /// the types of variables older than `level`. Returns the parameters, the node and the
+    /// constraints, which may be assumed.
+    pub fn skolemize(
+        &mut self,
+        poly: &PolyType,
+        level: Level,
+    ) -> (Vec<Param>, NodeId, Box<[Constraint]>) {
         let params = poly.params().iter();
-        let args: Vec<TypeArg> =
-            params.map(|param| self.param_of_level(param.clone(), Some(level)).as_arg()).collect();
-        self.instantiate_with(poly, &args).0
+        let params: Vec<Param> =
+            params.map(|param| self.param_of_level(param.clone(), Some(level))).collect();
+        let args: Vec<TypeArg> = params.iter().map(Param::as_arg).collect();
+        let (node, constraints) = self.instantiate_with(poly, &args);
+        (params, node, constraints)
     }
 
     /// Generalises a variable to a new type parameter.
@@ -79,7 +89,7 @@ impl Table {
             Var::DType(var) => (Kind::BaseType, self.classes[var as usize]),
             Var::Dim(_) => (Kind::ShapeVar, DTypeClass::Any),
         };
-        let param = self.fresh_param(TypeParam { name, kind, class }, true);
+        let param = self.fresh_param(TypeParam { name, kind, class, inferred: true }, true);
         self.set_param(var, &param);
         self.waiting.remove(&var);
         param

@@ -76,6 +76,7 @@ impl<'t> Resolver<'t> {
                 Type::func(params, part(&func.ret))
             }
             Term::Ref(inner) => Type::reference(part(inner)),
+            Term::Index(kind, tensor) => Type::index(*kind, part(tensor)),
             Term::Adt(name, args) => {
                 Type::adt(name.clone(), args.iter().map(part).collect::<Vec<_>>())
             }

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::{Assign, FuncTerm, Level, NodeId, Table, Term, Var};
 use crate::{
-    Conflict, ConflictKind, DTypeTerm, DTypeVar, DataType, Dim, Shape, ShapeTerm, ShapeVar, Step,
-    Symbol, TensorType, Type,
+    Conflict, ConflictKind, DTypeTerm, DTypeVar, DataType, Dim, Kind, Shape, ShapeTerm, ShapeVar,
+    Step, Symbol, TensorType, Type,
     info::{Flags, MAX_DEPTH},
 };
 
@@ -172,7 +172,12 @@ impl Table {
             // As in TVM, a symbolic size unifies with the known size that it has elsewhere.
             (Dim::Symbol(s), Dim::Known { .. }) if is_variable(s) => Some(b),
             (Dim::Known { .. }, Dim::Symbol(s)) if is_variable(s) => Some(a),
-            _ => None,
+            _ if a.equals(&b) == Some(true) => Some(a),
+            _ => {
+                // `n * 2` is 8 where `n` is a variable.
+                let (var, value) = a.solution(&b)?;
+                self.set_dim(var.0, &value).then_some(value).map(|_| self.dim(&a))
+            }
         }
     }
 
@@ -210,7 +215,7 @@ impl Table {
         let fits = match &dtype {
             DTypeTerm::Known(dtype) => class.admits(*dtype),
             DTypeTerm::Param(param) => {
-                param.declared().class >= class && self.is_in_scope(param.id(), level)
+                self.is_in_scope(param.id(), level) && self.restrict(param, class)
             }
             DTypeTerm::Var(other) if *other == var => return true,
             DTypeTerm::Var(other) => {
@@ -258,11 +263,11 @@ impl Table {
     }
 
     /// Binds the data type of a tensor if it is open. Returns false if `dtype` is not in its class.
-    pub(crate) fn assign_dtype(&mut self, node: NodeId, dtype: DataType) -> bool {
+    pub(crate) fn assign_dtype(&mut self, node: NodeId, dtype: DTypeTerm) -> bool {
         if let Type::OpenTensor(open) = self.resolve(node)
             && let DTypeTerm::Var(var) = self.dtype(&open.dtype)
         {
-            return self.set_dtype(var, DTypeTerm::Known(dtype));
+            return self.set_dtype(var, dtype);
         }
         true
     }
@@ -290,8 +295,13 @@ impl Table {
         match (&dtype_a, &dtype_b) {
             (x, y) if x == y => {}
             (DTypeTerm::Var(var), other) | (other, DTypeTerm::Var(var)) => {
+                let class = self.classes[var.0 as usize];
+                let is_of_param = self.of_params.contains(&var.0);
                 if !self.set_dtype(*var, other.clone()) {
-                    return conflict(ConflictKind::DType);
+                    return conflict(match other {
+                        DTypeTerm::Known(_) if is_of_param => ConflictKind::Class(class),
+                        _ => ConflictKind::DType,
+                    });
                 }
             }
             _ => return conflict(ConflictKind::DType),
@@ -366,6 +376,31 @@ impl Table {
                 Term::Func(Box::new(FuncTerm { params, ret }))
             }
             (Term::Ref(x), Term::Ref(y)) => Term::Ref(one(self, x, y, Step::Inner)),
+            (Term::Index(kind, x), Term::Index(other, y)) if kind == other => {
+                self.unify_index(kind, x, y)?;
+                self.link(l, r);
+                return Ok(());
+            }
+            // A known data type is the type of its scalars, see [`Type::argument`].
+            (Term::Index(kind @ Kind::BaseType, x), Term::Leaf(Type::Tensor(_))) => {
+                self.unify_index(kind, x, r)?;
+                self.link(l, r);
+                return Ok(());
+            }
+            (Term::Leaf(Type::Tensor(_)), Term::Index(kind @ Kind::BaseType, y)) => {
+                self.unify_index(kind, l, y)?;
+                self.link(r, l);
+                return Ok(());
+            }
+            // `()` may be a shape.
+            (Term::Index(kind @ Kind::Shape, x), Term::Tuple(fields)) if fields.is_empty() => {
+                let scalar = self.push(Term::Leaf(Type::scalar(DataType::VOID)));
+                return self.unify_index(kind, x, scalar);
+            }
+            (Term::Tuple(fields), Term::Index(kind @ Kind::Shape, y)) if fields.is_empty() => {
+                let scalar = self.push(Term::Leaf(Type::scalar(DataType::VOID)));
+                return self.unify_index(kind, scalar, y);
+            }
             (Term::Adt(name, x), Term::Adt(other, y)) => {
                 if name != other || x.len() != y.len() {
                     return Err(self.conflict(l, r, ConflictKind::Form));
@@ -382,6 +417,19 @@ impl Table {
             self.merge(l, r, merged, assign);
         }
         first
+    }
+
+    /// Unifies the tensors that contain two arguments of a data type.
+    fn unify_index(&mut self, kind: Kind, l: NodeId, r: NodeId) -> Result<(), Box<Conflict>> {
+        let mut unified = self.unify(l, r);
+        if let Err(conflict) = &mut unified
+            && !matches!(conflict.kind, ConflictKind::Sizes(_))
+        {
+            for side in [&mut conflict.left, &mut conflict.right] {
+                *side = Type::index(kind, side.clone());
+            }
+        }
+        unified
     }
 
     /// Unifies an instance of a polymorphic function type with another function type, whose own
@@ -409,7 +457,7 @@ impl Table {
         let (instance, ..) = self.instantiate(poly);
         if let Term::Leaf(Type::Poly(rigid)) = term {
             let level = self.level();
-            let rigid = self.skolemize(rigid, level);
+            let (_, rigid, _) = self.skolemize(rigid, level);
             return self.unify(instance, rigid);
         }
         self.unify(instance, other)

@@ -218,7 +218,7 @@ impl Table {
                     stack.extend_from_slice(&func.params);
                     stack.push(func.ret);
                 }
-                Term::Ref(inner) => stack.push(*inner),
+                Term::Ref(inner) | Term::Index(_, inner) => stack.push(*inner),
                 Term::Leaf(ty) => {
                     let flags = Flags::VAR.or(Flags::PART).or(Flags::PARAM);
                     if !ty.flags().has(flags) {

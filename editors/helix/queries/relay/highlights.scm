@@ -10,6 +10,7 @@
 ] @comment
 
 (version ["#[" "version"] @keyword.directive)
+(old_version) @keyword.directive
 (metadata_header) @keyword.directive
 
 ; Names
@@ -48,6 +49,7 @@
 ((type_identifier) @type
   (#not-match? @type "^(bool|(float|bfloat|int|uint)[0-9]+)(x[0-9]+)?$"))
 (tensor_type "Tensor" @type)
+(custom_dtype) @type.builtin
 (hole_type) @type.builtin
 (shape_variable) @variable.parameter
 (shape "?" @constant.builtin)
@@ -77,7 +79,7 @@
 
 (binary_expression operator: _ @operator)
 (shape "-" @operator)
-["=" "->" "=>"] @operator
+["=" "->" "=>" "^" ":="] @operator
 ["," ";" ":" "."] @punctuation.delimiter
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
 (type_parameters ["<" ">"] @punctuation.bracket)

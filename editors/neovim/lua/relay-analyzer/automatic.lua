@@ -134,7 +134,7 @@ end
 ---@param buffer integer
 ---@param uri string
 ---@param client vim.lsp.Client
----@param found { text: string, stamp: string, sectionBytes: integer }
+---@param found { text: string, stamp: string, sectionBytes: { value: integer, text: string } }
 function M.show(buffer, uri, client, found)
   local name = vim.api.nvim_buf_get_name(buffer)
   vim.api.nvim_exec_autocmds('BufReadPre', { buffer = buffer, modeline = false })
@@ -145,7 +145,7 @@ function M.show(buffer, uri, client, found)
   if not request.has_text(client, buffer) then
     modules.attach(client, buffer)
   end
-  local text = ('%.1f MB of weights are not read (:RelayWholeFile)'):format(found.sectionBytes / 1e6)
+  local text = ('%s of weights are not read (:RelayWholeFile)'):format(found.sectionBytes.text)
   local named = vim.fs.basename(name) .. ': ' .. text
   -- A message that is longer than the line would ask for ENTER.
   require('relay-analyzer').tell(#named <= vim.v.echospace and named or text, vim.log.levels.INFO)

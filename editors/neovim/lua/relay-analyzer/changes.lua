@@ -30,12 +30,19 @@ M.OTHER = { before = 'after', after = 'before' }
 ---@field kind string a key of `KINDS`
 ---@field before lsp.Range? nil: it has no place there
 ---@field after lsp.Range?
----@field details { text: string, before: lsp.Range?, after: lsp.Range? }[]
----@field anchor { before: lsp.Range?, after: lsp.Range? } where it would be on the side that lacks it
+---@field details { note: string, before: lsp.Range?, after: lsp.Range? }[]
+
+--- A place at which `]c` stops. On the side `without` the expression, it is that of the preceding one.
+---@class relay_analyzer.Stop
+---@field kind string
+---@field before lsp.Range
+---@field after lsp.Range
+---@field without string?
 
 ---@class relay_analyzer.Changes
 ---@field pairs { before: lsp.Range, after: lsp.Range }[]
 ---@field changes relay_analyzer.Change[]
+---@field stops relay_analyzer.Stop[]
 
 ---@param a lsp.Position
 ---@param b lsp.Position
@@ -58,76 +65,23 @@ local function holds(range, position)
   return not is_before(position, range.start) and is_before(position, range['end'])
 end
 
---- The line that defines a function. Changed functions have no ranges.
----@param buffer integer
----@param name string
----@return lsp.Range?
-local function definition(buffer, name)
-  local pattern = '^%s*def%s+' .. vim.pesc(name) .. '%f[^%w_./]'
-  for at, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
-    -- A header may have 180,000 characters.
-    local _, to = line:sub(1, 300):find(pattern)
-    if to then
-      return { start = { line = at - 1, character = 0 }, ['end'] = { line = at - 1, character = to } }
-    end
-  end
-end
-
---- Sets the anchor of each change that is on one side only: on the other side, it is at the partner of
---- the preceding expression.
----@param found relay_analyzer.Changes
-local function set_anchors(found)
-  for have, lacks in pairs(M.OTHER) do
-    local lonely = vim.tbl_filter(function(change)
-      return not change[lacks]
-    end, found.changes)
-    local sorted = #lonely > 0 and vim.list_slice(found.pairs) or {}
-    table.sort(sorted, function(a, b)
-      return is_before(a[have].start, b[have].start)
-    end)
-    for _, change in ipairs(lonely) do
-      local low, high = 0, #sorted
-      while low < high do
-        local middle = math.ceil((low + high) / 2)
-        if is_before(sorted[middle][have].start, change[have].start) then
-          low = middle
-        else
-          high = middle - 1
-        end
-      end
-      local nearest = sorted[math.max(low, 1)]
-      change.anchor[lacks] = nearest and nearest[lacks] or nil
-    end
-  end
-end
-
---- Converts the response to `relay/compare` for two buffers.
+--- Converts the response to `relay/compare`.
 ---@param answer table
----@param buffers { before: integer, after: integer }
 ---@return relay_analyzer.Changes
-function M.read(answer, buffers)
-  local found = { pairs = {}, changes = {} }
+function M.read(answer)
+  local found = { pairs = {}, changes = {}, stops = answer.stops }
   local function add(kind, before, after, details)
-    if before or after then
-      local change = { kind = kind, before = before, after = after, details = details or {}, anchor = {} }
-      table.insert(found.changes, change)
-    end
+    table.insert(found.changes, { kind = kind, before = before, after = after, details = details or {} })
   end
   local function place(range)
     return type(range) == 'table' and range or nil
   end
   for _, compared in ipairs(answer.functions) do
-    local before, after = compared.before, compared.after
-    if type(before) ~= 'string' and type(after) == 'string' then
-      add('added', nil, definition(buffers.after, after))
-    elseif type(after) ~= 'string' and type(before) == 'string' then
-      add('removed', definition(buffers.before, before), nil)
-    end
     for _, pair in ipairs(compared.pairs) do
       table.insert(found.pairs, pair)
       if pair.kind ~= 'same' then
         local details = vim.tbl_map(function(change)
-          return { text = change.text, before = place(change.before), after = place(change.after) }
+          return { note = change.note, before = place(change.before), after = place(change.after) }
         end, pair.changes or {})
         add(pair.kind, pair.before, pair.after, details)
       end
@@ -139,7 +93,6 @@ function M.read(answer, buffers)
       add('added', nil, lost.range)
     end
   end
-  set_anchors(found)
   return found
 end
 
@@ -170,7 +123,7 @@ local function note(changes, side)
     local partner = change[M.OTHER[side]]
     if change.kind == 'changed' then
       for _, detail in ipairs(change.details) do
-        table.insert(texts, detail.text)
+        table.insert(texts, detail.note)
       end
     elseif partner then
       lines[change.kind] = lines[change.kind] or {}
@@ -298,37 +251,25 @@ function M.outline(client, buffer, namespace, ranges)
   end
 end
 
---- The changes at which `]c` stops, in the order of a side: one for consecutive lines of the same kind,
---- and one for each changed expression.
+--- The stops before or after a position, nearest first.
 ---@param found relay_analyzer.Changes
 ---@param side string
----@return { change: relay_analyzer.Change, range: lsp.Range }[]
-function M.stops(found, side)
-  local all = {}
-  for _, change in ipairs(found.changes) do
-    local range = change[side] or change.anchor[side]
-    if range then
-      table.insert(all, { change = change, range = range })
+---@param position lsp.Position
+---@param step integer 1 or -1
+---@return relay_analyzer.Stop[]
+function M.stops_from(found, side, position, step)
+  local ahead = vim.tbl_filter(function(stop)
+    local start = stop[side].start
+    return step > 0 and is_before(position, start) or step < 0 and is_before(start, position)
+  end, found.stops)
+  table.sort(ahead, function(a, b)
+    local first, second = a[side].start, b[side].start
+    if step < 0 then
+      first, second = second, first
     end
-  end
-  table.sort(all, function(a, b)
-    return is_before(a.range.start, b.range.start)
+    return is_before(first, second)
   end)
-  local stops, before = {}, nil
-  for _, stop in ipairs(all) do
-    local kind = stop.change.kind
-    local is_run = before
-      and kind ~= 'changed'
-      and before.change.kind == kind
-      and stop.range.start.line - before.range['end'].line <= 1
-    if not is_run then
-      table.insert(stops, stop)
-    end
-    before = stop
-  end
-  return stops
+  return ahead
 end
-
-M.is_before = is_before
 
 return M

@@ -202,35 +202,26 @@ end
 ---@param side string
 ---@param step integer 1 or -1
 local function jump(view, side, step)
-  local position = position_of(view, 0)
-  local stops = changes.stops(view.found, side)
-  local wanted = {}
-  for _, stop in ipairs(stops) do
-    if step > 0 and changes.is_before(position, stop.range.start) then
-      table.insert(wanted, stop)
-    elseif step < 0 and changes.is_before(stop.range.start, position) then
-      table.insert(wanted, 1, stop)
-    end
-  end
-  local stop = wanted[math.min(vim.v.count1, #wanted)]
+  local ahead = changes.stops_from(view.found, side, position_of(view, 0), step)
+  local stop = ahead[math.min(vim.v.count1, #ahead)]
   if not stop then
     local where = step > 0 and 'below' or 'above'
-    vim.notify(#stops == 0 and 'relay-analyzer: there are no changes' or 'relay-analyzer: no more changes ' .. where)
+    vim.notify(#view.found.stops == 0 and 'relay-analyzer: there are no changes' or 'relay-analyzer: no more changes ' .. where)
     return
   end
-  local line, column = request.place(view.client, view.buffers[side], stop.range.start)
+  local line, column = request.place(view.client, view.buffers[side], stop[side].start)
   local last = vim.api.nvim_buf_line_count(0)
   vim.cmd("normal! m'")
   vim.api.nvim_win_set_cursor(0, { math.min(line + 1, last), column })
   vim.cmd('normal! zv')
   follow(view, side)
-  if not stop.change[side] then
+  if stop.without == side then
     -- The change is on the other side only.
     for _, buffer in pairs(view.buffers) do
       vim.api.nvim_buf_clear_namespace(buffer, partners, 0, -1)
     end
     local other = changes.OTHER[side]
-    reveal(view, other, stop.change[other], { stop.change[other] })
+    reveal(view, other, stop[other], { stop[other] })
     view.pinned = vim.api.nvim_win_get_cursor(0)
   end
 end
@@ -260,7 +251,7 @@ local function compare(view)
     end
     local is_first = not view.answer
     view.answer = answer
-    view.found = changes.read(answer, view.buffers)
+    view.found = changes.read(answer)
     for side, buffer in pairs(view.buffers) do
       changes.draw(view.client, buffer, side, view.found)
     end

@@ -65,7 +65,7 @@ function M.render(list, has_costs)
     local row = { tostring(module.index), pass, tostring(module.line), tostring(module.functions), changed(module) }
     if has_costs then
       for at, cost in ipairs(COSTS) do
-        table.insert(row, 4 + at, module.cost and tostring(module.cost[cost.field]) or '?')
+        table.insert(row, 4 + at, module.cost and module.cost[cost.field].text or '?')
       end
     end
     table.insert(rows, row)

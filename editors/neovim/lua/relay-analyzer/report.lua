@@ -7,45 +7,18 @@ local M = {}
 local TYPE_WIDTH = 48
 local SOURCE_WIDTH = 40
 
---- Formats a number of the report, which is a table with a text if dimensions are unknown.
-local function count(amount)
-  if type(amount) == 'table' then
-    return amount.text
-  elseif amount == 0 then
-    return '-'
-  end
-  local digits = ('%.0f'):format(amount)
-  return (digits:reverse():gsub('(%d%d%d)', '%1,'):reverse():gsub('^,', ''))
+--- The text of an amount in a table, where a zero is a dash.
+local function text_of(amount)
+  return amount.value == 0 and '-' or amount.text
 end
 
-local function memory(amount)
-  if type(amount) == 'table' then
-    return amount.text .. ' bytes'
-  elseif amount == 0 then
-    return '-'
-  end
-  for _, unit in ipairs({ 'bytes', 'KiB', 'MiB', 'GiB' }) do
-    if amount < 1024 then
-      return (unit == 'bytes' and '%d %s' or '%.1f %s'):format(amount, unit)
-    end
-    amount = amount / 1024
-  end
-  return ('%.1f TiB'):format(amount)
-end
-
---- `no calls`, `1 call`, `2,000 calls`
-local function many(amount, what)
-  local number = amount == 0 and 'no' or count(amount)
-  return ('%s %s%s'):format(number, what, amount == 1 and '' or 's')
-end
-
---- The costs of a call: the field of a row, the title of the column, and a formatter.
----@type { field: string, title: string, text: fun(amount: number|table): string }[]
+--- The costs of a call: the field of a row, and the title of the column.
+---@type { field: string, title: string }[]
 M.COSTS = {
-  { field = 'macs', title = 'MACs', text = count },
-  { field = 'parameters', title = 'parameters', text = count },
-  { field = 'bytes', title = 'bytes', text = memory },
-  { field = 'liveBytes', title = 'live', text = memory },
+  { field = 'macs', title = 'MACs' },
+  { field = 'parameters', title = 'parameters' },
+  { field = 'bytes', title = 'bytes' },
+  { field = 'liveBytes', title = 'live' },
 }
 
 local function text(value)
@@ -67,7 +40,7 @@ local function order(rows, field)
   if field then
     local function amount(at)
       local found = rows[at][field]
-      return type(found) == 'table' and math.huge or found
+      return type(found.value) == 'number' and found.value or math.huge
     end
     table.sort(numbers, function(a, b)
       local left, right = amount(a), amount(b)
@@ -115,7 +88,7 @@ function M.render(functions, chosen, is_sorted)
       local rows = { { 'by ' .. what, 'calls', 'MACs', 'bytes' } }
       for _, group in ipairs(list) do
         local name = columns.clip(group.name, SOURCE_WIDTH)
-        table.insert(rows, { name, count(group.count), count(group.macs), memory(group.bytes) })
+        table.insert(rows, { name, tostring(group.count), text_of(group.macs), text_of(group.bytes) })
       end
       add('')
       for at, line in ipairs(columns.aligned(rows, { [2] = true, [3] = true, [4] = true })) do
@@ -140,11 +113,11 @@ function M.render(functions, chosen, is_sorted)
         tostring(row.range.start.line + 1),
         name_of(row, at),
         row.operator,
-        costs[1].text(row[costs[1].field]),
+        text_of(row[costs[1].field]),
         columns.clip_type(row.type, TYPE_WIDTH),
       }
       for cost = 2, #costs do
-        table.insert(cells, costs[cost].text(row[costs[cost].field]))
+        table.insert(cells, text_of(row[costs[cost].field]))
       end
       table.insert(cells, columns.clip(text(row.span), SOURCE_WIDTH))
       table.insert(rows, cells)
@@ -156,17 +129,7 @@ function M.render(functions, chosen, is_sorted)
         table.insert(out.titles, #out.lines)
       end
     end
-    local total = report.total
-    local peak = type(total.peakRow) == 'number'
-        and ('; peak memory %s at %s'):format(
-          memory(total.peakBytes),
-          name_of(report.rows[total.peakRow + 1], total.peakRow + 1)
-        )
-      or ''
-    local parameters = many(total.parameters, 'parameter')
-    local bytes = total.parameters == 0 and '' or (' (%s)'):format(memory(total.parameterBytes))
-    local macs, calls = many(total.macs, 'MAC'), many(total.calls, 'call')
-    add(('%s%s, %s, %s%s'):format(parameters, bytes, macs, calls, peak))
+    add(report.total.text)
     for _, unknown in ipairs(report.unknowns) do
       add(('where %s is %s'):format(unknown.name, unknown.what))
     end

@@ -7,7 +7,7 @@ use interpreter::Tensor;
 use rustc_hash::FxHashMap;
 use weights::{Header, Payload};
 
-use super::{Row, describe, write_npy};
+use super::{Row, Saves, describe};
 use crate::{input, run::files::Named};
 
 /// Describes the parameters of an archive, and writes them to a folder.
@@ -18,15 +18,11 @@ pub(super) fn rows(
     path: &Path,
     part: Range<u64>,
     code: &str,
-    folder: Option<&Path>,
+    mut files: Option<&mut Saves>,
 ) -> Result<Vec<Row>, String> {
     let shown = input::shown(path);
     let file = Named { path: path.to_owned(), within: None, part: Some(part) };
     let archive = Archive::params(file.open()?).map_err(|error| format!("`{shown}`: {error}"))?;
-    if let Some(folder) = folder {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("cannot create `{}`: {error}", input::shown(folder)))?;
-    }
     let uses = uses(code);
     let mut rows = Vec::new();
     for (number, name) in archive.names().iter().enumerate() {
@@ -46,9 +42,9 @@ pub(super) fn rows(
         match archive.array(number).and_then(arrays::Array::read) {
             Ok(tensor) => {
                 describe_tensor(&mut row, &tensor);
-                if let Some(folder) = folder {
+                if let Some(files) = &mut files {
                     // Names may be no names of files.
-                    write_npy(&folder.join(format!("parameter_{number}.npy")), &tensor)?;
+                    files.write(&format!("parameter_{number}.npy"), &tensor)?;
                 }
             }
             Err(error) => row.problem = Some(error.to_string()),

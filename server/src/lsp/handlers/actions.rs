@@ -1,18 +1,27 @@
-//! `textDocument/codeAction`, `codeAction/resolve`
+//! `textDocument/codeAction`, `codeAction/resolve`, and the command that resolves and applies an action.
 
 use ide::actions::{Action, ActionKind};
-use serde_json::json;
+use serde_json::{Value, json};
 use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
-        CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse, Url,
-        WorkspaceEdit,
+        CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
+        Command, ExecuteCommandParams, Url, WorkspaceEdit,
     },
 };
 
 use super::{binding, diagnostics, rename::refused};
 use crate::lsp::{documents::Document, request::content_modified, snapshot::Snapshot};
+
+/// The command that applies an action, for clients that do not resolve it. Its argument is the data of the
+/// action.
+pub(in crate::lsp) const APPLY: &str = "relay.applyAction";
+
+/// The size in bytes up to which a client that does not resolve actions gets their edits at once. In a longer
+/// text [`APPLY`] computes them: those of all actions take as long as checking the text a dozen times, and
+/// editors ask whenever the cursor moves.
+const SMALL: usize = 16 << 10;
 
 /// Returns the kinds of actions.
 pub(in crate::lsp) fn kinds() -> Vec<CodeActionKind> {
@@ -94,18 +103,26 @@ pub(in crate::lsp) fn handle(
     if document.problem.is_some() {
         return Ok(Some(actions));
     }
+    let features = &snapshot.features;
+    // A block may be unable to hold the result.
+    let is_eager = document.origin.is_some()
+        || !features.lazy_actions
+            && (only.is_some() || !features.applied_edits || document.text.len() <= SMALL);
     for offered in ide::actions::actions(&snapshot.db, document.file, range) {
         if !is_requested(only, &kind_of(offered.kind)) {
             continue;
         }
         let mut action = offer(uri, document, range, &offered);
-        if !snapshot.features.lazy_actions || document.origin.is_some() {
-            // The client never resolves the action: it is offered only if it can be applied. Nor does it
-            // in a block, which may be unable to hold the result.
+        if is_eager {
+            // The client does not resolve the action: it is offered only if it can be applied.
             let edits = ide::actions::resolve(&snapshot.db, document.file, range, offered.id);
             let edits = edits.ok().and_then(|edits| edit(snapshot, uri, document, &edits));
             let Some(edits) = edits else { continue };
             (action.edit, action.data) = (Some(edits), None);
+        } else if !features.lazy_actions {
+            let argument = action.data.iter().cloned().collect();
+            action.command =
+                Some(Command::new(offered.title.clone(), APPLY.to_owned(), Some(argument)));
         }
         actions.push(CodeActionOrCommand::CodeAction(action));
     }
@@ -148,9 +165,22 @@ fn edit(
 /// Computes the edits of a chosen action.
 pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Result<CodeAction> {
     // Quick fixes have their edits already.
-    let Some(data) = action.data.as_ref().filter(|_| action.edit.is_none()) else {
-        return Ok(action);
-    };
+    if let Some(data) = action.data.as_ref().filter(|_| action.edit.is_none()) {
+        action.edit = edit_of(snapshot, data)?;
+    }
+    Ok(action)
+}
+
+/// Computes the edits of the action that [`APPLY`] is to apply.
+pub(in crate::lsp) fn apply(
+    snapshot: &Snapshot,
+    params: ExecuteCommandParams,
+) -> Result<Option<WorkspaceEdit>> {
+    edit_of(snapshot, params.arguments.first().unwrap_or(&Value::Null))
+}
+
+/// Computes the edits of the action with this data.
+fn edit_of(snapshot: &Snapshot, data: &Value) -> Result<Option<WorkspaceEdit>> {
     let invalid = || Error::invalid_params("this action does not come from this server");
     let uri = data["uri"].as_str().and_then(|uri| Url::parse(uri).ok()).ok_or_else(invalid)?;
     let id = data["id"].as_str().ok_or_else(invalid)?;
@@ -165,6 +195,5 @@ pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Re
     let range =
         TextRange::new(start.min(end).min(length).into(), end.max(start).min(length).into());
     let edits = ide::actions::resolve(&snapshot.db, document.file, range, id).map_err(refused)?;
-    action.edit = edit(snapshot, &uri, document, &edits);
-    Ok(action)
+    Ok(edit(snapshot, &uri, document, &edits))
 }

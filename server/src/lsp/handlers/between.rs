@@ -6,11 +6,10 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use diff::{Change, Options, Pair, Unpaired};
+use diff::{Change, FunctionRef, Options, Pair, Unpaired};
 use semantics::{Code, Database, SourceFile};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use syntax::{LineColumn, LineIndex, TextRange};
+use serde::Deserialize;
+use syntax::{LineColumn, LineIndex, TextRange, TextSize};
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{Position, Range, TextDocumentIdentifier, Url},
@@ -20,11 +19,19 @@ use crate::{
     between::{
         history::History,
         passes::{document, examine},
+        stops::stops,
     },
     input::{self, Log},
     lsp::{bases::Borrowed, convert, snapshot::Snapshot},
     paths,
-    report::diff::{Shown, Totals, change_text, cost_json, headline, human},
+    protocol::{
+        self, Comparison, FunctionChanges, HistoryStop, MatchedPair, ModuleText, PassLog, Totals,
+        Unmatched,
+    },
+    report::{
+        diff::{Shown, change_note, change_text, headline, human},
+        escape::terminal,
+    },
 };
 
 /// The name of a module of a log: its index, or the pass in its header.
@@ -58,59 +65,6 @@ pub(in crate::lsp) struct CompareParams {
     after: Side,
 }
 
-/// The response to `relay/compare`. Ranges are relative to the start of each module.
-#[derive(Serialize)]
-pub(in crate::lsp) struct Comparison {
-    /// True if the modules differ in names, order, notation and comments only.
-    equal: bool,
-    /// A summary of the differences in one sentence.
-    headline: String,
-    /// The report of `relay-analyzer diff`.
-    report: String,
-    functions: Vec<Function>,
-    /// The cost of running each side.
-    totals: Value,
-    /// The names of the sides with syntax errors.
-    broken: Vec<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Function {
-    before: Option<String>,
-    after: Option<String>,
-    equal: bool,
-    is_guess: bool,
-    pairs: Vec<MatchedPair>,
-    removed: Vec<Unmatched>,
-    added: Vec<Unmatched>,
-}
-
-/// Two expressions that correspond.
-#[derive(Serialize)]
-struct MatchedPair {
-    before: Range,
-    after: Range,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<Changed>,
-}
-
-/// A difference between two expressions, with its place in each.
-#[derive(Serialize)]
-struct Changed {
-    text: String,
-    before: Option<Range>,
-    after: Option<Range>,
-}
-
-/// An expression without a counterpart.
-#[derive(Serialize)]
-struct Unmatched {
-    range: Range,
-    operator: String,
-}
-
 /// Compares two modules.
 pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Result<Comparison> {
     let before = Module::of(snapshot, params.before)?;
@@ -129,15 +83,16 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         }
     };
     let (place_a, place_b) = (before.places(snapshot), after.places(snapshot));
-    let changed = |change: &Change| Changed {
+    let changed = |change: &Change| protocol::Change {
         text: change_text(change),
+        note: change_note(change),
         before: change.places.0.map(&place_a),
         after: change.places.1.map(&place_b),
     };
     let matched = |pair: &Pair| MatchedPair {
         before: place_a(pair.before),
         after: place_b(pair.after),
-        kind: pair.kind.word(),
+        kind: pair.kind.into(),
         changes: pair.changes.iter().map(changed).collect(),
     };
     let unmatched = |lost: &[Unpaired], place: &dyn Fn(TextRange) -> Range| -> Vec<Unmatched> {
@@ -147,30 +102,72 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         };
         lost.iter().map(one).collect()
     };
-    let functions = found.functions.iter().map(|function| Function {
-        before: function.before.as_ref().map(|f| f.name.to_string()),
-        after: function.after.as_ref().map(|f| f.name.to_string()),
-        equal: function.equal,
-        is_guess: function.is_guess,
-        pairs: function.pairs.iter().map(matched).collect(),
-        removed: unmatched(&function.removed, &place_a),
-        added: unmatched(&function.added, &place_b),
-    });
+    let functions: Vec<FunctionChanges> = found
+        .functions
+        .iter()
+        .map(|function| {
+            let (of_before, of_after) = (function.before.as_ref(), function.after.as_ref());
+            let mut removed = unmatched(&function.removed, &place_a);
+            let mut added = unmatched(&function.added, &place_b);
+            match (of_before, of_after) {
+                (Some(lost), None) => {
+                    removed.extend(before.name_of(lost).map(|name| whole(place_a(name))))
+                }
+                (None, Some(new)) => {
+                    added.extend(after.name_of(new).map(|name| whole(place_b(name))))
+                }
+                _ => {}
+            }
+            FunctionChanges {
+                before: of_before.map(|f| f.name.to_string()),
+                after: of_after.map(|f| f.name.to_string()),
+                equal: function.equal,
+                is_guess: function.is_guess,
+                pairs: function.pairs.iter().map(matched).collect(),
+                removed,
+                added,
+            }
+        })
+        .collect();
+    let pairs = functions.iter().flat_map(|function| &function.pairs);
+    let pairs: Vec<_> = pairs.map(|pair| (pair.before, pair.after, pair.kind)).collect();
+    let ranges = |of: fn(&FunctionChanges) -> &[Unmatched]| -> Vec<Range> {
+        functions.iter().flat_map(of).map(|lost| lost.range).collect()
+    };
+    let stops = stops(&pairs, &ranges(|f| &f.removed), &ranges(|f| &f.added));
     let sides = [(&before, db_a, file_a), (&after, db_b, file_b)];
-    let broken = sides
+    let broken: Vec<String> = sides
         .into_iter()
-        .filter(|(_, db, file)| file.parse(*db).errors.iter().any(|error| !error.kind.is_compat()));
+        .filter(|(_, db, file)| file.parse(*db).errors.iter().any(|error| !error.kind.is_compat()))
+        .map(|(side, ..)| side.name.clone())
+        .collect();
+    // What is not read may differ.
+    let headline = match (found.equal, broken.is_empty()) {
+        (true, true) => "equal in structure".to_owned(),
+        (true, false) => "the valid parts are equal in structure".to_owned(),
+        (false, _) => headline(&found),
+    };
+    let report = match found.equal && !broken.is_empty() {
+        true => {
+            let (before, after) = (terminal(&before.name), terminal(&after.name));
+            format!("`{before}` → `{after}`: {headline}\n")
+        }
+        false => human(&found, (&before.shown(), &after.shown()), &totals),
+    };
     Ok(Comparison {
-        equal: found.equal,
-        headline: if found.equal { "equal in structure".to_owned() } else { headline(&found) },
-        report: human(&found, (&before.shown(), &after.shown()), &totals),
-        functions: functions.collect(),
-        totals: json!({
-            "before": totals.before.as_ref().map(cost_json),
-            "after": totals.after.as_ref().map(cost_json),
-        }),
-        broken: broken.map(|(side, ..)| side.name.clone()).collect(),
+        equal: found.equal && broken.is_empty(),
+        headline,
+        report,
+        functions,
+        stops,
+        totals,
+        broken,
     })
+}
+
+/// Returns the mark of a function without a counterpart.
+fn whole(range: Range) -> Unmatched {
+    Unmatched { range, operator: String::new() }
 }
 
 /// A side of a comparison.
@@ -189,7 +186,8 @@ impl Module {
     fn of(snapshot: &Snapshot, side: Side) -> Result<Module> {
         let Side { uri, module, text, name } = side;
         let name = name.unwrap_or_else(|| last_part(&uri));
-        if let (None, None, Some(open)) = (&module, &text, snapshot.documents.get(&uri)) {
+        if module.is_none() && text.is_none() && snapshot.documents.get(&uri).is_some() {
+            let open = snapshot.document(&uri)?;
             let (file, text) = (open.file, open.text.collected().clone());
             let analyzed = Analyzed::Open { file, lines: LineIndex::new(&text), text };
             return Ok(Module { name, analyzed });
@@ -222,6 +220,15 @@ impl Module {
             Analyzed::Open { text, lines, .. } => (text, lines),
             Analyzed::Own(own) => (&own.text, &own.lines),
         }
+    }
+
+    /// Returns the range of the keyword and the name of a function. A function that was inlined is compared at its
+    /// calls.
+    fn name_of(&self, function: &FunctionRef) -> Option<TextRange> {
+        let text = self.text().0.get(std::ops::Range::<usize>::from(function.range))?;
+        let end = text.find(function.name.as_str())? + function.name.len();
+        (!function.is_part && !function.name.is_empty())
+            .then(|| TextRange::at(function.range.start(), TextSize::new(end as u32)))
     }
 
     fn places(&self, snapshot: &Snapshot) -> impl Fn(TextRange) -> Range {
@@ -260,7 +267,10 @@ fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
 /// Returns a log from an open document or a file.
 fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>> {
     match snapshot.documents.get(uri) {
-        Some(open) => Ok(Arc::new(Log::new(last_part(uri), open.text.collected().clone()))),
+        Some(_) => {
+            let text = snapshot.document(uri)?.text.collected().clone();
+            Ok(Arc::new(Log::new(last_part(uri), text)))
+        }
         None => snapshot.session.logs.get(&path_of(uri)?).map_err(refused),
     }
 }
@@ -289,9 +299,10 @@ pub(in crate::lsp) struct LogParams {
 
 /// Returns the modules of a log and the changes of each pass, as in
 /// `relay-analyzer passes --format json`.
-pub(in crate::lsp) fn passes(snapshot: &Snapshot, params: LogParams) -> Result<Value> {
+pub(in crate::lsp) fn passes(snapshot: &Snapshot, params: LogParams) -> Result<PassLog> {
     let log = log_of(snapshot, &params.text_document.uri)?;
-    Ok(document(&log, &examine(&log, params.costs, &|| ())))
+    let modules = examine(&log, params.costs, &|| ());
+    Ok(document(&log, modules))
 }
 
 /// The parameters of `relay/moduleText`.
@@ -300,18 +311,6 @@ pub(in crate::lsp) fn passes(snapshot: &Snapshot, params: LogParams) -> Result<V
 pub(in crate::lsp) struct ModuleParams {
     text_document: TextDocumentIdentifier,
     module: ModuleName,
-}
-
-/// The response to `relay/moduleText`.
-#[derive(Serialize)]
-pub(in crate::lsp) struct ModuleText {
-    /// The index of the module.
-    module: usize,
-    /// The pass in its header.
-    pass: Option<String>,
-    /// Its first line in the log, from 0.
-    line: u32,
-    text: String,
 }
 
 /// Returns the text of a module of a log.
@@ -340,7 +339,10 @@ pub(in crate::lsp) struct HistoryParams {
 
 /// Returns the history of an expression through the passes of a log. Ranges are relative to the start
 /// of each module.
-pub(in crate::lsp) fn history(snapshot: &Snapshot, params: HistoryParams) -> Result<Value> {
+pub(in crate::lsp) fn history(
+    snapshot: &Snapshot,
+    params: HistoryParams,
+) -> Result<protocol::History> {
     let log = log_of(snapshot, &params.text_document.uri)?;
     let Position { line, character } = params.position;
     let at = LineColumn { line, column: character };
@@ -358,19 +360,22 @@ pub(in crate::lsp) fn history(snapshot: &Snapshot, params: HistoryParams) -> Res
     };
     let history = History::of(&log, number, offset).map_err(refused)?;
     let stops = history.stops.iter().enumerate().map(|(at, stop)| {
-        let module = &log.modules[stop.module];
         let lines = LineIndex::new(&log.text(stop.module).map_err(refused)?);
         let step = at.checked_sub(1).and_then(|before| history.steps.get(before));
-        Ok(json!({
-            "module": stop.module, "pass": module.pass,
-            "range": convert::range(&lines, stop.range, snapshot.encoding),
-            "line": stop.position.0 - 1, "text": stop.text,
-            "kind": step.map(|step| step.kind.word()),
-            "changes": step.map(|step| &step.changes),
-        }))
+        Ok(HistoryStop {
+            module: stop.module,
+            pass: log.modules[stop.module].pass.clone(),
+            range: convert::range(&lines, stop.range, snapshot.encoding),
+            line: stop.position.0 - 1,
+            text: stop.text.clone(),
+            kind: step.map(|step| step.kind.into()),
+            changes: step.map(|step| step.changes.clone()),
+        })
     });
-    Ok(json!({
-        "here": history.here, "stops": stops.collect::<Result<Vec<Value>>>()?,
-        "new": history.is_new, "gone": history.is_gone,
-    }))
+    Ok(protocol::History {
+        here: history.here,
+        stops: stops.collect::<Result<_>>()?,
+        new: history.is_new,
+        gone: history.is_gone,
+    })
 }

@@ -5,7 +5,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use semantics::{DefKind, users_of};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use syntax::{SyntaxKind, TextRange};
 use tower_lsp::{
@@ -13,10 +13,15 @@ use tower_lsp::{
     lsp_types::{CodeAction, CodeActionKind, Command, Url},
 };
 
+use weights::{Module, ModuleFile, Weights};
+
 use crate::{
-    binding, code_view,
+    binding,
+    code_view::{self, Refusal},
+    files::Claims,
     lsp::{code_views::file_of, documents::Document, snapshot::Snapshot},
     paths,
+    protocol::BoundNames,
     weights::Known,
 };
 
@@ -40,33 +45,31 @@ pub(in crate::lsp) struct LiftParams {
     uri: Url,
     /// The module to write.
     output: Url,
-    /// The `.npz` file to write the tensors to.
+    /// The `.npz` or `.params` file to write the tensors to.
     params: Option<Url>,
 }
 
-/// The response to both.
-#[derive(Serialize)]
-pub(in crate::lsp) struct Bound {
-    /// The names of the parameters that became constants, or that constants became.
-    names: Vec<String>,
-}
-
 /// Writes a module whose parameters are constants where an array has their name.
-pub(in crate::lsp) fn bind(snapshot: &Snapshot, params: BindParams) -> Result<Bound> {
+pub(in crate::lsp) fn bind(snapshot: &Snapshot, params: BindParams) -> Result<BoundNames> {
     let text = text(snapshot, &params.uri)?;
-    let output = target(&params.uri, &params.output)?;
     let files = params.files.iter().map(path).collect::<Result<Vec<_>>>()?;
-    let names = Known::open(&files).and_then(|known| binding::bind(&text, &known, &output));
-    names.map(|names| Bound { names }).map_err(Error::invalid_params)
+    let mut claims = claims(&params.uri).read_all(&files);
+    let names = claims.write_regular(&path(&params.output)?).and_then(|output| {
+        let known = Known::open(&files)?;
+        binding::bind(&text, &known, &output)
+    });
+    names.map(|names| BoundNames { names }).map_err(Error::invalid_params)
 }
 
 /// Writes a module whose constants are parameters, and the tensors by their names.
-pub(in crate::lsp) fn lift(snapshot: &Snapshot, params: LiftParams) -> Result<Bound> {
+pub(in crate::lsp) fn lift(snapshot: &Snapshot, params: LiftParams) -> Result<BoundNames> {
     let text = text(snapshot, &params.uri)?;
-    let output = target(&params.uri, &params.output)?;
-    let arrays = params.params.as_ref().map(|to| target(&params.uri, to)).transpose()?;
-    let names = binding::lift(&text, &output, arrays.as_deref());
-    names.map(|names| Bound { names }).map_err(Error::invalid_params)
+    let mut claims = claims(&params.uri);
+    let mut target = |uri: &Url| claims.write_regular(&path(uri)?).map_err(Error::invalid_params);
+    let output = target(&params.output)?;
+    let arrays = params.params.as_ref().map(target).transpose()?;
+    let names = binding::lift(&text, &output, arrays.as_ref());
+    names.map(|names| BoundNames { names }).map_err(Error::invalid_params)
 }
 
 fn path(uri: &Url) -> Result<PathBuf> {
@@ -74,15 +77,12 @@ fn path(uri: &Url) -> Result<PathBuf> {
         .ok_or_else(|| Error::invalid_params(format!("{uri} is not a file of this machine")))
 }
 
-/// Returns a file to write, which is not that of the document.
-fn target(document: &Url, output: &Url) -> Result<PathBuf> {
-    let output = path(output)?;
-    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    if file_of(document).is_some_and(|file| real(&file) == real(&output)) {
-        let message = "the document itself would be overwritten: name another file";
-        return Err(Error::invalid_params(message));
+/// Returns the claims of a request: the file of the document must not be overwritten.
+fn claims(document: &Url) -> Claims {
+    match file_of(document) {
+        Some(file) => Claims::default().read(&file),
+        None => Claims::default(),
     }
-    Ok(output)
 }
 
 /// Returns the text of a document with its section, which the text of a code view does not have.
@@ -90,20 +90,19 @@ fn text(snapshot: &Snapshot, uri: &Url) -> Result<Arc<String>> {
     let document = snapshot.document(uri)?;
     let views = &snapshot.session.code_views;
     let code = code_view::code_of(&document.text);
-    if views.known(uri).is_none() || matches!(code, Err(code_view::Refusal::OwnSection)) {
+    if views.known(uri).is_none() || matches!(code, Err(Refusal::OwnSection)) {
         return Ok(document.text.collected().clone());
     }
     let refused = |message: String| Error::invalid_params(message);
     let file = file_of(uri).ok_or_else(|| refused(format!("{uri} is not a file")))?;
     let code = code.map_err(|refusal| refused(refusal.to_string()))?;
-    let section = code_view::section_of(&file).map_err(|refusal| refused(refusal.to_string()))?;
-    if views.section_of(&file).is_none_or(|known| known.stamp != section.stamp()) {
-        return Err(refused(code_view::Refusal::Changed.to_string()));
+    let module = ModuleFile::open(&file).map_err(Refusal::from).and_then(code_view::module_of);
+    let Module { section, text, .. } = module.map_err(|refusal| refused(refusal.to_string()))?;
+    if views.section_of(&file).is_none_or(|known| known.stamp != text.file().stamp()) {
+        return Err(refused(Refusal::Changed.to_string()));
     }
-    let length = section.stamp().length.saturating_sub(section.start());
-    let mut bytes = vec![0; usize::try_from(length).map_err(|error| refused(error.to_string()))?];
-    section.read_exact_at(&mut bytes, 0).map_err(|error| refused(error.to_string()))?;
-    let section = String::from_utf8(bytes).map_err(|error| refused(error.to_string()))?;
+    let weights = Weights::of_file(section, text);
+    let section = weights.text(0..weights.len()).map_err(|error| refused(error.to_string()))?;
     Ok(Arc::new(code.to_owned() + &section))
 }
 

@@ -1,6 +1,6 @@
 //! `relay/codeView` and `relay/saveCode`: modules with large metadata sections as their code.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::Url,
@@ -9,6 +9,7 @@ use tower_lsp::{
 use crate::{
     code_view::{self, Refusal, SavedView},
     lsp::{code_views::file_of, snapshot::Snapshot},
+    protocol::{CodeView, Count, SavedCode},
 };
 
 /// The parameters of `relay/codeView`.
@@ -16,18 +17,6 @@ use crate::{
 pub(in crate::lsp) struct CodeViewParams {
     /// The file, as `file:` or `relay-code:`.
     uri: Url,
-}
-
-/// The code of a file.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::lsp) struct CodeView {
-    /// The code, and one line that replaces the metadata section.
-    text: String,
-    /// The state of the file, which the client passes to `relay/saveCode`.
-    stamp: String,
-    /// The length of the section in bytes.
-    section_bytes: u64,
 }
 
 /// The parameters of `relay/saveCode`.
@@ -42,31 +31,23 @@ pub(in crate::lsp) struct SaveParams {
     output: Option<Url>,
 }
 
-/// The response to `relay/saveCode`.
-#[derive(Serialize)]
-pub(in crate::lsp) struct Saved {
-    /// The new state of the written file; `null` if the file has changed on disk, and nothing was written.
-    stamp: Option<String>,
-    /// The new text of the view if constants were removed, whose successors have other numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-}
-
 /// Returns the code of a file.
 pub(in crate::lsp) fn open(snapshot: &Snapshot, params: CodeViewParams) -> Result<CodeView> {
     let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
     let view = code_view::open(&path).map_err(|refusal| refused(&refusal))?;
-    let (stamp, section_bytes) = (view.stamp.text(), view.section);
+    let stamp = view.stamp.text();
+    let section_bytes = Count { value: view.section, text: weights::megabytes(view.section) };
     snapshot.session.code_views.store(path, &view);
     Ok(CodeView { text: view.text, stamp, section_bytes })
 }
 
 /// Writes the code of a file, and keeps all other bytes.
-pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<Saved> {
+pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<SavedCode> {
     let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
     let output = params.output.as_ref();
     let output = output.map(|to| file_of(to).ok_or_else(|| no_file(to))).transpose()?;
     let views = &snapshot.session.code_views;
+    let _saving = views.saving(&path);
     let known = views.section_of(&path);
     match code_view::save(&path, &params.stamp, &params.text, known, output.as_deref()) {
         Ok(SavedView { stamp, start, view }) => {
@@ -76,9 +57,9 @@ pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<Sa
             } else if is_own {
                 views.saved(&path, stamp, start);
             }
-            Ok(Saved { stamp: Some(stamp.text()), text: view.map(|view| view.text) })
+            Ok(SavedCode { stamp: Some(stamp.text()), text: view.map(|view| view.text) })
         }
-        Err(Refusal::Changed) => Ok(Saved { stamp: None, text: None }),
+        Err(Refusal::Changed) => Ok(SavedCode { stamp: None, text: None }),
         Err(refusal) => Err(refused(&refusal)),
     }
 }

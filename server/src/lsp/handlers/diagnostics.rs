@@ -70,6 +70,9 @@ fn items(
     document: &Document,
 ) -> Result<(Vec<Diagnostic>, Option<Panicked>), Cancelled> {
     let (mut all, mut first) = (Vec::new(), None);
+    if let (Some(_), Some(problem)) = (&document.host, &document.problem) {
+        all.push(document.diagnostic(uri, problem, snapshot.encoding));
+    }
     for part in document.parts() {
         match guarded(|| unguarded_items(snapshot, uri, part)) {
             Ok(items) => all.extend(items),
@@ -96,7 +99,9 @@ pub(in crate::lsp) fn with_marks(
     document: &Document,
 ) -> Vec<semantics::Diagnostic> {
     let mut found = found(snapshot, document);
-    if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
+    if document.is_in_sync()
+        && let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document)
+    {
         let is_allowed =
             |d: &semantics::Diagnostic| semantics::is_allowed(&snapshot.db, document.file, d);
         let mut marks = placed.marks.clone();
@@ -112,7 +117,7 @@ pub(in crate::lsp) fn handle(
     params: DocumentDiagnosticParams,
 ) -> jsonrpc::Result<DocumentDiagnosticReportResult> {
     let uri = &params.text_document.uri;
-    let document = snapshot.document(uri)?;
+    let document = snapshot.any_document(uri)?;
     // Published diagnostics would be shown twice.
     let items = match snapshot.config.delivery {
         Delivery::Push => Vec::new(),

@@ -1,15 +1,12 @@
 //! `relay/health`: the number of definitions, diagnostics and TVM incompatibilities of a file. An editor
 //! that counts them itself would need all symbols and diagnostics first.
 
-use semantics::{Code, DefKind, Diagnostic, Severity, all_defs};
-use serde::{Deserialize, Serialize};
-use tower_lsp::{
-    jsonrpc::Result,
-    lsp_types::{Range, TextDocumentIdentifier},
-};
+use semantics::{Code, DefKind, Diagnostic, Severity, all_defs, other_releases};
+use serde::Deserialize;
+use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
 
 use super::diagnostics;
-use crate::lsp::snapshot::Snapshot;
+use crate::{lsp::snapshot::Snapshot, protocol::HealthCounts};
 
 /// The codes of diagnostics of unknown types.
 const UNRESOLVED: [Code; 4] =
@@ -22,25 +19,8 @@ pub(in crate::lsp) struct HealthParams {
     text_document: TextDocumentIdentifier,
 }
 
-/// The response to `relay/health`.
-#[derive(Serialize)]
-pub(in crate::lsp) struct Health {
-    version: i32,
-    functions: usize,
-    types: usize,
-    errors: usize,
-    warnings: usize,
-    unresolved: usize,
-    /// The number of TVM incompatibilities that are not errors.
-    tvm: usize,
-    /// The number of these that are names which TVM prints but does not parse.
-    names: usize,
-    /// The first TVM incompatibility.
-    first: Option<Range>,
-}
-
 /// Returns the health of a document.
-pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Result<Health> {
+pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Result<HealthCounts> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = diagnostics::with_marks(snapshot, &params.text_document.uri, document);
     let count = |holds: &dyn Fn(&Diagnostic) -> bool| found.iter().filter(|d| holds(d)).count();
@@ -50,7 +30,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Resul
         defs.filter(|def| def.kind(&snapshot.db) == kind).count()
     };
     let first = against().min_by_key(|d| d.range.start());
-    Ok(Health {
+    Ok(HealthCounts {
         version: document.version,
         functions: defined(DefKind::Fn),
         types: defined(DefKind::Type),
@@ -59,6 +39,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Resul
         unresolved: count(&|d| UNRESOLVED.contains(&d.code)),
         tvm: against().count(),
         names: count(&|d| d.code == Code::TvmName),
+        releases: other_releases(&snapshot.db, document.file).map(|releases| releases.to_string()),
         first: first.map(|d| document.range(d.range, snapshot.encoding)),
     })
 }

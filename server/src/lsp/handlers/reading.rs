@@ -2,34 +2,18 @@
 //! dump has tens of thousands of comments. `relay/readingFormat`: the text formatted for reading.
 
 use ide::reading::reading;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use syntax::{TextRange, format::Style};
 use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
 
 use super::rename::refused;
-use crate::lsp::snapshot::Snapshot;
+use crate::{lsp::snapshot::Snapshot, protocol::ReadingView};
 
 /// The parameters of `relay/readingView`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct ReadingParams {
     text_document: TextDocumentIdentifier,
-}
-
-/// The response to `relay/readingView`.
-#[derive(Serialize)]
-pub(in crate::lsp) struct ReadingView {
-    version: i32,
-    /// The line, the first character, and the end.
-    hidden: Vec<[u32; 3]>,
-    /// The line, the first character, and the end.
-    dimmed: Vec<[u32; 3]>,
-    /// The line, and the short type of its statement.
-    shapes: Vec<(u32, String)>,
-    /// The first and the last line.
-    chains: Vec<[u32; 2]>,
-    /// The placeholder of each folded chain.
-    summaries: Vec<String>,
 }
 
 /// Returns the parts of a document that can be folded or dimmed.

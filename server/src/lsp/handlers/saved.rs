@@ -1,13 +1,13 @@
 //! `relay/convertFile`: the text of a file that TVM saved.
 
 use semantics::Code;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::Url,
 };
 
-use crate::{input, lsp::snapshot::Snapshot, paths};
+use crate::{input, lsp::snapshot::Snapshot, paths, protocol::ConvertedText};
 
 /// The parameters of `relay/convertFile`.
 #[derive(Clone, Deserialize)]
@@ -15,15 +15,9 @@ pub(in crate::lsp) struct ConvertParams {
     uri: Url,
 }
 
-/// The module of a file as text.
-#[derive(Serialize)]
-pub(in crate::lsp) struct Converted {
-    text: String,
-}
-
 /// Returns the text of a module that TVM saved as JSON or in an archive. The file is read for each
 /// request; editors show the text read-only.
-pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Result<Converted> {
+pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Result<ConvertedText> {
     let refused = |message: String| Error::invalid_params(message);
     let path = paths::of_uri(&params.uri)
         .ok_or_else(|| refused(format!("{} is not a file of this machine", params.uri)))?;
@@ -33,6 +27,6 @@ pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Res
         None if input.saved.is_none() => {
             Err(refused("this file was not saved by TVM as JSON or in an archive".to_owned()))
         }
-        None => Ok(Converted { text: input.text }),
+        None => Ok(ConvertedText { text: input.text }),
     }
 }

@@ -1,18 +1,18 @@
 //! `relay/shapes`, `relay/shapesOfFile` and `relay/whyShape`
 
-use ide::why::{Why, why_shape};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use ide::why;
+use semantics::Step;
+use serde::Deserialize;
 use syntax::{LineIndex, TextRange};
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
-        ExecuteCommandOptions, ExecuteCommandParams, Location, Position, Range,
-        TextDocumentIdentifier, TextDocumentPositionParams, Url, WorkDoneProgressOptions,
+        ExecuteCommandOptions, ExecuteCommandParams, Location, Position, TextDocumentIdentifier,
+        TextDocumentPositionParams, Url, WorkDoneProgressOptions,
     },
 };
 
-use super::rename::refused;
+use super::{actions::APPLY, rename::refused};
 use crate::{
     analyzer::{Analyzer, Options},
     input,
@@ -23,7 +23,7 @@ use crate::{
         snapshot::Snapshot,
     },
     paths,
-    report::shapes::JsonFunction,
+    protocol::{Dimension, Function, ShapeReport, ShapeStep, Why},
 };
 
 /// The command form of `relay/whyShape`, for editors that cannot send custom requests.
@@ -32,7 +32,7 @@ const WHY: &str = "relay.whyShape.text";
 /// Returns the commands of the server.
 pub(in crate::lsp) fn commands() -> ExecuteCommandOptions {
     ExecuteCommandOptions {
-        commands: vec![WHY.to_owned(), RUN.to_owned(), CLEAR.to_owned()],
+        commands: [WHY, RUN, CLEAR, APPLY].map(str::to_owned).to_vec(),
         work_done_progress_options: WorkDoneProgressOptions::default(),
     }
 }
@@ -47,21 +47,13 @@ pub(in crate::lsp) struct ShapesParams {
     function: Option<String>,
 }
 
-/// The response to `relay/shapes`.
-#[derive(Serialize)]
-pub(in crate::lsp) struct Report {
-    /// The version of the document.
-    version: i32,
-    functions: Vec<JsonFunction<Range>>,
-}
-
 /// Returns the shape report of a document.
-pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Result<Report> {
+pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Result<ShapeReport> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = ide::shapes::shapes(&snapshot.db, document.file, params.function.as_deref());
     let place = |range: TextRange| document.range(range, snapshot.encoding);
-    let functions = found.iter().map(|f| JsonFunction::new(f, &place)).collect();
-    Ok(Report { version: document.version, functions })
+    let functions = found.iter().map(|f| Function::new(f, &place)).collect();
+    Ok(ShapeReport { version: document.version, functions })
 }
 
 /// The parameters of `relay/shapesOfFile`.
@@ -72,7 +64,7 @@ pub(in crate::lsp) struct FileParams {
 
 /// Returns the shape report of a file that the editor does not open: VS Code hides files over 50 MB
 /// from its extensions. The file is read and analysed for each request.
-pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<Report> {
+pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<ShapeReport> {
     let path = paths::of_uri(&params.uri)
         .ok_or_else(|| Error::invalid_params(format!("{} is not a local file", params.uri)))?;
     let input = input::read_file(&path, snapshot.config.limits.code as u64).map_err(refused)?;
@@ -81,49 +73,51 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
     }
     let lines = LineIndex::new(&input.text);
     let place = |range: TextRange| convert::range(&lines, range, snapshot.encoding);
-    let mut analyzer = Analyzer::new(&Options { tvm: snapshot.config.tvm, ..Options::default() });
+    let mut analyzer =
+        Analyzer::new(&Options { setup: snapshot.config.setup.clone(), ..Options::default() });
     analyzer.parse(&input.text);
     let found = analyzer.shapes(None);
-    let functions = found.iter().map(|f| JsonFunction::new(f, &place)).collect();
-    Ok(Report { version: 0, functions })
+    let functions = found.iter().map(|f| Function::new(f, &place)).collect();
+    Ok(ShapeReport { version: 0, functions })
 }
 
-/// Explains the shape of the expression at a position; `null` if it is not a tensor.
+/// Explains the shape of the expression at a position; `None` if it is not a tensor.
 pub(in crate::lsp) fn why(
     snapshot: &Snapshot,
     params: TextDocumentPositionParams,
-) -> Result<Value> {
+) -> Result<Option<Why>> {
     let (document, offset) = snapshot.place(&params)?;
-    let why = why_shape(&snapshot.db, document.file, offset);
-    Ok(why.map_or(Value::Null, |why| json_why(snapshot, &params.text_document.uri, document, &why)))
+    let found = why::why_shape(&snapshot.db, document.file, offset);
+    Ok(found.map(|found| convert(snapshot, &params.text_document.uri, document, found)))
 }
 
-fn json_why(snapshot: &Snapshot, uri: &Url, document: &Document, why: &Why) -> Value {
+fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, why: why::Why) -> Why {
     let range = |range| document.range(range, snapshot.encoding);
-    let dimensions = why.dimensions.iter().map(|dimension| {
-        let steps = dimension.steps.iter().map(|step| {
-            let location = Location::new(uri.clone(), range(step.range));
-            json!({ "location": location, "message": step.message })
-        });
-        json!({
-            "field": dimension.field, "axis": dimension.axis, "size": dimension.size,
-            "steps": steps.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "expression": why.expression,
-        "type": why.ty,
-        "range": range(why.range),
-        "dimensions": dimensions.collect::<Vec<_>>(),
-        "markdown": why.markdown(),
-    })
+    let step = |step: Step| ShapeStep {
+        message: step.message(),
+        location: Location::new(uri.clone(), range(step.range)),
+    };
+    let markdown = why.markdown();
+    let dimension = |dimension: why::Dimension| Dimension {
+        field: dimension.field,
+        axis: dimension.axis,
+        size: dimension.size,
+        steps: dimension.steps.into_iter().map(step).collect(),
+    };
+    Why {
+        expression: why.expression,
+        ty: why.ty,
+        range: range(why.range),
+        dimensions: why.dimensions.into_iter().map(dimension).collect(),
+        markdown,
+    }
 }
 
-/// Runs a command.
+/// Runs the command form of `relay/whyShape`.
 pub(in crate::lsp) fn execute(
     snapshot: &Snapshot,
     params: ExecuteCommandParams,
-) -> Result<Option<Value>> {
+) -> Result<Option<Why>> {
     if params.command != WHY {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     }
@@ -134,5 +128,5 @@ pub(in crate::lsp) fn execute(
     let position: Position =
         arguments.next().and_then(|at| serde_json::from_value(at).ok()).ok_or_else(invalid)?;
     let place = TextDocumentPositionParams::new(TextDocumentIdentifier::new(uri), position);
-    why(snapshot, place).map(Some)
+    why(snapshot, place)
 }

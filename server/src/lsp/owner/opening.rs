@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use semantics::SourceFile;
-use syntax::{LineIndex, ParseLimits, Text};
+use syntax::ParseLimits;
 use tokio::sync::mpsc::unbounded_channel;
 use tower_lsp::lsp_types::{NumberOrString, TextDocumentItem, Url};
 
@@ -17,22 +17,19 @@ use crate::{
     panics,
 };
 
+/// The number of files that are added to the database at a time.
+const NEW_FILES: usize = 32;
+
 impl Owner {
     pub(super) fn open(&mut self, item: TextDocumentItem) {
         self.finish_requests();
-        let uri = item.uri;
-        if self.documents.get(&uri).is_some() {
+        let uri = item.uri.clone();
+        if let Some(older) = Arc::make_mut(&mut self.documents).remove(&uri) {
             self.log(format!("{uri} was opened twice; the newer text replaces the older one"));
+            self.close_files(&older);
         }
         let language = Language::from_id(&item.language_id);
-        let file = match self.files.get(&uri) {
-            Some(&file) => file,
-            None => {
-                let file = self.db.add_file("", ParseLimits::default());
-                self.files.insert(uri.clone(), file);
-                file
-            }
-        };
+        let file = self.new_file();
         self.db.set_section(file, self.session.code_views.section(&uri, &item.text));
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
@@ -50,17 +47,8 @@ impl Owner {
             }));
         }
         self.opened += 1;
-        let mut document = Document {
-            file,
-            opened: self.opened,
-            version: item.version,
-            lines: Arc::new(LineIndex::new(&item.text)),
-            text: item.text.into(),
-            project: Arc::default(),
-            problem: None,
-            host: language.map(|language| Arc::new(Host { language, blocks: Vec::new() })),
-            origin: None,
-        };
+        let host = language.map(|language| Host { language, blocks: Vec::new() });
+        let mut document = Document::new(item, file, self.opened, host);
         document.write_all(&mut self.db, self.config.limits);
         self.parse(document.file);
         Arc::make_mut(&mut self.documents).insert(uri.clone(), document);
@@ -79,9 +67,7 @@ impl Owner {
         self.session.code_views.forget(uri);
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
         if let Some(document) = removed {
-            self.db.set_section(document.file, None);
-            self.db.clear(document.file);
-            document.host.iter().flat_map(|host| &host.blocks).for_each(|b| self.db.clear(b.file));
+            self.close_files(&document);
         }
         let published = self.published.remove(uri).and_then(|state| state.items);
         if published.is_some_and(|items| !items.is_empty()) {
@@ -89,13 +75,32 @@ impl Owner {
         }
     }
 
-    /// Returns the file of a block by its number in the document.
-    fn block_file(&mut self, uri: &Url, number: usize) -> SourceFile {
-        let files = self.block_files.entry(uri.clone()).or_default();
-        while files.len() <= number {
-            files.push(self.db.add_file("", ParseLimits::default()));
+    /// Returns an empty file.
+    fn new_file(&mut self) -> SourceFile {
+        let limits = ParseLimits::default();
+        if self.closed_files.is_empty() {
+            self.closed_files = self.db.add_closed_files(NEW_FILES);
         }
-        files[number]
+        match self.closed_files.pop() {
+            Some(file) => {
+                self.db.set_text(file, "", limits);
+                file
+            }
+            None => self.db.add_file("", limits),
+        }
+    }
+
+    fn close_file(&mut self, file: SourceFile) {
+        self.db.close(file);
+        self.just_closed.push(file);
+        self.has_garbage = true;
+    }
+
+    /// Closes the files of a document that is no longer open.
+    fn close_files(&mut self, document: &Document) {
+        self.close_file(document.file);
+        let blocks = document.host.iter().flat_map(|host| &host.blocks);
+        blocks.for_each(|block| self.close_file(block.file));
     }
 
     /// Finds the blocks of a document of another language again. Blocks keep their numbers, so that an
@@ -104,7 +109,7 @@ impl Owner {
         let Some(host) = self.documents.get(uri).cloned() else { return };
         let Some(Host { language, blocks: previous }) = host.host.as_deref() else { return };
         let limits = self.config.limits;
-        let found = match self.config.embedded {
+        let found = match self.config.embedded && host.is_in_sync() {
             true => panics::caught(|| embedded::blocks(&host.text, *language)).unwrap_or_default(),
             false => Vec::new(),
         };
@@ -117,11 +122,7 @@ impl Owner {
         for (number, block) in found.into_iter().enumerate() {
             let mut part = match previous.get(number) {
                 Some(part) => part.clone(),
-                None => {
-                    let (text, lines) = (Text::default(), Arc::new(LineIndex::new("")));
-                    let file = self.block_file(uri, number);
-                    Document { file, text, lines, problem: None, host: None, ..host.clone() }
-                }
+                None => host.block(self.new_file()),
             };
             part.set_text(&mut self.db, &block.text, limits);
             if reparse {
@@ -135,7 +136,7 @@ impl Owner {
             blocks.push(part);
         }
         for gone in previous.iter().skip(blocks.len()) {
-            self.db.clear(gone.file);
+            self.close_file(gone.file);
         }
         if let Some(document) = Arc::make_mut(&mut self.documents).get_mut(uri) {
             document.host = Some(Arc::new(Host { language: *language, blocks }));

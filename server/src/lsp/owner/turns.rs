@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::Owner;
-use crate::lsp::event::Event;
+use crate::{
+    allocator,
+    lsp::{event::Event, outgoing::Message},
+};
 
 impl Owner {
     /// Handles events until the mailbox is closed.
@@ -84,11 +87,20 @@ impl Owner {
         }
     }
 
-    /// Frees replaced memos if nothing is running.
+    /// Frees replaced memos if nothing is running, and what is left of closed files.
     fn collect(&mut self) {
         if self.has_garbage && self.workers.busy() == 0 && self.queue.is_empty() {
             self.has_garbage = false;
-            self.db.free_replaced();
+            if self.just_closed.is_empty() {
+                self.db.free_replaced();
+                return;
+            }
+            self.db.free_closed(&self.just_closed);
+            self.closed_files.append(&mut self.just_closed);
+            // A text comes from the thread of the transport, and what follows from it from workers.
+            allocator::collect();
+            self.workers.collect();
+            self.outgoing.send(Message::Collect);
         }
     }
 }

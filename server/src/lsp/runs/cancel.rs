@@ -1,10 +1,11 @@
 //! The cancellation of a run.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicBool, Ordering},
 };
 
+use parking_lot::Mutex;
 use semantics::CancellationToken;
 use tokio::sync::{Notify, mpsc::UnboundedSender};
 
@@ -24,18 +25,14 @@ pub(super) struct CancelState {
     pub(super) cancelled: Notify,
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Cancel {
     pub(super) fn cancel(&self) {
         self.0.flag.store(true, Ordering::Relaxed);
-        if let Some(token) = &*lock(&self.0.analysis) {
+        if let Some(token) = &*self.0.analysis.lock() {
             token.cancel();
         }
         self.0.cancelled.notify_one();
-        lock(&self.0.progress).take();
+        self.0.progress.lock().take();
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -44,7 +41,7 @@ impl Cancel {
 
     /// Sets the sender of progress.
     pub(super) fn set_progress(&self, progress: UnboundedSender<String>) {
-        *lock(&self.0.progress) = Some(progress);
+        *self.0.progress.lock() = Some(progress);
         if self.is_cancelled() {
             self.cancel();
         }
@@ -52,7 +49,7 @@ impl Cancel {
 
     /// Sets the token of the analysis.
     pub(super) fn set_analysis(&self, token: CancellationToken) {
-        *lock(&self.0.analysis) = Some(token);
+        *self.0.analysis.lock() = Some(token);
         if self.is_cancelled() {
             self.cancel();
         }

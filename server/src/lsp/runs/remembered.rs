@@ -14,18 +14,20 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
-use serde::{Deserialize, Serialize};
+use parking_lot::Mutex;
 use serde_json::{Map, Value as Json};
 use tower_lsp::lsp_types::Url;
 
-use super::folder::Folder;
-use crate::paths;
 use crate::run::{
     arguments::{Given, Inputs},
     files::Named,
+};
+use crate::{
+    files::{Folder, WriteError},
+    paths,
+    protocol::Remembered,
 };
 
 /// The path of the file in the workspace folder.
@@ -36,24 +38,6 @@ const PARTS: (&str, &str) = (".relay", "run.json");
 static UPDATING: Mutex<()> = Mutex::new(());
 /// The largest size of the file that is read, in bytes.
 const MAX_SIZE: u64 = 16 << 20;
-
-/// The arguments of a function.
-#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Remembered {
-    /// Numbers, lists of numbers, and paths of `.npy` files, by parameter.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub(super) inputs: Map<String, Json>,
-    /// Paths of `.npz` files.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) archives: Vec<PathBuf>,
-    /// Paths of `.params` files.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) params: Vec<PathBuf>,
-    /// The seed from which the other arguments are drawn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) seed: Option<u64>,
-}
 
 impl Remembered {
     /// Returns these arguments, and those of `other` that are missing here.
@@ -88,17 +72,7 @@ impl Remembered {
         let others = others.map(|(name, value)| (name, value, !outside));
         let mut given = Vec::new();
         for (name, value, is_remote) in own.chain(others) {
-            let text = match value {
-                Json::String(text) => text.clone(),
-                Json::Number(_) | Json::Bool(_) | Json::Array(_) => value.to_string(),
-                Json::Null | Json::Object(_) => {
-                    return Err(format!(
-                        "the argument `{name}` is {value}: it takes a number, a list of numbers, \
-                         or the name of a `.npy` file"
-                    ));
-                }
-            };
-            given.push(Given { name: name.clone(), text, is_remote });
+            given.push(Given::of_json(name, value, folder, is_remote)?);
         }
         let all = |own: &[PathBuf], others: &[PathBuf]| {
             let (paths, is_remote) = if own.is_empty() { (others, !outside) } else { (own, false) };
@@ -115,7 +89,6 @@ impl Remembered {
             archives: all(&self.archives, &recalled.archives),
             params: all(&self.params, &recalled.params),
             seed: Some(self.seed.or(recalled.seed).unwrap_or(0)),
-            folder: folder.to_owned(),
         })
     }
 }
@@ -186,7 +159,7 @@ impl Entry {
             return Err("arguments can be remembered only for files in a folder".to_owned());
         };
         let path = folder.join(FILE);
-        let _updating = UPDATING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _updating = UPDATING.lock();
         let mut all = self.read()?;
         let functions = all.entry(&*self.file).or_insert_with(|| Functions::new().into());
         if !functions.is_object() {
@@ -196,7 +169,9 @@ impl Entry {
         functions[&self.function] = value;
         let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
         Folder::create(&folder.join(PARTS.0))
-            .and_then(|folder| folder.replace(PARTS.1, &(text + "\n")))
+            .map_err(WriteError::from)
+            .and_then(|folder| folder.target(PARTS.1).write_text(&(text + "\n")))
+            .map(drop)
             .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
     }
 }

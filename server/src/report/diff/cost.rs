@@ -1,30 +1,9 @@
 //! The cost of running a module, which is reported with differences.
 
-use ide::shapes::FunctionShapes;
+use ide::shapes::{self, FunctionShapes};
 use semantics::{Database, Def, DefKind, SourceFile};
-use serde_json::{Value, json};
 
-/// The cost of a run.
-#[derive(Clone)]
-pub(crate) struct Cost {
-    /// The function.
-    pub(crate) name: String,
-    /// The number of operator calls.
-    pub(crate) calls: u64,
-    /// The number of elements of weights and constants.
-    pub(crate) params: String,
-    /// The number of multiply-accumulates.
-    pub(crate) macs: String,
-    /// The peak memory of results.
-    pub(crate) peak: String,
-}
-
-/// The costs of both modules, if known.
-#[derive(Default)]
-pub(crate) struct Totals {
-    pub(crate) before: Option<Cost>,
-    pub(crate) after: Option<Cost>,
-}
+use crate::protocol::{Amount, Cost};
 
 /// Returns the cost of a run of the named function, otherwise of `@main` or the only function.
 pub(crate) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Option<Cost> {
@@ -37,19 +16,13 @@ pub(crate) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Optio
         _ => None,
     })?;
     let summary: FunctionShapes = ide::shapes::totals(db, &[*def]).pop()??;
+    let total = &summary.total;
+    let amount = |amount: &shapes::Amount, text| Amount::new(amount.as_known(), text);
     Some(Cost {
         name: def.name(db).to_string(),
-        calls: summary.total.calls,
-        params: summary.number(&summary.total.params),
-        macs: summary.number(&summary.total.macs),
-        peak: summary.bytes(&summary.total.peak),
-    })
-}
-
-/// Converts a cost to JSON. Amounts are texts, as sizes may be unknown.
-pub(crate) fn cost_json(cost: &Cost) -> Value {
-    json!({
-        "function": cost.name, "calls": cost.calls, "params": cost.params, "macs": cost.macs,
-        "peak": cost.peak,
+        calls: Amount::new(Some(total.calls), total.calls.to_string()),
+        params: amount(&total.params, summary.number(&total.params)),
+        macs: amount(&total.macs, summary.number(&total.macs)),
+        peak: amount(&total.peak, summary.bytes(&total.peak)),
     })
 }

@@ -6,8 +6,11 @@ use std::fmt::Write;
 use diff::{ModuleDiff, PairKind};
 use syntax::TextRange;
 
-use super::{Shown, Totals};
-use crate::report::escape::html as escaped;
+use super::Shown;
+use crate::{
+    protocol::{Amount, Totals},
+    report::{escape::html as escaped, page::Page},
+};
 
 /// The number of context lines around a change.
 const CONTEXT: usize = 3;
@@ -95,29 +98,31 @@ pub(crate) fn html(
         marks_a.extend(function.removed.iter().map(|l| lost(l.range, "removed")));
         marks_b.extend(function.added.iter().map(|l| lost(l.range, "added")));
     }
-    let title = escaped(&format!("{} → {}", before.name, after.name));
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n\
-         <style>{STYLE}</style></head>\n<body>\n<header><strong>{title}</strong><br>{}{}<br>\n\
-         <input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"> <button>Next change</button></header>\n<main>\n",
+    let title = format!("{} → {}", before.name, after.name);
+    let page = Page::new(STYLE, SCRIPT);
+    let mut out = page.start(&title);
+    let _ = writeln!(
+        out,
+        "<header><strong>{}</strong><br>{}{}<br>\n\
+         <input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"> <button>Next change</button></header>\n<main>",
+        escaped(&title),
         escaped(&super::human::headline(diff)),
         cost(totals),
     );
     section(before, marks_a, &mut out);
     section(after, marks_b, &mut out);
-    let _ = writeln!(out, "</main>\n<script>{SCRIPT}</script>\n</body></html>");
-    out
+    out + "</main>\n" + &page.end()
 }
 
 fn cost(totals: &Totals) -> String {
     let (Some(a), Some(b)) = (&totals.before, &totals.after) else { return String::new() };
-    let both = |old: &str, new: &str| match old == new {
-        true => escaped(old),
-        false => escaped(&format!("{old} → {new}")),
+    let both = |old: &Amount, new: &Amount| match old.text == new.text {
+        true => escaped(&old.text),
+        false => escaped(&format!("{} → {}", old.text, new.text)),
     };
     format!(
         "<br>{} calls, {} parameters, {} multiply-accumulates, peak {}",
-        both(&a.calls.to_string(), &b.calls.to_string()),
+        both(&a.calls, &b.calls),
         both(&a.params, &b.params),
         both(&a.macs, &b.macs),
         both(&a.peak, &b.peak)

@@ -5,13 +5,16 @@ use std::fmt::Write;
 use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, Unpaired, What};
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
-use types::AttrValue;
+use types::{AttrValue, TensorType};
 
 use super::{
-    Cost, Shown, Totals,
+    Shown,
     replaces::{self, Listed, Replaced, Sides, is_operator},
 };
-use crate::report::escape;
+use crate::{
+    protocol::{Cost, Totals},
+    report::escape,
+};
 
 /// The largest number of groups of changes of a function.
 const MAX_GROUPS: usize = 40;
@@ -259,36 +262,40 @@ pub(crate) fn change_text(change: &Change) -> String {
     format!("{}{blank}{name} {before} → {after}", change.what.word())
 }
 
+/// Formats a change of a pair for the end of a line: `float32 → float16` for a tensor whose shape is the same, and an
+/// attribute without the word.
+pub(crate) fn change_note(change: &Change) -> String {
+    let types = match (&change.before, &change.after) {
+        (Fact::Type(before), Fact::Type(after)) => before.as_tensor().zip(after.as_tensor()),
+        _ => None,
+    };
+    let Some((before, after)) = types else {
+        let text = change_text(change);
+        return text.strip_prefix("attribute ").map_or(text.clone(), str::to_owned);
+    };
+    let sizes = |tensor: &TensorType| match tensor.shape.is_empty() {
+        true => "()".to_owned(),
+        false => tensor.shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("×"),
+    };
+    let (old, new) = (sizes(before), sizes(after));
+    match (old == new, before.dtype == after.dtype) {
+        (true, _) => format!("{} → {}", before.dtype, after.dtype),
+        (false, true) => format!("{old} → {new}"),
+        (false, false) => format!("{old} {} → {new} {}", before.dtype, after.dtype),
+    }
+}
+
 fn fact_text(fact: &Fact) -> String {
     let text = match fact {
         Fact::Absent => "nothing".to_owned(),
         Fact::Callee(name) => name.to_string(),
-        Fact::Attribute(value) => attribute_text(value),
+        Fact::Attribute(AttrValue::Constant(_)) => "a constant".to_owned(),
+        Fact::Attribute(value) => value.to_string(),
         Fact::Type(ty) => ty.to_string(),
         Fact::Expr(_) => "another expression".to_owned(),
         Fact::Count(count) => count.to_string(),
     };
     escape::terminal(&text).into_owned()
-}
-
-/// Formats an attribute in the notation of Relay.
-fn attribute_text(value: &AttrValue) -> String {
-    match value {
-        AttrValue::None => "None".to_owned(),
-        AttrValue::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
-        AttrValue::Int { value, .. } => value.to_string(),
-        AttrValue::Float(value) => format!("{}f", value.0),
-        AttrValue::Str(text) => format!("\"{text}\""),
-        AttrValue::DType(dtype) => format!("\"{dtype}\""),
-        AttrValue::Dim(dim) => dim.to_string(),
-        AttrValue::List(values) => {
-            let values: Vec<String> = values.iter().map(attribute_text).collect();
-            format!("[{}]", values.join(", "))
-        }
-        AttrValue::Constant(_) => "a constant".to_owned(),
-        AttrValue::Meta { key, index } => format!("meta[{key}][{index}]"),
-        AttrValue::Opaque | AttrValue::Error => "…".to_owned(),
-    }
 }
 
 enum Item<'d> {
@@ -387,8 +394,8 @@ fn cost(totals: &Totals, out: &mut String) {
         }
     };
     let _ = writeln!(out, "\none run of `{}`", escape::terminal(&b.name));
-    out.push_str(&line("calls", &|cost| cost.calls.to_string()));
-    out.push_str(&line("parameters", &|cost| cost.params.clone()));
-    out.push_str(&line("multiply-accumulates", &|cost| cost.macs.clone()));
-    out.push_str(&line("peak memory", &|cost| cost.peak.clone()));
+    out.push_str(&line("calls", &|cost| cost.calls.text.clone()));
+    out.push_str(&line("parameters", &|cost| cost.params.text.clone()));
+    out.push_str(&line("multiply-accumulates", &|cost| cost.macs.text.clone()));
+    out.push_str(&line("peak memory", &|cost| cost.peak.text.clone()));
 }

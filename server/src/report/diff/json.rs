@@ -7,6 +7,7 @@ use syntax::TextRange;
 use types::AttrValue;
 
 use super::Shown;
+use crate::protocol::Totals;
 
 /// The document of `diff --format json`.
 #[derive(Serialize)]
@@ -15,7 +16,7 @@ pub(crate) struct JsonDiff<'d> {
     functions: Vec<JsonFunction<'d>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     types: Vec<Value>,
-    totals: Value,
+    totals: &'d Totals,
     /// The comparison of the results of the functions that differ, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) runs: Vec<Value>,
@@ -52,7 +53,7 @@ struct JsonChange<'d> {
 pub(crate) fn json<'d>(
     diff: &'d ModuleDiff,
     (before, after): (&Shown<'_>, &Shown<'_>),
-    totals: Value,
+    totals: &'d Totals,
 ) -> JsonDiff<'d> {
     let place = |range: Option<TextRange>, side: &Shown<'_>| range.map(|range| bytes(range, side));
     let types = diff.types.iter().map(|ty| {

@@ -22,8 +22,37 @@ function table(section, label, rows, columns, cost) {
   return { made, fill };
 }
 
+/** The largest graph that is open at first. */
+const OPEN = 300;
+
+/** The dataflow graph of a function, which is laid out once it is open. `pick` is called with a call that is clicked. */
+function picture(section, one, pick) {
+  const details = document.createElement("details");
+  details.innerHTML = `<summary>Dataflow</summary><div class="picture"><canvas tabindex="0" role="application"></canvas><canvas class="minimap" aria-hidden="true" hidden></canvas></div>`;
+  const [canvas, minimap] = details.querySelectorAll("canvas");
+  canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, F fits, S zooms to the selection`);
+  let graph;
+  const select = (at) => {
+    graph.mark(at, true);
+    const row = at - graph.scene.first;
+    if (row >= 0 && row < one.rows.length) {
+      pick(row);
+    }
+  };
+  details.addEventListener("toggle", () => {
+    if (details.open && graph === undefined) {
+      const paint = (at) => paintOfKind(graph.scene.items[at]);
+      graph = new Graph({ canvas, minimap, paint, isBright: () => true, select, open: () => {}, point: () => {} });
+      graph.show(one.name, dataflow(one));
+    }
+  });
+  section.append(details);
+  details.open = one.rows.length <= OPEN;
+}
+
 const tables = [...document.querySelectorAll("section")].flatMap((section, at) => {
   const { name, rows, byOperator, bySpan } = report[at];
+  picture(section, report[at], (row) => calls.made.mark(row, true));
   const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value);
   const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
   return [

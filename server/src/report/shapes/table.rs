@@ -3,7 +3,7 @@
 use ide::shapes::{Amount, FunctionShapes, Group};
 use syntax::LineIndex;
 
-use super::name_of;
+use super::{name_of, summary};
 use crate::report::escape;
 
 /// The longest type that is printed whole on a terminal.
@@ -34,25 +34,13 @@ pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
         }
         // Numbers are aligned to the right.
         out += &columns(&cells, [true, false, false, false, true, true, true, true]);
-        out += &totals(function, lines);
+        out += &totals(function);
     }
     escape::terminal_lines(&out).into_owned()
 }
 
-fn totals(function: &FunctionShapes, lines: &LineIndex) -> String {
-    let total = &function.total;
-    let mut out = format!(
-        "total: {} parameters ({}), {} MACs, {} calls of operators\n",
-        function.number(&total.params),
-        function.bytes(&total.param_bytes),
-        function.number(&total.macs),
-        ide::words::number(total.calls),
-    );
-    if let Some((at, row)) = total.peak_row.and_then(|at| Some((at, function.rows.get(at)?))) {
-        let line = lines.line_at(row.range.start()) + 1;
-        let peak = function.bytes(&total.peak);
-        out += &format!("peak memory: {peak} at {} (line {line})\n", name_of(row, at));
-    }
+fn totals(function: &FunctionShapes) -> String {
+    let mut out = format!("total: {}\n", summary(function));
     for (what, groups) in [("operator", &function.by_operator), ("source", &function.by_span)] {
         if groups.is_empty() {
             continue;
@@ -65,11 +53,11 @@ fn totals(function: &FunctionShapes, lines: &LineIndex) -> String {
     for unknown in &function.unknowns {
         out += &format!("where {} is {}\n", unknown.name, unknown.what);
     }
-    let untold = function.rows.iter().enumerate().filter_map(|(at, row)| {
+    let undefined = function.rows.iter().enumerate().filter_map(|(at, row)| {
         let why = row.undefined.as_ref()?;
         Some(format!("not counted: the MACs of {} ({}): {why}\n", name_of(row, at), row.operator))
     });
-    out.extend(untold);
+    out.extend(undefined);
     out
 }
 

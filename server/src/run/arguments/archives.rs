@@ -38,7 +38,7 @@ impl Problem {
 
 impl Files {
     /// Opens the files, and finds the arrays for parameters. Of arrays with the same name in
-    /// several files the last is used, and archives take precedence over files of TVM.
+    /// several files the last is used, and those of archives take precedence over parameters.
     ///
     /// # Errors
     /// A file cannot be read or has another format.
@@ -48,13 +48,10 @@ impl Files {
         let count: usize = params.iter().map(|param| leaves_of(&param.ty)).sum();
         let is_known =
             |name: &str| names.contains(name) || position(name).is_some_and(|k| k < count);
-        let tvm = inputs.params.iter().map(|named| (named, true));
-        let numpy = inputs.archives.iter().map(|named| (named, false));
-        for (named, is_tvm) in tvm.chain(numpy) {
+        for named in inputs.params.iter().chain(&inputs.archives) {
             let source = named.open()?;
-            let opened = if is_tvm { Archive::params(source) } else { Archive::npz(source) };
             let shown = named.path.display().to_string();
-            let archive = opened.map_err(|error| format!("`{shown}`: {error}"))?;
+            let archive = Archive::open(source).map_err(|error| format!("`{shown}`: {error}"))?;
             let file = all.files.len();
             let mut unknown = Vec::new();
             for (at, name) in archive.names().iter().enumerate() {

@@ -108,8 +108,7 @@ impl Draw {
 
     fn tensor(&mut self, ty: &Type, tensor: &TensorType) -> Result<Value, String> {
         let dtype = tensor.dtype;
-        let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-        let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
+        let shape: Option<Vec<usize>> = tensor.lengths();
         let Some(shape) = shape else { return Err(format!("the sizes of {ty} are not known")) };
         let Some(count) = count_of(&shape) else {
             return Err(format!("{ty} has more elements than can be counted"));

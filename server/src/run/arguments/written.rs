@@ -167,13 +167,17 @@ impl Reader<'_, '_> {
             (Written::Int(_) | Written::Float(_) | Written::Bool(_), Type::Tensor(tensor)) => {
                 filled(written, tensor)
             }
-            (Written::List(_), Type::Tensor(tensor)) => {
+            (Written::List(_) | Written::Tuple(_), Type::Tensor(tensor)) => {
                 let (shape, numbers) = flat(written)?;
                 let made = elements(&numbers, &shape, tensor.dtype)?;
                 super::fit(made.into(), ty)
             }
             (
-                Written::List(_) | Written::Int(_) | Written::Float(_) | Written::Bool(_),
+                Written::List(_)
+                | Written::Tuple(_)
+                | Written::Int(_)
+                | Written::Float(_)
+                | Written::Bool(_),
                 Type::OpenTensor(open),
             ) => {
                 let (shape, numbers) = flat(written)?;
@@ -306,7 +310,7 @@ fn kind_of(written: &Written) -> String {
 fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
     let mut shape = Vec::new();
     let mut first = written;
-    while let Written::List(items) = first {
+    while let Written::List(items) | Written::Tuple(items) = first {
         shape.push(items.len());
         match items.first() {
             Some(item) => first = item,
@@ -319,7 +323,9 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
         let mut next = Vec::new();
         for item in level {
             match item {
-                Written::List(items) if items.len() == size => next.extend(items),
+                Written::List(items) | Written::Tuple(items) if items.len() == size => {
+                    next.extend(items);
+                }
                 _ => return Err("the lists in it are of different lengths".to_owned()),
             }
         }
@@ -329,7 +335,9 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
         .iter()
         .find(|item| !matches!(item, Written::Int(_) | Written::Float(_) | Written::Bool(_)))
     {
-        Some(Written::List(_)) => Err("the lists in it are of different lengths".to_owned()),
+        Some(Written::List(_) | Written::Tuple(_)) => {
+            Err("the lists in it are of different lengths".to_owned())
+        }
         Some(other) => Err(format!("{} is not a number", kind_of(other))),
         None => Ok((shape, level)),
     }
@@ -337,8 +345,7 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
 
 /// Fills a tensor with one number.
 fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
-    let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-    let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
+    let shape: Option<Vec<usize>> = tensor.lengths();
     let Some(shape) = shape else {
         return Err("its sizes are unknown, so it cannot be filled with one number".to_owned());
     };
@@ -360,7 +367,16 @@ fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Te
             Written::Bool(value) => f64::from(u8::from(*value)),
             _ => f64::NAN,
         };
-        Tensor::from_f64s(dtype, shape, numbers.iter().map(number).collect())
+        let made = Tensor::from_f64s(dtype, shape, numbers.iter().map(number).collect());
+        let stored = made.as_ref().map(Tensor::to_f64s).unwrap_or_default();
+        let is_lost = |(written, stored): &(&&Written, &f64)| {
+            stored.is_infinite() && number(written).is_finite()
+        };
+        if let Some((written, _)) = numbers.iter().zip(&stored).find(is_lost) {
+            let what = kind_of(written);
+            return Err(format!("{what} is not a valid {dtype}: it is out of its range"));
+        }
+        made
     } else {
         let (low, high) = bounds(dtype);
         let number = |written: &&Written| {

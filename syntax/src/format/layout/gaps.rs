@@ -74,7 +74,9 @@ impl<'t> Layout<'t> {
     pub(super) fn between(&self, kind: SyntaxKind, parent: SyntaxKind) -> Gap {
         let Some(last) = self.last else { return Gap::Glue };
         match (last, kind) {
-            (_, COMMA | SEMICOLON | R_PAREN | R_BRACK) => Gap::Glue,
+            // `;;` of TVM 0.6.
+            (SEMICOLON, SEMICOLON) => Gap::Keep,
+            (_, COMMA | SEMICOLON | CARET | R_PAREN | R_BRACK) => Gap::Glue,
             (L_PAREN | L_BRACK, _) => Gap::Glue,
             (COMMA | SEMICOLON, _) => Gap::Space,
             (_, DOT) | (DOT, _) => Gap::Glue,
@@ -84,7 +86,9 @@ impl<'t> Layout<'t> {
             (_, EQ) if parent == ATTR => Gap::Glue,
             (EQ, _) if self.in_attr(parent) => Gap::Glue,
             (_, QUESTION) if parent == MATCH_EXPR => Gap::Glue,
-            (LT, _) | (_, LT) | (_, GT) if matches!(parent, TYPE_PARAM_LIST | TYPE_ARG_LIST) => {
+            (LT, _) | (_, LT) | (_, GT)
+                if matches!(parent, TYPE_PARAM_LIST | TYPE_ARG_LIST | NAMED_TYPE) =>
+            {
                 Gap::Glue
             }
             (LT, _) if parent != INFIX_EXPR && self.text_before_is_glued() => Gap::Glue,
@@ -98,7 +102,10 @@ impl<'t> Layout<'t> {
             }
             (REF_KW | REF_READ_KW | REF_WRITE_KW, L_PAREN) => Gap::Glue,
             (IDENT, L_PAREN)
-                if matches!(parent, CONSTRUCTOR_PAT | CONSTANT_EXPR | ATTR_OPAQUE | REF_TYPE) =>
+                if matches!(
+                    parent,
+                    DIM | CONSTRUCTOR_PAT | CONSTANT_EXPR | ATTR_OPAQUE | REF_TYPE
+                ) =>
             {
                 Gap::Glue
             }

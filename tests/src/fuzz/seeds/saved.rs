@@ -24,7 +24,7 @@ pub(super) fn json() -> Vec<Vec<u8>> {
     let modules = cases.lines().map(module).filter(|module| module.len() <= MAX_SEED);
     let mut seeds: Vec<String> = modules.collect();
     assert!(seeds.len() > 5, "{} modules", seeds.len());
-    for version in ["0.6.0", "0.8.0"] {
+    for version in ["0.6.0", "0.7.0", "0.8.0"] {
         seeds.push(seeds[0].replace("0.14.0", version));
     }
     seeds.extend([first(), PLAN.to_owned()]);

@@ -1,7 +1,10 @@
 //! Annotates definitions with their most general types.
 
 use ide::edit::Edits;
-use semantics::{DefKind, View};
+use semantics::{
+    DefKind, View,
+    body::{BinderKind, Expr, LocalRef},
+};
 use syntax::{
     Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
@@ -25,6 +28,46 @@ pub fn general(program: &Program) -> Option<Change> {
         }
     }
     (!edits.is_empty()).then(|| Change::edited(&program.text, edits))
+}
+
+/// Writes the type that a variable is displayed with as its annotation; `None` if there is no such
+/// variable. The variable is one of those whose types can be written: a type with the parameters
+/// that inference gives to an enclosing function cannot, and neither can that of `let %e = Nil;`,
+/// which is a list of any type without being a function.
+pub fn displayed(program: &Program, at: usize) -> Option<Change> {
+    let mut edits = Edits::new();
+    for view in program.views() {
+        for (number, unit) in view.body.units() {
+            for expr in &unit.exprs {
+                let Expr::Bind { binder, .. } = expr else { continue };
+                let data = unit.binder(*binder);
+                if data.annotation.is_some() || data.kind != BinderKind::Let {
+                    continue;
+                }
+                let ty = view.unit_types(number).binder(*binder);
+                let range = view.binding_range(LocalRef { unit: number, binder: *binder });
+                if !is_displayed_whole(ty) || !view.can_name(ty, range) {
+                    continue;
+                }
+                edits.push((TextRange::empty(range.end()), format!(": {ty}")));
+            }
+        }
+    }
+    let count = edits.len();
+    let edit = edits.into_iter().nth(at.checked_rem(count)?)?;
+    Some(Change::edited(&program.text, vec![edit]))
+}
+
+fn is_displayed_whole(ty: &Type) -> bool {
+    let mut whole = ty.is_closed() && ty.weight() < 1_000;
+    types::for_each_part(ty, Flags::ALL, &mut |part| {
+        whole &= match part {
+            Type::Hole | Type::Error => false,
+            Type::Poly(_) => part.is_function(),
+            _ => true,
+        };
+    });
+    whole && ty.is_rank_1()
 }
 
 fn header(view: &View<'_>, root: Node<'_>) -> Option<Edits> {

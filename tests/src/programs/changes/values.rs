@@ -217,7 +217,11 @@ pub fn as_let(program: &Program, at: usize) -> Option<Change> {
     }
     let views = program.views();
     let mut found = Vec::new();
-    for (_, def, node) in expressions(&views, root) {
+    for (view, def, node) in expressions(&views, root) {
+        // A bare function is called with the arguments of a run.
+        if node.kind() == SyntaxKind::FN_EXPR && view.bare_function().is_some() {
+            continue;
+        }
         let path = def.path_to(node.range());
         let Some(at) = path.iter().rposition(|other| other.range() == node.range()) else {
             continue;

@@ -5,7 +5,7 @@
 use super::{
     super::{
         layouts,
-        nn_conv::{convolve, padding, steps},
+        nn_conv::{convolve, cropped, padding, steps},
     },
     *,
 };
@@ -115,7 +115,7 @@ fn factors(call: &Call<'_>, weight: &Tensor, bits: usize) -> Result<Tensor, Faul
         return Ok(weight.clone());
     }
     let all = (1i64 << bits.min(62)) - 1;
-    let values = mapped(&weight.to_i64s(), |x| 2 * x - all);
+    let values = mapped(&weight.to_i64s(), |x| x.wrapping_mul(2).wrapping_sub(all));
     match i64::tensor(weight.shape(), values) {
         Some(tensor) => Ok(tensor),
         None => call.unsupported(weight.dtype()),
@@ -141,8 +141,18 @@ pub(super) fn conv2d(call: &mut Call<'_>) -> Outcome {
     let weight = factors(call, &weight, weight_bits)?;
     let weight_layout = if is_nhwc { "HWIO" } else { "OIHW" };
     let weight = layouts::convert(call, &weight, weight_layout, "OIHW")?;
+    if data.shape().get(1) != weight.shape().get(1) {
+        return Err(call.fault("the data and the weight have different numbers of channels"));
+    }
+    let window = steps(call, "kernel_size", 2)?;
+    if weight.shape().get(2..) != Some(&window[..]) {
+        return Err(call.fault(format_args!(
+            "`kernel_size` is {window:?}, but the weight has the shape {:?}",
+            weight.shape()
+        )));
+    }
     let strides = steps(call, "strides", 2)?;
-    let padding = padding(call, 2)?;
+    let (data, padding) = cropped(call, data, &padding(call, 2)?)?;
     let out = convolve(call, &data, &weight, &strides, &[1, 1], &padding, 1, DataType::INT64)?;
     finish(call, &layouts::convert(call, &out, "NCHW", layout)?, dtype)
 }

@@ -5,7 +5,7 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 use super::{
     super::{
         layouts,
-        nn_conv::{padding, steps},
+        nn_conv::{kernel_size, padding, steps, unpadded},
         nn_dense::out_dtype,
     },
     *,
@@ -58,6 +58,10 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
     else {
         return Err(call.fault("the arguments have the wrong rank"));
     };
+    let kernels = call.optional_int("channels")?.and_then(|count| usize::try_from(count).ok());
+    let mut sizes = vec![kernels, Some(channels / groups)];
+    sizes.extend(kernel_size(call, 2)?);
+    let weight = unpadded(call, weight, (&weight_layout, "OIHW"), &sizes)?;
     let &[outputs, each, rows, columns] = weight.shape() else {
         return Err(call.fault("the weight has the wrong rank"));
     };
@@ -154,8 +158,8 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     }
     // The outside of an image is 0.
     let inside = |y: i64, x: i64| -> Option<usize> {
-        let y = usize::try_from(y - padding[0].0 as i64).ok().filter(|&y| y < height)?;
-        let x = usize::try_from(x - padding[1].0 as i64).ok().filter(|&x| x < width)?;
+        let y = usize::try_from(y - padding[0].0).ok().filter(|&y| y < height)?;
+        let x = usize::try_from(x - padding[1].0).ok().filter(|&x| x < width)?;
         Some(y * width + x)
     };
     let area = height * width;

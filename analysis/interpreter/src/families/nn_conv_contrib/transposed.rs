@@ -3,7 +3,7 @@
 use super::{
     super::{
         layouts,
-        nn_conv::{convolve, padding, steps},
+        nn_conv::{convolve, kernel_size, padding, steps, unpadded},
         nn_dense::out_dtype,
     },
     *,
@@ -39,6 +39,13 @@ pub(in crate::families) fn transposed(
     } else {
         layouts::convert(call, call.tensor(1)?, &weight_layout, plain_weight)?
     };
+    let each = match call.optional_int("channels")? {
+        Some(channels) => usize::try_from(channels).ok().map(|channels| channels / groups),
+        None => None,
+    };
+    let mut sizes = vec![data.shape().get(1).copied(), each];
+    sizes.extend(kernel_size(call, spatial)?);
+    let weight = unpadded(call, weight, (&weight_layout, plain_weight), &sizes)?;
     if data.rank() != spatial + 2 || weight.rank() != spatial + 2 {
         return Err(call.fault("the arguments have the wrong rank"));
     }
@@ -61,11 +68,11 @@ pub(in crate::families) fn transposed(
         // anyway.
         let number = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
         let reach = number(window.saturating_sub(1).saturating_mul(dilations[axis]));
-        let before = reach.saturating_sub(number(padding[axis].0));
-        let after = reach.saturating_sub(number(padding[axis].1)).saturating_add(extra[axis]);
-        let stretched = number(size.saturating_sub(1).saturating_mul(strides[axis]));
+        let before = reach.saturating_sub(padding[axis].0);
+        let after = reach.saturating_sub(padding[axis].1).saturating_add(extra[axis]);
+        let stretched = number(size).saturating_sub(1).saturating_mul(number(strides[axis]));
         let padded = stretched.saturating_add(1).saturating_add(before).saturating_add(after);
-        let padded = if size == 0 { 0 } else { padded.max(0) };
+        let padded = padded.max(0);
         spread.push((before, strides[axis], padded as usize));
     }
     let mut shape = data.shape()[..2].to_vec();
@@ -147,7 +154,7 @@ fn mirrored(call: &Call<'_>, weight: &Tensor, groups: usize) -> Result<Tensor, F
 /// `nn.conv2d_backward_weight`: for each element of the weight, the sum of the data elements that
 /// it is multiplied by times the gradients of the products.
 pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
-    let (shape, dtype) = call.result()?;
+    let dtype = call.result_dtype()?;
     let or = |written: &str, other: &str| {
         if written.is_empty() { other.to_owned() } else { written.to_owned() }
     };
@@ -160,13 +167,8 @@ pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilation", 2)?);
     let padding = padding(call, 2)?;
     let groups = usize::try_from(call.int("groups")?).unwrap_or(1).max(1);
-    // The shape of the result contains the sizes of the window.
-    let size_of = |letter: char| {
-        weight_layout.chars().position(|c| c == letter).and_then(|at| shape.get(at).copied())
-    };
-    let (Some(rows), Some(columns)) = (size_of('H'), size_of('W')) else {
-        return Err(call.fault("the layout of the weight has no height or no width"));
-    };
+    let window = steps(call, "kernel_size", 2)?;
+    let (rows, columns) = (window[0], window[1]);
     let (&[batches, outputs, down, across], &[others, inputs, height, width]) =
         (grad.shape(), data.shape())
     else {
@@ -183,7 +185,8 @@ pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
     let meets = |at: usize, tap: usize, axis: usize, size: usize| {
         let place =
             at.saturating_mul(strides[axis]).saturating_add(tap.saturating_mul(dilations[axis]));
-        place.checked_sub(padding[axis].0).filter(|&place| place < size)
+        let place = i64::try_from(place).ok()?.checked_sub(padding[axis].0)?;
+        usize::try_from(place).ok().filter(|&place| place < size)
     };
     for (at, to) in out.iter_mut().enumerate() {
         let (tap, plane) = (at % (rows * columns), at / (rows * columns));

@@ -5,8 +5,9 @@
 
 use super::{
     super::{
+        index::advance,
         layouts,
-        nn_conv::{convolve, padding, steps},
+        nn_conv::{convolve, cropped, padding, steps},
         nn_dense::out_dtype,
     },
     *,
@@ -201,16 +202,161 @@ pub(super) fn conv3d(call: &mut Call<'_>) -> Outcome {
     convolution(call, "NCDHW")
 }
 
+/// Returns the layouts of the data and of the result, `plain` unless they are written.
+fn layouts_of<'c>(call: &Call<'c>, plain: &'c str) -> (&'c str, &'c str) {
+    let written = |name: &str, default: &'c str| match call.str(name) {
+        "" => default,
+        written => written,
+    };
+    let layout = written("data_layout", plain);
+    (layout, written("out_layout", layout))
+}
+
+/// Returns true if the depth of a weight, the last of the `axes` transformed ones, is transformed as well.
+fn is_deep(weight: &Tensor, axes: usize) -> bool {
+    axes == 2 || weight.shape()[2] == weight.shape()[0]
+}
+
+/// Returns the matrices of each axis of the data. In the weight, the transformed axes come first and have
+/// equal sizes; an untransformed depth is the last of them.
+fn matrices(call: &Call<'_>, weight: &Tensor, axes: usize) -> Result<Vec<Matrices>, Fault> {
+    let tile = tile_size(call)?;
+    let front = &weight.shape()[..axes];
+    if front.contains(&0) {
+        return Err(call.fault("the weight is empty"));
+    }
+    let side = |alpha: usize| Matrices::new(call, tile, (alpha + 1).saturating_sub(tile));
+    let mut matrices = with_capacity(axes);
+    for axis in 0..axes {
+        matrices.push(match (is_deep(weight, axes), axis) {
+            (true, _) => side(front[axis])?,
+            (false, 0) => Matrices::plain(call, front[2])?,
+            (false, _) => side(front[axis - 1])?,
+        });
+    }
+    Ok(matrices)
+}
+
+/// Returns the factors of a weight as (window…, outputs, inputs), with the window in the order of the data,
+/// and the number of outputs.
+fn factors(
+    call: &Call<'_>,
+    weight: &Tensor,
+    inputs: usize,
+    is_plain: bool,
+) -> Result<(Vec<f64>, usize), Fault> {
+    let axes = weight.rank() - 2;
+    // The transform of the weight puts outputs first; for "NCHW", TVM swaps them with the inputs.
+    let (outputs_first, outputs) = match (weight.shape()[axes], weight.shape()[axes + 1]) {
+        (a, b) if b == inputs && (a != inputs || !is_plain) => (true, a),
+        (a, b) if a == inputs => (false, b),
+        (a, b) => {
+            return Err(
+                call.fault(format_args!("{inputs} channels do not match a weight of {a} by {b}"))
+            );
+        }
+    };
+    let mut order: Vec<usize> =
+        if is_deep(weight, axes) { (0..axes).collect() } else { vec![2, 0, 1] };
+    order.extend(if outputs_first { [axes, axes + 1] } else { [axes + 1, axes] });
+    Ok((weight.permuted(&order).to_f64s(), outputs))
+}
+
+/// The tiles of a convolution. The axes are those of the data behind the channels.
+struct Tiling {
+    matrices: Vec<Matrices>,
+    inputs: usize,
+    outputs: usize,
+    /// The sizes of the data, and its padding at the start of each axis.
+    sizes: Vec<usize>,
+    padding: Vec<usize>,
+    /// The sizes of the result.
+    counts: Vec<usize>,
+    /// The sizes of a tile of the data.
+    alphas: Vec<usize>,
+    /// The sizes of a tile of the result.
+    sides: Vec<usize>,
+}
+
+impl Tiling {
+    /// Returns a tile of the data of a batch, channel by channel, transformed along each axis.
+    fn read(&self, data: &[f64], tile: &[usize]) -> Vec<f64> {
+        let axes = self.matrices.len();
+        let (window, area): (usize, usize) =
+            (self.alphas.iter().product(), self.sizes.iter().product());
+        let mut values = with_capacity(self.inputs * window);
+        for channel in 0..self.inputs {
+            let plane = &data[channel * area..][..area];
+            let mut index = repeated(0usize, axes);
+            for _ in 0..window {
+                let mut place = Some(0);
+                for axis in 0..axes {
+                    let start = tile[axis] * self.sides[axis] + index[axis];
+                    let one = start.checked_sub(self.padding[axis]);
+                    let one = one.filter(|&one| one < self.sizes[axis]);
+                    place = place.zip(one).map(|(place, one)| place * self.sizes[axis] + one);
+                }
+                values.push(place.map_or(0.0, |place| plane[place]));
+                advance(&mut index, &self.alphas);
+            }
+        }
+        for axis in (0..axes).rev() {
+            let inner: usize = self.alphas[axis + 1..].iter().product();
+            values = along(&values, inner, &self.matrices[axis].b);
+        }
+        values
+    }
+
+    /// Returns a tile of the result, output by output: the products with the weight, transformed along each
+    /// axis.
+    fn multiply(&self, values: &[f64], factors: &[f64]) -> Vec<f64> {
+        let window: usize = self.alphas.iter().product();
+        let (inputs, outputs) = (self.inputs, self.outputs);
+        let mut sums = repeated(0f64, outputs * window);
+        for place in 0..window {
+            for output in 0..outputs {
+                let factors = &factors[(place * outputs + output) * inputs..][..inputs];
+                spend(inputs);
+                let terms = factors.iter().enumerate();
+                sums[output * window + place] =
+                    terms.map(|(input, w)| w * values[input * window + place]).sum();
+            }
+        }
+        let mut inner = 1;
+        for (matrices, side) in self.matrices.iter().zip(&self.sides).rev() {
+            sums = along(&sums, inner, &matrices.a);
+            inner *= side;
+        }
+        sums
+    }
+
+    /// Writes a tile to the result of a batch, without what is beyond its end.
+    fn write(&self, sums: &[f64], out: &mut [f64], tile: &[usize]) {
+        let (places, inner): (usize, usize) =
+            (self.counts.iter().product(), self.sides.iter().product());
+        for output in 0..self.outputs {
+            let to = &mut out[output * places..][..places];
+            let mut index = repeated(0usize, self.sides.len());
+            for value in &sums[output * inner..(output + 1) * inner] {
+                let mut place = Some(0);
+                for axis in 0..self.sides.len() {
+                    let one = tile[axis] * self.sides[axis] + index[axis];
+                    place = place
+                        .filter(|_| one < self.counts[axis])
+                        .map(|place| place * self.counts[axis] + one);
+                }
+                if let Some(place) = place {
+                    to[place] = *value;
+                }
+                advance(&mut index, &self.sides);
+            }
+        }
+    }
+}
+
 fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     let dtype = out_dtype(call)?;
-    let layout = match call.str("data_layout") {
-        "" => plain,
-        written => written,
-    };
-    let out_layout = match call.str("out_layout") {
-        "" => layout,
-        written => written,
-    };
+    let (layout, out_layout) = layouts_of(call, plain);
     let data = layouts::convert(call, call.tensor(0)?, layout, plain)?;
     let weight = call.tensor(1)?;
     let axes = plain.len() - 2;
@@ -222,115 +368,44 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     if !one(&strides) || !one(&dilations) {
         return Err(call.fault("Winograd's algorithm only supports strides and dilations of 1"));
     }
-    let padding = padding(call, axes)?;
-    let tile = tile_size(call)?;
-    // The transformed axes come first and have equal sizes.
-    let front = &weight.shape()[..axes];
-    if front.contains(&0) {
-        return Err(call.fault("the weight is empty"));
-    }
-    let deep = axes == 2 || front[2] == front[0];
-    let side = |alpha: usize| Matrices::new(call, tile, (alpha + 1).saturating_sub(tile));
-    let mut matrices = with_capacity(axes);
-    for axis in 0..axes {
-        // In the order of the data: an untransformed depth is the last axis of the weight.
-        matrices.push(match (deep, axis) {
-            (true, _) => side(front[axis])?,
-            (false, 0) => Matrices::plain(call, front[2])?,
-            (false, _) => side(front[axis - 1])?,
-        });
-    }
+    let (data, padding) = cropped(call, data, &padding(call, axes)?)?;
+    let matrices = matrices(call, weight, axes)?;
     let (batches, inputs) = (data.shape()[0], data.shape()[1]);
-    // The transform of the weight puts outputs first; for "NCHW", TVM swaps them with the inputs.
-    let (outputs_first, outputs) = match (weight.shape()[axes], weight.shape()[axes + 1]) {
-        (a, b) if b == inputs && (a != inputs || layout != plain) => (true, a),
-        (a, b) if a == inputs => (false, b),
-        (a, b) => {
-            return Err(
-                call.fault(format_args!("{inputs} channels do not match a weight of {a} by {b}"))
-            );
-        }
-    };
-    // The weight as (window…, outputs, inputs), with the window in the order of the data.
-    let mut order: Vec<usize> = if deep { (0..axes).collect() } else { vec![2, 0, 1] };
-    order.extend(if outputs_first { [axes, axes + 1] } else { [axes + 1, axes] });
-    let factors = weight.permuted(&order).to_f64s();
-    let sizes = &data.shape()[2..];
+    let (factors, outputs) = factors(call, weight, inputs, layout == plain)?;
+    let sizes = data.shape()[2..].to_vec();
     let mut counts = with_capacity(axes);
     for axis in 0..axes {
         let window = matrices[axis].alpha + 1 - matrices[axis].tile;
         let padded = sizes[axis].saturating_add(padding[axis].0).saturating_add(padding[axis].1);
         counts.push(padded.saturating_add(1).saturating_sub(window));
     }
-    let mut shape = vec![batches, outputs];
-    shape.extend(&counts);
+    let shape = [&[batches, outputs][..], &counts].concat();
     call.allow(&shape, dtype)?;
     let x = data.to_f64s();
     let mut out = repeated(0f64, shape.iter().product());
     let tiles: Vec<usize> =
         counts.iter().zip(&matrices).map(|(count, one)| count.div_ceil(one.tile)).collect();
-    let alphas: Vec<usize> = matrices.iter().map(|one| one.alpha).collect();
-    let window: usize = alphas.iter().product();
-    let area: usize = sizes.iter().product();
-    let places: usize = counts.iter().product();
+    let tiling = Tiling {
+        inputs,
+        outputs,
+        sizes,
+        padding: padding.iter().map(|padding| padding.0).collect(),
+        counts,
+        alphas: matrices.iter().map(|one| one.alpha).collect(),
+        sides: matrices.iter().map(|one| one.tile).collect(),
+        matrices,
+    };
+    let (area, places): (usize, usize) =
+        (tiling.sizes.iter().product(), tiling.counts.iter().product());
     for batch in 0..batches {
-        let mut at = repeated(0usize, axes);
+        let data = &x[batch * inputs * area..][..inputs * area];
+        let out = &mut out[batch * outputs * places..][..outputs * places];
+        let mut tile = repeated(0usize, axes);
         for _ in 0..tiles.iter().product() {
-            // A tile of the data, channel by channel, transformed along each axis.
-            let mut values = with_capacity(inputs * window);
-            for channel in 0..inputs {
-                let plane = &x[(batch * inputs + channel) * area..][..area];
-                let mut index = repeated(0usize, axes);
-                for _ in 0..window {
-                    let mut place = Some(0);
-                    for axis in 0..axes {
-                        let start = at[axis] * matrices[axis].tile + index[axis];
-                        let one = start.checked_sub(padding[axis].0);
-                        let one = one.filter(|&one| one < sizes[axis]);
-                        place = place.zip(one).map(|(place, one)| place * sizes[axis] + one);
-                    }
-                    values.push(place.map_or(0.0, |place| plane[place]));
-                    super::super::index::advance(&mut index, &alphas);
-                }
-            }
-            for axis in (0..axes).rev() {
-                let inner: usize = alphas[axis + 1..].iter().product();
-                values = along(&values, inner, &matrices[axis].b);
-            }
-            let mut sums = repeated(0f64, outputs * window);
-            for place in 0..window {
-                for output in 0..outputs {
-                    let factors = &factors[(place * outputs + output) * inputs..][..inputs];
-                    spend(inputs);
-                    let terms = factors.iter().enumerate();
-                    sums[output * window + place] =
-                        terms.map(|(input, w)| w * values[input * window + place]).sum();
-                }
-            }
-            let mut inner = 1;
-            for axis in (0..axes).rev() {
-                sums = along(&sums, inner, &matrices[axis].a);
-                inner *= matrices[axis].tile;
-            }
-            let sides: Vec<usize> = matrices.iter().map(|one| one.tile).collect();
-            for output in 0..outputs {
-                let to = &mut out[(batch * outputs + output) * places..][..places];
-                let mut index = repeated(0usize, axes);
-                for value in &sums[output * inner..(output + 1) * inner] {
-                    let mut place = Some(0);
-                    for axis in 0..axes {
-                        let one = at[axis] * sides[axis] + index[axis];
-                        place = place
-                            .filter(|_| one < counts[axis])
-                            .map(|place| place * counts[axis] + one);
-                    }
-                    if let Some(place) = place {
-                        to[place] = *value;
-                    }
-                    super::super::index::advance(&mut index, &sides);
-                }
-            }
-            super::super::index::advance(&mut at, &tiles);
+            let values = tiling.read(data, &tile);
+            let sums = tiling.multiply(&values, &factors);
+            tiling.write(&sums, out, &tile);
+            advance(&mut tile, &tiles);
         }
     }
     match Tensor::from_f64s(dtype, &shape, out) {
@@ -367,14 +442,7 @@ pub(super) fn gemm_weight(call: &mut Call<'_>) -> Outcome {
 /// `nn.contrib_conv2d_gemm_without_weight_transform`
 pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
-    let layout = match call.str("data_layout") {
-        "" => "NHWC",
-        written => written,
-    };
-    let out_layout = match call.str("out_layout") {
-        "" => layout,
-        written => written,
-    };
+    let (layout, out_layout) = layouts_of(call, "NHWC");
     let data = layouts::convert(call, call.tensor(0)?, layout, "NCHW")?;
     let tiles = call.tensor(1)?;
     let (&[_, down, rows, columns], &[_, inputs, _, _]) = (tiles.shape(), data.shape()) else {
@@ -407,7 +475,7 @@ pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
     });
     let Some(weight) = weight else { return call.unsupported(tiles.dtype()) };
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilation", 2)?);
-    let padding = padding(call, 2)?;
+    let (data, padding) = cropped(call, data, &padding(call, 2)?)?;
     let out = convolve(call, &data, &weight, &strides, &dilations, &padding, 1, dtype)?;
     Ok(layouts::convert(call, &out, "NCHW", out_layout)?.into())
 }

@@ -89,7 +89,8 @@ pub(super) fn align(call: &mut Call<'_>) -> Outcome {
     };
     let (tall, wide) = (all.height as f32, all.width as f32);
     let longest = |&(_, sides): &(usize, [f32; 4])| {
-        (sides[2] - sides[0]).max(sides[3] - sides[1]).max(1.0) * all.scale.abs()
+        // A negative scale exchanges the sides.
+        (sides[2] - sides[0]).abs().max((sides[3] - sides[1]).abs()).max(1.0) * all.scale.abs()
     };
     let most = match samples {
         Some(count) => count as f32,

@@ -8,11 +8,15 @@
 //! ```
 
 use rustc_hash::FxHashSet;
-use syntax::TextRange;
 use types::Step;
 
 use super::{declaration, result};
-use crate::{body::*, diagnostic::Flow, queries, view::View};
+use crate::{
+    body::*,
+    diagnostic::{Flow, InDef},
+    queries,
+    view::View,
+};
 
 /// The maximum number of expressions that are followed from one finding.
 pub(super) const MAX_FOLLOWED: usize = 200;
@@ -25,13 +29,13 @@ pub(in crate::check) struct Part {
     /// The expression of the part, or the innermost known expression that contains it.
     pub(in crate::check) expr_ref: ExprRef,
     /// Set if `expr_ref` is exactly the part.
-    pub(super) is_whole: bool,
+    pub(in crate::check) is_whole: bool,
     /// The parameter of a function expression, if the part is the type of a parameter.
-    pub(super) parameter: Option<LocalRef>,
+    pub(in crate::check) parameter: Option<LocalRef>,
 }
 
 /// Returns the field of a tuple that is constructed in the same definition.
-pub(super) fn field(view: &View<'_>, tuple: ExprRef, index: usize) -> Option<ExprRef> {
+pub(in crate::check) fn field(view: &View<'_>, tuple: ExprRef, index: usize) -> Option<ExprRef> {
     let value = view.resolve(tuple);
     match view.unit(value.unit).expr(value.expr) {
         Expr::Tuple(fields) => Some(ExprRef { unit: value.unit, expr: *fields.get(index)? }),
@@ -70,7 +74,7 @@ pub(in crate::check) fn along(view: &View<'_>, value: ExprRef, path: &[Step]) ->
 }
 
 /// Returns true if `expr` is `root`, or the tail of a branch or an arm of it.
-pub(super) fn is_tail_of(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
+pub(in crate::check) fn is_tail_of(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
     let mut next = vec![root];
     let mut left = MAX_FOLLOWED;
     while let Some(root) = next.pop() {
@@ -94,8 +98,8 @@ pub(super) fn is_tail_of(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
 
 /// Returns the declarations that values were computed from: those of parameters, and of the results
 /// of called definitions.
-pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow> {
-    let mut flows: Vec<Flow> = Vec::new();
+pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow<InDef>> {
+    let mut flows: Vec<Flow<InDef>> = Vec::new();
     let mut seen: FxHashSet<ExprRef> = FxHashSet::default();
     let mut next = values.to_vec();
     while let Some(expr_ref) = next.pop() {
@@ -113,7 +117,7 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow> {
                 // The annotation of a `let` does not show the origin of its data type.
                 let ty = view.binding_type(binding).as_tensor().filter(|_| value.is_none());
                 let dtype = ty.map(|tensor| tensor.dtype);
-                flows.push(Flow { range: declaration(view, binding), dtype });
+                flows.push(Flow { range: declaration(view, binding).into(), dtype });
             }
             continue;
         }
@@ -148,8 +152,8 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow> {
 enum Called {
     /// A function expression, with the tail expression of its body.
     Fn(ExprRef),
-    /// A definition of the file, with the range of its declared result.
-    Def(TextRange),
+    /// A definition of the file, with the place of its declared result.
+    Def(InDef),
 }
 
 fn called(view: &View<'_>, callee: ExprRef) -> Option<Called> {

@@ -1,5 +1,9 @@
 //! The immediate source of the data type of an expression.
 
+use operators::Operator;
+use types::{DataType, Relation, State, TensorType, Type, probe};
+
+use super::{Step, StepKind};
 use crate::{body::*, view::View};
 
 /// The source of the data type of an expression.
@@ -8,6 +12,8 @@ pub(super) enum DtypeSource {
     Same(ExprRef),
     /// The declaration of a variable without a value.
     Declared,
+    /// The operator that is called here: `argwhere` gives int32, whatever its operand is.
+    Made(&'static Operator),
 }
 
 /// Returns the immediate source of the data type of an expression.
@@ -24,11 +30,58 @@ pub(super) fn dtype_source(view: &View<'_>, expr_ref: ExprRef) -> Option<DtypeSo
         Expr::If { then, .. } => Some(DtypeSource::Same(at(then.result))),
         Expr::Call(call) => {
             let call = unit.call(*call);
-            let keeps = matches!(call.callee, Callee::Operator(_))
-                && !call.written.iter().any(|attr| attr.name.ends_with("dtype"));
-            let mut args = call.args.iter().map(|&arg| at(arg));
-            args.find(|&arg| keeps && dtype(arg) == Some(expected)).map(DtypeSource::Same)
+            let Callee::Operator(operator) = call.callee else { return None };
+            let mut args = call.args.iter().enumerate();
+            let carrier = args.find(|&(position, &arg)| {
+                dtype(at(arg)) == Some(expected)
+                    && carries(view, expr_ref, operator, call, position)
+            });
+            Some(match carrier {
+                Some((_, &arg)) => DtypeSource::Same(at(arg)),
+                None => DtypeSource::Made(operator),
+            })
         }
         _ => None,
     }
+}
+
+/// Returns true if the data type of an argument determines that of the result: with another one, the relation gives
+/// another result or fails.
+fn carries(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    operator: &'static Operator,
+    call: &CallData,
+    position: usize,
+) -> bool {
+    let Some((name, solve)) = operator.rule else { return true };
+    let ty = |expr: ExprId| view.ty(ExprRef { unit: expr_ref.unit, expr });
+    let mut inputs: Vec<Type> = call.args.iter().map(|&arg| ty(arg).clone()).collect();
+    let Some(Type::Tensor(tensor)) = inputs.get(position) else { return true };
+    let Some(other) = another(tensor.dtype) else { return true };
+    inputs[position] = Type::from(TensorType::new(tensor.shape.iter().cloned(), other));
+    let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
+    let (state, types) = probe(&relation, operator.args, &inputs);
+    state != State::Solved || types.last() != Some(view.ty(expr_ref))
+}
+
+/// Returns a data type of the same kind, which operators take in the same places.
+fn another(dtype: DataType) -> Option<DataType> {
+    match dtype {
+        DataType::FLOAT32 => Some(DataType::FLOAT64),
+        _ if dtype.is_float() => Some(DataType::FLOAT32),
+        DataType::INT32 => Some(DataType::INT64),
+        _ if dtype.is_int() => Some(DataType::INT32),
+        _ => None,
+    }
+}
+
+/// Returns the call that makes a data type.
+pub(super) fn made(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    operator: &'static Operator,
+) -> Option<Step> {
+    let dtype = view.ty(expr_ref).as_tensor()?.dtype;
+    Some(Step::new(view.callee_range(expr_ref), StepKind::DataType { operator, dtype }))
 }

@@ -1,0 +1,122 @@
+//! Weights: the parameters and constants that operators use as weights, by the roles of their arguments.
+//!
+//! ```text
+//! def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(8, 4), float32], %b: Tensor[(4), float32]) {
+//!   let %y = nn.dense(%x, transpose(%w), units=4);
+//!   add(%y, %b)                    // `%w` and `%b` are weights, `%x` is data
+//! }
+//! ```
+
+use operators::{Operator, Role};
+use rustc_hash::FxHashSet;
+use semantics::{
+    ExprRef, View,
+    body::{BinderKind, Callee, Expr, LocalRef},
+};
+
+/// The maximal number of operators such as `transpose` between a parameter and its use.
+const MAX_DEPTH: usize = 64;
+
+/// A value that is not computed: a parameter or a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Leaf {
+    Param(LocalRef),
+    Constant(ExprRef),
+}
+
+/// Returns the parameter or constant that an expression is, possibly in another layout: `transpose(%w)` is `%w`.
+pub(crate) fn leaf(view: &View<'_>, mut expr_ref: ExprRef) -> Option<Leaf> {
+    for _ in 0..MAX_DEPTH {
+        expr_ref = view.resolve(expr_ref);
+        if let Some(binding) = view.variable(expr_ref) {
+            let kind = view.binder(binding).kind;
+            let is_given = matches!(kind, BinderKind::Param | BinderKind::Free);
+            return is_given.then_some(Leaf::Param(binding));
+        }
+        let unit = view.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
+            Expr::Meta(_) | Expr::Filled(_) => return Some(Leaf::Constant(expr_ref)),
+            Expr::Call(id) => {
+                let call = unit.call(*id);
+                let (Callee::Operator(operator), Some(&first)) = (&call.callee, call.args.first())
+                else {
+                    return None;
+                };
+                if !operator.keeps_data {
+                    return None;
+                }
+                expr_ref = ExprRef { unit: expr_ref.unit, expr: first };
+            }
+            Expr::Proj { tuple, index } => {
+                let tuple = view.resolve(ExprRef { unit: expr_ref.unit, expr: *tuple });
+                expr_ref = field(view, tuple, *index)?;
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Returns a field of a tuple expression.
+pub(crate) fn field(view: &View<'_>, tuple: ExprRef, index: u32) -> Option<ExprRef> {
+    match view.unit(tuple.unit).expr(tuple.expr) {
+        Expr::Tuple(fields) => {
+            let &expr = fields.get(index as usize)?;
+            Some(ExprRef { unit: tuple.unit, expr })
+        }
+        _ => None,
+    }
+}
+
+/// Returns the parameters that are data of an operator.
+pub(crate) fn data_uses(view: &View<'_>, exprs: &[ExprRef]) -> FxHashSet<Leaf> {
+    let mut found = FxHashSet::default();
+    for (count, &expr_ref) in exprs.iter().enumerate() {
+        if count.is_multiple_of(4096) {
+            view.db.unwind_if_revision_cancelled();
+        }
+        let unit = view.unit(expr_ref.unit);
+        let Expr::Call(id) = unit.expr(expr_ref.expr) else { continue };
+        let call = unit.call(*id);
+        let Callee::Operator(operator) = &call.callee else { continue };
+        for (at, &expr) in call.args.iter().enumerate() {
+            if operator.role(at) == Role::Data && !(at == 0 && operator.keeps_data) {
+                let leaf = leaf(view, ExprRef { unit: expr_ref.unit, expr });
+                found.extend(leaf.filter(|leaf| matches!(leaf, Leaf::Param(_))));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the arguments of a call of an operator that are constants, or parameters in the role of a weight.
+pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef, operator: &Operator) -> Vec<Leaf> {
+    let unit = view.unit(expr_ref.unit);
+    let Expr::Call(id) = unit.expr(expr_ref.expr) else { return Vec::new() };
+    if operator.variadic {
+        return Vec::new();
+    }
+    let args = unit.call(*id).args.iter();
+    let leaves: Vec<Option<Leaf>> =
+        args.map(|&expr| leaf(view, ExprRef { unit: expr_ref.unit, expr })).collect();
+    let has_computed_operand = leaves
+        .iter()
+        .enumerate()
+        .any(|(at, leaf)| leaf.is_none() && operator.role(at) == Role::Operand);
+    let mut found = Vec::new();
+    for (at, leaf) in leaves.into_iter().enumerate() {
+        let Some(leaf) = leaf else { continue };
+        let counts = match operator.role(at) {
+            Role::Control | Role::Tuple => false,
+            // It counts where the result is used.
+            _ if at == 0 && operator.keeps_data => false,
+            Role::Weight => true,
+            Role::Operand => matches!(leaf, Leaf::Constant(_)) || has_computed_operand,
+            Role::Data => matches!(leaf, Leaf::Constant(_)),
+        };
+        if counts {
+            found.push(leaf);
+        }
+    }
+    found
+}

@@ -1,0 +1,315 @@
+//! Diagnostics for type mismatches.
+
+use types::{Conflict, ConflictKind, Type, describe};
+
+use super::{Report, Site, relation::first_field};
+use crate::{
+    body::*,
+    check::{
+        cause::{self, Evidence, flow},
+        checked::Checked,
+        differ::differ,
+        text,
+    },
+    diagnostic::{Code, DefDiagnostic, InDef, Role},
+    infer::Mismatch,
+    queries,
+};
+
+/// Reports two types that must be equal and are not; `None` if one of them is not defined, which is reported at
+/// its annotation.
+pub(super) fn report(
+    site: &Site<'_, '_, '_>,
+    what: Mismatch,
+    found: &Type,
+    expected: &Type,
+    conflict: &Conflict,
+) -> Option<Report> {
+    if !site.view.types.knows(found) || !site.view.types.knows(expected) {
+        return None;
+    }
+    let diagnostic = diagnostic(site, what, found, expected, conflict)?;
+    Some(Report { diagnostic, evidence: evidence(site, what, conflict) })
+}
+
+/// Returns the values, and the declarations that they contradict.
+fn evidence(site: &Site<'_, '_, '_>, what: Mismatch, conflict: &Conflict) -> Option<Evidence> {
+    let (view, unit) = (site.view, site.unit);
+    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
+    let mut evidence = Evidence::new(unit);
+    evidence.is_mismatch = true;
+    evidence.is_declaration = matches!(what, Mismatch::Annotation { .. });
+    let cause = &mut evidence.cause;
+    cause.values = conflict.clash();
+    cause.rank_differs = conflict.kind == ConflictKind::Rank;
+    let value = match what {
+        Mismatch::Annotation { binder, value } => {
+            let binding = LocalRef { unit, binder };
+            evidence.suspect = Some(binding);
+            cause.declared = Some(cause::declaration(view, binding).into());
+            value
+        }
+        Mismatch::Result { function, value } => {
+            evidence.suspect = function.and_then(|id| cause::function_bound_to(view, unit, id));
+            if function.is_none() {
+                cause.declared = cause::result(view).map(InDef::from);
+            }
+            value
+        }
+        Mismatch::Branches { then, otherwise } => {
+            let given = view.unit(unit).given_by(then);
+            evidence.suspect = given.and_then(|expr| cause::bound_to(view, unit, expr));
+            evidence.operands.push(expr_ref(then));
+            cause::depends_on(cause, view, expr_ref(then), conflict.axis());
+            otherwise
+        }
+        Mismatch::Pattern { binder } => {
+            let binding = LocalRef { unit, binder };
+            evidence.suspect = Some(binding);
+            cause.places.push(cause::declaration(view, binding).into());
+            return Some(evidence);
+        }
+        Mismatch::Argument { call, index } => {
+            let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
+            let data = view.unit(unit).call(*id);
+            evidence.call = Some(expr_ref(call));
+            if let Callee::Expr(callee) = data.callee {
+                evidence.operands.push(expr_ref(callee));
+                cause.parameter = cause::parameter(view, expr_ref(callee), index);
+                cause.places.extend(cause.parameter);
+                // The parameters of a function that is a parameter itself are declared in its type.
+                let function = view.variable(expr_ref(callee));
+                if let (None, Some(function)) = (cause.parameter, function) {
+                    cause.places.push(cause::declaration(view, function).into());
+                }
+            }
+            *data.args.get(index)?
+        }
+        Mismatch::Write { value } => value,
+        Mismatch::Arm { .. } | Mismatch::Reference { .. } => return None,
+    };
+    evidence.operands.push(expr_ref(value));
+    let part = flow::along(view, expr_ref(value), &conflict.path);
+    // A function expression with a different parameter type than declared.
+    if let Some(parameter) = part.parameter {
+        let at = InDef::from(cause::declaration(view, parameter));
+        cause.places.push(at);
+        cause.parameter = cause.parameter.or(Some(at));
+    }
+    let axis = match &conflict.kind {
+        ConflictKind::Sizes(axes) if part.is_whole => axes.first().copied(),
+        _ => None,
+    };
+    cause::depends_on(cause, view, part.expr_ref, axis);
+    Some(evidence.with_flows(view))
+}
+
+fn diagnostic(
+    site: &Site<'_, '_, '_>,
+    what: Mismatch,
+    found: &Type,
+    expected: &Type,
+    conflict: &Conflict,
+) -> Option<DefDiagnostic> {
+    let (view, unit) = (site.view, site.unit);
+    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
+    let tail = differ(conflict);
+    let code = conflict.code();
+    Some(match what {
+        Mismatch::Annotation { binder, value } => {
+            let name = &view.unit(unit).binder(binder).name;
+            let mut diagnostic = DefDiagnostic::new(
+                code,
+                view.range(expr_ref(value)),
+                format!("`{name}` is declared as `{expected}`, but its value is `{found}`{tail}"),
+            );
+            diagnostic = or_first_field(view, diagnostic, expr_ref(value), found, expected);
+            let binding = LocalRef { unit, binder };
+            if let Some(ty) = view.annotation_node(binding) {
+                let at = ty.range() + view.start();
+                diagnostic = diagnostic.related(at, "declared here");
+                if let Some(text) = text::writable(found)
+                    && view.can_name(found, at)
+                {
+                    diagnostic =
+                        diagnostic.fix(format!("Declare it as `{text}`"), [(at, text.clone())]);
+                }
+            }
+            with_origins(view, diagnostic, expr_ref(value), conflict)
+        }
+        Mismatch::Result { function, value } => {
+            let who = if function.is_some() { "the function" } else { "the definition" };
+            let mut diagnostic = DefDiagnostic::new(
+                code,
+                view.range(expr_ref(value)),
+                format!("{who} should return `{expected}`, but returns `{found}`{tail}"),
+            );
+            diagnostic = or_first_field(view, diagnostic, expr_ref(value), found, expected);
+            // The part of the result that differs.
+            let part = flow::along(view, expr_ref(value), &conflict.path);
+            if part.expr_ref != expr_ref(value) {
+                diagnostic = diagnostic.related(view.range(part.expr_ref), "this part differs");
+            }
+            if function.is_none()
+                && let Some(ty) = view.result_type_node()
+            {
+                let at = ty.range() + view.start();
+                diagnostic =
+                    diagnostic.relate(Role::Alternative, at, "the result is declared here");
+                if let Some(text) = text::writable(found)
+                    && view.can_name(found, at)
+                {
+                    diagnostic = diagnostic
+                        .fix(format!("Change the result to `{text}`"), [(at, text.clone())]);
+                }
+            }
+            with_origins(view, diagnostic, expr_ref(value), conflict)
+        }
+        Mismatch::Argument { call, index } => {
+            return argument(site, call, index, found, expected, conflict);
+        }
+        Mismatch::Branches { then, otherwise } => {
+            let diagnostic = DefDiagnostic::new(
+                code,
+                view.range(expr_ref(otherwise)),
+                format!(
+                    "the branches of this `if` have different types: `{expected}` and `{found}`{tail}"
+                ),
+            )
+            .related(view.range(expr_ref(then)), format!("this branch is `{expected}`"));
+            with_origins(view, diagnostic, expr_ref(otherwise), conflict)
+        }
+        Mismatch::Arm { expr, arm } => {
+            let Expr::Match(id) = view.unit(unit).expr(expr) else { return None };
+            let arms = &view.unit(unit).matches[id.index()].arms;
+            let this = expr_ref(arms[arm].body.result);
+            let diagnostic = DefDiagnostic::new(
+                code,
+                view.range(this),
+                format!(
+                    "this arm has type `{found}`, but the arms before it have type `{expected}`{tail}"
+                ),
+            )
+            .related(
+                view.range(expr_ref(arms[0].body.result)),
+                format!("this arm has type `{expected}`"),
+            );
+            with_origins(view, diagnostic, this, conflict)
+        }
+        Mismatch::Pattern { binder } => {
+            let data = view.unit(unit).binder(binder);
+            DefDiagnostic::new(
+                code,
+                view.place(unit, data.range),
+                format!(
+                    "`{}` is declared as `{expected}`, but its value is `{found}`{tail}",
+                    data.name
+                ),
+            )
+        }
+        Mismatch::Reference { reference } => DefDiagnostic::new(
+            Code::TypeMismatch,
+            view.range(expr_ref(reference)),
+            format!("only references can be read and written, but this is {}", describe(found)),
+        )
+        .help("create one with `ref(…)`"),
+        Mismatch::Write { value } => DefDiagnostic::new(
+            code,
+            view.range(expr_ref(value)),
+            format!("the reference holds `{expected}`, but `{found}` is written{tail}"),
+        ),
+    })
+}
+
+fn argument(
+    site: &Site<'_, '_, '_>,
+    call: ExprId,
+    index: usize,
+    found: &Type,
+    expected: &Type,
+    conflict: &Conflict,
+) -> Option<DefDiagnostic> {
+    let (view, unit) = (site.view, site.unit);
+    let tail = differ(conflict);
+    let callee = site.callee_name()?;
+    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
+    let arg = ExprRef { unit, expr: *view.unit(unit).call(*id).args.get(index)? };
+    let mut diagnostic = DefDiagnostic::new(
+        conflict.code(),
+        view.range(arg),
+        format!(
+            "argument {} of {callee} should be `{expected}`, but is `{found}`{tail}",
+            index + 1
+        ),
+    );
+    if let Some(at) = parameter(view, unit, call, index) {
+        diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
+    }
+    diagnostic = or_first_field(view, diagnostic, arg, found, expected);
+    Some(with_origins(view, diagnostic, arg, conflict))
+}
+
+/// Returns the place of a parameter of the called global, if it is defined in this file.
+fn parameter(view: &Checked<'_, '_>, unit: UnitId, call: ExprId, index: usize) -> Option<InDef> {
+    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
+    let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
+    let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
+    let (def, from_prelude) = queries::global(view.db, view.module, name)?;
+    if from_prelude {
+        return None;
+    }
+    let body = queries::body(view.db, def);
+    let binder = *body.header()?.params.get(index)?;
+    let range =
+        queries::source_map(view.db, def).range(UnitId::HEADER, body.units[0].binder(binder).range);
+    Some(view.place_in(def, range))
+}
+
+/// The most calls through which a tuple is followed to the expression that makes it.
+const MAX_HANDED_ON: usize = 16;
+
+/// Adds the fix `.0` for a tuple whose first field has the expected type, as that of `nn.batch_norm`. Where an
+/// operator hands the tuple on, as `nn.relu(%bn)` does, its operand gets it.
+fn or_first_field(
+    view: &Checked<'_, '_>,
+    diagnostic: DefDiagnostic,
+    mut tuple: ExprRef,
+    found: &Type,
+    expected: &Type,
+) -> DefDiagnostic {
+    let Type::Tuple(fields) = found else { return diagnostic };
+    if fields.iter().next() != Some(expected) {
+        return diagnostic;
+    }
+    for _ in 0..MAX_HANDED_ON {
+        let Some(operand) = handed_on(view, tuple) else { break };
+        tuple = operand;
+    }
+    first_field(view, tuple, diagnostic)
+}
+
+/// Returns the operand whose type a call has.
+fn handed_on(view: &Checked<'_, '_>, expr_ref: ExprRef) -> Option<ExprRef> {
+    let unit = view.unit(expr_ref.unit);
+    let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
+    let call = unit.call(*call);
+    let Callee::Operator(operator) = &call.callee else { return None };
+    let is_identity = operator.rule.is_some_and(|(name, _)| name == "Identity");
+    let &expr = call.args.first().filter(|_| is_identity)?;
+    Some(ExprRef { unit: expr_ref.unit, expr })
+}
+
+/// Adds the origins of the sizes that differ.
+fn with_origins(
+    view: &Checked<'_, '_>,
+    mut diagnostic: DefDiagnostic,
+    expr_ref: ExprRef,
+    conflict: &Conflict,
+) -> DefDiagnostic {
+    if let Some(axis) = conflict.axis() {
+        for step in view.origins.of(view, expr_ref, axis) {
+            diagnostic = diagnostic.related(step.range, step.message());
+        }
+    }
+    diagnostic
+}

@@ -1,0 +1,108 @@
+//! A name that is neither an operator nor a constructor.
+
+use syntax::TextRange;
+
+use super::Site;
+use crate::{
+    body::*,
+    check::{calls, checked::Checked, mistakes, other_names},
+    diagnostic::{Among, Code, DefDiagnostic, External},
+    queries,
+    tvm::rules,
+};
+
+pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnostic> {
+    let (view, range, expr_ref) = (site.view, site.at(), site.expr_ref()?);
+    let message = format!("there is no operator or constructor `{name}`");
+    let diagnostic = site.diagnostic(Code::UnknownName, message);
+    let change = |diagnostic: DefDiagnostic, to: String, help: String| {
+        diagnostic.help(help).fix(format!("Change to `{to}`"), [(range, to)])
+    };
+    // A missing sigil.
+    let global = format!("@{name}");
+    // A function of the prelude is less likely than an operator of another library: `concat`.
+    let is_own = || queries::module_scope(view.db, view.module).contains_key(global.as_str());
+    let is_other = other_names::operator(name).is_some();
+    if queries::global(view.db, view.module, &global).is_some() && (!is_other || is_own()) {
+        let help = format!("`{global}` is a function of this module; it needs its sigil");
+        return Some(change(diagnostic, global, help));
+    }
+    let local = format!("%{name}");
+    if view.binds_name(&local) {
+        let help = format!("`{local}` is a variable here; it needs its sigil");
+        return Some(change(diagnostic, local, help));
+    }
+    if let Some(dtype) = syntax::dtype_of(name).filter(|_| !name.contains('"')) {
+        return Some(converted(view, expr_ref, diagnostic, dtype));
+    }
+    if let Some((to, help)) = mistakes::name_of_other_languages(name) {
+        return Some(change(diagnostic, to.to_owned(), help.to_owned()));
+    }
+    if let Some(other) = other_names::foreign_name(name) {
+        return Some(match other.name {
+            Some(to) => {
+                let mut edits = vec![(range, to.to_owned())];
+                edits.extend(calls::optional_attributes(view, expr_ref, to));
+                diagnostic.help(other.help).fix(format!("Change to `{to}`"), edits)
+            }
+            None => diagnostic.help(other.help),
+        });
+    }
+    let diagnostic = diagnostic.or_similar(name, range, &[Among::Constructors, Among::Operators]);
+    if !is_printed(view, expr_ref) {
+        return Some(diagnostic);
+    }
+    Some(diagnostic.or_external(External {
+        code: Code::ExternalOperator,
+        message: format!("TVM has no operator `{name}`: its type is taken from the comment"),
+        help: "an operator of another compiler; its calls are neither checked nor run",
+    }))
+}
+
+/// Adds the fix for `float32(%n)`, a conversion.
+fn converted(
+    view: &Checked<'_, '_>,
+    expr_ref: ExprRef,
+    diagnostic: DefDiagnostic,
+    dtype: &str,
+) -> DefDiagnostic {
+    let diagnostic =
+        diagnostic.help(format!("a conversion is written `cast(…, dtype=\"{dtype}\")`"));
+    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return diagnostic };
+    let call = view.unit(expr_ref.unit).call(*call);
+    let [value] = call.args[..] else { return diagnostic };
+    let end = view.range(ExprRef { unit: expr_ref.unit, expr: value }).end();
+    diagnostic.fix(
+        "Call `cast`",
+        [
+            (view.callee_range(expr_ref), "cast".to_owned()),
+            (TextRange::empty(end), format!(", dtype=\"{dtype}\"")),
+        ],
+    )
+}
+
+/// Returns true if a comment states the type of an expression or of a call with it, which a compiler prints that
+/// knows all names: `call_lowered(@tvmgen_default_fused_add, (%x,)) /* ty=Tensor[(4), float32] */`. Under TVM's
+/// rules that is no excuse.
+pub(super) fn is_printed(view: &Checked<'_, '_>, expr_ref: ExprRef) -> bool {
+    if rules::hold(view.db) {
+        return false;
+    }
+    let unit = view.unit(expr_ref.unit);
+    let concerns = |about: ExprId| {
+        about == expr_ref.expr
+            || match unit.expr(about) {
+                Expr::Call(call) => {
+                    let call = unit.call(*call);
+                    matches!(call.callee, Callee::Expr(callee) if callee == expr_ref.expr)
+                        || call.args.contains(&expr_ref.expr)
+                }
+                _ => false,
+            }
+    };
+    // Most statements have few comments.
+    unit.type_comments.iter().take(1_000).any(|comment| match comment.subject {
+        Subject::Expr(about) => concerns(about),
+        Subject::Binder(_) => false,
+    })
+}

@@ -1,0 +1,152 @@
+// Requests of the server that extend the protocol, such as `relay/shapes` and `relay/typeAt`.
+
+import type * as vscode from "vscode";
+import type { ClientCapabilities, BaseLanguageClient as LanguageClient, Position, StaticFeature } from "vscode-languageclient";
+
+import type {
+  BoundNames,
+  CodeView,
+  Comparison,
+  ConvertedText,
+  HealthCounts,
+  History,
+  ModuleText,
+  PassLog,
+  PassModule,
+  ReadingView,
+  SavedCode,
+  ShapeReport,
+  TypeAt,
+  Why,
+} from "./protocol.js";
+
+/** Returns the running client, if any. */
+export type Running = () => LanguageClient | undefined;
+
+/** Returns the client, and starts it if necessary; undefined if it fails to start. */
+export type Waking = () => Promise<LanguageClient | undefined>;
+
+export function health(client: LanguageClient, document: vscode.TextDocument): Promise<HealthCounts> {
+  return client.sendRequest("relay/health", { textDocument: identify(client, document) });
+}
+
+/** The text with one parameter per line, and long calls wrapped. */
+export function readingFormat(client: LanguageClient, document: vscode.TextDocument): Promise<string> {
+  return client.sendRequest("relay/readingFormat", { textDocument: identify(client, document) });
+}
+
+export function readingView(client: LanguageClient, document: vscode.TextDocument): Promise<ReadingView> {
+  return client.sendRequest("relay/readingView", { textDocument: identify(client, document) });
+}
+
+export function typeAt(
+  client: LanguageClient,
+  document: vscode.TextDocument,
+  position: vscode.Position,
+  token: vscode.CancellationToken,
+): Promise<TypeAt | null> {
+  const at = client.code2ProtocolConverter.asPosition(position);
+  return client.sendRequest("relay/typeAt", { textDocument: identify(client, document), position: at }, token);
+}
+
+export function shapes(client: LanguageClient, document: vscode.TextDocument): Promise<ShapeReport> {
+  return client.sendRequest("relay/shapes", { textDocument: identify(client, document) });
+}
+
+/** The report of a file that VS Code withholds from extensions: the server reads it from disk. */
+export function shapesOfFile(client: LanguageClient, uri: vscode.Uri): Promise<ShapeReport> {
+  return client.sendRequest("relay/shapesOfFile", { uri: client.code2ProtocolConverter.asUri(uri) });
+}
+
+export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<Why | null> {
+  return client.sendRequest("relay/whyShape", { textDocument: { uri }, position });
+}
+
+function identify(client: LanguageClient, document: vscode.TextDocument): { uri: string } {
+  return client.code2ProtocolConverter.asTextDocumentIdentifier(document);
+}
+
+/** Announces the commands that a click may run, so that the server offers lenses and links for them. */
+export function clickable(commands: readonly string[]): StaticFeature {
+  return {
+    fillClientCapabilities(capabilities: ClientCapabilities): void {
+      const experimental = (capabilities.experimental ??= {}) as { commands?: { commands: string[] } };
+      experimental.commands = { commands: [...(experimental.commands?.commands ?? []), ...commands] };
+    },
+    initialize(): void {},
+    getState: () => ({ kind: "static" }),
+    clear(): void {},
+  };
+}
+
+/** A module to compare: a document, or a text with a name. */
+export interface Side {
+  readonly uri: string;
+  readonly text?: string;
+  readonly name: string;
+}
+
+export function compare(client: LanguageClient, before: Side, after: Side): Promise<Comparison> {
+  return client.sendRequest("relay/compare", { before, after });
+}
+
+export async function passes(client: LanguageClient, log: vscode.Uri, costs = false): Promise<readonly PassModule[]> {
+  const found = await client.sendRequest<PassLog>("relay/passes", { textDocument: named(client, log), costs });
+  return found.modules;
+}
+
+export async function moduleText(client: LanguageClient, log: vscode.Uri, module: number): Promise<string> {
+  const found = await client.sendRequest<ModuleText>("relay/moduleText", { textDocument: named(client, log), module });
+  return found.text;
+}
+
+/** The text of a module that TVM saved as JSON or in an archive: the server reads the file from disk. */
+export async function convertFile(client: LanguageClient, file: vscode.Uri): Promise<string> {
+  const uri = client.code2ProtocolConverter.asUri(file);
+  const found = await client.sendRequest<ConvertedText>("relay/convertFile", { uri });
+  return found.text;
+}
+
+/** Reads the code of a file. */
+export async function codeView(client: LanguageClient, file: vscode.Uri): Promise<CodeView> {
+  return client.sendRequest("relay/codeView", named(client, file));
+}
+
+/** Writes the code of a file that is in the state `stamp`. */
+export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<SavedCode> {
+  return client.sendRequest("relay/saveCode", { ...named(client, file), stamp, text });
+}
+
+/** Writes a module whose parameters are constants where an array has their name; gives the names. */
+export async function bindParameters(
+  client: LanguageClient,
+  document: vscode.Uri,
+  files: readonly vscode.Uri[],
+  output: vscode.Uri,
+): Promise<readonly string[]> {
+  const uri = (file: vscode.Uri) => client.code2ProtocolConverter.asUri(file);
+  const params = { ...named(client, document), files: files.map(uri), output: uri(output) };
+  return (await client.sendRequest<BoundNames>("relay/bindParameters", params)).names;
+}
+
+/** Writes a module whose constants are parameters, and the tensors to `arrays`; gives the names. */
+export async function liftConstants(
+  client: LanguageClient,
+  document: vscode.Uri,
+  output: vscode.Uri,
+  arrays: vscode.Uri,
+): Promise<readonly string[]> {
+  const uri = (file: vscode.Uri) => client.code2ProtocolConverter.asUri(file);
+  const params = { ...named(client, document), output: uri(output), params: uri(arrays) };
+  return (await client.sendRequest<BoundNames>("relay/liftConstants", params)).names;
+}
+
+/** With `module`, the position counts from the start of that module. */
+export function history(client: LanguageClient, log: vscode.Uri, position: vscode.Position, module?: number): Promise<History> {
+  const at = client.code2ProtocolConverter.asPosition(position);
+  return client.sendRequest("relay/history", { textDocument: named(client, log), position: at, module });
+}
+
+function named(client: LanguageClient, uri: vscode.Uri): { uri: string } {
+  return { uri: client.code2ProtocolConverter.asUri(uri) };
+}

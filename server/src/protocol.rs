@@ -1,0 +1,46 @@
+//! The responses of the server and the documents of the command line, as types.
+//!
+//! Clients draw them: an amount has a number, to sort by and to compare, and a text, to show. No client computes a
+//! number, formats one, or takes a sentence apart. The types of the clients in TypeScript and Python are generated
+//! from these (`schema`), so that they cannot differ.
+//!
+//! Ranges are of the type that a user of a type needs: positions of the protocol, or lines and columns.
+
+mod amount;
+mod check;
+mod compare;
+mod document;
+mod log;
+mod run;
+#[cfg(test)]
+mod schema;
+mod shapes;
+mod type_at;
+
+pub(crate) use amount::{Amount, Count, Seconds, Term};
+pub(crate) use check::{
+    BatchAnswer, CheckedFile, CheckedText, Diagnostic, Edit, FailedCheck, Fix, RelatedPlace,
+    TypedFile, TypedRange,
+};
+pub(crate) use compare::{
+    Change, ChangeKind, Comparison, Cost, FunctionChanges, MatchedPair, PairKind, SideName, Stop,
+    Totals, Unmatched,
+};
+pub(crate) use document::{
+    BoundNames, CodeView, ConvertedText, HealthCounts, ReadingView, SavedCode,
+};
+pub(crate) use log::{
+    History, HistoryDocument, HistoryPlace, HistoryStop, ModuleText, PassLog, PassModule,
+};
+pub(crate) use run::{
+    CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals, Profile, ProfileTotal,
+    Recalled, RecalledArguments, Remembered, RunError, RunResponse, RunResult, RunStatus, Score,
+    StartedRun, TensorFacts, TensorText, TracePlace, TraceStep,
+};
+pub(crate) use shapes::{
+    Attribute, ConstantInput, Dim, Function, Group, Input, LineColumn, LineRange, Plan, Row,
+    RowInput, ShapeReport, ShapesDocument, Source, SourceKind, Total, Unknown, VariableInput,
+};
+pub(crate) use type_at::{
+    Axis, Dimension, Distribution, Elements, Expected, ShapeStep, Tensor, TypeAt, Variable, Why,
+};

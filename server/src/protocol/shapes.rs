@@ -1,0 +1,215 @@
+//! The shape report: the response to `relay/shapes`, and `relay-analyzer shapes --format json`.
+//!
+//! These types are serialised directly: a tree of JSON values of 14,500 calls would cost more memory
+//! than the report.
+
+use serde::Serialize;
+use tower_lsp::lsp_types::Range;
+
+use super::Amount;
+
+/// The response to `relay/shapes` and `relay/shapesOfFile`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ShapeReport {
+    /// The version of the document; 0 for a file.
+    pub(crate) version: i32,
+    #[cfg_attr(test, schemars(with = "Vec<Function<super::schema::Range>>"))]
+    pub(crate) functions: Vec<Function<Range>>,
+}
+
+/// The shape report of a file.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ShapesDocument<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) functions: Vec<Function<LineRange>>,
+    /// The memory that the graph executor takes for the compiled module, if the file has a plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<Plan>,
+}
+
+/// The memory of a compiled module. Amounts are in bytes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Plan {
+    pub(crate) tensors: usize,
+    pub(crate) storages: usize,
+    pub(crate) argument_bytes: u64,
+    pub(crate) activation_bytes: u64,
+    pub(crate) unshared_bytes: u64,
+}
+
+/// A range with lines and columns in characters, from 1.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LineRange {
+    pub(crate) start: LineColumn,
+    pub(crate) end: LineColumn,
+}
+
+/// A line and a column in characters, from 1.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LineColumn {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+/// A function with its calls.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FunctionShapes"))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Function<P> {
+    pub(crate) name: String,
+    pub(crate) range: P,
+    pub(crate) rows: Vec<Row<P>>,
+    pub(crate) sources: Vec<Source<P>>,
+    pub(crate) results: Vec<Input>,
+    /// The inner functions.
+    pub(crate) functions: Vec<Function<P>>,
+    pub(crate) total: Total,
+    pub(crate) by_operator: Vec<Group>,
+    pub(crate) by_span: Vec<Group>,
+    /// The unknown sizes of the amounts.
+    pub(crate) unknowns: Vec<Unknown>,
+}
+
+/// A call with its result and cost. Amounts of memory are in bytes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Row"))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Row<P> {
+    pub(crate) binding: Option<String>,
+    pub(crate) operator: String,
+    /// The category of the operator, or `function`.
+    pub(crate) category: &'static str,
+    #[serde(rename = "type")]
+    pub(crate) ty: String,
+    /// The shape of a single tensor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shape: Option<Vec<Dim>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dtype: Option<String>,
+    pub(crate) range: P,
+    pub(crate) parameters: Amount,
+    pub(crate) macs: Amount,
+    pub(crate) bytes: Amount,
+    pub(crate) live_bytes: Amount,
+    /// The source that a `span=` comment names.
+    pub(crate) span: Option<String>,
+    pub(crate) inputs: Vec<Input>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attributes: Vec<Attribute>,
+    /// Why the operations are not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) undefined: Option<String>,
+}
+
+/// The totals of a function.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Total {
+    /// The totals in one line.
+    pub(crate) text: String,
+    pub(crate) parameters: Amount,
+    pub(crate) parameter_bytes: Amount,
+    pub(crate) macs: Amount,
+    pub(crate) peak_bytes: Amount,
+    /// The row at which the peak is reached.
+    pub(crate) peak_row: Option<usize>,
+    pub(crate) calls: u64,
+}
+
+/// The totals of the calls of one operator or one `span=` source.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) count: u64,
+    pub(crate) macs: Amount,
+    pub(crate) bytes: Amount,
+}
+
+/// An unknown size.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Unknown {
+    pub(crate) name: String,
+    pub(crate) what: String,
+}
+
+/// A size of a shape: a number, or the text of an unknown one.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(crate) enum Dim {
+    Known(i64),
+    Open(String),
+}
+
+/// An attribute of a call.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Attribute {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// An input of a function.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Source"))]
+pub(crate) struct Source<P> {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) ty: String,
+    pub(crate) kind: SourceKind,
+    pub(crate) range: P,
+}
+
+/// The kind of an input of a function.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SourceKind {
+    Input,
+    Weight,
+    Constant,
+}
+
+/// An input of a call, or a result of a function: that of a row, or one of the `sources` of the function.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(crate) enum Input {
+    Row(RowInput),
+    Variable(VariableInput),
+    Constant(ConstantInput),
+}
+
+/// The result of a row.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RowInput {
+    pub(crate) row: usize,
+}
+
+/// A parameter or free variable.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct VariableInput {
+    pub(crate) variable: String,
+    /// The index in `sources`.
+    pub(crate) source: usize,
+}
+
+/// A constant.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ConstantInput {
+    /// True.
+    pub(crate) constant: bool,
+    /// The index in `sources`.
+    pub(crate) source: usize,
+}

@@ -1,0 +1,182 @@
+//! A run from its arguments to its result, in one sequence. The command line and the language server observe it and
+//! draw its report; neither has a sequence of its own.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use clock::Instant;
+use interpreter::{Fault, FaultKind, Limits, Observer, Value};
+use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View};
+use syntax::TextSize;
+
+use super::{
+    arguments::{self, ArgumentError, Arguments, Inputs},
+    failure,
+};
+use crate::allocator::limited_machine;
+
+/// The choice of a function or bare expression of a file.
+pub(crate) enum Selection<'s> {
+    /// The function with this name, with or without `@`.
+    Named(&'s str),
+    /// The function or expression at an offset.
+    At(TextSize),
+    /// `@main`, otherwise the bare expression, otherwise the only function.
+    Main,
+}
+
+impl Selection<'_> {
+    /// Returns the definition in `file`.
+    ///
+    /// # Errors
+    /// There is none, or [`Selection::Main`] has several candidates.
+    pub(crate) fn find<'db>(
+        &self,
+        db: &'db Database,
+        file: SourceFile,
+    ) -> Result<Def<'db>, String> {
+        let defs: Vec<Def<'db>> = semantics::all_defs(db, file).collect();
+        let functions = || defs.iter().copied().filter(|def| def.kind(db) == DefKind::Fn);
+        match self {
+            Selection::Named(name) => {
+                let name = format!("@{}", name.trim_start_matches('@'));
+                function_named(db, file, &name).ok_or_else(|| {
+                    let names: Vec<&str> = functions().map(|def| def.name(db).as_str()).collect();
+                    arguments::no_function(&name, &names)
+                })
+            }
+            Selection::At(offset) => ide::place::def_at(db, file, *offset)
+                .map(|(_, def)| def)
+                .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
+                .ok_or_else(|| "there is no function at this position".to_owned()),
+            Selection::Main => {
+                let bare = || defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);
+                let only = || {
+                    let mut all = functions();
+                    all.next().filter(|_| all.next().is_none())
+                };
+                let found = function_named(db, file, "@main").or_else(bare).or_else(only);
+                found.ok_or_else(|| {
+                    "there is no `@main` in this file: name the function to run".to_owned()
+                })
+            }
+        }
+    }
+}
+
+fn function_named<'db>(db: &'db Database, file: SourceFile, name: &str) -> Option<Def<'db>> {
+    let mut defs = semantics::all_defs(db, file);
+    defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)
+}
+
+/// A definition that is ready to run.
+pub(crate) struct Prepared<'db> {
+    /// The definition.
+    pub(crate) def: Def<'db>,
+    /// Its body and types.
+    pub(crate) view: View<'db>,
+    db: &'db Database,
+    limits: Limits,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl<'db> Prepared<'db> {
+    /// Prepares a run within limits; `None` if the definition cannot be analysed.
+    pub(crate) fn new(db: &'db Database, def: Def<'db>, limits: Limits) -> Option<Prepared<'db>> {
+        let view = View::new(db, def)?;
+        Some(Prepared { def, view, db, limits, cancelled: Arc::default() })
+    }
+
+    /// Ends the run soon after the flag is set.
+    pub(crate) fn cancelled_by(self, flag: Arc<AtomicBool>) -> Prepared<'db> {
+        Prepared { cancelled: flag, ..self }
+    }
+
+    /// Returns the first error within the definition.
+    pub(crate) fn error_among<'d>(&self, found: &'d [Diagnostic]) -> Option<&'d Diagnostic> {
+        let range = self.def.range(self.db);
+        let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
+        errors.find(|d| range.contains_range(d.range))
+    }
+}
+
+/// Observes a run: its arguments, then what [`Observer`] receives while the function runs.
+pub(crate) trait RunObserver: Observer {
+    /// The arguments were read, and the function starts.
+    fn started(&mut self, arguments: &Arguments);
+}
+
+/// The end of a run.
+pub(crate) enum Ending {
+    /// An argument is missing or does not fit, and the function did not start.
+    Refused(ArgumentError),
+    /// The run failed. It may have exceeded a limit before the function started, while arguments were read.
+    Failed(Fault),
+    /// The function returned a value.
+    Done(Value),
+}
+
+/// The report of a run.
+pub(crate) struct RunReport {
+    /// The end of the run.
+    pub(crate) ending: Ending,
+    /// The arguments, if the function started; without their values, which belong to the function.
+    pub(crate) arguments: Option<Arguments>,
+    /// The time that the function took.
+    pub(crate) time: Duration,
+}
+
+impl RunReport {
+    fn unstarted(ending: Ending) -> RunReport {
+        RunReport { ending, arguments: None, time: Duration::ZERO }
+    }
+
+    /// Returns the diagnostic of a run without a value. `limit` returns the option or setting of a limit.
+    pub(crate) fn diagnostic(
+        &self,
+        db: &Database,
+        def: Def<'_>,
+        limit: fn(&str) -> String,
+    ) -> Option<Diagnostic> {
+        match &self.ending {
+            Ending::Refused(error) => {
+                Some(error.diagnostic(FaultKind::Input.code(), def.range(db)))
+            }
+            Ending::Failed(fault) => Some(failure::diagnostic(db, def, fault, limit)),
+            Ending::Done(_) => None,
+        }
+    }
+}
+
+/// Reads the arguments that `inputs` names, and runs the definition on them. Reading counts towards the limits.
+pub(crate) fn execute(
+    prepared: &Prepared<'_>,
+    inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
+    observer: &mut dyn RunObserver,
+) -> RunReport {
+    let Prepared { def, view, db, limits, cancelled } = prepared;
+    let mut machine = limited_machine(db, limits.clone()).cancelled_by(cancelled.clone());
+    let watch = machine.begin();
+    let mut function = |name: &str| {
+        let def = function_named(db, def.file(*db), name)?;
+        let ty = View::new(*db, def)?.inference.signature.clone()?;
+        Some((machine.function(def)?, ty))
+    };
+    let gather = || arguments::gather(view, &inputs()?, &mut function);
+    let mut arguments = match watch.within(gather) {
+        Ok(Ok(arguments)) => arguments,
+        Ok(Err(error)) => return RunReport::unstarted(Ending::Refused(error)),
+        Err(fault) => return RunReport::unstarted(Ending::Failed(fault)),
+    };
+    observer.started(&arguments);
+    // Moved, so that operators may reuse their memory.
+    let values = std::mem::take(&mut arguments.values);
+    let begin = Instant::now();
+    let ending = match machine.run(*def, values, Some(observer)) {
+        Ok(value) => Ending::Done(value),
+        Err(fault) => Ending::Failed(fault),
+    };
+    RunReport { ending, arguments: Some(arguments), time: begin.elapsed() }
+}

@@ -1,0 +1,162 @@
+//! Constructs of other languages: the parser reads them as what they mean.
+//!
+//! ```text
+//! if %c { %x } elif (%n % 2 == 0) { -%x } else { %t[0] }
+//! ```
+//!
+//! Every function here runs where the grammar has found a token that fits nothing, and is not inlined, so that a
+//! text without mistakes does not pay for it. It records one [`MistakeKind`] with the edits that write the
+//! construct in Relay, and leaves the parser after it.
+
+mod arms;
+mod bindings;
+mod branches;
+mod definitions;
+mod functions;
+mod operators;
+mod type_forms;
+
+pub(super) use arms::{arrow, at_arm, ends_arm, foreign_pattern, more_of_pattern, with_arms};
+pub(super) use bindings::{
+    ascribed_value, binding_sign, destructuring, instead_of_semicolon, type_first,
+    words_before_name,
+};
+pub(super) use branches::{at_elif, branch, condition, equality};
+pub(super) use definitions::{
+    at_type_word, comment, constructor_fields, definition, name_of_definition, other_language,
+    type_body, type_parameters,
+};
+pub(super) use functions::{after_param, body, param, parameters, semicolon_in_list, typed_parens};
+pub(super) use operators::{
+    FOREIGN, attr_with_colon, is_xor, operation, operator, prefix, second_operator,
+};
+pub(super) use type_forms::{
+    after_size, after_type, arrow_of_type, at_dtype, callable, foreign_type, size, tensor_like,
+    tensor_rest,
+};
+
+use super::*;
+use rowan::TextSize;
+
+use crate::{Mistake, MistakeKind};
+
+impl Parser<'_> {
+    /// Records a construct of another language at `range`, unless an earlier error is the likely cause. The parser
+    /// goes on, because it knows what the construct means.
+    #[inline(never)]
+    fn mistake(&mut self, range: TextRange, kind: MistakeKind, edits: Edits) {
+        if !self.is_recovering() && !self.is_near_cut() {
+            let mistake = Box::new(Mistake { kind, edits });
+            self.record(range, SyntaxErrorKind::Mistake(mistake));
+        }
+    }
+}
+
+/// The edits of a mistake.
+type Edits = Vec<(TextRange, String)>;
+
+/// The edits of a construct in which several tokens are those of another language, which is one mistake:
+/// `Nil -> 0; Cons(%h, _) -> %h`.
+#[derive(Default)]
+pub(super) struct Collected {
+    first: Option<(TextRange, MistakeKind)>,
+    edits: Edits,
+}
+
+impl Collected {
+    /// Adds an edit for the token at `range`.
+    pub(super) fn add(&mut self, range: TextRange, kind: MistakeKind, edit: (TextRange, String)) {
+        self.first.get_or_insert((range, kind));
+        self.edits.push(edit);
+    }
+
+    /// Records the mistake, if there is one.
+    pub(super) fn record(self, p: &mut Parser<'_>) {
+        if let Some((range, kind)) = self.first {
+            p.mistake(range, kind, self.edits);
+        }
+    }
+}
+
+/// Returns the edit that inserts `text` at `at`.
+pub(super) fn insert(at: TextSize, text: &str) -> (TextRange, String) {
+    (TextRange::empty(at), text.to_owned())
+}
+
+/// Returns the edit that replaces `range` by `text`.
+pub(super) fn replace(range: TextRange, text: &str) -> (TextRange, String) {
+    (range, text.to_owned())
+}
+
+/// Returns the edit that deletes the `count` tokens from the `n`th one from here, with the space after them.
+pub(super) fn delete(p: &Parser<'_>, n: usize, count: usize) -> (TextRange, String) {
+    let at = p.position() + n;
+    let (first, next) = (p.range_of(at), p.range_of(at + count));
+    let end = match p.on_new_line(n + count) {
+        true => p.range_of(at + count - 1).end(),
+        false => next.start(),
+    };
+    (TextRange::new(first.start(), end.max(first.end())), String::new())
+}
+
+/// Returns the range of `count` tokens from here.
+pub(super) fn range_of(p: &Parser<'_>, count: usize) -> TextRange {
+    p.range().cover(p.range_of(p.position() + count.max(1) - 1))
+}
+
+/// Consumes `count` tokens as text that has no meaning.
+pub(super) fn skip(p: &mut Parser<'_>, count: usize) {
+    let error = p.start();
+    (0..count).for_each(|_| p.bump());
+    error.complete(p, ERROR);
+}
+
+/// Records that the `count` tokens from here are spelled `to`, and consumes them.
+pub(super) fn respell(p: &mut Parser<'_>, count: usize, to: &'static str) {
+    let range = range_of(p, count);
+    p.mistake(range, MistakeKind::Spelling(to), vec![replace(range, to)]);
+    skip(p, count);
+}
+
+/// Returns true if the `n`th token from here begins an operand on the same line.
+pub(super) fn begins_operand(p: &mut Parser<'_>, n: usize) -> bool {
+    !p.on_new_line(n)
+        && matches!(
+            p.nth(n),
+            LOCAL
+                | GRAPH
+                | GLOBAL
+                | IDENT
+                | INT
+                | FLOAT
+                | TRUE_KW
+                | FALSE_KW
+                | L_PAREN
+                | MINUS
+                | BANG
+                | META_REF
+                | REF_READ_KW
+        )
+}
+
+/// The most tokens of a lookahead.
+pub(super) const MAX_LOOKAHEAD: usize = 256;
+
+/// Returns the number of tokens of the bracket that opens at the `n`th token from here, up to the closing one.
+pub(super) fn bracketed(p: &mut Parser<'_>, n: usize) -> Option<usize> {
+    let mut open = 0usize;
+    for at in n..n + MAX_LOOKAHEAD {
+        match p.nth(at) {
+            L_PAREN | L_BRACK | L_BRACE | LT => open += 1,
+            R_PAREN | R_BRACK | R_BRACE | GT => {
+                open = open.checked_sub(1)?;
+                if open == 0 {
+                    return Some(at + 1 - n);
+                }
+            }
+            END_OF_FILE | SEMICOLON | EQ => return None,
+            _ => {}
+        }
+    }
+    None
+}

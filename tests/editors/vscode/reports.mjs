@@ -1,0 +1,109 @@
+// The HTML reports of the command line in a headless browser.
+//
+//   node reports.mjs SHAPES DIFF FOLDER
+//
+// SHAPES and DIFF: reports of modules whose names and strings contain tags. Screenshots go to FOLDER.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { launchBrowser, pageInside, say } from "./workbench.mjs";
+
+const [shapes, diff, folder] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+/** What an attacker adds where a name is not escaped. Each of them would set `attacked`. */
+const ATTACKS = [
+  "<script>attacked = true</script>",
+  "<img src=x onerror='attacked = true'>",
+  "<svg onload='attacked = true'></svg>",
+  "<a id=link href='javascript:attacked = true'>link</a>",
+  "<iframe srcdoc='<script>top.attacked = true</script>'></iframe>",
+  "<style>body { background: url(https://example.org/x) }</style>",
+  "<link rel=stylesheet href=https://example.org/x.css>",
+  "<script src=https://example.org/x.js></script>",
+  "<base href=https://example.org/>",
+  "<form action=https://example.org/ id=form></form>",
+  "<meta http-equiv=Content-Security-Policy content=\"script-src 'unsafe-inline'\">",
+].join("\n");
+
+const browser = await launchBrowser();
+
+/** Opens a report. Returns its page, what went wrong in it, and the origins that it asked for. */
+async function opened(file) {
+  const { page, context, outside } = await pageInside(browser);
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  await page.addInitScript(() => {
+    globalThis.attacked = false;
+    globalThis.violations = [];
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violations.push(effectiveDirective));
+  });
+  await page.goto(pathToFileURL(file).href);
+  return { page, context, outside, problems };
+}
+
+/** Uses the report as its reader does. */
+const uses = {
+  async shapes(page) {
+    const rows = page.locator("table tbody tr:not([hidden])");
+    await rows.first().waitFor();
+    const width = await page.locator("table").first().evaluate((table) => table.style.width);
+    assert.match(width, /calc/, "the widths of columns are set");
+    await page.waitForFunction(() => {
+      const canvas = document.querySelector(".picture canvas");
+      const { width, height } = canvas;
+      return width > 0 && canvas.getContext("2d").getImageData(0, 0, width, height).data.some((part) => part !== 0);
+    });
+    await page.locator("input").fill("tanh");
+    await page.locator("output", { hasText: "found" }).waitFor();
+    await page.locator("input").fill("");
+    await page.locator("select").selectOption({ index: 1 });
+  },
+  async diff(page) {
+    await page.getByRole("button", { name: "Next change" }).click();
+    await page.locator(".on").first().waitFor();
+    await page.locator("input").fill("tanh");
+    await page.locator("input").dispatchEvent("change");
+    const colour = await page.locator(".changed").first().evaluate((mark) => getComputedStyle(mark).backgroundColor);
+    assert.notEqual(colour, "rgba(0, 0, 0, 0)", "the style is used");
+  },
+};
+
+try {
+  for (const [name, file] of Object.entries({ shapes, diff })) {
+    const { page, context, outside, problems } = await opened(file);
+    await uses[name](page);
+    await page.screenshot({ path: path.join(folder, `report-${name}.png`) });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(await page.evaluate(() => [attacked, violations]), [false, []]);
+    assert.equal(await page.locator("img, iframe, body style").count(), 0, "names are text");
+    assert.ok((await page.locator("body").innerText()).includes("<img"), "names are shown");
+    assert.deepEqual([...outside], []);
+    await context.close();
+
+    // As if a name were not escaped: the report works, and nothing else happens.
+    const attackedFile = path.join(folder, `report-${name}-attacked.html`);
+    writeFileSync(attackedFile, readFileSync(file, "utf8").replace("<header>", () => `<div>${ATTACKS}</div><header>`));
+    const attack = await opened(attackedFile);
+    await uses[name](attack.page);
+    await attack.page.locator("#link").click();
+    // Before the form, which leaves the page where nothing stops it.
+    assert.equal(await attack.page.evaluate(() => globalThis.attacked), false);
+    await attack.page.evaluate(() => document.getElementById("form").submit());
+    await attack.page.waitForTimeout(200);
+    const [attacked, violations] = await attack.page.evaluate(() => [globalThis.attacked, globalThis.violations]);
+    assert.equal(attacked, false);
+    for (const directive of ["script-src-elem", "script-src-attr", "style-src-elem", "img-src", "base-uri", "form-action"]) {
+      assert.ok(violations.includes(directive), `${directive}: ${violations}`);
+    }
+    assert.deepEqual([...attack.outside], []);
+    await attack.context.close();
+    say(`${name}: ${violations.length} attacks were stopped`);
+  }
+  console.log("OK");
+} finally {
+  await browser.close();
+}
