@@ -16,20 +16,25 @@ const browser = await launch();
 try {
   const page = await browser.newPage({ viewport: { width: 1100, height: 1700 } });
   await page.goto(pathToFileURL(notebook).href, { waitUntil: "load" });
-  const size = async (selector) => {
-    const box = await page.locator(selector).first().boundingBox();
+  const visible = async (place, selector) => {
+    const box = await place.locator(selector).first().boundingBox();
     assert.ok(box && box.width > 50 && box.height > 20, `${selector}: ${JSON.stringify(box)}`);
   };
-  // The module with colours, its shapes and picture, a finding, two modules side by side.
-  for (const selector of ["pre.ra-code", "pre.ra-code .ra-operator", "table.ra-table", ".relay-analyzer svg", "pre.ra-s-error", ".relay-analyzer iframe"]) {
-    await (selector.endsWith("ra-operator") ? page.locator(selector).first().waitFor() : size(selector));
+  // The module with colours, a finding, and in frames its shapes with a picture and two modules side by side.
+  for (const selector of ["pre.ra-code", "pre.ra-s-error", ".relay-analyzer iframe"]) {
+    await visible(page, selector);
+  }
+  await page.locator("pre.ra-code .ra-operator").first().waitFor();
+  const report = page.frameLocator(".relay-analyzer iframe").first();
+  for (const selector of ["table", "svg"]) {
+    await visible(report, selector);
   }
   const hover = await page.locator("pre.ra-code [title]").first().getAttribute("title");
   assert.match(hover, /Tensor|fn/);
   const colour = await page.locator("pre.ra-code .ra-operator").first().evaluate((element) => getComputedStyle(element).color);
   assert.equal(colour, "rgb(11, 114, 133)");
-  const compared = page.frameLocator(".relay-analyzer iframe").first();
-  await compared.getByText("Next change").waitFor();
+  const comparison = page.frameLocator('.relay-analyzer iframe[srcdoc*="Next change"]').first();
+  await comparison.getByText("Next change").waitFor();
   await page.screenshot({ path: out });
 } finally {
   await browser.close();

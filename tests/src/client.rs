@@ -14,10 +14,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::notes::note;
+use crate::{figures::WATCHDOG, notes::note};
 
 /// The timeout of a test.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = WATCHDOG;
 
 /// The binary: `RELAY_ANALYZER`, absolute or relative to the workspace, or built in the profile of the tests.
 pub fn binary() -> PathBuf {

@@ -11,6 +11,7 @@ pub mod command;
 pub mod corpus;
 pub mod edit_kinds;
 pub mod edits;
+pub mod figures;
 pub mod fuzz;
 pub mod generators;
 pub mod kernel_calls;

@@ -6,11 +6,14 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value, count_of};
-use relay_tests::kernel_calls::{Case, cases};
+use relay_tests::{
+    figures::WATCHDOG,
+    kernel_calls::{Case, cases},
+};
 use semantics::{Database, Severity, all_defs};
 use syntax::ParseLimits;
 
@@ -113,11 +116,7 @@ fn run(case: &Case, change: Change) -> Result<End, String> {
             return Ok(End::Untyped);
         }
         let def = all_defs(&db, file).find(|def| def.name(&db) == "@main").expect("@main");
-        let limits = Limits {
-            memory: Some(64 << 20),
-            time: Some(Duration::from_secs(5)),
-            ..Limits::default()
-        };
+        let limits = Limits { memory: Some(64 << 20), time: Some(WATCHDOG), ..Limits::default() };
         match Machine::new(&db).limited(limits).run(def, args, None) {
             Err(fault) if fault.kind == FaultKind::Time => Err("it takes too long".to_owned()),
             Err(fault) => Ok(End::Fault(fault.kind)),
@@ -143,7 +142,7 @@ fn run(case: &Case, change: Change) -> Result<End, String> {
     let panicked = |_| Err("it panics".to_owned());
     match done.unwrap_or_else(panicked) {
         Err(what) => Err(format!("{what}: {text}")),
-        Ok(_) if took > Duration::from_secs(4) => Err(format!("it takes {took:?}: {text}")),
+        Ok(_) if took > WATCHDOG => Err(format!("it takes {took:?}: {text}")),
         Ok(end) => Ok(end),
     }
 }

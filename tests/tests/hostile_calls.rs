@@ -13,7 +13,10 @@ use std::{
 
 use cap::Cap;
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value};
-use relay_tests::kernel_calls::{Array, Case, cases, numbers};
+use relay_tests::{
+    figures::WATCHDOG,
+    kernel_calls::{Array, Case, cases, numbers},
+};
 use semantics::{Database, Severity, all_defs};
 use syntax::ParseLimits;
 
@@ -66,7 +69,7 @@ fn run(
     let took = begin.elapsed();
     let told = args.iter().map(|arg| format!("{:?}", arg.to_f64s())).collect::<Vec<_>>().join(" ");
     let Ok(kind) = done else { return Err(format!("it panics: {text} {told:.200}")) };
-    if took > Duration::from_secs(6) {
+    if took > WATCHDOG {
         return Err(format!("it takes {took:?}: {text} {told:.200}"));
     }
     Ok(kind)

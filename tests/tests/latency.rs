@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use relay_tests::{client::Client, corpus};
+use relay_tests::{client::Client, corpus, figures};
 
 const URI: &str = "file:///work/a.relay";
 /// The number of bursts of edits in one session.
@@ -19,8 +19,8 @@ const TYPED: [&str; 6] = [
     ";%z = z;\ndef @z() {z",
 ];
 
-/// Bursts of pipelined edits throughout a long module: measures from each edit to the first diagnostics
-/// of a text that includes it.
+/// Bursts of pipelined edits throughout a long module: diagnostics of each of its versions arrive. The time is
+/// that from each edit to the first diagnostics of a text that includes it.
 #[test]
 fn diagnostics_follow_pipelined_edits_of_a_long_module() {
     let text = corpus::longest();
@@ -30,12 +30,8 @@ fn diagnostics_follow_pipelined_edits_of_a_long_module() {
         .enumerate()
         .filter_map(|(line, text)| Some((line as u32, text.find("(%")? as u32 + 2)))
         .collect();
-    // Other processes only add latency: at least one session of four must be undisturbed.
-    let mut sessions = (0..4).map(|_| session(&text, &places));
-    assert!(
-        sessions.any(|(opening, p99)| 2 * p99 <= 5 * opening),
-        "no p99 of four is below two and a half times the opening"
-    );
+    let (opening, p99) = session(&text, &places);
+    figures::at_most("p99 of the latency", p99, opening * 5 / 2);
 }
 
 /// Returns the time from opening the document to its diagnostics, which depends on the machine as the latency

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use relay_tests::{
     client::{Client, at, range},
     corpus,
+    figures::at_most,
 };
 use serde_json::{Value, json};
 
@@ -357,9 +358,7 @@ fn type_at_cursor_is_fast_in_a_long_module() {
         .collect();
     times.sort();
     let median = times[times.len() / 2];
-    println!("type at the cursor in 10,000 bindings: {median:?}");
-    // A multiple of the time on a busy machine.
-    assert!(median < Duration::from_millis(20), "{times:?}");
+    at_most("type at the cursor in 10,000 bindings", median, Duration::from_millis(20));
 }
 
 #[test]
@@ -541,5 +540,5 @@ fn typing_in_a_long_module_is_fast() {
         client.edit(URI, version, (5_000, 7), (5_000, end), text);
         client.diagnostics(URI, version);
     }
-    assert!(start.elapsed() < Duration::from_secs(30));
+    at_most("38 edits of 10,000 bindings", start.elapsed(), Duration::from_secs(1));
 }

@@ -6,6 +6,7 @@ use std::{collections::HashMap, fs, path::Path};
 use cpu_time::ThreadTime;
 use relay_tests::{
     corpus::{self, here},
+    figures::{WATCHDOG, at_most},
     fuzz, mdtest,
 };
 use semantics::{Database, check_file};
@@ -270,16 +271,15 @@ fn no_node_has_two_highlights() {
     }
 }
 
-/// Parses a text, and fails if that is slower than [`SPEED`].
+/// Parses a valid text, whose time is compared with [`SPEED`].
 fn parse_in_time(name: &str, text: &str) {
     let mut parser = parser();
     let started = ThreadTime::now();
     let tree = parse(&mut parser, text);
     let took = started.elapsed().as_secs_f64();
     let megabytes = text.len() as f64 / 1e6;
-    eprintln!("{name}: {megabytes:.1} MB in {:.0} ms", took * 1e3);
     assert!(!tree.root_node().has_error(), "{name} is refused");
-    assert!(took < 0.2 + megabytes / SPEED, "{name}: {megabytes:.1} MB take {took:.2} s");
+    at_most(&format!("seconds for {megabytes:.1} MB of {name}"), took, 0.2 + megabytes / SPEED);
 }
 
 #[test]
@@ -308,7 +308,6 @@ fn hostile_texts_are_parsed_in_linear_memory() {
         let text = opening.repeat(20_000);
         let started = ThreadTime::now();
         parse(&mut parser, &text);
-        let took = started.elapsed().as_secs_f64();
-        assert!(took < 20.0, "{opening} takes {took:.1} s");
+        assert!(started.elapsed() < WATCHDOG, "{opening} takes {:?}", started.elapsed());
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use relay_tests::{
     client::{Client, at, range},
     corpus,
+    figures::at_most,
 };
 use serde_json::{Value, json};
 
@@ -373,7 +374,7 @@ fn latency(
     taken[times / 2]
 }
 
-/// The times are printed (`--nocapture`); the asserted limits allow for a busy machine.
+/// Requests in long modules are answered, in times that are compared with their bars on request.
 #[test]
 fn requests_in_large_modules_are_fast() {
     for name in ["lstm500", "bert-base"] {
@@ -388,9 +389,7 @@ fn requests_in_large_modules_are_fast() {
         let text_of_line = lines[line as usize];
         let column = (text_of_line.find("(%").expect("a call") + 2) as u32;
         let budget = |what: &str, taken: Duration, wanted: u64| {
-            eprintln!("{name}: {what}: {taken:.1?} (wanted: {wanted} ms)");
-            let limit = Duration::from_millis(wanted * 5 + 20);
-            assert!(cfg!(debug_assertions) || taken <= limit, "{what}: {taken:?}");
+            at_most(&format!("{name}: {what}"), taken, Duration::from_millis(wanted));
         };
         let mut version = 1;
         // Type and delete a letter, each followed by the request.

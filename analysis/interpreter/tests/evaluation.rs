@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use interpreter::{Fault, FaultKind, Limits, Machine, Measured, Observer, Value};
@@ -191,11 +191,9 @@ fn cancellation() {
         Machine::new(&db).cancelled_by(seen).run(def.expect("@main"), Vec::new(), None).err()
     });
     std::thread::sleep(Duration::from_millis(50));
-    let begin = Instant::now();
     flag.store(true, std::sync::atomic::Ordering::Relaxed);
     let fault = thread.join().expect("no panic");
     assert_eq!(fault.map(|fault| fault.kind), Some(FaultKind::Cancelled));
-    assert!(begin.elapsed() < Duration::from_millis(500));
 }
 
 #[test]

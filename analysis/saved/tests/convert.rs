@@ -65,7 +65,7 @@ fn fails(graph: &Value, code: &str) -> String {
     let begin = Instant::now();
     let error = convert(&graph.to_string()).expect_err("an error");
     assert_eq!(error.code, code, "{error}");
-    assert!(begin.elapsed() < Duration::from_secs(20), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(120), "{error}");
     error.to_string()
 }
 

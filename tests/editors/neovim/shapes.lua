@@ -240,12 +240,13 @@ return function(tools)
   end
 
   --- The work is linear in the calls: one that is quadratic takes 16 times the work of a quarter of the calls. It is
-  --- also a multiple of that of the lines alone, which depends on the machine in the same way.
+  --- also a multiple of that of the lines alone, which depends on the machine in the same way. The times are compared
+  --- if `RELAY_FIGURES` is set.
   function steps.opens_large_reports()
     local alone = lines_of(CALLS)
     local quarter = report_of(math.floor(CALLS / 4))
     local whole, waited = report_of(CALLS)
-    assert(whole < 8 * quarter, ('%d calls take %d ms, a quarter of them %d ms'):format(CALLS, whole, quarter))
+    assert(not vim.env.RELAY_FIGURES or whole < 8 * quarter, ('%d calls take %d ms, a quarter of them %d ms'):format(CALLS, whole, quarter))
     say('large report', CALLS, 'calls,', math.floor(whole), 'ms of work,', math.floor(waited), 'ms;')
     say('a quarter', math.floor(quarter), 'ms, the lines alone', math.floor(alone), 'ms')
   end

@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import path from "node:path";
 
-import { PATIENCE, command, eventually, say, until, withWorkbench } from "./workbench.mjs";
+import { FIGURES, PATIENCE, command, eventually, say, until, withWorkbench } from "./workbench.mjs";
 
 /** The limit from the tab of a file to its code, in milliseconds; it is far lower on an idle machine. */
 const OPENS = 2_000;
@@ -113,7 +113,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
 
     for (const name of ["beyond.relay", ...real.map((file) => path.basename(file))]) {
       const times = [];
-      while (times.length < 5) {
+      while (times.length < (FIGURES ? 5 : 1)) {
         times.push(Math.round(await opened(name)));
         if (times.length === 1) {
           await page.locator(".notification-toast", { hasText: "is shown without its" }).first().waitFor({ timeout: PATIENCE });
@@ -126,7 +126,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
       }
       say(name, "from the tab to the code:", times.join(", "), "ms");
       const limit = OPENS * Math.max(1, loadavg()[0] / availableParallelism());
-      assert.ok(Math.min(...times) < limit, `${name}: ${times} of ${limit} ms`);
+      assert.ok(!FIGURES || Math.min(...times) < limit, `${name}: ${times} of ${limit} ms`);
     }
 
     // Editing changes only the code.

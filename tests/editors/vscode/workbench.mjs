@@ -35,6 +35,9 @@ export function say(...words) {
 /** The timeout for user-visible effects, in milliseconds. */
 export const PATIENCE = 60_000;
 
+/** Whether times, which depend on the machine, are compared with their bars. They are printed in any case. */
+export const FIGURES = process.env.RELAY_FIGURES !== undefined;
+
 /**
  * Repeats `act` until `wanted` appears or is otherwise in the `state`, and returns it. The layout
  * moves under the mouse when lenses, hints and lists arrive: a pending hover is then dropped, a

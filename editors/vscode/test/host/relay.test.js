@@ -278,11 +278,9 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     const pending = vscode.commands.executeCommand("relay.run", { uri: document.uri.toString(), function: "@main" });
     // Long enough for the notification with its button.
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    const begin = Date.now();
     await vscode.commands.executeCommand("relay.cancelRun");
     const result = await pending;
     assert.equal(result?.status, "cancelled", JSON.stringify(result));
-    assert.ok(Date.now() - begin < 5000, `${Date.now() - begin} ms`);
   });
 
   it("asks for arguments, and stores them next to the files", async () => {
