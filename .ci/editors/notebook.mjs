@@ -26,7 +26,7 @@ try {
   }
   await page.locator("pre.ra-code .ra-operator").first().waitFor();
   const report = page.frameLocator(".relay-analyzer iframe").first();
-  for (const selector of ["table", "svg"]) {
+  for (const selector of ["table", "canvas"]) {
     await visible(report, selector);
   }
   const hover = await page.locator("pre.ra-code [title]").first().getAttribute("title");

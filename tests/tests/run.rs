@@ -290,6 +290,30 @@ fn run_ends_when_its_request_is_cancelled() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// A run that ends after the values of its document were cleared shows none.
+#[test]
+fn cleared_values_stay_cleared_when_a_run_ends() {
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
+    client.open(URI, &FOREVER.replace("{ @loop(0) }", "{ let %early = 1; @loop(%early) }"));
+    let mut run = |is_cleared: bool, wait: u64| {
+        let id = ask_run(&mut client, json!({ "uri": URI, "function": "@main" }));
+        let token = progress(&mut client);
+        std::thread::sleep(Duration::from_millis(wait));
+        if is_cleared {
+            let clear = json!({ "command": "relay.clearValues", "arguments": [URI] });
+            let answer = client.request("workspace/executeCommand", clear);
+            assert_eq!(answer["result"], Value::Null, "{answer}");
+        }
+        client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
+        assert_eq!(client.answer(id)["result"]["status"], "cancelled");
+        values(&mut client).len()
+    };
+    // The time until the variable has its value depends on the machine.
+    let wait = (1..10).map(|doubling| 1 << doubling).find(|&wait| run(false, wait) > 0);
+    assert_eq!(run(true, 2 * wait.expect("a value")), 0);
+    assert_eq!(client.finish(), Some(0));
+}
+
 /// The client may provide a token.
 #[test]
 fn progress_uses_the_token_of_the_client() {

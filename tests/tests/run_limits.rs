@@ -1,11 +1,7 @@
 //! Limits of runs, on the command line and in the editor, and the files that a workspace may make them read
 //! and write.
 
-use std::{
-    path::Path,
-    process::Command,
-    time::Instant,
-};
+use std::{path::Path, process::Command, time::Instant};
 
 use relay_tests::{
     arrays::{Temporary, npy},

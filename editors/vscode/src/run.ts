@@ -56,6 +56,8 @@ export class Runner implements vscode.Disposable {
   private readonly typed = new Map<string, string>();
   /** The active runs, which *Cancel Run* stops. */
   private readonly sources = new Set<vscode.CancellationTokenSource>();
+  /** The number of times that the values of a file were cleared: a run that ends after that shows nothing. */
+  private readonly clears = new Map<string, number>();
 
   constructor(extension: vscode.Uri) {
     this.results = new Results(extension, () => this.output.show(true));
@@ -98,11 +100,13 @@ export class Runner implements vscode.Disposable {
     const source = new vscode.CancellationTokenSource();
     this.sources.add(source);
     await this.setRunning();
+    const clears = this.clears.get(argument.uri);
     try {
       const pending = send(argument, source.token);
       this.showWhileLong(argument, pending, source);
       const result = (await pending) as RunResponse | undefined;
-      if (result?.status === "done" || result?.status === "failed") {
+      const isWanted = clears === this.clears.get(argument.uri);
+      if (isWanted && (result?.status === "done" || result?.status === "failed")) {
         await this.show(result, vscode.Uri.parse(argument.uri));
       }
       return result;
@@ -158,6 +162,7 @@ export class Runner implements vscode.Disposable {
       void vscode.window.showWarningMessage("Open a Relay file to clear its values.");
       return undefined;
     }
+    this.clears.set(uri, (this.clears.get(uri) ?? 0) + 1);
     await this.results.clear(uri);
     return send(uri);
   }

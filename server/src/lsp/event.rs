@@ -8,7 +8,10 @@ use tower_lsp::lsp_types::{
 };
 
 use super::{
-    abilities::ClientAbilities, handlers::diagnostics::Checked, live::RunRecord, request::Request,
+    abilities::ClientAbilities,
+    handlers::diagnostics::Checked,
+    live::{RunRecord, RunTicket},
+    request::Request,
     runs::RunRequest,
 };
 
@@ -40,7 +43,7 @@ pub(super) enum Event {
     /// A request to run a function.
     Run(Box<RunRequest>),
     /// A run of a function of a document ended.
-    Ran(Url, Box<RunRecord>),
+    Ran(Url, RunTicket, Box<RunRecord>),
     /// A request to hide the values of the last run of a document.
     ClearValues(Url),
     /// An edit that the client is to apply.

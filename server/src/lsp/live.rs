@@ -432,26 +432,42 @@ fn slice(text: &str, range: TextRange) -> Option<&[u8]> {
 #[derive(Default)]
 pub(super) struct Live(Mutex<HashMap<Url, DocumentRuns>>);
 
+/// What a run gets at its start, and its results are stored with: those of a document's runs that started before
+/// its results were removed are not.
+#[derive(Clone, Default)]
+pub(super) struct RunTicket(Arc<()>);
+
 /// The results of the runs of a document.
 #[derive(Default)]
 struct DocumentRuns {
+    ticket: RunTicket,
     last: Option<Arc<RunRecord>>,
     /// The time of the last successful run of each function.
     times: HashMap<String, Duration>,
 }
 
 impl Live {
-    /// Stores the record of a run in place of the previous one.
-    pub(super) fn store(&self, uri: Url, record: RunRecord) {
+    /// Returns the ticket of a run that starts.
+    pub(super) fn ticket(&self, uri: &Url) -> RunTicket {
+        self.lock().entry(uri.clone()).or_default().ticket.clone()
+    }
+
+    /// Stores the record of a run in place of the previous one, and returns true unless records were removed
+    /// since its start.
+    pub(super) fn store(&self, uri: &Url, ticket: &RunTicket, record: RunRecord) -> bool {
         let mut all = self.lock();
-        let runs = all.entry(uri).or_default();
+        let Some(runs) = all.get_mut(uri).filter(|runs| Arc::ptr_eq(&runs.ticket.0, &ticket.0))
+        else {
+            return false;
+        };
         if let Some((function, time)) = &record.ran {
             runs.times.insert(function.clone(), *time);
         }
         runs.last = Some(Arc::new(record));
+        true
     }
 
-    /// Removes the records of a document.
+    /// Removes the records of a document, also of runs that have not ended.
     pub(super) fn forget(&self, uri: &Url) {
         self.lock().remove(uri);
     }

@@ -176,7 +176,7 @@ impl Owner {
                 self.retract();
             }
             Event::Run(request) => self.start_run(*request),
-            Event::Ran(uri, record) => self.ran(uri, *record),
+            Event::Ran(uri, ticket, record) => self.ran(uri, &ticket, *record),
             Event::ClearValues(uri) => self.clear_values(uri),
             Event::Apply(edit) => self.outgoing.send(Message::ApplyEdit(edit)),
             Event::Request(request) => self.queue.push_back(request),

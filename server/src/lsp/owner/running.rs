@@ -6,7 +6,7 @@ use super::Owner;
 use crate::lsp::{
     abilities::Refreshes,
     event::Event,
-    live::RunRecord,
+    live::{RunRecord, RunTicket},
     outgoing::Message,
     runs::{self, RunContext, RunRequest},
 };
@@ -20,6 +20,7 @@ impl Owner {
             return;
         };
         let (mailbox, uri) = (self.mailbox.clone(), request.uri().clone());
+        let ticket = self.session.live.ticket(&uri);
         let context = RunContext {
             document: document.clone(),
             section: document.file.section(&self.db).clone(),
@@ -30,20 +31,21 @@ impl Owner {
             progress: self.client.progress,
             shows_result: self.session.runs(runs::RUN),
             outgoing: self.outgoing.clone(),
-            finished: Box::new(move |record| mailbox.send(Event::Ran(uri, Box::new(record)))),
+            finished: Box::new(move |record| {
+                mailbox.send(Event::Ran(uri, ticket, Box::new(record)))
+            }),
         };
         runs::start(&self.runs, request, context);
     }
 
-    /// Stores the record of a run and shows its values.
-    pub(super) fn ran(&mut self, uri: Url, record: RunRecord) {
-        if self.documents.get(&uri).is_some() {
-            self.session.live.store(uri.clone(), record);
+    /// Stores the record of a run and shows its values, unless values were removed since its start.
+    pub(super) fn ran(&mut self, uri: Url, ticket: &RunTicket, record: RunRecord) {
+        if self.documents.get(&uri).is_some() && self.session.live.store(&uri, ticket, record) {
             self.values_changed(uri);
         }
     }
 
-    /// Removes the record of the last run.
+    /// Removes the record of the last run, and those of runs that have not ended.
     pub(super) fn clear_values(&mut self, uri: Url) {
         self.session.live.forget(&uri);
         if self.documents.get(&uri).is_some() {
