@@ -91,6 +91,14 @@ impl Target {
     /// The target panics, or takes longer than [`MAX_TIME`]. The caller must detect
     /// hangs, stack overflows and aborts, from another thread or process.
     pub fn attempt(&self, input: &[u8]) -> Result<(), Failure> {
+        self.attempt_within(MAX_TIME, input)
+    }
+
+    /// Runs one input on this thread with another limit on its CPU time.
+    ///
+    /// # Errors
+    /// As [`attempt`](Self::attempt).
+    pub fn attempt_within(&self, limit: Duration, input: &[u8]) -> Result<(), Failure> {
         keep_panics_quiet();
         let start = ThreadTime::now();
         IS_RUNNING.set(true);
@@ -101,7 +109,7 @@ impl Target {
             let (place, message) = PANIC.take().unwrap_or_else(|| (String::new(), said(&*payload)));
             return Err(Failure { place, message });
         }
-        if took > MAX_TIME {
+        if took > limit {
             return Err(Failure { place: SLOW.to_owned(), message: format!("it takes {took:?}") });
         }
         Ok(())

@@ -5,8 +5,6 @@
 //! programs for each law, `RELAY_LAWS_SEED` the seed, and `RELAY_LAWS_CORPUS` the number of texts of the
 //! corpus.
 
-use std::time::{Duration, Instant};
-
 use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
@@ -278,13 +276,11 @@ fn laws_hold_for_the_corpus() {
     let texts = mdtest::texts();
     let wanted = number("RELAY_LAWS_CORPUS", 250);
     let step = (texts.len() / wanted.max(1)).max(1);
-    let seconds = number("RELAY_LAWS_SECONDS", 20);
-    let end = Instant::now() + Duration::from_secs(seconds);
-    note(&format!("{wanted} texts of {}, up to {seconds} s (RELAY_LAWS_SECONDS)", texts.len()));
+    note(&format!("{wanted} texts of {} (RELAY_LAWS_CORPUS)", texts.len()));
     let (mut tried, mut broken) = (0, Vec::new());
     for (number, (name, text)) in texts.iter().enumerate().step_by(step) {
         // Other tests cover large modules.
-        if text.len() > 20_000 || Instant::now() > end {
+        if text.len() > 20_000 {
             continue;
         }
         let program = Program::new(text.clone());
