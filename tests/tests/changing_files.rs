@@ -14,6 +14,7 @@ use relay_tests::{
     bound::{Tensor, section},
     client::Client,
     command::Folder,
+    figures::WATCHDOG,
     notes::note,
     variables::number,
     writers::{CODE, net},
@@ -157,7 +158,7 @@ fn killed_servers_leave_whole_files() {
         let kill =
             std::process::Command::new("kill").args(["-9", &client.id().to_string()]).status();
         assert!(kill.is_ok_and(|status| status.success()));
-        assert_eq!(client.exit_code(Duration::from_secs(10)), None);
+        assert_eq!(client.exit_code(WATCHDOG), None);
         let text = folder.text("net.relay");
         assert!(text == net() || text == net().replace("#[metadata]", "// edit\n#[metadata]"));
     }

@@ -27,9 +27,9 @@ use relay_tests::{
 };
 
 /// The timeout of one editor.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(600);
 /// The time by which a server may outlive its editor.
-const EXIT_GRACE: Duration = Duration::from_secs(10);
+const EXIT_GRACE: Duration = Duration::from_secs(60);
 
 /// VS Code uses all of a small machine, so its tests run one at a time.
 static VSCODE: Mutex<()> = Mutex::new(());

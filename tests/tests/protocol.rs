@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use relay_tests::{
     client::{Client, at, range},
     corpus,
-    figures::at_most,
+    figures::{WATCHDOG, at_most},
 };
 use serde_json::{Value, json};
 
@@ -178,13 +178,13 @@ fn exit_ends_the_process_with_open_pipes() {
     client.open(URI, SMALL);
     assert!(client.request("shutdown", Value::Null).get("error").is_none());
     client.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
-    assert_eq!(client.exit_code(Duration::from_secs(10)), Some(0));
+    assert_eq!(client.exit_code(WATCHDOG), Some(0));
     let mut abrupt = Client::start();
     abrupt.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
-    assert_eq!(abrupt.exit_code(Duration::from_secs(10)), Some(1));
+    assert_eq!(abrupt.exit_code(WATCHDOG), Some(1));
     let mut gone = Client::start();
     gone.hang_up();
-    assert_eq!(gone.exit_code(Duration::from_secs(10)), Some(0));
+    assert_eq!(gone.exit_code(WATCHDOG), Some(0));
 }
 
 /// Emacs sends `"params": null` for methods without parameters.
@@ -195,7 +195,7 @@ fn null_params_are_accepted() {
     let answer = client.answer(7);
     assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 7, "result": null }));
     client.send(&json!({ "jsonrpc": "2.0", "method": "exit", "params": null }));
-    assert_eq!(client.exit_code(Duration::from_secs(5)), Some(0));
+    assert_eq!(client.exit_code(WATCHDOG), Some(0));
 }
 
 #[test]

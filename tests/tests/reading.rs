@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use relay_tests::client::{Client, at, range};
+use relay_tests::{
+    client::{Client, at, range},
+    figures::WATCHDOG,
+};
 use serde_json::{Value, json};
 
 const URI: &str = "file:///work/a.relay";
@@ -258,7 +261,7 @@ fn workspace_symbols() {
     assert_eq!(found(&mut client, "named"), ["@renamed \"b.rly\" 0"]);
     // A new file is found after a while.
     folder.write("e.relay", "def @forward_late() { 5 }\n");
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + WATCHDOG;
     while found(&mut client, "forward_late").is_empty() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(100));
     }

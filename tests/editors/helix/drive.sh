@@ -43,7 +43,7 @@ see() {
   i=0
   until screen | grep -qF -- "$1"; do
     i=$((i + 1))
-    [ $i -lt 200 ] || fail "'$1' does not appear"
+    [ $i -lt 1200 ] || fail "'$1' does not appear"
     sleep 0.05
   done
 }
@@ -52,7 +52,7 @@ gone() {
   i=0
   while screen | grep -qF -- "$1"; do
     i=$((i + 1))
-    [ $i -lt 200 ] || fail "'$1' stays"
+    [ $i -lt 1200 ] || fail "'$1' stays"
     sleep 0.05
   done
 }
@@ -83,7 +83,7 @@ written() {
   i=0
   until grep -qF -- "$2" "$1"; do
     i=$((i + 1))
-    [ $i -lt 200 ] || fail "$1 does not get '$2': $(cat "$1")"
+    [ $i -lt 1200 ] || fail "$1 does not get '$2': $(cat "$1")"
     sleep 0.05
   done
 }
@@ -180,7 +180,7 @@ command 'quit-all!'
 i=0
 while t has-session 2> /dev/null; do
   i=$((i + 1))
-  [ $i -lt 200 ] || fail 'Helix does not end'
+  [ $i -lt 1200 ] || fail 'Helix does not end'
   sleep 0.05
 done
 echo OK

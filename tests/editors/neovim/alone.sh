@@ -26,7 +26,7 @@ see() {
   i=0
   until t capture-pane -p | grep -qF -- "$1"; do
     i=$((i + 1))
-    [ $i -lt 200 ] || { echo "FAILED: '$1' does not appear"; t capture-pane -p; exit 1; }
+    [ $i -lt 1200 ] || { echo "FAILED: '$1' does not appear"; t capture-pane -p; exit 1; }
     sleep 0.05
   done
 }
@@ -42,7 +42,7 @@ quit() {
   i=0
   while t has-session 2> /dev/null; do
     i=$((i + 1))
-    [ $i -lt 200 ] || { echo 'FAILED: Neovim does not end'; t capture-pane -p; exit 1; }
+    [ $i -lt 1200 ] || { echo 'FAILED: Neovim does not end'; t capture-pane -p; exit 1; }
     sleep 0.05
   done
 }

@@ -250,7 +250,7 @@ def @main(%x: Tensor[(2), float32]) {
     local client = vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
     local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
     params.context = { diagnostics = {} }
-    local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 5000)
+    local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 60000)
     for _, action in ipairs(answers and answers[client.id] and answers[client.id].result or {}) do
       if action.title:find(title, 1, true) then
         return action

@@ -10,7 +10,7 @@
 local server = assert(vim.env.RELAY_TEST_SERVER, 'RELAY_TEST_SERVER')
 local file = assert(vim.env.RELAY_TEST_FILE, 'RELAY_TEST_FILE')
 local models = vim.env.RELAY_TEST_MODELS
-local PATIENCE = 20000
+local PATIENCE = 60000
 
 local function say(...)
   io.stdout:write(table.concat(vim.tbl_map(tostring, { ... }), ' '), '\n')

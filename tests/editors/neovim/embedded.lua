@@ -38,7 +38,7 @@ return function(tools)
       textDocument = vim.lsp.util.make_text_document_params(buffer),
       position = { line = line, character = column },
     }
-    local answers = vim.lsp.buf_request_sync(buffer, method, params, 10000)
+    local answers = vim.lsp.buf_request_sync(buffer, method, params, 60000)
     for id, answer in pairs(answers or {}) do
       if vim.lsp.get_client_by_id(id).name == relay.name then
         return answer.result

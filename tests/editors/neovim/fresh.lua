@@ -10,7 +10,7 @@ local function check()
   local function errors()
     return vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR })
   end
-  if not vim.wait(20000, function()
+  if not vim.wait(60000, function()
     return #errors() > 0
   end, 20) then
     fail('no error is found')

@@ -59,7 +59,7 @@ local function check()
   end
 
   vim.cmd.setlocal('foldmethod=expr', 'foldexpr=v:lua.vim.treesitter.foldexpr()')
-  local folded = vim.wait(5000, function()
+  local folded = vim.wait(60000, function()
     vim.cmd.normal({ 'zx', bang = true })
     return vim.fn.foldlevel(4) > 0
   end, 20)

@@ -19,7 +19,7 @@ SERVER = os.environ["RELAY_TEST_SERVER"]
 ATTENTION = pathlib.Path(os.environ["RELAY_TEST_FILE"]).read_text()
 # Violations of the client's capabilities are errors, too.
 pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
-PATIENCE = 20
+PATIENCE = 120
 EDITORS = ["neovim", "emacs", "visual-studio-code"]
 # The character before it has two units in UTF-16, four in UTF-8 and one in UTF-32.
 HALVES = """#[version = "0.0.5"]

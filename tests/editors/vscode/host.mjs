@@ -8,7 +8,7 @@ import path from "node:path";
 import { required, say, withWorkbench } from "./workbench.mjs";
 
 const folder = path.resolve(process.argv[2]);
-const LIMIT = 120_000;
+const LIMIT = 300_000;
 /** Output of the host itself, such as warnings about native modules that were not compiled. */
 const NOISE = /^(?:[^]*(?:bindings file|native-watchdog)|\[Service Worker\]|Creating a socket|Resolv|\[reconnection|\[AgentHost|\[AccountPolicy|Updating additional|connect ECONNREFUSED 127.0.0.1:9:)/;
 
@@ -28,7 +28,7 @@ await withWorkbench({ files: [required("RELAY_TEST_FILE")], tests: true }, async
     ["extensionTestsPath", remote(path.join(folder, "test/host/index.js"))],
     ["skipWelcome", "true"],
   ]);
-  const limit = setTimeout(() => finish("no end within two minutes"), LIMIT);
+  const limit = setTimeout(() => finish("no end within five minutes"), LIMIT);
   const code = await finished;
   clearTimeout(limit);
   if (code !== 0) {

@@ -9,9 +9,11 @@ use std::{
 
 use saved::Plan;
 
+use crate::figures::WATCHDOG;
+
 /// The maximum time of a conversion. It has a thread of its own, so that it is not the CPU time of
-/// this one: much longer than it needs on a busy machine.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+/// this one.
+const MAX_WAIT: Duration = WATCHDOG;
 /// Longer messages are no help to anybody.
 const MAX_MESSAGE: usize = 600;
 

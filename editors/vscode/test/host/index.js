@@ -7,7 +7,7 @@ exports.run = () =>
   new Promise((resolve, reject) => {
     const module_ = require("mocha");
     const Mocha = module_.default ?? module_;
-    const mocha = new Mocha({ ui: "bdd", timeout: 30_000, color: false });
+    const mocha = new Mocha({ ui: "bdd", timeout: 90_000, color: false });
     for (const file of fs.readdirSync(__dirname)) {
       if (file.endsWith(".test.js")) {
         mocha.addFile(path.join(__dirname, file));

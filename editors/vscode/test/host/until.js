@@ -1,9 +1,9 @@
 // Waiting for asynchronous effects of VS Code.
 "use strict";
 
-/** Returns the first result of `holds`; fails after 15 seconds. */
+/** Returns the first result of `holds`; fails after 60 seconds. */
 async function until(what, holds) {
-  for (const start = Date.now(); Date.now() - start < 15_000; ) {
+  for (const start = Date.now(); Date.now() - start < 60_000; ) {
     const value = await holds();
     if (value) {
       return value;
