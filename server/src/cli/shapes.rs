@@ -112,7 +112,10 @@ fn report(
         }
         ShapesFormat::Csv => write!(out, "{}", shapes::csv(&functions, &lines))?,
         ShapesFormat::Dot => write!(out, "{}", shapes::dot(&functions))?,
-        ShapesFormat::Html => write!(out, "{}", shapes::html(&input.path, &functions, &lines))?,
+        ShapesFormat::Html => {
+            let title = if input.path == "-" { "Shapes" } else { &input.path };
+            write!(out, "{}", shapes::html(title, &functions, &lines))?;
+        }
         ShapesFormat::Json => {
             let functions = functions.iter().map(|f| Function::new(f, &place)).collect();
             let plan = plan.map(json_plan);
