@@ -32,7 +32,7 @@ use relay_tests::{
 static ALLOCATOR: Cap<System> = Cap::new(System, MAX_MEMORY);
 
 /// The number of inputs of a target.
-const INPUTS: u64 = 150;
+const INPUTS: u64 = 500;
 /// The seed of all inputs, which depend only on it and their number.
 const SEED: u64 = 0x7265_6C61_7900;
 
