@@ -6,18 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::command::fresh_folder;
+
 /// A temporary folder for one test.
 pub struct Temporary(pub PathBuf);
 
 impl Temporary {
     /// Creates an empty folder.
     pub fn new(name: &str) -> Temporary {
-        let path = std::env::temp_dir().join(format!("relay-{}-{name}", std::process::id()));
-        // It may be left over from an earlier run.
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a folder");
         // Resolved, so that paths can be compared.
-        Temporary(path.canonicalize().expect("a folder"))
+        Temporary(fresh_folder(name).canonicalize().expect("a folder"))
     }
 
     /// Writes a file, and returns its path.

@@ -28,16 +28,9 @@ pub fn binary() -> PathBuf {
                 // Tests run in the folder of this package. An absolute path replaces that of the workspace.
                 return crate::corpus::here().join("..").join(path);
             }
-            let profile = profile();
-            build(&profile, profile.ends_with("release"))
+            build(&profile())
         })
         .clone()
-}
-
-/// The binary with debug assertions, which alone panics on demand (`RELAY_TEST_PANIC`).
-pub fn debug_binary() -> PathBuf {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| build(&profile().with_file_name("debug"), false)).clone()
 }
 
 /// The folder that the tests were built into.
@@ -46,12 +39,12 @@ fn profile() -> PathBuf {
     exe.parent().and_then(|deps| deps.parent()).expect("a target folder").to_owned()
 }
 
-fn build(profile: &Path, is_release: bool) -> PathBuf {
+fn build(profile: &Path) -> PathBuf {
     note("builds relay-analyzer; `RELAY_ANALYZER` names one that is built already");
     let mut build = Command::new(env!("CARGO"));
     // With `--package` the dependencies would have other features than in the tests, and be built again.
     build.args(["build", "--quiet", "--workspace", "--bin", "relay-analyzer"]);
-    if is_release {
+    if profile.ends_with("release") {
         build.arg("--release");
     }
     let status = build.current_dir(crate::corpus::here().join("..")).status();
@@ -81,7 +74,7 @@ impl Client {
 
     /// Starts a server that panics according to `RELAY_TEST_PANIC`, with a handshake.
     pub fn start_with_panics(panics: &str) -> Client {
-        let mut server = Command::new(debug_binary());
+        let mut server = Command::new(binary());
         // The printed panics are expected.
         server.env("RELAY_TEST_PANIC", panics).stderr(Stdio::null());
         let abilities = json!({ "general": { "positionEncodings": ["utf-8"] } });

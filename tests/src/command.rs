@@ -4,6 +4,7 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use serde_json::Value;
@@ -57,16 +58,26 @@ pub fn run(args: &[&str], input: &str) -> Run {
     run_in(Path::new("."), args, input.as_bytes())
 }
 
+/// Creates an empty folder, of which the name ends with `name`.
+pub fn fresh_folder(name: &str) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let own = format!("relay-test-{}-{number}-{name}", std::process::id());
+    let path = std::env::temp_dir().join(own);
+    // It may be left over from an earlier process with this number.
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a folder");
+    path
+}
+
 /// A temporary folder with files for one test.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Creates a folder with files. Names must be unique within a test program.
+    /// Creates a folder with files.
     pub fn new(name: &str, files: &[(&str, &[u8])]) -> Folder {
-        let path = std::env::temp_dir().join(format!("relay-test-{}-{name}", std::process::id()));
-        // It may not be there.
-        let _ = std::fs::remove_dir_all(&path);
+        let path = fresh_folder(name);
         for (file, bytes) in files {
             let file = path.join(file);
             std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");

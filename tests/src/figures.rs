@@ -4,7 +4,7 @@
 //! machine and with a release build:
 //!
 //! ```sh
-//! RELAY_FIGURES=1 RELAY_ANALYZER=target/release/relay-analyzer cargo test --release --workspace --test run -- --nocapture
+//! RELAY_FIGURES=1 RELAY_ANALYZER=target/release/relay-analyzer cargo test --release --workspace --test all run:: -- --nocapture
 //! ```
 //!
 //! Without the variable, a test asserts only what is the same on every machine: answers, counts, and

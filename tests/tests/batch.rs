@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use relay_tests::client::debug_binary;
+use relay_tests::{client::binary, command::fresh_folder};
 use serde_json::{Value, json};
 
 const GOOD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n";
@@ -19,7 +19,7 @@ const BOOM: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { @boo
 const STAGES: [&str; 3] = ["parse:@boom(%x:", "lower:@boom", "infer:@boom"];
 
 fn command(stage: &str, args: &[&str]) -> Command {
-    let mut command = Command::new(debug_binary());
+    let mut command = Command::new(binary());
     command.args(args).env("RELAY_TEST_PANIC", stage).env_remove("RUST_BACKTRACE");
     command
 }
@@ -41,8 +41,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str, files: &[(&str, &str)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("relay-batch-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
+        let path = fresh_folder(name);
         for (file, text) in files {
             std::fs::write(path.join(file), text).expect("a file");
         }

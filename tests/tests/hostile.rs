@@ -21,7 +21,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use relay_tests::{
     bound::{Tensor, section},
     client::{Client, at, binary},
-    command::Folder,
+    command::{Folder, fresh_folder},
     figures::{WATCHDOG, at_most},
 };
 use serde_json::{Value, json};
@@ -58,10 +58,7 @@ struct Workspace {
 
 impl Workspace {
     fn new(test: &str) -> Workspace {
-        let base =
-            std::env::temp_dir().join(format!("relay-hostile-{}-{test}", std::process::id()));
-        // It may not exist.
-        let _ = fs::remove_dir_all(&base);
+        let base = fresh_folder(test);
         let root = base.join("workspace");
         fs::create_dir_all(&root).expect("a folder");
         let mut workspace = Workspace { root, problems: BTreeSet::new() };
@@ -514,8 +511,7 @@ fn document_text_is_escaped_in_all_responses() {
 
 #[test]
 fn reports_of_a_hostile_module_are_well_formed() {
-    let folder = std::env::temp_dir().join(format!("relay-hostile-report-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder");
+    let folder = fresh_folder("report");
     let name = "<script>alert(1)</script>&amp;\"'.relay".replace('/', "_");
     let path = folder.join(&name);
     fs::write(&path, evil_module()).expect("a file");

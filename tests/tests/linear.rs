@@ -12,7 +12,7 @@
 //! The requests of the protocol are sent to a server, once each, which must answer, and only their time is
 //! measured.
 //!
-//! `RELAY_LINEAR=name cargo test --workspace --test linear -- --nocapture` runs one generator and
+//! `RELAY_LINEAR=name cargo test --release --workspace --test linear -- --nocapture` runs one generator and
 //! prints every step; `RELAY_LINEAR='name;name'` several; `RELAY_LINEAR=all`, all of them. Without
 //! the variable the texts are shorter, times are not compared, and requests are sent about a few texts.
 

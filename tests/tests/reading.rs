@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use relay_tests::{
     client::{Client, at, range},
+    command::fresh_folder,
     figures::WATCHDOG,
 };
 use serde_json::{Value, json};
@@ -194,10 +195,7 @@ struct Folder(std::path::PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path =
-            std::env::temp_dir().join(format!("relay-reading-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Folder(path.canonicalize().expect("a path"))
+        Folder(fresh_folder(name).canonicalize().expect("a path"))
     }
 
     fn write(&self, name: &str, text: &str) {

@@ -1,11 +1,12 @@
 //! Panics on demand, for tests of recovery from panics.
 //!
-//! Only builds with debug assertions have them: in a release build [`panic_if_requested`] is empty.
+//! Only builds with the feature `test-panic` have them, which those of the tests enable: elsewhere
+//! [`panic_if_requested`] is empty.
 
 /// Panics if the environment variable `RELAY_TEST_PANIC` is `stage:text`, this is that stage, and
 /// `subject` contains that text. Stages are `parse` and `edit` (the subject is the whole text,
 /// after the edit), `lower` and `infer` (the subject is the name of a definition).
-#[cfg(debug_assertions)]
+#[cfg(feature = "test-panic")]
 pub fn panic_if_requested(stage: &str, subject: &str) {
     use std::sync::LazyLock;
     static REQUEST: LazyLock<Option<(String, String)>> = LazyLock::new(|| {
@@ -22,6 +23,6 @@ pub fn panic_if_requested(stage: &str, subject: &str) {
 }
 
 /// Does nothing: this build has no panics on demand.
-#[cfg(not(debug_assertions))]
+#[cfg(not(feature = "test-panic"))]
 #[inline]
 pub fn panic_if_requested(_stage: &str, _subject: &str) {}

@@ -118,7 +118,7 @@ pub fn words() -> &'static [&'static str] {
 pub fn text() -> String {
     let mut text = String::from(
         "# The words of Relay: keywords, punctuation, operators and their attributes.\n\
-         # Made by `RELAY_WRITE=1 cargo test -p relay-tests --test fuzz_bounded dictionary`.\n",
+         # Made by `RELAY_WRITE=1 cargo test --release --workspace --test fuzz_bounded dictionary`.\n",
     );
     for word in words() {
         let escaped = word.bytes().fold(String::new(), |mut out, byte| {
