@@ -12,11 +12,11 @@ mod readmes;
 use std::{
     ffi::OsStr,
     fs,
-    io::Read,
+    io::{Read, Write},
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Mutex,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -33,6 +33,28 @@ const EXIT_GRACE: Duration = Duration::from_secs(60);
 
 /// VS Code uses all of a small machine, so its tests run one at a time.
 static VSCODE: Mutex<()> = Mutex::new(());
+
+/// Waits until no other test uses VS Code. One that failed leaves nothing behind.
+fn alone() -> MutexGuard<'static, ()> {
+    VSCODE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a session with a real editor, and once more with a fresh profile if it fails: on a busy machine a list or
+/// a lens moves under the mouse. Both failures are printed. The file `again` in the folder of the sessions names
+/// those that were run twice.
+///
+/// # Panics
+/// It fails twice.
+fn scenario(name: &str, session: impl Fn()) {
+    if panic::catch_unwind(AssertUnwindSafe(&session)).is_ok() {
+        return;
+    }
+    note(&format!("AGAIN: {name} failed and is run a second time\n"));
+    let again = root().join("target/editors-scratch/again");
+    let file = fs::File::options().create(true).append(true).open(again);
+    file.and_then(|mut file| writeln!(file, "{name}")).expect("a file in target");
+    session();
+}
 
 fn root() -> PathBuf {
     here().join("..").canonicalize().expect("the workspace is there")
@@ -74,10 +96,15 @@ fn noted_server(folder: &Path) -> PathBuf {
         folder.join("pids").display(),
         binary().display()
     );
-    fs::write(&script, text).expect("a script in target");
-    let status = Command::new("chmod").arg("+x").arg(&script).status();
-    assert!(status.is_ok_and(|status| status.success()), "the script can be executed");
+    executable(&script, &text);
     script
+}
+
+/// Writes a script that can be executed.
+fn executable(script: &Path, text: &str) {
+    fs::write(script, text).expect("a script in target");
+    let status = Command::new("chmod").arg("+x").arg(script).status();
+    assert!(status.is_ok_and(|status| status.success()), "the script can be executed");
 }
 
 /// Asserts that each started server has ended.
@@ -164,19 +191,21 @@ fn neovim(program: &Path, folder: &Path) -> Command {
 }
 
 fn drive_neovim(name: &str) {
-    let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
-    let folder = scratch(name);
-    let server = noted_server(&folder);
-    let mut command = neovim(&program, &folder);
-    command.args(["-c", "luafile tests/editors/neovim/drive.lua"]);
-    command.env("RELAY_TEST_SERVER", &server).env("RELAY_TEST_FILE", example());
-    if let Some(models) = conformance() {
-        command.env("RELAY_TEST_MODELS", models.join("models"));
-    }
-    let printed = run(&mut command);
-    assert!(printed.contains("hover %queries"), "{printed}");
-    // One initially, and one after `:Relay restart`.
-    assert_servers_ended(&folder, 2);
+    scenario(name, || {
+        let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
+        let folder = scratch(name);
+        let server = noted_server(&folder);
+        let mut command = neovim(&program, &folder);
+        command.args(["-c", "luafile tests/editors/neovim/drive.lua"]);
+        command.env("RELAY_TEST_SERVER", &server).env("RELAY_TEST_FILE", example());
+        if let Some(models) = conformance() {
+            command.env("RELAY_TEST_MODELS", models.join("models"));
+        }
+        let printed = run(&mut command);
+        assert!(printed.contains("hover %queries"), "{printed}");
+        // One initially, and one after `:Relay restart`.
+        assert_servers_ended(&folder, 2);
+    });
 }
 
 #[test]
@@ -191,15 +220,17 @@ fn neovim_latest() {
 
 /// The tree-sitter grammar, which the plugin compiles.
 fn drive_neovim_with_the_grammar(name: &str) {
-    let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
-    let mut command = neovim(&program, &scratch(&format!("{name}-grammar")));
-    command.args(["-c", "luafile tests/editors/neovim/grammar.lua"]);
-    command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
-    if let Some(python) = installed("python-grammar/python.so", "neovim") {
-        command.env("RELAY_TEST_PYTHON_PARSER", python);
-    }
-    let printed = run(&mut command);
-    assert!(printed.contains("coloured"), "{printed}");
+    scenario(&format!("{name} with the grammar"), || {
+        let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
+        let mut command = neovim(&program, &scratch(&format!("{name}-grammar")));
+        command.args(["-c", "luafile tests/editors/neovim/grammar.lua"]);
+        command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
+        if let Some(python) = installed("python-grammar/python.so", "neovim") {
+            command.env("RELAY_TEST_PYTHON_PARSER", python);
+        }
+        let printed = run(&mut command);
+        assert!(printed.contains("coloured"), "{printed}");
+    });
 }
 
 #[test]
@@ -213,14 +244,16 @@ fn neovim_latest_highlights_with_the_grammar() {
 }
 
 fn drive_neovim_without_a_server(name: &str) {
-    let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
-    if installed("tmux/.ready", "helix").is_none() {
-        return;
-    }
-    let folder = scratch(&format!("{name}-alone"));
-    let mut command = Command::new("tests/editors/neovim/alone.sh");
-    command.current_dir(root()).arg(program).arg(folder).arg(example());
-    run(command.env("RELAY_EDITORS", editors()));
+    scenario(&format!("{name} without a server"), || {
+        let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
+        if installed("tmux/.ready", "helix").is_none() {
+            return;
+        }
+        let folder = scratch(&format!("{name}-alone"));
+        let mut command = Command::new("tests/editors/neovim/alone.sh");
+        command.current_dir(root()).arg(program).arg(folder).arg(example());
+        run(command.env("RELAY_EDITORS", editors()));
+    });
 }
 
 /// Without a server there is highlighting, and one immediate message with instructions.
@@ -253,15 +286,19 @@ fn with_server(mut command: Command, folder: &Path, server: &Path) -> Command {
 /// Helix in a terminal, configured according to `editors/README.md`.
 #[test]
 fn helix() {
-    if installed("helix/.ready", "helix").is_none() || installed("tmux/.ready", "helix").is_none() {
-        return;
-    }
-    let folder = scratch("helix");
-    let server = noted_server(&folder);
-    let mut command = Command::new("tests/editors/helix/drive.sh");
-    command.arg(&folder).arg(readmes::block("editors/README.md", "hx --health"));
-    run(&mut with_server(command, &folder, &server));
-    assert_servers_ended(&folder, 1);
+    scenario("helix", || {
+        if installed("helix/.ready", "helix").is_none()
+            || installed("tmux/.ready", "helix").is_none()
+        {
+            return;
+        }
+        let folder = scratch("helix");
+        let server = noted_server(&folder);
+        let mut command = Command::new("tests/editors/helix/drive.sh");
+        command.arg(&folder).arg(readmes::block("editors/README.md", "hx --health"));
+        run(&mut with_server(command, &folder, &server));
+        assert_servers_ended(&folder, 1);
+    });
 }
 
 /// Returns the init file of Emacs for a mode in `editors/README.md`.
@@ -275,49 +312,58 @@ fn documented_init(mode: &str) -> String {
 /// Emacs with `editors/emacs/relay-mode.el` and its own Eglot.
 #[test]
 fn emacs() {
-    let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
-    let folder = scratch("emacs");
-    let server = noted_server(&folder);
-    let init = folder.join("init.el");
-    fs::write(&init, documented_init("relay-mode")).expect("a file in target");
-    let mut command = Command::new(program);
-    command.args(["-Q", "--batch", "-l", "tests/editors/emacs/drive.el"]).arg(init).arg(&folder);
-    run(&mut with_server(command, &folder, &server));
-    // One for each of three files, which are closed in sequence.
-    assert_servers_ended(&folder, 3);
+    scenario("emacs", || {
+        let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
+        let folder = scratch("emacs");
+        let server = noted_server(&folder);
+        let init = folder.join("init.el");
+        fs::write(&init, documented_init("relay-mode")).expect("a file in target");
+        let mut command = Command::new(program);
+        command
+            .args(["-Q", "--batch", "-l", "tests/editors/emacs/drive.el"])
+            .arg(init)
+            .arg(&folder);
+        run(&mut with_server(command, &folder, &server));
+        // One for each of three files, which are closed in sequence.
+        assert_servers_ended(&folder, 3);
+    });
 }
 
 /// Emacs with `editors/emacs/relay-ts-mode.el`, which compiles the grammar.
 #[test]
 fn emacs_fontifies_with_the_grammar() {
-    let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
-    let folder = scratch("emacs-grammar");
-    let init = folder.join("init.el");
-    fs::write(&init, documented_init("relay-ts-mode")).expect("a file in target");
-    let mut command = Command::new(program);
-    command.args(["-Q", "--batch", "-l", "tests/editors/emacs/grammar.el"]).arg(init);
-    let mut command = with_server(command, &folder, &folder.join("none"));
-    command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
-    let printed = run(&mut command);
-    if let Some(reason) = printed.lines().find_map(|line| line.strip_prefix("SKIPPED: ")) {
-        notes::note_skipped(reason);
-    } else {
-        assert!(printed.contains("fontified"), "{printed}");
-    }
+    scenario("emacs with the grammar", || {
+        let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
+        let folder = scratch("emacs-grammar");
+        let init = folder.join("init.el");
+        fs::write(&init, documented_init("relay-ts-mode")).expect("a file in target");
+        let mut command = Command::new(program);
+        command.args(["-Q", "--batch", "-l", "tests/editors/emacs/grammar.el"]).arg(init);
+        let mut command = with_server(command, &folder, &folder.join("none"));
+        command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
+        let printed = run(&mut command);
+        if let Some(reason) = printed.lines().find_map(|line| line.strip_prefix("SKIPPED: ")) {
+            notes::note_skipped(reason);
+        } else {
+            assert!(printed.contains("fontified"), "{printed}");
+        }
+    });
 }
 
 /// A client that checks each message against the types of the protocol.
 #[test]
 fn pytest_lsp() {
-    let Some(_) = installed("pytest-lsp/.ready", "pytest-lsp") else { return };
-    let folder = scratch("pytest-lsp");
-    let server = noted_server(&folder);
-    let mut command = Command::new("python3");
-    command.arg("tests/editors/pytest/drive.py").arg("--basetemp").arg(folder.join("tmp"));
-    command.env("PYTHONPATH", editors().join("pytest-lsp")).env("PYTHONNOUSERSITE", "1");
-    command.env("RELAY_TEST_SERVER", &server);
-    run(&mut with_server(command, &folder, &server));
-    assert_servers_ended(&folder, 3);
+    scenario("pytest-lsp", || {
+        let Some(_) = installed("pytest-lsp/.ready", "pytest-lsp") else { return };
+        let folder = scratch("pytest-lsp");
+        let server = noted_server(&folder);
+        let mut command = Command::new("python3");
+        command.arg("tests/editors/pytest/drive.py").arg("--basetemp").arg(folder.join("tmp"));
+        command.env("PYTHONPATH", editors().join("pytest-lsp")).env("PYTHONNOUSERSITE", "1");
+        command.env("RELAY_TEST_SERVER", &server);
+        run(&mut with_server(command, &folder, &server));
+        assert_servers_ended(&folder, 3);
+    });
 }
 
 /// Returns the command for VS Code's tests, and the folder of the extension with its modules installed.
@@ -356,31 +402,26 @@ fn npm(folder: &Path, arguments: &[&str]) {
 
 /// Tests the packed extension in the workbench, through a browser, with a script that gets further arguments and
 /// variables from `configure`. Servers end with their editor, and `at_least` so many were started.
-///
-/// A script that fails is run a second time, as browser tests usually are: on a busy machine a list or a lens
-/// moves under the mouse. The report of the first failure is printed.
 fn workbench(script: &str, at_least: usize, configure: impl Fn(&mut Command)) {
-    let _alone = VSCODE.lock();
+    let _alone = alone();
     let Some((_, extension)) = vscode() else { return };
-    let attempt = || {
+    static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
+    let package = PACKAGE.get_or_init(|| {
+        let package = scratch("vscode-package").join("relay.vsix");
+        let out = package.display().to_string();
+        npm(&extension, &["run", "--silent", "package", "--", "-o", &out]);
+        package
+    });
+    scenario(&format!("{script}.mjs"), || {
         let folder = scratch(&format!("vscode-{script}"));
         let server = noted_server(&folder);
-        let package = folder.join("relay.vsix");
-        npm(
-            &extension,
-            &["run", "--silent", "package", "--", "-o", &package.display().to_string()],
-        );
         let (mut command, _) = vscode().expect("VS Code is there");
-        command.arg(format!("tests/editors/vscode/{script}.mjs")).arg(&package);
+        command.arg(format!("tests/editors/vscode/{script}.mjs")).arg(package);
         command.arg(root().join("target/editors-shots")).env("RELAY_TEST_SERVER", &server);
         configure(&mut command);
         run(&mut command);
         assert_servers_ended(&folder, at_least);
-    };
-    if panic::catch_unwind(AssertUnwindSafe(attempt)).is_err() {
-        note(&format!("AGAIN: {script}.mjs failed and is run a second time\n"));
-        attempt();
-    }
+    });
 }
 
 /// All that a person does with a small module.
@@ -427,7 +468,7 @@ fn vscode_platform_package() {
     {
         return skip("a package takes npm, on Linux on x86-64");
     }
-    let _alone = VSCODE.lock();
+    let _alone = alone();
     if !extension.join("node_modules/.package-lock.json").exists() {
         npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
     }
@@ -441,21 +482,23 @@ fn vscode_platform_package() {
 /// The extension through the API of VS Code.
 #[test]
 fn vscode_extension_host() {
-    let _alone = VSCODE.lock();
-    let Some((mut command, extension)) = vscode() else { return };
-    let folder = scratch("vscode-host");
-    let server = noted_server(&folder);
-    npm(&extension, &["run", "--silent", "build"]);
-    command.arg("tests/editors/vscode/host.mjs").arg(&extension);
-    command.env("RELAY_TEST_SERVER", &server);
-    run(&mut command);
-    assert_servers_ended(&folder, 2);
+    scenario("the extension host of VS Code", || {
+        let _alone = alone();
+        let Some((mut command, extension)) = vscode() else { return };
+        let folder = scratch("vscode-host");
+        let server = noted_server(&folder);
+        npm(&extension, &["run", "--silent", "build"]);
+        command.arg("tests/editors/vscode/host.mjs").arg(&extension);
+        command.env("RELAY_TEST_SERVER", &server);
+        run(&mut command);
+        assert_servers_ended(&folder, 2);
+    });
 }
 
 /// Relay in the strings of Python, with the grammar of Python that VS Code has.
 #[test]
 fn vscode_colours_relay_in_python() {
-    let _alone = VSCODE.lock();
+    let _alone = alone();
     let Some((mut command, extension)) = vscode() else { return };
     let extensions = editors().join("vscode/node_modules/code-server/lib/vscode/extensions");
     let python = extensions.join("python/syntaxes/MagicPython.tmLanguage.json");
@@ -472,7 +515,7 @@ fn vscode_grammar() {
     if Command::new("npm").arg("--version").output().is_err() {
         return skip("there is no npm for the tests of the grammar");
     }
-    let _alone = VSCODE.lock();
+    let _alone = alone();
     if !extension.join("node_modules/.package-lock.json").exists() {
         npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
     }
