@@ -181,12 +181,11 @@ fn let_stmt(p: &mut Parser<'_>, style: Style) -> Last {
     last
 }
 
-/// `lett %x = e;`
+/// `lett %x = e;`, `var %x = e;`
 fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
     if !mistakes::type_first(p) {
-        p.error(SyntaxErrorKind::Expected { expected: T!["let"].into(), found: IDENT, open: None });
-        p.bump();
+        mistakes::respell(p, 1, "let");
     }
     let last = binding(p, style);
     stmt.complete(p, LET_STMT);
