@@ -1,7 +1,7 @@
-//! Runs the fuzz targets on regressions, and on a fixed number of inputs each that are derived from the texts of
-//! this repository with fixed seeds.
+//! Runs the fuzz targets on regressions, and on a fixed number of inputs each that are derived with fixed seeds from
+//! the texts that `tests/fuzz/seeds.txt` lists; `RELAY_WRITE=1` makes the list of all texts of the repository.
 //!
-//! `RELAY_FUZZ=60` spends 60 seconds on each target instead. A failing input is minimised and printed; add it to
+//! `RELAY_FUZZ=60` spends 60 seconds on each target instead, with all texts. A failing input is minimised and printed; add it to
 //! `tests/fuzz/regressions`. If the process dies, the last line of the output names the file with the
 //! input.
 
@@ -33,7 +33,7 @@ static ALLOCATOR: Cap<System> = Cap::new(System, MAX_MEMORY);
 
 /// The number of inputs of a target.
 const INPUTS: u64 = 500;
-/// The seed of all inputs, which depend only on it and their number.
+/// The seed of all inputs, which depend only on it, the texts and their number.
 const SEED: u64 = 0x7265_6C61_7900;
 
 /// Runs targets on a thread with a small stack, and ends the process if an input hangs.
@@ -101,7 +101,7 @@ fn properties_hold_on_random_inputs() {
     note(&format!("{} targets, {amount} each (RELAY_FUZZ=seconds)", TARGETS.len()));
     note(&format!("the current input: {}", last_path().display()));
     watched(move |watched| {
-        let seeds = Seeds::of_repository();
+        let seeds = if share.is_some() { Seeds::of_repository() } else { Seeds::of_list() };
         assert!(seeds.texts.len() > 500, "{} seeds", seeds.texts.len());
         for target in TARGETS {
             let begin = Instant::now();

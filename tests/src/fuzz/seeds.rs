@@ -1,6 +1,10 @@
 //! Seeds of inputs: the texts of this repository, and small files of arrays.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    path::PathBuf,
+};
 
 use flate2::{Compression, write::DeflateEncoder};
 
@@ -71,6 +75,37 @@ impl Seeds {
         Seeds { texts, npy, npz, params, json: saved::json(), archives: saved::archives() }
     }
 
+    /// Returns the same, but for the texts, which are those of `tests/fuzz/seeds.txt`: a text that is added to the
+    /// repository changes no input, and one that is changed or removed only the inputs that were derived from it.
+    ///
+    /// # Panics
+    /// The list cannot be read, or a tenth of its texts has changed.
+    pub fn of_list() -> Seeds {
+        let seeds = Seeds::of_repository();
+        if std::env::var_os("RELAY_WRITE").is_some() {
+            let list = seeds.texts.iter().fold(String::new(), |mut list, text| {
+                let _ = writeln!(list, "{}", digest(text));
+                list
+            });
+            std::fs::write(list_path(), list).expect("the list is written");
+        }
+        let list = std::fs::read_to_string(list_path()).expect("the list of seeds");
+        let known: BTreeMap<String, String> =
+            seeds.texts.into_iter().map(|text| (digest(&text).to_string(), text)).collect();
+        // The place of a text that is no longer there is filled by the one before it.
+        let mut texts: Vec<String> = Vec::new();
+        let mut missing = 0;
+        for line in list.lines() {
+            missing += usize::from(!known.contains_key(line));
+            texts.extend(known.get(line).or(texts.last()).cloned());
+        }
+        assert!(
+            missing * 10 <= texts.len(),
+            "{missing} texts of tests/fuzz/seeds.txt have changed: run this test with RELAY_WRITE=1"
+        );
+        Seeds { texts, ..seeds }
+    }
+
     /// Returns the files of a kind; none for other kinds.
     pub(super) fn files(&self, kind: Kind) -> &[Vec<u8>] {
         match kind {
@@ -82,6 +117,18 @@ impl Seeds {
             Kind::Text | Kind::Edits | Kind::Choices | Kind::Session => &[],
         }
     }
+}
+
+/// The digests of the texts of [`Seeds::of_list`], a line each, the shortest text first.
+fn list_path() -> PathBuf {
+    corpus::here().join("fuzz/seeds.txt")
+}
+
+/// Returns the 64 bits of FNV-1a, which are the same everywhere.
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// Returns inputs on which a target has failed: the files in `tests/fuzz/regressions/<folder>`.
