@@ -270,10 +270,10 @@ fn run_is_cancelled_while_reading_arguments() {
 
 #[test]
 fn run_ends_when_its_request_is_cancelled() {
-    let mut client = client(json!({}), Value::Null);
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
     client.open(URI, FOREVER);
     let id = ask_run(&mut client, json!({ "uri": URI, "function": "@main" }));
-    std::thread::sleep(Duration::from_millis(200));
+    progress(&mut client);
     client.notify("$/cancelRequest", json!({ "id": id }));
     let answer = client.answer(id);
     assert_eq!(answer["error"]["code"], -32800, "{answer}");
@@ -333,10 +333,10 @@ fn progress_uses_the_token_of_the_client() {
 
 #[test]
 fn runs_do_not_block_typing() {
-    let mut client = client(json!({}), Value::Null);
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
     client.open(URI, FOREVER);
     let mut runs = vec![ask_run(&mut client, json!({ "uri": URI }))];
-    std::thread::sleep(Duration::from_millis(100));
+    progress(&mut client);
     let mut best = Duration::MAX;
     for version in 2..12 {
         let start = Instant::now();

@@ -103,6 +103,30 @@ local function change(line, from, to)
   vim.api.nvim_buf_set_text(0, number - 1, column, number - 1, column + #from, { to })
 end
 
+--- Returns a function that waits until a request of this method that was sent since is answered.
+local function next_answer(method)
+  local answered = false
+  local command = vim.api.nvim_create_autocmd('LspRequest', {
+    callback = function(event)
+      local request = event.data.request
+      if request.method == method and request.type == 'complete' then
+        -- The handler of the answer is scheduled after this event.
+        vim.schedule(function()
+          vim.schedule(function()
+            answered = true
+          end)
+        end)
+      end
+    end,
+  })
+  return function()
+    until_('an answer to ' .. method, function()
+      return answered
+    end)
+    vim.api.nvim_del_autocmd(command)
+  end
+end
+
 local function client()
   return until_('a client', function()
     return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
@@ -276,7 +300,7 @@ end
 --- The steps of another file in this folder.
 local function more(file)
   local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
-  local tools = { same = same, until_ = until_, go = go, change = change, say = say, hover_has = hover_has }
+  local tools = { same = same, until_ = until_, next_answer = next_answer, go = go, change = change, say = say, hover_has = hover_has }
   return function()
     for _, step in ipairs(dofile(here .. '/' .. file)(tools)) do
       step()

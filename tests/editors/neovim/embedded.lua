@@ -77,8 +77,13 @@ return function(tools)
 
   local function not_in_other_python()
     local buffer = edit('other.py', { 'x = 1' })
-    vim.wait(200)
+    local with = edit('with.py', PYTHON)
+    until_('a client of the file that was opened after it', function()
+      return attached(with) == 1
+    end)
     same(attached(buffer), 0, 'clients of Python without Relay')
+    vim.cmd.edit(folder .. '/other.py')
+    vim.api.nvim_buf_delete(with, { force = true })
     -- Until some is written.
     vim.api.nvim_buf_set_lines(buffer, 1, 1, false, PYTHON)
     vim.cmd('silent write')

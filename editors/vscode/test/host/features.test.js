@@ -186,10 +186,10 @@ describe("features", () => {
       await until("linked names", async () => {
         // The ranges are requested when the cursor rests.
         shown.selection = new vscode.Selection(0, 9, 0, 9);
-        await new Promise((resolve) => setTimeout(resolve, 400));
+        await new Promise((resolve) => setTimeout(resolve, 400 * (letters + 1)));
         await run("type", { text: "q" });
         letters += 1;
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await new Promise((resolve) => setTimeout(resolve, 100 * letters));
         const name = /@f\((%\w+)/.exec(other.getText())[1];
         return other.getText().split(name).length === 4;
       });

@@ -80,8 +80,16 @@ describe("modules saved by TVM", () => {
   it("are not offered for other JSON", async () => {
     fs.writeFileSync(uri.fsPath, '{ "root": 1, "nodes": [] }\n');
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    assert.deepEqual(told, []);
+    // One that is opened after it is offered.
+    const other = vscode.Uri.joinPath(uri, `../after ${count}.json`);
+    fs.writeFileSync(other.fsPath, JSON_TEXT);
+    try {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(other));
+      await until("the offer", () => told.length > 0);
+      assert.deepEqual(told, [[`after ${count}.json is a module that TVM saved.`, "Open as Relay"]]);
+    } finally {
+      fs.rmSync(other.fsPath, { force: true });
+    }
   });
 
   it("cannot be edited", async () => {
@@ -113,15 +121,27 @@ describe("modules saved by TVM", () => {
   });
 
   it("follow changes of the file on disk", async () => {
-    await run("relay.openSaved", uri);
-    const { document } = vscode.window.activeTextEditor;
-    assert.match(document.getText(), /@main\(%x:/);
-    // While the file is incomplete, the text stays.
-    fs.writeFileSync(uri.fsPath, JSON_TEXT.slice(0, 1000));
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    assert.equal(trimmed(document), TEXT.trimEnd());
-    fs.writeFileSync(uri.fsPath, JSON_TEXT.replace('"repr_str":"x"', '"repr_str":"renamed"'));
-    await until("the change", () => document.getText().includes("@main(%renamed:"));
+    const open = async (file) => {
+      await run("relay.openSaved", file);
+      return vscode.window.activeTextEditor.document;
+    };
+    const renamed = JSON_TEXT.replace('"repr_str":"x"', '"repr_str":"renamed"');
+    const follows = (document) => until("the change", () => document.getText().includes("@main(%renamed:"));
+    const other = vscode.Uri.joinPath(uri, `../after ${count}.json`);
+    fs.writeFileSync(other.fsPath, JSON_TEXT);
+    try {
+      const [document, after] = [await open(uri), await open(other)];
+      assert.match(document.getText(), /@main\(%x:/);
+      // While the file is incomplete, the text stays, although one that changed after it is read again.
+      fs.writeFileSync(uri.fsPath, JSON_TEXT.slice(0, 1000));
+      fs.writeFileSync(other.fsPath, renamed);
+      await follows(after);
+      assert.equal(trimmed(document), TEXT.trimEnd());
+      fs.writeFileSync(uri.fsPath, renamed);
+      await follows(document);
+    } finally {
+      fs.rmSync(other.fsPath, { force: true });
+    }
   });
 
   it("are read from archives", async () => {
