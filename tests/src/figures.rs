@@ -1,21 +1,26 @@
 //! Figures that depend on the machine and on what else it does: times, and resident memory.
 //!
-//! Such a figure is printed. It is compared with its bar only in a run that asks for this, on an idle
-//! machine and with a release build:
+//! A test prints such a figure. It is compared with its bar only in the benches, which run the tests on an idle
+//! machine and print each figure beside that of their last run there:
 //!
 //! ```sh
-//! RELAY_FIGURES=1 RELAY_ANALYZER=target/release/relay-analyzer cargo test --release --workspace --test all run:: -- --nocapture
+//! cargo bench --profile release --workspace --bench latency
+//! cargo bench --profile release --workspace --bench memory
+//! cargo bench --profile release --workspace --bench growth -- 'graph bindings'
 //! ```
 //!
-//! Without the variable, a test asserts only what is the same on every machine: answers, counts, and
-//! allocated bytes. A test that waits for something uses [`WATCHDOG`].
+//! Otherwise, a test asserts only what is the same on every machine: answers, counts, and allocated bytes. A test
+//! that waits for something uses [`WATCHDOG`].
 
 use std::{fmt::Debug, time::Duration};
 
 /// The limit of a wait that has no end only because of a defect.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// Returns whether `RELAY_FIGURES` asks for the comparison of figures with their bars.
+/// What begins the line of a figure.
+pub(crate) const MARK: &str = "figure: ";
+
+/// Returns whether figures are compared with their bars: `RELAY_FIGURES` is set, as the benches do.
 pub fn are_compared() -> bool {
     std::env::var_os("RELAY_FIGURES").is_some()
 }
@@ -25,6 +30,11 @@ pub fn are_compared() -> bool {
 /// # Panics
 /// Figures are compared, and this one exceeds its bar.
 pub fn at_most<T: PartialOrd + Debug>(what: &str, figure: T, bar: T) {
-    println!("{what}: {figure:?} (at most {bar:?})");
+    print(what, &format!("{figure:?} (at most {bar:?})"));
     assert!(!are_compared() || figure <= bar, "{what}: {figure:?}, at most {bar:?}");
+}
+
+/// Prints a figure.
+pub fn print(what: &str, figure: &str) {
+    println!("{MARK}{what} = {figure}");
 }

@@ -4,6 +4,7 @@
 
 pub mod arrays;
 pub mod asking;
+pub mod bench;
 pub mod bound;
 pub mod calls;
 pub mod client;

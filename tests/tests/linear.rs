@@ -12,8 +12,8 @@
 //! The requests of the protocol are sent to a server, once each, which must answer, and only their time is
 //! measured.
 //!
-//! `RELAY_LINEAR=name cargo test --release --workspace --test linear -- --nocapture` runs one generator and
-//! prints every step; `RELAY_LINEAR='name;name'` several; `RELAY_LINEAR=all`, all of them. Without
+//! `cargo bench --profile release --workspace --bench growth -- NAME NAME` measures the named generators, or all of them, and prints
+//! every step; it sets the variable `RELAY_LINEAR` to `NAME;NAME` or `all`. Without
 //! the variable the texts are shorter, times are not compared, and requests are sent about a few texts.
 
 use std::{fmt::Write, time::Duration};
@@ -24,7 +24,7 @@ use mimalloc::MiMalloc;
 use parking_lot::Mutex;
 use relay_tests::{
     asking,
-    figures::WATCHDOG,
+    figures::{self, WATCHDOG},
     generators::{self, Generator},
     notes::note,
     opening::{HEAVY_STEPS, Opened, STEPS, Step},
@@ -50,7 +50,7 @@ struct Bars {
 const FULL: Bars = Bars { time: Some(1.2), memory: 1.2, least_memory: 1 << 20 };
 
 /// The bars for shorter texts: times depend on the machine and what else it does, allocated bytes do not.
-const SHORT: Bars = Bars { time: None, memory: 1.2, least_memory: 8 << 20 };
+const SHORT: Bars = Bars { time: None, memory: 1.2, least_memory: 4 << 20 };
 
 /// The numbers of repetitions.
 const SIZES: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
@@ -83,16 +83,23 @@ struct Costs {
 #[derive(Clone, Copy)]
 enum Measured {
     /// The steps of an analysis, and closing the file.
-    Steps(&'static [Step]),
+    Steps(&'static str, &'static [Step]),
     /// The requests of the protocol.
     Requests,
 }
 
 impl Measured {
+    fn name(self) -> &'static str {
+        match self {
+            Measured::Steps(name, _) => name,
+            Measured::Requests => "requests",
+        }
+    }
+
     /// Returns the costs of the text with `n` repetitions, and the names of what has these costs.
     fn of(self, generator: &Generator, n: usize) -> (Vec<&'static str>, Costs) {
         match self {
-            Measured::Steps(steps) => {
+            Measured::Steps(_, steps) => {
                 let names = steps.iter().map(|step| step.name).chain(["closing"]);
                 (names.collect(), measure(generator, steps, n))
             }
@@ -203,7 +210,8 @@ fn attempts(
         }
         let found = judge(&names, sizes, &best, bars);
         if verbose && (found.is_empty() || attempt == ATTEMPTS) {
-            print(&names, sizes, &best);
+            let text = format!("{}, {}", generator.name, measured.name());
+            print(&text, &names, sizes, &best);
         }
         if found.is_empty() || attempt == ATTEMPTS {
             return found;
@@ -242,14 +250,16 @@ fn judge(names: &[&'static str], sizes: &[usize], best: &[Costs], bars: Bars) ->
     found
 }
 
-fn print(names: &[&str], sizes: &[usize], best: &[Costs]) {
+fn print(text: &str, names: &[&str], sizes: &[usize], best: &[Costs]) {
     let last = best.last().expect("sizes");
     for (at, name) in names.iter().enumerate() {
         let (time, memory) = exponents(at, sizes, best);
         let (spent, kilobytes) = (last.times[at], last.allocated[at] / 1000);
-        println!("  {name:22} {time:>5.2} {spent:>10.3?} {memory:>6.2} {kilobytes:>9} kB");
+        let costs = format!("time {time:.2}, {spent:.3?}; memory {memory:.2}, {kilobytes} kB");
+        figures::print(&format!("{text}: {name}"), &costs);
     }
-    println!("  {:22} {:>34} kB, from {} to {}", "held", last.live / 1000, sizes[0], sizes[3]);
+    let held = format!("{} kB, from {} to {}", last.live / 1000, sizes[0], sizes[sizes.len() - 1]);
+    figures::print(&format!("{text}: held"), &held);
 }
 
 /// Runs on a stack of 2 MiB, the default of threads, and one test at a time, because memory is counted
@@ -262,7 +272,7 @@ fn alone_on_a_small_stack(run: impl FnOnce() + Send + 'static) {
 }
 
 /// A generator, and the numbers of repetitions.
-type Sized = (Generator, [usize; 4]);
+type Sized = (Generator, Vec<usize>);
 
 fn is_asked() -> bool {
     std::env::var_os("RELAY_LINEAR").is_some()
@@ -276,15 +286,15 @@ fn wanted() -> impl Iterator<Item = Generator> {
 }
 
 /// Returns the generators in `RELAY_LINEAR` at the full sizes, if it is set. Otherwise returns all at a quarter
-/// of the sizes, and cheap constructs at a sixteenth, so that the test takes minutes instead of half an
-/// hour.
+/// of two of the sizes, and cheap constructs at a sixteenth, so that the test takes half a minute instead of half
+/// an hour: allocated bytes hardly vary, so that two sizes determine their exponent.
 fn at(sizes: [usize; 4]) -> Vec<Sized> {
-    let shorter = |generator: &Generator| match (is_asked(), generator.bulk) {
-        (true, _) => 1,
-        (false, true) => 16,
-        (false, false) => 4,
+    let of = |generator: &Generator| match (is_asked(), generator.bulk) {
+        (true, _) => sizes.to_vec(),
+        (false, true) => vec![sizes[0] / 16, sizes[2] / 16],
+        (false, false) => vec![sizes[0] / 4, sizes[2] / 4],
     };
-    wanted().map(|generator| (generator, sizes.map(|n| n / shorter(&generator)))).collect()
+    wanted().map(|generator| (generator, of(&generator))).collect()
 }
 
 fn check(measured: Measured, texts: Vec<Sized>) {
@@ -309,18 +319,18 @@ fn check(measured: Measured, texts: Vec<Sized>) {
 
 #[test]
 fn opening_and_typing_are_linear() {
-    check(Measured::Steps(STEPS), at(SIZES));
+    check(Measured::Steps("steps", STEPS), at(SIZES));
 }
 
 #[test]
 fn whole_file_actions_are_linear() {
-    check(Measured::Steps(HEAVY_STEPS), at(HEAVY_SIZES));
+    check(Measured::Steps("actions", HEAVY_STEPS), at(HEAVY_SIZES));
 }
 
 #[test]
 fn requests_are_linear() {
     if is_asked() {
-        let texts = wanted().map(|generator| (generator, REQUEST_SIZES)).collect();
+        let texts = wanted().map(|generator| (generator, REQUEST_SIZES.to_vec())).collect();
         return check(Measured::Requests, texts);
     }
     // Only the answers are the same on every machine.

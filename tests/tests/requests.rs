@@ -17,7 +17,7 @@ const URI: &str = "file:///requests.relay";
 
 /// Returns the number of rounds of an edit and several requests: `RELAY_REQUESTS`, or a small default.
 fn rounds() -> usize {
-    variables::number("RELAY_REQUESTS", 600)
+    variables::number("RELAY_REQUESTS", 150)
 }
 
 /// The memory limit of the idle server in such a session, in bytes.
