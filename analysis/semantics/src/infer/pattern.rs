@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-use types::{NodeId, Type};
+use types::{Dim, NodeId, Relation, State, Type, probe};
 
 use super::{
     DependsOn, Finding, FindingKind, FindingSubject, Infer, Mismatch, Remark, UnitRef,
@@ -42,7 +42,9 @@ impl Infer<'_> {
                 let mut node = expected;
                 if self.unit(at).binder(*binder).annotation.is_some() {
                     node = self.annotated(at, *binder);
-                    self.unify_or_report(node, expected, Mismatch::Pattern { binder: *binder });
+                    if !self.is_narrowed(at, *binder, expected) {
+                        self.unify_or_report(node, expected, Mismatch::Pattern { binder: *binder });
+                    }
                 }
                 self.set_binder(*binder, node);
             }
@@ -51,6 +53,50 @@ impl Infer<'_> {
                 self.constructor_pattern(at, pattern, name, fields, expected);
             }
         }
+    }
+
+    /// Returns true if a printed annotation says sizes that its field leaves open, and the printed type of a call
+    /// with the variable alone follows from them. TVM 0.7 narrowed the types of fields while it inferred, and used
+    /// some of the variables before:
+    ///
+    /// ```text
+    /// type rows { Row(Tensor[(?), float32]), … }
+    /// match (%a) { Row(%r: Tensor[(1), float32]) => expand_dims(%r, axis=0) /* ty=Tensor[(1, 1), float32] */, … }
+    /// ```
+    ///
+    /// Other releases let a `?` replace the size of the annotation.
+    fn is_narrowed(&self, at: UnitRef, binder: BinderId, expected: NodeId) -> bool {
+        let unit = self.unit(at);
+        let Some(Type::Tensor(own)) = &unit.binder(binder).annotation else { return false };
+        let Type::Tensor(field) = self.solver.table.resolve(expected) else { return false };
+        let is_size = |(own, field): (&Dim, &Dim)| own == field || field.is_any();
+        let is_narrower = own.dtype == field.dtype
+            && own.shape.len() == field.shape.len()
+            && !own.shape.iter().any(Dim::is_any)
+            && field.shape.iter().any(Dim::is_any)
+            && own.shape.iter().zip(&field.shape).all(is_size);
+        if self.env.strict() || !is_narrower {
+            return false;
+        }
+        let own = Type::Tensor(own.clone());
+        unit.uses_of(binder).into_iter().any(|used| {
+            // A call follows its last argument.
+            let expr = ExprId(used.0 + 1);
+            let Some(Expr::Call(call)) = unit.exprs.get(expr.index()) else { return false };
+            let call = unit.call(*call);
+            let (Callee::Operator(operator), Some(comment)) =
+                (&call.callee, unit.comment_about(Subject::Expr(expr)))
+            else {
+                return false;
+            };
+            let rule = operator.rule.filter(|_| call.args[..] == [used]);
+            let Some((name, solve)) = rule else { return false };
+            let attrs = call.attrs.clone();
+            let relation = Relation { name, operator: operator.name, solve, attrs };
+            let (state, types) = probe(&relation, operator.args, std::slice::from_ref(&own));
+            state == State::Solved
+                && types.last().is_some_and(|ty| ty.strip_printed(&comment.text) == Some(""))
+        })
     }
 
     fn tuple_pattern(
