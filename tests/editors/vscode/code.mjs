@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import path from "node:path";
 
-import { FIGURES, PATIENCE, command, eventually, say, until, withWorkbench } from "./workbench.mjs";
+import { FIGURES, PATIENCE, command, eventually, openFile, say, until, withWorkbench } from "./workbench.mjs";
 
 /** The limit from the tab of a file to its code, in milliseconds; it is far lower on an idle machine. */
 const OPENS = 2_000;
@@ -59,15 +59,6 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
   const tabs = (name) => page.locator(`.tab[data-resource-name="${name}"]`);
   const onDisk = (name) => readFileSync(path.join(workspace, name), "utf8");
 
-  /** Opens a file by its name. */
-  const choose = async (name) => {
-    await page.keyboard.press("Control+P");
-    await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: PATIENCE });
-    await page.keyboard.type(name);
-    await page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor({ timeout: PATIENCE });
-    await page.keyboard.press("Enter");
-  };
-
   /** Opens a file, and returns the milliseconds from its tab to its code. */
   const opened = async (name) => {
     await page.evaluate((name) => {
@@ -83,7 +74,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
         }
       }, 2);
     }, name);
-    await choose(name);
+    await openFile(page, name);
     const seen = await eventually(page, () => page.evaluate(() => window.seen), (seen) => seen.code !== undefined);
     // The view takes the place of the tab.
     await eventually(page, () => tabs(name).count(), (count) => count === 1);
@@ -104,7 +95,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await page.locator(".statusbar-item", { hasText: "OK" }).first().waitFor({ timeout: PATIENCE });
 
     // Without the setting, the view is offered. With it, the view takes the place of the tab at once.
-    await choose("offered.relay");
+    await openFile(page, "offered.relay");
     await page.locator(".notification-toast", { hasText: "has a large metadata section" }).first().waitFor({ timeout: PATIENCE });
     await line('"root": 1').waitFor({ timeout: PATIENCE });
     await until(line("#[metadata] folded:"), () => change(settings));

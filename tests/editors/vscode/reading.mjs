@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { PATIENCE, command, eventually } from "./workbench.mjs";
+import { PATIENCE, command, eventually, openFile } from "./workbench.mjs";
 
 const TYPE = "Tensor[(1, 128, 768), float32]";
 const STEPS = ["nn.relu", "nn.dropout", "nn.softmax", "tanh", "sigmoid"];
@@ -32,11 +32,7 @@ function printed() {
 /** Opens another file next to the open one, and closes it at the end. */
 export async function readingView({ page, workspace, shot, say }) {
   writeFileSync(path.join(workspace, "printed.relay"), printed());
-  await page.keyboard.press("Control+P");
-  await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: PATIENCE });
-  await page.keyboard.type("printed.relay");
-  await page.locator(".quick-input-list .monaco-list-row", { hasText: "printed.relay" }).first().waitFor({ timeout: PATIENCE });
-  await page.keyboard.press("Enter");
+  await openFile(page, "printed.relay");
   const line = (text) => page.locator(".editor-instance .view-line", { hasText: text }).first();
   await line("%scale").waitFor({ timeout: PATIENCE });
   await page.locator(".statusbar-item", { hasText: "OK" }).first().waitFor({ timeout: PATIENCE });

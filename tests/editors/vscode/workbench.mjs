@@ -79,16 +79,25 @@ export function hovered(page, target, wanted, options) {
   });
 }
 
-/** Finds a command in the palette, which stays open: Enter runs the command. */
-export async function findCommand(page, title) {
+/** Opens a list with `keys` and finds a row in it, which stays open: Enter runs the row. */
+async function findRow(page, keys, typed, text) {
   // Enter runs the row with the focus, which may still be one of the list before the filter.
-  const row = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: title.replace(/^.*: /, "") }).first();
+  const row = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: text }).first();
   await until(row, async () => {
     await page.keyboard.press("Escape");
-    await page.keyboard.press("F1");
+    await page.keyboard.press(keys);
     await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: 5_000 });
-    await page.keyboard.type(title);
+    await page.keyboard.type(typed);
   });
+}
+
+/** Finds a command in the palette, which stays open: Enter runs the command. */
+export const findCommand = (page, title) => findRow(page, "F1", title, title.replace(/^.*: /, ""));
+
+/** Opens a file by its name. */
+export async function openFile(page, name) {
+  await findRow(page, "Control+P", name, name);
+  await page.keyboard.press("Enter");
 }
 
 /** Runs a command from the palette. */
