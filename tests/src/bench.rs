@@ -14,7 +14,7 @@ use crate::{client::binary, corpus::here, figures::MARK};
 pub struct Tests<'a> {
     /// The program of tests.
     pub program: &'a str,
-    /// What the names of the tests contain; nothing for all.
+    /// Substrings of the names of the tests; empty for all tests.
     pub names: &'a [&'a str],
     /// Variables of the environment and their values.
     pub variables: &'a [(&'a str, &'a str)],
@@ -37,7 +37,7 @@ pub fn bench(name: &str, tests: &[Tests]) -> ExitCode {
         let mut child = command.spawn().expect("cargo runs");
         for line in BufReader::new(child.stdout.take().expect("a pipe")).lines() {
             let line = line.expect("cargo prints text");
-            // The name of a test may stand before its first line.
+            // The test harness prints the name of a test before the first line of its output.
             let figure = line.split_once(MARK).and_then(|(_, rest)| rest.split_once(" = "));
             let Some((what, figure)) = figure else { continue };
             match last.get(what) {

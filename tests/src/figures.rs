@@ -17,7 +17,7 @@ use std::{fmt::Debug, time::Duration};
 /// The limit of a wait that has no end only because of a defect.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// What begins the line of a figure.
+/// The prefix of the line of a figure.
 pub(crate) const MARK: &str = "figure: ";
 
 /// Returns whether figures are compared with their bars: `RELAY_FIGURES` is set, as the benches do.

@@ -92,7 +92,7 @@ impl Seeds {
         let list = std::fs::read_to_string(list_path()).expect("the list of seeds");
         let known: BTreeMap<String, String> =
             seeds.texts.into_iter().map(|text| (digest(&text).to_string(), text)).collect();
-        // The place of a text that is no longer there is filled by the one before it.
+        // A missing text is replaced by the one before it.
         let mut texts: Vec<String> = Vec::new();
         let mut missing = 0;
         for line in list.lines() {
