@@ -90,7 +90,8 @@ impl Levels {
 
     /// Returns the level of a code, if it has one.
     pub fn get(&self, code: Code) -> Option<Level> {
-        self.0.get(&code).copied()
+        let own = self.0.get(&code).copied();
+        own.or(code.is_on_request().then_some(Level::Allow))
     }
 
     /// Returns true if no code has a level.

@@ -34,27 +34,41 @@ impl Severity {
     }
 }
 
-/// Expands to the severity and the `--tvm` policy of a kind of code.
+/// Who sees the diagnostics of a code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Policy {
+    /// Everyone.
+    Always,
+    /// Everyone, and `--tvm` makes them errors.
+    Tvm,
+    /// Those who give the code a level.
+    OnRequest,
+}
+
+/// Expands to the severity and the policy of a kind of code.
 macro_rules! kind {
     (error) => {
-        (Severity::Error, false)
+        (Severity::Error, Policy::Always)
     };
     (warning) => {
-        (Severity::Warning, false)
+        (Severity::Warning, Policy::Always)
     };
     (info) => {
-        (Severity::Info, false)
+        (Severity::Info, Policy::Always)
     };
     (hint) => {
-        (Severity::Hint, false)
+        (Severity::Hint, Policy::Always)
     };
     (tvm) => {
-        (Severity::Hint, true)
+        (Severity::Hint, Policy::Tvm)
+    };
+    (off) => {
+        (Severity::Hint, Policy::OnRequest)
     };
 }
 
 /// Defines [`Code`] from rows `Variant = "name" (kind)` in the order of `codes.md`. The kind is a
-/// severity, or `tvm`: a hint that `--tvm` makes an error.
+/// severity, or `tvm`: a hint that `--tvm` makes an error, or `off`: a hint that is reported if the code has a level.
 macro_rules! codes {
     ($($code:ident = $name:literal ($kind:ident),)*) => {
         /// The code of a diagnostic.
@@ -72,7 +86,7 @@ macro_rules! codes {
                 match self { $(Code::$code => $name,)* }
             }
 
-            const fn kind(self) -> (Severity, bool) {
+            const fn kind(self) -> (Severity, Policy) {
                 match self { $(Code::$code => kind!($kind),)* }
             }
 
@@ -176,6 +190,7 @@ codes! {
     UnusedParameter = "unused-parameter" (hint),
     ShadowedParameter = "shadowed-parameter" (info),
     StaleTypeComment = "stale-type-comment" (warning),
+    ImpreciseTypeComment = "imprecise-type-comment" (off),
     UnusedAllow = "unused-allow" (hint),
     InvalidAllow = "invalid-allow" (warning),
     TvmAnnotation = "tvm-annotation" (tvm),
@@ -249,7 +264,12 @@ impl Code {
 
     /// Returns true if the finding concerns compatibility with TVM only; `--tvm` makes it an error.
     pub const fn is_tvm(self) -> bool {
-        self.kind().1
+        matches!(self.kind().1, Policy::Tvm)
+    }
+
+    /// Returns true if diagnostics of the code are reported only if users give it a level.
+    pub const fn is_on_request(self) -> bool {
+        matches!(self.kind().1, Policy::OnRequest)
     }
 
     /// Returns true if users may choose the level of the code, and comments may allow its diagnostics:

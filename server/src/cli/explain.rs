@@ -24,7 +24,11 @@ fn list() -> String {
     let width = Code::ALL.iter().map(|code| code.name().len()).max().unwrap_or(0);
     let mut text = String::new();
     for &code in Code::ALL {
-        let level = if code.is_tvm() { "tvm" } else { code.severity().name() };
+        let level = match code {
+            _ if code.is_tvm() => "tvm",
+            _ if code.is_on_request() => "off",
+            _ => code.severity().name(),
+        };
         text += &format!("{bold}{code:width$}{bold:#}  {level:7}  {}\n", code.title());
     }
     text
@@ -64,7 +68,11 @@ fn find(name: &str) -> Result<Code, String> {
 fn page(code: Code) -> String {
     let bold = anstyle::Style::new().bold();
     let dim = anstyle::Style::new().dimmed();
-    let level = if code.is_tvm() { "hint; an error with `--tvm`" } else { code.severity().name() };
+    let level = match code {
+        _ if code.is_tvm() => "hint; an error with `--tvm`",
+        _ if code.is_on_request() => "off",
+        _ => code.severity().name(),
+    };
     let mut text = format!("{bold}{code}{bold:#} ({level}): {}\n", code.title());
     let mut paragraph = String::new();
     let mut in_block = false;

@@ -112,9 +112,10 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     say("fused");
 
     // The pass that made a change.
-    await line(1, "exp(%1)").click();
-    await command(page, "Relay: History of Expression");
-    await page.locator(".quick-input-list .monaco-list-row", { hasText: "SimplifyExpr" }).first().waitFor({ timeout: PATIENCE });
+    await until(page.locator(".quick-input-list .monaco-list-row", { hasText: "SimplifyExpr" }).first(), async () => {
+      await line(1, "exp(%1)").click({ timeout: 5_000 });
+      await command(page, "Relay: History of Expression");
+    });
     await shot("history");
     await pick("SimplifyExpr");
     await eventually(page, () => page.locator(".tab.active", { hasText: "2 SimplifyExpr.relay" }).count(), (count) => count > 0);

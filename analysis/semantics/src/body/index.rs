@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use types::AttrValue;
 
 use super::{
@@ -216,6 +217,17 @@ impl Unit {
                 };
                 self.exprs.iter().position(calls).map(|at| ExprId(at as u32))
             }
+        }
+    }
+
+    /// Returns the values of the branches of an `if`, or of the arms of a `match`, in order.
+    pub fn branches_of(&self, expr: ExprId) -> SmallVec<[ExprId; 4]> {
+        match self.expr(expr) {
+            Expr::If { then, otherwise, .. } => smallvec![then.result, otherwise.result],
+            Expr::Match(id) => {
+                self.matches[id.index()].arms.iter().map(|arm| arm.body.result).collect()
+            }
+            _ => SmallVec::new(),
         }
     }
 

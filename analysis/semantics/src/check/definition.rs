@@ -239,11 +239,9 @@ fn follows_from_syntax_error(
         }
         DependsOn::Body(_) => is_inside(view.root().range()),
         DependsOn::Call(call) => calls_broken(view, view.unit(unit), call),
-        DependsOn::Text
-        | DependsOn::Value(_)
-        | DependsOn::Values(..)
-        | DependsOn::Operands(_)
-        | DependsOn::Matched => false,
+        DependsOn::Text | DependsOn::Value(_) | DependsOn::Operands(_) | DependsOn::Matched => {
+            false
+        }
     }
 }
 

@@ -7,9 +7,6 @@ use super::Diagnostic;
 /// Sets the severities of diagnostics to the levels of their codes, and removes those that are
 /// allowed.
 pub fn apply_levels(levels: &Levels, found: &mut Vec<Diagnostic>) {
-    if levels.is_empty() {
-        return;
-    }
     found.retain_mut(|diagnostic| match levels.get(diagnostic.code) {
         None => true,
         Some(Level::Allow) => false,

@@ -132,7 +132,8 @@ impl Inference {
 }
 
 impl Infer<'_> {
-    fn assumes(&self) -> bool {
+    /// Returns true if inference may go on with assumed types.
+    pub(super) fn assumes(&self) -> bool {
         !(self.whole && self.bodies.len() > 1 || self.exhausted)
     }
 
@@ -480,7 +481,6 @@ impl Spread {
         match finding.depends_on {
             DependsOn::Text => false,
             DependsOn::Value(expr) | DependsOn::Body(expr) => self.is(expr),
-            DependsOn::Values(one, other) => self.is(one) || self.is(other),
             DependsOn::Operands(expr) | DependsOn::Call(expr) => self.reads(unit, expr),
             // The number of arguments of an operator does not depend on types.
             DependsOn::ArgumentCount(call) => match unit.expr(call) {

@@ -8,7 +8,7 @@ use types::{
 
 use super::{
     DependsOn, Finding, FindingKind, FindingSubject, Global, Infer, Instance, MetaEntry, Mismatch,
-    Remark, UnitRef, UnresolvedName,
+    Remark, UnitRef, UnresolvedName, branches::Clash,
 };
 use crate::{body::*, metadata::Metadata, relations};
 
@@ -90,19 +90,24 @@ impl Infer<'_> {
         found: NodeId,
         what: Mismatch,
     ) -> bool {
+        match self.unify(expected, found) {
+            Ok(()) => true,
+            Err(Clash { expected, found, conflict }) => {
+                self.find(Finding::mismatch(what, found, expected, conflict));
+                false
+            }
+        }
+    }
+
+    /// Unifies `found` with `expected`.
+    pub(super) fn unify(&mut self, expected: NodeId, found: NodeId) -> Result<(), Clash> {
         let before = (self.solver.table.resolve(expected), self.solver.table.resolve(found));
         // The size that a type declares for a `?` has to be checked where that is known.
         if before.1.flags().has(Flags::ANY) && !before.0.flags().has(Flags::ANY) {
             self.solver.promise(found, &before.0);
         }
-        match self.solver.table.unify(expected, found) {
-            Ok(()) => true,
-            Err(conflict) => {
-                let (expected, found) = before;
-                self.find(Finding::mismatch(what, found, expected, conflict));
-                false
-            }
-        }
+        let unified = self.solver.table.unify(expected, found);
+        unified.map_err(|conflict| Clash { expected: before.0, found: before.1, conflict })
     }
 
     /// Returns the node of an expression, whose operands have nodes already.
@@ -144,19 +149,10 @@ impl Infer<'_> {
             }
             Expr::Proj { tuple, index } => self.projection(at, id, *tuple, *index),
             Expr::Call(call) => self.call(at, id, *call),
-            Expr::If { then, otherwise, .. } => {
-                self.note_effect(id);
-                let (then, otherwise) = (then.result, otherwise.result);
-                let (a, b) = (self.value(at, then), self.value(at, otherwise));
-                self.unify_or_report(a, b, Mismatch::Branches { then, otherwise });
-                self.solver.table.find(a)
-            }
+            Expr::If { .. } => self.branches(at, id),
             Expr::Condition(cond) => self.condition(at, *cond),
             Expr::EnterMatch(id) => self.enter_match(at, *id),
-            Expr::Match(number) => {
-                self.note_effect(id);
-                self.finish_match(at, id, *number)
-            }
+            Expr::Match(number) => self.finish_match(at, id, *number),
             Expr::EnterFn(function) => self.enter_function(at, *function),
             Expr::Fn(function) => self.function(at, id, *function),
             Expr::RefNew(value) => {

@@ -44,8 +44,6 @@ pub enum DependsOn {
     Text,
     /// The type of an expression.
     Value(ExprId),
-    /// The types of two expressions.
-    Values(ExprId, ExprId),
     /// The types of the operands of an expression; for a variable, its own type.
     Operands(ExprId),
     /// The types of the callee and the arguments of a call.
@@ -237,19 +235,16 @@ pub enum Mismatch {
         /// The index of the argument.
         index: usize,
     },
-    /// The two branches of an `if`.
-    Branches {
-        /// The tail of the `then` branch.
-        then: ExprId,
-        /// The tail of the `else` branch.
-        otherwise: ExprId,
-    },
-    /// An arm of a `match` and the arms before it.
-    Arm {
-        /// The `match`.
+    /// A branch of an `if`, or an arm of a `match`, and another one, whose type is expected.
+    Branch {
+        /// The `if` or `match`.
         expr: ExprId,
-        /// The index of the arm.
-        arm: usize,
+        /// The index of the branch.
+        branch: usize,
+        /// The index of the other one.
+        other: usize,
+        /// True if the expected type is the declared one.
+        is_declared: bool,
     },
     /// The annotation of a pattern variable and the matched value.
     Pattern {
@@ -288,8 +283,7 @@ impl Mismatch {
             Mismatch::Result { value, .. } => FindingSubject::Value(value),
             Mismatch::Argument { call, .. } => FindingSubject::Call(call),
             Mismatch::Annotation { .. }
-            | Mismatch::Branches { .. }
-            | Mismatch::Arm { .. }
+            | Mismatch::Branch { .. }
             | Mismatch::Pattern { .. }
             | Mismatch::Reference { .. }
             | Mismatch::Write { .. } => FindingSubject::Statement,
@@ -304,8 +298,7 @@ impl Mismatch {
             Mismatch::Reference { reference } => DependsOn::Value(reference),
             Mismatch::Result { value, .. } => DependsOn::Body(value),
             Mismatch::Argument { call, .. } => DependsOn::Call(call),
-            Mismatch::Branches { then, otherwise } => DependsOn::Values(then, otherwise),
-            Mismatch::Arm { expr, .. } => DependsOn::Operands(expr),
+            Mismatch::Branch { expr, .. } => DependsOn::Operands(expr),
             Mismatch::Pattern { .. } => DependsOn::Matched,
         }
     }

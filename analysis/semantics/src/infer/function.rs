@@ -267,21 +267,16 @@ impl Infer<'_> {
             }
         };
         let data = &unit.fns[function.index()];
-        let node = if data.type_params.is_empty() {
-            self.solver.table.fresh()
-        } else {
-            self.enter_type_params(at, data);
-            let params: SmallVec<[NodeId; 4]> =
-                data.params.iter().map(|&binder| self.annotated(at, binder)).collect();
-            let ret = match &data.ret {
-                Some(ty) => self.import_written(ty),
-                None => self.solver.table.fresh(),
-            };
-            let own = self.own_params(data);
-            let node = self.declared_node((at, Some(function)), &own, &params, ret);
-            self.batch.declared.insert((at, function), Declared { params, ret });
-            node
+        self.enter_type_params(at, data);
+        let params: SmallVec<[NodeId; 4]> =
+            data.params.iter().map(|&binder| self.annotated(at, binder)).collect();
+        let ret = match &data.ret {
+            Some(ty) => self.import_written(ty),
+            None => self.solver.table.fresh(),
         };
+        let own = self.own_params(data);
+        let node = self.declared_node((at, Some(function)), &own, &params, ret);
+        self.batch.declared.insert((at, function), Declared { params, ret });
         self.set_binder(binder, node);
         node
     }

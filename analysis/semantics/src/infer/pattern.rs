@@ -176,11 +176,7 @@ impl Infer<'_> {
     /// Returns the type of a `match`, which all arms must have.
     pub(super) fn finish_match(&mut self, at: UnitRef, id: ExprId, number: MatchId) -> NodeId {
         let data = &self.unit(at).matches[number.index()];
-        let result = self.solver.table.fresh();
-        for (i, arm) in data.arms.iter().enumerate() {
-            let node = self.value(at, arm.body.result);
-            self.unify_or_report(result, node, Mismatch::Arm { expr: id, arm: i });
-        }
+        let result = self.branches(at, id);
         // An ill-typed pattern makes the exhaustiveness of the arms meaningless.
         if self.current().findings.iter().any(|finding| finding.is_in_pattern_of(data)) {
             return result;

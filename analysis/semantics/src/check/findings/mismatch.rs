@@ -1,5 +1,6 @@
 //! Diagnostics for type mismatches.
 
+use syntax::TextRange;
 use types::{Conflict, ConflictKind, Type, describe};
 
 use super::{Report, Site, relation::first_field};
@@ -13,7 +14,6 @@ use crate::{
     },
     diagnostic::{Code, DefDiagnostic, InDef, Role},
     infer::Mismatch,
-    queries,
 };
 
 /// Reports two types that must be equal and are not; `None` if one of them is not defined, which is reported at
@@ -56,12 +56,13 @@ fn evidence(site: &Site<'_, '_, '_>, what: Mismatch, conflict: &Conflict) -> Opt
             }
             value
         }
-        Mismatch::Branches { then, otherwise } => {
-            let given = view.unit(unit).given_by(then);
-            evidence.suspect = given.and_then(|expr| cause::bound_to(view, unit, expr));
-            evidence.operands.push(expr_ref(then));
-            cause::depends_on(cause, view, expr_ref(then), conflict.axis());
-            otherwise
+        Mismatch::Branch { expr, branch, other, .. } => {
+            evidence.suspect = cause::bound_to(view, unit, expr);
+            let branches = view.unit(unit).branches_of(expr);
+            let other = expr_ref(*branches.get(other)?);
+            evidence.operands.push(other);
+            cause::depends_on(cause, view, other, conflict.axis());
+            *branches.get(branch)?
         }
         Mismatch::Pattern { binder } => {
             let binding = LocalRef { unit, binder };
@@ -86,7 +87,7 @@ fn evidence(site: &Site<'_, '_, '_>, what: Mismatch, conflict: &Conflict) -> Opt
             *data.args.get(index)?
         }
         Mismatch::Write { value } => value,
-        Mismatch::Arm { .. } | Mismatch::Reference { .. } => return None,
+        Mismatch::Reference { .. } => return None,
     };
     evidence.operands.push(expr_ref(value));
     let part = flow::along(view, expr_ref(value), &conflict.path);
@@ -168,33 +169,8 @@ fn diagnostic(
         Mismatch::Argument { call, index } => {
             return argument(site, call, index, found, expected, conflict);
         }
-        Mismatch::Branches { then, otherwise } => {
-            let diagnostic = DefDiagnostic::new(
-                code,
-                view.range(expr_ref(otherwise)),
-                format!(
-                    "the branches of this `if` have different types: `{expected}` and `{found}`{tail}"
-                ),
-            )
-            .related(view.range(expr_ref(then)), format!("this branch is `{expected}`"));
-            with_origins(view, diagnostic, expr_ref(otherwise), conflict)
-        }
-        Mismatch::Arm { expr, arm } => {
-            let Expr::Match(id) = view.unit(unit).expr(expr) else { return None };
-            let arms = &view.unit(unit).matches[id.index()].arms;
-            let this = expr_ref(arms[arm].body.result);
-            let diagnostic = DefDiagnostic::new(
-                code,
-                view.range(this),
-                format!(
-                    "this arm has type `{found}`, but the arms before it have type `{expected}`{tail}"
-                ),
-            )
-            .related(
-                view.range(expr_ref(arms[0].body.result)),
-                format!("this arm has type `{expected}`"),
-            );
-            with_origins(view, diagnostic, this, conflict)
+        Mismatch::Branch { expr, branch, other, is_declared } => {
+            return branches(site, expr, (branch, other), is_declared, found, expected, conflict);
         }
         Mismatch::Pattern { binder } => {
             let data = view.unit(unit).binder(binder);
@@ -221,6 +197,57 @@ fn diagnostic(
     })
 }
 
+/// Returns the diagnostic of a branch of an `if` or an arm of a `match` that has another type than another one. The
+/// type that is declared for the value says which of them is wrong.
+fn branches(
+    site: &Site<'_, '_, '_>,
+    expr: ExprId,
+    (branch, other): (usize, usize),
+    is_declared: bool,
+    found: &Type,
+    expected: &Type,
+    conflict: &Conflict,
+) -> Option<DefDiagnostic> {
+    let (view, unit) = (site.view, site.unit);
+    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
+    let is_if = matches!(view.unit(unit).expr(expr), Expr::If { .. });
+    let (whole, part) = if is_if { ("if", "branch") } else { ("match", "arm") };
+    let tail = differ(conflict);
+    let parts = if is_if { "branches" } else { "arms" };
+    let types = match is_declared {
+        true => format!("`{found}`, but `{expected}` is declared"),
+        false => format!("`{expected}` and `{found}`"),
+    };
+    let message = format!("the {parts} of this `{whole}` have different types: {types}{tail}");
+    let results = view.unit(unit).branches_of(expr);
+    let this = expr_ref(*results.get(branch)?);
+    let mut diagnostic = DefDiagnostic::new(conflict.code(), view.range(this), message).related(
+        view.range(expr_ref(*results.get(other)?)),
+        format!("this {part} is `{expected}`"),
+    );
+    let types = view.unit_types(unit);
+    for (index, &result) in results.iter().enumerate() {
+        if index != branch && index != other && types.expr(result) == found {
+            let message = format!("this {part} is `{found}`, too");
+            diagnostic = diagnostic.related(view.range(expr_ref(result)), message);
+        }
+    }
+    if is_declared && let Some(at) = declared_type(view, expr_ref(expr)) {
+        diagnostic = diagnostic.relate(Role::Alternative, at, "declared here");
+    }
+    Some(with_origins(view, diagnostic, this, conflict))
+}
+
+/// Returns the place of the type that is declared for the value of an expression, as that of a variable or the result
+/// of the definition.
+fn declared_type(view: &Checked<'_, '_>, expr_ref: ExprRef) -> Option<TextRange> {
+    let node = match cause::declared_for(view, expr_ref.unit, expr_ref.expr) {
+        Some(binding) => view.annotation_node(binding),
+        None => view.result_type_node().filter(|_| view.unit(expr_ref.unit).fns.is_empty()),
+    };
+    Some(node?.range() + view.start())
+}
+
 fn argument(
     site: &Site<'_, '_, '_>,
     call: ExprId,
@@ -242,27 +269,13 @@ fn argument(
             index + 1
         ),
     );
-    if let Some(at) = parameter(view, unit, call, index) {
+    if let Callee::Expr(callee) = view.unit(unit).call(*id).callee
+        && let Some(at) = cause::parameter(view, ExprRef { unit, expr: callee }, index)
+    {
         diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
     }
     diagnostic = or_first_field(view, diagnostic, arg, found, expected);
     Some(with_origins(view, diagnostic, arg, conflict))
-}
-
-/// Returns the place of a parameter of the called global, if it is defined in this file.
-fn parameter(view: &Checked<'_, '_>, unit: UnitId, call: ExprId, index: usize) -> Option<InDef> {
-    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
-    let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
-    let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
-    let (def, from_prelude) = queries::global(view.db, view.module, name)?;
-    if from_prelude {
-        return None;
-    }
-    let body = queries::body(view.db, def);
-    let binder = *body.header()?.params.get(index)?;
-    let range =
-        queries::source_map(view.db, def).range(UnitId::HEADER, body.units[0].binder(binder).range);
-    Some(view.place_in(def, range))
 }
 
 /// The most calls through which a tuple is followed to the expression that makes it.

@@ -1,7 +1,8 @@
 //! A variable that is not bound.
 
 use operators::similar;
-use syntax::{T, TextRange};
+use syntax::{SyntaxKind, T, TextRange};
+use types::{DataType, Relation, State, Table, Type, probe};
 
 use crate::{
     body::*,
@@ -44,7 +45,7 @@ pub(in crate::check) fn report(
     }
     // `%a/` is a name that includes the slash.
     let trimmed = name.trim_end_matches('/');
-    if trimmed != name && visible(view, number).any(|known| known == trimmed) {
+    if trimmed != name && visible(view, number, range).any(|known| known.name == trimmed) {
         diagnostic =
             diagnostic.help(format!("`/` is part of the name; put a space after `{trimmed}`"));
         // A division needs a right operand.
@@ -58,14 +59,15 @@ pub(in crate::check) fn report(
     }
     let bare = &name[1..];
     // Other letters for the same name: `%X` for `%x`.
-    let other_case = visible(view, number).find(|known| known.eq_ignore_ascii_case(name));
-    if let Some(near) = other_case {
+    let other_case =
+        visible(view, number, range).find(|known| known.name.eq_ignore_ascii_case(name));
+    if let Some(Candidate { name: near, .. }) = other_case {
         return diagnostic
             .help(format!("did you mean `{near}`?"))
             .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
     }
     if let Some((receiver, member)) = bare.split_once('.')
-        && visible(view, number).any(|known| known[1..] == *receiver)
+        && visible(view, number, range).any(|known| known.name[1..] == *receiver)
     {
         return member_of(view, diagnostic, range, receiver, member);
     }
@@ -82,12 +84,120 @@ pub(in crate::check) fn report(
             .help(format!("`@{bare}` is a global"))
             .fix(format!("Change to `@{bare}`"), [(range, format!("@{bare}"))]);
     }
-    if let Some(near) = similar::nearest(name, visible(view, number)) {
-        return diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
+    if let Some(missing) = missing_statement(view, number, name) {
+        return diagnostic.help(missing);
+    }
+    let mut candidates: Vec<Candidate<'_>> = visible(view, number, range).collect();
+    for _ in 0..MAX_CANDIDATES {
+        let names = candidates.iter().map(|candidate| candidate.name);
+        let Some(near) = similar::nearest(name, names).map(str::to_owned) else { break };
+        // The last one of a name hides those before.
+        let binding = candidates.iter().rev().find(|candidate| candidate.name == near);
+        if binding.is_some_and(|candidate| fits(view, number, free, candidate.binding)) {
+            return diagnostic
+                .help(format!("did you mean `{near}`?"))
+                .fix(format!("Change to `{near}`"), [(range, near)]);
+        }
+        candidates.retain(|candidate| candidate.name != near);
     }
     diagnostic
+}
+
+/// The maximum number of similar names whose types are tried at the uses of an unknown one.
+const MAX_CANDIDATES: usize = 4;
+
+/// A variable that is in scope at the use of an unknown one.
+struct Candidate<'v> {
+    name: &'v str,
+    binding: LocalRef,
+}
+
+/// Returns the help for the name of a graph variable in a gap of the numbers that TVM gives to the statements of a
+/// definition: the statement was lost when the text was copied.
+fn missing_statement(view: &View<'_>, number: UnitId, name: &str) -> Option<String> {
+    let value = |name: &str| name.strip_prefix('%')?.parse::<u64>().ok();
+    let missing = value(name)?;
+    let outer = view.body.units().filter(|(_, unit)| unit.kind == UnitKind::Graph);
+    let outer = outer.filter_map(|(_, unit)| Some(unit.binder(unit.binds?)));
+    let inner = view.unit(number).binders.iter().filter(|binder| binder.kind == BinderKind::Graph);
+    let (mut before, mut after) = (None, None);
+    for given in outer.chain(inner).filter_map(|binder| value(&binder.name)) {
+        match given < missing {
+            true => before = before.max(Some(given)),
+            false => after = Some(after.map_or(given, |least: u64| least.min(given))),
+        }
+    }
+    let after = after?;
+    Some(match before {
+        Some(before) => format!(
+            "the statement that defines `{name}` is missing: the numbers go from `%{before}` to `%{after}`"
+        ),
+        None => format!(
+            "the statement that defines `{name}` is missing: the numbers begin at `%{after}`"
+        ),
+    })
+}
+
+/// Returns true unless a use of a free name would be wrong with the type of `binding`.
+fn fits(view: &View<'_>, number: UnitId, free: FreeId, binding: LocalRef) -> bool {
+    let ty = view.binding_type(binding);
+    if !ty.is_closed() || ty.has_error() {
+        return true;
+    }
+    let unit = view.unit(number);
+    let uses = unit.uses_of_free(free);
+    // Each part of the unit is visited once.
+    unit.exprs.iter().all(|expr| match expr {
+        Expr::Proj { tuple, index } if uses.contains(tuple) => {
+            matches!(ty, Type::Tuple(fields) if (*index as usize) < fields.len())
+        }
+        Expr::If { cond, .. } if uses.contains(cond) => *ty == Type::scalar(DataType::BOOL),
+        Expr::Call(call) => {
+            let call = unit.call(*call);
+            match &call.callee {
+                Callee::Expr(callee) if uses.contains(callee) => ty.is_function(),
+                Callee::Expr(callee) if call.args.iter().any(|arg| uses.contains(arg)) => {
+                    let Type::Func(function) = view.unit_types(number).expr(*callee) else {
+                        return true;
+                    };
+                    let params = function.params().iter().zip(&call.args);
+                    let mut params = params.filter(|(_, arg)| uses.contains(arg));
+                    params.all(|(param, _)| can_be(ty, param))
+                }
+                Callee::Operator(operator) if call.args.iter().any(|arg| uses.contains(arg)) => {
+                    let Some((name, solve)) = operator.rule else { return true };
+                    let attrs = call.attrs.clone();
+                    let relation = Relation { name, operator: operator.name, solve, attrs };
+                    let types = view.unit_types(number);
+                    let args = call.args.iter().map(|arg| match uses.contains(arg) {
+                        true => ty.clone(),
+                        false => types.expr(*arg).clone(),
+                    });
+                    let args: Vec<Type> = args.collect();
+                    let is_known = args.iter().all(|ty| ty.is_closed() && !ty.has_error());
+                    let is_whole = args.len() == operator.args.len();
+                    !is_whole || !is_known || !is_refused(&relation, operator.args, &args)
+                }
+                _ => true,
+            }
+        }
+        _ => true,
+    })
+}
+
+/// Returns true if a relation does not hold for these arguments.
+fn is_refused(relation: &Relation, names: &'static [&'static str], args: &[Type]) -> bool {
+    matches!(probe(relation, names, args).0, State::Failed(_))
+}
+
+/// Returns true unless a value of type `ty` cannot have the type `expected`.
+fn can_be(ty: &Type, expected: &Type) -> bool {
+    if !expected.is_closed() || expected.has_error() {
+        return true;
+    }
+    let mut table = Table::default();
+    let (expected, found) = (table.import(expected), table.import(ty));
+    table.unify(expected, found).is_ok()
 }
 
 /// Adds the fix for `%x.shape` and `%x.sum(…)`, which are calls.
@@ -123,18 +233,41 @@ fn member_of(
     diagnostic.fix(title, [(whole, format!("{name}(%{receiver}{rest}"))])
 }
 
-/// Returns the names of the variables bound before a unit and inside it. A name that is bound again
-/// occurs again.
-fn visible<'v>(view: &'v View<'_>, number: UnitId) -> impl Iterator<Item = &'v str> {
-    let (header, statements) = match &view.body.units[..number.index()] {
-        [header, statements @ ..] => (Some(header), statements),
-        [] => (None, &[][..]),
+/// Returns the variables in scope at a use in a unit, in order. A name that is bound again occurs again.
+fn visible<'v>(
+    view: &'v View<'_>,
+    number: UnitId,
+    used: TextRange,
+) -> impl Iterator<Item = Candidate<'v>> {
+    let candidate = move |unit: UnitId, binder: BinderId| {
+        let binding = LocalRef { unit, binder };
+        Candidate { name: view.binder(binding).name.as_str(), binding }
     };
-    let params = header.into_iter().flat_map(|unit| {
-        let params = unit.header().into_iter().flat_map(|header| &header.params);
-        params.map(|&binder| unit.binder(binder))
+    let before = view.body.units().take_while(move |(unit, _)| *unit < number);
+    let before = before.flat_map(move |(id, unit)| {
+        let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
+        params.iter().copied().chain(unit.binds).map(move |binder| candidate(id, binder))
     });
-    let before = statements.iter().filter_map(|unit| Some(unit.binder(unit.binds?)));
-    let names = params.chain(before).chain(&view.unit(number).binders);
-    names.map(|binder| binder.name.as_str())
+    let own = view.unit(number);
+    let inner = (0..own.binders.len() as u32).map(BinderId);
+    let inner = inner.filter(move |&binder| {
+        let range = view.place(number, own.binder(binder).range);
+        own.binds != Some(binder) && range.end() <= used.start() && is_around(view, range, used)
+    });
+    before.chain(inner.map(move |binder| candidate(number, binder)))
+}
+
+/// Returns true if the variable that is bound at `binder` is in scope at `used`, after it.
+fn is_around(view: &View<'_>, binder: TextRange, used: TextRange) -> bool {
+    let path = view.root().path_to(binder);
+    let mut around = path.iter().rev();
+    let scope = around.find_map(|node| match node.kind() {
+        // A variable is not in scope in its own value.
+        SyntaxKind::LET_STMT | SyntaxKind::GRAPH_STMT => {
+            node.range().contains_range(used).then_some(None)
+        }
+        SyntaxKind::FN_EXPR | SyntaxKind::ARM | SyntaxKind::BLOCK => Some(Some(node.range())),
+        _ => None,
+    });
+    scope.flatten().is_some_and(|scope| scope.contains_range(used))
 }
