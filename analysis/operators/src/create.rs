@@ -7,6 +7,7 @@ use crate::prelude::*;
 pub(crate) static OPERATORS: &[Operator] = &[
     op("arange", &["start", "end", "step"])
         .controls(&["start", "end", "step"])
+        .domains(&[("step", Domain::NonZero)])
         .since(6)
         .attrs(&ARANGE)
         .rule("Arange", arange)
@@ -23,13 +24,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "arange(%start, %stop, %step, start=meta[relay.Constant][0], \
                       stop=meta[relay.Constant][1], step=meta[relay.Constant][2], dtype=\"int32\")",
         }),
-    op("full", &["fill_value"]).attrs(&INIT_OP).rule("Full", full).cost(Cost::Free).doc(Doc {
+    op("full", &["fill_value"]).fill(Fill::Argument(0)).attrs(&INIT_OP).rule("Full", full).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of a given shape, filled with one value.",
         args: &["a scalar"],
         shape: "`shape`, with the data type `dtype`, or that of `fill_value` if it is not given",
         example: "full(1f, shape=[2, 3], dtype=\"float32\")",
     }),
-    op("full_like", &["data", "fill_value"]).rule("FullLike", full_like).cost(Cost::Free).doc(
+    op("full_like", &["data", "fill_value"]).fill(Fill::Argument(1)).rule("FullLike", full_like).cost(Cost::Free).doc(
         Doc {
             summary: "Creates a tensor of the type of another one, filled with one value.",
             args: &["a tensor of the target type, whose elements are not used", "a scalar"],
@@ -79,7 +80,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     after the last one if it is -1",
             example: "one_hot(%i, 1f, 0f, depth=10, axis=-1, dtype=\"float32\")",
         }),
-    op("ones", &[]).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
+    op("ones", &[]).fill(Fill::Number(1.0)).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of ones.",
         args: &[],
         shape: "`shape`, with the data type `dtype`",
@@ -98,7 +99,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "trilu(%x, %k)",
         }),
-    op("zeros", &[]).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
+    op("zeros", &[]).fill(Fill::Number(0.0)).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of zeros.",
         args: &[],
         shape: "`shape`, with the data type `dtype`",

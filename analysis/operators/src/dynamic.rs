@@ -39,7 +39,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.expand_dims(%x, %axis, num_newaxis=1, \
                       attrs_type_key=\"relay.attrs.DynExpandDimsAttrs\")",
         }),
-    op("dyn.full", &["fill_value", "shape"]).controls(&["shape"]).since(7)
+    op("dyn.full", &["fill_value", "shape"]).fill(Fill::Argument(0)).controls(&["shape"]).since(7)
         .attrs(&INIT_OP)
         .rule("DynamicFull", full)
         .cost(Cost::Free)
@@ -109,7 +109,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`, with `?` for the depth, the height and the width",
             example: "dyn.nn.upsampling3d(%x, %d, %h, %w, scale_d=0f, scale_h=0f, scale_w=0f)",
         }),
-    op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"]).controls(&["indices", "depth"]).since(7)
+    op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"]).domains(&[("depth", Domain::Closed(1.0, f64::INFINITY))]).controls(&["indices", "depth"]).since(7)
         .attrs(&ONE_HOT)
         .rule("DynOneHot", one_hot)
         .cost(Cost::Free)
@@ -125,7 +125,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `indices` with `?` added at `axis`",
             example: "dyn.one_hot(%indices, %on, %off, %depth, axis=-1, dtype=\"float32\")",
         }),
-    op("dyn.ones", &["shape"]).since(7).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
+    op("dyn.ones", &["shape"]).fill(Fill::Number(1.0)).since(7).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
         Doc {
             summary: "Creates a tensor of ones.",
             args: &["`(rank,)`, integers: the shape of the result"],
@@ -175,7 +175,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`?` on each axis, `n` of them fewer than `data` has",
             example: "dyn.squeeze(%x, %axes)",
         }),
-    op("dyn.strided_slice", &["data", "begin", "end", "strides"]).controls(&["begin", "end", "strides"])
+    op("dyn.strided_slice", &["data", "begin", "end", "strides"]).fill(Fill::Argument(0)).domains(&[("strides", Domain::NonZero)]).controls(&["begin", "end", "strides"])
         .since(7)
         .forms(&[form(Releases::between(7, 7), 4)
             .defaults(&[("axes", AttrDefault::None)])])
@@ -194,7 +194,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.strided_slice(%x, %begin, %end, %strides, begin=None, end=None, \
                       strides=None, axes=None)",
         }),
-    op("dyn.tile", &["data", "reps"]).controls(&["reps"]).since(7).attrs(&TILE).rule("DynamicTile", tile).cost(Cost::Free).doc(
+    op("dyn.tile", &["data", "reps"]).fill(Fill::Argument(0)).controls(&["reps"]).since(7).attrs(&TILE).rule("DynamicTile", tile).cost(Cost::Free).doc(
         Doc {
             summary: "Repeats a tensor along each axis.",
             args: &["any tensor", "`(n,)`, integers: how often for each axis, the last ones"],
@@ -211,7 +211,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "dyn.topk(%x, %k, k=None, axis=-1, dtype=\"int64\")",
         },
     ),
-    op("dyn.zeros", &["shape"]).since(7).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
+    op("dyn.zeros", &["shape"]).fill(Fill::Number(0.0)).since(7).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
         Doc {
             summary: "Creates a tensor of zeros.",
             args: &["`(rank,)`, integers: the shape of the result"],

@@ -72,6 +72,11 @@ macro_rules! compare {
     };
 }
 
+const DIVISOR: &[(&str, Domain)] = &[("rhs", Domain::NonZero)];
+const SHIFT: &[(&str, Domain)] = &[("rhs", Domain::Shift)];
+const POSITIVE: &[(&str, Domain)] = &[("data", Domain::Open(0.0, f64::INFINITY))];
+const COSINE: &[(&str, Domain)] = &[("data", Domain::Closed(-1.0, 1.0))];
+
 const PAIR: &[&str] = &["lhs", "rhs"];
 const PAIR_SHAPES: &[&str] = &[
     "any shape",
@@ -81,13 +86,13 @@ const PAIR_SHAPES: &[&str] = &[
 
 pub(crate) static OPERATORS: &[Operator] = &[
     unary!("abs", "The absolute value of each element."),
-    floating!("acos", "The inverse cosine of each element.").since(7),
-    floating!("acosh", "The inverse hyperbolic cosine of each element.").since(7),
+    floating!("acos", "The inverse cosine of each element.").domains(COSINE).since(7),
+    floating!("acosh", "The inverse hyperbolic cosine of each element.").domains(&[("data", Domain::Closed(1.0, f64::INFINITY))]).since(7),
     binary!("add", "Elementwise `lhs + rhs`."),
-    floating!("asin", "The inverse sine of each element.").since(7),
+    floating!("asin", "The inverse sine of each element.").domains(COSINE).since(7),
     floating!("asinh", "The inverse hyperbolic sine of each element.").since(7),
     floating!("atan", "The inverse tangent of each element.").since(6),
-    floating!("atanh", "The inverse hyperbolic tangent of each element.").since(7),
+    floating!("atanh", "The inverse hyperbolic tangent of each element.").domains(&[("data", Domain::Open(-1.0, 1.0))]).since(7),
     bits!("bitwise_and", "The bits that are set in both integers.").since(7),
     unary!("bitwise_not", "The bits of each integer, inverted.").since(7).rule("Identity", inverted_bits),
     bits!("bitwise_or", "The bits that are set in one of two integers or in both.").since(7),
@@ -108,7 +113,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "cast_like(%x, %y)",
         }),
     unary!("ceil", "Each element rounded up to an integer."),
-    op("clip", &["data"]).in_category(Category::Activation).attrs(&CLIP).rule("Identity", same_tensor).cost(Cost::Elementwise).doc(
+    op("clip", &["data"]).in_category(Category::Activation).attrs(&CLIP).rule("Identity", clip).cost(Cost::Elementwise).doc(
         Doc {
             summary: "Clips each element to the range from `a_min` to `a_max`.",
             args: &["any shape"],
@@ -124,7 +129,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     }),
     floating!("cos", "The cosine of each element.").since(6),
     floating!("cosh", "The hyperbolic cosine of each element.").since(7),
-    binary!("divide", "Elementwise `lhs / rhs`."),
+    binary!("divide", "Elementwise `lhs / rhs`.").domains(DIVISOR),
     compare!("equal", "Elementwise `lhs == rhs`."),
     floating!("erf", "The error function of each element.").in_category(Category::Activation).since(6),
     floating!("exp", "The exponential of each element, `e^x`."),
@@ -162,8 +167,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         example: "fixed_point_multiply_per_axis(%x, %m, %l, %r, is_lshift_required=True, axes=[1])",
     }),
     unary!("floor", "Each element rounded down to an integer."),
-    binary!("floor_divide", "The elementwise quotient, rounded down.").since(6),
-    binary!("floor_mod", "The remainder of the quotient rounded down, with the sign of `rhs`.").since(6),
+    binary!("floor_divide", "The elementwise quotient, rounded down.").domains(DIVISOR).since(6),
+    binary!("floor_mod", "The remainder of the quotient rounded down, with the sign of `rhs`.").domains(DIVISOR).since(6),
     compare!("greater", "Elementwise `lhs > rhs`."),
     compare!("greater_equal", "Elementwise `lhs >= rhs`."),
     op("hardswish", &[]).in_category(Category::Activation).since(9)
@@ -186,50 +191,50 @@ pub(crate) static OPERATORS: &[Operator] = &[
     predicate!("isfinite", "Tests each element for being finite: neither infinite nor NaN.").since(7),
     predicate!("isinf", "Tests each element for infinity.").since(7),
     predicate!("isnan", "Tests each element for NaN.").since(7),
-    bits!("left_shift", "The bits of `lhs` shifted left by `rhs` positions."),
+    bits!("left_shift", "The bits of `lhs` shifted left by `rhs` positions.").domains(SHIFT),
     compare!("less", "Elementwise `lhs < rhs`."),
     compare!("less_equal", "Elementwise `lhs <= rhs`."),
-    floating!("log", "The natural logarithm of each element."),
-    floating!("log10", "The logarithm of each element to the base 10.").since(7),
-    floating!("log2", "The logarithm of each element to the base 2.").since(7),
+    floating!("log", "The natural logarithm of each element.").domains(POSITIVE),
+    floating!("log10", "The logarithm of each element to the base 10.").domains(POSITIVE).since(7),
+    floating!("log2", "The logarithm of each element to the base 2.").domains(POSITIVE).since(7),
     binary!("logical_and", "Elementwise logical and.").since(6),
     unary!("logical_not", "Elementwise logical negation.").since(6),
     binary!("logical_or", "Elementwise logical or.").since(6),
     binary!("logical_xor", "Elementwise exclusive or.").since(7),
     binary!("maximum", "The larger of two elements."),
     binary!("minimum", "The smaller of two elements."),
-    binary!("mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`."),
+    binary!("mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`.").domains(DIVISOR),
     binary!("multiply", "Elementwise `lhs · rhs`."),
-    unary!("negative", "The negation of each element."),
+    unary!("negative", "The negation of each element.").fill(Fill::Negation(0)),
     compare!("not_equal", "Elementwise `lhs != rhs`."),
-    op("ones_like", &["data"]).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
+    op("ones_like", &["data"]).fill(Fill::Number(1.0)).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of ones with the type of `data`.",
         args: &["a tensor, of which only the type is used"],
         shape: "the type of `data`",
         example: "ones_like(%x)",
     }),
-    binary!("power", "Elementwise `lhs` to the power of `rhs`."),
+    binary!("power", "Elementwise `lhs` to the power of `rhs`.").domains(&[("rhs", Domain::Exponent)]),
     op("reinterpret", &["data"]).since(6).attrs(&CAST).rule("Reinterpret", cast).cost(Cost::Free).doc(Doc {
         summary: "Reinterprets the bits of each element as another data type of the same width.",
         args: &["any shape"],
         shape: "the shape of `data`, with the data type `dtype`",
         example: "reinterpret(%x, dtype=\"int32\")",
     }),
-    bits!("right_shift", "The bits of `lhs` shifted right by `rhs` positions."),
+    bits!("right_shift", "The bits of `lhs` shifted right by `rhs` positions.").domains(SHIFT),
     unary!("round", "Each element rounded to the nearest integer, halves away from zero."),
-    floating!("rsqrt", "One over the square root of each element.").since(6),
+    floating!("rsqrt", "One over the square root of each element.").domains(POSITIVE).since(6),
     floating!("sigmoid", "`1 / (1 + e^-x)` of each element.").in_category(Category::Activation),
     unary!("sign", "The sign of each element: -1, 0 or 1.").since(6),
     floating!("sin", "The sine of each element.").since(6),
     floating!("sinh", "The hyperbolic sine of each element.").since(7),
-    floating!("sqrt", "The square root of each element."),
+    floating!("sqrt", "The square root of each element.").domains(&[("data", Domain::Closed(0.0, f64::INFINITY))]),
     binary!("subtract", "Elementwise `lhs − rhs`."),
     floating!("tan", "The tangent of each element.").since(7),
     floating!("tanh", "The hyperbolic tangent of each element.").in_category(Category::Activation),
     unary!("trunc", "Each element rounded toward zero to an integer."),
-    binary!("trunc_divide", "The elementwise quotient, rounded toward zero.").since(9),
-    binary!("trunc_mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`.").since(9),
-    op("zeros_like", &["data"]).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
+    binary!("trunc_divide", "The elementwise quotient, rounded toward zero.").domains(DIVISOR).since(9),
+    binary!("trunc_mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`.").domains(DIVISOR).since(9),
+    op("zeros_like", &["data"]).fill(Fill::Number(0.0)).rule("Identity", same_tensor).cost(Cost::Free).doc(Doc {
         summary: "Creates a tensor of zeros with the type of `data`.",
         args: &["a tensor, of which only the type is used"],
         shape: "the type of `data`",
@@ -250,6 +255,21 @@ fn floating(call: &mut Call<'_>) -> Outcome {
         );
         let reason = Reason::new(Code::DoubtfulCall, message).rule(rule).argument(0, dtype);
         call.warn(reason.help("convert it first: `cast(…, dtype=\"float32\")`"));
+    }
+    Ok(())
+}
+
+fn clip(call: &mut Call<'_>) -> Outcome {
+    same_tensor(call)?;
+    if let (Some(low), Some(high)) = (call.attrs().float("a_min"), call.attrs().float("a_max"))
+        && low > high
+    {
+        let message = text!("the range from {low} to {high} is empty: all elements become equal");
+        let reason = Reason::new(Code::DoubtfulCall, message)
+            .rule("`a_min` must not be above `a_max`")
+            .attribute("a_min", text!("{low}"))
+            .attribute("a_max", text!("{high}"));
+        call.warn(reason);
     }
     Ok(())
 }

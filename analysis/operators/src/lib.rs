@@ -10,6 +10,7 @@
 
 pub mod attrs;
 mod changes;
+mod domain;
 mod form;
 mod layout;
 mod operator;
@@ -44,6 +45,7 @@ mod windows;
 use std::sync::LazyLock;
 
 pub use changes::{Change, ChangeKind, attributes_in, changes, name_in};
+pub use domain::{Constant, Domain, Fill};
 pub use layout::Layout;
 pub use operator::{Becomes, CallForm, Category, Cost, CostCall, Doc, FormerAttr, Operator, Role};
 use rustc_hash::FxHashMap;
@@ -56,6 +58,7 @@ mod prelude {
     pub(crate) use crate::{
         attrs::{conv::*, image::*, nn::*, qnn::*, system::*, transform::*},
         computable::*,
+        domain::{Domain, Fill},
         form::{scale, was, zero_point},
         layout::Layout,
         operator::{Becomes, Category, Cost, CostCall, Doc, Operator, form, op},

@@ -7,6 +7,7 @@ use types::{
 
 use crate::{
     attrs::{AttrProblem, bind},
+    domain::{Domain, Fill},
     is_equal,
 };
 
@@ -95,6 +96,10 @@ pub struct Operator {
     /// True if the result does not have the layout that the attributes name: `vision.roi_align` returns regions of
     /// images.
     pub has_other_axes: bool,
+    /// The arguments for some values of which the operator is not defined, with the values for which it is.
+    pub domains: &'static [(&'static str, Domain)],
+    /// The value of all elements of the result, if they are equal.
+    pub fill: Option<Fill>,
     /// The documentation.
     pub doc: Doc,
 }
@@ -219,6 +224,8 @@ pub(crate) const fn op(name: &'static str, args: &'static [&'static str]) -> Ope
         keeps_data: false,
         reorders_axes: false,
         has_other_axes: false,
+        domains: &[],
+        fill: None,
         doc: Doc::NONE,
     }
 }
@@ -338,9 +345,21 @@ impl Operator {
         self
     }
 
-    /// Sets [`Operator::keeps_data`].
+    /// Sets [`Operator::keeps_data`]; equal elements stay equal.
     pub(crate) const fn keeps_data(mut self) -> Operator {
         self.keeps_data = true;
+        self.fill(Fill::Argument(0))
+    }
+
+    /// Sets [`Operator::domains`].
+    pub(crate) const fn domains(mut self, domains: &'static [(&'static str, Domain)]) -> Operator {
+        self.domains = domains;
+        self
+    }
+
+    /// Sets [`Operator::fill`].
+    pub(crate) const fn fill(mut self, fill: Fill) -> Operator {
+        self.fill = Some(fill);
         self
     }
 

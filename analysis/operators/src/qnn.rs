@@ -20,6 +20,9 @@ const QUANTIZED: &[DataType] =
 /// The 8-bit integers.
 const BYTES: &[DataType] = &[DataType::INT8, DataType::UINT8];
 
+/// The scale by which reals are divided.
+const SCALE: &[(&str, Domain)] = &[("output_scale", Domain::NonZero)];
+
 /// Applies the type relation of the operator on reals.
 fn as_in(call: &mut Call<'_>, operator: &str) -> Outcome {
     match crate::find(operator).and_then(|operator| operator.rule) {

@@ -525,8 +525,13 @@ pub enum ProblemKind {
     NumberSuffix(SmolStr),
     /// A negative size.
     NegativeDim(i64),
-    /// A duplicate parameter.
-    DuplicateParam(Name),
+    /// A parameter or type parameter of the name of an earlier one.
+    DuplicateParam {
+        /// The name.
+        name: Name,
+        /// The range of the earlier name.
+        first: RangeId,
+    },
     /// A graph variable bound as a parameter or by `let`, a local variable bound without `let`.
     BadBinder {
         /// The name.
@@ -542,6 +547,8 @@ pub enum ProblemKind {
     StringValue,
     /// `_` in a field of a constructor: `type Box { Wrap(_) }`.
     OpenField,
+    /// `match? (%x) { }`.
+    NoArms,
 }
 
 impl ProblemKind {
@@ -549,6 +556,7 @@ impl ProblemKind {
     pub fn is_error(&self) -> bool {
         match self {
             ProblemKind::Attr { problem, .. } => problem.is_error(),
+            ProblemKind::NoArms => false,
             _ => true,
         }
     }

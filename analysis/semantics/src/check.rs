@@ -26,6 +26,7 @@ mod sigils;
 mod suggest;
 mod syntax_errors;
 mod text;
+mod undefined;
 
 use std::sync::Arc;
 

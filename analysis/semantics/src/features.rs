@@ -28,6 +28,8 @@ impl UnitFeatures {
     pub const PROBLEM: UnitFeatures = UnitFeatures(1 << 8);
     /// A call that only other releases than 0.14 write.
     pub const OTHER_RELEASE: UnitFeatures = UnitFeatures(1 << 9);
+    /// A call of an operator that is not defined for all values of its operands.
+    pub const DOMAIN: UnitFeatures = UnitFeatures(1 << 10);
 
     /// Returns true if the sets have a feature in common.
     pub fn has(self, others: UnitFeatures) -> bool {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use syntax::{
-    Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
     ast::{self, AstNode},
 };
 use types::{DTypeClass, Kind, Param, ParamId, Releases, Type};
@@ -460,8 +460,10 @@ impl Lowering {
         relations: Option<ast::WhereClause<'_>>,
     ) -> Function {
         let mut function = Function::default();
+        let mut names = Names::default();
         for param in type_params.into_iter().flat_map(ast::TypeParamList::params) {
             let Some(name) = param.name() else { continue };
+            self.unique_param(type_params, name, &function.type_params, &mut names);
             let kind = match param.kind() {
                 None => <(Kind, DTypeClass)>::default(),
                 Some(kind) => Kind::parse(kind.text()).unwrap_or_else(|| {
@@ -480,6 +482,22 @@ impl Lowering {
             function.relations.extend(self.relation(relation));
         }
         function
+    }
+
+    /// Reports a type parameter of `list` of the name of one of those before it, which are `earlier`.
+    fn unique_param(
+        &mut self,
+        list: Option<ast::TypeParamList<'_>>,
+        name: Token<'_>,
+        earlier: &[Param],
+        names: &mut Names,
+    ) {
+        let Some(at) = names.find(name.text(), earlier, |param| Some(param.name())) else { return };
+        let all = list.into_iter().flat_map(ast::TypeParamList::params);
+        let first = all.filter_map(ast::TypeParam::name).nth(at as usize);
+        let first = self.range(first.unwrap_or(name).range());
+        let kind = ProblemKind::DuplicateParam { name: name.text().into(), first };
+        self.problem(name.range(), kind);
     }
 
     /// Brings a type parameter into scope. Headers and statements number theirs separately.
@@ -509,10 +527,11 @@ impl Lowering {
                         binder.annotation = param.ty().map(|ty| self.ty(ty.node()));
                         let (name, others) = (&binder.name, &self.unit.binders[first..]);
                         if !name.is_empty()
-                            && names.find(name, others, |other| Some(&other.name)).is_some()
+                            && let Some(at) = names.find(name, others, |other| Some(&other.name))
                         {
                             let range = param.name().map_or(param.range(), |n| n.range());
-                            self.problem(range, ProblemKind::DuplicateParam(name.clone()));
+                            let (name, first) = (name.clone(), others[at as usize].range);
+                            self.problem(range, ProblemKind::DuplicateParam { name, first });
                         }
                         function.params.push(*last.insert(self.bind(binder)));
                     } else if let Some(attr) = ast::Attr::cast(node) {

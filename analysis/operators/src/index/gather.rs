@@ -12,7 +12,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 indices",
         example: "adv_index((%x, %rows, %columns))",
     }),
-    op("gather", &["data", "indices"]).controls(&["indices"]).since(7).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
+    op("gather", &["data", "indices"]).domains(&[("indices", Domain::Position)]).controls(&["indices"]).since(7).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
         Doc {
             summary: "Gathers, for each element of `indices`, the element of `data` \
                       this index on axis `axis` and at the same place on the others.",
@@ -33,7 +33,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     first ones",
             example: "gather_nd(%x, %i)",
         }),
-    op("take", &["data", "indices"]).weights(&["data"]).controls(&["indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
+    op("take", &["data", "indices"]).domains(&[("indices", Domain::Position)]).weights(&["data"]).controls(&["indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
         summary: "Gathers slices along one axis by their indices, or elements of the flattened data \
                   where `axis` is not given.",
         args: &["any tensor", "integers of any shape"],
@@ -41,7 +41,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 its first `batch_dims`, which are those of `data`)",
         example: "take(%table, %ids, axis=0)",
     }),
-    op("unravel_index", &["data", "shape"]).in_category(Category::Movement).controls(&["shape"]).since(7)
+    op("unravel_index", &["data", "shape"]).domains(&[("shape", Domain::NonZero)]).in_category(Category::Movement).controls(&["shape"]).since(7)
         .rule("UnRavelIndexRel", unravel_index)
         .cost(Cost::Elementwise)
         .doc(Doc {

@@ -53,6 +53,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "scatter_nd(%x, %i, %updates)",
         }),
     op("strided_set", &["data", "v", "begin", "end", "strides"])
+        .domains(&[("strides", Domain::NonZero)])
         .controls(&["begin", "end", "strides"])
         .data(&["v"])
         .since(7)

@@ -28,6 +28,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "qnn.dequantize(%x, 0.25f, 128, out_dtype=\"float32\")",
         }),
     op("qnn.quantize", &["data", "output_scale", "output_zero_point"])
+        .domains(SCALE)
         .in_category(Category::Normalization)
         .since(6)
         .forms(&[form(Releases::between(6, 6), 1)
@@ -50,6 +51,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.requantize",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .domains(SCALE)
     .in_category(Category::Normalization)
     .since(6)
     .forms(&[
@@ -98,6 +100,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "qnn.simulated_dequantize(%x, 1, 0.25f, 0, out_dtype=\"float32\")",
         }),
     op("qnn.simulated_quantize", &["data", "out_dtype", "output_scale", "output_zero_point"])
+        .domains(SCALE)
         .in_category(Category::Normalization)
         .controls(&["out_dtype"])
         .since(8)

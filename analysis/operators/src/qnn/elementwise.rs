@@ -49,11 +49,12 @@ const fn arithmetic(summary: &'static str, example: &'static str) -> Doc {
 }
 
 const fn unary(name: &'static str, relation: &'static str, doc: Doc) -> Operator {
-    op(name, ONE).rule(relation, byte_function).cost(Cost::Elementwise).doc(doc)
+    op(name, ONE).domains(SCALE).rule(relation, byte_function).cost(Cost::Elementwise).doc(doc)
 }
 
 const fn binary(name: &'static str, doc: Doc) -> Operator {
     op(name, TWO)
+        .domains(SCALE)
         .operands(&["lhs", "rhs"])
         .attrs(&BROADCAST)
         .rule("QnnBroadcast", broadcast_scaled)
@@ -113,6 +114,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.leaky_relu",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .domains(SCALE)
     .in_category(Category::Activation)
     .since(9)
     .forms(&[form(Releases::between(9, 9), 3).as_operator(&LEAKY_RELU_9)])
@@ -152,6 +154,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     .in_category(Category::Activation)
     .since(9),
     op("qnn.softmax", ONE)
+        .domains(SCALE)
         .in_category(Category::Activation)
         .since(13)
         .attrs(&SOFTMAX)

@@ -16,6 +16,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.avg_pool2d",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .domains(SCALE)
     .since(13)
     .attrs(&AVG_POOL2D)
     .rule("QnnAvgPool2D", avg_pool2d)

@@ -49,13 +49,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "collapse_sum_to(%grad, %shape, shape=[3], \
                       attrs_type_key=\"relay.attrs.InitOpAttrs\")",
         }),
-    op("repeat", &["data"]).since(6).attrs(&REPEAT).rule("Repeat", repeat).cost(Cost::Free).doc(Doc {
+    op("repeat", &["data"]).fill(Fill::Argument(0)).since(6).attrs(&REPEAT).rule("Repeat", repeat).cost(Cost::Free).doc(Doc {
         summary: "Repeats each element along one axis.",
         args: &["any tensor that has the axis `axis`"],
         shape: "the shape of `data`, with the size of axis `axis` multiplied by `repeats`",
         example: "repeat(%x, repeats=2, axis=0)",
     }),
-    op("tile", &["data"]).since(6).attrs(&TILE).rule("Tile", tile).cost(Cost::Free).doc(Doc {
+    op("tile", &["data"]).fill(Fill::Argument(0)).since(6).attrs(&TILE).rule("Tile", tile).cost(Cost::Free).doc(Doc {
         summary: "Repeats the whole tensor along each axis.",
         args: &["any tensor"],
         shape: "the sizes of `data` times those of `reps`, aligned at the last axis; the shorter one \

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use types::{Dim, Table, Type, map_leaves};
 
+use super::undefined;
 use crate::{
     body::*,
     diagnostic::{Code, DefDiagnostic, Severity},
@@ -17,6 +18,7 @@ const MIN_GENERATED: usize = 8;
 
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     check_unused(view, found);
+    undefined::check(view, found);
     for (number, types) in view.inference.units_with_findings() {
         for &index in &types.stale {
             stale(view, number, &view.unit(number).type_comments[index as usize], found);

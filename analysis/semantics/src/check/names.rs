@@ -103,7 +103,8 @@ pub(super) fn check_type<'db>(db: &'db dyn Db, def: Def<'db>, found: &mut Vec<De
         check_type_use(db, &types, type_use, type_def.range(type_use.range), found);
     }
     for problem in &type_def.problems {
-        found.push(text::of_kind(type_def.range(problem.range), "", &problem.kind));
+        let place = |range| type_def.range(range);
+        found.push(text::of_kind(place(problem.range), "", &problem.kind, place));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(DefDiagnostic::new(

@@ -1,7 +1,7 @@
 //! Diagnostics for the problems that lowering finds in a unit.
 
 use operators::attrs::AttrProblem;
-use syntax::{SyntaxKind, TextRange};
+use syntax::{SyntaxKind, TextRange, TextSize};
 use types::{AttrType, Type};
 
 use super::{calls, checked::Checked, other_names};
@@ -17,7 +17,7 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem)
         ProblemKind::Attr { .. } => view.text(range),
         _ => String::new(),
     };
-    let mut diagnostic = of_kind(range, &value, &problem.kind);
+    let mut diagnostic = of_kind(range, &value, &problem.kind, |id| view.place(number, id));
     match &problem.kind {
         // The newline ends a graph binding, but a `let` needs a `;`.
         ProblemKind::BadBinder { kind: BinderKind::Graph, .. } => {
@@ -43,8 +43,14 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem)
     }
 }
 
-/// Returns the diagnostic for a problem at `range`; `value` is the text there, for an attribute.
-pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> DefDiagnostic {
+/// Returns the diagnostic for a problem at `range`; `value` is the text there, for an attribute, and `place`
+/// returns the ranges of other places.
+pub(super) fn of_kind(
+    range: TextRange,
+    value: &str,
+    kind: &ProblemKind,
+    place: impl Fn(RangeId) -> TextRange,
+) -> DefDiagnostic {
     match kind {
         ProblemKind::Attr { operator, name, problem } => {
             attr(range, value, operator, name, problem)
@@ -111,11 +117,18 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> DefD
         .help("write an unknown size as `?`")
         .fix("Write `?`", [(range, "?".to_owned())]),
         ProblemKind::BadBinder { name, kind } => bad_binder(range, name, *kind),
-        ProblemKind::DuplicateParam(name) => DefDiagnostic::new(
-            Code::DuplicateParameter,
-            range,
-            format!("duplicate parameter `{name}`"),
-        ),
+        ProblemKind::DuplicateParam { name, first } => {
+            let what = if name.starts_with('%') { "parameter" } else { "type parameter" };
+            let message = format!("duplicate {what} `{name}`");
+            DefDiagnostic::new(Code::DuplicateParameter, range, message)
+                .related(place(*first), format!("an earlier {what} of this name"))
+        }
+        ProblemKind::NoArms => {
+            let message = "this `match?` has no arms: it fails for every value";
+            let keyword = TextRange::at(range.start(), TextSize::of("match?"));
+            DefDiagnostic::new(Code::MatchWithoutArms, keyword, message)
+                .help("add an arm for each value that can occur, or `_ => …` for all of them")
+        }
         ProblemKind::ParamWithArgs(param) => DefDiagnostic::new(
             Code::TypeArguments,
             range,

@@ -521,6 +521,14 @@ impl Lowering {
             self.leave(mark);
             arms.push(Arm { pattern, body });
         }
+        // `match` without arms is not exhaustive.
+        if partial
+            && arms.is_empty()
+            && let Some(list) = match_expr.arms()
+            && list.node().children().next().is_none()
+        {
+            self.problem(range, ProblemKind::NoArms);
+        }
         self.unit.matches[id.index()].arms = arms;
         self.push(range, Expr::Match(id))
     }

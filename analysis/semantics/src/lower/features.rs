@@ -28,6 +28,7 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
                     || operators::is_other_version(operator)
                     || operator.unreadable_attrs().is_some() && !call.written.is_empty();
                 features.add(UnitFeatures::OTHER_RELEASE, is_other);
+                features.add(UnitFeatures::DOMAIN, !operator.domains.is_empty());
             }
             Callee::Name(_) => features.add(UnitFeatures::CONSTRUCTOR, true),
             Callee::Expr(_) => {}

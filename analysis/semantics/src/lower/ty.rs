@@ -13,7 +13,7 @@ use types::{
     SymbolId, Type, TypeArg, open_tensor,
 };
 
-use super::Lowering;
+use super::{Lowering, scope::Names};
 use crate::{
     body::{ProblemKind, TypeUse, WhereRelation, WrittenAttr},
     relations,
@@ -54,8 +54,10 @@ impl Lowering {
     fn fn_type(&mut self, func: ast::FnType<'_>) -> Type {
         let outer = self.type_params.len();
         let mut type_params = Vec::new();
+        let mut names = Names::default();
         for param in func.type_params().into_iter().flat_map(ast::TypeParamList::params) {
             let Some(name) = param.name() else { continue };
+            self.unique_param(func.type_params(), name, &type_params, &mut names);
             let kind = param.kind().and_then(|k| Kind::parse(k.text())).unwrap_or_default();
             type_params.push(self.declare_param(name.text(), kind));
         }
