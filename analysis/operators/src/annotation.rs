@@ -92,6 +92,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       attrs_type_key=\"relay.attrs.WithFuncIdAttrs\")",
         }),
     op("call_lowered", &["func", "call_args"]).controls(&["func"]).tuples(&["call_args"]).since(8)
+        .effect(Effect::Calls)
         .attrs(&CALL_LOWERED)
         .rule("CallLoweredRel", call_lowered)
         .cost(Cost::Undefined("it costs what the function called costs"))
@@ -168,7 +169,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "memory.alloc_tensor(%storage, 0i64, %s, const_shape=meta[relay.Constant][0], \
                       assert_shape=None)",
         }),
-    op("memory.kill", &["to_free"]).since(6).rule("Kill", kill).cost(Cost::Free).doc(Doc {
+    op("memory.kill", &["to_free"]).effect(Effect::Memory).since(6).rule("Kill", kill).cost(Cost::Free).doc(Doc {
         summary: "Frees the memory of a value.",
         args: MARK,
         shape: "`()`",
@@ -214,7 +215,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the type of `data`",
             example: "relay.op.annotation.simulated_quantize(%x, 0.1f, -127f, 127f)",
         }),
-    op("vm.invoke_tvm_op", &["op", "ins", "outs"]).controls(&["op"]).tuples(&["ins", "outs"])
+    op("vm.invoke_tvm_op", &["op", "ins", "outs"]).effect(Effect::Memory).controls(&["op"]).tuples(&["ins", "outs"])
         .formerly(&[("memory.invoke_tvm_op", Releases::between(6, 6))]).since(7)
         .attrs(&DICT)
         .rule("InvokeTVMOp", invoke)

@@ -47,7 +47,9 @@ use std::sync::LazyLock;
 pub use changes::{Change, ChangeKind, attributes_in, changes, name_in};
 pub use domain::{Constant, Domain, Fill};
 pub use layout::Layout;
-pub use operator::{Becomes, CallForm, Category, Cost, CostCall, Doc, FormerAttr, Operator, Role};
+pub use operator::{
+    Becomes, CallForm, Category, Cost, CostCall, Doc, Effect, FormerAttr, Operator, Role,
+};
 use rustc_hash::FxHashMap;
 pub use usage::usage_count;
 use versions::OTHER_VERSIONS;
@@ -61,7 +63,7 @@ mod prelude {
         domain::{Domain, Fill},
         form::{scale, was, zero_point},
         layout::Layout,
-        operator::{Becomes, Category, Cost, CostCall, Doc, Operator, form, op},
+        operator::{Becomes, Category, Cost, CostCall, Doc, Effect, Operator, form, op},
         rules::*,
         windows::*,
     };

@@ -91,6 +91,8 @@ pub struct Operator {
     /// True if the result has the elements of the first argument, possibly converted to another layout or data
     /// type: `transpose(%w)` is a weight if `%w` is.
     pub keeps_data: bool,
+    /// The effect of a call.
+    pub effect: Effect,
     /// True if the operator changes the order of axes.
     pub reorders_axes: bool,
     /// True if the result does not have the layout that the attributes name: `vision.roi_align` returns regions of
@@ -136,6 +138,17 @@ impl Category {
             Category::Movement => "movement",
         }
     }
+}
+
+/// The effect of a call, besides its result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// None. So it is for `nn.dropout`, which TVM's `TOpIsStateful` includes: its state exists in training only.
+    None,
+    /// That of the function that is an argument.
+    Calls,
+    /// The call writes to tensors that it is given, or frees their memory: TVM's `TOpIsStateful`.
+    Memory,
 }
 
 /// The role of an argument. The roles of all uses of a parameter decide whether it is a weight.
@@ -222,6 +235,7 @@ pub(crate) const fn op(name: &'static str, args: &'static [&'static str]) -> Ope
             roles
         },
         keeps_data: false,
+        effect: Effect::None,
         reorders_axes: false,
         has_other_axes: false,
         domains: &[],
@@ -360,6 +374,12 @@ impl Operator {
     /// Sets [`Operator::fill`].
     pub(crate) const fn fill(mut self, fill: Fill) -> Operator {
         self.fill = Some(fill);
+        self
+    }
+
+    /// Sets [`Operator::effect`].
+    pub(crate) const fn effect(mut self, effect: Effect) -> Operator {
+        self.effect = effect;
         self
     }
 

@@ -69,6 +69,7 @@ pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
     },
     OtherVersion {
         operator: op("vm.shape_func", &["func", "ins", "outs"])
+            .effect(Effect::Memory)
             .controls(&["func"])
             .tuples(&["ins", "outs"])
             .since(7)
