@@ -30,6 +30,8 @@ impl UnitFeatures {
     pub const OTHER_RELEASE: UnitFeatures = UnitFeatures(1 << 9);
     /// A call of an operator that is not defined for all values of its operands.
     pub const DOMAIN: UnitFeatures = UnitFeatures(1 << 10);
+    /// A possible effect: a reference, or a call of anything but an operator without effects.
+    pub const EFFECT: UnitFeatures = UnitFeatures(1 << 11);
 
     /// Returns true if the sets have a feature in common.
     pub fn has(self, others: UnitFeatures) -> bool {

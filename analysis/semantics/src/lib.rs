@@ -19,6 +19,7 @@ mod content;
 mod db;
 mod declared;
 mod diagnostic;
+pub mod effects;
 mod ends;
 mod entries;
 mod exhaustive;

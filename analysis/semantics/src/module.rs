@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::Node;
 use types::{AdtType, Type};
 
@@ -94,6 +94,35 @@ impl ModuleTypes {
     /// Returns the names of all constructors except those of the tensor arrays of the prelude.
     pub fn constructor_names(&self) -> impl Iterator<Item = &Name> {
         self.adts().flat_map(|adt| &adt.constructors).map(|constructor| &constructor.name)
+    }
+
+    /// Returns true if a value of a type may be a function, or have one in it.
+    pub(crate) fn may_hold_functions(&self, ty: &Type) -> bool {
+        if let Type::Tensor(_) | Type::OpenTensor(_) = ty {
+            return false;
+        }
+        let mut holds = false;
+        let mut names: Vec<Name> = Vec::new();
+        types::for_each_part(ty, types::Flags::ALL, &mut |part| match part {
+            Type::Func(_) | Type::Param(_) | Type::Bound(_) => holds = true,
+            Type::Var(_) | Type::Hole | Type::Error => holds = true,
+            Type::Adt(adt) => names.push(adt.name().clone()),
+            _ => {}
+        });
+        // Each data type is visited once.
+        let mut seen: FxHashSet<Name> = FxHashSet::default();
+        while let Some(name) = names.pop().filter(|_| !holds) {
+            let Some(adt) = self.adt(&name).filter(|_| seen.insert(name)) else { continue };
+            for field in adt.constructors.iter().flat_map(|constructor| &constructor.fields) {
+                // Its parameters stand for arguments, which are parts of `ty`.
+                types::for_each_part(field, types::Flags::ALL, &mut |part| match part {
+                    Type::Func(_) => holds = true,
+                    Type::Adt(adt) => names.push(adt.name().clone()),
+                    _ => {}
+                });
+            }
+        }
+        holds
     }
 
     /// Returns true if the module redefines the data types of the prelude in `ty` with the same

@@ -4,6 +4,7 @@
 
 mod base;
 mod definitions;
+mod effects;
 mod groups;
 mod lowered;
 pub(crate) mod previous;
@@ -22,6 +23,7 @@ use crate::{
 pub(crate) use base::infer_from_below as prepare;
 use base::{base_inference, base_type, infer_alone, infer_from_below};
 pub use definitions::*;
+pub use effects::effects;
 pub use lowered::{metadata, source_map};
 pub(crate) use releases::releases_of_notation;
 pub use releases::{asked_release, other_releases, possible_releases, release};

@@ -16,6 +16,7 @@ use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::InDef,
+    effects::BodyEffects,
     infer::{Finding, FindingSubject, Inference, UnitTypes},
     item::{Def, DefKind, Module},
     module::ModuleTypes,
@@ -140,6 +141,11 @@ impl<'db> View<'db> {
     /// Like [`View::is_assumed`], for a variable.
     pub fn is_assumed_binding(&self, binding: LocalRef) -> bool {
         self.inference.is_assumed_variable(binding)
+    }
+
+    /// Returns the effects of the expressions.
+    pub fn effects(&self) -> Arc<BodyEffects> {
+        queries::effects(self.db, self.def)
     }
 
     /// Returns the type of a variable.

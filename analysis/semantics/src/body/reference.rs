@@ -3,7 +3,7 @@
 use super::{BinderId, ExprId, UnitId};
 
 /// A reference to an expression of a body.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ExprRef {
     /// The unit.
     pub unit: UnitId,

@@ -1,5 +1,7 @@
 //! Lints: code that is valid but probably unintended.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 use types::{Dim, Table, Type, map_leaves};
 
@@ -43,9 +45,15 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
 fn check_unused(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let outer = view.scopes.unused.iter();
     let outer = outer.filter(|binding| view.unit(binding.unit).kind != UnitKind::FreeVar);
+    let effects = OnceCell::new();
+    // A graph binding that is not used is not evaluated.
+    let has_effect = |binding: LocalRef| {
+        view.binder(binding).kind == BinderKind::Let
+            && effects.get_or_init(|| view.effects()).of_binding(binding).is_needed()
+    };
     let reported = |binding: &&LocalRef| {
         let name = &view.binder(**binding).name;
-        !name.is_empty() && !is_marked_unused(name) && !is_effect(view, **binding)
+        !name.is_empty() && !is_marked_unused(name) && !has_effect(**binding)
     };
     let all = outer.chain(&view.scopes.unused_inside).filter(reported);
     let all: Vec<(LocalRef, Option<&str>)> =
@@ -88,13 +96,6 @@ fn generated_stem<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<&'v str> 
     }
     let last = binder.name.bytes().rposition(|byte| !byte.is_ascii_digit())?;
     Some(binder.name.get(..=last).unwrap_or(&binder.name))
-}
-
-/// Returns true if the value of a binding is evaluated for its effect: it has type `()`, like
-/// `ref_write` and `memory.kill`.
-fn is_effect(view: &View<'_>, binding: LocalRef) -> bool {
-    let is_let = view.binder(binding).kind == BinderKind::Let;
-    is_let && matches!(view.binding_type(binding), Type::Tuple(fields) if fields.is_empty())
 }
 
 fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<DefDiagnostic>) {

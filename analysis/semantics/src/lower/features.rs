@@ -1,5 +1,6 @@
 //! The features of a unit.
 
+use operators::Effect;
 use types::Release;
 
 use crate::{
@@ -16,6 +17,7 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
             Expr::Global(_) => UnitFeatures::GLOBAL,
             Expr::Name(_) => UnitFeatures::CONSTRUCTOR.or(UnitFeatures::OTHER_NAME),
             Expr::Meta(_) => UnitFeatures::META,
+            Expr::RefNew(_) | Expr::RefRead(_) | Expr::RefWrite(..) => UnitFeatures::EFFECT,
             _ => continue,
         };
         features.add(feature, true);
@@ -29,9 +31,12 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
                     || operator.unreadable_attrs().is_some() && !call.written.is_empty();
                 features.add(UnitFeatures::OTHER_RELEASE, is_other);
                 features.add(UnitFeatures::DOMAIN, !operator.domains.is_empty());
+                features.add(UnitFeatures::EFFECT, operator.effect != Effect::None);
             }
-            Callee::Name(_) => features.add(UnitFeatures::CONSTRUCTOR, true),
-            Callee::Expr(_) => {}
+            Callee::Name(_) => {
+                features.add(UnitFeatures::CONSTRUCTOR.or(UnitFeatures::EFFECT), true);
+            }
+            Callee::Expr(_) => features.add(UnitFeatures::EFFECT, true),
         }
         let meta = call.meta_attrs.is_some() || call.written.iter().any(|a| has_meta(&a.value));
         features.add(UnitFeatures::META, meta);

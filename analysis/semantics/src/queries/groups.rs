@@ -14,45 +14,66 @@ use crate::{
     item::{Def, DefKind, Module, module},
 };
 
-/// The definitions of a module with incomplete headers.
+/// Some definitions of a module, by what they use of each other.
 #[derive(PartialEq, salsa::SalsaValue)]
 pub(crate) struct Groups<'db> {
-    /// The strongly connected components.
+    /// The strongly connected components, dependencies first.
     pub(crate) members: Vec<Vec<Def<'db>>>,
     /// The number of the group of each definition, and its index in the group.
     places: FxHashMap<salsa::Id, (u32, u32)>,
 }
 
-/// The groups of a module.
+impl<'db> Groups<'db> {
+    /// Returns the groups of the functions of a module that satisfy `is_member`, without duplicates.
+    fn of(
+        db: &'db dyn Db,
+        module: Module<'db>,
+        is_member: impl Fn(Def<'db>) -> bool,
+    ) -> Groups<'db> {
+        let defs = module.items(db).iter().copied();
+        let defs: Vec<Def<'db>> = defs
+            .filter(|def| def.kind(db) == DefKind::Fn && def.occurrence(db) == 0)
+            .filter(|&def| is_member(def))
+            .collect();
+        let index: FxHashMap<&str, usize> =
+            defs.iter().enumerate().map(|(i, def)| (def.name(db).as_str(), i)).collect();
+        let edges: Vec<Vec<usize>> = defs
+            .iter()
+            .map(|&def| {
+                global_uses(db, def)
+                    .iter()
+                    .filter_map(|name| index.get(name.as_str()).copied())
+                    .collect()
+            })
+            .collect();
+        let members: Vec<Vec<Def<'db>>> = components(&edges)
+            .into_iter()
+            .map(|component| component.into_iter().map(|i| defs[i]).collect())
+            .collect();
+        let mut places = FxHashMap::default();
+        for (number, group) in (0..).zip(&members) {
+            places.extend((0..).zip(group).map(|(at, def)| (def.as_id(), (number, at))));
+        }
+        Groups { members, places }
+    }
+
+    /// Returns the group of a definition, and its index there. A duplicate definition has none.
+    pub(super) fn place(&self, def: Def<'db>) -> Option<(&[Def<'db>], u32)> {
+        let &(number, at) = self.places.get(&def.as_id())?;
+        Some((self.members.get(number as usize)?, at))
+    }
+}
+
+/// The groups of the definitions of a module with incomplete headers.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Groups<'db> {
-    let open: Vec<Def<'db>> = module
-        .items(db)
-        .iter()
-        .copied()
-        .filter(|def| def.kind(db) == DefKind::Fn && def.occurrence(db) == 0)
-        .filter(|&def| closed_signature(db, def).is_none())
-        .collect();
-    let index: FxHashMap<&str, usize> =
-        open.iter().enumerate().map(|(i, def)| (def.name(db).as_str(), i)).collect();
-    let edges: Vec<Vec<usize>> = open
-        .iter()
-        .map(|&def| {
-            global_uses(db, def)
-                .iter()
-                .filter_map(|name| index.get(name.as_str()).copied())
-                .collect()
-        })
-        .collect();
-    let members: Vec<Vec<Def<'db>>> = components(&edges)
-        .into_iter()
-        .map(|component| component.into_iter().map(|i| open[i]).collect())
-        .collect();
-    let mut places = FxHashMap::default();
-    for (number, group) in (0..).zip(&members) {
-        places.extend((0..).zip(group).map(|(at, def)| (def.as_id(), (number, at))));
-    }
-    Groups { members, places }
+    Groups::of(db, module, |def| closed_signature(db, def).is_none())
+}
+
+/// The groups of all functions of a module.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn call_groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Groups<'db> {
+    Groups::of(db, module, |_| true)
 }
 
 /// Returns the strongly connected components, without recursion.
@@ -105,12 +126,8 @@ pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Returns the group of a definition, and its index there. A duplicate definition has none.
 fn place_in_groups<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<(&'db [Def<'db>], u32)> {
-    let module = module(db, def.file(db), def.module(db))?;
-    let groups = groups(db, module);
-    let &(number, at) = groups.places.get(&def.as_id())?;
-    Some((groups.members.get(number as usize)?, at))
+    groups(db, module(db, def.file(db), def.module(db))?).place(def)
 }
 
 /// Returns the first definition of the group that a definition is inferred with, and the index of
