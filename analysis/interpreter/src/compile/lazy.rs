@@ -3,7 +3,8 @@
 //! `%0 = e;` means `e` wherever `%0` is used, evaluated at most once. If the following code needs
 //! it on every path, it is evaluated in its place, and otherwise on its first use. A recursion after
 //! an `if` then terminates, and a variable that is bound in one branch and used in another, as TVM
-//! prints some, has its value in both.
+//! prints some, has its value in both. What reads or writes references is evaluated on its first use
+//! in any case, as its place is observable.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
@@ -12,6 +13,7 @@ use semantics::{
 };
 
 /// The graph bindings of a body that are evaluated on first use.
+#[derive(Default)]
 pub(super) struct Lazy {
     vars: FxHashSet<LocalRef>,
     /// The unit and the first expression of each binding.
@@ -89,6 +91,10 @@ impl Lazy {
                 }
             }
         }
+        if graphs.is_empty() {
+            return Lazy::default();
+        }
+        let effects = view.effects();
         let mut lazy = vec![false; graphs.len()];
         for at in (0..graphs.len()).rev() {
             let graph = &graphs[at];
@@ -113,8 +119,9 @@ impl Lazy {
                 }
                 region == graph.region
             };
-            lazy[at] = !(graph.uses.iter().all(|&(region, _)| within(region))
-                && graph.uses.iter().any(certain));
+            lazy[at] = effects.of_binding(graph.var).is_ordered()
+                || !(graph.uses.iter().all(|&(region, _)| within(region))
+                    && graph.uses.iter().any(certain));
         }
         let deferred = || graphs.iter().zip(&lazy).filter(|(_, lazy)| **lazy).map(|(g, _)| g);
         Lazy {
