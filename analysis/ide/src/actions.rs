@@ -12,6 +12,7 @@ mod annotate;
 mod arms;
 mod bindings;
 mod check;
+mod effects;
 mod extract;
 mod file;
 mod fix_shapes;
@@ -392,29 +393,6 @@ fn is_expr(node: Node<'_>) -> bool {
 fn has_lines(node: Node<'_>) -> bool {
     let mut inside = node.descendants();
     inside.any(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::ARM_LIST))
-}
-
-/// Returns true if a node creates, reads or writes a reference.
-fn has_effects(node: Node<'_>) -> bool {
-    node.descendants().any(|node| {
-        matches!(
-            node.kind(),
-            SyntaxKind::REF_EXPR | SyntaxKind::REF_READ_EXPR | SyntaxKind::REF_WRITE_EXPR
-        )
-    })
-}
-
-/// Returns true if the module uses references. Otherwise the order of evaluation is not observable.
-fn has_module_effects(db: &dyn Db, module: Module<'_>) -> bool {
-    module
-        .items(db)
-        .iter()
-        .any(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr) && has_effects(def.node(db)))
-}
-
-/// Returns true if the module at the cursor uses references.
-fn module_has_effects(context: &Context<'_>) -> bool {
-    context.module.is_some_and(|module| has_module_effects(context.db, module))
 }
 
 #[cfg(test)]

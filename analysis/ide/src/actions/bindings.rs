@@ -3,22 +3,34 @@
 //!
 //! Both forms bind each value once and use it by name, so that shared values stay shared.
 
-use semantics::{View, body::BinderKind};
+use semantics::{
+    View,
+    body::{BinderKind, LocalRef},
+    effects::{BodyEffects, Effects},
+};
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 
 use super::{
-    Context, is_expr, module_has_effects,
+    Context,
+    effects::{ORDER, Steps},
+    is_expr,
     names::{self, Names},
     unused::statement_of,
     with_comments,
 };
 use crate::edit::{Edits, apply_all};
 
-const EVALUATION_ORDER: &str = "graph bindings are evaluated on first use, which could reorder the \
-                                reads and writes of references in this module";
+const EVALUATION_ORDER: &str = "graph bindings are evaluated on first use, which could change the order \
+                                of effects, such as the reads and writes of references";
+
+/// Returns true if a variable can become a `let` instead of a graph variable, or the reverse, which
+/// changes when its value is evaluated.
+fn may_move(effects: &BodyEffects, steps: &Steps<'_>, binding: LocalRef) -> bool {
+    effects.of_binding(binding).is_empty() && !steps.all().has(Effects::MEMORY)
+}
 
 /// Returns true if an expression gets a name in A-normal form: it computes something and contains no
 /// block.
@@ -139,9 +151,9 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
     let (Some(view), Some(root)) = (&context.view, context.root()) else {
         return Err("there is no definition here".into());
     };
-    let effects = module_has_effects(context);
+    let (effects, steps) = (view.effects(), Steps::of(view));
     let graph = names::bound(view, BinderKind::Graph);
-    if effects && !graph.is_empty() {
+    if !graph.iter().all(|&binding| may_move(&effects, &steps, binding)) {
         return Err(EVALUATION_ORDER.into());
     }
     let start = context.start();
@@ -170,8 +182,8 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
             continue;
         }
         // Nested blocks stay in place, and would be evaluated after the extracted operands.
-        if effects && super::has_lines(value) {
-            return Err("the order of reads and writes of references would change".into());
+        if steps.of_node(value).is_ordered() && super::has_lines(value) {
+            return Err(ORDER.into());
         }
         edits.push((TextRange::empty(stmt.start()), before(context, stmt.start(), &lets)));
         moved.extend(replaced.iter().map(|(range, _)| *range));
@@ -226,15 +238,16 @@ fn head_of(stmt: Node<'_>) -> Option<TextRange> {
 
 pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
     let Some(view) = &context.view else { return Err("there is no definition here".into()) };
-    if module_has_effects(context) {
-        return Err(EVALUATION_ORDER.into());
-    }
+    let (effects, steps) = (view.effects(), Steps::of(view));
     let start = context.start();
     let uses = names::all_uses(view);
     let mut known = Names::of(view);
     let mut edits = Edits::new();
     for binding in names::bound(view, BinderKind::Let) {
         if let Some((head, name)) = graph_head(view, binding, &mut known) {
+            if !may_move(&effects, &steps, binding) {
+                return Err(EVALUATION_ORDER.into());
+            }
             edits.push((head + start, format!("{name} ")));
             let places = uses.get(&binding).into_iter().flatten();
             edits.extend(places.map(|place| (*place, name.clone())));
@@ -250,7 +263,7 @@ pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
 /// recursive, which a graph binding does not allow, and a graph binding cannot hold a block.
 fn graph_head(
     view: &View<'_>,
-    binding: semantics::body::LocalRef,
+    binding: LocalRef,
     known: &mut Names,
 ) -> Option<(TextRange, String)> {
     let stmt = statement_of(view, binding)?;

@@ -11,7 +11,7 @@ use types::{Flags, Type};
 use super::{
     Context, annotate,
     bindings::before,
-    has_effects,
+    effects::{ORDER, Steps},
     inline::statement_around,
     is_atom, is_expr,
     names::{self, Names},
@@ -61,13 +61,16 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     };
     let stmt = statement_around(root, node.range())
         .ok_or("the expression is in an arm without braces; put the arm's value in braces first")?;
-    if has_effects(stmt) {
-        return Err("the order of reads and writes of references would change".into());
+    let graph = stmt.kind() == SyntaxKind::GRAPH_STMT;
+    let steps = Steps::of(view);
+    let passed = steps.between(stmt.start(), node.start());
+    // A graph binding is evaluated where it is used, as the expression was.
+    if !graph && !steps.of_node(node).commutes_with(passed) {
+        return Err(ORDER.into());
     }
     let mut known = Names::of(view);
     let whole = with_comments(parent, node);
     let text = context.slice(whole);
-    let graph = stmt.kind() == SyntaxKind::GRAPH_STMT;
     let name = if graph { known.graph() } else { known.local("value") };
     let keyword = if graph { "" } else { "let " };
     let line = format!("{keyword}{name} = {text};");
@@ -324,8 +327,17 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     if !stmts.is_empty() && variables.outputs.is_empty() {
         return Err("no selected binding is used after the selection".into());
     }
-    if stmts.iter().any(|s| s.kind() == SyntaxKind::GRAPH_STMT && has_effects(*s)) {
-        return Err("the order of reads and writes of references would change".into());
+    // The arguments of the new definition are evaluated before it, and the bindings in it where it is
+    // called.
+    let (steps, effects) = (Steps::of(view), view.effects());
+    let is_late = |binding: &LocalRef| {
+        view.binder(*binding).kind == BinderKind::Graph && effects.of_binding(*binding).is_ordered()
+    };
+    let mut outputs = variables.outputs.iter();
+    let is_deferred = outputs.any(|&binding| view.binder(binding).kind == BinderKind::Graph)
+        && stmts.iter().any(|stmt| steps.of_node(*stmt).is_ordered());
+    if is_deferred || variables.inputs.iter().any(is_late) {
+        return Err(ORDER.into());
     }
     let global = fresh_global(context, module);
     let (mut names, mut renames) = (Names::of(view), Edits::new());

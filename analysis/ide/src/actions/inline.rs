@@ -14,7 +14,8 @@ use syntax::{
 use super::{
     Context,
     bindings::before,
-    is_atom, is_expr, module_has_effects,
+    effects::{ORDER, Steps},
+    is_atom, is_expr,
     names::{self, Names},
     unused::statement_of,
 };
@@ -23,9 +24,6 @@ use crate::{
     locals::locals,
     place::Symbol,
 };
-
-const REFERENCE_ORDER: &str =
-    "this could reorder the reads and writes of references in this module";
 
 /// Returns the `let` or graph variable at the cursor.
 fn bound_at(context: &Context<'_>) -> Option<LocalRef> {
@@ -65,9 +63,10 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
             uses.len()
         ));
     }
-    if !is_atom(value) && module_has_effects(context) {
-        return Err(REFERENCE_ORDER.into());
-    }
+    let steps = Steps::of(view);
+    let effects = steps.of_node(value);
+    // A variable that is no graph variable, or a literal, is not evaluated.
+    let is_computed = !is_atom(value) || !effects.is_empty();
     let inside = names::used_in(view, value.range() + start);
     if inside.iter().any(|(used, _)| *used == binding) {
         return Err(format!("`{name}` is recursive"));
@@ -76,12 +75,29 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     let mut edits = vec![(context.whole_line(stmt.range() + context.start()), String::new())];
     for place in uses {
         let path = root.path_to(place - start);
-        if !is_atom(value) {
-            let around = path.iter().filter(|node| !node.range().contains_range(stmt.range()));
-            if around.into_iter().any(|node| node.kind() == SyntaxKind::FN_EXPR) {
+        if is_computed {
+            let is_inside = |kinds: &[SyntaxKind]| {
+                let mut around =
+                    path.iter().filter(|node| !node.range().contains_range(stmt.range()));
+                around.any(|node| kinds.contains(&node.kind()))
+            };
+            if is_inside(&[SyntaxKind::FN_EXPR]) {
                 return Err(format!(
                     "`{name}` is used inside a function and would be computed on each call"
                 ));
+            }
+            // A graph binding is evaluated on its first use already.
+            if view.binder(binding).kind == BinderKind::Let {
+                let passed = steps.between(stmt.range().end(), place.start() - start);
+                let is_deferred = effects.is_ordered() && is_inside(&[SyntaxKind::GRAPH_STMT]);
+                if is_deferred || !effects.commutes_with(passed) {
+                    return Err(ORDER.into());
+                }
+                if effects.is_needed() && is_inside(&[SyntaxKind::BLOCK, SyntaxKind::ARM]) {
+                    return Err(format!(
+                        "the value of `{name}` has an effect, and would not be computed in every case"
+                    ));
+                }
             }
         }
         // The names in the value have to refer to the same variables at the use.
@@ -187,9 +203,6 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     if callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name)) {
         return Err(format!("`{name}` is recursive"));
     }
-    if module_has_effects(context) {
-        return Err(REFERENCE_ORDER.into());
-    }
     let header = callee.body.header().ok_or(nothing)?;
     if !header.type_params.is_empty() {
         return Err(format!("`{name}` has type parameters"));
@@ -205,6 +218,16 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     if args.len() != header.params.len() {
         let expected = header.params.len();
         return Err(format!("`{name}` expects {expected} arguments, found {}", args.len()));
+    }
+    // The bindings of the callee, and those of the arguments, are evaluated before the statement.
+    let steps = Steps::of(host);
+    let effects = steps.of_node(call.node());
+    let passed = steps.between(stmt.start(), call.range().start());
+    let is_deferred = effects.is_ordered() && stmt.kind() == SyntaxKind::GRAPH_STMT;
+    let mut graph_args = args.iter().filter(|arg| arg.node().kind() == SyntaxKind::GRAPH_REF);
+    let is_later = graph_args.any(|arg| steps.of_node(arg.node()).is_ordered());
+    if is_deferred || is_later || !effects.commutes_with(passed) {
+        return Err(ORDER.into());
     }
     // The text of the callee is not part of the file if it comes from the prelude.
     let body_text = node.to_string();

@@ -1,13 +1,14 @@
 mod bindings;
+mod effects;
 
 use expect_test::{Expect, expect};
 use syntax::{TextRange, TextSize};
 
 use super::{actions, resolve};
 
-/// Checks the text after an action, or the reason for which it is refused. `$0` marks the cursor,
-/// two of them a selection.
-fn check(id: &str, text: &str, expected: Expect) {
+/// Returns the title of an action if it is offered, and the text after it or the reason for which it is
+/// refused. `$0` marks the cursor, two of them a selection.
+fn run(id: &str, text: &str) -> (Option<String>, Result<String, String>) {
     let parts: Vec<&str> = text.trim_start_matches('\n').split("$0").collect();
     let clean = parts.concat();
     let start = TextSize::of(parts[0]);
@@ -16,11 +17,16 @@ fn check(id: &str, text: &str, expected: Expect) {
     let file = db.add_file(&clean, syntax::ParseLimits::default());
     let range = TextRange::new(start, end);
     let offered = actions(&db, file, range).into_iter().find(|action| action.id == id);
-    let title = offered.map_or("not offered".to_owned(), |action| action.title);
-    let outcome = match resolve(&db, file, range, id) {
-        Ok(edits) => crate::edit::apply_all(&clean, &edits),
-        Err(reason) => format!("refused: {reason}\n"),
-    };
+    let edits = resolve(&db, file, range, id);
+    let text = edits.map(|edits| crate::edit::apply_all(&clean, &edits));
+    (offered.map(|action| action.title), text)
+}
+
+/// Checks the title of an action, and the text after it or the reason for which it is refused.
+fn check(id: &str, text: &str, expected: Expect) {
+    let (title, text) = run(id, text);
+    let title = title.unwrap_or_else(|| "not offered".to_owned());
+    let outcome = text.unwrap_or_else(|reason| format!("refused: {reason}\n"));
     expected.assert_eq(&format!("// {title}\n{outcome}"));
 }
 

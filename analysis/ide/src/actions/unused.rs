@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use semantics::{
     Code, DefKind, Diagnostic, Fix, View, all_defs,
     body::{BinderKind, LocalRef},
+    effects::BodyEffects,
     scope::is_marked_unused,
 };
-use syntax::{Node, SyntaxKind, TextRange, TextSize};
+use syntax::{Node, TextRange, TextSize};
 
-use super::{Context, has_effects, has_module_effects, names};
+use super::{Context, names};
 use crate::{edit::Edits, place::Symbol};
 
 /// Returns the statement that binds a variable, with offsets relative to the definition.
@@ -19,43 +20,15 @@ pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<
     path.into_iter().rev().find(|node| node.kind().is_stmt())
 }
 
-/// The largest number of statements whose effects are followed from one.
-const MAX_FOLLOWED: usize = 256;
-
-/// Returns true if a statement has no side effect. If the module uses references, a call of a function
-/// may have one, and so may a graph variable, whose value is computed where it is first used.
-fn is_removable(view: &View<'_>, stmt: Node<'_>, effects: bool) -> bool {
-    if !effects {
-        return !has_effects(stmt);
-    }
-    let mut seen: HashSet<LocalRef> = HashSet::new();
-    let mut left = vec![stmt];
-    while let Some(stmt) = left.pop() {
-        if has_effects(stmt) || calls_functions(stmt) || seen.len() > MAX_FOLLOWED {
-            return false;
-        }
-        for (binding, _) in names::used_in(view, stmt.range() + view.def.start(view.db)) {
-            if view.binder(binding).kind == BinderKind::Graph && seen.insert(binding) {
-                left.extend(statement_of(view, binding));
-            }
-        }
-    }
-    true
-}
-
-/// Returns true if a statement calls anything but operators.
-fn calls_functions(stmt: Node<'_>) -> bool {
-    stmt.descendants().any(|node| {
-        let mut parts = node.children();
-        node.kind() == SyntaxKind::CALL_EXPR
-            && parts.next().is_some_and(|callee| callee.kind() != SyntaxKind::NAME_REF)
-    })
+/// Returns true if a binding that is not used can be removed: a graph binding is not evaluated then.
+fn is_removable(view: &View<'_>, effects: &BodyEffects, binding: LocalRef) -> bool {
+    view.binder(binding).kind == BinderKind::Graph || !effects.of_binding(binding).is_needed()
 }
 
 /// Returns the ranges in the file of the dead bindings: those that are unused, if `may_go` accepts
 /// them, or used only by other dead bindings.
 fn dead(view: &View<'_>, may_go: impl Fn(LocalRef) -> bool) -> Vec<TextRange> {
-    let effects = has_module_effects(view.db, view.module);
+    let effects = view.effects();
     let mut bindings = names::bound(view, BinderKind::Let);
     bindings.extend(names::bound(view, BinderKind::Graph));
     bindings.sort_by_key(|&binding| view.binding_range(binding).start());
@@ -80,7 +53,7 @@ fn dead(view: &View<'_>, may_go: impl Fn(LocalRef) -> bool) -> Vec<TextRange> {
         };
         let unused = places.iter().all(|place| own.contains_range(*place) || is_dead(place));
         let is_used = || places.iter().any(|place| !own.contains_range(*place));
-        if unused && is_removable(view, stmt, effects) && (is_used() || may_go(binding)) {
+        if unused && is_removable(view, &effects, binding) && (is_used() || may_go(binding)) {
             let inside: Vec<TextSize> =
                 dead.range(own.start()..own.end()).map(|(start, _)| *start).collect();
             for inner in inside {
@@ -105,8 +78,8 @@ fn binding_at(context: &Context<'_>) -> Option<LocalRef> {
 pub(super) fn offer_one(context: &Context<'_>) -> Option<String> {
     let binding = binding_at(context)?;
     let view = context.view.as_ref()?;
-    let stmt = statement_of(view, binding)?;
-    is_removable(view, stmt, has_module_effects(view.db, view.module))
+    statement_of(view, binding)?;
+    is_removable(view, &view.effects(), binding)
         .then(|| format!("Remove `{}`", view.binder(binding).name))
 }
 

@@ -84,7 +84,7 @@ def @main(%x: int32) {
 ",
         expect![[r#"
             // Rewrite `let` to graph bindings
-            refused: graph bindings are evaluated on first use, which could reorder the reads and writes of references in this module
+            refused: graph bindings are evaluated on first use, which could change the order of effects, such as the reads and writes of references
         "#]],
     );
 }
