@@ -5,6 +5,7 @@
 //! the transformations.
 
 pub mod changes;
+pub mod effects;
 mod expressions;
 pub mod generate;
 pub mod kinds;

@@ -24,6 +24,7 @@ mod delivery;
 mod dependencies;
 mod differences;
 mod docs;
+mod effects;
 mod embedded;
 mod empties;
 mod fixes;
