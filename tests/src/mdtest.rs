@@ -25,7 +25,10 @@
 use std::{fmt::Write, path::Path, sync::Arc};
 
 use interpreter::{Machine, Value};
-use semantics::{Code, Database, Diagnostic, Rules, Severity, TypeAt, View, check_file, types_in};
+use semantics::{
+    Code, Database, Diagnostic, Level, Levels, Lint, Rules, Severity, TypeAt, View, check_file,
+    types_in,
+};
 
 use crate::corpus;
 
@@ -93,6 +96,13 @@ pub fn look(text: &str, rules: Rules) -> Checked {
     let mut db = Database::new();
     db.set_rules(rules);
     let file = db.add_file(text, syntax::ParseLimits::default());
+    // A code that is off is reported where it is claimed.
+    let is_claimed = |code: &&Code| code.is_on_request() && text.contains(&format!("[{code}]"));
+    let mut levels = Levels::default();
+    for lint in Code::ALL.iter().filter(is_claimed).filter_map(|&code| Lint::new(code).ok()) {
+        levels.set(lint, Level::Report(Severity::Hint));
+    }
+    db.set_levels(file, &levels);
     Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
 

@@ -40,11 +40,13 @@ impl Effects {
     pub const WRITE: Effects = Effects(1 << 2);
     /// Tensors are written, or their memory is freed.
     pub const MEMORY: Effects = Effects(1 << 3);
+    /// A graph variable is evaluated whose value depends on when that happens first.
+    pub const FIRST_USE: Effects = Effects(1 << 4);
     /// The effects of an unknown function.
     pub const UNKNOWN: Effects = Effects(0b111);
 
     /// The number of effects.
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
 
     /// Returns true if the set is empty.
     pub fn is_empty(self) -> bool {
@@ -59,7 +61,7 @@ impl Effects {
     /// Returns true if other expressions can observe that an expression with these effects is not
     /// evaluated.
     pub fn is_needed(self) -> bool {
-        self.has(Effects::WRITE | Effects::MEMORY)
+        self.has(Effects(Effects::WRITE.0 | Effects::MEMORY.0 | Effects::FIRST_USE.0))
     }
 
     /// Returns true if other expressions can observe when an expression with these effects is
@@ -75,6 +77,10 @@ impl Effects {
             one.has(Effects::MEMORY) || one.has(Effects::WRITE) && other.is_ordered()
         };
         !disturbs(self, other) && !disturbs(other, self)
+    }
+
+    fn without(self, others: Effects) -> Effects {
+        Effects(self.0 & !others.0)
     }
 
     fn each(self) -> impl Iterator<Item = usize> {
@@ -130,7 +136,8 @@ impl CallEffects {
     fn function(self, depth: u32) -> CallEffects {
         let own = 1u32.checked_shl(depth).unwrap_or_default();
         CallEffects {
-            effects: self.effects,
+            // Graph variables around are evaluated where the function is created.
+            effects: self.effects.without(Effects::FIRST_USE),
             params: self.params & !own,
             calls_arguments: self.calls_arguments || self.params & own != 0,
         }
@@ -421,7 +428,9 @@ impl Analysis<'_> {
 
     /// Notes the evaluation of a graph variable that is bound inside of `depth` functions.
     fn evaluate(&mut self, depth: u32, evaluation: CallEffects) {
-        self.step(evaluation);
+        let is_ordered = evaluation.all().is_ordered();
+        let first_use = if is_ordered { Effects::FIRST_USE } else { Effects::NONE };
+        self.step(evaluation | CallEffects::of(first_use));
         if let Some(frame) = self.frames.last_mut().filter(|_| depth < self.depth) {
             let known = frame.captured.iter_mut().find(|(known, _)| *known == depth);
             match known {
@@ -448,13 +457,16 @@ impl Analysis<'_> {
         let start = ExprRef { unit: self.at.unit, expr: start };
         let effects = if unit.binder(binder).kind == BinderKind::Graph {
             let Frame { evaluation: latent, captured, .. } = self.frames.pop().unwrap_or_default();
+            // Of a binding inside of a function, also if it is not used.
+            let is_captured = captured.iter().any(|(_, of)| of.all().is_ordered());
+            let first_use = if is_captured { Effects::FIRST_USE } else { Effects::NONE };
             if let Some(frame) = self.frames.last_mut() {
                 frame.captured.extend(captured);
             }
             if latent != CallEffects::default() {
                 self.graphs.insert(binding, (self.depth, latent));
             }
-            latent.all()
+            latent.all().without(Effects::FIRST_USE) | first_use
         } else {
             let Some(frame) = self.frames.last() else { return };
             let inside = |last: &Option<ExprRef>| last.is_some_and(|last| last >= start);

@@ -9,6 +9,7 @@ use super::undefined;
 use crate::{
     body::*,
     diagnostic::{Code, DefDiagnostic, Severity},
+    effects::Effects,
     lower::printed_type,
     scope::is_marked_unused,
     view::View,
@@ -46,10 +47,16 @@ fn check_unused(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let outer = view.scopes.unused.iter();
     let outer = outer.filter(|binding| view.unit(binding.unit).kind != UnitKind::FreeVar);
     let effects = OnceCell::new();
-    // A graph binding that is not used is not evaluated.
     let has_effect = |binding: LocalRef| {
-        view.binder(binding).kind == BinderKind::Let
-            && effects.get_or_init(|| view.effects()).of_binding(binding).is_needed()
+        let of_binding = || effects.get_or_init(|| view.effects()).of_binding(binding);
+        match view.binder(binding).kind {
+            BinderKind::Let => of_binding().is_needed(),
+            // It is not evaluated, but a function around it evaluates the graph variables that it mentions.
+            BinderKind::Graph if view.unit(binding.unit).binds != Some(binding.binder) => {
+                of_binding().has(Effects::FIRST_USE)
+            }
+            _ => false,
+        }
     };
     let reported = |binding: &&LocalRef| {
         let name = &view.binder(**binding).name;

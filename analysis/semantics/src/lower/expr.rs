@@ -521,14 +521,7 @@ impl Lowering {
             self.leave(mark);
             arms.push(Arm { pattern, body });
         }
-        // `match` without arms is not exhaustive.
-        if partial
-            && arms.is_empty()
-            && let Some(list) = match_expr.arms()
-            && list.node().children().next().is_none()
-        {
-            self.problem(range, ProblemKind::NoArms);
-        }
+        self.require_arms(match_expr);
         self.unit.matches[id.index()].arms = arms;
         self.push(range, Expr::Match(id))
     }

@@ -6,9 +6,17 @@ use syntax::{
 };
 
 use super::{Lowering, shared::is_claim};
-use crate::body::{BinderKind, Pattern, PatternKind, Subject};
+use crate::body::{BinderKind, Pattern, PatternKind, ProblemKind, Subject};
 
 impl Lowering {
+    /// Reports a `match?` without arms; `match` without arms is not exhaustive.
+    pub(super) fn require_arms(&mut self, expr: ast::MatchExpr<'_>) {
+        let is_empty = expr.arms().is_some_and(|list| list.node().children().next().is_none());
+        if is_empty && expr.partial().is_some() {
+            self.problem(expr.range(), ProblemKind::NoArms);
+        }
+    }
+
     /// Lowers a pattern and binds its variables.
     pub(super) fn pattern(&mut self, pattern: ast::Pattern<'_>) -> Pattern {
         let range = self.range(pattern.range());

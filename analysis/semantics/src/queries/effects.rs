@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use operators::Effect;
 use rustc_hash::FxHashSet;
 
 use super::{
@@ -10,23 +11,51 @@ use super::{
     inference,
 };
 use crate::{
-    body::{Body, Name, UnitKind},
+    body::{Body, CallData, Callee, Expr, ExprId, Name, Unit, UnitId, UnitKind},
     db::Db,
     effects::{BodyEffects, CallEffects, Context, effects_of},
     features::UnitFeatures,
     item::{Def, DefKind, Module, module},
+    scope::Scopes,
 };
 
 /// The effects of the expressions of a definition.
 pub fn effects<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<BodyEffects> {
-    // Most definitions call operators only.
-    if scopes(db, def).units_with(UnitFeatures::EFFECT).next().is_none() {
+    // Most definitions call operators and their own functions only.
+    let (body, scopes) = (body(db, def), scopes(db, def));
+    let mut units = scopes.units_with(UnitFeatures::EFFECT);
+    if !units.any(|number| may_have_effects(&body, &scopes, number)) {
         return Arc::default();
     }
     if let Some(module) = module(db, def.file(db), def.module(db)) {
         effects_from_below(db, module);
     }
     base_effects(db, def)
+}
+
+/// Returns true if a unit has an effect of its own, or calls anything but operators without effects and functions of
+/// the same body, whose bodies are in its units, too.
+fn may_have_effects(body: &Body, scopes: &Scopes, number: UnitId) -> bool {
+    let unit = body.unit(number);
+    let is_function = |unit: &Unit, value: Option<ExprId>| {
+        value.is_some_and(|value| matches!(unit.expr(value), Expr::Fn(_)))
+    };
+    let calls_unknown = |call: &CallData| match &call.callee {
+        Callee::Operator(operator) => operator.effect != Effect::None,
+        Callee::Name(_) => true,
+        Callee::Expr(callee) => !match unit.expr(*callee) {
+            Expr::Fn(_) => true,
+            Expr::Bound(binder) => is_function(unit, unit.value_of(*binder)),
+            Expr::Free(free) => scopes.get(number, *free).is_some_and(|binding| {
+                let other = body.unit(binding.unit);
+                other.binds == Some(binding.binder) && is_function(other, other.root)
+            }),
+            _ => false,
+        },
+    };
+    let is_reference =
+        |expr: &Expr| matches!(expr, Expr::RefNew(_) | Expr::RefRead(_) | Expr::RefWrite(..));
+    unit.calls.iter().any(calls_unknown) || unit.exprs.iter().any(is_reference)
 }
 
 /// Computes the effects of the definitions of a module, dependencies first, for the reason that
