@@ -175,6 +175,7 @@ codes! {
     RankMismatch = "rank-mismatch" (error),
     DtypeMismatch = "dtype-mismatch" (error),
     AxisOutOfRange = "axis-out-of-range" (error),
+    PythonCall = "python-call" (error),
     AttributeType = "attribute-type" (error),
     AttributeValue = "attribute-value" (error),
     AttributeLength = "attribute-length" (error),

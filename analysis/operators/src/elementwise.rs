@@ -113,7 +113,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "cast_like(%x, %y)",
         }),
     unary!("ceil", "Each element rounded up to an integer."),
-    op("clip", &["data"]).in_category(Category::Activation).attrs(&CLIP).rule("Identity", clip).cost(Cost::Elementwise).doc(
+    op("clip", &["data"])
+        .python("a/data a_min a_max").in_category(Category::Activation).attrs(&CLIP).rule("Identity", clip).cost(Cost::Elementwise).doc(
         Doc {
             summary: "Clips each element to the range from `a_min` to `a_max`.",
             args: &["any shape"],

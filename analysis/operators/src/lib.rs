@@ -14,6 +14,7 @@ mod domain;
 mod form;
 mod layout;
 mod operator;
+pub mod python;
 mod rules;
 pub mod similar;
 

@@ -15,6 +15,10 @@ pub(crate) use ready::{attribute_needed, ready_conv2d, ready_conv2d_gemm, ready_
 
 use crate::prelude::*;
 
+/// The parameters of transposed convolutions in Python.
+const TRANSPOSED: &str = "data weight strides padding dilation groups channels kernel_size \
+                          data_layout kernel_layout out_layout output_padding out_dtype";
+
 pub(crate) static OPERATORS: &[Operator] = &[
     op("nn.contrib_conv2d_NCHWc", &["data", "weight"])
         .since(6)
@@ -58,7 +62,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`(N, O, (W + padding − (KW − 1) · dilation − 1) / strides + 1)`, rounded down",
             example: "nn.conv1d(%x, %w, padding=[1, 1], channels=16, kernel_size=[3])",
         }),
-    op("nn.conv1d_transpose", &["data", "weight"]).since(7)
+    op("nn.conv1d_transpose", &["data", "weight"])
+        .python(TRANSPOSED)
+        .since(7)
         .attrs(&CONV1D_TRANSPOSE)
         .rule("Conv1DTranspose", transpose::conv1d_transpose)
         .cost(Cost::Macs(cost::transposed))
@@ -106,6 +112,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_layout=\"NCHW\", out_layout=\"OIHW\")",
         }),
     op("nn.conv2d_transpose", &["data", "weight"])
+        .python(TRANSPOSED)
         // Before 0.8, "OIHW" is the default, too, but its first letter is the axis of the input channels.
         .forms(&[form(Releases::between(8, 11), 2)
             .defaults(&[("kernel_layout", AttrDefault::Str("OIHW"))])])
@@ -139,7 +146,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     strides + 1`, rounded down, and `OH`, `OW` likewise",
             example: "nn.conv3d(%x, %w, padding=[1, 1, 1], channels=8, kernel_size=[3, 3, 3])",
         }),
-    op("nn.conv3d_transpose", &["data", "weight"]).since(7)
+    op("nn.conv3d_transpose", &["data", "weight"])
+        .python(TRANSPOSED)
+        .since(7)
         .attrs(&CONV3D_TRANSPOSE)
         .rule("Conv3DTranspose", transpose::conv3d_transpose)
         .cost(Cost::Macs(cost::transposed))

@@ -23,7 +23,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     `bits` before `bit_axis`",
             example: "nn.bitpack(%x, bits=2, pack_axis=1, bit_axis=4, pack_type=\"uint32\")",
         }),
-    op("nn.bitserial_conv2d", &["data", "weight"]).in_category(Category::Product)
+    op("nn.bitserial_conv2d", &["data", "weight"])
+        .python(
+            "data weight strides padding channels kernel_size activation_bits weight_bits \
+             data_layout kernel_layout pack_dtype out_dtype unipolar",
+        ).in_category(Category::Product)
         .since(6)
         .attrs(&BINARY_CONV2D)
         .rule("BinaryConv2D", bitserial_conv2d)

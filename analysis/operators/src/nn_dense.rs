@@ -36,6 +36,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "nn.batch_matmul(%a, %b, transpose_b=True)",
         }),
     op("nn.contrib_dense_pack", &["data", "weight"])
+        .python("data weight weight_layout units out_dtype")
         .since(8)
         .detached_attrs(&DENSE_PACK)
         .registered_with(&DENSE)

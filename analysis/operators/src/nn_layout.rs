@@ -94,7 +94,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `buffer`",
             example: "nn.fifo_buffer(%x, %buffer, axis=1)",
         }),
-    op("nn.mirror_pad", &["data"]).since(6)
+    op("nn.mirror_pad", &["data"])
+        .python("data pad_width mode").since(6)
         .attrs(&MIRROR_PAD)
         .rule("MirrorPad", pad::mirror_pad)
         .cost(Cost::Free)
@@ -106,6 +107,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       mode=\"REFLECT\")",
         }),
     op("nn.pad", &["data", "pad_val"])
+        .python("data pad_width pad_value/pad_val=0 pad_mode")
         .forms(&[form(Releases::until(7), 1).attrs(&[was(
             "pad_value",
             AttrType::Float,

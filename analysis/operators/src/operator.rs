@@ -102,6 +102,9 @@ pub struct Operator {
     pub domains: &'static [(&'static str, Domain)],
     /// The value of all elements of the result, if they are equal.
     pub fill: Option<Fill>,
+    /// The parameters of the Python function that creates a call, if they are not the arguments and then the
+    /// attributes, see [`Operator::python_parameters`](crate::python).
+    pub(crate) python: &'static str,
     /// The documentation.
     pub doc: Doc,
 }
@@ -240,6 +243,7 @@ pub(crate) const fn op(name: &'static str, args: &'static [&'static str]) -> Ope
         has_other_axes: false,
         domains: &[],
         fill: None,
+        python: "",
         doc: Doc::NONE,
     }
 }
@@ -374,6 +378,12 @@ impl Operator {
     /// Sets [`Operator::fill`].
     pub(crate) const fn fill(mut self, fill: Fill) -> Operator {
         self.fill = Some(fill);
+        self
+    }
+
+    /// Sets [`Operator::python`].
+    pub(crate) const fn python(mut self, parameters: &'static str) -> Operator {
+        self.python = parameters;
         self
     }
 

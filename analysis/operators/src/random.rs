@@ -21,6 +21,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.multinomial(%key, %probs, num_samples=4)",
         }),
     op("random.normal", &["key", "mean", "scale"])
+        .python("key shape/out_shape dtype/out_dtype=float32 mean=0f scale=1f")
         .controls(&["key"])
         .since(9)
         .attrs(&NORMAL)
@@ -37,6 +38,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.normal(%key, 0f, 1f, out_shape=[2, 3], out_dtype=\"float32\")",
         }),
     op("random.threefry_generate", &["key"])
+        .python("key shape/out_shape")
         .since(8)
         .attrs(&THREEFRY_GENERATE)
         .rule("ThreefryGenerate", threefry_generate)
@@ -58,6 +60,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "random.threefry_split(%key)",
         }),
     op("random.uniform", &["key", "low", "high"])
+        .python("key shape/out_shape dtype/out_dtype=float32 low=0f high=1f")
         .controls(&["key"])
         .since(8)
         .attrs(&UNIFORM)

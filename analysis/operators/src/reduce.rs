@@ -33,6 +33,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     reduction("any", "True where any element along some axes is true.", "any(%x, axis=[1])")
         .since(6),
     op("argmax", &["data"])
+        .python("data axis keepdims exclude select_last_index")
         .attrs(&ARG_REDUCE)
         .rule("ArgReduce", arg_reduce)
         .cost(Cost::Reduction)
@@ -43,6 +44,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "argmax(%x, axis=[1])",
         }),
     op("argmin", &["data"])
+        .python("data axis keepdims exclude select_last_index")
         .attrs(&ARG_REDUCE)
         .rule("ArgReduce", arg_reduce)
         .cost(Cost::Reduction)
@@ -106,6 +108,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     reduction("sum", "Adds up the elements along some axes.", "sum(%x, axis=[1], keepdims=True)"),
     op("variance", &["data", "mean"])
+        .python("data axis keepdims exclude unbiased with_mean/mean")
         .since(6)
         .attrs(&VARIANCE)
         .rule("Variance", variance)

@@ -103,7 +103,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "a tuple of two: the positions `(nnz, new_axes)`, and the shape `(new_axes,)`",
             example: "sparse_reshape(%indices, %old, %new)",
         }),
-    op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"]).controls(&["sparse_indices"]).since(7)
+    op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"])
+        .python("sparse_indices output_shape sparse_values default_value=0").controls(&["sparse_indices"]).since(7)
         .attrs(&SPARSE_TO_DENSE)
         .rule("SparseToDense", sparse_to_dense)
         .cost(Cost::Free)

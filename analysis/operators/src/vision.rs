@@ -81,7 +81,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op(
         "vision.non_max_suppression",
         &["data", "valid_count", "indices", "max_output_size", "iou_threshold"],
-    ).controls(&["valid_count", "indices", "max_output_size", "iou_threshold"])
+    )
+        .python(
+            "data valid_count indices max_output_size=-1 iou_threshold=0.5f force_suppress \
+             top_k coord_start score_index id_index return_indices invalid_to_bottom",
+        ).controls(&["valid_count", "indices", "max_output_size", "iou_threshold"])
     .since(6)
     .forms(&[
         form(Releases::between(7, 7), 4).attrs(LIMITS).as_operator(&NMS_7),

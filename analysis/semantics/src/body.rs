@@ -18,12 +18,13 @@
 
 mod index;
 mod pattern;
+mod problem;
 mod reference;
 mod source;
 
 use std::sync::Arc;
 
-use operators::{Operator, attrs::AttrProblem};
+use operators::Operator;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use types::{AttrValue, Attrs, DataType, Kind, Param, RelationKey, Releases, Shape, Type};
@@ -31,6 +32,7 @@ use types::{AttrValue, Attrs, DataType, Kind, Param, RelationKey, Releases, Shap
 use crate::features::UnitFeatures;
 pub(crate) use index::{has_meta, name_bit};
 pub use pattern::{Arm, Match, Pattern, PatternKind};
+pub use problem::{Problem, ProblemKind, PythonCall, PythonText};
 pub use reference::{ExprRef, LocalRef};
 pub use source::{SourceMap, UnitRanges};
 
@@ -469,97 +471,6 @@ pub enum Subject {
     Expr(ExprId),
     /// A variable.
     Binder(BinderId),
-}
-
-/// An error that lowering finds in a unit or a type definition.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
-    /// The range.
-    pub range: RangeId,
-    /// The kind.
-    pub kind: ProblemKind,
-}
-
-/// The kind of a [`Problem`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ProblemKind {
-    /// An attribute does not match the schema of the operator.
-    Attr {
-        /// The operator.
-        operator: &'static Operator,
-        /// The written attribute, if there is one.
-        name: SmolStr,
-        /// The error.
-        problem: AttrProblem,
-    },
-    /// Attributes of a call that does not accept any.
-    AttrsNotTaken {
-        /// The callee.
-        callee: SmolStr,
-        /// The range of the callee.
-        callee_range: RangeId,
-    },
-    /// TVM reads the attributes of this operator from the metadata section only.
-    DetachedAttrs(&'static Operator),
-    /// A type parameter of the wrong kind: `Tensor[t, float32]` with `t : Type`.
-    Kind {
-        /// The parameter.
-        param: Param,
-        /// The expected kind.
-        expected: types::Kind,
-    },
-    /// An unknown kind: `fn<t : Foo>`.
-    UnknownKind(SmolStr),
-    /// An unknown data type.
-    UnknownDType(SmolStr),
-    /// An unknown type relation after a function type.
-    UnknownRelation(SmolStr),
-    /// A number too large for its data type.
-    NumberRange {
-        /// The text of the number.
-        text: SmolStr,
-        /// The data type.
-        dtype: DataType,
-    },
-    /// An unknown number suffix.
-    NumberSuffix(SmolStr),
-    /// A negative size.
-    NegativeDim(i64),
-    /// A parameter or type parameter of the name of an earlier one.
-    DuplicateParam {
-        /// The name.
-        name: Name,
-        /// The range of the earlier name.
-        first: RangeId,
-    },
-    /// A graph variable bound as a parameter or by `let`, a local variable bound without `let`.
-    BadBinder {
-        /// The name.
-        name: Name,
-        /// The kind of the binding.
-        kind: BinderKind,
-    },
-    /// A type parameter with type arguments.
-    ParamWithArgs(Param),
-    /// A positional argument after an attribute.
-    ArgAfterAttr,
-    /// A string where a value is expected: `let %x = "float32";`.
-    StringValue,
-    /// `_` in a field of a constructor: `type Box { Wrap(_) }`.
-    OpenField,
-    /// `match? (%x) { }`.
-    NoArms,
-}
-
-impl ProblemKind {
-    /// Returns true if TVM rejects the text because of it.
-    pub fn is_error(&self) -> bool {
-        match self {
-            ProblemKind::Attr { problem, .. } => problem.is_error(),
-            ProblemKind::NoArms => false,
-            _ => true,
-        }
-    }
 }
 
 impl Body {

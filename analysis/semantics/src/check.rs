@@ -124,13 +124,6 @@ pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> 
                     && !cascades.explains(errors, d)
                     && !cascades.is_in_skipped_text(errors, d)
         });
-        // `cast(%x, float16)`: the fix of the call quotes the name.
-        let quoted: Vec<TextRange> = in_module
-            .iter()
-            .filter(|d| d.code == Code::ArgumentCount)
-            .flat_map(|d| d.fixes.iter().flat_map(|fix| fix.edits.iter().map(|(range, _)| *range)))
-            .collect();
-        in_module.retain(|d| d.code != Code::UnknownName || !quoted.contains(&d.range));
         same_names(db, file, &mut in_module);
         in_module.retain_mut(|diagnostic| suggestions.complete(diagnostic));
         found.extend(in_module);

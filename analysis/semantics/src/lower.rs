@@ -4,11 +4,13 @@
 //! the module, so that the result stays valid when those change. Unedited statements keep their units.
 
 mod attr;
+mod call;
 mod common;
 mod expr;
 mod features;
 mod literal;
 mod pattern;
+mod python;
 mod scope;
 mod shared;
 mod stmt;

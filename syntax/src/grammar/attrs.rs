@@ -17,6 +17,29 @@ pub(super) fn attr(p: &mut Parser<'_>) {
     attr.complete(p, ATTR);
 }
 
+/// `[8, 4]`, `'int8'`: values of attributes as Python passes them, by position. `[%a, %b]` is a tuple in Python.
+pub(super) fn value_without_name(p: &mut Parser<'_>) -> bool {
+    if p.at(QUOTED_NAME) {
+        p.leaf(LITERAL);
+        return true;
+    }
+    p.nested(|p| {
+        let values = p.start();
+        list(p, T!["["], T!["]"], |p| {
+            let before = p.position();
+            if matches!(p.current(), T!["["] | QUOTED_NAME) {
+                return value_without_name(p);
+            }
+            if exprs::opt_expr(p).is_none() {
+                p.expected("an expression");
+            }
+            p.position() > before
+        });
+        values.complete(p, ATTR_LIST);
+    })
+    .is_some()
+}
+
 /// Parses a literal, a list, `None`, a metadata reference or an expression.
 fn value(p: &mut Parser<'_>) {
     match p.current() {

@@ -214,6 +214,9 @@ fn arg(p: &mut Parser<'_>) -> bool {
         mistakes::attr_with_colon(p);
         return true;
     }
+    if matches!(p.current(), T!["["] | QUOTED_NAME) {
+        return attrs::value_without_name(p);
+    }
     chain(p)
 }
 

@@ -67,7 +67,10 @@ pub(super) fn tvm(context: &Context<'_>) -> Result<Edits, String> {
 /// meaning. Those of unused bindings are in [`unused::reported`]. A guessed name (`did you mean`) is left to the user.
 fn safe_fix(diagnostic: &Diagnostic) -> Option<&Fix> {
     let safe = diagnostic.code.is_tvm()
-        || matches!(diagnostic.code, Code::StaleTypeComment | Code::PastedText)
+        || matches!(
+            diagnostic.code,
+            Code::StaleTypeComment | Code::PastedText | Code::PythonCall | Code::AttributeType
+        )
         || diagnostic.unnecessary;
     diagnostic.fixes.first().filter(|_| safe)
 }

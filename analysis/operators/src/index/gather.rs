@@ -12,7 +12,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 indices",
         example: "adv_index((%x, %rows, %columns))",
     }),
-    op("gather", &["data", "indices"]).domains(&[("indices", Domain::Position)]).controls(&["indices"]).since(7).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
+    op("gather", &["data", "indices"])
+        .python("data axis indices").domains(&[("indices", Domain::Position)]).controls(&["indices"]).since(7).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
         Doc {
             summary: "Gathers, for each element of `indices`, the element of `data` \
                       this index on axis `axis` and at the same place on the others.",
@@ -33,7 +34,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
                     first ones",
             example: "gather_nd(%x, %i)",
         }),
-    op("take", &["data", "indices"]).domains(&[("indices", Domain::Position)]).weights(&["data"]).controls(&["indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
+    op("take", &["data", "indices"])
+        .python("data indices axis batch_dims mode").domains(&[("indices", Domain::Position)]).weights(&["data"]).controls(&["indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
         summary: "Gathers slices along one axis by their indices, or elements of the flattened data \
                   where `axis` is not given.",
         args: &["any tensor", "integers of any shape"],

@@ -52,6 +52,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "sequence_mask(%x, %lengths, mask_value=0f, axis=1)",
         }),
     op("stft", &["data", "window"])
+        .python("data n_fft hop_length win_length window normalized onesided")
         .since(9)
         .detached_attrs(&STFT)
         .rule("stft", stft)

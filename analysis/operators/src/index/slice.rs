@@ -30,6 +30,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "sliding_window(%x, axis=2, window_shape=[3, 3], strides=[1, 1])",
         }),
     op("strided_slice", &["data"])
+        .python("data begin end strides axes slice_mode")
         .fill(Fill::Argument(0))
         .forms(&[
             form(Releases::between(7, 7), 1).defaults(&[("axes", AttrDefault::None)]),

@@ -4,6 +4,7 @@ use super::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("qnn.dequantize", &["data", "input_scale", "input_zero_point"])
+        .python("data input_scale input_zero_point axis out_dtype")
         .in_category(Category::Normalization)
         .since(6)
         .forms(&[
@@ -28,6 +29,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "qnn.dequantize(%x, 0.25f, 128, out_dtype=\"float32\")",
         }),
     op("qnn.quantize", &["data", "output_scale", "output_zero_point"])
+        .python("data output_scale output_zero_point axis out_dtype")
         .domains(SCALE)
         .in_category(Category::Normalization)
         .since(6)

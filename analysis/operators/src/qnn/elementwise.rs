@@ -114,6 +114,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.leaky_relu",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .python("x/data alpha input_scale input_zero_point output_scale output_zero_point")
     .domains(SCALE)
     .in_category(Category::Activation)
     .since(9)

@@ -38,6 +38,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
                   transpose_b=True)",
         }),
     op("qnn.contrib_dense_pack", CONV)
+        .python(
+            "data weight input_zero_point kernel_zero_point/weight_zero_point input_scale \
+             kernel_scale/weight_scale kernel_layout/weight_layout units out_dtype=int32",
+        )
         .since(12)
         .attrs(&DENSE_PACK)
         .rule("QnnDensePack", dense_pack)
@@ -57,6 +61,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       out_dtype=\"int32\")",
         }),
     op("qnn.conv2d", CONV)
+        .python(
+            "data kernel/weight input_zero_point kernel_zero_point/weight_zero_point \
+             input_scale kernel_scale/weight_scale kernel_size channels strides padding \
+             dilation groups data_layout kernel_layout out_layout out_dtype=int32",
+        )
         .since(6)
         .forms(ATTRIBUTES)
         .attrs(&CONV2D)
@@ -79,6 +88,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_size=[3, 3], out_dtype=\"int32\")",
         }),
     op("qnn.conv2d_transpose", CONV)
+        .python(
+            "data weight input_zero_point kernel_zero_point/weight_zero_point input_scale \
+             kernel_scale/weight_scale strides padding dilation groups channels kernel_size \
+             data_layout kernel_layout out_layout output_padding out_dtype=int32",
+        )
         .since(8)
         .attrs(&CONV2D_TRANSPOSE)
         .rule("QnnConv2DTranspose", conv2d_transpose)
@@ -101,6 +115,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       kernel_size=[2, 2], strides=[2, 2], out_dtype=\"int32\")",
         }),
     op("qnn.dense", CONV)
+        .python(
+            "data weight input_zero_point kernel_zero_point/weight_zero_point input_scale \
+             kernel_scale/weight_scale units out_dtype=int32",
+        )
         .since(6)
         .forms(ATTRIBUTES)
         .attrs(&DENSE)

@@ -16,6 +16,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         "qnn.avg_pool2d",
         &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
     )
+    .python(
+        "data input_scale input_zero_point output_scale output_zero_point pool_size \
+             strides padding dilation ceil_mode count_include_pad layout out_layout",
+    )
     .domains(SCALE)
     .since(13)
     .attrs(&AVG_POOL2D)

@@ -20,6 +20,7 @@ mod number_range;
 mod pattern_arity;
 mod pattern_type;
 mod projection;
+pub(super) mod python_call;
 pub(super) mod relation;
 pub(super) mod type_arguments;
 mod type_too_large;

@@ -33,7 +33,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         if let SyntaxErrorKind::Mistake(mistake) = &error.kind {
             if number < super::MAX_DIAGNOSTICS {
                 let mistake = with_rest_of_header(&root, error, mistake, &mistakes);
-                found.push(mistakes::words::of_mistake(db, file, &root, error.range, &mistake));
+                found.push(mistakes::words::of_mistake(db, file, error.range, &mistake));
             }
             continue;
         }

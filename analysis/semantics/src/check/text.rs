@@ -4,7 +4,7 @@ use operators::attrs::AttrProblem;
 use syntax::{SyntaxKind, TextRange, TextSize};
 use types::{AttrType, Type};
 
-use super::{calls, checked::Checked, other_names};
+use super::{calls, checked::Checked, findings::python_call, other_names};
 use crate::{
     body::*,
     diagnostic::{Among, Code, DefDiagnostic},
@@ -14,7 +14,9 @@ use crate::{
 pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> DefDiagnostic {
     let range = view.place(number, problem.range);
     let value = match &problem.kind {
-        ProblemKind::Attr { .. } => view.text(range),
+        ProblemKind::Attr { .. } | ProblemKind::PythonName(_) | ProblemKind::ListValue { .. } => {
+            view.text(range)
+        }
         _ => String::new(),
     };
     let mut diagnostic = of_kind(range, &value, &problem.kind, |id| view.place(number, id));
@@ -39,6 +41,7 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem)
             calls::missing_attributes(view, number, problem, operator, diagnostic)
         }
         ProblemKind::AttrsNotTaken { .. } => without_attributes(diagnostic, view, number, problem),
+        ProblemKind::PythonCall(call) => python_call::with_call(diagnostic, view, number, call),
         _ => diagnostic,
     }
 }
@@ -141,6 +144,9 @@ pub(super) fn of_kind(
             DefDiagnostic::new(Code::SyntaxError, range, "a string is not a value of Relay")
                 .help("strings are values of attributes: `cast(%x, dtype=\"float16\")`")
         }
+        ProblemKind::PythonCall(call) => python_call::report(range, call),
+        ProblemKind::PythonName(operator) => python_call::name(range, value, operator),
+        ProblemKind::ListValue { is_tuple } => python_call::list_value(range, value, *is_tuple),
         ProblemKind::OpenField => {
             DefDiagnostic::new(Code::OpenField, range, "the type of a field cannot be left out")
                 .help(
@@ -290,7 +296,7 @@ fn attr(
                 Some(help) => diagnostic.help(help),
                 None => diagnostic,
             };
-            match rewritten(*expected, value) {
+            match rewritten(*expected, value, operator.spatial_axes()) {
                 Some(to) => diagnostic.fix(format!("Change to `{to}`"), [(range, to)]),
                 None => diagnostic,
             }
@@ -348,8 +354,9 @@ fn attr(
     }
 }
 
-/// Returns the value of an attribute as Relay writes it: `true`, `'NCHW'`, `1` for a list.
-fn rewritten(expected: AttrType, value: &str) -> Option<String> {
+/// Returns the value of an attribute as Relay writes it: `true`, `'NCHW'`, and `1` for a list, of `axes` numbers if it
+/// has one for each axis of a window.
+fn rewritten(expected: AttrType, value: &str, axes: usize) -> Option<String> {
     let is_word = |text: &str| {
         !text.is_empty()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
@@ -370,7 +377,8 @@ fn rewritten(expected: AttrType, value: &str) -> Option<String> {
             if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())
                 && !value.is_empty() =>
         {
-            Some(format!("[{value}]"))
+            let count = if expected == AttrType::Dims { axes } else { 1 };
+            Some(format!("[{}]", vec![value; count].join(", ")))
         }
         _ => None,
     }

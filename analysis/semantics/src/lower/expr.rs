@@ -1,16 +1,14 @@
 //! Lowering of expressions.
 
-use operators::{CallForm, Operator};
 use smallvec::SmallVec;
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{Attrs, DataType, Releases, Type};
+use types::{Attrs, DataType, Type};
 
 use super::{
     Lowering,
-    attr::form_of,
     shared::{claimed_type, is_claim},
     ty::meta_parts,
 };
@@ -271,201 +269,13 @@ impl Lowering {
         self.push_call(range, call)
     }
 
-    fn push_call(&mut self, range: TextRange, call: CallData) -> ExprId {
+    pub(super) fn push_call(&mut self, range: TextRange, call: CallData) -> ExprId {
         let id = CallId(self.unit.calls.len() as u32);
         self.unit.calls.push(call);
         self.push(range, Expr::Call(id))
     }
 
-    /// Lowers `f(a, b, axis=1)`.
-    fn call(&mut self, call: ast::CallExpr<'_>) -> ExprId {
-        let range = call.range();
-        let CallParts { callee: callee_node, type_args, args } = CallParts::of(call);
-        let callee_text = callee_node.map_or(range, |callee| callee.range());
-        let callee_range = self.range(callee_text);
-        // A callee that is an expression is evaluated first; names are resolved instead.
-        let callee = match callee_node {
-            Some(ast::Expr::NameRef(name)) => match self.shared.operator(name) {
-                Some(operator) => Callee::Operator(operator),
-                None => Callee::Name(name.text().into()),
-            },
-            Some(callee) => match numbered(callee) {
-                Some(name) => Callee::Name(name),
-                None => Callee::Expr(self.expr(callee.node())),
-            },
-            None => Callee::Name(Name::default()),
-        };
-        let type_args = type_args.map(|list| self.type_args(list)).unwrap_or_default();
-        let (mut values, mut written) = (SmallVec::new(), Vec::new());
-        let before = self.unit.problems.len();
-        let whole = args.is_some_and(|list| self.arguments(list, &mut values, &mut written));
-        if let Callee::Operator(operator) = &callee
-            && !operator.variadic
-        {
-            self.allow_strings_after(operator.args.len(), &values, before);
-        }
-        let meta_attrs = self.take_meta_attrs(&mut values);
-        let mut releases = Releases::ALL;
-        let mut form = None;
-        let mut callee = callee;
-        if let Callee::Operator(operator) = &mut callee {
-            releases = operator.releases;
-            if !operator.forms.is_empty() {
-                let names = written.iter().map(|attr| attr.name.as_str());
-                (form, releases) = form_of(operator, values.len(), names, meta_attrs.is_some());
-            }
-            if !operator.formerly.is_empty() {
-                let text = callee_node.map(|callee| callee.node().to_string()).unwrap_or_default();
-                if let Some((_, former)) =
-                    operator.formerly.iter().find(|(name, _)| *name == text.trim())
-                {
-                    releases = *former;
-                    let is_former = |form: &&CallForm| !form.releases.and(*former).is_empty();
-                    form = operator.forms.iter().find(is_former).or(form);
-                }
-            }
-            if let Some(form) = form {
-                self.attrs_as_arguments(form, &written, callee_text, &mut values);
-                *operator = form.operator.unwrap_or(operator);
-            }
-        }
-        let (attrs, trusted) = match &callee {
-            Callee::Operator(operator) => {
-                let is_meta = meta_attrs.is_some();
-                self.bind_attrs(operator, &written, is_meta, callee_range, form, &mut releases)
-            }
-            Callee::Name(_) | Callee::Expr(_) => {
-                // Only operators accept attributes; other callees keep them if their type is named.
-                let is_carried = written.is_empty() || Self::has_known_key(&written);
-                if let Some(first) = written.first().filter(|_| !is_carried) {
-                    let callee = match callee_node {
-                        Some(callee) if callee.node().range().len() <= 40.into() => {
-                            callee.node().to_string().trim().into()
-                        }
-                        _ => "this".into(),
-                    };
-                    let kind = ProblemKind::AttrsNotTaken { callee, callee_range };
-                    self.problem_at(first.name_range, kind);
-                }
-                (Attrs::none(), is_carried)
-            }
-        };
-        // The manual's names have three letters, TVM's names for the same operators are longer.
-        let is_alias =
-            |operator: &Operator| callee_text.len() == 3.into() && operator.name.len() > 3;
-        let alias = matches!(callee, Callee::Operator(operator) if is_alias(operator));
-        let call = CallData {
-            callee,
-            callee_range,
-            args: values,
-            attrs,
-            trusted,
-            whole,
-            written,
-            meta_attrs: meta_attrs.map(Box::new),
-            type_args,
-            infix: false,
-            alias,
-            releases,
-        };
-        self.push_call(range, call)
-    }
-
-    /// Removes the problems of strings among the arguments that an operator does not take: they are attributes without
-    /// a name, `cast(%x, "float16")`, which is reported where arguments are counted. The problems of the arguments
-    /// begin with number `from`.
-    fn allow_strings_after(&mut self, count: usize, args: &[ExprId], from: usize) {
-        if args.len() <= count || self.unit.problems.len() == from {
-            return;
-        }
-        let surplus = args[count..].iter().map(|arg| self.expr_ranges[arg.index()]);
-        let surplus: SmallVec<[TextRange; 4]> = surplus.collect();
-        let ranges = &self.ranges;
-        let mut own = self.unit.problems.split_off(from);
-        own.retain(|problem| {
-            !(matches!(problem.kind, ProblemKind::StringValue)
-                && surplus.contains(&ranges[problem.range.index()]))
-        });
-        self.unit.problems.append(&mut own);
-    }
-
-    /// Collects the arguments and attributes of a call in one pass. Returns true if the list is
-    /// closed and has no syntax errors.
-    fn arguments(
-        &mut self,
-        list: ast::ArgList<'_>,
-        args: &mut SmallVec<[ExprId; 4]>,
-        attrs: &mut Vec<WrittenAttr>,
-    ) -> bool {
-        let mut whole = false;
-        // `Some(true)` after a comma, `None` after the end or a syntax error. A comma may follow
-        // the last argument, `add(%x, )`, but not another comma.
-        let mut open = Some(false);
-        // The argument that a following comment refers to.
-        let mut fresh = None;
-        let mut misplaced = None;
-        for element in list.node().parts() {
-            match element {
-                NodeOrToken::Node(child) => {
-                    fresh = None;
-                    let is_error = child.kind() == SyntaxKind::ERROR;
-                    open = open.and((!is_error).then_some(false));
-                    if let Some(attr) = ast::Attr::cast(child) {
-                        let attr = self.written_attr(attr);
-                        attrs.push(attr);
-                    } else if ast::BlockOrExpr::can_cast(child.kind()) {
-                        if !attrs.is_empty() && misplaced.is_none() {
-                            misplaced = Some(child.range());
-                        }
-                        let expr = self.expr(child);
-                        args.push(expr);
-                        fresh = Some(expr);
-                    }
-                }
-                NodeOrToken::Token(token) => match token.kind() {
-                    _ if is_claim(&token) => {
-                        // TVM 0.6 prints the comment of a constant twice.
-                        if let Some(expr) = fresh {
-                            self.comment(expr, token.range(), token.text());
-                        }
-                    }
-                    SyntaxKind::COMMA => {
-                        fresh = None;
-                        open = (open == Some(false)).then_some(true);
-                    }
-                    SyntaxKind::R_PAREN => {
-                        fresh = None;
-                        whole |= open.take().is_some();
-                    }
-                    kind if kind.is_trivia() => {}
-                    _ => fresh = None,
-                },
-            }
-        }
-        if let Some(range) = misplaced {
-            self.problem(range, ProblemKind::ArgAfterAttr);
-        }
-        whole
-    }
-
-    /// Takes `meta[relay.attrs.X][0]` from the end of the arguments: it replaces the attributes.
-    fn take_meta_attrs(
-        &mut self,
-        args: &mut SmallVec<[ExprId; 4]>,
-    ) -> Option<(smol_str::SmolStr, u32)> {
-        let last = *args.last()?;
-        let Expr::Meta(meta) = self.unit.expr(last) else { return None };
-        if !meta.key.contains("attrs") && !meta.key.contains("Attrs") {
-            return None;
-        }
-        args.pop();
-        let entry = (meta.key.clone(), meta.index);
-        // It is not a value.
-        self.unit.exprs[last.index()] = Expr::Missing;
-        Some(entry)
-    }
-
-    fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Box<[Type]> {
+    pub(super) fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Box<[Type]> {
         list.args().map(|arg| self.type_arg(arg)).collect()
     }
 
@@ -544,38 +354,6 @@ impl Lowering {
         self.type_params.truncate(outer_types);
         self.push(range, Expr::Fn(id))
     }
-}
-
-/// The parts of `f<T>(a, b)`, found in one pass.
-#[derive(Default)]
-struct CallParts<'t> {
-    callee: Option<ast::Expr<'t>>,
-    type_args: Option<ast::TypeArgList<'t>>,
-    args: Option<ast::ArgList<'t>>,
-}
-
-impl<'t> CallParts<'t> {
-    fn of(call: ast::CallExpr<'t>) -> CallParts<'t> {
-        let mut parts = CallParts::default();
-        for child in call.node().parts().filter_map(NodeOrToken::into_node) {
-            match child.kind() {
-                SyntaxKind::ARG_LIST => parts.args = parts.args.or(ast::ArgList::cast(child)),
-                SyntaxKind::TYPE_ARG_LIST => {
-                    parts.type_args = parts.type_args.or(ast::TypeArgList::cast(child));
-                }
-                _ if parts.callee.is_none() => parts.callee = ast::Expr::cast(child),
-                _ => {}
-            }
-        }
-        parts
-    }
-}
-
-/// Returns the name of a constructor that the pass Defunctionalization made, in `1(%x)`.
-fn numbered(callee: ast::Expr<'_>) -> Option<Name> {
-    let ast::Expr::Literal(literal) = callee else { return None };
-    let token = literal.node().tokens().find(|token| token.kind() == SyntaxKind::INT)?;
-    Some(token.text().into())
 }
 
 /// Returns the operator of an infix sign.

@@ -4,7 +4,6 @@ use super::{Report, Site};
 use crate::{
     body::*,
     check::{
-        calls,
         cause::{self, Evidence},
         text,
     },
@@ -22,12 +21,10 @@ pub(super) fn report(site: &Site<'_, '_, '_>, expected: usize, found: usize) -> 
     let mut diagnostic = site.diagnostic(Code::ArgumentCount, message);
     if let Expr::Call(call) = unit.expr(call.expr) {
         let data = unit.call(*call);
-        if let Callee::Operator(operator) = data.callee {
-            if expected > 0 {
-                diagnostic =
-                    diagnostic.help(format!("its arguments are {}", operator.args.join(", ")));
-            }
-            diagnostic = calls::arguments(view, site.unit, data, operator, diagnostic);
+        if let Callee::Operator(operator) = data.callee
+            && expected > 0
+        {
+            diagnostic = diagnostic.help(format!("its arguments are {}", operator.args.join(", ")));
         }
         if found > expected
             && let Some(&extra) = data.args.get(expected)

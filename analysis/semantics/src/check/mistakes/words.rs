@@ -13,7 +13,6 @@ use crate::{
 pub(in crate::check) fn of_mistake(
     db: &dyn Db,
     file: SourceFile,
-    root: &Node<'_>,
     range: TextRange,
     mistake: &Mistake,
 ) -> Diagnostic {
@@ -31,41 +30,10 @@ pub(in crate::check) fn of_mistake(
             None => diagnostic,
         };
     }
-    if mistake.kind == MistakeKind::ListValue
-        && let Some((call, attribute)) = attribute_for_list(root, range)
-    {
-        let edit = (TextRange::empty(range.start()), format!("{attribute}="));
-        return Diagnostic::new(
-            Code::SyntaxError,
-            range,
-            format!("`{call}` takes this list as the attribute `{attribute}`"),
-        )
-        .help(format!("write `{attribute}={short}`"))
-        .fix(format!("Insert `{attribute}=`"), [edit]);
-    }
     if mistake.edits.is_empty() {
         return diagnostic;
     }
     diagnostic.fix(title, mistake.edits.iter().cloned())
-}
-
-/// Returns the operator in whose call a list at `range` is an argument, and the attribute that it means.
-fn attribute_for_list(root: &Node<'_>, range: TextRange) -> Option<(String, &'static str)> {
-    let path = root.path_to(range);
-    let list = path.iter().rposition(|node| node.kind() == SyntaxKind::ARG_LIST)?;
-    // Only if the list is the argument itself.
-    let is_argument = path[list].children().any(|child| child.range() == range);
-    let call = path[..list].last().filter(|node| node.kind() == SyntaxKind::CALL_EXPR)?;
-    let callee = call.children().next().filter(|node| node.kind() == SyntaxKind::NAME_REF)?;
-    let name = callee.to_string().trim().to_owned();
-    let operator = operators::named(&name).filter(|_| is_argument)?;
-    let before = path[list].children().take_while(|child| child.range() != range).count();
-    if before != operator.args.len() {
-        return None;
-    }
-    let fields = super::super::calls::positional_fields(operator);
-    let field = fields.first().filter(|field| super::super::calls::takes_list(field))?;
-    Some((name, field.name))
 }
 
 /// Returns the projection or the call that an index in brackets means.

@@ -1,0 +1,140 @@
+//! Errors that lowering finds.
+
+use operators::{Operator, attrs::AttrProblem};
+use smol_str::SmolStr;
+use types::{AttrValue, DataType, Param};
+
+use super::{BinderKind, Name, RangeId};
+
+/// An error that lowering finds in a unit or a type definition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// The range.
+    pub range: RangeId,
+    /// The kind.
+    pub kind: ProblemKind,
+}
+
+/// The kind of a [`Problem`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ProblemKind {
+    /// An attribute does not match the schema of the operator.
+    Attr {
+        /// The operator.
+        operator: &'static Operator,
+        /// The written attribute, if there is one.
+        name: SmolStr,
+        /// The error.
+        problem: AttrProblem,
+    },
+    /// Attributes of a call that does not accept any.
+    AttrsNotTaken {
+        /// The callee.
+        callee: SmolStr,
+        /// The range of the callee.
+        callee_range: RangeId,
+    },
+    /// TVM reads the attributes of this operator from the metadata section only.
+    DetachedAttrs(&'static Operator),
+    /// A type parameter of the wrong kind: `Tensor[t, float32]` with `t : Type`.
+    Kind {
+        /// The parameter.
+        param: Param,
+        /// The expected kind.
+        expected: types::Kind,
+    },
+    /// An unknown kind: `fn<t : Foo>`.
+    UnknownKind(SmolStr),
+    /// An unknown data type.
+    UnknownDType(SmolStr),
+    /// An unknown type relation after a function type.
+    UnknownRelation(SmolStr),
+    /// A number too large for its data type.
+    NumberRange {
+        /// The text of the number.
+        text: SmolStr,
+        /// The data type.
+        dtype: DataType,
+    },
+    /// An unknown number suffix.
+    NumberSuffix(SmolStr),
+    /// A negative size.
+    NegativeDim(i64),
+    /// A parameter or type parameter of the name of an earlier one.
+    DuplicateParam {
+        /// The name.
+        name: Name,
+        /// The range of the earlier name.
+        first: RangeId,
+    },
+    /// A graph variable bound as a parameter or by `let`, a local variable bound without `let`.
+    BadBinder {
+        /// The name.
+        name: Name,
+        /// The kind of the binding.
+        kind: BinderKind,
+    },
+    /// A type parameter with type arguments.
+    ParamWithArgs(Param),
+    /// A positional argument after an attribute.
+    ArgAfterAttr,
+    /// A string where a value is expected: `let %x = "float32";`.
+    StringValue,
+    /// `_` in a field of a constructor: `type Box { Wrap(_) }`.
+    OpenField,
+    /// `match? (%x) { }`.
+    NoArms,
+    /// A call with arguments and attributes as Python passes them: `cast(%x, 'int8')`.
+    PythonCall(Box<PythonCall>),
+    /// An operator with the modules of Python before its name: `relay.nn.relu`.
+    PythonName(&'static Operator),
+    /// A list as an argument that is not an attribute: `add(%x, [1f, 2f])`.
+    ListValue {
+        /// True if it is read as a tuple.
+        is_tuple: bool,
+    },
+}
+
+impl ProblemKind {
+    /// Returns true if TVM rejects the text because of it.
+    pub fn is_error(&self) -> bool {
+        match self {
+            ProblemKind::Attr { problem, .. } => problem.is_error(),
+            ProblemKind::NoArms => false,
+            _ => true,
+        }
+    }
+}
+
+/// A call in Python's notation, and its parts in Relay.
+///
+/// It refers to the text by ranges, so that it stays equal if only white space changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PythonCall {
+    /// The operator.
+    pub operator: &'static Operator,
+    /// True if the name in the text is not that of the operator.
+    pub is_renamed: bool,
+    /// The ranges of the arguments and attributes in the text, in its order.
+    pub written: Vec<RangeId>,
+    /// The arguments and attributes in Relay: the name of an attribute, or an empty one, and the value.
+    pub parts: Vec<(&'static str, PythonText)>,
+}
+
+/// The text of an argument or a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PythonText {
+    /// The text at a range.
+    Same(RangeId),
+    /// The list at a range, as a tuple.
+    Tuple {
+        /// The range, with the brackets.
+        range: RangeId,
+        /// True if it has one field, which a comma follows in a tuple.
+        is_single: bool,
+    },
+    /// The value of an attribute.
+    Value(AttrValue),
+    /// A default of Python.
+    Default(&'static str),
+}

@@ -1,0 +1,127 @@
+//! A call in Python's notation, and lists and names of Python.
+
+use operators::Operator;
+use syntax::TextRange;
+
+use crate::{
+    body::*,
+    diagnostic::{Code, DefDiagnostic},
+    view::View,
+};
+
+/// The maximum length of a call in a help text, in bytes.
+const MAX_CALL: usize = 160;
+
+pub(in crate::check) fn report(range: TextRange, call: &PythonCall) -> DefDiagnostic {
+    let message = format!("this call of `{}` is in Python's notation", call.operator.name);
+    DefDiagnostic::new(Code::PythonCall, range, message)
+}
+
+/// Adds the call in Relay, as help and as a fix.
+pub(in crate::check) fn with_call(
+    diagnostic: DefDiagnostic,
+    view: &View<'_>,
+    number: UnitId,
+    call: &PythonCall,
+) -> DefDiagnostic {
+    let name = call.operator.name;
+    let parts: Vec<String> = call
+        .parts
+        .iter()
+        .map(|(name, text)| match *name {
+            "" => part(view, number, text),
+            name => format!("{name}={}", part(view, number, text)),
+        })
+        .collect();
+    let whole = format!("{name}({})", parts.join(", "));
+    let help = match whole.len() <= MAX_CALL && !whole.contains('\n') {
+        true => format!("in Relay it is `{whole}`"),
+        false => {
+            let attributes: Vec<&str> = call
+                .parts
+                .iter()
+                .zip(&parts)
+                .filter(|((name, _), text)| !name.is_empty() && text.len() <= MAX_CALL / 4)
+                .map(|(_, text)| text.as_str())
+                .collect();
+            match attributes.is_empty() {
+                true => format!("its arguments are {}", call.operator.args.join(", ")),
+                false => format!("in Relay its attributes are `{}`", attributes.join(", ")),
+            }
+        }
+    };
+    let slots = call.written.iter().map(|range| view.place(number, *range));
+    let mut edits = edits(slots.map(|slot| (slot, view.text(slot))).collect(), &parts);
+    if call.is_renamed {
+        edits.insert(0, (diagnostic.range, name.to_owned()));
+    }
+    diagnostic.help(help).fix("Write the call in Relay", edits)
+}
+
+/// Returns the edits that replace the parts of a call by others. Parts that stay are not touched, so that edits of
+/// calls inside them can be made together with these.
+fn edits(slots: Vec<(TextRange, String)>, parts: &[String]) -> Vec<(TextRange, String)> {
+    let mut edits = Vec::new();
+    let Some(((last, _), common)) = slots.last().map(|last| (last, slots.len().min(parts.len())))
+    else {
+        return edits;
+    };
+    for ((slot, old), part) in slots.iter().zip(parts) {
+        if old == part {
+            continue;
+        }
+        // `"int8"` becomes `dtype="int8"`: only the name is inserted.
+        match part.strip_suffix(old.as_str()) {
+            Some(name) => edits.push((TextRange::empty(slot.start()), name.to_owned())),
+            None => edits.push((*slot, part.clone())),
+        }
+    }
+    let end = slots[common.saturating_sub(1)].0.end();
+    if parts.len() > common {
+        edits.push((TextRange::empty(end), format!(", {}", parts[common..].join(", "))));
+    } else if slots.len() > common {
+        edits.push((TextRange::new(end, last.end()), String::new()));
+    }
+    edits
+}
+
+/// Returns the text of a part in Relay.
+fn part(view: &View<'_>, number: UnitId, text: &PythonText) -> String {
+    match text {
+        PythonText::Same(range) => view.text(view.place(number, *range)),
+        PythonText::Tuple { range, is_single } => {
+            let list = view.text(view.place(number, *range));
+            let inner = list.trim_start_matches('[').trim_end_matches(']').trim_end();
+            let inner = inner.strip_suffix(',').unwrap_or(inner);
+            format!("({inner}{})", if *is_single { "," } else { "" })
+        }
+        PythonText::Value(value) => value.to_string(),
+        PythonText::Default(text) => (*text).to_owned(),
+    }
+}
+
+/// Returns the diagnostic for `relay.nn.relu`.
+pub(in crate::check) fn name(range: TextRange, name: &str, operator: &Operator) -> DefDiagnostic {
+    let to = operator.name;
+    let message = format!("there is no operator or constructor `{name}`");
+    DefDiagnostic::new(Code::UnknownName, range, message)
+        .help(format!("it is `{to}` in Relay"))
+        .fix(format!("Change to `{to}`"), [(range, to.to_owned())])
+}
+
+/// Returns the diagnostic for a list that is an argument.
+pub(in crate::check) fn list_value(range: TextRange, text: &str, is_tuple: bool) -> DefDiagnostic {
+    let message = "a list in brackets is not a value";
+    let diagnostic = DefDiagnostic::new(Code::SyntaxError, range, message).help(
+        "several tensors are a tuple: `(%a, %b)`; a tensor of numbers is a parameter or a constant of the \
+         metadata section",
+    );
+    let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return diagnostic;
+    };
+    if !is_tuple {
+        return diagnostic;
+    }
+    let comma = if inner.contains(',') { "" } else { "," };
+    diagnostic.fix("Write a tuple", [(range, format!("({inner}{comma})"))])
+}
