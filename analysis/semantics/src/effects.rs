@@ -96,6 +96,17 @@ impl BitOr for Effects {
     }
 }
 
+/// Returns true if a binding that nothing uses has to stay because of its effects, which are asked for only where they
+/// decide.
+pub fn is_needed_unused(unit: &Unit, binder: BinderId, effects: impl FnOnce() -> Effects) -> bool {
+    match unit.binder(binder).kind {
+        BinderKind::Let => effects().is_needed(),
+        // It is not evaluated, but a function around it evaluates the graph variables that it mentions.
+        BinderKind::Graph if unit.binds != Some(binder) => effects().has(Effects::FIRST_USE),
+        _ => false,
+    }
+}
+
 /// What the evaluation of an expression does, or the call of a value or of the functions in it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct CallEffects {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use semantics::{
     Code, DefKind, Diagnostic, Fix, View, all_defs,
     body::{BinderKind, LocalRef},
-    effects::BodyEffects,
+    effects::{BodyEffects, is_needed_unused},
     scope::is_marked_unused,
 };
 use syntax::{Node, TextRange, TextSize};
@@ -20,9 +20,10 @@ pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<
     path.into_iter().rev().find(|node| node.kind().is_stmt())
 }
 
-/// Returns true if a binding that is not used can be removed: a graph binding is not evaluated then.
+/// Returns true if a binding that is not used can be removed.
 fn is_removable(view: &View<'_>, effects: &BodyEffects, binding: LocalRef) -> bool {
-    view.binder(binding).kind == BinderKind::Graph || !effects.of_binding(binding).is_needed()
+    let of_binding = || effects.of_binding(binding);
+    !is_needed_unused(view.unit(binding.unit), binding.binder, of_binding)
 }
 
 /// Returns the ranges in the file of the dead bindings: those that are unused, if `may_go` accepts

@@ -9,7 +9,7 @@ use super::undefined;
 use crate::{
     body::*,
     diagnostic::{Code, DefDiagnostic, Severity},
-    effects::Effects,
+    effects::is_needed_unused,
     lower::printed_type,
     scope::is_marked_unused,
     view::View,
@@ -49,14 +49,7 @@ fn check_unused(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let effects = OnceCell::new();
     let has_effect = |binding: LocalRef| {
         let of_binding = || effects.get_or_init(|| view.effects()).of_binding(binding);
-        match view.binder(binding).kind {
-            BinderKind::Let => of_binding().is_needed(),
-            // It is not evaluated, but a function around it evaluates the graph variables that it mentions.
-            BinderKind::Graph if view.unit(binding.unit).binds != Some(binding.binder) => {
-                of_binding().has(Effects::FIRST_USE)
-            }
-            _ => false,
-        }
+        is_needed_unused(view.unit(binding.unit), binding.binder, of_binding)
     };
     let reported = |binding: &&LocalRef| {
         let name = &view.binder(**binding).name;
