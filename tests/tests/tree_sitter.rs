@@ -9,7 +9,7 @@ use relay_tests::{
     figures::{WATCHDOG, at_most},
     fuzz, mdtest,
 };
-use semantics::{Database, check_file};
+use semantics::{Code, Database, check_file};
 use syntax::{ParseLimits, SyntaxErrorKind};
 use tree_sitter::{Node, Parser, Query, QueryCursor, StreamingIterator, Tree};
 
@@ -47,11 +47,12 @@ fn is_well_formed(text: &str) -> Option<bool> {
     Some(errors.next().is_none())
 }
 
-/// Returns true for errors that are detected after parsing: an argument after an attribute.
+/// Returns true for errors that are detected after parsing: an argument after an attribute, `cast(%x, 'int8')`.
 fn is_refused_later(text: &str) -> bool {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
-    check_file(&db, file).iter().any(|found| found.code == semantics::Code::SyntaxError)
+    let is_refusal = |code| matches!(code, Code::SyntaxError | Code::PythonCall);
+    check_file(&db, file).iter().any(|found| is_refusal(found.code))
 }
 
 /// Returns the modules of the repository, and of the corpus if present.
