@@ -50,8 +50,8 @@ impl Style {
 /// space. `parse` is the parse of `text`. Code with syntax errors is left alone; there are no edits
 /// at all if the result would parse differently.
 pub fn format(text: &str, parse: &Parse, style: Style) -> Vec<(TextRange, String)> {
-    // White space may have damaged characters, which formatting would move.
-    if parse.is_pasted() {
+    // White space may have damaged characters, which formatting would move, or the meaning of another language.
+    if parse.is_pasted() || crate::other_text(parse).is_some() {
         return Vec::new();
     }
     let layout::Output { edits, needs_reparse } = layout::lay_out(text, parse, style);

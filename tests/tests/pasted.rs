@@ -1,7 +1,10 @@
 //! Pasted text: a valid module that was damaged in one way is read as before, one finding says so, and
 //! cleaning it gives the module again.
 
-use relay_tests::{corpus, mdtest};
+use relay_tests::{
+    corpus::{self, here},
+    fuzz, mdtest,
+};
 use semantics::{Code, Rules, Severity};
 use syntax::{ParseLimits, TextRange, cleaning, parse, parse_with};
 
@@ -272,4 +275,33 @@ fn edits_of_damage_give_what_a_full_parse_gives() {
     }
     eprintln!("{partial} of {edited} edits were partial");
     assert!(partial * 10 > edited, "only {partial} of {edited} edits");
+}
+
+/// Relay is never taken for another language, whatever is wrong with it.
+#[test]
+fn relay_is_nothing_else() {
+    let mut texts = mdtest::texts();
+    for folder in ["mdtest/pasted", "mdtest/programs", "mdtest/releases"] {
+        let pages = mdtest::pages(&here().join(folder));
+        for (name, page) in pages.into_iter().filter(|(name, _)| !name.ends_with("other_texts.md"))
+        {
+            let blocks = mdtest::blocks(&page).into_iter();
+            texts.extend(blocks.map(|block| (format!("{name}:{}", block.line), block.text)));
+        }
+    }
+    let mut random = fastrand::Rng::with_seed(9);
+    for (name, text) in &texts {
+        let what = syntax::other_text(&parse(text));
+        assert_eq!(what, None, "{name}:\n{text}");
+        // Where the only Relay is broken, the rest may be what the text is.
+        let has_other = ["prim_func", "primfn", "Traceback", "import "];
+        if text.len() > 3_000 || has_other.iter().any(|word| text.contains(word)) {
+            continue;
+        }
+        for _ in 0..8 {
+            let Some((other, how)) = fuzz::one_token(&mut random, text) else { break };
+            let what = syntax::other_text(&parse(&other));
+            assert_eq!(what, None, "{name}, {how}:\n{other}");
+        }
+    }
 }

@@ -122,6 +122,7 @@ codes! {
     UnknownSection = "unknown-section" (error),
     UnknownVersion = "unknown-version" (error),
     SecondExpression = "second-expression" (error),
+    OtherText = "other-text" (error),
     PastedText = "pasted-text" (warning),
     MessageOfTvm = "message-of-tvm" (info),
     NumberRange = "number-range" (error),

@@ -22,6 +22,7 @@ mod mistakes;
 mod names;
 mod origin;
 mod other_names;
+mod other_text;
 mod sigils;
 mod suggest;
 mod syntax_errors;
@@ -59,6 +60,10 @@ pub const MAX_DIAGNOSTICS: usize = 1_000;
 #[salsa::tracked(returns(clone), no_eq)]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = all_diagnostics(db, file);
+    if found.first().is_some_and(|only| only.code == Code::OtherText) {
+        db.computed().checked(file.as_id());
+        return Arc::new(found);
+    }
     file_context(db, file).allows.apply(&mut found);
     apply_levels(file.levels(db), &mut found);
     // All definitions now have their results: those of others can be evicted.
@@ -72,6 +77,9 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
 
 /// Returns the first syntax error of a file, without an analysis of its definitions.
 pub fn first_syntax_error(db: &dyn Db, file: SourceFile) -> Option<Diagnostic> {
+    if let Some(other) = other_text::check(db, file) {
+        return Some(other);
+    }
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
     let mut first = found.into_iter().min_by_key(|diagnostic| diagnostic.range.start())?;
@@ -87,6 +95,9 @@ pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> boo
 /// Returns the diagnostics of a file without a limit on their number. Findings that are merged with
 /// others leave out what is allowed; the caller removes the rest of it.
 pub(crate) fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
+    if let Some(other) = other_text::check(db, file) {
+        return vec![other];
+    }
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
     let Context { errors, allows, .. } = file_context(db, file);
