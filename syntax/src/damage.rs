@@ -23,6 +23,8 @@ pub enum Damage {
     Wide,
     /// `&lt;`
     Entity,
+    /// `\n`, `\"`, and a `\` at the end of a line.
+    Escape,
     /// `/ ty=int32 /`
     Asterisks,
     /// `<---- this one`
@@ -43,6 +45,7 @@ impl Damage {
         Damage::Sign,
         Damage::Wide,
         Damage::Entity,
+        Damage::Escape,
         Damage::Asterisks,
         Damage::Remark,
         Damage::Cut,
@@ -60,6 +63,7 @@ impl Damage {
             Damage::Sign => "dashes and arrows, as text processors write them",
             Damage::Wide => "full-width punctuation",
             Damage::Entity => "HTML entities such as `&lt;`",
+            Damage::Escape => "escapes of a string, such as `\\n` and a `\\` at the end of a line",
             Damage::Asterisks => "comments that lost their asterisks",
             Damage::Remark => "remarks behind arrows",
             Damage::Cut => "places where somebody cut the text",
@@ -87,7 +91,10 @@ pub(crate) fn bare_comment(text: &str) -> Option<usize> {
 
 /// Returns true if the character `c`, which begins no token, is a reason to search the text for damage.
 pub(crate) fn is_suspect(c: char, text: &str, at: usize) -> bool {
-    c == '&' || matches!(c, '`' | '~') && is_line_start(text, at) || chars::is_sign(c)
+    c == '&'
+        || matches!(c, '`' | '~') && is_line_start(text, at)
+        || c == '\\' && chars::escape(&text[at..]).is_some()
+        || chars::is_sign(c)
 }
 
 /// Returns true if the `>` at an offset may be that of a quotation. `>>>` is a prompt of Python.

@@ -12,6 +12,7 @@ mod messages;
 mod names;
 
 use logos::{Lexer, Logos};
+pub(crate) use names::escaped_end;
 
 use crate::{
     SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange,

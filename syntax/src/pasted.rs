@@ -62,7 +62,7 @@ pub fn readable_section(section: &str) -> Option<String> {
     let is_prefixed = head.lines().skip(1).any(|line| {
         line.starts_with(['>', '&']) || line.trim_start().starts_with(|c: char| c.is_ascii_digit())
     });
-    if !is_prefixed && head.is_ascii() && !head.contains('&') {
+    if !is_prefixed && head.is_ascii() && !head.contains(['&', '\\']) {
         return None;
     }
     readable(section, lines::mends_of_section(section)).map(|masked| masked.text)
@@ -254,6 +254,9 @@ fn begins_item(line: &str) -> bool {
 
 /// Returns the content of a string, whose quotes may be damaged: `“NCHW”`, `&quot;NCHW&quot;`.
 pub fn unquoted(string: &str) -> &str {
+    if let Some(inner) = string.strip_prefix("\\\"") {
+        return inner.strip_suffix("\\\"").or(inner.strip_suffix('"')).unwrap_or(inner);
+    }
     if let Some(inner) = string.strip_prefix('"') {
         return inner.strip_suffix('"').unwrap_or(inner);
     }

@@ -56,6 +56,14 @@ fn entities(text: &str) -> String {
     text.replace('"', "&quot;")
 }
 
+/// Writes a text as a string of Python, in one line. A comment at its beginning would be all of it.
+fn escaped(text: &str) -> String {
+    match text.contains('\\') || text.starts_with(['#', '/']) && !text.starts_with("#[") {
+        true => text.to_owned(),
+        false => text.replace('"', "\\\"").replace('\n', "\\n"),
+    }
+}
+
 /// Returns the damaged forms of a text.
 fn damaged(text: &str) -> Vec<(&'static str, String)> {
     vec![
@@ -73,6 +81,8 @@ fn damaged(text: &str) -> Vec<(&'static str, String)> {
         ("arrows", code(text, |line| line.replace("->", "→").replace("=>", "⇒"))),
         ("full width", code(text, |line| line.replace(',', "，").replace('(', "（"))),
         ("entities", entities(text)),
+        ("escapes", escaped(text)),
+        ("continued lines", text.replace('\n', " \\\n")),
         ("no asterisks", without_asterisks(text)),
         ("a byte order mark inside", text.replacen('(', "\u{FEFF}(", 1)),
         ("zero-width spaces", code(text, |line| line.replace(", ", ",\u{200B} "))),
@@ -197,6 +207,10 @@ fn any_mixture_of_signs_is_cleaned_once_without_overlaps() {
         "3 def @f",
         "−",
         "&hellip;",
+        "\\",
+        "\\n",
+        "\\\"",
+        " \\\n",
         "\u{2028}",
         "'",
         "‘",
@@ -232,6 +246,9 @@ fn edits_of_damage_give_what_a_full_parse_gives() {
         "&gt;",
         "/ ty=int32 /",
         "```\n",
+        "\\\n",
+        "\\n",
+        "\\\"",
         "\n",
         " ",
     ];

@@ -46,6 +46,23 @@ pub(crate) fn is_sign(c: char) -> bool {
     !c.is_ascii() && meaning(c).is_some()
 }
 
+/// Returns the length of the escape of a string at the start of `text`, and what it stands for. A `\` at the end of a
+/// line or of the text continues the line.
+pub(crate) fn escape(text: &str) -> Option<(usize, &'static str)> {
+    let rest = text.strip_prefix('\\')?;
+    Some(match rest.bytes().next() {
+        Some(b'r') if rest[1..].starts_with("\\n") => (4, "\n"),
+        Some(b'n') => (2, "\n"),
+        Some(b't' | b'r') => (2, " "),
+        Some(b'"') => (2, "\""),
+        Some(b'\'') => (2, "'"),
+        _ => {
+            let rest = rest.trim_start_matches([' ', '\t', '\r']);
+            (rest.is_empty() || rest.starts_with('\n')).then_some((1, ""))?
+        }
+    })
+}
+
 /// Returns the length of the HTML entity at the start of `text`, and its character. In a text that was
 /// escaped repeatedly, `&amp;lt;` is one entity.
 pub(crate) fn entity(text: &str) -> Option<(usize, &'static str)> {

@@ -58,25 +58,27 @@ pub(super) fn typed_name(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     restart(lexer, span.end - "([".len(), kind, out);
 }
 
-/// Pushes a string that ends in `\"`. TVM 0.9 and later print a quotation mark in a string so, and read it as the end,
-/// as all releases do. It is an escape if a value cannot end there, but ends at the next quotation mark:
-/// `target="llvm -mcpu=\"core\""`, and not `path="C:\", name="x"`.
+/// Pushes a string that ends in `\"`.
 pub(super) fn escaped(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
-    let may_end = |rest: &str| {
-        let rest = rest.trim_start_matches([' ', '\t']);
-        rest.is_empty() || rest.starts_with([',', ')', ']', '}', ';', '/', '\r', '\n'])
-    };
-    let backslashes = lexer.slice().bytes().rev().skip(1).take_while(|byte| *byte == b'\\').count();
-    let rest = lexer.remainder();
-    if backslashes % 2 == 1
-        && !may_end(rest)
-        && let Some(len) = quoted_end(rest)
-        && may_end(&rest[len..])
-    {
+    if let Some(len) = escaped_end(lexer.slice(), lexer.remainder()) {
         lexer.bump(len);
         out.error(range(lexer.span().start, lexer.span().end), SyntaxErrorKind::PrintedAttribute);
     }
     out.push(SyntaxKind::STRING, lexer.span().end);
+}
+
+/// Returns the length of the rest of a string that seems to end in `\"`, but goes on. TVM 0.9 and later print a
+/// quotation mark in a string so, and read it as the end, as all releases do. It is an escape if a value cannot end
+/// there, but ends at the next quotation mark: `target="llvm -mcpu=\"core\""`, and not `path="C:\", name="x"`.
+pub(crate) fn escaped_end(string: &str, rest: &str) -> Option<usize> {
+    let may_end = |rest: &str| {
+        let rest = rest.trim_start_matches([' ', '\t']);
+        rest.is_empty() || rest.starts_with([',', ')', ']', '}', ';', '/', '\r', '\n'])
+    };
+    let backslashes = string.bytes().rev().skip(1).take_while(|byte| *byte == b'\\').count();
+    let is_escape = backslashes % 2 == 1 && !may_end(rest);
+    let len = is_escape.then(|| quoted_end(rest)).flatten()?;
+    may_end(&rest[len..]).then_some(len)
 }
 
 /// Returns the length of the rest of a string with escapes, up to its quotation mark on the same line.

@@ -21,7 +21,14 @@ pub(super) fn mends_of_section(section: &str) -> Vec<Mend> {
 }
 
 fn mends_with(text: &str, prefixes: Prefixes) -> Vec<Mend> {
-    let mut scan = Scan { text, mends: Vec::new(), is_damaged: false, in_comment: false };
+    let mut scan = Scan {
+        text,
+        mends: Vec::new(),
+        is_damaged: false,
+        is_escaped: false,
+        is_broken_by_escape: false,
+        in_comment: false,
+    };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
@@ -40,6 +47,9 @@ fn mends_with(text: &str, prefixes: Prefixes) -> Vec<Mend> {
             scan.line(start + quote + number, rest);
         }
         start = end;
+    }
+    if !scan.is_escaped {
+        scan.mends.retain(|mend| mend.damage != Damage::Escape);
     }
     if scan.is_damaged { scan.mends } else { Vec::new() }
 }
@@ -161,6 +171,14 @@ fn number_prefix(line: &str) -> Option<(u64, usize)> {
     is_end.then(|| (number, start + count + rest.len() - mark.len()))
 }
 
+/// Returns where the string that opens at an offset of a line ends, if a straight quote closes it. TVM 0.9 and later
+/// print a quotation mark inside of one as `\"`.
+fn string_end(line: &str, open: usize) -> Option<usize> {
+    let end = open + 1 + memchr::memchr(b'"', &line.as_bytes()[open + 1..])?;
+    let more = crate::lexer::escaped_end(&line[open..=end], &line[end + 1..]);
+    Some(end + more.unwrap_or(0))
+}
+
 /// Returns the number of spaces, or the one tab, after a line number.
 fn gap_after(rest: &str) -> usize {
     match rest.strip_prefix('\t') {
@@ -184,6 +202,10 @@ struct Scan<'t> {
     mends: Vec<Mend>,
     /// True if one of them is outside of comments and strings.
     is_damaged: bool,
+    /// True if an escape is outside of comments and strings.
+    is_escaped: bool,
+    /// True if an escape on this line stands for the end of a line.
+    is_broken_by_escape: bool,
     in_comment: bool,
 }
 
@@ -213,12 +235,17 @@ impl Scan<'_> {
         // The string that is open, and where it ends if a straight quote closes it.
         let mut string: Option<Option<usize>> = None;
         let mut in_line_comment = false;
+        self.is_broken_by_escape = false;
         while let Some(&byte) = bytes.get(at) {
             let next = bytes.get(at + 1).copied();
             match byte {
                 _ if string.flatten() == Some(at) => string = None,
+                b'\\' => {
+                    at += self.escape(start, at, line, &mut string, &mut in_line_comment);
+                    continue;
+                }
                 b'"' if string.is_none() && !self.in_comment && !in_line_comment => {
-                    string = Some(memchr::memchr(b'"', &bytes[at + 1..]).map(|n| at + 1 + n));
+                    string = Some(string_end(line, at));
                 }
                 b'"' => string = None,
                 b'/' if string.is_none() && !in_line_comment => match next {
@@ -243,6 +270,52 @@ impl Scan<'_> {
             }
             at += 1;
         }
+    }
+
+    /// Takes the `\` at an offset of a line that begins at `start`, with what it escapes, and returns the length. In a
+    /// string it is none, but `\\` may be one.
+    fn escape(
+        &mut self,
+        start: usize,
+        at: usize,
+        line: &str,
+        string: &mut Option<Option<usize>>,
+        in_line_comment: &mut bool,
+    ) -> usize {
+        let rest = &line[at..];
+        if rest.starts_with("\\\\") {
+            return 2;
+        }
+        let Some((length, with)) = chars::escape(rest).filter(|_| string.flatten().is_none())
+        else {
+            return 1;
+        };
+        let is_quoted = self.in_comment || *in_line_comment;
+        let mut is_before = false;
+        let mut from = at;
+        match with {
+            "\"" if !is_quoted => {
+                is_before = string.is_none();
+                *string = is_before.then_some(None);
+            }
+            // The spaces before the end of a line are of no use.
+            "" => from = line[..at].trim_end_matches([' ', '\t']).len(),
+            "\n" => {
+                // A comment in a text that is one line has its end there, and not at that of the line.
+                if *in_line_comment && !self.is_broken_by_escape {
+                    return length;
+                }
+                is_before = true;
+                self.is_broken_by_escape |= !is_quoted;
+                (*string, *in_line_comment) = (None, false);
+            }
+            _ => {}
+        }
+        let was_damaged = self.is_damaged;
+        self.push(start + from, start + at + length, Damage::Escape, 1, with, is_before);
+        self.is_damaged = was_damaged || !is_quoted;
+        self.is_escaped |= !is_quoted;
+        length
     }
 
     /// Takes the character or entity at an offset, and returns its length. `is_quoted` is true in a comment or a
