@@ -156,6 +156,9 @@ pub enum SyntaxErrorKind {
     PrintedRead,
     /// `(%r := e)`, as TVM 0.6 and 0.7 print `ref_write(%r, e)`.
     PrintedWrite,
+    /// `nn.relu(%x, Tensor[(1, 3), float32])`, the type arguments of a call as debug builds of TVM 0.9 print them. The
+    /// range begins before the comma.
+    PrintedTypes,
     /// `e1 ;; e2`, the sequence of TVM 0.6.
     DoubleSemicolon,
     /// `%t.0.1`, `f(%x).0`: TVM parses one projection, and only from an atom.

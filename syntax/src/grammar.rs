@@ -22,6 +22,7 @@ mod manual;
 mod mistakes;
 pub(crate) mod params;
 pub(crate) mod patterns;
+mod printed;
 pub(crate) mod stmts;
 pub(crate) mod types;
 

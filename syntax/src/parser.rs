@@ -235,6 +235,21 @@ impl<'t> Parser<'t> {
         self.input.range(self.pos.saturating_sub(1))
     }
 
+    /// Returns the kind of the token with an index from [`Parser::position`].
+    pub(crate) fn kind_of(&self, token: usize) -> SyntaxKind {
+        self.input.significant.get(token).map_or(SyntaxKind::END_OF_FILE, |token| token.kind)
+    }
+
+    /// Returns true if the token with an index from [`Parser::position`] directly follows the one before it.
+    pub(crate) fn is_glued_at(&self, token: usize) -> bool {
+        self.input.significant.get(token).is_some_and(|token| token.flags & GLUED != 0)
+    }
+
+    /// Notes that the result depends on the text before the input.
+    pub(crate) fn looked_before(&self) {
+        self.saw_start.set(true);
+    }
+
     /// Returns the index of the current token.
     pub(crate) fn position(&self) -> usize {
         self.pos
@@ -417,6 +432,17 @@ impl<'t> Parser<'t> {
     pub(crate) fn compat(&mut self, range: TextRange, kind: SyntaxErrorKind) {
         debug_assert!(kind.is_compat());
         self.record(range, kind);
+    }
+
+    /// Records a construct that TVM's parser rejects, or extends the last one if it ends where this one begins.
+    #[inline(never)]
+    pub(crate) fn compat_joined(&mut self, range: TextRange, kind: SyntaxErrorKind) {
+        match self.errors.last_mut() {
+            Some(last) if last.kind == kind && last.range.end() == range.start() => {
+                last.range = last.range.cover(range);
+            }
+            _ => self.compat(range, kind),
+        }
     }
 
     /// Records an error after which the parser goes on.

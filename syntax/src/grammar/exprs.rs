@@ -316,7 +316,8 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         CUT => Some(cut(p)),
         // A tensor type or an unknown character in place of a value.
         TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
-            if let Some(expr) = mistakes::prefix(p) {
+            let types = if kind == TENSOR_TEXT { printed::type_arguments(p) } else { None };
+            if let Some(expr) = types.or_else(|| mistakes::prefix(p)) {
                 return Some(expr);
             }
             p.error(SyntaxErrorKind::Expected {
@@ -404,6 +405,9 @@ fn paren(p: &mut Parser<'_>) -> Completed {
     p.bump();
     if p.eat(T![")"]) {
         return marker.complete(p, TUPLE_EXPR);
+    }
+    if matches!(p.current(), TENSOR_TEXT | IDENT | L_PAREN) && printed::types_of_tuple(p) {
+        return marker.complete(p, TYPE_ARG_LIST);
     }
     let mut kind = PAREN_EXPR;
     let fits = p.nested(|p| {

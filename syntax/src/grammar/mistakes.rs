@@ -143,7 +143,7 @@ pub(super) fn begins_operand(p: &mut Parser<'_>, n: usize) -> bool {
 pub(super) const MAX_LOOKAHEAD: usize = 256;
 
 /// Returns the number of tokens of the bracket that opens at the `n`th token from here, up to the closing one.
-pub(super) fn bracketed(p: &mut Parser<'_>, n: usize) -> Option<usize> {
+pub(in crate::grammar) fn bracketed(p: &mut Parser<'_>, n: usize) -> Option<usize> {
     let mut open = 0usize;
     for at in n..n + MAX_LOOKAHEAD {
         match p.nth(at) {

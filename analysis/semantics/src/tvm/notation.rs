@@ -62,6 +62,12 @@ fn place(root: Node<'_>, error: &SyntaxError) -> TextRange {
         SyntaxErrorKind::BareOperand => {
             root.token_at(error.range.start()).map_or(error.range, |token| token.range())
         }
+        // The comma before the types belongs to the fix.
+        SyntaxErrorKind::PrintedTypes => {
+            let types = root.token_at(error.range.start()).map(|comma| comma.range().end());
+            let first = types.and_then(|after| root.token_from(after));
+            first.map_or(error.range, |first| TextRange::new(first.start(), error.range.end()))
+        }
         _ => error.range,
     }
 }
@@ -127,6 +133,10 @@ fn message_of(kind: &SyntaxErrorKind) -> Option<(Code, &'static str)> {
         PrintedWrite => {
             (Code::TvmOtherVersion, "TVM 0.6 and 0.7 print `ref_write(%r, %v)` as `%r := %v`")
         }
+        PrintedTypes => (
+            Code::TvmOtherVersion,
+            "debug builds of TVM 0.9 print the types of a call among its arguments",
+        ),
         DoubleSemicolon => (Code::TvmOtherVersion, "TVM 0.6 writes `;;` between expressions"),
         PrintedMessage => (Code::TvmLogLine, "this message of TVM is not Relay"),
         LogLine => (Code::TvmLogLine, "this line of a log is not Relay"),
@@ -201,6 +211,7 @@ fn with_fix(
                 vec![insert(write.start(), "ref_write("), (range, ",".to_owned()), end]
             }),
         ),
+        PrintedTypes => ("Remove the types", Some(vec![(range, String::new())])),
         DoubleSemicolon => ("Write one `;`", Some(vec![(range, ";".to_owned())])),
         MissingComma => ("Add the missing `,`", Some(vec![(at_end, ",".to_owned())])),
         BareFloat => ("Add the suffix `f`", Some(vec![(at_end, "f".to_owned())])),

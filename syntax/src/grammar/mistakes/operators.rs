@@ -48,7 +48,10 @@ pub(crate) fn operator(
             _ if is_callee(left) => application(p, left, first, word),
             _ => None,
         },
-        L_BRACK if p.is_glued(0) && left.kind() != LITERAL => index(p, left, first),
+        L_BRACK if p.is_glued(0) && left.kind() != LITERAL => {
+            let types = (word == "Tensor").then(|| printed::after_tensor(p, left, first));
+            types.flatten().or_else(|| index(p, left, first))
+        }
         IF_KW => conditional(p, left, first, (L_PAREN, ELSE_KW)),
         QUESTION if begins_operand(p, 1) => conditional(p, left, first, (QUESTION, COLON)),
         L_BRACE if matches!(word, "for" | "while") => looped(p, left, first),
