@@ -82,6 +82,8 @@ pub enum MistakeKind {
     Alias,
     /// `Cons %h %t`, `%h :: %t`.
     Pattern,
+    /// `| Cons(%h, _) => …`.
+    ArmBar,
     /// `Cons(%h, _) if c => …`.
     Guard,
     /// `fn @main`, `func @main`, `float32 @main`.

@@ -1,7 +1,7 @@
 //! `if` and `match`.
 
 use super::*;
-use crate::parser::Completed;
+use crate::{MistakeKind, parser::Completed};
 
 /// `if (c) { a } else { b }`, and the manual's `else if`.
 pub(super) fn if_expr(p: &mut Parser<'_>) -> Completed {
@@ -109,7 +109,7 @@ pub(super) fn arms_with(p: &mut Parser<'_>, mut foreign: mistakes::Collected) {
         if p.on_new_line(0) {
             p.recover();
         }
-        if mistakes::ends_arm(p, &mut foreign) {
+        if mistakes::ends_arm(p, MistakeKind::ArmBar, &mut foreign) {
             separators.seen = true;
             continue;
         }

@@ -1,7 +1,7 @@
 //! Modules and their definitions.
 
 use super::*;
-use crate::lexer::is_log_line;
+use crate::{MistakeKind, lexer::is_log_line};
 
 /// Parses items up to token number `stop` or the end of the file.
 pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
@@ -234,7 +234,7 @@ fn type_def(p: &mut Parser<'_>) {
                 continue;
             }
             let signature = constructor(p, &mut foreign);
-            if mistakes::ends_arm(p, &mut foreign) {
+            if mistakes::ends_arm(p, MistakeKind::Spelling(","), &mut foreign) {
                 separators.seen = true;
                 continue;
             }

@@ -38,10 +38,10 @@ pub(crate) fn arrow(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
     }
 }
 
-/// Parses what other languages write for the comma after an arm: `;`, and `|` before the next one. Returns false if
-/// it is something else.
+/// Parses what other languages write for the comma after an arm or a constructor: `;`, and `|` before the next one, which
+/// is the mistake `of_bar`. Returns false if it is something else.
 #[inline(never)]
-pub(crate) fn ends_arm(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
+pub(crate) fn ends_arm(p: &mut Parser<'_>, of_bar: MistakeKind, arms: &mut Collected) -> bool {
     if p.is_recovering() {
         return false;
     }
@@ -50,21 +50,14 @@ pub(crate) fn ends_arm(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
         return false;
     }
     let sign = p.range();
-    let gap = TextRange::new(p.last_range().end(), sign.end());
-    if is_bar {
-        arms.add(
-            sign,
-            MistakeKind::Spelling(","),
-            match p.on_new_line(0) {
-                true => replace(sign, " "),
-                false => replace(gap, ","),
-            },
-        );
-        if p.on_new_line(0) {
-            arms.edits.push(insert(gap.start(), ","));
-        }
-    } else {
+    let end = p.last_range().end();
+    if !is_bar {
         arms.add(sign, MistakeKind::Spelling(","), replace(sign, ","));
+    } else if p.on_new_line(0) {
+        arms.add(sign, of_bar, insert(end, ","));
+        arms.edits.push(delete(p, 0, 1));
+    } else {
+        arms.add(sign, of_bar, replace(TextRange::new(end, sign.end()), ","));
     }
     skip(p, 1);
     true
@@ -79,7 +72,7 @@ pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut Collected) -> bool 
     let range = p.range();
     match p.current() {
         UNKNOWN if p.text(0) == "|" => {
-            arms.add(range, MistakeKind::Superfluous, delete(p, 0, 1));
+            arms.add(range, MistakeKind::ArmBar, delete(p, 0, 1));
             skip(p, 1);
             false
         }
@@ -208,7 +201,7 @@ pub(crate) fn with_arms(p: &mut Parser<'_>) -> bool {
         if !is_bar || p.position() == before || p.is_recovering() {
             break;
         }
-        ends_arm(p, &mut foreign);
+        ends_arm(p, MistakeKind::ArmBar, &mut foreign);
     }
     arms.complete(p, ARM_LIST);
     foreign.edits.push(insert(p.last_range().end(), " }"));

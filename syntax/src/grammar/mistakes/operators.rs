@@ -29,6 +29,8 @@ pub(crate) fn operator(
         UNKNOWN if begins_operand(p, 1) && p.text(0) == "&" => {
             call(p, left, first, ("bitwise_and", 1, 6), min)
         }
+        // The bar before the next arm of a `match`.
+        UNKNOWN if p.text(0) == "|" && super::arms::at_arm(p, 1) => None,
         UNKNOWN if begins_operand(p, 1) && p.text(0) == "|" => {
             call(p, left, first, ("bitwise_or", 1, 5), min)
         }

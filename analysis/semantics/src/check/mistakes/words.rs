@@ -276,6 +276,11 @@ fn words(text: &str, mistake: &Mistake) -> Words {
             "write `Cons(%x, %rest)`",
             "Write the pattern in Relay",
         ),
+        ArmBar => (
+            "the arms of a `match` have no `|` before them".to_owned(),
+            "a comma is between two arms: `Nil => 0, Cons(%h, _) => %h`",
+            "Write the arms with commas",
+        ),
         Guard => {
             ("an arm has no condition".to_owned(), "write `if (…) { … } else { … }` in the arm", "")
         }
