@@ -5,7 +5,7 @@
 
 use types::{AttrValue, Call, Code, Dim, Fact, Outcome, Text, normal_axis, text};
 
-use crate::rules::{axes, axis_out_of_range, fault, list_text, may_equal, shape_text};
+use crate::rules::{axes, axis_out_of_range, fault, may_equal, shape_text};
 
 /// Checks that the attribute `name` is an axis of the argument at `position` or `None`.
 pub(crate) fn names_axis(
@@ -47,10 +47,10 @@ pub(crate) fn within(call: &Call<'_>, name: &'static str, min: i64, max: i64) ->
     let clamped = |value: &AttrValue| value.as_int().map(|number| number.clamp(min, max));
     match value.as_list() {
         Some(values) => match values.iter().map(clamped).collect::<Option<Vec<i64>>>() {
-            Some(fixed) => reason.fix(name, list_text(&fixed)).fail(),
+            Some(fixed) => reason.fix(name, AttrValue::list(fixed)).fail(),
             None => reason.fail(),
         },
-        None => reason.fix(name, text!("{}", number.clamp(min, max))).fail(),
+        None => reason.fix(name, number.clamp(min, max)).fail(),
     }
 }
 

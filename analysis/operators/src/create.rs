@@ -124,7 +124,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
                 .rule("the values have the data type of the result")
                 .argument(position, found)
                 .attribute("dtype", text!("{dtype}"))
-                .fix("dtype", text!("\"{found}\""))
+                .fix("dtype", found)
                 .fail();
             }
         }
@@ -215,7 +215,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
         .rule("`k1` is the lowest diagonal to be replaced and `k2` the highest")
         .attribute("k2", text!("{k2}"))
         .attribute("k1", text!("{k1}"))
-        .fix("k2", text!("{k1}"))
+        .fix("k2", k1)
         .fail();
     }
     // TVM checks the number of axes, but not their sizes.
@@ -328,7 +328,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
         return fault(call, Code::AttributeValue, text!("a vector cannot have {depth} elements"))
             .rule("`depth` is the number of distinct indices, at least 1")
             .attribute("depth", text!("{depth}"))
-            .fix("depth", "1")
+            .fix("depth", 1)
             .fail();
     }
     let rank = indices.rank();
@@ -347,7 +347,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
         .rule(text!("`axis` must be a position from 0 to {rank}, or -1 for the last"))
         .attribute("axis", text!("axis {axis}"))
         .argument(0, axes(rank))
-        .fix("axis", "-1")
+        .fix("axis", -1)
         .fail();
     };
     let mut shape = indices.shape.clone();

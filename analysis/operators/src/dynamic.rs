@@ -440,7 +440,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`num_newaxis` is the number of added axes, at least 0")
         .attribute("num_newaxis", text!("{added}"))
-        .fix("num_newaxis", "1")
+        .fix("num_newaxis", 1)
         .fail();
     };
     let axis = call.require_tensor(1)?;
@@ -465,7 +465,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
         ))
         .attribute("axis", text!("axis {written}"))
         .argument(0, axes(rank))
-        .fix("axis", "-1")
+        .fix("axis", -1)
         .fail();
     };
     let mut shape = indices.shape.clone();
@@ -559,7 +559,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
         .attribute("ret_type", text!("\"{other}\""))
-        .fix("ret_type", "\"both\"")
+        .fix("ret_type", "both")
         .fail(),
     }
 }

@@ -244,8 +244,8 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             continue;
         }
         let (attr, value) = match at {
-            0 => ("ofm_channels", text!("{found}")),
-            _ => ("kernel_shape", text!("[{}, {}]", weight.shape[1], weight.shape[2])),
+            0 => ("ofm_channels", AttrValue::from(found)),
+            _ => ("kernel_shape", AttrValue::list(&weight.shape[1..3])),
         };
         return Reason::new(
             Code::AttributeMismatch,
@@ -333,7 +333,7 @@ fn output(call: &Call<'_>, found: DataType, attr: &'static str, dtypes: &[DataTy
         reason = reason.attribute(attr, text!("\"{}\"", call.attrs().str(attr)));
     }
     if let [only] = dtypes {
-        reason = reason.fix("ofm_dtype", text!("\"{only}\""));
+        reason = reason.fix("ofm_dtype", *only);
     }
     reason.fail()
 }

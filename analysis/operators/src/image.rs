@@ -165,7 +165,7 @@ fn region(call: &Call<'_>, axes: usize) -> Outcome {
     if found == 2 * axes {
         return Ok(());
     }
-    let zeros = list_text(&vec!["0f"; 2 * axes]);
+    let zeros = AttrValue::list(vec![Number(0.0); 2 * axes]);
     let found = count(found, "value", "values");
     Reason::new(
         Code::AttributeLength,
@@ -178,7 +178,7 @@ fn region(call: &Call<'_>, axes: usize) -> Outcome {
         2 * axes
     ))
     .attribute("roi", found)
-    .help(text!("write `roi={zeros}` for no region"))
+    .help(text!("write `roi={}` for no region", zeros.to_string().as_str()))
     .fix("roi", zeros)
     .fail()
 }

@@ -70,8 +70,8 @@ mod prelude {
     };
     pub(crate) use smallvec::SmallVec;
     pub(crate) use types::{
-        AttrDefault, AttrType, AttrValue, Call, Code, DataType, Dim, Fact, Halt, Outcome, Reason,
-        Releases, Shape, TensorType, Text, Type, normal_axis, text,
+        AttrDefault, AttrType, AttrValue, Call, Code, DataType, Dim, Fact, Halt, Number, Outcome,
+        Reason, Releases, Shape, TensorType, Text, Type, normal_axis, text,
     };
 }
 

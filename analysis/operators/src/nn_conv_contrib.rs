@@ -194,7 +194,7 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
         return fault(call, Code::AttributeValue, text!("`pack_type` is {pack_type}"))
             .rule("a word is of an unsigned integer type of 8 bits or more")
             .attribute("pack_type", text!("{pack_type}"))
-            .fix("pack_type", "\"uint32\"")
+            .fix("pack_type", "uint32")
             .fail();
     }
     let axis = known_int(call, "pack_axis").and_then(|axis| normal_axis(axis, rank));
@@ -244,7 +244,7 @@ fn no_pack_type<T>(call: &Call<'_>) -> Result<T, Halt> {
     Reason::new(Code::AttributeValue, text!("`{operator}` needs `pack_type`, the type of a word"))
         .rule("the size of `pack_axis` is divided by the bits of `pack_type`")
         .attribute("pack_type", "no type")
-        .fix("pack_type", "\"uint32\"")
+        .fix("pack_type", "uint32")
         .fail()
 }
 
@@ -369,7 +369,7 @@ fn has_units(call: &Call<'_>, weight: &TensorType, units: &Dim) -> Outcome {
         .rule(text!("{name} has a row for each of the `units` of the result"))
         .attribute("units", text!("{units}"))
         .axis(1, 0, found)
-        .fix("units", text!("{found}"))
+        .fix("units", found)
         .fail()
 }
 

@@ -188,7 +188,7 @@ fn check_weight(
         .rule(text!("`units` is the size of axis {units_axis} of {}", call.name(1)))
         .attribute("units", text!("{units}"))
         .axis(1, units_axis, found)
-        .fix("units", text!("{found}"))
+        .fix("units", found)
         .fail();
     }
     Ok(())

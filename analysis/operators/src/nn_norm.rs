@@ -254,7 +254,7 @@ fn other_axis(reason: Reason, data: &TensorType, axis: usize, length: &Dim) -> R
     match (axes.next(), axes.next()) {
         (Some(other), None) => reason
             .help(text!("axis {other} has {length} elements: write `axis={other}`"))
-            .fix("axis", text!("{other}")),
+            .fix("axis", other),
         _ => reason,
     }
 }
@@ -361,7 +361,7 @@ fn negative_axis<T>(call: &Call<'_>, axis: usize, rank: usize, expected: &str) -
     .rule(text!("`axis` must be {expected}; {} has {rank} axes", call.name(0)))
     .attribute("axis", text!("{written}"))
     .help(text!("write `axis={axis}`, which is the same axis"))
-    .fix("axis", text!("{axis}"))
+    .fix("axis", axis)
     .fail()
 }
 

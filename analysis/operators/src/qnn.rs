@@ -230,7 +230,7 @@ impl Channels {
                 if let Some(fitting) = fitting {
                     reason = reason
                         .help(text!("axis {fitting} of {} has {values}", call.name(of)))
-                        .fix(attr, text!("{fitting}"));
+                        .fix(attr, fitting);
                 }
             }
         } else if let Some(attr) = self.attr {

@@ -152,7 +152,7 @@ fn distribution(call: &mut Call<'_>) -> Outcome {
         return Reason::new(Code::AttributeValue, message)
             .rule("`out_dtype` is \"float32\" or \"float64\"")
             .attribute("out_dtype", text!("{dtype}"))
-            .fix("out_dtype", "\"float32\"")
+            .fix("out_dtype", "float32")
             .fail();
     }
     takes_key(call)?;

@@ -143,7 +143,7 @@ fn named_twice<T>(call: &Call<'_>, named: &[usize], rank: usize) -> Result<T, Ha
             axes(rank)
         ))
         .attribute("axis", text!("axis {twice} twice"))
-        .fix("axis", list_text(&once))
+        .fix("axis", AttrValue::list(once))
         .fail()
 }
 

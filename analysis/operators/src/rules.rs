@@ -351,9 +351,9 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
                 number => Some(number),
             };
             let fixed: Option<Vec<i64>> = values.iter().map(or_one).collect();
-            fixed.map(|fixed| list_text(&fixed))
+            fixed.map(AttrValue::list)
         }
-        None => Some("1".into()),
+        None => Some(1.into()),
     };
     match fixed {
         Some(fixed) => reason.fix(name, fixed).fail(),

@@ -134,7 +134,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         other => fault(call, Code::AttributeValue, text!("`ret_type` cannot be \"{other}\""))
             .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
             .attribute("ret_type", text!("\"{other}\""))
-            .fix("ret_type", "\"both\"")
+            .fix("ret_type", "both")
             .fail(),
     }
 }
@@ -150,7 +150,7 @@ fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
         .rule("`k` is at most the size of the axis that is searched")
         .attribute("k", text!("{k}"))
         .axis(0, axis, size)
-        .fix("k", text!("{size}"))
+        .fix("k", size)
         .fail(),
         _ => Ok(()),
     }

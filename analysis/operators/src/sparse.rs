@@ -316,7 +316,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
             )
             .rule("`layout` is \"NHWC\" or \"NCHW\"")
             .attribute("layout", text!("\"{layout}\""))
-            .fix("layout", "\"NHWC\"")
+            .fix("layout", "NHWC")
             .fail();
         }
     };

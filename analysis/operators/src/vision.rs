@@ -290,7 +290,7 @@ fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .attribute("score_threshold", text!("{integer}"))
-        .fix("score_threshold", text!("{integer}f"))
+        .fix("score_threshold", Number(integer as f64))
         .fail();
     }
     call.lenient(within_box(call, &data, ("score_index", 1), false))?;
@@ -505,7 +505,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
             )
             .rule("`layout` is \"NCHW\" or \"NHWC\"")
             .attribute("layout", text!("\"{other}\""))
-            .fix("layout", "\"NCHW\"")
+            .fix("layout", "NCHW")
             .fail();
         }
     };
@@ -547,7 +547,7 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
         )
         .rule("the height and the width are divided by `stride`")
         .attribute("stride", "0")
-        .fix("stride", "1")
+        .fix("stride", 1)
         .fail();
     }
     call.lenient(at_least(call, "stride", 1))?;

@@ -23,6 +23,7 @@ mod names;
 mod origin;
 mod other_names;
 mod other_text;
+mod repair;
 mod sigils;
 mod suggest;
 mod syntax_errors;

@@ -38,6 +38,7 @@ use crate::{
     view::View,
 };
 pub use convert::{Converted, apply, to_tvm};
+pub(crate) use literals::suffix_of;
 
 /// A range of the text and its replacement.
 type Edit = (TextRange, String);

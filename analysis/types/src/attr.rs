@@ -211,6 +211,22 @@ impl AttrValue {
         AttrValue::Int { value, wide: false }
     }
 
+    /// Creates a list.
+    pub fn list<T: Into<AttrValue>>(values: impl IntoIterator<Item = T>) -> AttrValue {
+        AttrValue::List(values.into_iter().map(Into::into).collect())
+    }
+
+    /// Returns true if the value can be written: a symbolic size, a device and an invalid value cannot.
+    pub fn is_writable(&self) -> bool {
+        match self {
+            AttrValue::List(values) => values.iter().all(AttrValue::is_writable),
+            AttrValue::Dim(_) | AttrValue::Constant(_) | AttrValue::Opaque | AttrValue::Error => {
+                false
+            }
+            _ => true,
+        }
+    }
+
     /// Returns the value as an integer. As in TVM, `False` is 0 and `True` is 1.
     pub fn as_int(&self) -> Option<i64> {
         match self {
@@ -260,6 +276,31 @@ impl AttrValue {
     pub fn is_none(&self) -> bool {
         matches!(self, AttrValue::None)
     }
+}
+
+/// Values in the source of a typing rule. A size that is no number is a dimension.
+macro_rules! value_from {
+    ($($source:ty: |$value:ident| $make:expr;)*) => {
+        $(impl From<$source> for AttrValue {
+            fn from($value: $source) -> AttrValue {
+                $make
+            }
+        })*
+    };
+}
+
+value_from! {
+    i32: |value| AttrValue::int(value.into());
+    i64: |value| AttrValue::int(value);
+    usize: |value| AttrValue::int(value as i64);
+    &str: |text| AttrValue::Str(text.into());
+    DataType: |dtype| AttrValue::DType(dtype);
+    Number: |number| AttrValue::Float(number);
+    &Dim: |dim| match dim {
+        Dim::Known { size, wide } => AttrValue::Int { value: *size, wide: *wide },
+        _ => AttrValue::Dim(dim.clone()),
+    };
+    Dim: |dim| AttrValue::from(&dim);
 }
 
 impl From<AttrDefault> for AttrValue {
@@ -341,6 +382,14 @@ impl Attrs {
     /// Returns the values in the order of the schema's fields.
     pub fn values(&self) -> &[AttrValue] {
         &self.values
+    }
+
+    /// Returns the attributes with another value of `name`, which has to be declared.
+    pub fn with(&self, name: &str, value: AttrValue) -> Option<Attrs> {
+        let schema = self.schema?;
+        let mut values = self.values.to_vec();
+        *values.get_mut(schema.position(name)?)? = value;
+        Some(Attrs::new(schema, values))
     }
 
     /// Returns the value of `name`, or `None` if it is not declared.

@@ -46,18 +46,6 @@ impl Fact {
         matches!(self, Fact::Remark(_) | Fact::Text(_) | Fact::Described(_))
     }
 
-    /// Returns true if the fact can be written as the value of an attribute: an unknown size and a
-    /// symbolic one cannot.
-    pub fn is_literal(&self) -> bool {
-        match self {
-            Fact::Size(size, _) => size.as_known().is_some(),
-            Fact::List(facts, ..) => facts.iter().all(Fact::is_literal),
-            Fact::Text(text) => text.facts().iter().all(Fact::is_literal),
-            Fact::Shape(_) | Fact::Type(_) | Fact::Described(_) | Fact::Argument(..) => false,
-            _ => true,
-        }
-    }
-
     /// Returns true if both state the same quantity, whatever it counts.
     pub fn is_same_quantity(&self, other: &Fact) -> bool {
         match (self, other) {

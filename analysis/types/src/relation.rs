@@ -10,8 +10,8 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::{
-    AttrField, AttrType, Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, Flags, NodeId,
-    Param, RelationKey, Shape, ShapeTerm, Table, TensorType, Text, TupleType, Type, text,
+    AttrField, AttrType, AttrValue, Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, Flags,
+    NodeId, Param, RelationKey, Shape, ShapeTerm, Table, TensorType, Text, TupleType, Type, text,
 };
 
 /// The typing rule of an operator.
@@ -107,8 +107,8 @@ pub enum Place {
 pub struct AttrFix {
     /// The attribute.
     pub name: &'static str,
-    /// The value in Relay syntax.
-    pub value: Text,
+    /// The value.
+    pub value: AttrValue,
 }
 
 impl Reason {
@@ -160,7 +160,7 @@ impl Reason {
     }
 
     /// Adds a new value for an attribute that would satisfy the relation.
-    pub fn fix(mut self, name: &'static str, value: impl Into<Text>) -> Reason {
+    pub fn fix(mut self, name: &'static str, value: impl Into<AttrValue>) -> Reason {
         self.fix = Some(AttrFix { name, value: value.into() });
         self
     }

@@ -329,7 +329,7 @@ fn take_at(call: &mut Call<'_>, data: &TensorType, indices: &[Dim]) -> Outcome {
         .attribute("batch_dims", text!("{batch}"))
         .attribute("axis", text!("{axis}"))
         .argument(1, axes(places))
-        .fix("batch_dims", text!("{}", batch.clamp(0, places.min(axis) as i64)))
+        .fix("batch_dims", batch.clamp(0, places.min(axis) as i64))
         .fail();
     };
     if rank == 0 && places == batch {

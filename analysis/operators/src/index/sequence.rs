@@ -115,7 +115,7 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
         return fault(call, Code::AttributeValue, text!("sequences cannot lie along axis {axis}"))
             .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
             .attribute("axis", text!("{axis}"))
-            .fix("axis", "0")
+            .fix("axis", 0)
             .fail();
     };
     let name = call.name(0);

@@ -59,7 +59,7 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
             return fault(call, Code::AttributeValue, "`axes` must not be empty")
                 .rule("`axes` lists the axes to slice; `None` means all of them")
                 .attribute("axes", "no axes")
-                .fix("axes", "None")
+                .fix("axes", AttrValue::None)
                 .fail();
         }
         Some(axes) => axes,

@@ -11,7 +11,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
             text!("`{}` supports the layout \"NCHW\" only, found \"{layout}\"", call.operator()),
         )
         .attribute("layout", text!("\"{layout}\""))
-        .fix("layout", "\"NCHW\"")
+        .fix("layout", "NCHW")
         .fail();
     }
     let pad = padding(call, "padding", 2)?;
@@ -26,7 +26,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
             )
             .rule("a stride must be at least 1")
             .attribute(name, "0")
-            .fix(name, "1")
+            .fix(name, 1)
             .fail();
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
         let check = fault(call, Code::AttributeValue, text!("`kernel_size` is {kernel}"))
             .rule("`kernel_size` must be odd")
             .attribute("kernel_size", text!("{kernel}"))
-            .fix("kernel_size", text!("{}", kernel.saturating_add(1)))
+            .fix("kernel_size", kernel.saturating_add(1))
             .fail();
         call.lenient(check)?;
     }

@@ -53,7 +53,7 @@ fn one_each(call: &Call<'_>, channels: &Dim, groups: i64) -> Outcome {
     fault(call, Code::AttributeMismatch, message)
         .rule("with as many groups as input and output channels, each channel has one kernel")
         .attribute("channels", text!("{channels}"))
-        .fix("channels", text!("{groups}"))
+        .fix("channels", groups)
         .fail()
 }
 
@@ -75,7 +75,7 @@ fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Resul
          `out_layout` that of the weight",
     )
     .attribute(name, text!("\"{layout}\""))
-    .fix(name, text!("\"{base}\""))
+    .fix(name, base.to_string().as_str())
     .fail()
 }
 

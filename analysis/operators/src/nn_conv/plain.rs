@@ -180,8 +180,8 @@ fn both_sides(call: &Call<'_>) -> Result<Shape, Halt> {
         .rule("`padding` has a value for the left side and one for the right")
         .attribute("padding", count);
         return match values.first() {
-            Some(value) => reason.fix("padding", text!("[{value}, {value}]")).fail(),
-            None => reason.fix("padding", "[0, 0]").fail(),
+            Some(value) => reason.fix("padding", AttrValue::list([value, value])).fail(),
+            None => reason.fix("padding", AttrValue::list([0, 0])).fail(),
         };
     };
     Ok([left + right].into_iter().collect())

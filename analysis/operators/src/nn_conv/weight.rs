@@ -79,7 +79,7 @@ impl Weight<'_> {
             ))
             .attribute("kernel_size", text!("{attr}"))
             .mark(self.here(), self.at(letter), axis)
-            .fix("kernel_size", list_text(&weight[from..]))
+            .fix("kernel_size", AttrValue::list(&weight[from..]))
             .fail();
         }
         Ok(())
@@ -120,10 +120,7 @@ impl Weight<'_> {
             .rule(rule)
             .attribute("channels", text!("{channels}"))
             .mark(self.here(), self.at('O'), Fact::Size(found.clone(), "output channels"));
-        match fixed.as_known() {
-            Some(fixed) => reason.fix("channels", text!("{fixed}")).fail(),
-            None => reason.fail(),
-        }
+        reason.fix("channels", fixed).fail()
     }
 
     /// The failure that the channels of the data differ from the input channels of the weight.
@@ -197,7 +194,7 @@ impl Weight<'_> {
         ))
         .attribute("channels", text!("{channels}"))
         .mark(self.here(), self.at('I'), Fact::Size(found.clone(), "for each group"))
-        .fix("channels", text!("{}", data * found))
+        .fix("channels", data * found)
         .fail()
     }
 
@@ -210,7 +207,7 @@ impl Weight<'_> {
         .rule(text!("`groups` is the size of G in {w}: {found} ({})", self.axis('G')))
         .attribute("groups", text!("{groups}"))
         .mark(self.here(), self.at('G'), Fact::Size(found.clone(), "groups"))
-        .fix("groups", text!("{found}"))
+        .fix("groups", found)
         .fail()
     }
 

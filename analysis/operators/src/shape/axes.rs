@@ -64,7 +64,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
         return fault(call, Code::AttributeValue, text!("cannot insert {new} axes"))
             .rule("`num_newaxis` must not be negative")
             .attribute("num_newaxis", text!("{new}"))
-            .fix("num_newaxis", "1")
+            .fix("num_newaxis", 1)
             .fail();
     }
     // The position after the last axis is valid.
@@ -158,7 +158,7 @@ fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt
     .attribute("axis", text!("axis {axis}"));
     match ones.is_empty() {
         true => reason.help(text!("{name} has no axis of size 1; `reshape` merges axes")),
-        false => reason.fix("axis", list_text(&ones)),
+        false => reason.fix("axis", AttrValue::list(ones)),
     }
     .fail()
 }

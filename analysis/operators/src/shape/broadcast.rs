@@ -229,7 +229,7 @@ fn repeat(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`repeats` must be at least 1")
         .attribute("repeats", text!("{repeats}"))
-        .fix("repeats", "1")
+        .fix("repeats", 1)
         .fail();
     }
     let Some(axis) = normal_axis(axis, data.rank()) else {

@@ -229,7 +229,7 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
             let divisor = (1..=n.min(sections)).rev().find(|d| n % d == 0).unwrap_or(1);
             reason = reason
                 .help("a list of positions splits into pieces of different sizes")
-                .fix(name, text!("{divisor}"));
+                .fix(name, divisor);
         }
         return reason.fail();
     }

@@ -320,7 +320,7 @@ fn wrong_count<T>(
         if let [place] = places[..] {
             let mut fixed = entries.to_vec();
             fixed[place] = Dim::known(-1);
-            reason = reason.fix("newshape", list_text(&fixed));
+            reason = reason.fix("newshape", AttrValue::list(fixed));
         } else if !places.is_empty() {
             reason = reason.help("write -1 for one of the sizes to infer it");
         }

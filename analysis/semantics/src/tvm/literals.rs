@@ -44,7 +44,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Returns the suffix of a data type, if TVM has one.
-fn suffix_of(dtype: DataType) -> Option<&'static str> {
+pub(crate) fn suffix_of(dtype: DataType) -> Option<&'static str> {
     Some(match dtype {
         DataType::INT16 => "i16",
         DataType::INT64 => "i64",

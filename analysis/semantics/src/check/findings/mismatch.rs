@@ -10,7 +10,7 @@ use crate::{
         cause::{self, Evidence, flow},
         checked::Checked,
         differ::differ,
-        text,
+        repair, text,
     },
     diagnostic::{Code, DefDiagnostic, InDef, Role},
     infer::Mismatch,
@@ -125,6 +125,7 @@ fn diagnostic(
                 format!("`{name}` is declared as `{expected}`, but its value is `{found}`{tail}"),
             );
             diagnostic = or_first_field(view, diagnostic, expr_ref(value), found, expected);
+            diagnostic = repair::with_suffix(view, expr_ref(value), expected, diagnostic);
             let binding = LocalRef { unit, binder };
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.start();
@@ -146,6 +147,7 @@ fn diagnostic(
                 format!("{who} should return `{expected}`, but returns `{found}`{tail}"),
             );
             diagnostic = or_first_field(view, diagnostic, expr_ref(value), found, expected);
+            diagnostic = repair::with_suffix(view, expr_ref(value), expected, diagnostic);
             // The part of the result that differs.
             let part = flow::along(view, expr_ref(value), &conflict.path);
             if part.expr_ref != expr_ref(value) {
@@ -235,6 +237,7 @@ fn branches(
     if is_declared && let Some(at) = declared_type(view, expr_ref(expr)) {
         diagnostic = diagnostic.relate(Role::Alternative, at, "declared here");
     }
+    diagnostic = repair::with_suffix(view, this, expected, diagnostic);
     Some(with_origins(view, diagnostic, this, conflict))
 }
 
@@ -275,6 +278,7 @@ fn argument(
         diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
     }
     diagnostic = or_first_field(view, diagnostic, arg, found, expected);
+    diagnostic = repair::with_suffix(view, arg, expected, diagnostic);
     Some(with_origins(view, diagnostic, arg, conflict))
 }
 

@@ -1,7 +1,7 @@
 //! Diagnostics for type relations that do not hold.
 
 use syntax::TextRange;
-use types::{Fact, Mark, Place, Reason, Type};
+use types::{Mark, Place, Reason, Type};
 
 use super::{Report, Site};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     check::{
         cause::{self, Evidence, flow},
         checked::Checked,
-        origin,
+        origin, repair,
     },
     diagnostic::{Code, DefDiagnostic, InDef, Related, Role},
     queries,
@@ -115,13 +115,7 @@ pub(super) fn failed(
         }
         steps.into_iter().for_each(|step| relate(step.range, step.message()));
     }
-    if let Some(fix) = &reason.fix
-        && fix.value.facts().iter().all(Fact::is_literal)
-        && let Some(range) = view.attribute_range(expr_ref, fix.name)
-    {
-        let title = format!("Change `{}` to {}", fix.name, fix.value);
-        diagnostic = diagnostic.fix(title, [(range, fix.value.to_string())]);
-    }
+    diagnostic = repair::complete(view, expr_ref, reason, diagnostic);
     if let Some(position) = reason.first_field_of
         && let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr)
         && let Some(&expr) = view.unit(expr_ref.unit).call(*call).args.get(position)
