@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, Levels, Setup, SourceFile};
+use semantics::{Database, Diagnostic, Levels, Setup, Severity, SourceFile};
 use syntax::{Parse, ParseLimits};
 use types::Releases;
 
@@ -100,6 +100,17 @@ impl Analyzer {
         self.db.replace_text(self.file, text, self.options.limits);
         let parse = self.file.parse(&self.db);
         self.analysis(parse)
+    }
+
+    /// Removes the fixes that lead to no fewer errors from an analysis of the last text, for outputs that have
+    /// fixes.
+    pub(crate) fn retain_helpful_fixes(&self, analysis: &mut Analysis) {
+        let has_fix = |d: &Diagnostic| d.severity == Severity::Error && !d.fixes.is_empty();
+        if analysis.diagnostics.iter().any(has_fix) {
+            let mut found = analysis.diagnostics.to_vec();
+            semantics::retain_helpful_fixes(&self.db, self.file, &mut found);
+            analysis.diagnostics = Arc::new(found);
+        }
     }
 
     fn analysis(&self, parse: Arc<Parse>) -> Analysis {

@@ -26,8 +26,8 @@ use std::{fmt::Write, path::Path, sync::Arc};
 
 use interpreter::{Machine, Value};
 use semantics::{
-    Code, Database, Diagnostic, Level, Levels, Lint, Rules, Severity, TypeAt, View, check_file,
-    types_in,
+    Code, Database, Diagnostic, Level, Levels, Lint, Rules, Severity, SourceFile, TypeAt, View,
+    check_file, types_in,
 };
 
 use crate::corpus;
@@ -93,6 +93,12 @@ pub struct Checked {
 
 /// Checks a text.
 pub fn look(text: &str, rules: Rules) -> Checked {
+    let (db, file) = loaded(text, rules);
+    Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
+}
+
+/// Returns a database with a text.
+fn loaded(text: &str, rules: Rules) -> (Database, SourceFile) {
     let mut db = Database::new();
     db.set_rules(rules);
     let file = db.add_file(text, syntax::ParseLimits::default());
@@ -103,7 +109,7 @@ pub fn look(text: &str, rules: Rules) -> Checked {
         levels.set(lint, Level::Report(Severity::Hint));
     }
     db.set_levels(file, &levels);
-    Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
+    (db, file)
 }
 
 /// The claim of a line.
@@ -398,8 +404,10 @@ fn written(value: &Value) -> String {
 
 /// Applies the first fix of each diagnostic; overlapping fixes are applied in the next round.
 pub fn fix_all(text: &str, rules: Rules) -> String {
-    let looked = look(text, rules);
-    semantics::apply(text, looked.diagnostics.iter().filter_map(|d| d.fixes.first()))
+    let (db, file) = loaded(text, rules);
+    let mut found = check_file(&db, file).to_vec();
+    semantics::retain_helpful_fixes(&db, file, &mut found);
+    semantics::apply(text, found.iter().filter_map(|d| d.fixes.first()))
 }
 
 fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {

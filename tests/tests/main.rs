@@ -61,6 +61,7 @@ mod run_command;
 mod run_limits;
 mod saved;
 mod settings;
+mod single_fixes;
 mod soak;
 mod source_map;
 mod sources;

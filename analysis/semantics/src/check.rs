@@ -28,6 +28,7 @@ mod sigils;
 mod suggest;
 mod syntax_errors;
 mod text;
+mod trial;
 mod undefined;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ use error_ranges::may_follow_from_error;
 pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
 use suggest::Suggestions;
 pub use text::writable;
+pub use trial::{is_helpful, retain_helpful_fixes};
 
 /// The maximum number of diagnostics of a file. If there are more, one further diagnostic gives the
 /// number of those left out.

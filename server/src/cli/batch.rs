@@ -95,7 +95,8 @@ fn check(
     request: &Request,
     args: &CheckArgs,
 ) -> serde_json::Result<(Vec<u8>, Outcome)> {
-    let looked = analyzer.check(&request.text);
+    let mut looked = analyzer.check(&request.text);
+    analyzer.retain_helpful_fixes(&mut looked);
     let least = args.severity.map_or(Severity::Hint, Severity::from);
     let path = request.path.as_deref().unwrap_or("-").to_owned();
     let found = looked.diagnostics.to_vec();

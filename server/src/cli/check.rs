@@ -154,7 +154,7 @@ impl Job {
                 Err(_) => *analyzer = Analyzer::new(&self.options),
             }
         }
-        let analysis = analyzer.guarded(|analyzer| analyzer.check(&input.text));
+        let analysis = checked_with_fixes(analyzer, args, |analyzer| analyzer.check(&input.text));
         Ok(FileResult { fixed: count, diff, ..self.report(analysis, input, args) })
     }
 
@@ -201,9 +201,25 @@ impl Job {
     fn run_next(&self, analyzer: &mut Analyzer, args: &CheckArgs) -> Result<FileResult, String> {
         analyzer.set_options(&self.options);
         let input = input::read(&self.path, self.max_code)?;
-        let analysis = analyzer.guarded(|analyzer| analyzer.check_next(&input.text));
+        let analysis =
+            checked_with_fixes(analyzer, args, |analyzer| analyzer.check_next(&input.text));
         Ok(self.report(analysis, input, args))
     }
+}
+
+/// Runs a check. Where the output has fixes, those that do not help are left out.
+fn checked_with_fixes(
+    analyzer: &mut Analyzer,
+    args: &CheckArgs,
+    check: impl Fn(&mut Analyzer) -> Analysis,
+) -> Result<Analysis, Box<semantics::Diagnostic>> {
+    analyzer.guarded(|analyzer| {
+        let mut analysis = check(analyzer);
+        if args.format == Format::Json {
+            analyzer.retain_helpful_fixes(&mut analysis);
+        }
+        analysis
+    })
 }
 
 /// Returns the lowest severity that is reported.

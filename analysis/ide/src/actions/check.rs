@@ -122,18 +122,6 @@ pub(super) fn fixed(context: &Context<'_>, groups: &[(&[&Fix], Level)]) -> Strin
     text
 }
 
-/// Returns true if the edits remove at least one error and add none of any code.
-pub(super) fn removes_errors(context: &Context<'_>, edits: &[(TextRange, String)]) -> bool {
-    let (scratch, file) = scratch(context, &apply_all(context.text(), edits));
-    let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
-    let count =
-        |errors: &BTreeMap<_, (usize, String)>| errors.values().map(|(n, _)| n).sum::<usize>();
-    let is_more = |(code, (n, _)): (&Code, &(usize, String))| {
-        before.get(code).is_none_or(|(there, _)| there < n)
-    };
-    count(&now) < count(&before) && !now.iter().any(is_more)
-}
-
 /// Returns the number of errors of each code, and the message of the last one. TVM findings count
 /// whatever their severity, so that a text that TVM accepts stays acceptable.
 fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<Code, (usize, String)> {

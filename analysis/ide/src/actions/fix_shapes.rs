@@ -1,24 +1,21 @@
-//! The quick fix for a call whose shapes do not fit: it swaps or transposes an argument, or changes an
-//! attribute.
+//! The quick fix for a call whose shapes do not fit: it swaps or transposes an argument.
 //!
-//! Each candidate is checked on the whole text. One is offered only if it is the only candidate that
+//! Each candidate is tried, as other fixes are. One is offered only if it is the only candidate that
 //! removes the error without adding another: for `add(%a, %b)` with shapes `(3, 4)` and `(4, 3)`,
 //! transposing either argument works, and only the user knows which one is meant.
 
 use operators::Operator;
 use semantics::{
-    Code, Diagnostic, ExprRef, Severity, View,
+    Code, Diagnostic, ExprRef, Fix, Severity, View,
     body::{CallData, Callee, UnitId},
     check_file,
 };
 use syntax::{TextRange, TextSize};
-use types::{AttrValue, Relation, State, TensorType, Type, normal_axis, probe};
+use types::{Relation, State, TensorType, Type, probe};
 
-use super::{Context, check};
+use super::Context;
 use crate::edit::Edits;
 
-/// The largest text, in bytes, that is checked once for each candidate.
-const MAX_TEXT: usize = 256 << 10;
 /// The codes of diagnostics about mismatched shapes.
 const CODES: &[Code] = &[Code::ShapeMismatch, Code::BroadcastMismatch, Code::RankMismatch];
 
@@ -58,13 +55,16 @@ fn only_fix(context: &Context<'_>) -> Option<Candidate> {
             && context.range.start() <= range.end()
     })?;
     // A fix from the type rule is more precise than a search.
-    if !diagnostic.fixes.is_empty() || context.text().len() > MAX_TEXT {
+    if !diagnostic.fixes.is_empty() {
         return None;
     }
     let failing = failing_call(context, diagnostic)?;
-    let mut fixes = candidates(context, &failing)
-        .into_iter()
-        .filter(|candidate| check::removes_errors(context, &candidate.edits));
+    let helps = |candidate: &Candidate| {
+        let edits = candidate.edits.iter().cloned().collect();
+        let fix = Fix { title: String::new(), edits };
+        semantics::is_helpful(context.db, context.file, diagnostic, &fix)
+    };
+    let mut fixes = candidates(context, &failing).into_iter().filter(helps);
     let first = fixes.next()?;
     fixes.next().is_none().then_some(first)
 }
@@ -157,35 +157,23 @@ fn transposed(tensor: &TensorType, axes: &[usize]) -> Type {
     Type::from(TensorType::new(shape, tensor.dtype))
 }
 
-/// Returns candidates with other values of the attributes that say which axes correspond.
+/// Returns candidates with other values of the attributes that transpose an argument. Other attributes have
+/// their fix from the check.
 fn attributes(failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
-    let Some(schema) = failing.operator.schema.filter(|_| !failing.operator.detached) else {
-        return Vec::new();
-    };
     let mut candidates = Vec::new();
-    for field in schema.fields {
-        let written = failing.call.attrs.get(field.name);
-        let values: Vec<String> = match field.name {
-            "transpose_a" | "transpose_b" => {
-                let is_on = *written == AttrValue::Bool(true);
-                vec![if is_on { "False".into() } else { "True".into() }]
-            }
-            "axis" => axes(failing, written.as_int()),
-            "groups" => groups(failing),
-            "data_layout" => vec!["\"NCHW\"".into(), "\"NHWC\"".into()],
-            "kernel_layout" => vec!["\"OIHW\"".into(), "\"HWIO\"".into()],
-            _ => continue,
-        };
-        let now = failing.call.written.iter().find(|attr| attr.name == field.name);
-        let now_text = written.to_string();
-        for value in values.into_iter().filter(|value| *value != now_text) {
-            let edit = match now {
-                Some(attr) => (failing.view.place(failing.unit, attr.value_range), value.clone()),
-                None => (TextRange::empty(failing.end()), format!(", {}={value}", field.name)),
-            };
-            let title = format!("Write `{}={value}`", field.name);
-            candidates.push(Candidate { title, edits: vec![edit] });
+    for name in ["transpose_a", "transpose_b"] {
+        if failing.operator.schema.is_none_or(|schema| schema.field(name).is_none()) {
+            continue;
         }
+        let value = match failing.call.attrs.bool(name) {
+            true => "False",
+            false => "True",
+        };
+        let edit = match failing.call.written.iter().find(|attr| attr.name == name) {
+            Some(attr) => (failing.view.place(failing.unit, attr.value_range), value.to_owned()),
+            None => (TextRange::empty(failing.end()), format!(", {name}={value}")),
+        };
+        candidates.push(Candidate { title: format!("Write `{name}={value}`"), edits: vec![edit] });
     }
     candidates
 }
@@ -197,35 +185,6 @@ impl FailingCall<'_, '_> {
         let written = self.call.written.iter();
         let attrs = written.map(|attr| self.view.place(self.unit, attr.value_range).end());
         args.chain(attrs).max().unwrap_or_default()
-    }
-
-    /// Returns the type of the first argument, or of its first field if it is a tuple.
-    fn first_tensor(&self) -> Option<&TensorType> {
-        let (_, ty) = self.args.first()?;
-        ty.as_tensor().or_else(|| ty.as_tuple()?.first()?.as_tensor())
-    }
-}
-
-/// Returns all axes except the current one.
-fn axes(failing: &FailingCall<'_, '_>, now: Option<i64>) -> Vec<String> {
-    let Some(tensor) = failing.first_tensor() else { return Vec::new() };
-    let rank = tensor.rank();
-    let now = now.and_then(|axis| normal_axis(axis, rank));
-    (0..rank).filter(|axis| Some(*axis) != now).map(|axis| axis.to_string()).collect()
-}
-
-/// Returns the number of groups that makes the channels of data and weight fit: 32 channels of data
-/// and 4 of the weight need `groups=8`.
-fn groups(failing: &FailingCall<'_, '_>) -> Vec<String> {
-    let channels = |position: usize| {
-        let tensor = failing.args.get(position)?.1.as_tensor()?;
-        tensor.shape.get(1)?.as_known()
-    };
-    match (channels(0), channels(1)) {
-        (Some(data), Some(weight)) if weight > 0 && data % weight == 0 && data > weight => {
-            vec![(data / weight).to_string()]
-        }
-        _ => Vec::new(),
     }
 }
 
@@ -273,18 +232,6 @@ mod tests {
              nn.dense(%x, %w, units=10)\n}\n",
             "Transpose `%w`: axes=[1, 0]",
             "nn.dense(%x, transpose(%w, axes=[1, 0]), units=10)",
-        );
-        check(
-            "def @main(%x: Tensor[(1, 8, 8, 3), float32], %w: Tensor[(4, 3, 3, 3), float32]) \
-             -> Tensor[(1, 6, 6, 4), float32] {\n  nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3])\n}\n",
-            "Write `data_layout=\"NHWC\"`",
-            "nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], data_layout=\"NHWC\")",
-        );
-        check(
-            "def @main(%a: Tensor[(2, 3, 4), float32], %b: Tensor[(2, 5, 4), float32]) {\n  \
-             concatenate((%a, %b), axis=2)\n}\n",
-            "Write `axis=1`",
-            "concatenate((%a, %b), axis=1)",
         );
         check(
             "def @main(%a: Tensor[(3, 4), float32], %b: Tensor[(4, 3), float32]) \

@@ -479,10 +479,21 @@ fn other_versions(
                 call.written.iter().map(|attr| view.place(number, attr.value_range).end());
             let args =
                 call.args.iter().map(|&expr| view.range(ExprRef { unit: number, expr }).end());
-            if !attr.is_empty()
+            let mut added = String::new();
+            if !attr.is_empty() {
+                added += &format!(", {attr}");
+            }
+            // TVM would read the new call without its attributes.
+            let key = operators::find(name).filter(|successor| successor.detached);
+            if let Some(schema) = key.and_then(|successor| successor.schema)
+                && (!attr.is_empty() || !call.written.is_empty())
+            {
+                added += &format!(", attrs_type_key=\"{}\"", schema.key);
+            }
+            if !added.is_empty()
                 && let Some(last) = written.chain(args).max()
             {
-                edits.push((TextRange::empty(last), format!(", {attr}")));
+                edits.push((TextRange::empty(last), added));
             }
             diagnostic = diagnostic.fix(format!("Write `{name}`"), edits);
         }

@@ -87,12 +87,10 @@ pub(in crate::lsp) fn handle(
     let range = TextRange::new(start.min(end), end.max(start));
     let mut actions = Vec::new();
     if is_requested(only, &CodeActionKind::QUICKFIX) {
-        for diagnostic in diagnostics::found(snapshot, document) {
-            let touches =
-                diagnostic.range.start() <= range.end() && range.start() <= diagnostic.range.end();
-            if !touches {
-                continue;
-            }
+        let mut found = diagnostics::found(snapshot, document);
+        found.retain(|d| d.range.start() <= range.end() && range.start() <= d.range.end());
+        semantics::retain_helpful_fixes(&snapshot.db, document.file, &mut found);
+        for diagnostic in found {
             for (at, fix) in diagnostic.fixes.iter().enumerate() {
                 let of = document.diagnostic(uri, &diagnostic, encoding);
                 let action = document.fix(uri, fix, of, at == 0, encoding);
