@@ -1,6 +1,6 @@
 //! The context of checking a definition.
 
-use std::ops::Deref;
+use std::{cell::Cell, ops::Deref};
 
 use super::origin::Origins;
 use crate::view::View;
@@ -10,12 +10,14 @@ pub(super) struct Checked<'a, 'db> {
     view: &'a View<'db>,
     /// The origins of sizes and data types.
     pub(super) origins: Origins,
+    /// The number of calls for which repairs were sought.
+    pub(super) repaired: Cell<usize>,
 }
 
 impl<'a, 'db> Checked<'a, 'db> {
     /// Creates the context of a definition.
     pub(super) fn new(view: &'a View<'db>) -> Checked<'a, 'db> {
-        Checked { view, origins: Origins::default() }
+        Checked { view, origins: Origins::default(), repaired: Cell::new(0) }
     }
 }
 

@@ -20,6 +20,9 @@ use crate::{
     tvm::suffix_of,
 };
 
+/// The most failing calls of a definition for which repairs are sought: each solves the relation dozens of times.
+const MAX_REPAIRED: usize = 200;
+
 /// A change of the text.
 type Edit = (TextRange, String);
 /// New values of attributes.
@@ -33,7 +36,9 @@ pub(super) fn complete(
     reason: &Reason,
     mut diagnostic: DefDiagnostic,
 ) -> DefDiagnostic {
-    let Some(call) = FailedCall::of(view, expr_ref) else {
+    view.repaired.set(view.repaired.get() + 1);
+    let sought = FailedCall::of(view, expr_ref).filter(|_| view.repaired.get() <= MAX_REPAIRED);
+    let Some(call) = sought else {
         return with_fix_of_rule(view, expr_ref, reason, diagnostic);
     };
     let of_rule = reason.fix.as_ref().map(|fix| (fix.name, fix.value.clone()));
@@ -179,19 +184,16 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
         Some(edits)
     }
 
+    /// Returns the title of the fix that gives attributes other values.
     fn title(&self, changes: &Changes) -> String {
-        let one = |(name, value): &(&str, AttrValue)| match self
-            .view
-            .attribute_range(self.expr_ref, name)
-        {
-            Some(_) => format!("Change `{name}` to {value}"),
-            None => format!("Write `{name}={value}`"),
+        let is_written = |name: &&str| self.view.attribute_range(self.expr_ref, name).is_some();
+        let all_written = changes.iter().map(|(name, _)| name).all(is_written);
+        let one = |(name, value): &(&str, AttrValue)| match all_written {
+            true => format!("`{name}` to {value}"),
+            false => format!("`{name}={value}`"),
         };
-        let mut title = changes.first().map(one).unwrap_or_default();
-        for (name, value) in changes.iter().skip(1) {
-            title += &format!(" and `{name}` to {value}");
-        }
-        title
+        let verb = if all_written { "Change" } else { "Write" };
+        format!("{verb} {}", changes.iter().map(one).collect::<Vec<_>>().join(" and "))
     }
 
     /// Returns the layouts that the shapes of the data and the weight fit, if they are not those that are said.
@@ -400,10 +402,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
             (TextRange::empty(range.end()), ")".to_owned()),
         ];
         diagnostic
-            .help(format!(
-                "`nn.batch_flatten` makes a matrix of {} columns, which fits, of the data",
-                rest
-            ))
+            .help(format!("`nn.batch_flatten` gives the data the shape `({}, {rest})`", sizes[0]))
             .fix("Flatten the data: `nn.batch_flatten`", edits)
     }
 }
