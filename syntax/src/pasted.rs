@@ -81,10 +81,8 @@ fn readable(text: &str, mends: Vec<Mend>) -> Option<Masked> {
         let length = place.len();
         match mend.damage {
             // A line begins after its prefix, as the grammar sees it.
-            Damage::Quoted | Damage::Numbered => {
-                place.fill(b' ');
-                place[length - 1] = b'\n';
-            }
+            Damage::Quoted | Damage::Numbered => begin_line(place),
+            Damage::Escape if mend.with.is_empty() && mend.is_before => begin_line(place),
             // The fence becomes a comment. Its line feed stays.
             Damage::Fence => {
                 let line = place.strip_suffix(b"\n").map_or(length, <[u8]>::len);
@@ -101,6 +99,14 @@ fn readable(text: &str, mends: Vec<Mend>) -> Option<Masked> {
     }
     // Whole characters were replaced by ASCII.
     Some(Masked { text: String::from_utf8(bytes).ok()?, mends })
+}
+
+/// Overwrites what is in front of a line.
+fn begin_line(place: &mut [u8]) {
+    place.fill(b' ');
+    if let Some(last) = place.last_mut() {
+        *last = b'\n';
+    }
 }
 
 impl Masked {

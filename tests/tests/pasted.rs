@@ -211,6 +211,8 @@ fn any_mixture_of_signs_is_cleaned_once_without_overlaps() {
         "\\n",
         "\\\"",
         " \\\n",
+        "\"def @f() {\\n\"\n",
+        "\"}\" \\\n",
         "\u{2028}",
         "'",
         "‘",

@@ -72,7 +72,13 @@ pub(super) fn at_line(p: &mut Parser<'_>, in_trace: bool) -> bool {
         }
         T!["^"] => true,
         // The quotes around a text in Python.
-        STRING => line.starts_with("\"\"\""),
+        STRING => {
+            if p.text(0).contains('\\') || p.nth(1) == STRING && p.on_new_line(1) {
+                // All lines may be strings.
+                p.suspect();
+            }
+            line.starts_with("\"\"\"")
+        }
         _ => false,
     }
 }

@@ -1,5 +1,7 @@
 //! The search of a whole text for damage. Each line is visited a fixed number of times.
 
+mod strings;
+
 use super::{Mend, begins_item};
 use crate::{Damage, damage::chars};
 
@@ -34,6 +36,13 @@ fn mends_with(text: &str, prefixes: Prefixes) -> Vec<Mend> {
         let end = start + line.len();
         let [quote, number] = prefixes.of_line(line);
         let rest = &line[quote + number..];
+        if prefixes.are_strings
+            && let Some(inside) = strings::inside(rest)
+        {
+            scan.string(start + quote + number, rest, inside);
+            start = end;
+            continue;
+        }
         if is_fence(rest) {
             scan.push(start, end, Damage::Fence, 1, "", false);
         } else {
@@ -59,6 +68,8 @@ struct Prefixes {
     is_quoted: bool,
     /// The number of characters between a line number and the line.
     numbered: Option<usize>,
+    /// True if each line is a string of Python.
+    are_strings: bool,
 }
 
 impl Prefixes {
@@ -91,7 +102,7 @@ impl Prefixes {
             }
         }
         let numbered = numbers.decides().then_some(if gap == usize::MAX { 1 } else { gap });
-        Prefixes { is_quoted, numbered }
+        Prefixes { is_quoted, numbered, are_strings: strings::decide(text, tally()) }
     }
 
     /// Returns the lengths of the quote and the number in front of a line.
