@@ -166,9 +166,6 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
         let written = self.call.written.iter();
         let written = written.map(|attr| self.view.place(self.expr_ref.unit, attr.value_range));
         let end = args.chain(written).map(|range| range.end()).max()?;
-        if self.call.infix || self.operator.detached {
-            return None;
-        }
         let mut added = String::new();
         let mut edits: Vec<Edit> = Vec::new();
         for (name, value) in changes {
@@ -178,6 +175,10 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
             }
         }
         if !added.is_empty() {
+            // TVM reads an attribute of these operators only with the type of them all.
+            if self.call.infix || self.operator.detached && self.call.written.is_empty() {
+                return None;
+            }
             edits.push((TextRange::empty(end), added));
         }
         edits.sort_by_key(|(range, _)| range.start());
