@@ -90,6 +90,8 @@ pub(crate) fn bare_comment(text: &str) -> Option<usize> {
 }
 
 /// Returns true if the character `c`, which begins no token, is a reason to search the text for damage.
+#[cold]
+#[inline(never)]
 pub(crate) fn is_suspect(c: char, text: &str, at: usize) -> bool {
     c == '&'
         || matches!(c, '`' | '~') && is_line_start(text, at)

@@ -69,12 +69,14 @@ pub fn other_text(parse: &Parse) -> Option<(OtherText, TextRange)> {
     of(&root.part(0..end)?)
 }
 
-/// Returns true if a text without syntax errors has only lines of logs, TIR functions, and `Var(x, ty=…)`, which could
-/// be a call.
+/// Returns true if a text without syntax errors has only lines of logs, TIR functions, and what could be calls: `Var(x,
+/// ty=…)`, `CallNode(Op(nn.relu), [Var(x)])`.
 fn is_around_nothing(root: Node<'_>) -> bool {
     let is_foreign = |item: Node<'_>| match item.kind() {
         SyntaxKind::BANNER_ITEM | SyntaxKind::TIR_ITEM => true,
-        SyntaxKind::EXPR_ITEM => item.first_token().is_some_and(|word| word.text() == "Var"),
+        SyntaxKind::EXPR_ITEM => {
+            item.first_token().is_some_and(|word| word.text() == "Var" || is_node(word.text()))
+        }
         _ => false,
     };
     // Most files begin with a module.
@@ -144,7 +146,7 @@ fn of_beginning(text: &str) -> Option<OtherText> {
         b'[' if bare(1).starts_with(['{', '"', '[']) => Some(OtherText::Json),
         b'<' => {
             let head: String = text.chars().take(16).collect::<String>().to_ascii_lowercase();
-            let is_page = ["<!doctype", "<html", "<head", "<body", "<?xml", "<svg", "<!--"]
+            let is_page = ["<!doc", "<html", "<head", "<body", "<?xml", "<svg", "<!--"]
                 .iter()
                 .any(|tag| head.starts_with(tag));
             match is_page {
@@ -247,6 +249,11 @@ fn of_line(line: &str, rest: &str) -> Option<OtherText> {
     is_python(line).then_some(Python)
 }
 
+/// Returns true for the name of a class of TVM's objects: `CallNode`.
+fn is_node(word: &str) -> bool {
+    word.len() > "Node".len() && word.ends_with("Node")
+}
+
 /// Returns true for the print of an object: `CallNode(Op(add), …`, `Var(x, ty=TensorType(…`.
 fn is_object(line: &str) -> bool {
     let Some((word, arguments)) = line.split_once('(') else { return false };
@@ -261,8 +268,7 @@ fn is_object(line: &str) -> bool {
             .any(|object| arguments.trim_start().starts_with(object))
     };
     let is_variable = || word == "Var" && arguments.contains(", ty=");
-    let is_node = word.len() > "Node".len() && word.ends_with("Node");
-    is_node && (has_object() || arguments.contains("Node(") || arguments.contains("Var("))
+    is_node(word) && (has_object() || arguments.contains("Node(") || arguments.contains("Var("))
         || is_variable()
         || matches!(word, "TensorType" | "FuncType" | "TupleType")
             && arguments.starts_with('[')

@@ -25,7 +25,7 @@ use syntax::{
     Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
     ast::{self, AstNode},
 };
-use types::{DTypeClass, Kind, Param, ParamId, Releases, Type};
+use types::{Attrs, DTypeClass, Kind, Param, ParamId, Releases, Type};
 
 use crate::body::*;
 use attr::other_meaning;
@@ -291,6 +291,8 @@ struct Lowering {
     frees: Names,
     /// All graph variables of the unit so far, in scope or not.
     graphs: Names,
+    /// Shared by the calls without attributes.
+    no_attrs: Attrs,
 }
 
 impl Lowering {

@@ -59,6 +59,8 @@ pub(super) fn typed_name(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
 }
 
 /// Pushes a string that ends in `\"`.
+#[cold]
+#[inline(never)]
 pub(super) fn escaped(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     if let Some(len) = escaped_end(lexer.slice(), lexer.remainder()) {
         lexer.bump(len);
@@ -70,6 +72,8 @@ pub(super) fn escaped(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
 /// Returns the length of the rest of a string that seems to end in `\"`, but goes on. TVM 0.9 and later print a
 /// quotation mark in a string so, and read it as the end, as all releases do. It is an escape if a value cannot end
 /// there, but ends at the next quotation mark: `target="llvm -mcpu=\"core\""`, and not `path="C:\", name="x"`.
+#[cold]
+#[inline(never)]
 pub(crate) fn escaped_end(string: &str, rest: &str) -> Option<usize> {
     let may_end = |rest: &str| {
         let rest = rest.trim_start_matches([' ', '\t']);

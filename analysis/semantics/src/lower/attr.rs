@@ -81,7 +81,7 @@ impl Lowering {
         releases: &mut Releases,
     ) -> (Attrs, bool) {
         if from_metadata && written.is_empty() {
-            return (Attrs::none(), true);
+            return (self.no_attrs.clone(), true);
         }
         let declared = operator.declared_attrs();
         let key = written.iter().find(|attr| attr.name == TYPE_KEY && declared.is_none());
@@ -89,12 +89,12 @@ impl Lowering {
             (Some(schema), _) => schema,
             (None, Some(key)) => match self.keyed(operator, key) {
                 Ok(Some(schema)) => schema,
-                Ok(None) => return (Attrs::none(), true),
-                Err(()) => return (Attrs::none(), false),
+                Ok(None) => return (self.no_attrs.clone(), true),
+                Err(()) => return (self.no_attrs.clone(), false),
             },
             (None, None) => match (operator.schema, written.first()) {
                 // As in TVM, an operator without written attributes has none, not even defaults.
-                (_, None) => return (Attrs::none(), true),
+                (_, None) => return (self.no_attrs.clone(), true),
                 (Some(schema), Some(first)) => {
                     self.problem_at(first.name_range, ProblemKind::DetachedAttrs(operator));
                     schema
@@ -103,7 +103,7 @@ impl Lowering {
                     let name = operator.name.into();
                     let kind = ProblemKind::AttrsNotTaken { callee: name, callee_range: callee };
                     self.problem_at(first.name_range, kind);
-                    return (Attrs::none(), false);
+                    return (self.no_attrs.clone(), false);
                 }
             },
         };
@@ -134,7 +134,7 @@ impl Lowering {
             self.problem_at(range, ProblemKind::Attr { operator, name, problem });
         }
         // An operator without a schema reads no attributes.
-        (if operator.schema.is_some() { bound.attrs } else { Attrs::none() }, bound.trusted)
+        (if operator.schema.is_some() { bound.attrs } else { self.no_attrs.clone() }, bound.trusted)
     }
 
     /// Returns the attributes that are arguments in 0.14, as literals at `range`, by their positions.

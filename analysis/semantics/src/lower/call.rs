@@ -6,7 +6,7 @@ use syntax::{
     NodeOrToken, SyntaxKind,
     ast::{self, AstNode},
 };
-use types::{Attrs, Releases};
+use types::Releases;
 
 use super::{
     Lowering,
@@ -67,10 +67,31 @@ impl Lowering {
             }
         }
         let bound_from = self.unit.problems.len();
-        let (mut attrs, mut trusted) = match &callee {
+        let (attrs, trusted) = match &callee {
             Callee::Operator(operator) => {
                 let is_meta = meta_attrs.is_some();
-                self.bind_attrs(operator, &written, is_meta, callee_range, form, &mut releases)
+                let bound =
+                    self.bind_attrs(operator, &written, is_meta, callee_range, form, &mut releases);
+                // What is asked of every call is cheap. Problems may also be those of calls inside.
+                let is_unusual = values.len() != operator.args.len() && !operator.variadic
+                    || self.unit.problems.len() != before.problems
+                    || is_renamed;
+                if is_unusual {
+                    let list = args.filter(|_| whole && form.is_none() && !is_meta);
+                    let site =
+                        Site { list, operator, callee_range, is_renamed, before, bound_from };
+                    match self.python_call(&site, &mut values, &mut written) {
+                        Notation::Python(meant) => (meant, true),
+                        Notation::Relay => bound,
+                        // The number of arguments is not an error of its own.
+                        Notation::Unclear => {
+                            whole = false;
+                            bound
+                        }
+                    }
+                } else {
+                    bound
+                }
             }
             Callee::Name(_) | Callee::Expr(_) => {
                 // Only operators accept attributes; other callees keep them if their type is named.
@@ -85,25 +106,9 @@ impl Lowering {
                     let kind = ProblemKind::AttrsNotTaken { callee, callee_range };
                     self.problem_at(first.name_range, kind);
                 }
-                (Attrs::none(), is_carried)
+                (self.no_attrs.clone(), is_carried)
             }
         };
-        if let Callee::Operator(operator) = callee {
-            // What is asked of every call is cheap. Problems may also be those of calls inside.
-            let is_unusual = values.len() != operator.args.len() && !operator.variadic
-                || self.unit.problems.len() != before.problems
-                || is_renamed;
-            if is_unusual {
-                let list = args.filter(|_| whole && form.is_none() && meta_attrs.is_none());
-                let site = Site { list, operator, callee_range, is_renamed, before, bound_from };
-                match self.python_call(&site, &mut values, &mut written) {
-                    Notation::Python(bound) => (attrs, trusted) = (bound, true),
-                    Notation::Relay => {}
-                    // The number of arguments is not an error of its own.
-                    Notation::Unclear => whole = false,
-                }
-            }
-        }
         // The manual's names have three letters, TVM's names for the same operators are longer.
         let is_alias =
             |operator: &Operator| callee_text.len() == 3.into() && operator.name.len() > 3;
@@ -149,15 +154,15 @@ impl Lowering {
                     if let Some(attr) = ast::Attr::cast(child) {
                         let attr = self.written_attr(attr);
                         attrs.push(attr);
-                    } else if child.kind() == SyntaxKind::ATTR_LIST {
-                        let expr = self.list_argument(child);
-                        args.push(expr);
-                        fresh = Some(expr);
                     } else if ast::BlockOrExpr::can_cast(child.kind()) {
                         if !attrs.is_empty() && misplaced.is_none() {
                             misplaced = Some(child.range());
                         }
                         let expr = self.expr(child);
+                        args.push(expr);
+                        fresh = Some(expr);
+                    } else if child.kind() == SyntaxKind::ATTR_LIST {
+                        let expr = self.list_argument(child);
                         args.push(expr);
                         fresh = Some(expr);
                     }

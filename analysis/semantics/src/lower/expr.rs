@@ -5,7 +5,7 @@ use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{Attrs, DataType, Type};
+use types::{DataType, Type};
 
 use super::{
     Lowering,
@@ -256,7 +256,7 @@ impl Lowering {
             callee: Callee::Operator(operator),
             callee_range: self.range(sign.range()),
             args: SmallVec::from_slice(&[left, right]),
-            attrs: Attrs::none(),
+            attrs: self.no_attrs.clone(),
             trusted: true,
             whole: true,
             written: Vec::new(),
