@@ -19,13 +19,13 @@ use crate::{Operator, find, named};
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is in a call.
+    /// Its meaning in a call.
     pub meaning: Meaning,
     /// The default that a call in Relay has to write, as Relay writes it, without quotes.
     pub default: Option<&'static str>,
 }
 
-/// What a parameter is in a call.
+/// The meaning of a parameter in a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning {
     /// An argument, by position.

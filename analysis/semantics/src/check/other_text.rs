@@ -7,10 +7,10 @@ use crate::{
     diagnostic::{Code, Diagnostic},
 };
 
-/// How to print a module that is in memory.
+/// The help for a module in memory.
 const PRINT: &str =
     "print the module itself: `print(mod)`, or `mod.astext()` for its text with the weights";
-/// Where the Relay module was before it was compiled.
+/// The help for the product of a compilation.
 const BEFORE: &str = "print the Relay module before it is compiled: `print(mod)` or `mod.astext()`";
 
 /// Returns the error about a text that is something else. The other findings about it would be about a language that
@@ -67,5 +67,5 @@ fn of(kind: OtherText, range: TextRange) -> Diagnostic {
     Diagnostic::new(Code::OtherText, range, message).help(help)
 }
 
-/// Where the Relay module of a model comes from.
+/// The help for a model of another framework.
 const IMPORT: &str = "import the model that it was made of with `relay.frontend`, and print the module: `print(mod)`";

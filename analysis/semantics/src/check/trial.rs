@@ -164,8 +164,7 @@ impl Excerpt {
         if now.iter().any(is_new) {
             return Some(false);
         }
-        // What follows a syntax error is not reported beside it: as long as it is elsewhere, it is no work of
-        // the fix.
+        // A syntax error hides the errors that follow it. Those elsewhere are not caused by its fix.
         let of_syntax = |errors: &[Error]| errors.iter().filter(|e| e.is_of_syntax).count();
         let is_fewer = now.len() < self.errors.len();
         Some(is_fewer || own.is_of_syntax && of_syntax(&now) < of_syntax(&self.errors))

@@ -72,7 +72,7 @@ impl Lowering {
                 let is_meta = meta_attrs.is_some();
                 let bound =
                     self.bind_attrs(operator, &written, is_meta, callee_range, form, &mut releases);
-                // What is asked of every call is cheap. Problems may also be those of calls inside.
+                // A cheap test, since it runs for each call. The problems may be those of calls in arguments.
                 let is_unusual = values.len() != operator.args.len() && !operator.variadic
                     || self.unit.problems.len() != before.problems
                     || is_renamed;
