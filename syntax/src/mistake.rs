@@ -84,6 +84,8 @@ pub enum MistakeKind {
     Pattern,
     /// `| Cons(%h, _) => …`.
     ArmBar,
+    /// `type Shade { | Light | Dark }`.
+    ConstructorBar,
     /// `Cons(%h, _) if c => …`.
     Guard,
     /// `fn @main`, `func @main`, `float32 @main`.

@@ -97,8 +97,40 @@ impl Operator {
     }
 }
 
-/// The modules before the name of a function of Python: `tvm.relay.op.nn.relu`.
-const MODULES: &[&str] = &["tvm", "relay", "op", "_op", "nn"];
+/// The modules before the name of a function of Python: `tvm.relay.op.nn.relu`, `relay.op.tensor.add`.
+const MODULES: &[&str] = &[
+    "tvm",
+    "relay",
+    "op",
+    "_op",
+    "_make",
+    "expr",
+    "_expr",
+    "nn",
+    "_nn",
+    "tensor",
+    "transform",
+    "reduce",
+    "algorithm",
+];
+
+/// Returns the name of a function of Python without its modules: `const` for `relay.const`; `None` if there are none.
+pub fn without_modules(name: &str) -> Option<&str> {
+    let mut bare = name;
+    while let Some((module, rest)) = bare.split_once('.')
+        && MODULES.contains(&module)
+    {
+        bare = rest;
+    }
+    (bare != name).then_some(bare)
+}
+
+/// Returns the operator that Python code calls by a name whose module it imported: `softmax` for `nn.softmax`.
+pub fn of_module(name: &str) -> Option<&'static Operator> {
+    // The names of constructors, which are looked up often, begin with a capital letter.
+    let is_candidate = name.starts_with(|first: char| first.is_ascii_lowercase());
+    if is_candidate && !name.contains('.') { find(&format!("nn.{name}")) } else { None }
+}
 
 /// Returns the operator that Python code calls by `name`: `relay.exp`, `op.nn.relu`, `nn.sum`; `None` for the name
 /// of an operator, and for one without a module.
@@ -159,6 +191,9 @@ mod tests {
         assert_eq!(found("nn.sum"), Some("sum"));
         assert_eq!(found("relay.relu"), Some("nn.relu"));
         assert_eq!(found("relay.qnn.op.add"), Some("qnn.add"));
+        assert_eq!(found("relay.op.tensor.add"), Some("add"));
+        assert_eq!(found("relay.op.transform.reshape"), Some("reshape"));
+        assert_eq!(found("tvm.relay.op.nn.nn.dense"), Some("nn.dense"));
         assert_eq!(found("nn.relu"), None);
         assert_eq!(found("relu"), None);
         assert_eq!(found("torch.relu"), None);

@@ -32,7 +32,9 @@ use types::{AttrValue, Attrs, DataType, Kind, Param, RelationKey, Releases, Shap
 use crate::features::UnitFeatures;
 pub(crate) use index::{has_meta, name_bit};
 pub use pattern::{Arm, Match, Pattern, PatternKind};
-pub use problem::{Problem, ProblemKind, PythonCall, PythonText};
+pub use problem::{
+    Problem, ProblemKind, PythonCall, PythonExpr, PythonPart, PythonText, Unqualified,
+};
 pub use reference::{ExprRef, LocalRef};
 pub use source::{SourceMap, UnitRanges};
 

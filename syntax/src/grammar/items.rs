@@ -229,12 +229,15 @@ fn type_def(p: &mut Parser<'_>) {
         let mut foreign = mistakes::Collected::default();
         while !p.at(T!["}"]) && !p.at_end() && !at_item_line(p) {
             if !matches!(p.current(), IDENT | INT) {
+                if mistakes::leading_bar(p, MistakeKind::ConstructorBar, &mut foreign) {
+                    continue;
+                }
                 p.expected("a constructor");
                 p.bump_unexpected();
                 continue;
             }
             let signature = constructor(p, &mut foreign);
-            if mistakes::ends_arm(p, MistakeKind::Spelling(","), &mut foreign) {
+            if mistakes::ends_arm(p, MistakeKind::ConstructorBar, &mut foreign) {
                 separators.seen = true;
                 continue;
             }

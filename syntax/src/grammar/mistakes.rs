@@ -16,7 +16,9 @@ mod functions;
 mod operators;
 mod type_forms;
 
-pub(super) use arms::{arrow, at_arm, ends_arm, foreign_pattern, more_of_pattern, with_arms};
+pub(super) use arms::{
+    arrow, at_arm, ends_arm, foreign_pattern, leading_bar, more_of_pattern, with_arms,
+};
 pub(super) use bindings::{
     ascribed_value, binding_sign, destructuring, instead_of_semicolon, type_first,
     words_before_name,

@@ -1,10 +1,11 @@
 //! Errors that lowering finds.
 
 use operators::{Operator, attrs::AttrProblem};
+use smallvec::SmallVec;
 use smol_str::SmolStr;
-use types::{AttrValue, DataType, Param};
+use types::{AttrValue, Attrs, DataType, Param};
 
-use super::{BinderKind, Name, RangeId};
+use super::{BinderKind, CallData, Callee, ExprId, Literal, Name, RangeId, Unit};
 
 /// An error that lowering finds in a unit or a type definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,6 +89,14 @@ pub enum ProblemKind {
     PythonCall(Box<PythonCall>),
     /// An operator with the modules of Python before its name: `relay.nn.relu`.
     PythonName(&'static Operator),
+    /// A call of a function of Python that creates an expression: `relay.const(1.0, "float32")`.
+    PythonExpr(Box<PythonExpr>),
+    /// A call by the name that an operator has in its module: `softmax(%x, 1)`. It is an error unless the module or the
+    /// project declares the name, so that the finding about the unknown name reports it.
+    Unqualified(Box<Unqualified>),
+    /// The data types of scalars after the arguments of a call, which debug builds of TVM 0.9 print: `add(%n, 1, int32,
+    /// int32)`. The range begins with the comma before them.
+    PrintedTypes,
     /// A list as an argument that is not an attribute: `add(%x, [1f, 2f])`.
     ListValue {
         /// True if it is read as a tuple.
@@ -100,9 +109,15 @@ impl ProblemKind {
     pub fn is_error(&self) -> bool {
         match self {
             ProblemKind::Attr { problem, .. } => problem.is_error(),
-            ProblemKind::NoArms => false,
+            ProblemKind::NoArms | ProblemKind::PrintedTypes | ProblemKind::Unqualified(_) => false,
             _ => true,
         }
+    }
+
+    /// Returns true if a finding of inference or of TVM's rules reports it: the finding about an unknown name, and those
+    /// about other releases.
+    pub(crate) fn is_said_elsewhere(&self) -> bool {
+        matches!(self, ProblemKind::Unqualified(_) | ProblemKind::PrintedTypes)
     }
 }
 
@@ -137,4 +152,54 @@ pub enum PythonText {
     Value(AttrValue),
     /// A default of Python.
     Default(&'static str),
+}
+
+/// A call of a function of Python that creates an expression, with the expression in Relay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PythonExpr {
+    /// The range of the call.
+    pub call: RangeId,
+    /// The parts of the expression in Relay, in the order of the text.
+    pub parts: SmallVec<[PythonPart; 4]>,
+}
+
+/// A part of an expression in Relay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PythonPart {
+    /// A text that is not in the call.
+    Text(SmolStr),
+    /// The text at a range of the call.
+    Kept(RangeId),
+    /// A number of a data type.
+    Number {
+        /// Its value.
+        value: Literal,
+        /// Its data type.
+        dtype: DataType,
+    },
+}
+
+/// A call by the name that an operator has in its module, and what it means.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unqualified {
+    /// The operator.
+    pub operator: &'static Operator,
+    /// The arguments of the operator.
+    pub args: SmallVec<[ExprId; 4]>,
+    /// The attributes of the operator.
+    pub attrs: Attrs,
+    /// The call in Relay, if more than the name differs.
+    pub call: Option<PythonCall>,
+}
+
+impl Unit {
+    /// Returns the meaning of a call of an unknown name, if it is that of an operator without its module.
+    pub fn unqualified(&self, call: &CallData) -> Option<&Unqualified> {
+        let Callee::Name(_) = call.callee else { return None };
+        let mut problems = self.problems.iter().filter(|p| p.range == call.callee_range);
+        problems.find_map(|problem| match &problem.kind {
+            ProblemKind::Unqualified(meaning) => Some(&**meaning),
+            _ => None,
+        })
+    }
 }

@@ -1,5 +1,7 @@
 //! The findings of a definition, with ranges from its start.
 
+use std::cell::OnceCell;
+
 use operators::attrs::AttrProblem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::plumbing::FromId;
@@ -14,7 +16,7 @@ use super::{
     lints, names, sigils, text,
 };
 use crate::{
-    body::{Callee, Expr, ExprId, ExprRef, Problem, ProblemKind, Unit, UnitId},
+    body::{CallData, Callee, Expr, ExprId, ExprRef, Problem, ProblemKind, RangeId, Unit, UnitId},
     db::{Db, Settings},
     diagnostic::{Code, DefDiagnostic, Diagnostic, InDef, Severity},
     features::UnitFeatures,
@@ -90,6 +92,33 @@ fn is_of_declared(view: &Checked<'_, '_>, unit: &Unit, problem: &Problem) -> boo
     })
 }
 
+/// The arguments of the calls by name in a unit, each with the range of the callee, collected when they are asked for.
+#[derive(Default)]
+struct NamedArguments(OnceCell<FxHashMap<TextRange, RangeId>>);
+
+impl NamedArguments {
+    /// Returns the callee of a call by name with what only operators take: attributes, a string, or a list.
+    fn callee(&self, view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> Option<RangeId> {
+        match problem.kind {
+            ProblemKind::AttrsNotTaken { callee_range, .. } => Some(callee_range),
+            ProblemKind::StringValue | ProblemKind::ListValue { .. } => {
+                let all = self.0.get_or_init(|| {
+                    let calls = view.unit(number).calls.iter();
+                    let named = calls.filter(|call| matches!(call.callee, Callee::Name(_)));
+                    let place = |arg| view.range(ExprRef { unit: number, expr: arg });
+                    let args = |call: &CallData| (call.args.clone(), call.callee_range);
+                    let args = named.map(args).flat_map(|(args, callee)| {
+                        args.into_iter().map(move |arg| (place(arg), callee))
+                    });
+                    args.collect()
+                });
+                all.get(&view.place(number, problem.range)).copied()
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Returns true for a missing attribute of a call whose arguments have a syntax error: `reshape(%x, [3, 2])`.
 fn is_of_broken_call(unit: &Unit, problem: &Problem) -> bool {
     let ProblemKind::Attr { problem: AttrProblem::Missing { .. }, .. } = problem.kind else {
@@ -104,22 +133,26 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<DefDi
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
     let dropped = tvm::rules::dropped_bindings(view);
-    // Attributes that a callee does not take, each with the range of the callee.
-    let mut rejected_attrs: Vec<(TextRange, TextRange)> = Vec::new();
+    // Attributes, strings and lists that a callee does not take, each with the range of the callee.
+    let mut rejected: Vec<(TextRange, TextRange)> = Vec::new();
     // A type that exceeds the limit usually exceeds it in every later unit: one report is enough.
     let mut is_too_large = false;
     let mut unresolved = sigils::UnresolvedNames::default();
     for number in units_with_findings(view) {
         let unit = view.unit(number);
         unresolved.begin();
+        let named = NamedArguments::default();
         for problem in &unit.problems {
-            if is_of_declared(view, unit, problem) || is_of_broken_call(unit, problem) {
+            if problem.kind.is_said_elsewhere()
+                || is_of_declared(view, unit, problem)
+                || is_of_broken_call(unit, problem)
+            {
                 continue;
             }
             in_def.push(text::problem(view, number, problem));
-            if let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind {
+            if let Some(callee) = named.callee(view, number, problem) {
                 let place = |range| view.place(number, range);
-                rejected_attrs.push((place(problem.range), place(callee_range)));
+                rejected.push((place(problem.range), place(callee)));
             }
         }
         // The diagnostics of calls in which a relation fails.
@@ -173,17 +206,18 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<DefDi
     cause::fold_calls(view, &mut in_def);
     names::unbound(unknown, &mut in_def);
     // `nn.dens(%x, %w, units=4)`: the unknown name is the cause, not its attributes.
-    if !rejected_attrs.is_empty() {
-        let mut unknown: Vec<TextRange> =
-            in_def.iter().filter(|d| is_unresolved(d.code)).map(|d| d.range).collect();
+    if !rejected.is_empty() {
+        let is_cause = |d: &&DefDiagnostic| is_unresolved(d.code) || d.code == Code::PythonCall;
+        let mut unknown: Vec<TextRange> = in_def.iter().filter(is_cause).map(|d| d.range).collect();
         unknown.sort_by_key(|range| range.start());
-        rejected_attrs.retain(|(_, callee)| {
+        rejected.retain(|(_, callee)| {
             let from = unknown.partition_point(|range| range.start() < callee.start());
             let mut near = unknown[from..].iter().take_while(|r| r.start() <= callee.end());
             near.any(|range| callee.contains_range(*range))
         });
-        let silent: FxHashSet<TextRange> = rejected_attrs.iter().map(|(attr, _)| *attr).collect();
-        in_def.retain(|d| d.code != Code::AttributesNotTaken || !silent.contains(&d.range));
+        let silent: FxHashSet<TextRange> = rejected.iter().map(|(part, _)| *part).collect();
+        let is_part = |code| matches!(code, Code::AttributesNotTaken | Code::SyntaxError);
+        in_def.retain(|d| !is_part(d.code) || !silent.contains(&d.range));
     }
     unresolved.fold(&mut in_def);
     found.append(&mut in_def);

@@ -13,6 +13,9 @@ pub(super) struct ForeignName {
 /// Returns the meaning of a name that is not bound in a module, if another language has it.
 pub(super) fn foreign_name(name: &str) -> Option<ForeignName> {
     let help = |help: &str| Some(ForeignName { name: None, help: help.to_owned() });
+    if let Some(own) = operators::python::without_modules(name).and_then(in_relay) {
+        return help(own);
+    }
     match name {
         "return" => help("Relay has no `return`: the value of a body is its last expression"),
         "print" => help("Relay has no output: `relay-analyzer run` shows the result of a function"),
@@ -32,6 +35,34 @@ pub(super) fn foreign_name(name: &str) -> Option<ForeignName> {
         "false" | "FALSE" => renamed("False"),
         _ => operator(name).and_then(|operator| renamed(operator.name)),
     }
+}
+
+/// Returns what Relay has instead of a function of Python that creates an expression.
+fn in_relay(bare: &str) -> Option<&'static str> {
+    Some(match bare {
+        "var" | "Var" => {
+            "a variable is a parameter, `%x: Tensor[(1, 3), float32]`, or bound with `let %x = …;`"
+        }
+        "const" | "constant" | "Constant" => {
+            "a number is written as `1f`, `2` or `3i64`; a tensor is a parameter or a constant of the metadata section"
+        }
+        "Tuple" => "a tuple is written as `(%a, %b)`",
+        "TupleGetItem" | "TupleWrapper" => "a field of a tuple is written as `%t.0`",
+        "Function" => {
+            "a function is written as `fn (%x) { … }`, or as a definition: `def @f(%x) { … }`"
+        }
+        "Let" => "a binding is written as `let %x = …;`",
+        "If" => "a conditional is written as `if (%c) { … } else { … }`",
+        "Match" => "a match is written as `match (%l) { Nil => …, Cons(%h, %t) => … }`",
+        "Call" => "a call is written as `add(%x, %y)`, `@f(%x)` or `%f(%x)`",
+        "GlobalVar" => "a function of the module is written as `@f`",
+        "RefCreate" => "a reference is written as `ref(%x)`",
+        "RefRead" => "a reference is read with `ref_read(%r)`",
+        "RefWrite" => "a reference is written with `ref_write(%r, %x)`",
+        "TensorType" | "scalar_type" => "a tensor type is written as `Tensor[(1, 3), float32]`",
+        "TupleType" => "a tuple type is written as `(int32, bool)`",
+        _ => return None,
+    })
 }
 
 fn renamed(name: &'static str) -> Option<ForeignName> {

@@ -8,15 +8,17 @@ use super::{calls, checked::Checked, findings::python_call, other_names};
 use crate::{
     body::*,
     diagnostic::{Among, Code, DefDiagnostic},
+    tvm,
     view::View,
 };
 
 pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> DefDiagnostic {
     let range = view.place(number, problem.range);
     let value = match &problem.kind {
-        ProblemKind::Attr { .. } | ProblemKind::PythonName(_) | ProblemKind::ListValue { .. } => {
-            view.text(range)
-        }
+        ProblemKind::Attr { .. }
+        | ProblemKind::PythonName(_)
+        | ProblemKind::PythonExpr(_)
+        | ProblemKind::ListValue { .. } => view.text(range),
         _ => String::new(),
     };
     let mut diagnostic = of_kind(range, &value, &problem.kind, |id| view.place(number, id));
@@ -42,6 +44,7 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: UnitId, problem: &Problem)
         }
         ProblemKind::AttrsNotTaken { .. } => without_attributes(diagnostic, view, number, problem),
         ProblemKind::PythonCall(call) => python_call::with_call(diagnostic, view, number, call),
+        ProblemKind::PythonExpr(expr) => python_call::with_expr(diagnostic, view, number, expr),
         _ => diagnostic,
     }
 }
@@ -144,7 +147,13 @@ pub(super) fn of_kind(
             DefDiagnostic::new(Code::SyntaxError, range, "a string is not a value of Relay")
                 .help("strings are values of attributes: `cast(%x, dtype=\"float16\")`")
         }
-        ProblemKind::PythonCall(call) => python_call::report(range, call),
+        ProblemKind::PythonCall(call) => python_call::report(range, call.operator.name),
+        ProblemKind::PythonExpr(_) => python_call::report(range, value),
+        // Neither is reported here: see [`ProblemKind::is_said_elsewhere`].
+        ProblemKind::Unqualified(meaning) => python_call::report(range, meaning.operator.name),
+        ProblemKind::PrintedTypes => {
+            DefDiagnostic::new(Code::TvmOtherVersion, range, tvm::PRINTED_TYPES)
+        }
         ProblemKind::PythonName(operator) => python_call::name(range, value, operator),
         ProblemKind::ListValue { is_tuple } => python_call::list_value(range, value, *is_tuple),
         ProblemKind::OpenField => {

@@ -15,7 +15,7 @@
 use std::{ops::Range, sync::Arc};
 
 use operators::Operator;
-use types::{Attrs, Dim, NodeId, Relation, RelationId, State, Type, probe};
+use types::{Attrs, DataType, Dim, NodeId, Relation, RelationId, State, Type, probe};
 
 use super::{
     DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes,
@@ -220,26 +220,39 @@ impl Infer<'_> {
         printed_type(&comment.text).filter(Type::is_closed)
     }
 
-    /// Returns the type of a call of an unknown name if it were one of the most similar operator.
+    /// Returns the type of a call of an unknown name if it were one of the operator that has the name in its module, or
+    /// of the most similar one.
     fn of_similar(&mut self, at: UnitRef, expr: ExprId) -> Option<Type> {
         let unit = self.unit(at);
         let Expr::Call(call) = unit.expr(expr) else { return None };
         let data = unit.call(*call);
         let Callee::Name(name) = &data.callee else { return None };
+        let meaning = unit.unqualified(data);
         // The attributes of an unknown operator are not checked.
         let is_plain = data.whole && data.written.is_empty() && data.meta_attrs.is_none();
-        if !is_plain || self.env.module().types.constructor(name).is_some() {
+        if meaning.is_none() && !is_plain || self.env.module().types.constructor(name).is_some() {
             return None;
         }
-        let operator = self.similar(name)?;
-        let (name, solve) = operator.rule.filter(|_| operator.args.len() == data.args.len())?;
-        let args = data.args.iter().map(|&arg| self.solver.table.resolve(self.node(arg)));
+        let (operator, args, attrs) = match meaning {
+            Some(meaning) => (meaning.operator, &meaning.args, meaning.attrs.clone()),
+            None => {
+                let operator = self.similar(name)?;
+                let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
+                (operator, &data.args, attrs)
+            }
+        };
+        let (name, solve) = operator.rule.filter(|_| operator.args.len() == args.len())?;
+        let args = args.iter().map(|&arg| match (unit.expr(arg), meaning) {
+            (Expr::Literal(Literal::Int { dtype: None, claimed: None, .. }), Some(_)) => {
+                Type::scalar(DataType::INT32)
+            }
+            _ => self.solver.table.resolve(self.node(arg)),
+        });
         let args: Vec<Type> = args.collect();
         let weight = args.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
         if weight > MAX_RELAXED_WEIGHT || args.iter().any(|ty| !ty.is_closed() || ty.has_error()) {
             return None;
         }
-        let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
         let relation = Relation { name, operator: operator.name, solve, attrs };
         let (state, types) = probe(&relation, operator.args, &args);
         let result = types.last().filter(|ty| ty.is_closed() && !ty.has_error())?;

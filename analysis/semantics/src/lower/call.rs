@@ -11,7 +11,7 @@ use types::Releases;
 use super::{
     Lowering,
     attr::form_of,
-    python::{Before, Notation, Site},
+    python::{Before, Notation, Site, operator_of_module},
     shared::is_claim,
 };
 use crate::body::*;
@@ -29,7 +29,13 @@ impl Lowering {
         let callee = match callee_node {
             Some(ast::Expr::NameRef(name)) => match self.shared.operator(name) {
                 Some(operator) => Callee::Operator(operator),
-                None => self.unknown_callee(&name.text(), &mut is_renamed),
+                None => {
+                    let name = name.text();
+                    if let Some(expr) = self.python_expr(call, &name, callee_range, args) {
+                        return expr;
+                    }
+                    self.unknown_callee(&name, &mut is_renamed)
+                }
             },
             Some(callee) => match numbered(callee) {
                 Some(name) => Callee::Name(name),
@@ -77,11 +83,16 @@ impl Lowering {
                     || self.unit.problems.len() != before.problems
                     || is_renamed;
                 if is_unusual {
-                    let list = args.filter(|_| whole && form.is_none() && !is_meta);
+                    // The attributes that another release takes are errors if their values have the notation of Python.
+                    let is_other = form.is_some() && self.unit.problems.len() == bound_from;
+                    let list = args.filter(|_| whole && !is_meta && !is_other);
                     let site =
                         Site { list, operator, callee_range, is_renamed, before, bound_from };
                     match self.python_call(&site, &mut values, &mut written) {
-                        Notation::Python(meant) => (meant, true),
+                        Notation::Python(meant) => {
+                            releases = operator.releases;
+                            (meant, true)
+                        }
                         Notation::Relay => bound,
                         // The number of arguments is not an error of its own.
                         Notation::Unclear => {
@@ -105,6 +116,12 @@ impl Lowering {
                     };
                     let kind = ProblemKind::AttrsNotTaken { callee, callee_range };
                     self.problem_at(first.name_range, kind);
+                }
+                if let Some(operator) = operator_of_module(&callee) {
+                    let list = args.filter(|_| whole && meta_attrs.is_none());
+                    let site =
+                        Site { list, operator, callee_range, is_renamed: true, before, bound_from };
+                    self.unqualified(&site, &values);
                 }
                 (self.no_attrs.clone(), is_carried)
             }

@@ -4,6 +4,7 @@
 //! and attributes by position, in an order of its own ([`operators::python`]), or by name. Lists are tuples, tuples are
 //! lists, and a number stands for a list of equal ones.
 
+mod expr;
 mod value;
 
 use operators::{
@@ -20,6 +21,7 @@ use types::{AttrField, AttrType, AttrValue, Attrs, DataType};
 
 use super::Lowering;
 use crate::body::*;
+pub(super) use expr::operator_of_module;
 use value::Value;
 
 /// The numbers of problems and expressions before the arguments of a call.
@@ -118,11 +120,8 @@ impl Lowering {
         written: &mut Vec<WrittenAttr>,
     ) -> Notation {
         let operator = site.operator;
-        let reads_so = |own: &Reading<'_>| self.attributes(operator, own).is_some();
-        let reading = site.list.filter(|list| self.is_unlike_relay(site, *list)).and_then(|list| {
-            let usual = read(operator, list, &operator.python_parameters()).filter(reads_so);
-            usual.or_else(|| read(operator, list, &operator.plain_parameters()).filter(reads_so))
-        });
+        let list = site.list.filter(|list| self.is_unlike_relay(site, *list));
+        let reading = list.and_then(|list| self.reading(operator, list));
         if let Some(reading) = reading
             && let Some(attrs) = self.attributes(operator, &reading)
         {
@@ -140,10 +139,61 @@ impl Lowering {
         }
         self.report_name(site);
         let Some(list) = site.list else { return Notation::Relay };
+        if self.skip_printed_types(site, list, args) {
+            return Notation::Relay;
+        }
         let is_list = list.node().children().any(|child| child.kind() == SyntaxKind::ATTR_LIST);
         let is_string =
             args.len() > operator.args.len() && list.args().any(|arg| is_string(arg.node()));
         if is_list || is_string { Notation::Unclear } else { Notation::Relay }
+    }
+
+    /// Removes the data types of scalars from the end of the arguments, which debug builds print: `add(%n, 1, int32,
+    /// int32)`. Returns false if there are none. The parser reads those after the type of a tensor.
+    fn skip_printed_types(
+        &mut self,
+        site: &Site<'_>,
+        list: ast::ArgList<'_>,
+        args: &mut SmallVec<[ExprId; 4]>,
+    ) -> bool {
+        let expected = site.operator.args.len();
+        let is_arg =
+            |node: &Node<'_>| !matches!(node.kind(), SyntaxKind::ATTR | SyntaxKind::TYPE_ARG_LIST);
+        let nodes: Vec<Node<'_>> = list.node().children().filter(is_arg).collect();
+        let has_others = list.node().children().any(|n| n.kind() == SyntaxKind::TYPE_ARG_LIST);
+        let is_complete = nodes.len() == 2 * expected
+            || has_others && (expected + 1..2 * expected).contains(&nodes.len());
+        if !is_complete || args.len() != nodes.len() || expected == 0 {
+            return false;
+        }
+        let (values, types) = nodes.split_at(expected);
+        let is_type = |node: &Node<'_>| {
+            ast::NameRef::cast(*node).is_some_and(|name| {
+                let name = name.text();
+                syntax::dtype_of(&name) == Some(&*name)
+            })
+        };
+        let (Some(value), Some(last)) = (values.last(), types.last()) else { return false };
+        if !types.iter().all(is_type) {
+            return false;
+        }
+        for ty in args.drain(expected..) {
+            self.unit.exprs[ty.index()] = Expr::Missing;
+        }
+        let range = TextRange::new(value.range().end(), last.range().end());
+        self.problem(range, ProblemKind::PrintedTypes);
+        true
+    }
+
+    /// Reads a call as one of Python, in its order of parameters or else in that of Relay.
+    fn reading<'t>(
+        &self,
+        operator: &'static Operator,
+        list: ast::ArgList<'t>,
+    ) -> Option<Reading<'t>> {
+        let is_valid = |own: &Reading<'_>| self.attributes(operator, own).is_some();
+        let usual = read(operator, list, &operator.python_parameters()).filter(is_valid);
+        usual.or_else(|| read(operator, list, &operator.plain_parameters()).filter(is_valid))
     }
 
     /// Reports a name of Python before a call in Relay's notation.
@@ -205,7 +255,6 @@ impl Lowering {
             at <= site.before.problems
                 || !(is_notation && own.contains(&ranges[problem.range.index()]))
         });
-        let slots: Vec<RangeId> = reading.written.iter().map(|range| self.range(*range)).collect();
         // What is an attribute now is no expression any more.
         for position in reading.attrs.iter().filter_map(|attr| attr.position) {
             let first = match position.checked_sub(1).and_then(|before| args.get(before)) {
@@ -215,6 +264,20 @@ impl Lowering {
             let last = args.get(position).map_or(first, |arg| arg.index() + 1);
             self.unit.exprs[first..last].fill(Expr::Missing);
         }
+        written.retain(|attr| reading.attrs.iter().any(|own| own.field.name == attr.name));
+        let (values, call) = self.meaning(site, reading, args);
+        *args = values;
+        self.problem_at(site.callee_range, ProblemKind::PythonCall(Box::new(call)));
+    }
+
+    /// Returns the arguments of a reading, and the call in Relay.
+    fn meaning(
+        &mut self,
+        site: &Site<'_>,
+        reading: Reading<'_>,
+        args: &[ExprId],
+    ) -> (SmallVec<[ExprId; 4]>, PythonCall) {
+        let written = reading.written.iter().map(|range| self.range(*range)).collect();
         let mut parts = Vec::new();
         let mut values = SmallVec::new();
         for arg in reading.args.into_iter().flatten() {
@@ -229,15 +292,8 @@ impl Lowering {
             };
             parts.push((attr.field.name, text));
         }
-        *args = values;
-        written.retain(|attr| reading.attrs.iter().any(|own| own.field.name == attr.name));
-        let call = PythonCall {
-            operator: site.operator,
-            is_renamed: site.is_renamed,
-            written: slots,
-            parts,
-        };
-        self.problem_at(site.callee_range, ProblemKind::PythonCall(Box::new(call)));
+        let (operator, is_renamed) = (site.operator, site.is_renamed);
+        (values, PythonCall { operator, is_renamed, written, parts })
     }
 
     /// Returns the expression of an argument, and its text.

@@ -8,7 +8,7 @@ use syntax::{
 };
 use types::{Kind, Release};
 
-use super::{Edit, Findings, insert, types::written_plain};
+use super::{Edit, Findings, insert, notation, types::written_plain};
 use crate::{
     body::*,
     db::Db,
@@ -385,6 +385,13 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
     } else {
         for (number, unit) in view.body.units() {
             other_versions(view, number, unit, release, findings);
+        }
+    }
+    for number in view.scopes.units_with(UnitFeatures::PROBLEM) {
+        for problem in &view.unit(number).problems {
+            if problem.kind == ProblemKind::PrintedTypes {
+                findings.fold(notation::printed_types(view.place(number, problem.range)));
+            }
         }
     }
     for number in view.scopes.units_with(UnitFeatures::FREE_VARIABLE) {

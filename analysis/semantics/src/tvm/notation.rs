@@ -14,6 +14,10 @@ use crate::{
     diagnostic::{Code, Diagnostic},
 };
 
+pub(crate) const PRINTED_TYPES: &str =
+    "debug builds of TVM 0.9 print the types of a call among its arguments";
+const REMOVE_TYPES: &str = "Remove the types";
+
 pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) {
     let parse = file.parse(db);
     pasted::check(&parse, findings);
@@ -54,6 +58,13 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) 
     if let Some(names) = findings.folded.get(&Code::TvmName).copied() {
         names::fix(&parse.green, &mut findings.found[names].diagnostic);
     }
+}
+
+/// Returns the diagnostic for the types of scalars after the arguments of a call. The range begins with the comma.
+pub(super) fn printed_types(range: TextRange) -> Diagnostic {
+    let types = TextRange::new(range.start() + TextSize::of(','), range.end());
+    Diagnostic::new(Code::TvmOtherVersion, types, PRINTED_TYPES)
+        .fix(REMOVE_TYPES, [(range, String::new())])
 }
 
 /// Returns the range to report: the first token of an operand, which may have many lines.
@@ -133,10 +144,7 @@ fn message_of(kind: &SyntaxErrorKind) -> Option<(Code, &'static str)> {
         PrintedWrite => {
             (Code::TvmOtherVersion, "TVM 0.6 and 0.7 print `ref_write(%r, %v)` as `%r := %v`")
         }
-        PrintedTypes => (
-            Code::TvmOtherVersion,
-            "debug builds of TVM 0.9 print the types of a call among its arguments",
-        ),
+        PrintedTypes => (Code::TvmOtherVersion, PRINTED_TYPES),
         DoubleSemicolon => (Code::TvmOtherVersion, "TVM 0.6 writes `;;` between expressions"),
         PrintedMessage => (Code::TvmLogLine, "this message of TVM is not Relay"),
         LogLine => (Code::TvmLogLine, "this line of a log is not Relay"),
@@ -211,7 +219,7 @@ fn with_fix(
                 vec![insert(write.start(), "ref_write("), (range, ",".to_owned()), end]
             }),
         ),
-        PrintedTypes => ("Remove the types", Some(vec![(range, String::new())])),
+        PrintedTypes => (REMOVE_TYPES, Some(vec![(range, String::new())])),
         DoubleSemicolon => ("Write one `;`", Some(vec![(range, ";".to_owned())])),
         MissingComma => ("Add the missing `,`", Some(vec![(at_end, ",".to_owned())])),
         BareFloat => ("Add the suffix `f`", Some(vec![(at_end, "f".to_owned())])),

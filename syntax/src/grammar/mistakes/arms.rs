@@ -63,6 +63,18 @@ pub(crate) fn ends_arm(p: &mut Parser<'_>, of_bar: MistakeKind, arms: &mut Colle
     true
 }
 
+/// Parses a `|` before an arm or a constructor, which is the mistake `kind`. Returns false if it is something else.
+#[inline(never)]
+pub(crate) fn leading_bar(p: &mut Parser<'_>, kind: MistakeKind, arms: &mut Collected) -> bool {
+    if p.is_recovering() || !p.at(UNKNOWN) || p.text(0) != "|" {
+        return false;
+    }
+    let range = p.range();
+    arms.add(range, kind, delete(p, 0, 1));
+    skip(p, 1);
+    true
+}
+
 /// Parses a pattern of another language: `[]`, `default`, `| Nil`. Returns false if it is something else.
 #[inline(never)]
 pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
@@ -70,12 +82,10 @@ pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut Collected) -> bool 
         return false;
     }
     let range = p.range();
+    if leading_bar(p, MistakeKind::ArmBar, arms) {
+        return false;
+    }
     match p.current() {
-        UNKNOWN if p.text(0) == "|" => {
-            arms.add(range, MistakeKind::ArmBar, delete(p, 0, 1));
-            skip(p, 1);
-            false
-        }
         L_BRACK if p.nth(1) == R_BRACK => {
             let whole = range_of(p, 2);
             arms.add(whole, MistakeKind::Spelling("Nil"), replace(whole, "Nil"));

@@ -2,18 +2,20 @@
 
 use operators::Operator;
 use syntax::TextRange;
+use types::DataType;
 
 use crate::{
     body::*,
     diagnostic::{Code, DefDiagnostic},
+    tvm::suffix_of,
     view::View,
 };
 
 /// The maximum length of a call in a help text, in bytes.
 const MAX_CALL: usize = 160;
 
-pub(in crate::check) fn report(range: TextRange, call: &PythonCall) -> DefDiagnostic {
-    let message = format!("this call of `{}` is in Python's notation", call.operator.name);
+pub(in crate::check) fn report(range: TextRange, name: &str) -> DefDiagnostic {
+    let message = format!("this call of `{name}` is in Python's notation");
     DefDiagnostic::new(Code::PythonCall, range, message)
 }
 
@@ -56,6 +58,57 @@ pub(in crate::check) fn with_call(
         edits.insert(0, (diagnostic.range, name.to_owned()));
     }
     diagnostic.help(help).fix("Write the call in Relay", edits)
+}
+
+/// Adds the expression in Relay, as help and as a fix.
+pub(in crate::check) fn with_expr(
+    diagnostic: DefDiagnostic,
+    view: &View<'_>,
+    number: UnitId,
+    expr: &PythonExpr,
+) -> DefDiagnostic {
+    let call = view.place(number, expr.call);
+    let mut whole = String::new();
+    let mut edits = Vec::new();
+    // The end of the last part that is kept, and the new text after it.
+    let mut from = call.start();
+    let mut text = String::new();
+    for part in &expr.parts {
+        match part {
+            PythonPart::Text(own) => text.push_str(own),
+            PythonPart::Number { value, dtype } => text.push_str(&number_text(value, *dtype)),
+            PythonPart::Kept(range) => {
+                let kept = view.place(number, *range);
+                whole.push_str(&text);
+                whole.push_str(&view.text(kept));
+                edits.push((TextRange::new(from, kept.start()), std::mem::take(&mut text)));
+                from = kept.end();
+            }
+        }
+    }
+    whole.push_str(&text);
+    edits.push((TextRange::new(from, call.end()), text));
+    let diagnostic = match whole.len() <= MAX_CALL && !whole.contains('\n') {
+        true => diagnostic.help(format!("in Relay it is `{whole}`")),
+        false => diagnostic,
+    };
+    diagnostic.fix("Write the expression in Relay", edits)
+}
+
+/// Returns a number of a data type as Relay writes it.
+fn number_text(value: &Literal, dtype: DataType) -> String {
+    let number = match value {
+        Literal::Bool(true) => return "True".to_owned(),
+        Literal::Bool(false) => return "False".to_owned(),
+        Literal::Int { value, .. } => value.to_string(),
+        Literal::Float { bits, .. } => f64::from_bits(*bits).to_string(),
+    };
+    match suffix_of(dtype) {
+        Some(suffix) => format!("{number}{suffix}"),
+        None if dtype == DataType::INT32 => number,
+        None if dtype.is_float() => format!("cast({number}f, dtype=\"{dtype}\")"),
+        None => format!("cast({number}, dtype=\"{dtype}\")"),
+    }
 }
 
 /// Returns the edits that replace the parts of a call by others. Parts that stay are not touched, so that edits of

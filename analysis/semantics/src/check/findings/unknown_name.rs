@@ -2,7 +2,7 @@
 
 use syntax::TextRange;
 
-use super::Site;
+use super::{Site, python_call};
 use crate::{
     body::*,
     check::{calls, checked::Checked, mistakes, other_names},
@@ -32,6 +32,10 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
         let help = format!("`{local}` is a variable here; it needs its sigil");
         return Some(change(diagnostic, local, help));
     }
+    if let Some(call) = python_call_of(view, expr_ref) {
+        let diagnostic = python_call::report(range, call.operator.name);
+        return Some(python_call::with_call(diagnostic, view, expr_ref.unit, call));
+    }
     if let Some(dtype) = syntax::dtype_of(name).filter(|_| !name.contains('"')) {
         return Some(converted(view, expr_ref, diagnostic, dtype));
     }
@@ -57,6 +61,13 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
         message: format!("TVM has no operator `{name}`: its type is taken from the comment"),
         help: "an operator of another compiler; its calls are neither checked nor run",
     }))
+}
+
+/// Returns the call of an operator in Python's notation, and by its name without the module: `softmax(%x, 1)`.
+fn python_call_of<'v>(view: &'v Checked<'_, '_>, expr_ref: ExprRef) -> Option<&'v PythonCall> {
+    let unit = view.unit(expr_ref.unit);
+    let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
+    unit.unqualified(unit.call(*call))?.call.as_ref()
 }
 
 /// Adds the fix for `float32(%n)`, a conversion.

@@ -281,6 +281,11 @@ fn words(text: &str, mistake: &Mistake) -> Words {
             "a comma is between two arms: `Nil => 0, Cons(%h, _) => %h`",
             "Write the arms with commas",
         ),
+        ConstructorBar => (
+            "the constructors of a type have no `|` before them".to_owned(),
+            "a comma is between two constructors: `Light, Dark(int32)`",
+            "Write the constructors with commas",
+        ),
         Guard => {
             ("an arm has no condition".to_owned(), "write `if (…) { … } else { … }` in the arm", "")
         }
