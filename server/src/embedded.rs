@@ -1,14 +1,19 @@
-//! Relay within other languages: the strings that Python passes to TVM's parser, and the fenced code of
-//! Markdown.
+//! Relay within other languages: the strings that Python passes to TVM's parser, the fenced code of
+//! Markdown, and both in the cells of notebooks.
 //!
 //! A scanner finds the blocks of a text, the *host*. Each block has the text that TVM would see and a
 //! [`Mapping`] between both, so that the rest of the program needs to know neither language.
 
 mod mapping;
 mod markdown;
+mod notebook;
+mod placed;
 mod python;
 
+use std::path::Path;
+
 pub(crate) use mapping::Mapping;
+pub(crate) use placed::{problem_of, replaced};
 
 /// The largest host in bytes that is searched. It is searched as a whole after every change.
 pub(crate) const MAX_HOST: usize = 8 << 20;
@@ -20,9 +25,21 @@ const MAX_BLOCKS: usize = 1_000;
 pub(crate) enum Language {
     Python,
     Markdown,
+    /// A file of Jupyter. Editors send its cells as documents of their own.
+    Notebook,
 }
 
 impl Language {
+    /// Returns the language of a file by its extension.
+    pub(crate) fn of_path(path: &Path) -> Option<Language> {
+        match path.extension()?.to_str()? {
+            "py" | "pyi" => Some(Language::Python),
+            "md" | "markdown" => Some(Language::Markdown),
+            "ipynb" => Some(Language::Notebook),
+            _ => None,
+        }
+    }
+
     /// Returns the language that editors call `id`.
     pub(crate) fn from_id(id: &str) -> Option<Language> {
         match id {
@@ -49,6 +66,8 @@ pub(crate) fn blocks(text: &str, language: Language) -> Vec<Block> {
     let mut blocks = match language {
         Language::Python => python::blocks(text),
         Language::Markdown => markdown::blocks(text),
+        // A text that is no notebook is a problem of the file, see `problem_of`.
+        Language::Notebook => notebook::blocks(text).unwrap_or_default(),
     };
     blocks.truncate(MAX_BLOCKS);
     blocks

@@ -5,6 +5,7 @@ mod log;
 mod saved;
 
 use std::{
+    collections::HashSet,
     fs::{File, OpenOptions},
     io::{self, Read},
     path::{Path, PathBuf},
@@ -17,7 +18,7 @@ use semantics::{Code, Diagnostic};
 use syntax::{TextRange, TextSize};
 use weights::Stamp;
 
-use crate::report::escape;
+use crate::{files::Identity, report::escape};
 
 /// The default limit on the code of a file in bytes, without its metadata section.
 pub(crate) const MAX_CODE: u64 = 64 << 20;
@@ -47,7 +48,8 @@ const LONGEST_PATH: usize = 200;
 /// demand.
 const METADATA: &[u8] = b"#[metadata]";
 
-/// Returns the files that the arguments name. Folders are searched by the rules of `.gitignore`.
+/// Returns the files that the arguments name, each once, also if it is named by a link or is in a folder that
+/// is named, too. Folders are searched by the rules of `.gitignore`.
 pub(crate) fn files(paths: &[PathBuf]) -> Contents {
     let mut all = Contents::default();
     for path in paths {
@@ -65,6 +67,14 @@ pub(crate) fn files(paths: &[PathBuf]) -> Contents {
         all.files.append(&mut found.files);
         all.problems.append(&mut found.problems);
         all.links.append(&mut found.links);
+    }
+    if paths.len() > 1 {
+        let mut known = HashSet::new();
+        let mut has_stdin = false;
+        all.files.retain(|path| match path.as_os_str() == "-" {
+            true => !std::mem::replace(&mut has_stdin, true),
+            false => Identity::at(path).map_or(true, |identity| known.insert(identity)),
+        });
     }
     all
 }

@@ -32,7 +32,7 @@ fn exit_code_reports_errors_and_missing_files() {
     assert!(no_code.err.contains("relay-analyzer explain"), "{}", no_code.err);
     assert!(folder.run(&["check", "--color", "always", "bad.rly"]).out.contains("\u{1b}["));
     assert!(!folder.run(&["check", "--color", "never", "bad.rly"]).out.contains('\u{1b}'));
-    assert_eq!(folder.run(&["check"]).code, Some(2));
+    assert_eq!(folder.run(&["check"]).code, Some(1));
     assert_eq!(folder.run(&["check", "--format", "poem", "good.relay"]).code, Some(2));
     assert_eq!(folder.run(&["frobnicate"]).code, Some(2));
     assert_eq!(folder.run(&["check", "--tvm", "good.relay"]).code, Some(0));
@@ -173,7 +173,17 @@ fn folders_are_searched_by_gitignore() {
     let lines = folder.run(&["check", "--format", "json", "."]).lines();
     let mut paths: Vec<&str> = lines.iter().filter_map(|line| line["path"].as_str()).collect();
     paths.sort_unstable();
-    assert_eq!(paths, ["./a/b/two.rly", "./a/one.relay"]);
+    assert_eq!(paths, ["a/b/two.rly", "a/one.relay"]);
+    // Without a path, the current folder is checked.
+    assert_eq!(folder.run(&["check", "--format", "json"]).lines(), lines);
+    assert_eq!(folder.run(&["check"]).out, folder.run(&["check", "."]).out);
+    // A file is checked once, and its path is the one that was written first.
+    let named = ["check", "--format", "json", "./a/one.relay", "a", "a/b/two.rly", "a/one.relay"];
+    let lines = folder.run(&named).lines();
+    let paths: Vec<&str> = lines.iter().filter_map(|line| line["path"].as_str()).collect();
+    assert_eq!(paths, ["./a/one.relay", "a/b/two.rly"]);
+    let formatted = folder.run(&["types", "a/one.relay", "a/one.relay"]).lines();
+    assert_eq!(formatted.len(), 1);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Relay within Python and Markdown, as a client sees it: answers about the blocks, in positions of the
 //! whole text, and no answers about anything else.
 
-use relay_tests::client::{Client, at, range};
+use relay_tests::{
+    client::{Client, at, range},
+    command::Folder,
+};
 use serde_json::{Value, json};
 
 const PYTHON: &str = "file:///work/model.py";
@@ -199,4 +202,122 @@ fn the_setting_turns_it_off_and_on() {
     let errors = shown(MODEL, &client.diagnostics(PYTHON, 1));
     assert!(errors.contains(&"unknown-variable at %nowhere".to_owned()), "{errors:?}");
     assert_eq!(client.finish(), Some(0));
+}
+
+/// Returns the errors of `check --format json`: each code with the marked text, line and column.
+fn checked(folder: &Folder, file: &str) -> Vec<(String, String, u64, u64)> {
+    let run = folder.run(&["check", "--format", "json", file]);
+    let text = folder.text(file);
+    let found = run.lines()[0]["diagnostics"].as_array().expect("diagnostics").clone();
+    let errors = found.iter().filter(|d| d["severity"] == "error").map(|d| {
+        let number = |name: &str| d[name].as_u64().expect(name);
+        let marked = &text[number("start") as usize..number("end") as usize];
+        let code = d["code"].as_str().unwrap_or_default().to_owned();
+        (code, marked.to_owned(), number("line"), number("column"))
+    });
+    errors.collect()
+}
+
+/// A notebook with a string of Python, a cell of Relay and a page.
+const NOTEBOOK: &str = r##"{
+ "cells": [
+  {"cell_type": "code", "source": ["from tvm import relay\n", "relay.fromtext(\"\"\"\n",
+    "def @main(%x: int32) { add(%x, %nowhere) }\n", "\"\"\")"]},
+  {"cell_type": "markdown", "source": "```relay\ndef @f() { %é1 }\n```\n"},
+  {"cell_type": "code", "source": ["%%relay\n", "def @f(%x: int32) -> int32 { %x + 1 }"]}
+ ],
+ "metadata": {}, "nbformat": 4, "nbformat_minor": 5
+}
+"##;
+
+/// The command line finds what an editor shows, at the same places of the whole file.
+#[test]
+fn check_reads_the_relay_in_other_files() {
+    let files: [(&str, &[u8]); 4] = [
+        ("model.py", MODEL.as_bytes()),
+        ("page.md", PAGE.as_bytes()),
+        ("a.ipynb", NOTEBOOK.as_bytes()),
+        ("plain.py", b"print('%x')\n"),
+    ];
+    let folder = Folder::new("hosts", &files);
+    for (uri, language, file, text) in
+        [(PYTHON, "python", "model.py", MODEL), (MARKDOWN, "markdown", "page.md", PAGE)]
+    {
+        let mut client = start();
+        open(&mut client, uri, language, text);
+        let found = client.diagnostics(uri, 1);
+        let errors = found.as_array().expect("a list").iter().filter(|d| d["severity"] == 1);
+        let shown: Vec<(&str, u64, u64)> = errors
+            .map(|d| {
+                let start = &d["range"]["start"];
+                let number = |name: &str| start[name].as_u64().expect(name);
+                (d["code"].as_str().expect("a code"), number("line"), number("character"))
+            })
+            .collect();
+        let printed = checked(&folder, file);
+        let printed: Vec<(&str, u64, u64)> =
+            printed.iter().map(|(code, _, line, column)| (code.as_str(), *line, *column)).collect();
+        assert!(!shown.is_empty());
+        assert_eq!(printed, shown, "{file}");
+    }
+    let errors = checked(&folder, "a.ipynb");
+    let errors: Vec<(&str, &str, u64)> =
+        errors.iter().map(|(code, text, line, _)| (code.as_str(), text.as_str(), *line)).collect();
+    assert_eq!(
+        errors,
+        [("unknown-variable", "%nowhere", 3), ("unknown-variable", "%é1", 4)],
+        "in places of the file"
+    );
+    let human = folder.run(&["check", "model.py"]);
+    assert_eq!(human.code, Some(1));
+    assert!(human.out.contains("model.py:6:11"), "{}", human.out);
+    assert_eq!(folder.run(&["check", "plain.py"]).code, Some(0));
+    // A folder has modules; other files are named.
+    assert!(folder.run(&["check", "."]).err.contains("there is no `.relay`"));
+}
+
+/// What is no notebook, or too large to be searched, is an error instead of a file without Relay.
+#[test]
+fn check_refuses_files_that_cannot_be_searched() {
+    let large = "# é\n".repeat(2 << 20);
+    let files: [(&str, &[u8]); 3] = [
+        ("cut.ipynb", &NOTEBOOK.as_bytes()[..300]),
+        ("other.ipynb", b"{\"cells\": {}}"),
+        ("large.py", large.as_bytes()),
+    ];
+    let folder = Folder::new("refused", &files);
+    for (file, code) in
+        [("cut.ipynb", "not-text"), ("other.ipynb", "not-text"), ("large.py", "file-too-large")]
+    {
+        let run = folder.run(&["check", file]);
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        assert!(run.out.contains(&format!("error[{code}]")), "{}", run.out);
+    }
+}
+
+/// Fixes are written as the other language writes them.
+#[test]
+fn check_fixes_the_relay_in_other_files() {
+    const STALE: &str = "nn.relu(%x) /* ty=Tensor[(2, 4), float32] */";
+    let module = format!(
+        "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {{\n  {STALE}\n}}\n"
+    );
+    let escaped = module.replace('"', "\\\"").replace('\n', "\\n");
+    let python =
+        format!("m = relay.fromtext(\"{escaped}\")\nn = relay.fromtext(\"\"\"{module}\"\"\")\n");
+    let page =
+        format!("- a\n\n  ```relay\n{}  ```\n", module.replace("\n", "\n  ").trim_end_matches(' '));
+    let page = page.replacen("#[version", "  #[version", 1);
+    let notebook = json!({
+        "cells": [{ "cell_type": "code", "source": [python.clone()] }], "nbformat": 4,
+    });
+    let notebook = notebook.to_string();
+    let files: [(&str, &str); 3] = [("a.py", &python), ("a.md", &page), ("a.ipynb", &notebook)];
+    let folder = Folder::new("fixed", &files.map(|(name, text)| (name, text.as_bytes())));
+    for (file, text) in files {
+        let fixed = folder.run(&["check", "--fix", file]);
+        assert_eq!(fixed.code, Some(0), "{file}: {} {}", fixed.out, fixed.err);
+        assert!(text.contains("(2, 4)"));
+        assert_eq!(folder.text(file), text.replace("(2, 4)", "(2, 3)"), "{file}");
+    }
 }

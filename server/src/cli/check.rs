@@ -3,7 +3,7 @@
 mod printer;
 mod watch;
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use rayon::prelude::*;
 use semantics::{Code, Level, Severity, apply_levels};
@@ -19,7 +19,8 @@ use super::{
 };
 use crate::{
     analyzer::{Analysis, Analyzer, Options},
-    files::{Identity, replace_text},
+    embedded::{self, Language},
+    files::replace_text,
     input::{self, Input},
     panics,
     progress::Progress,
@@ -39,7 +40,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     if args.watch {
         return watch::run(args);
     }
-    let (files, outcome) = named_files(&args.paths);
+    let (files, outcome) = named_files(args.paths());
     let jobs = jobs(files, args, &mut FileSettings::new(&args.settings))?;
     let progress = Progress::new(jobs.len() > 1, jobs.len(), "files");
     let mut printer = Printer::new(args, outcome);
@@ -85,6 +86,8 @@ struct Job {
     path: PathBuf,
     options: Arc<Options>,
     max_code: u64,
+    /// The language that Relay is embedded in.
+    language: Option<Language>,
 }
 
 /// Returns the jobs for files.
@@ -97,19 +100,14 @@ fn jobs(
     settings: &mut FileSettings<'_>,
 ) -> Result<Vec<Job>, Failure> {
     let mut last: Option<(Arc<Project>, Arc<Options>)> = None;
-    let mut files = files;
-    if args.fix {
-        // A file that is named twice, also by a link, is fixed once.
-        let mut known = HashSet::new();
-        files.retain(|path| Identity::at(path).map_or(true, |identity| known.insert(identity)));
-    }
     let mut job = |path: PathBuf| {
         let project = settings.of(&path)?;
         let known = last.take().filter(|(known, _)| Arc::ptr_eq(known, &project));
         let options = known.map_or_else(|| Arc::new(options(&project, args)), |known| known.1);
         let max_code = args.reading.max_code_in(&project);
         last = Some((project, options.clone()));
-        Ok(Job { path, options, max_code })
+        let language = Language::of_path(&path);
+        Ok(Job { path, options, max_code, language })
     };
     files.into_iter().map(&mut job).collect()
 }
@@ -135,11 +133,11 @@ impl Job {
     /// Reads the file, applies fixes if requested, and checks it.
     fn run(&self, analyzer: &mut Analyzer, args: &CheckArgs) -> Result<FileResult, String> {
         analyzer.set_options(&self.options);
-        let mut input = input::read(&self.path, self.max_code)?;
+        let mut input = self.read()?;
         let (mut count, mut diff) = (None, None);
         if args.fix || args.diff {
             // A panic is reported when the file is checked.
-            match panics::caught(|| fix(analyzer, &input)) {
+            match panics::caught(|| fix(analyzer, &input, self.language)) {
                 Ok(Some(Fixed { text, count: fixed })) if args.diff => {
                     diff = Some(unified(&input.path, &input.text, &text));
                     (input.text, count) = (text, Some(fixed));
@@ -154,8 +152,38 @@ impl Job {
                 Err(_) => *analyzer = Analyzer::new(&self.options),
             }
         }
-        let analysis = checked_with_fixes(analyzer, args, |analyzer| analyzer.check(&input.text));
+        let analysis = self.analysis(analyzer, args, &input.text, Analyzer::check);
         Ok(FileResult { fixed: count, diff, ..self.report(analysis, input, args) })
+    }
+
+    /// Reads the file.
+    fn read(&self) -> Result<Input, String> {
+        let mut input = input::read(&self.path, self.max_code)?;
+        if let Some(language) = self.language.filter(|_| input.problem.is_none()) {
+            input.problem = embedded::problem_of(&input.text, language);
+        }
+        Ok(input)
+    }
+
+    /// Checks a text, or the blocks of Relay in it, with diagnostics in places of the text.
+    fn analysis(
+        &self,
+        analyzer: &mut Analyzer,
+        args: &CheckArgs,
+        text: &str,
+        check: impl Fn(&mut Analyzer, &str) -> Analysis,
+    ) -> Result<Analysis, Box<semantics::Diagnostic>> {
+        let Some(language) = self.language else {
+            return checked_with_fixes(analyzer, args, |analyzer| check(analyzer, text));
+        };
+        let mut diagnostics = Vec::new();
+        for block in panics::caught(|| embedded::blocks(text, language)).unwrap_or_default() {
+            let found = checked_with_fixes(analyzer, args, |analyzer| check(analyzer, &block.text));
+            let found = found.map_err(|panicked| Box::new(block.mapping.placed(*panicked)))?;
+            diagnostics.extend(found.diagnostics.iter().map(|d| block.mapping.placed(d.clone())));
+        }
+        let parse = Arc::new(syntax::parse(""));
+        Ok(Analysis { parse, diagnostics: Arc::new(diagnostics), releases: None })
     }
 
     /// Formats the report of a file. A panic affects this file only.
@@ -200,9 +228,8 @@ impl Job {
     /// Checks the next version of the file that `analyzer` has checked before.
     fn run_next(&self, analyzer: &mut Analyzer, args: &CheckArgs) -> Result<FileResult, String> {
         analyzer.set_options(&self.options);
-        let input = input::read(&self.path, self.max_code)?;
-        let analysis =
-            checked_with_fixes(analyzer, args, |analyzer| analyzer.check_next(&input.text));
+        let input = self.read()?;
+        let analysis = self.analysis(analyzer, args, &input.text, Analyzer::check_next);
         Ok(self.report(analysis, input, args))
     }
 }

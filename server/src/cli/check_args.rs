@@ -1,6 +1,6 @@
 //! The arguments of `relay-analyzer check`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::LazyLock};
 
 use clap::{Args, ValueEnum};
 use semantics::{Code, Level, Lint, NoLevel, Rules, Severity, nearest_code};
@@ -9,8 +9,9 @@ use super::{Reading, settings::SettingsArgs};
 
 #[derive(Args)]
 pub(super) struct CheckArgs {
-    /// Files, folders, or `-` for standard input
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    /// Files, folders, or `-` for standard input; without one, the current folder. Of Python, Markdown and
+    /// notebooks (`.py`, `.md`, `.ipynb`) that are named, the Relay in them is checked
+    #[arg(conflicts_with = "batch")]
     pub(super) paths: Vec<PathBuf>,
     /// Report what TVM 0.14 rejects as errors, or another release: `--tvm=0.8`; `--tvm=false` overrides
     /// `relay.toml`
@@ -66,6 +67,14 @@ pub(super) struct CheckArgs {
     pub(super) settings: SettingsArgs,
     #[command(flatten)]
     pub(super) reading: Reading,
+}
+
+impl CheckArgs {
+    /// Returns what is checked: the current folder, if nothing is named.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        static CURRENT: LazyLock<[PathBuf; 1]> = LazyLock::new(|| [PathBuf::from(".")]);
+        if self.paths.is_empty() { &*CURRENT } else { &self.paths }
+    }
 }
 
 fn rules(text: &str) -> Result<Rules, String> {

@@ -7,7 +7,12 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 use semantics::Code;
 use syntax::{TextRange, TextSize};
 
-use crate::{analyzer::Analyzer, input::Input, report::escape};
+use crate::{
+    analyzer::Analyzer,
+    embedded::{self, Language},
+    input::Input,
+    report::escape,
+};
 
 /// The largest number of rounds: a fix may enable another, and few do so again.
 const MAX_ROUNDS: usize = 64;
@@ -21,15 +26,34 @@ pub(super) struct Fixed {
     pub(super) count: usize,
 }
 
-/// Applies all fixes that need no choice to a text; `None` if there is nothing to fix.
-pub(super) fn fix(analyzer: &mut Analyzer, input: &Input) -> Option<Fixed> {
+/// Applies all fixes that need no choice to a text, or to the blocks of Relay in it; `None` if there is
+/// nothing to fix.
+pub(super) fn fix(
+    analyzer: &mut Analyzer,
+    input: &Input,
+    language: Option<Language>,
+) -> Option<Fixed> {
     // Replaced or converted text must not be written back.
     if input.problem.is_some() || input.saved.is_some() {
         return None;
     }
-    let mut found = codes(analyzer, &input.text);
+    let Some(language) = language else { return fix_text(analyzer, &input.text) };
+    let mut all = Fixed { text: input.text.clone(), count: 0 };
+    // From the last block to the first, so that the places of the others stay right.
+    for (number, block) in embedded::blocks(&input.text, language).iter().enumerate().rev() {
+        if let Some(fixed) = fix_text(analyzer, &block.text)
+            && let Some(text) = embedded::replaced(&all.text, language, number, block, &fixed.text)
+        {
+            (all.text, all.count) = (text, all.count + fixed.count);
+        }
+    }
+    (all.text != input.text).then_some(all)
+}
+
+fn fix_text(analyzer: &mut Analyzer, original: &str) -> Option<Fixed> {
+    let mut found = codes(analyzer, original);
     let before = found.len();
-    let mut text = input.text.clone();
+    let mut text = original.to_owned();
     // The text before the last rounds, none of which changed what is found.
     let mut stable = text.clone();
     let mut is_done = false;
@@ -52,7 +76,7 @@ pub(super) fn fix(analyzer: &mut Analyzer, input: &Input) -> Option<Fixed> {
         // A fix that leaves its finding fixes nothing.
         text = stable;
     }
-    if text == input.text {
+    if text == original {
         return None;
     }
     let count = before.saturating_sub(codes(analyzer, &text).len());

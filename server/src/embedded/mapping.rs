@@ -27,6 +27,10 @@ impl Segment {
     fn outer_end(self) -> u32 {
         self.outer + self.outer_len
     }
+
+    fn outer_range(self) -> TextRange {
+        TextRange::new(self.outer.into(), self.outer_end().into())
+    }
 }
 
 /// The way in which a host writes the text of a block.
@@ -36,6 +40,8 @@ pub(super) enum Notation {
     Lines { prefix: String },
     /// A literal of Python.
     Literal { is_raw: bool, quote: char, is_triple: bool },
+    /// Strings of JSON with a text in another notation.
+    Json(Box<Notation>),
 }
 
 /// The places of a block in its host, in both directions.
@@ -130,9 +136,50 @@ impl Mapping {
         Some(TextRange::new(start.into(), end.max(start).into()))
     }
 
+    /// Returns the mapping of a block in a cell to the notebook in which `cell` places the cell.
+    pub(super) fn within(&self, cell: &Mapping) -> Mapping {
+        let mut segments = Vec::new();
+        for &segment in &self.segments {
+            if !segment.is_verbatim() {
+                let outer = cell.range_to_host(segment.outer_range());
+                let (outer, outer_len) = (outer.start().into(), outer.len().into());
+                segments.push(Segment { outer, outer_len, ..segment });
+                continue;
+            }
+            let first = cell.segments.partition_point(|part| part.inner_end() <= segment.outer);
+            for part in &cell.segments[first..] {
+                let start = segment.outer.max(part.inner);
+                let end = segment.outer_end().min(part.inner_end());
+                if start >= end {
+                    break;
+                }
+                let inner = segment.inner + (start - segment.outer);
+                let (outer, outer_len) = match part.is_verbatim() {
+                    true => (part.outer + (start - part.inner), end - start),
+                    // A character has one escape.
+                    false => (part.outer, part.outer_len),
+                };
+                segments.push(Segment { inner, inner_len: end - start, outer, outer_len });
+            }
+        }
+        let range = cell.range_to_host(self.host_range());
+        let (start, end) = (range.start().into(), range.end().into());
+        Mapping { segments, start, end, notation: Notation::Json(Box::new(self.notation.clone())) }
+    }
+
     /// Returns a text as the host writes it inside of the block; `None` if it cannot.
     pub(crate) fn written(&self, text: &str) -> Option<String> {
-        match &self.notation {
+        self.notation.written(text)
+    }
+}
+
+impl Notation {
+    fn written(&self, text: &str) -> Option<String> {
+        match self {
+            Notation::Json(inner) => {
+                let quoted = serde_json::to_string(&inner.written(text)?).ok()?;
+                Some(quoted[1..quoted.len() - 1].to_owned())
+            }
             Notation::Lines { prefix } => Some(text.replace('\n', &format!("\n{prefix}"))),
             &Notation::Literal { is_raw, quote, is_triple } => {
                 let closing = if is_triple { quote.to_string().repeat(3) } else { quote.into() };

@@ -76,7 +76,7 @@ pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
 
 fn classify(entry: DirEntry, contents: &mut Contents, links: &mut Vec<(PathBuf, PathBuf)>) {
     let Some(kind) = entry.file_type().filter(|_| is_module(entry.path())) else { return };
-    let path = entry.into_path();
+    let path = without_dot(entry.path()).to_owned();
     if kind.is_file() {
         contents.files.push(path);
     } else if kind.is_symlink() {
@@ -97,6 +97,11 @@ fn classify(entry: DirEntry, contents: &mut Contents, links: &mut Vec<(PathBuf, 
     } else if !kind.is_dir() {
         contents.problems.push(no_file(&path, kind));
     }
+}
+
+/// Returns the path of an entry as git and other tools name it: `a.relay` for that of `.`.
+fn without_dot(path: &Path) -> &Path {
+    path.strip_prefix(".").ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(path)
 }
 
 fn is_module(path: &Path) -> bool {
@@ -141,7 +146,7 @@ fn walk_error(error: &ignore::Error) -> String {
     loop {
         layer = match layer {
             ignore::Error::WithPath { path: of, err } => {
-                path = Some(of);
+                path = Some(without_dot(of));
                 err
             }
             ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,

@@ -124,7 +124,7 @@ impl Watch<'_> {
     /// Checks the files that changed, and prints all results if any of them did.
     fn round(&mut self, is_first: bool) -> Result<(), Failure> {
         let mut settings = FileSettings::new(&self.args.settings);
-        let (files, outcome) = named_files(&self.args.paths);
+        let (files, outcome) = named_files(self.args.paths());
         self.watch_folders(&files);
         let jobs = match jobs(files, self.args, &mut settings) {
             Ok(jobs) => jobs,
@@ -206,12 +206,12 @@ impl Watch<'_> {
     /// Watches the folders of the files, and the folders that are checked with all in them. A
     /// `relay.toml` may be created in any folder above them.
     fn watch_folders(&mut self, files: &[PathBuf]) {
-        for path in &self.args.paths {
+        for path in self.args.paths() {
             if path.is_dir() {
                 self.watch(path, RecursiveMode::Recursive);
             }
         }
-        let all = files.iter().chain(&self.args.paths);
+        let all = files.iter().chain(self.args.paths());
         let all: Vec<PathBuf> = all.filter_map(|path| std::path::absolute(path).ok()).collect();
         let folders: BTreeSet<&Path> = all.iter().flat_map(|p| p.ancestors().skip(1)).collect();
         for folder in folders {
