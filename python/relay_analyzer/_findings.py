@@ -55,7 +55,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """An error, warning, remark or hint.
+    """An error, warning, info or hint.
 
     ``start`` and ``end`` are indices into the text of the module; ``line`` and ``column`` count
     from 1, in characters. ``str`` is the excerpt with marks.
@@ -168,12 +168,11 @@ class Findings(Sequence[Finding]):
 
     def summary(self) -> str:
         """Returns the counts, as in ``1 error, 2 hints``."""
-        words = {"error": "error", "warning": "warning", "info": "remark", "hint": "hint"}
         counted = []
-        for severity, word in words.items():
+        for severity in ("error", "warning", "info", "hint"):
             count = sum(finding.severity == severity for finding in self)
             if count:
-                counted.append(f"{count} {word}{'' if count == 1 else 's'}")
+                counted.append(f"{count} {severity}{'' if count == 1 else 's'}")
         return ", ".join(counted) or "no errors"
 
     def __str__(self) -> str:

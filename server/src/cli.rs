@@ -76,51 +76,89 @@ impl From<Color> for anstream::ColorChoice {
 #[derive(Subcommand)]
 enum Command {
     /// Check files and folders and report diagnostics
+    #[command(
+        after_help = "Exit codes: 0 without errors; 1 with errors or, with `--diff`, if a file would change; 2 after wrong usage, or if a file cannot be read, written or analysed"
+    )]
     Check(CheckArgs),
     /// Print the type of every expression, parameter and variable as JSON Lines
+    #[command(
+        after_help = "Exit codes: 0, also for files with errors; 2 after wrong usage, or if a file cannot be read or analysed"
+    )]
     Types(TypesArgs),
     /// Report shapes, parameters, multiply-accumulates and memory, operator by operator
+    #[command(
+        after_help = "Exit codes: 0 without errors; 1 if a file has errors; 2 after wrong usage, or if a file cannot be read or analysed"
+    )]
     Shapes(ShapesArgs),
     /// Run a function, and print or save its result
+    #[command(
+        after_help = "Exit codes: 0 after a run; 1 if the module has errors, the run fails, or its result is not that of `--expect`; 2 after wrong usage, or if the module, an argument or a file cannot be used"
+    )]
     Run(RunArgs),
     /// Compare two modules by structure, ignoring names, order, notation and comments
-    ///
-    /// Exits with 0 if they are equal, with 1 if they differ, and with 2 if one of them cannot be
-    /// read.
+    #[command(
+        after_help = "Exit codes: 0 if the modules are equal; 1 if they differ; 2 after wrong usage, or if one of them cannot be read or has syntax errors"
+    )]
     Diff(diff::DiffArgs),
     /// List the modules in a log of passes, and the changes of each pass
+    #[command(
+        after_help = "Exit codes: 0 after a list; 2 after wrong usage, or if the log cannot be read or has no modules"
+    )]
     Passes(PassesArgs),
     /// Follow an expression through the modules of a log of passes, in both directions
+    #[command(
+        after_help = "Exit codes: 0 after a history; 2 after wrong usage, or if the log cannot be read or has no expression at the position"
+    )]
     History(HistoryArgs),
     /// Print a module that TVM saved as JSON or in an archive in TVM's text format
     ///
     /// Reads the output of `tvm.ir.save_json`, saved models (`.tar`) and the Model Library Format. The
     /// text has the metadata section with all constants.
+    #[command(
+        after_help = "Exit codes: 0 after a conversion; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Convert(convert::ConvertArgs),
     /// Write the code of a module without its metadata section
     ///
-    /// One line replaces the section. `merge` restores it, byte for byte.
+    /// One line replaces the section. `merge` restores it, byte for byte. Without `--output` the code is printed.
+    #[command(
+        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Strip(code::StripArgs),
     /// Put the metadata section of a module back after its code
+    #[command(
+        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Merge(code::MergeArgs),
     /// Replace parameters of `@main` by constants in the metadata section
     ///
     /// Binds the parameters that have the name of a tensor in one of the files, like
     /// `relay.build_module.bind_params_by_name`.
+    #[command(
+        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Bind(bind::BindArgs),
     /// Replace the constants of `@main` by parameters
     ///
     /// The parameters have the names that they had before `bind`, which keeps them in comments:
     /// `meta[relay.Constant][0] /* span=w:0:0 */`. Others are called `constant_0` and so on.
+    #[command(
+        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Lift(bind::LiftArgs),
     /// List the tensors of the metadata section, with their statistics
+    #[command(
+        after_help = "Exit codes: 0 after a list; 1 if a tensor cannot be decoded; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Weights(weights::WeightsArgs),
     /// Explain a diagnostic code
+    #[command(after_help = "Exit codes: 0 if there is such a code; 2 if not")]
     Explain {
         /// The code, as in `shape-mismatch`; lists all codes if omitted
         code: Option<String>,
     },
     /// Show an operator: its arguments, attributes, shapes and cost
+    #[command(after_help = "Exit codes: 0 if there is such an operator; 2 if not")]
     Operators {
         /// The operator, as in `nn.conv2d`; lists all operators if omitted
         name: Option<String>,
@@ -133,22 +171,28 @@ enum Command {
     },
     /// Format files, changing only white space
     ///
-    /// Files with syntax errors are not changed. Exits with 0 if all files are formatted, with 1 if
-    /// a file has syntax errors or, with `--check`, is not formatted, and with 2 if a file cannot
-    /// be read or written.
+    /// Files with syntax errors are not changed.
+    #[command(
+        after_help = "Exit codes: 0 if all files are formatted; 1 if a file has syntax errors or, with `--check`, is not formatted; 2 after wrong usage, or if a file cannot be read or written"
+    )]
     Fmt(FmtArgs),
     /// Print the completions of a shell
+    #[command(after_help = "Exit codes: 0; 2 after wrong usage")]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write the pages of all commands
+    #[command(after_help = "Exit codes: 0; 2 after wrong usage, or if a page cannot be written")]
     Man {
         /// The folder to write a page for each command to
         #[arg(long, short, value_name = "DIR")]
         output: Option<PathBuf>,
     },
     /// Run the language server over standard input and output
+    #[command(
+        after_help = "Exit codes: 0 after `shutdown` and `exit`; 1 if the session ends otherwise"
+    )]
     Lsp,
 }
 

@@ -118,17 +118,16 @@ pub(crate) fn module_of(file: ModuleFile) -> Result<Module, Refusal> {
     }
 }
 
-/// Returns the code of a module with the line that replaces its section.
-pub(crate) fn folded(module: &Module) -> String {
-    let Module { code, section, text, .. } = module;
-    let length = usize::try_from(text.length()).unwrap_or(usize::MAX);
+/// Returns the code of a module with the line that replaces its section of `length` bytes.
+pub(crate) fn folded(code: &str, section: &Section, length: usize) -> String {
     format!("{code}{}{}", folded_line(section, length), line_break(code))
 }
 
 /// Opens a file as its code.
 pub(crate) fn open(path: &Path) -> Result<CodeView, Refusal> {
     let module = module_of(ModuleFile::open(path)?)?;
-    let text = folded(&module);
+    let length = usize::try_from(module.text.length()).unwrap_or(usize::MAX);
+    let text = folded(&module.code, &module.section, length);
     let (stamp, start, section) =
         (module.text.file().stamp(), module.text.start(), module.text.length());
     let weights = Weights::of_file(module.section, module.text);

@@ -87,12 +87,16 @@ impl fmt::Display for WriteError {
 }
 
 impl Target {
-    /// Finds what a path names, which need not exist. Nothing is created or changed.
+    /// Finds what a path names, which need not exist; `-` is standard output. Nothing is created or changed.
     ///
     /// # Errors
     /// It is a folder, lies in a folder that does not exist, or a link leads nowhere.
     pub(crate) fn new(path: &Path) -> io::Result<Target> {
-        Ok(Target { path: path.to_owned(), place: resolve::place(path)?, expected: None })
+        let place = match path.as_os_str() == "-" {
+            true => Place::Stdout,
+            false => resolve::place(path)?,
+        };
+        Ok(Target { path: path.to_owned(), place, expected: None })
     }
 
     /// Does the same for a file that a client names: a pipe may block forever, and standard output

@@ -246,6 +246,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
     let problem = invalid.map(|(at, byte, count)| {
         let others = match count {
             1 => String::new(),
+            2 => ", nor is 1 more after it".to_owned(),
             n => format!(", nor are {} more after it", n - 1),
         };
         Diagnostic::new(
@@ -317,5 +318,7 @@ mod tests {
         let problem = input.problem.expect("a problem");
         assert_eq!((problem.code, u32::from(problem.range.start())), (Code::InvalidUtf8, 2));
         assert_eq!(problem.message, "the byte 0xFF is not UTF-8, nor are 3 more after it");
+        let problem = text_of("a".into(), b"a\xffb\xff".to_vec(), 100).problem.expect("a problem");
+        assert_eq!(problem.message, "the byte 0xFF is not UTF-8, nor is 1 more after it");
     }
 }

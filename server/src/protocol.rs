@@ -30,7 +30,7 @@ pub(crate) use document::{
     BoundNames, CodeView, ConvertedText, HealthCounts, ReadingView, SavedCode,
 };
 pub(crate) use log::{
-    History, HistoryDocument, HistoryPlace, HistoryStop, ModuleText, PassLog, PassModule,
+    History, HistoryDocument, HistoryPlace, HistoryStop, ModuleText, PassLog, PassModule, StepKind,
 };
 pub(crate) use run::{
     CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals, Profile, ProfileTotal,

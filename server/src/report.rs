@@ -85,8 +85,9 @@ impl Summary {
         self.files
     }
 
-    /// Formats the totals, as in `2 errors, 1 warning in 3 files`.
-    pub(crate) fn text(&self, least: Severity) -> String {
+    /// Formats the totals of what is reported, as in `2 errors, 1 warning in 3 files`. With `tells_hidden`, hints
+    /// that are not reported are mentioned: the user did not ask to hide them.
+    pub(crate) fn text(&self, least: Severity, tells_hidden: bool) -> String {
         let named = |severity: Severity, one: &str| match self.counts[severity as usize] {
             0 => None,
             1 => Some(format!("1 {one}")),
@@ -94,8 +95,8 @@ impl Summary {
         };
         let shown: Vec<String> = [
             named(Severity::Error, "error"),
-            named(Severity::Warning, "warning"),
-            named(Severity::Info, "remark").filter(|_| least <= Severity::Info),
+            named(Severity::Warning, "warning").filter(|_| least <= Severity::Warning),
+            named(Severity::Info, "info").filter(|_| least <= Severity::Info),
             named(Severity::Hint, "hint").filter(|_| least <= Severity::Hint),
         ]
         .into_iter()
@@ -107,7 +108,7 @@ impl Summary {
             n => format!("{n} files"),
         };
         let hints = match self.counts[Severity::Hint as usize] {
-            hints if hints > 0 && least > Severity::Hint => {
+            hints if hints > 0 && tells_hidden && least > Severity::Hint => {
                 let hints = if hints == 1 { "1 hint".to_owned() } else { format!("{hints} hints") };
                 format!(" ({hints} not shown: `--severity hint`)")
             }

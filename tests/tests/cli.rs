@@ -501,13 +501,24 @@ fn batches_write_excerpts_and_tokens_on_request() {
     let tokens: Vec<(String, String)> = tokens.iter().map(text).collect();
     assert!(tokens.iter().any(|(text, kind)| text == "@main" && kind == "function"), "{tokens:?}");
     assert!(tokens.iter().any(|(text, kind)| text == "%x" && kind == "parameter"), "{tokens:?}");
-    assert_eq!(run(&["check", "--tokens", "x.relay"], "").code, Some(2), "with `--batch` alone");
+    let folder = Folder::new("batch-only", &[("x.relay", GOOD.as_bytes())]);
+    for option in ["--types", "--tokens", "--rendered"] {
+        let refused = folder.run(&["check", option, "x.relay"]);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
+        assert!(refused.err.contains("requires `--batch`"), "{}", refused.err);
+    }
 }
 
-/// Runs the program in a folder on a terminal, created by `script` of util-linux. Returns its output.
+/// Runs the program in a folder on a terminal of 100 columns. Returns its output.
 #[cfg(target_os = "linux")]
 fn on_terminal(folder: &Folder, arguments: &str) -> String {
-    let command = format!("'{}' {arguments}", binary().display());
+    on_terminal_of(100, folder, arguments)
+}
+
+/// Runs the program on a terminal, created by `script` of util-linux.
+#[cfg(target_os = "linux")]
+fn on_terminal_of(columns: usize, folder: &Folder, arguments: &str) -> String {
+    let command = format!("stty cols {columns}; '{}' {arguments}", binary().display());
     let output = Command::new("script")
         .args(["--quiet", "--return", "--command", &command, "/dev/null"])
         .current_dir(folder.path())
@@ -542,4 +553,25 @@ fn diffs_have_colour_on_a_terminal() {
     let drawn = on_terminal(&folder, "check --isolated --diff a.relay");
     assert!(drawn.contains("\u{1b}[31m-  %x /* ty=int64 */"), "{drawn:?}");
     assert!(drawn.contains("\u{1b}[32m+  %x /* ty=int32 */"), "{drawn:?}");
+}
+
+/// Columns of text are shortened to the width of the terminal; numbers, and tables in a pipe, are not.
+#[cfg(target_os = "linux")]
+#[test]
+fn shapes_fit_the_terminal() {
+    let text = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(1, 1000, 2000, 3000), float32]) {\n  \
+                let %a_rather_long_name_of_a_variable = nn.relu(%x);\n  \
+                layout_transform(%a_rather_long_name_of_a_variable, src_layout=\"NCHW\", dst_layout=\"NHWC\")\n}\n";
+    let folder = Folder::new("width", &[("a.relay", text.as_bytes())]);
+    let piped = folder.run(&["shapes", "a.relay"]).out;
+    assert!(piped.contains("%a_rather_long_name_of_a_variable nn.relu"), "{piped}");
+    let wide = on_terminal_of(200, &folder, "shapes a.relay");
+    assert_eq!(wide.replace('\r', ""), piped);
+    let drawn = on_terminal_of(80, &folder, "shapes a.relay");
+    let table: Vec<&str> = drawn.lines().filter(|line| line.starts_with("  ")).collect();
+    assert!(table.len() > 4, "{drawn}");
+    for line in table {
+        assert!(line.trim_end().chars().count() <= 80, "{drawn}");
+    }
+    assert!(drawn.contains('…') && drawn.contains("22.4 GiB"), "{drawn}");
 }

@@ -15,6 +15,7 @@ mod cascades;
 mod casts;
 mod changing_files;
 mod cli;
+mod cli_output;
 mod code_views;
 mod codes;
 mod completion;

@@ -425,7 +425,7 @@ where n1 is axis 0 of `%x`
     assert_eq!(
         csv.lines().nth(1),
         // A cell that starts with `@` would be a formula.
-        Some("\"'@main\",0,2,%0,nn.dense,\"Tensor[(?, 4), float32]\",32,32·n1,16·n1,16·n1,")
+        Some("main,0,2,%0,nn.dense,\"Tensor[(?, 4), float32]\",32,32·n1,16·n1,16·n1,")
     );
     let (json, _) = printed(&["--format", "json"], MODEL);
     let json: Value = serde_json::from_str(&json).expect("JSON");

@@ -83,7 +83,7 @@ fn nothing_hides_an_error() {
     let text = "def @main(%x: int32) -> int32 {\n  %y // relay: allow(CODE)\n}\n";
     for code in ["unknown-variable", "type-mismatch", "syntax-error"] {
         let answer = format!(
-            "`{code}` is an error of the language, which has no level: warnings, remarks, hints and what TVM \
+            "`{code}` is an error of the language, which has no level: warnings, infos, hints and what TVM \
              rejects have levels: `relay-analyzer explain` lists them"
         );
         let (message, help) = answer.split_once(": ").expect("a help");

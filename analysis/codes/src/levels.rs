@@ -63,7 +63,7 @@ pub struct NoLevel(Code);
 
 impl NoLevel {
     /// The help.
-    pub const HELP: &'static str = "warnings, remarks, hints and what TVM rejects have levels: \
+    pub const HELP: &'static str = "warnings, infos, hints and what TVM rejects have levels: \
                                     `relay-analyzer explain` lists them";
 }
 

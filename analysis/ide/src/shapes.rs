@@ -5,9 +5,10 @@
 //!   its own rows, which are counted at each of its calls.
 //! - **Parameters** are elements of constants and weights. A parameter of the function is a weight
 //!   if it is not the first argument of an operator (`%w` in `nn.dense(%x, %w)`), if it is the table
-//!   of `take`, or if it is an operand of `add` whose other operand is computed. It stays a weight
-//!   if it is transposed, reshaped or cast. A parameter that is also a first argument somewhere is
-//!   an input instead, as `%x` in `add(nn.dense(%x, %w), %x)`. A total counts each weight once.
+//!   of `take`, or if it is an operand of `add` whose other operand is computed and to whose shape it is
+//!   broadcast: one of the shape of the result is data, such as a mask. It stays a weight if it is
+//!   transposed, reshaped or cast. A parameter that is also a first argument somewhere is an input
+//!   instead, as `%x` in `add(nn.dense(%x, %w), %x)`. A total counts each weight once.
 //! - **Memory** is that of results, each of which is live from its call to its last use. It excludes
 //!   parameters and includes all branches.
 //! - Unknown sizes are factors: see [`Amount`].

@@ -103,6 +103,15 @@ pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef, operator: &Operator
         .iter()
         .enumerate()
         .any(|(at, leaf)| leaf.is_none() && operator.role(at) == Role::Operand);
+    // A bias or scale is the same for each sample or position; what has the shape of the result, such as the
+    // other branch of a residual block or a mask, is data.
+    let shape_of =
+        |expr| view.ty(ExprRef { unit: expr_ref.unit, expr }).as_tensor().map(|ty| &ty.shape);
+    let result = shape_of(expr_ref.expr);
+    let is_spread = |at: usize| {
+        let shape = unit.call(*id).args.get(at).and_then(|&arg| shape_of(arg));
+        shape.is_none() || shape != result
+    };
     let mut found = Vec::new();
     for (at, leaf) in leaves.into_iter().enumerate() {
         let Some(leaf) = leaf else { continue };
@@ -111,7 +120,9 @@ pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef, operator: &Operator
             // It counts where the result is used.
             _ if at == 0 && operator.keeps_data => false,
             Role::Weight => true,
-            Role::Operand => matches!(leaf, Leaf::Constant(_)) || has_computed_operand,
+            Role::Operand => {
+                matches!(leaf, Leaf::Constant(_)) || has_computed_operand && is_spread(at)
+            }
             Role::Data => matches!(leaf, Leaf::Constant(_)),
         };
         if counts {

@@ -1,6 +1,9 @@
 //! Formatting of numbers and attribute values.
 
-use std::fmt::{Display, Write};
+use std::{
+    fmt::{Display, Write},
+    time::Duration,
+};
 
 use types::{AttrDefault, DataType};
 
@@ -17,6 +20,16 @@ pub fn bytes(n: u64) -> String {
         unit += 1;
     }
     format!("{size:.1} {}", UNITS[unit])
+}
+
+/// Formats a time: `2.50 s`, `12.3 ms`, `45.6 µs`.
+pub fn duration(time: Duration) -> String {
+    match time.as_secs_f64() {
+        // What would be rounded to the next unit has that unit.
+        seconds if seconds >= 0.99995 => format!("{seconds:.2} s"),
+        seconds if seconds >= 0.99995e-3 => format!("{:.1} ms", seconds * 1e3),
+        seconds => format!("{:.1} µs", seconds * 1e6),
+    }
 }
 
 /// Formats a number with separators: `802,816` for 802816.
@@ -112,6 +125,13 @@ mod tests {
                 "44.0 MiB",
                 "1.0 GiB"
             ]
+        );
+        let times =
+            [0, 45_600, 999_949, 999_950, 12_345_678, 999_949_999, 999_950_000, 2_500_000_000];
+        let words = times.map(|nanos| duration(Duration::from_nanos(nanos)));
+        assert_eq!(
+            words,
+            ["0.0 µs", "45.6 µs", "999.9 µs", "1.0 ms", "12.3 ms", "999.9 ms", "1.00 s", "2.50 s"]
         );
         assert_eq!(number(802_816), "802,816");
         assert_eq!(bounded("größer", 6), ("größer".to_owned(), true));

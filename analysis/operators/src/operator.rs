@@ -161,8 +161,8 @@ pub enum Role {
     Data,
     /// A weight, bias, table or scale: the `%w`.
     Weight,
-    /// One of several equal operands, each of them data or, if another one is computed, a weight: the `%b` of
-    /// `add(nn.dense(%x, %w), %b)`.
+    /// One of several equal operands, each of them data or, if it is broadcast to another one that is computed, a
+    /// weight: the `%b` of `add(nn.dense(%x, %w), %b)`.
     Operand,
     /// Indices, sizes, shapes and other configuration, which is never a weight.
     Control,

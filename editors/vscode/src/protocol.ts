@@ -244,7 +244,7 @@ export interface HistoryStop {
   /** The differences from the previous stop; `null` for the first one. */
   readonly changes: readonly string[] | null;
   /** The relation to the previous stop; `null` for the first one. */
-  readonly kind: PairKind | null;
+  readonly kind: StepKind | null;
   /** The line in the log, from 0. */
   readonly line: number;
   /** The index of the module. */
@@ -555,6 +555,9 @@ export interface Source {
 
 /** The kind of an input of a function. */
 export type SourceKind = "input" | "weight" | "constant";
+
+/** What a pass did to an expression, in the order of the log. */
+export type StepKind = "same" | "changed" | "fused" | "unfused" | "inlined" | "folded" | "expanded";
 
 /** A change where an editor stops. On the side without the expression, its place is that of the preceding one. */
 export interface Stop {

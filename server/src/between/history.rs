@@ -11,6 +11,7 @@ use super::unchanged::moved;
 use crate::{
     analyzer::Analyzer,
     input::{Log, NamedModule},
+    protocol::StepKind,
     report::diff::change_text,
 };
 
@@ -47,8 +48,8 @@ pub(crate) struct Stop {
 
 /// The change of the expression between two modules.
 pub(crate) struct Step {
-    /// The kind of the match.
-    pub(crate) kind: PairKind,
+    /// What the pass did to it.
+    pub(crate) kind: StepKind,
     /// The changes as texts.
     pub(crate) changes: Vec<String>,
 }
@@ -263,7 +264,7 @@ impl Walk<'_> {
                     if own.text.text == other.text.text {
                         other.comparand = own.comparand.take();
                     }
-                    Step { kind: PairKind::Same, changes: Vec::new() }
+                    Step { kind: StepKind::Same, changes: Vec::new() }
                 }
                 None => {
                     rayon::join(|| own.analyse(), || other.analyse());
@@ -277,7 +278,7 @@ impl Walk<'_> {
                     let Some(pair) = found else { return Ok((stops, steps, true)) };
                     range = if self.is_back { pair.before } else { pair.after };
                     let changes = pair.changes.iter().map(change_text).collect();
-                    Step { kind: pair.kind, changes }
+                    Step { kind: StepKind::of(&pair), changes }
                 }
             };
             steps.push(step);

@@ -34,6 +34,16 @@ use printer::Printer;
 const CHUNK: usize = 64;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
+    // The parser does not demand an option that excludes another one that is given, as `--batch` does with paths.
+    let batch_only = [args.types, args.tokens, args.rendered];
+    let names = ["--types", "--tokens", "--rendered"];
+    if let Some((_, name)) = batch_only.iter().zip(names).find(|(is_given, _)| **is_given) {
+        let other = match args.types {
+            true => "; `relay-analyzer types` prints the types in files",
+            false => "",
+        };
+        return Err(format!("`{name}` requires `--batch`{other}").into());
+    }
     if (args.fix || args.diff) && args.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err("`--fix` cannot write to standard input".to_owned().into());
     }

@@ -26,10 +26,10 @@ const SECTION: &str = "__section__";
 /// The arguments of `strip`.
 #[derive(Args)]
 pub(super) struct StripArgs {
-    /// The file
+    /// The file, or `-` for standard input
     path: PathBuf,
-    /// The file to write the code to
-    #[arg(long, short, value_name = "FILE")]
+    /// The file to write the code to, in place of standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
     /// Also write the section to an archive of arrays, from which `merge` restores the same bytes
     #[arg(long, value_name = "FILE.npz")]
@@ -64,20 +64,50 @@ fn open(path: &Path, purpose: &str) -> Result<Module, Failure> {
     })
 }
 
+/// A module to strip.
+struct Whole {
+    code: String,
+    weights: Weights,
+    /// The length of its section in bytes.
+    length: usize,
+}
+
+impl Whole {
+    /// Reads a module; `-` is standard input, which is kept in memory.
+    fn read(path: &Path) -> Result<Whole, Failure> {
+        if path.as_os_str() != "-" {
+            let Module { code, section, text, .. } = open(path, "strip")?;
+            let length = usize::try_from(text.length()).unwrap_or(usize::MAX);
+            return Ok(Whole { code, weights: Weights::of_file(section, text), length });
+        }
+        let mut bytes = Vec::new();
+        // A longer text is refused with its reason.
+        let most = u64::from(u32::MAX) + 1;
+        let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
+        read.map_err(|error| input::cannot_read(path, &error))?;
+        let split = weights::split(&bytes).map_err(|error| refused(path, error))?;
+        if split.section.is_empty() || weights::is_folded(split.section) {
+            let message = "it has no metadata section: there is nothing to strip";
+            return Err(refused(path, message));
+        }
+        let length = split.section.len();
+        Ok(Whole { code: split.code.to_owned(), weights: Weights::of_text(split.section), length })
+    }
+}
+
 pub(super) fn strip(args: &StripArgs) -> Result<Outcome, Failure> {
     let path = &args.path;
     let mut claims = Claims::default().read(path);
     let output = claims.write(&args.output)?;
     let archive = args.weights.as_ref().map(|archive| claims.write(archive)).transpose()?;
-    let module = open(path, "strip")?;
-    let folded = code_view::folded(&module);
+    let Whole { code, weights, length } = Whole::read(path)?;
+    let folded = code_view::folded(&code, weights.section(), length);
     if let Some(archive) = archive {
-        if let Some(error) = module.section.error() {
+        let section = weights.section();
+        if let Some(error) = section.error() {
             return Err(refused(path, format!("its metadata section is invalid: {error}")));
         }
-        let names = names(&module.section);
-        let weights = Weights::of_file(module.section, module.text);
-        let section = weights.section();
+        let names = names(section);
         let tensor = |array: usize| decoded(section, array, &weights.payload(array)?);
         let named = |array: usize| tensor(array).and_then(|_| names.get(array).cloned());
         let rest = weights::cut(&weights, named).map_err(|error| refused(path, error))?;

@@ -37,7 +37,8 @@ fn list() -> String {
 /// Finds a code by name, which may be copied from a message: `error[shape-mismatch]`.
 fn find(name: &str) -> Result<Code, String> {
     let name = name.split_once('[').map_or(name, |(_, rest)| rest);
-    let name = name.trim_end_matches([']', ':']).trim().to_lowercase();
+    let written = name.trim_end_matches([']', ':']).trim();
+    let name = written.to_lowercase();
     if let Some(code) = Code::from_name(&name) {
         return Ok(code);
     }
@@ -61,7 +62,7 @@ fn find(name: &str) -> Result<Code, String> {
         Some((_, near)) => format!("; the nearest is `{near}`."),
         None => ".".to_owned(),
     };
-    Err(format!("there is no code `{name}`{hint} `relay-analyzer explain` lists all"))
+    Err(format!("there is no code `{written}`{hint} `relay-analyzer explain` lists all"))
 }
 
 /// Formats the page of a code: prose wrapped, examples indented.
@@ -182,6 +183,7 @@ mod tests {
         );
         assert!(message("xyz").starts_with("there is no code `xyz`; the nearest is `"));
         assert!(message("").starts_with("there is no code ``"));
+        assert!(message("E0308").starts_with("there is no code `E0308`"));
     }
 
     #[test]

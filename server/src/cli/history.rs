@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use diff::PairKind;
 use syntax::{Encoding, LineColumn};
 
 use super::{Failure, HistoryArgs, Outcome, PassesFormat};
 use crate::{
     between::history::{History, Stop},
     input::{Log, read_log},
-    protocol::{HistoryDocument, HistoryPlace},
+    protocol::{HistoryDocument, HistoryPlace, StepKind},
     report::escape,
 };
 
@@ -51,7 +50,7 @@ fn table(log: &Log, history: &History, out: &mut impl Write) -> std::io::Result<
     }
     for (number, stop) in history.stops.iter().enumerate() {
         writeln!(out, "{}", row(log, stop, number == history.here))?;
-        let Some(step) = history.steps.get(number).filter(|step| step.kind != PairKind::Same)
+        let Some(step) = history.steps.get(number).filter(|step| step.kind != StepKind::Same)
         else {
             continue;
         };
@@ -95,7 +94,7 @@ fn document<'a>(log: &'a Log, history: &'a History) -> HistoryDocument<'a> {
             line: stop.position.0,
             column: stop.position.1,
             text: &stop.text,
-            kind: step.map(|step| step.kind.into()),
+            kind: step.map(|step| step.kind),
             changes: step.map(|step| &*step.changes),
         }
     });

@@ -2,14 +2,20 @@
 
 use std::io::Write;
 
+use diff::log::LogModule;
+use ide::words;
+
 use super::{Failure, Outcome, PassesArgs, PassesFormat};
 use crate::{
     between::passes::{Module, document, examine},
     input::{Log, read_log},
     progress::Progress,
-    protocol::Cost,
+    protocol::Amount,
     report::escape,
 };
+
+/// The longest name of a pass that is printed whole.
+const LONGEST_PASS: usize = 40;
 
 pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     let log = read_log(&args.log)?;
@@ -36,58 +42,75 @@ pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     }
 }
 
+/// Prints a line for each module. The last column has no width, as it may name several functions.
 fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result<()> {
     let dim = anstyle::Style::new().dimmed();
-    let width = log.modules.iter().filter_map(|m| m.pass.as_deref()).map(|p| p.chars().count());
-    let width = width.max().unwrap_or(4).clamp(4, 40);
-    writeln!(
-        out,
-        "{:>4} {:width$} {:>9} {:>10} {:>5}  changed",
-        "#", "pass", "line", "bytes", "defs"
-    )?;
-    let mut before: Option<&Cost> = None;
-    for (index, (place, module)) in log.modules.iter().zip(modules).enumerate() {
-        let pass = escape::terminal(place.pass.as_deref().unwrap_or("-"));
-        let mut what = match (index, module.changed.as_slice()) {
-            (0, _) => String::new(),
-            (_, []) => "nothing".to_owned(),
-            (_, changed) => {
-                let names: Vec<&str> = changed.iter().take(4).map(String::as_str).collect();
-                let more = changed.len() - names.len();
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}{more}", escape::terminal(&names.join(", ")))
+    let mut head = vec!["#", "pass", "line", "size", "defs"];
+    let with_costs = modules.iter().any(|module| module.cost.is_some());
+    if with_costs {
+        head.extend(["calls", "parameters", "MACs", "peak"]);
+    }
+    head.push("changed");
+    let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<String>>()];
+    rows.extend(log.modules.iter().zip(modules).enumerate().map(|(index, (place, module))| {
+        let pass = place.pass.as_deref().unwrap_or("-");
+        let mut row = vec![
+            index.to_string(),
+            escape::terminal(&words::bounded(pass, LONGEST_PASS).0).into_owned(),
+            words::number(place.line as u64 + 1),
+            words::bytes(place.range.len() as u64),
+            words::number(module.functions as u64),
+        ];
+        if with_costs {
+            let cost = module.cost.as_ref();
+            let amounts = cost.map(|cost| [&cost.calls, &cost.params, &cost.macs, &cost.peak]);
+            let texts = |amounts: [&Amount; 4]| amounts.map(|amount| amount.text.clone());
+            row.extend(amounts.map_or_else(|| ["-"; 4].map(str::to_owned), texts));
+        }
+        row.push(changes(index, place, module));
+        row
+    }));
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    for (number, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            line += if at == 0 { "" } else { "  " };
+            // Numbers are aligned to the right.
+            match at {
+                1 => line += &format!("{cell:<width$}"),
+                _ if at + 1 == count => line += cell,
+                _ => line += &format!("{cell:>width$}"),
             }
-        };
-        if place.is_before {
-            what += " (printed before the pass)";
         }
-        if place.is_cut {
-            what += " (cut off)";
-        }
-        if let Some(cost) = &module.cost {
-            let both = |of: &dyn Fn(&Cost) -> String| match before.map(of) {
-                Some(old) if old != of(cost) => format!("{old} → {}", of(cost)),
-                _ => of(cost),
-            };
-            what += &format!(
-                "; {} calls, {} parameters, {} MACs, peak {}",
-                both(&|cost| cost.calls.text.clone()),
-                both(&|cost| cost.params.text.clone()),
-                both(&|cost| cost.macs.text.clone()),
-                both(&|cost| cost.peak.text.clone())
-            );
-            before = Some(cost);
-        }
-        let row = format!(
-            "{index:>4} {pass:width$} {:>9} {:>10} {:>5}  {what}",
-            place.line + 1,
-            place.range.len(),
-            module.functions
-        );
-        match index > 0 && module.changed.is_empty() {
-            true => writeln!(out, "{dim}{row}{dim:#}")?,
-            false => writeln!(out, "{row}")?,
+        let line = line.trim_end();
+        let module = number.checked_sub(1);
+        match module.is_some_and(|at| at > 0 && modules[at].changed.is_empty()) {
+            true => writeln!(out, "{dim}{line}{dim:#}")?,
+            false => writeln!(out, "{line}")?,
         }
     }
     Ok(())
+}
+
+/// Returns the functions that differ from the previous module, and what is special about the module.
+fn changes(index: usize, place: &LogModule, module: &Module) -> String {
+    let mut what = match (index, module.changed.as_slice()) {
+        (0, _) => String::new(),
+        (_, []) => "nothing".to_owned(),
+        (_, changed) => {
+            let names: Vec<&str> = changed.iter().take(4).map(String::as_str).collect();
+            let more = changed.len() - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{more}", escape::terminal(&names.join(", ")))
+        }
+    };
+    if place.is_before {
+        what += " (printed before the pass)";
+    }
+    if place.is_cut {
+        what += " (cut off)";
+    }
+    what.trim_start().to_owned()
 }

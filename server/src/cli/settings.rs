@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::Failure;
 use crate::{
+    input,
     project::{FILE_NAME, Loaded, Project, Projects},
     report::escape,
 };
@@ -42,6 +43,12 @@ impl<'a> FileSettings<'a> {
     /// # Errors
     /// The file with the settings has problems, which are printed.
     pub(super) fn of(&mut self, path: &Path) -> Result<Arc<Project>, Failure> {
+        if let Some(config) = self.args.config.as_deref()
+            && let Err(error) = std::fs::metadata(config)
+        {
+            let message = input::cannot_read(config, &error);
+            return Err(format!("{message}: `--config` names the file with the settings").into());
+        }
         match self.loaded(path) {
             None => Ok(Arc::default()),
             Some(loaded) if loaded.problems.is_empty() => Ok(loaded.project.clone()),

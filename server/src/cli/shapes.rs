@@ -105,7 +105,7 @@ fn report(
     };
     match args.format {
         ShapesFormat::Table => {
-            write!(out, "{}", shapes::table(&functions, &lines))?;
+            write!(out, "{}", shapes::table(&functions, &lines, terminal_width()))?;
             if let Some(plan) = plan {
                 write!(out, "\n{}", plan_text(plan))?;
             }
@@ -125,6 +125,12 @@ fn report(
         }
     }
     Ok(outcome)
+}
+
+/// Returns the number of columns if standard output is a terminal.
+fn terminal_width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(usize::from(width.0))
 }
 
 /// The plan of a compiled module for people.

@@ -25,7 +25,7 @@ use crate::{
 /// The arguments of `weights`.
 #[derive(Args)]
 pub(super) struct WeightsArgs {
-    /// The file
+    /// The file, or `-` for standard input
     path: PathBuf,
     /// The output format
     #[arg(long, value_enum, default_value = "table")]
@@ -129,11 +129,9 @@ struct Opened {
 
 /// Reads a file: mapped if it is a text, else as what TVM saved.
 fn opened(args: &WeightsArgs) -> Result<Opened, Failure> {
-    let is_text =
-        input::is_text(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
-    if is_text {
-        let (code, weights) =
-            weights_of(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
+    let failed = |error| input::cannot_read(&args.path, &error);
+    if args.path.as_os_str() != "-" && input::is_text(&args.path).map_err(failed)? {
+        let (code, weights) = weights_of(&args.path).map_err(failed)?;
         return Ok(Opened { code, weights, parameters: None });
     }
     let input = input::read(&args.path, args.reading.max_code())?;
@@ -282,7 +280,7 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             row.entry.map_or("-".to_owned(), |entry| entry.to_string()),
             row.dtype.clone(),
             row.shape.clone(),
-            row.bytes.to_string(),
+            ide::words::bytes(row.bytes),
             number(|stats| stats.min),
             number(|stats| stats.max),
             number(|stats| stats.mean),

@@ -53,7 +53,7 @@ impl Claims {
         }
     }
 
-    /// Adds an output.
+    /// Adds an output; `-` is standard output, which destroys nothing that the shell has not.
     ///
     /// # Errors
     /// The message if the file is an input whose content would be lost, or another output, or cannot be
@@ -74,6 +74,9 @@ impl Claims {
 
     fn claim(&mut self, target: Target) -> Result<Target, String> {
         let path = target.path.clone();
+        if path.as_os_str() == "-" {
+            return Ok(target);
+        }
         // Several outputs may be discarded.
         if is_character_device(&path) {
             return Ok(target);

@@ -119,7 +119,7 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         path: "diagnostics.disabled",
-        takes: "a list of codes of warnings, remarks and hints, as errors of the language have no level",
+        takes: "a list of codes of warnings, infos and hints, as errors of the language have no level",
         set: |config, value| {
             let names: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
             // Settings outlive codes: unknown ones are ignored.
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "the setting `relay.diagnostics.disabled` takes a list of codes of warnings, remarks and \
+                "the setting `relay.diagnostics.disabled` takes a list of codes of warnings, infos and \
                  hints, as errors of the language have no level, found [\"unused-binding\",\"type-mismatch\"]",
                 "the setting `relay.limits.nesting` takes a number from 16 to 1000, found \"deep\"",
                 "unknown setting `relay.colour` with the value \"blue\"",

@@ -399,11 +399,3 @@ impl RunParams {
         }
     }
 }
-
-/// Formats a duration, as in `12.3 ms` and `2.50 s`.
-pub(super) fn duration(time: Duration) -> String {
-    match time.as_secs_f64() {
-        seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
-        seconds => format!("{:.1} ms", seconds * 1e3),
-    }
-}

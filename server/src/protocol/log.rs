@@ -1,9 +1,10 @@
 //! The modules of a log: the responses to `relay/passes`, `relay/moduleText` and `relay/history`.
 
+use diff::{Pair, PairKind};
 use serde::Serialize;
 use tower_lsp::lsp_types::Range;
 
-use super::{Cost, PairKind};
+use super::Cost;
 
 /// The response to `relay/passes`, and `relay-analyzer passes --format json`.
 #[derive(Serialize)]
@@ -66,6 +67,49 @@ pub(crate) struct History {
     pub(crate) gone: bool,
 }
 
+/// What a pass did to an expression, in the order of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StepKind {
+    Same,
+    Changed,
+    // Into a fused function, or from one into another; `Unfused` is out of one.
+    Fused,
+    Unfused,
+    Inlined,
+    Folded,
+    Expanded,
+}
+
+impl StepKind {
+    /// Returns what a pass did to the expressions of a pair, which has no direction but its two sides.
+    pub(crate) fn of(pair: &Pair) -> StepKind {
+        match pair.kind {
+            PairKind::Same => StepKind::Same,
+            PairKind::Changed => StepKind::Changed,
+            PairKind::Fused if matches!(pair.groups, (Some(_), None)) => StepKind::Unfused,
+            PairKind::Fused => StepKind::Fused,
+            PairKind::Inlined => StepKind::Inlined,
+            PairKind::Folded => StepKind::Folded,
+            PairKind::Expanded => StepKind::Expanded,
+        }
+    }
+
+    /// Returns its name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            StepKind::Same => "same",
+            StepKind::Changed => "changed",
+            StepKind::Fused => "fused",
+            StepKind::Unfused => "unfused",
+            StepKind::Inlined => "inlined",
+            StepKind::Folded => "folded",
+            StepKind::Expanded => "expanded",
+        }
+    }
+}
+
 /// The expression in one module.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -80,7 +124,7 @@ pub(crate) struct HistoryStop {
     /// The first line of its text.
     pub(crate) text: String,
     /// The relation to the previous stop; `null` for the first one.
-    pub(crate) kind: Option<PairKind>,
+    pub(crate) kind: Option<StepKind>,
     /// The differences from the previous stop; `null` for the first one.
     pub(crate) changes: Option<Vec<String>>,
 }
@@ -116,7 +160,7 @@ pub(crate) struct HistoryPlace<'a> {
     pub(crate) text: &'a str,
     /// The relation to the previous stop, unless this is the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<PairKind>,
+    pub(crate) kind: Option<StepKind>,
     /// The differences from the previous stop, unless this is the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) changes: Option<&'a [String]>,

@@ -44,7 +44,7 @@ fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
-        Severity::Info => Level::INFO.with_name("remark"),
+        Severity::Info => Level::INFO,
         Severity::Hint => Level::NOTE.with_name("hint"),
     };
     let excerpts = excerpts(checked, diagnostic);

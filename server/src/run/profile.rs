@@ -186,7 +186,7 @@ impl Profile {
                 places.name(row.place),
                 row.part.function.clone(),
                 words::number(row.part.calls),
-                milliseconds(row.part.time),
+                words::duration(row.part.time),
                 percent(row.part.time),
                 row.part.macs(),
                 words::bytes(row.part.bytes),
@@ -210,7 +210,7 @@ impl Profile {
                 cells.push(vec![
                     name.clone(),
                     words::number(part.calls),
-                    milliseconds(part.time),
+                    words::duration(part.time),
                     percent(part.time),
                     part.macs(),
                     words::bytes(part.bytes),
@@ -221,8 +221,8 @@ impl Profile {
         }
         out + &format!(
             "\ntotal: {} of {} in {}, {} MACs, {} of results\n",
-            milliseconds(total.time),
-            milliseconds(took),
+            words::duration(total.time),
+            words::duration(took),
             words::counted(total.calls, "call"),
             if total.macs().is_empty() { "0".to_owned() } else { total.macs() },
             words::bytes(total.bytes),
@@ -291,11 +291,7 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
 }
 
 fn seconds(time: Duration) -> protocol::Seconds {
-    protocol::Seconds { value: time.as_secs_f64(), text: milliseconds(time) }
-}
-
-fn milliseconds(time: Duration) -> String {
-    format!("{:.3} ms", time.as_secs_f64() * 1e3)
+    protocol::Seconds { value: time.as_secs_f64(), text: words::duration(time) }
 }
 
 /// Aligns cells in columns with two spaces between them, from column `right` on to the right.

@@ -216,8 +216,8 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     let args: Vec<ast::BlockOrExpr<'_>> =
         call.args().map(|args| args.args().collect()).unwrap_or_default();
     if args.len() != header.params.len() {
-        let expected = header.params.len();
-        return Err(format!("`{name}` expects {expected} arguments, found {}", args.len()));
+        let expected = crate::words::counted(header.params.len() as u64, "argument");
+        return Err(format!("`{name}` expects {expected}, found {}", args.len()));
     }
     // The bindings of the callee, and those of the arguments, are evaluated before the statement.
     let steps = Steps::of(host);

@@ -101,7 +101,9 @@ impl<'a> Printer<'a> {
             Format::Human
                 if !is_quiet && (self.summary.files() > 0 || self.outcome == Outcome::Clean) =>
             {
-                write!(self.out, "{}", self.summary.text(least_severity(self.args)))?;
+                let tells_hidden = self.args.severity.is_none();
+                let text = self.summary.text(least_severity(self.args), tells_hidden);
+                self.out.write_all(text.as_bytes())?;
             }
             Format::Human | Format::Json | Format::Github => {}
         }

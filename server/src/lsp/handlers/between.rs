@@ -368,7 +368,7 @@ pub(in crate::lsp) fn history(
             range: convert::range(&lines, stop.range, snapshot.encoding),
             line: stop.position.0 - 1,
             text: stop.text.clone(),
-            kind: step.map(|step| step.kind.into()),
+            kind: step.map(|step| step.kind),
             changes: step.map(|step| step.changes.clone()),
         })
     });

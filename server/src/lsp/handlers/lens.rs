@@ -7,11 +7,7 @@ use tower_lsp::{
     lsp_types::{CodeLens, CodeLensParams, Command, Location, Url},
 };
 
-use crate::lsp::{
-    documents::Document,
-    runs::{RUN, duration},
-    snapshot::Snapshot,
-};
+use crate::lsp::{documents::Document, runs::RUN, snapshot::Snapshot};
 
 /// The command that shows references, of editors that announce it.
 const SHOW_REFERENCES: &str = "relay.showReferences";
@@ -53,7 +49,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> 
         LensKind::Run(name) => {
             command.command = RUN.to_owned();
             if let Some(time) = snapshot.session.live.time_of(uri, name) {
-                command.title += &format!(" · {}", duration(time));
+                command.title += &format!(" · {}", ide::words::duration(time));
             }
             let mut argument = json!({ "uri": uri, "position": range.start });
             if !name.is_empty() {

@@ -8,7 +8,7 @@ use semantics::{Code, Database, Def, Diagnostic, SourceFile};
 use syntax::TextRange;
 use tower_lsp::lsp_types::Range;
 
-use super::{RunContext, RunParams, cancel::Cancel, duration, remembered::Entry};
+use super::{RunContext, RunParams, cancel::Cancel, remembered::Entry};
 use crate::{
     lsp::live::Watcher,
     protocol::{
@@ -133,7 +133,7 @@ impl Rendering<'_> {
         };
         let uri = &self.params.uri;
         let file_name = uri.path().rsplit('/').next().unwrap_or_default();
-        let time = duration(ran.time);
+        let time = ide::words::duration(ran.time);
         let random = arguments.random(self.seed);
         let mut head = format!("{} of {file_name}: {time}", self.name);
         if let Some(random) = &random {
@@ -142,7 +142,10 @@ impl Rendering<'_> {
         for warning in arguments.warnings.iter().chain(&observer.note) {
             head += &format!("\n{warning}");
         }
-        let seconds = |time: Duration| Seconds { value: time.as_secs_f64(), text: duration(time) };
+        let seconds = |time: Duration| Seconds {
+            value: time.as_secs_f64(),
+            text: ide::words::duration(time),
+        };
         let started = StartedRun {
             function: self.name.to_owned(),
             uri: uri.clone(),

@@ -120,11 +120,15 @@ fn cost(totals: &Totals) -> String {
         true => escaped(&old.text),
         false => escaped(&format!("{} → {}", old.text, new.text)),
     };
+    let counted = |old: &Amount, new: &Amount, noun: &str| {
+        let end = if new.value == Some(1) { "" } else { "s" };
+        format!("{} {noun}{end}", both(old, new))
+    };
     format!(
-        "<br>{} calls, {} parameters, {} multiply-accumulates, peak {}",
-        both(&a.calls, &b.calls),
-        both(&a.params, &b.params),
-        both(&a.macs, &b.macs),
+        "<br>{}, {}, {}, peak {}",
+        counted(&a.calls, &b.calls, "call"),
+        counted(&a.params, &b.params, "parameter"),
+        counted(&a.macs, &b.macs, "multiply-accumulate"),
         both(&a.peak, &b.peak)
     )
 }

@@ -1,16 +1,25 @@
 //! The shape report as a table for terminals and as CSV.
 
+use std::borrow::Cow;
+
 use ide::shapes::{Amount, FunctionShapes, Group};
 use syntax::LineIndex;
 
 use super::{name_of, summary};
 use crate::report::escape;
 
-/// The longest type that is printed whole on a terminal.
+/// The longest type that is printed whole, in characters.
 const MAX_TYPE: usize = 60;
+/// The number of characters that a shortened text has at least.
+const SHORTEST: usize = 8;
 
-/// Formats a table per function, with totals below.
-pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
+/// Formats a table per function, with totals below. Texts are shortened as far as lines of `width` characters
+/// require, but numbers are not.
+pub(crate) fn table(
+    functions: &[FunctionShapes],
+    lines: &LineIndex,
+    width: Option<usize>,
+) -> String {
     let mut out = String::new();
     for function in functions.iter().flat_map(FunctionShapes::all) {
         if !out.is_empty() {
@@ -25,7 +34,7 @@ pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
                 (lines.line_at(row.range.start()) + 1).to_string(),
                 name_of(row, at),
                 row.operator.clone(),
-                cut(&row.ty.to_string()),
+                cut(&row.ty.to_string(), MAX_TYPE),
                 nonzero(function, &row.params),
                 nonzero(function, &row.macs),
                 function.bytes(&row.bytes),
@@ -33,13 +42,14 @@ pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
             ]);
         }
         // Numbers are aligned to the right.
-        out += &columns(&cells, [true, false, false, false, true, true, true, true]);
-        out += &totals(function);
+        let right = [true, false, false, false, true, true, true, true];
+        out += &columns(&cells, right, width);
+        out += &totals(function, width);
     }
     escape::terminal_lines(&out).into_owned()
 }
 
-fn totals(function: &FunctionShapes) -> String {
+fn totals(function: &FunctionShapes, width: Option<usize>) -> String {
     let mut out = format!("total: {}\n", summary(function));
     for (what, groups) in [("operator", &function.by_operator), ("source", &function.by_span)] {
         if groups.is_empty() {
@@ -48,7 +58,7 @@ fn totals(function: &FunctionShapes) -> String {
         let head = [format!("by {what}"), "calls".into(), "MACs".into(), "bytes".into()];
         let mut cells = vec![head];
         cells.extend(groups.iter().map(|group| group_cells(function, group)));
-        out += &columns(&cells, [false, true, true, true]);
+        out += &columns(&cells, [false, true, true, true], width);
     }
     for unknown in &function.unknowns {
         out += &format!("where {} is {}\n", unknown.name, unknown.what);
@@ -74,26 +84,40 @@ fn nonzero(function: &FunctionShapes, amount: &Amount) -> String {
     if amount.is_zero() { "-".to_owned() } else { function.number(amount) }
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_TYPE) {
+/// Shortens a text to `longest` characters and a mark.
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
 }
 
-fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N]) -> String {
+/// Aligns cells, of which the columns in `right` are numbers.
+fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N], most: Option<usize>) -> String {
     let mut widths = [0; N];
     for row in cells {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
+    // The longest text gives way first, one character after the other.
+    while let Some(most) = most
+        && 1 + widths.iter().map(|width| width + 1).sum::<usize>() > most
+        && let Some(longest) =
+            (0..N).filter(|&at| !right[at] && widths[at] > SHORTEST).max_by_key(|&at| widths[at])
+    {
+        widths[longest] -= 1;
+    }
     let mut out = String::new();
     for row in cells {
         let mut line = String::from(" ");
         for ((cell, width), right) in row.iter().zip(widths).zip(right) {
             // Escaping preserves the number of characters, and so the columns.
-            let cell = escape::terminal(cell);
+            let cell = match cell.chars().count() > width {
+                true => cut(cell, width.saturating_sub(1)).into(),
+                false => Cow::Borrowed(cell.as_str()),
+            };
+            let cell = escape::terminal(&cell);
             let space = " ".repeat(width - cell.chars().count());
             line += " ";
             line += &if right { format!("{space}{cell}") } else { format!("{cell}{space}") };
@@ -116,7 +140,8 @@ pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
                 None => function.number(amount),
             };
             let fields = [
-                function.name.clone(),
+                // Spreadsheets would take `@main` for a formula.
+                function.name.trim_start_matches('@').to_owned(),
                 at.to_string(),
                 (lines.line_at(row.range.start()) + 1).to_string(),
                 row.binding.clone().unwrap_or_default(),

@@ -1,0 +1,180 @@
+//! What the commands print: words, counts, units, columns and exit codes.
+
+use relay_tests::command::{Folder, run, run_in};
+
+/// A module with an error, a warning and a hint.
+const MIXED: &str =
+    "def @f(%x: int32) -> int32 {\n  let %a = 1;\n  %x\n}\ndef @main() -> int32 {\n  %y\n}\n";
+
+#[test]
+fn severities_have_one_name_in_all_outputs() {
+    let folder = Folder::new("words", &[("a.relay", MIXED.as_bytes())]);
+    let level = ["check", "--level", "unused-binding=info", "a.relay"];
+    let human = folder.run(&level).out;
+    assert!(human.contains("info[unused-binding]"), "{human}");
+    assert!(human.contains("1 error, 1 info in 1 file"), "{human}");
+    let json = folder.run(&[&level[..], &["--format", "json"]].concat()).out;
+    assert!(json.contains("\"severity\":\"info\""), "{json}");
+    for word in ["remark", "notice"] {
+        assert!(!human.contains(word) && !json.contains(word));
+    }
+}
+
+/// The summary counts what is printed. Only hints that the default hides are mentioned.
+#[test]
+fn summary_counts_what_is_reported() {
+    let folder = Folder::new("counts", &[("a.relay", MIXED.as_bytes())]);
+    let summary = |args: &[&str]| {
+        let out = folder.run(&[&["check", "a.relay"], args].concat()).out;
+        out.lines().next_back().unwrap_or_default().to_owned()
+    };
+    let all = summary(&["--severity", "hint"]);
+    assert!(all.starts_with("1 error, 1 warning, ") && all.contains("hint"), "{all}");
+    assert_eq!(summary(&["--severity", "error"]), "1 error in 1 file");
+    assert_eq!(summary(&["--severity", "warning"]), "1 error, 1 warning in 1 file");
+    assert!(summary(&[]).ends_with("not shown: `--severity hint`)"), "{}", summary(&[]));
+}
+
+#[test]
+fn a_missing_file_of_settings_is_one_clear_error() {
+    let folder = Folder::new("no-config", &[("a.relay", MIXED.as_bytes())]);
+    for command in ["check", "fmt", "run"] {
+        let refused = folder.run(&[command, "--config", "nope.toml", "a.relay"]);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{command}");
+        let error = refused.err.trim_end();
+        assert!(error.starts_with("error: cannot read `nope.toml`: "), "{error}");
+        assert!(error.contains("`--config`") && error.lines().count() == 1, "{error}");
+    }
+}
+
+/// The help of each command says its exit codes.
+#[test]
+fn help_of_every_command_names_exit_codes() {
+    let help = run(&["--help"], "").out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = commands.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  "));
+    let names: Vec<&str> = names
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        for flag in ["-h", "--help"] {
+            let help = run(&[name, flag], "").out;
+            assert!(help.contains("Exit codes: 0"), "{name} {flag}: {help}");
+        }
+    }
+}
+
+/// A log in which a pass fuses two calls, and another one takes them apart.
+const LOG: &str = "\
+[10:00:01] /src/ir/transform.cc:629: PrintIR(after InferType):
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = nn.relu(%x);
+  exp(%0)
+}
+[10:00:02] /src/ir/transform.cc:629: PrintIR(after FuseOps):
+def @main(%x: Tensor[(2, 3), float32]) {
+  %2 = fn (%p: Tensor[(2, 3), float32], Primitive=1) {
+    %1 = nn.relu(%p);
+    exp(%1)
+  };
+  %2(%x)
+}
+[10:00:03] /src/ir/transform.cc:629: PrintIR(after DefuseOps):
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = nn.relu(%x);
+  exp(%0)
+}
+";
+
+#[test]
+fn history_names_the_direction_of_a_pass() {
+    let folder = Folder::new("direction", &[("run.log", LOG.as_bytes())]);
+    // From each of the modules, in both directions.
+    for at in ["3:8", "9:10", "15:8"] {
+        let told = folder.run(&["history", "run.log", "--at", at]).out;
+        assert!(told.contains(" fused by `FuseOps`\n"), "{told}");
+        assert!(told.contains(" unfused by `DefuseOps`\n"), "{told}");
+    }
+    let json = folder.run(&["history", "run.log", "--at", "3:8", "--format", "json"]).lines();
+    let stops = json[0]["stops"].as_array().expect("stops");
+    let kinds: Vec<&str> = stops.iter().filter_map(|stop| stop["kind"].as_str()).collect();
+    assert_eq!(kinds, ["fused", "unfused"]);
+}
+
+/// Returns the words of each line.
+fn cells(out: &str) -> Vec<Vec<&str>> {
+    out.lines()
+        .map(|line| line.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect())
+        .collect()
+}
+
+#[test]
+fn passes_have_their_costs_in_columns() {
+    let folder = Folder::new("columns", &[("run.log", LOG.as_bytes())]);
+    let out = folder.run(&["passes", "--costs", "run.log"]).out;
+    let rows = cells(&out);
+    let head =
+        ["#", "pass", "line", "size", "defs", "calls", "parameters", "MACs", "peak", "changed"];
+    assert_eq!(rows[0], head, "{out}");
+    assert_eq!(rows[1][..9], ["0", "InferType", "2", "73 bytes", "1", "2", "0", "0", "48 bytes"]);
+    assert_eq!(rows[2][9], "@main", "{out}");
+    // The last characters of numbers are below those of the head.
+    let ends = |line: &str, cell: &str| line.find(cell).map(|at| at + cell.len());
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(ends(lines[0], "peak"), ends(lines[1], "48 bytes"), "{out}");
+    let plain = folder.run(&["passes", "run.log"]).out;
+    assert_eq!(cells(&plain)[0], ["#", "pass", "line", "size", "defs", "changed"]);
+}
+
+/// A module with a metadata section.
+const SECTION: &str = "#[version = \"0.0.5\"]\ndef @main() { 1 }\n#[metadata]\n{\n  \"root\": 1, \n  \"nodes\": [\n    {\n      \"type_key\": \"\"\n    }\n  ], \n  \"b64ndarrays\": [], \n  \"attrs\": {\"tvm_version\": \"0.14.0\"}\n}\n";
+
+#[test]
+fn strip_and_weights_read_standard_input() {
+    let folder = Folder::new("pipes", &[("a.relay", SECTION.as_bytes())]);
+    let pipe = |args: &[&str]| run_in(folder.path(), args, SECTION.as_bytes());
+    assert_eq!(folder.run(&["strip", "a.relay", "-o", "code.relay"]).code, Some(0));
+    let code = folder.text("code.relay");
+    assert!(code.contains("#[metadata] folded:"), "{code}");
+    // Without `-o`, and with `-o -`, the code is printed.
+    for args in [&["strip", "-"][..], &["strip", "-", "-o", "-"]] {
+        let stripped = pipe(args);
+        assert_eq!(
+            (stripped.code, stripped.out.as_str()),
+            (Some(0), code.as_str()),
+            "{}",
+            stripped.err
+        );
+    }
+    assert_eq!(folder.run(&["strip", "a.relay"]).out, code);
+    assert!(!folder.path().join("-").exists());
+    let again = run_in(folder.path(), &["strip", "-"], code.as_bytes());
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("`-`: it has no metadata section"), "{}", again.err);
+    let listed = pipe(&["weights", "-"]);
+    assert_eq!(listed.code, Some(0), "{}", listed.err);
+    assert_eq!(listed.out, folder.run(&["weights", "a.relay"]).out);
+}
+
+#[test]
+fn parameters_of_the_shape_of_a_result_are_no_weights() {
+    let text = "#[version = \"0.0.5\"]\n\
+        def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32], %b: Tensor[(4), float32],\n\
+                  %mask: Tensor[(2, 4), float32]) {\n\
+          %0 = nn.dense(%x, %w, units=4);\n  %1 = add(%0, %b);\n  multiply(%1, %mask)\n}\n";
+    let folder = Folder::new("mask", &[("a.relay", text.as_bytes())]);
+    let json = folder.run(&["shapes", "a.relay", "--format", "json"]).lines();
+    let function = &json[0]["functions"][0];
+    assert_eq!(function["total"]["parameters"]["value"], 16);
+    let kind = |name: &str| {
+        let sources = function["sources"].as_array().expect("sources").iter();
+        sources.clone().find(|s| s["name"] == name).expect(name)["kind"].clone()
+    };
+    assert_eq!(
+        (kind("%w"), kind("%b"), kind("%mask")),
+        ("weight".into(), "weight".into(), "input".into())
+    );
+}
