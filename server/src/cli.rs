@@ -173,7 +173,7 @@ enum Command {
     ///
     /// Files with syntax errors are not changed.
     #[command(
-        after_help = "Exit codes: 0 if all files are formatted; 1 if a file has syntax errors or, with `--check`, is not formatted; 2 after wrong usage, or if a file cannot be read or written"
+        after_help = "Exit codes: 0 if all files are formatted; 1 if a file has syntax errors or, with `--check` or `--diff`, is not formatted; 2 after wrong usage, or if a file cannot be read or written"
     )]
     Fmt(FmtArgs),
     /// Print the completions of a shell
@@ -279,6 +279,9 @@ struct FmtArgs {
     /// Change nothing; list the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     check: bool,
+    /// Change nothing; print the changes as a unified diff, and exit with 1 if there are any
+    #[arg(long, conflicts_with = "check")]
+    diff: bool,
     /// The style [default: that of `relay.toml`, or tvm]
     #[arg(long, value_enum)]
     style: Option<FmtStyle>,

@@ -178,3 +178,18 @@ fn parameters_of_the_shape_of_a_result_are_no_weights() {
         ("weight".into(), "weight".into(), "input".into())
     );
 }
+
+/// `fmt --diff` prints what `fmt` would write.
+#[test]
+fn fmt_prints_its_changes() {
+    let folder = Folder::new("fmt-diff", &[("a.relay", b"def @main(){1+2}\n")]);
+    let shown = folder.run(&["fmt", "--diff", "a.relay"]);
+    let diff = "--- a.relay\n+++ a.relay\n@@ -1 +1,3 @@\n-def @main(){1+2}\n+def @main() {\n+  1 + 2\n+}\n";
+    assert_eq!((shown.code, shown.out.as_str()), (Some(1), diff), "{}", shown.err);
+    assert_eq!(folder.text("a.relay"), "def @main(){1+2}\n", "nothing is written");
+    assert_eq!(folder.run(&["fmt", "a.relay"]).code, Some(0));
+    assert_eq!(folder.text("a.relay"), "def @main() {\n  1 + 2\n}\n");
+    let shown = folder.run(&["fmt", "--diff", "a.relay"]);
+    assert_eq!((shown.code, shown.out.as_str()), (Some(0), ""));
+    assert_eq!(folder.run(&["fmt", "--diff", "--check", "a.relay"]).code, Some(2));
+}

@@ -65,12 +65,14 @@ fn reading_style_wraps_long_lines() {
     }
 }
 
-/// Returns the types in a text in order, and the codes of its diagnostics.
+/// Returns the types in a text in order, and the codes of its diagnostics except those about missing spaces, which
+/// formatting adds.
 fn meaning(text: &str) -> (Vec<String>, Vec<&'static str>) {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
     let types = types_in(&db, file).into_iter().map(|at| at.ty.to_string()).collect();
     let mut codes: Vec<_> = check_file(&db, file).iter().map(|d| d.code.name()).collect();
+    codes.retain(|code| !matches!(*code, "tvm-glued-minus" | "tvm-glued-number"));
     codes.sort_unstable();
     (types, codes)
 }

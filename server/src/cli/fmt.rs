@@ -4,7 +4,7 @@ use std::io::Write;
 
 use syntax::format::Style;
 
-use super::{Failure, FmtArgs, Outcome, named_files, settings::FileSettings};
+use super::{Failure, FmtArgs, Outcome, fix::unified, named_files, settings::FileSettings};
 use crate::{
     files::replace_text,
     input, panics,
@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
     let (files, mut outcome) = named_files(&args.paths);
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     let mut settings = FileSettings::new(&args.settings);
     for path in files {
         let project = settings.of(&path)?;
@@ -67,6 +67,12 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         if args.check {
             if differs {
                 writeln!(out, "{}", escape::terminal(&input.path))?;
+                outcome = outcome.max(Outcome::Errors);
+            }
+        } else if args.diff {
+            if differs {
+                let diff = unified(&input.path, &input.text, &text);
+                out.write_all(diff.as_bytes())?;
                 outcome = outcome.max(Outcome::Errors);
             }
         } else if is_stdin {

@@ -50,6 +50,8 @@ struct Layout<'t> {
     gap: Gap,
     /// The previous token, which may be a comment.
     last: Option<SyntaxKind>,
+    /// The gap after the previous token if that is an operator: the one before it decides.
+    after_operator: Option<Gap>,
     last_end: TextSize,
     /// Set if the previous token is a comment.
     after_comment: Comment,
@@ -82,6 +84,7 @@ pub(super) fn lay_out(text: &str, parse: &Parse, style: Style) -> Output {
         indent: 0,
         gap: Gap::Glue,
         last: None,
+        after_operator: None,
         // A byte order mark is white space to the parser and must not be replaced.
         last_end: TextSize::of(text.strip_prefix('\u{FEFF}').map_or("", |_| "\u{FEFF}")),
         after_comment: Comment::No,
@@ -457,24 +460,27 @@ impl<'t> Layout<'t> {
                 let sign = kind == MINUS && self.is_before_digit(token);
                 // `-1` is a literal or part of a subtraction, depending on the token before it.
                 self.needs_reparse |= sign;
+                // `%x-1` and `%x - 1` are the same, and `%x -1` is another text for TVM.
+                let is_tight = sign && parent == INFIX_EXPR && self.text_before_is_glued();
+                let after_operator = self.after_operator.take();
                 let gap = match (self.after_comment, self.gap) {
-                    (Comment::No, Gap::Auto)
-                        if sign && parent == INFIX_EXPR && self.text_before_is_glued() =>
-                    {
-                        Gap::Keep
-                    }
+                    (Comment::No, Gap::Auto) if is_tight => Gap::Keep,
                     _ if self.verbatim > 0 && self.gap == Gap::Auto => Gap::Keep,
                     (_, Gap::Keep) => Gap::Keep,
                     (Comment::Line, Gap::Line { keep }) => Gap::Line { keep },
                     (Comment::Line, Gap::Blank) => Gap::Blank,
                     // The comment extends to the end of its line.
                     (Comment::Line, _) => Gap::Line { keep: false },
+                    (Comment::No, Gap::Auto) if let Some(gap) = after_operator => gap,
                     (Comment::Block, Gap::Auto) if is_closing(kind) => Gap::Glue,
                     (Comment::Block, Gap::Auto | Gap::Glue) if !is_closing(kind) => Gap::Space,
                     (_, Gap::Auto) => self.between(kind, parent),
                     (_, gap) => gap,
                 };
                 self.place(gap, token);
+                if parent == INFIX_EXPR {
+                    self.after_operator = Some(if is_tight { Gap::Keep } else { Gap::Space });
+                }
                 self.after_comment = Comment::No;
                 self.last = Some(kind);
                 self.gap = Gap::Auto;
