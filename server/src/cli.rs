@@ -553,6 +553,12 @@ fn is_harmless(argument: &std::ffi::OsStr) -> bool {
 /// Returns the files that the arguments name. Entries of folders that cannot be read are reported
 /// and make the outcome unusable; links that are not followed are only noted.
 fn named_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Outcome) {
+    let (files, problems) = found_files(paths);
+    (files, if problems.is_empty() { Outcome::Clean } else { Outcome::Unusable })
+}
+
+/// Returns the files, and the problems that were reported.
+fn found_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     let found = crate::input::files(paths);
     for problem in &found.problems {
         stderr::error(problem);
@@ -563,8 +569,7 @@ fn named_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Outcome) {
             "`{link}` is a link to `{target}`, which is not followed: name the target to include it"
         ));
     }
-    let outcome = if found.problems.is_empty() { Outcome::Clean } else { Outcome::Unusable };
-    (found.files, outcome)
+    (found.files, found.problems)
 }
 
 /// Returns the message for a file whose analysis panicked.

@@ -5,6 +5,7 @@ pub(crate) mod escape;
 mod human;
 mod machine;
 mod page;
+pub(crate) mod sarif;
 pub(crate) mod shapes;
 pub(crate) mod stderr;
 
@@ -14,7 +15,7 @@ use std::{
 };
 
 pub(crate) use human::{excerpt, human};
-pub(crate) use machine::{github, json_line, json_tokens, json_types, sarif, sarif_results};
+pub(crate) use machine::{github, json_line, json_tokens, json_types};
 use semantics::{Diagnostic, Severity};
 use syntax::{LineIndex, Parse};
 use types::Releases;

@@ -224,3 +224,37 @@ fn what_cannot_be_done_is_said() {
     let out = String::from_utf8_lossy(&out);
     assert!(out.contains("::error file=new.relay") && !out.contains("::warning::"), "{out}");
 }
+
+/// Without the input `version`, the action installs the release that it is a part of: a newer one may find other
+/// errors, although the action is pinned.
+#[test]
+fn the_action_installs_its_own_version() {
+    let (folder, _) = repository("action-version");
+    let aside = folder.path().join(".git/programs");
+    std::fs::create_dir(&aside).expect("a folder");
+    let (python, log) = (aside.join("python3"), aside.join("log"));
+    // The module `venv` makes a Python, which writes what it is asked to install.
+    let script = format!(
+        "#!/bin/sh\nmkdir -p \"$4/bin\"\nprintf '#!/bin/sh\\necho \"$@\" > {}' > \"$4/bin/python\"\n\
+         chmod +x \"$4/bin/python\"\n",
+        log.display()
+    );
+    std::fs::write(&python, script).expect("a file");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&python, mode).expect("a program");
+    }
+    let path = format!("{}:{}", aside.display(), std::env::var("PATH").expect("a path"));
+    let installed = |inputs: &[(&str, &str)]| {
+        let mut step = step("Install relay-analyzer", inputs);
+        step.env.push(("PATH".to_owned(), path.clone()));
+        let output = run_step(&folder, &step, &json!({}), "");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(&log).expect("a log")
+    };
+    let own = format!("relay-analyzer=={}\n", env!("CARGO_PKG_VERSION"));
+    assert!(installed(&[]).ends_with(&own), "{}", installed(&[]));
+    assert!(installed(&[("version", "0.0.7")]).ends_with("relay-analyzer==0.0.7\n"));
+}

@@ -1,6 +1,7 @@
 //! What the commands print: words, counts, units, columns and exit codes.
 
 use relay_tests::command::{Folder, run, run_in};
+use serde_json::{Value, json};
 
 /// A module with an error, a warning and a hint.
 const MIXED: &str =
@@ -192,4 +193,72 @@ fn fmt_prints_its_changes() {
     let shown = folder.run(&["fmt", "--diff", "a.relay"]);
     assert_eq!((shown.code, shown.out.as_str()), (Some(0), ""));
     assert_eq!(folder.run(&["fmt", "--diff", "--check", "a.relay"]).code, Some(2));
+}
+
+/// Returns the run of a SARIF log.
+fn sarif(folder: &Folder, files: &[&str]) -> Value {
+    let out = folder.run(&[&["check", "--format", "sarif"], files].concat()).out;
+    let log: Value = serde_json::from_str(&out).expect("JSON");
+    log["runs"][0].clone()
+}
+
+#[test]
+fn sarif_has_the_rules_that_occur_with_fixes_and_fingerprints() {
+    let stale = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  \
+                 let %é = nn.relu(%x) /* ty=Tensor[(2, 4), float32] */;\n  \
+                 let %é = nn.relu(%x) /* ty=Tensor[(2, 4), float32] */;\n  %é\n}\n";
+    let folder = Folder::new("sarif", &[("a.relay", stale.as_bytes())]);
+    let found = sarif(&folder, &["a.relay"]);
+    let rules = found["tool"]["driver"]["rules"].as_array().expect("rules");
+    let results = found["results"].as_array().expect("results");
+    let mut ids: Vec<&str> = results.iter().filter_map(|r| r["ruleId"].as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let listed: Vec<&str> = rules.iter().filter_map(|rule| rule["id"].as_str()).collect();
+    assert_eq!(listed, ids, "each rule that occurs, and no other");
+    for result in results {
+        let index = result["ruleIndex"].as_u64().expect("an index") as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+    }
+    let help = rules[0]["help"]["markdown"].as_str().expect("a page");
+    assert!(!help.contains(": [") && help.contains("```relay\n"), "{help}");
+    assert_eq!(found["invocations"][0]["executionSuccessful"], true);
+
+    let stale_results: Vec<&Value> =
+        results.iter().filter(|result| result["ruleId"] == "stale-type-comment").collect();
+    assert_eq!(stale_results.len(), 2);
+    let replacement = &stale_results[1]["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    let number = |name: &str| replacement["deletedRegion"][name].as_u64().expect(name) as usize;
+    let (start, length) = (number("byteOffset"), number("byteLength"));
+    let text = replacement["insertedContent"]["text"].as_str().expect("a text");
+    let fixed = [&stale[..start], text, &stale[start + length..]].concat();
+    let wanted = stale.rfind("(2, 4)").expect("the type");
+    assert_eq!(fixed, [&stale[..wanted], "(2, 3)", &stale[wanted + 6..]].concat());
+
+    // Fingerprints differ from each other, and do not depend on the lines around.
+    let fingerprints = |run: &Value| -> Vec<Value> {
+        let results = run["results"].as_array().expect("results").iter();
+        let of = results.filter(|result| result["ruleId"] == "stale-type-comment");
+        of.map(|result| result["partialFingerprints"].clone()).collect()
+    };
+    let before = fingerprints(&found);
+    assert_ne!(before[0], before[1]);
+    let moved = stale.replace("def @main", "// a comment\n\ndef @main");
+    let folder = Folder::new("sarif-moved", &[("a.relay", moved.as_bytes())]);
+    assert_eq!(fingerprints(&sarif(&folder, &["a.relay"])), before);
+}
+
+#[test]
+fn sarif_reports_what_was_not_checked() {
+    let folder =
+        Folder::new("sarif-failures", &[("a.relay", b"def @f() { 1 }\n"), ("b/c.txt", b"")]);
+    let found = sarif(&folder, &["a.relay", "none.relay", "b"]);
+    let invocation = &found["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = invocation["toolExecutionNotifications"].as_array().expect("notifications");
+    let told: Vec<&str> = told.iter().filter_map(|n| n["message"]["text"].as_str()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("`b`") && told[1].contains("`none.relay`"), "{told:?}");
+    let clean = sarif(&folder, &["--severity", "error", "a.relay"]);
+    assert_eq!(clean["tool"]["driver"]["rules"], json!([]));
 }

@@ -292,6 +292,43 @@ impl Code {
         PAGES[self as usize].text
     }
 
+    /// Returns the page for a reader, without what only the tests of its examples need: the words after the language
+    /// of an example, and the messages that are expected on a line, of which the codes are left.
+    pub fn readable_page(self) -> String {
+        let mut out = String::new();
+        for line in self.page().lines() {
+            if let Some(info) = line.strip_prefix("```") {
+                let mut words = info.split(' ');
+                let language = words.next().unwrap_or_default();
+                if words.any(|word| word == "fixed") {
+                    out += "With the fix:\n\n";
+                }
+                out += &format!("```{language}\n");
+                continue;
+            }
+            let marks = ["error", "warning", "info", "hint"];
+            let begins = marks.iter().filter_map(|mark| line.find(&format!("// {mark}: [")));
+            let (code, mut rest) = line.split_at(begins.min().unwrap_or(line.len()));
+            out += code;
+            let mut shown: Vec<String> = Vec::new();
+            while let Some((severity, after)) = rest.trim_start_matches("// ").split_once(": [")
+                && let Some((name, after)) = after.split_once(']')
+            {
+                let mark = format!("{severity}[{name}]");
+                if !shown.contains(&mark) {
+                    shown.push(mark);
+                }
+                rest = after.find("// ").map_or("", |at| &after[at..]);
+            }
+            if !shown.is_empty() {
+                out += &format!("// {}", shown.join(", "));
+            }
+            out.push('\n');
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+
     /// Returns the heading of the page, from which Markdown renderers make its anchor.
     pub fn page_heading(self) -> String {
         format!("{}{}", self.heading(), self.title())
@@ -392,5 +429,25 @@ mod tests {
             assert!(!code.page().is_empty(), "{code}");
             assert_eq!(code.is_tvm(), code.name().starts_with("tvm-"), "{code}");
         }
+    }
+
+    #[test]
+    fn readable_pages_have_no_syntax_of_tests() {
+        for &code in Code::ALL {
+            let page = code.readable_page();
+            for line in page.lines() {
+                assert!(!line.contains(": [") || !line.contains("// "), "{code}: {line}");
+                assert!(!line.starts_with("```") || !line.contains(' '), "{code}: {line}");
+            }
+            let fences = |text: &str| text.lines().filter(|line| line.starts_with("```")).count();
+            assert_eq!(fences(&page), fences(code.page()));
+        }
+        let page = Code::TvmGluedMinus.readable_page();
+        assert!(page.contains("  %a -1 // error[tvm-glued-minus]\n"), "{page}");
+        assert!(page.contains("\n\nWith the fix:\n\n```relay\n"), "{page}");
+        let page = Code::InvalidAllow.readable_page();
+        let both =
+            "// relay: allow(unused-bindings) // warning[invalid-allow], warning[unused-binding]";
+        assert!(page.contains(both), "{page}");
     }
 }

@@ -14,7 +14,7 @@ use super::{
     Failure, Outcome,
     check_args::{CheckArgs, Format},
     fix::{Fixed, fix, unified},
-    named_files,
+    found_files,
     settings::FileSettings,
 };
 use crate::{
@@ -50,10 +50,10 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     if args.watch {
         return watch::run(args);
     }
-    let (files, outcome) = named_files(args.paths());
+    let (files, problems) = found_files(args.paths());
     let jobs = jobs(files, args, &mut FileSettings::new(&args.settings))?;
     let progress = Progress::new(jobs.len() > 1, jobs.len(), "files");
-    let mut printer = Printer::new(args, outcome);
+    let mut printer = Printer::new(args, &problems);
     for chunk in jobs.chunks(CHUNK) {
         let results: Vec<Result<FileResult, String>> = match chunk {
             [job] => {
@@ -136,7 +136,7 @@ struct FileResult {
 
 enum Report {
     Text(String),
-    Sarif(Vec<Value>),
+    Sarif(Vec<(Code, Value)>),
 }
 
 impl Job {
@@ -225,7 +225,7 @@ impl Job {
             Format::Human => Report::Text(report::human(checked)),
             Format::Json => Report::Text(report::json_line(checked)),
             Format::Github => Report::Text(report::github(checked)),
-            Format::Sarif => Report::Sarif(report::sarif_results(checked)),
+            Format::Sarif => Report::Sarif(report::sarif::results(checked)),
         };
         let report = panics::caught(|| write(&checked)).unwrap_or_else(|fault| {
             panicked = true;
@@ -252,7 +252,7 @@ fn checked_with_fixes(
 ) -> Result<Analysis, Box<semantics::Diagnostic>> {
     analyzer.guarded(|analyzer| {
         let mut analysis = check(analyzer);
-        if args.format == Format::Json {
+        if matches!(args.format, Format::Json | Format::Sarif) {
             analyzer.retain_helpful_fixes(&mut analysis);
         }
         analysis

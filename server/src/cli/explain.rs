@@ -77,14 +77,11 @@ fn page(code: Code) -> String {
     let mut text = format!("{bold}{code}{bold:#} ({level}): {}\n", code.title());
     let mut paragraph = String::new();
     let mut in_block = false;
-    for line in code.page().lines() {
-        if let Some(info) = line.trim_start().strip_prefix("```") {
+    for line in code.readable_page().lines() {
+        if line.trim_start().starts_with("```") {
             text += &wrap(&std::mem::take(&mut paragraph));
             if !in_block {
                 text.push('\n');
-                if info.split_whitespace().any(|word| word == "fixed") {
-                    text += &format!("  {dim}with the fix:{dim:#}\n\n");
-                }
             }
             in_block = !in_block;
         } else if in_block {

@@ -1,10 +1,7 @@
-//! Diagnostics as JSON Lines, SARIF and GitHub workflow commands.
-
-use std::io::Write;
+//! Diagnostics as JSON Lines and GitHub workflow commands.
 
 use ide::highlight::{Highlight, Highlights};
-use semantics::{Code, Diagnostic, Severity, TypeAt};
-use serde_json::{Value, json};
+use semantics::{Diagnostic, Severity, TypeAt};
 use syntax::{Encoding, LineIndex, TextRange};
 
 use super::{Checked, escape};
@@ -78,7 +75,7 @@ pub(crate) fn json_tokens(tokens: Highlights) -> Vec<(u32, u32, &'static str)> {
 }
 
 /// Returns the message with the help.
-fn whole(diagnostic: &Diagnostic) -> String {
+pub(super) fn whole(diagnostic: &Diagnostic) -> String {
     match &diagnostic.help {
         Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
         None => diagnostic.message.clone(),
@@ -108,74 +105,4 @@ pub(crate) fn github(checked: &Checked) -> String {
         );
     }
     out
-}
-
-/// Returns the results of a file for a SARIF log.
-pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
-    let place = |range: TextRange| {
-        let at = |offset| checked.lines().line_column(offset, Encoding::Utf16);
-        let (start, end) = (at(range.start()), at(range.end()));
-        json!({
-            "artifactLocation": { "uri": escape::uri(&checked.path) },
-            "region": {
-                "startLine": start.line + 1, "startColumn": start.column + 1,
-                "endLine": end.line + 1, "endColumn": end.column + 1,
-                "byteOffset": u32::from(range.start()), "byteLength": u32::from(range.len()),
-            },
-        })
-    };
-    let result = |diagnostic: &Diagnostic| {
-        let related = diagnostic.related.iter().enumerate().map(|(id, related)| {
-            json!({
-                "id": id,
-                "message": { "text": escape::sarif_message(&related.message) },
-                "physicalLocation": place(related.range),
-            })
-        });
-        json!({
-            "ruleId": diagnostic.code.name(),
-            "level": match diagnostic.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Info | Severity::Hint => "note",
-            },
-            "message": { "text": escape::sarif_message(&whole(diagnostic)) },
-            "locations": [{ "physicalLocation": place(diagnostic.range) }],
-            "relatedLocations": related.collect::<Vec<_>>(),
-        })
-    };
-    checked.diagnostics.iter().map(result).collect()
-}
-
-/// Writes a SARIF log of all files.
-pub(crate) fn sarif(results: Vec<Vec<Value>>, out: &mut impl Write) -> std::io::Result<()> {
-    let results: Vec<Value> = results.into_iter().flatten().collect();
-    let rules = Code::ALL.iter().map(|code| {
-        json!({
-            "id": code.name(),
-            "shortDescription": { "text": code.title() },
-            "help": { "text": code.page(), "markdown": code.page() },
-            "defaultConfiguration": {
-                "level": match code.severity() {
-                    Severity::Error => "error",
-                    Severity::Warning => "warning",
-                    Severity::Info | Severity::Hint => "note",
-                },
-            },
-        })
-    });
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "relay-analyzer",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.collect::<Vec<_>>(),
-            } },
-            "columnKind": "utf16CodeUnits",
-            "results": results,
-        }],
-    });
-    writeln!(out, "{log:#}")
 }

@@ -3,7 +3,6 @@
 use std::io::{BufWriter, Write};
 
 use semantics::Severity;
-use serde_json::Value;
 
 use super::{FileResult, Report, least_severity};
 use crate::{
@@ -11,7 +10,7 @@ use crate::{
         Failure, Outcome,
         check_args::{CheckArgs, Format},
     },
-    report::{self, Summary, escape, stderr},
+    report::{Summary, escape, sarif, stderr},
 };
 
 /// Prints the results of files in their order.
@@ -19,17 +18,19 @@ pub(super) struct Printer<'a> {
     args: &'a CheckArgs,
     out: BufWriter<anstream::Stdout>,
     summary: Summary,
-    sarif: Vec<Vec<Value>>,
+    sarif: sarif::Log,
     outcome: Outcome,
     /// The number of files that fixes would change.
     changed: usize,
 }
 
 impl<'a> Printer<'a> {
-    /// Creates a printer; `outcome` is that of finding the files.
-    pub(super) fn new(args: &'a CheckArgs, outcome: Outcome) -> Printer<'a> {
+    /// Creates a printer; `problems` are those of finding the files, which are printed already.
+    pub(super) fn new(args: &'a CheckArgs, problems: &[String]) -> Printer<'a> {
         let out = BufWriter::new(anstream::stdout());
-        let (summary, sarif) = (Summary::default(), Vec::new());
+        let (summary, mut sarif) = (Summary::default(), sarif::Log::default());
+        problems.iter().for_each(|problem| sarif.fail(problem));
+        let outcome = if problems.is_empty() { Outcome::Clean } else { Outcome::Unusable };
         Printer { args, out, summary, sarif, outcome, changed: 0 }
     }
 
@@ -40,6 +41,7 @@ impl<'a> Printer<'a> {
             Err(message) => {
                 self.out.flush()?;
                 stderr::error(message);
+                self.sarif.fail(message);
                 self.outcome = Outcome::Unusable;
                 return Ok(());
             }
@@ -47,6 +49,8 @@ impl<'a> Printer<'a> {
         let FileResult { checked, report, panicked, fixed, diff } = result;
         if *panicked {
             self.outcome = Outcome::Unusable;
+            let fault = checked.diagnostics.first().map_or("", |fault| fault.message.as_str());
+            self.sarif.fail(&format!("{}: {fault}", checked.path));
         }
         if self.args.diff {
             return self.print_diff(result, diff.as_deref());
@@ -62,7 +66,7 @@ impl<'a> Printer<'a> {
         }
         match report {
             Report::Text(text) => self.out.write_all(text.as_bytes())?,
-            Report::Sarif(results) => self.sarif.push(results.clone()),
+            Report::Sarif(results) => self.sarif.add(results),
         }
         Ok(())
     }
@@ -96,7 +100,9 @@ impl<'a> Printer<'a> {
             return Ok(self.outcome);
         }
         match self.args.format {
-            Format::Sarif => report::sarif(self.sarif, &mut self.out)?,
+            Format::Sarif => {
+                self.sarif.write(self.outcome != Outcome::Unusable, &mut self.out)?;
+            }
             // A file that cannot be read makes the outcome unusable.
             Format::Human
                 if !is_quiet && (self.summary.files() > 0 || self.outcome == Outcome::Clean) =>

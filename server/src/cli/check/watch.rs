@@ -23,7 +23,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use super::{FileResult, Job, all, jobs, printer::Printer};
 use crate::{
     analyzer::{Analyzer, Options},
-    cli::{Failure, Outcome, check_args::CheckArgs, named_files, settings::FileSettings},
+    cli::{Failure, Outcome, check_args::CheckArgs, found_files, settings::FileSettings},
     progress::Progress,
     project::FILE_NAME,
     report::stderr,
@@ -124,7 +124,7 @@ impl Watch<'_> {
     /// Checks the files that changed, and prints all results if any of them did.
     fn round(&mut self, is_first: bool) -> Result<(), Failure> {
         let mut settings = FileSettings::new(&self.args.settings);
-        let (files, outcome) = named_files(self.args.paths());
+        let (files, problems) = found_files(self.args.paths());
         self.watch_folders(&files);
         let jobs = match jobs(files, self.args, &mut settings) {
             Ok(jobs) => jobs,
@@ -153,7 +153,7 @@ impl Watch<'_> {
         }
         self.check(&stale, is_first);
         self.clear();
-        let mut printer = Printer::new(self.args, outcome);
+        let mut printer = Printer::new(self.args, &problems);
         for job in &jobs {
             if let Some(known) = self.known.get(&job.path) {
                 printer.print(&known.result)?;
