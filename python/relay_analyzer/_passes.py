@@ -19,6 +19,8 @@ class Pass:
 
     index: int
     name: Optional[str]
+    #: The names of the passes that ran inside this one.
+    nested: Tuple[str, ...]
     #: The line of the log where the module begins, from 1.
     line: int
     #: The functions that differ from the previous module.
@@ -87,6 +89,9 @@ class Passes(Sequence[Pass]):
             notes = " (printed before the pass)" if entry.is_before else ""
             notes += " (cut off)" if entry.is_cut else ""
             rows.append((str(entry.index), name, str(entry.functions), changed + notes))
+            rows.extend(
+                ("", f'<span class="ra-dim">&emsp;{_html.escape(one)}</span>', "", "") for one in entry.nested
+            )
         table = _html.table(("#", "pass", "functions", "changed"), rows, (0, 2))
         return _html.page(table + _html.more(len(self), "modules"))
 
@@ -104,6 +109,7 @@ def passes(log: Union[str, "os.PathLike[str]", Any], *, costs: bool = False) -> 
         Pass(
             index=shown["index"],
             name=shown["pass"],
+            nested=tuple(shown.get("nested", ())),
             line=shown["line"],
             changed=tuple(shown["changed"]),
             functions=shown["functions"],

@@ -250,6 +250,8 @@ PassModule = TypedDict(
         "index": int,
         #: The first line in the log, from 1.
         "line": int,
+        #: The passes that ran inside it.
+        "nested": NotRequired[List[str]],
         #: The pass in its header.
         "pass": Union[str, None],
         #: The offset of its first byte in the log.

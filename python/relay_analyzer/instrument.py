@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
 if TYPE_CHECKING:
     from ._passes import Passes
+
+
+#: The name of TVM's container of passes, which changes nothing itself.
+_CONTAINER = "sequential"
+
+
+class _Running(NamedTuple):
+    """A pass that has begun, and the names of the passes that ran inside it, in order."""
+
+    name: str
+    nested: Dict[str, None]
 
 
 class PassInstrument:
@@ -18,12 +29,15 @@ class PassInstrument:
 
     Where TVM is installed, this is one of its instruments. Elsewhere ``run_before_pass(mod, info)``
     and ``run_after_pass(mod, info)`` take any objects with ``astext()`` and with a ``name``.
+    Passes of TVM run others inside: most end with ``InferType``. A change is that of the outermost pass,
+    with the names of those inside it; a ``sequential`` does not count.
     Weights are left out: a pass that changes constants alone leaves no module.
     """
 
     log_path: str
     _last: Optional[str]
     _count: int
+    _running: List[_Running]
 
     def __new__(cls, path: Union[str, "os.PathLike[str]"]) -> Any:
         if cls is PassInstrument:
@@ -36,18 +50,41 @@ class PassInstrument:
         self.log_path = os.path.abspath(os.fspath(path))
         self._last = None
         self._count = 0
+        self._running = []
         # Reports a missing folder now, not in the middle of a build.
         with open(self.log_path, "wb"):
             pass
 
+    def enter_pass_ctx(self) -> None:
+        """Forgets the passes that an error has ended, whose end TVM does not report."""
+        self._running.clear()
+
     def run_before_pass(self, mod: Any, info: Any) -> None:
-        """Writes the module before the first pass."""
-        if self._last is None:
-            self._write(mod, f"before {info.name}")
+        """Writes the module before the first pass, or if something else than a pass has changed it."""
+        name = _name(info)
+        if name != _CONTAINER:
+            outermost = self._outermost()
+            if outermost is None:
+                self._write(mod, f"before {name}", ())
+            else:
+                outermost.nested[name] = None
+        self._running.append(_Running(name, {}))
 
     def run_after_pass(self, mod: Any, info: Any) -> None:
-        """Writes the module if the pass changed it."""
-        self._write(mod, f"after {info.name}")
+        """Writes the module if the pass changed it and is not inside another one."""
+        name = _name(info)
+        nested: Sequence[str] = ()
+        for at in range(len(self._running) - 1, -1, -1):
+            if self._running[at].name == name:
+                nested = tuple(self._running[at].nested)
+                del self._running[at:]
+                break
+        if name != _CONTAINER and self._outermost() is None:
+            self._write(mod, f"after {name}", nested)
+
+    def _outermost(self) -> Optional[_Running]:
+        """Returns the outermost pass that is running."""
+        return next((one for one in self._running if one.name != _CONTAINER), None)
 
     def passes(self) -> Passes:
         """Reads the log so far."""
@@ -55,14 +92,16 @@ class PassInstrument:
 
         return passes(self.log_path)
 
-    def _write(self, mod: Any, when: str) -> None:
+    def _write(self, mod: Any, when: str, nested: Sequence[str]) -> None:
         text = _text(mod)
         if text is None or text == self._last:
             return
         self._last = text
-        when = " ".join(when.split())
+        head = f"// {self._count}: PrintIR({when}):\n"
+        if nested:
+            head += f"// nested: {', '.join(nested)}\n"
         with open(self.log_path, "ab") as log:
-            log.write(f"// {self._count}: PrintIR({when}):\n{text.rstrip()}\n\n".encode("utf-8", "replace"))
+            log.write(f"{head}{text.rstrip()}\n\n".encode("utf-8", "replace"))
         self._count += 1
 
 
@@ -77,6 +116,11 @@ def _wrapped() -> Any:
     except ImportError:
         return None
     return pass_instrument(_Recorder)
+
+
+def _name(info: Any) -> str:
+    """Returns the name of a pass in one line."""
+    return " ".join(str(info.name).split())
 
 
 def _text(mod: Any) -> Optional[str]:

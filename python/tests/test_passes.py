@@ -3,7 +3,7 @@
 import sys
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, List
 
 import pytest
 
@@ -24,6 +24,30 @@ class Printed:
 
     def astext(self, show_meta_data: bool = True) -> str:
         return '#[version = "0.0.5"]\n' + self.text + ("#[metadata]\n{}" if show_meta_data else "")
+
+
+class Context:
+    """Runs passes as TVM 0.8 does: a pass on functions ends with ``InferType``, and a container runs others."""
+
+    def __init__(self, instrument: Any) -> None:
+        self.instrument = instrument
+        instrument.enter_pass_ctx()
+
+    def run(self, name: str, mod: Printed, passes: "List[Callable[[Printed], Printed]]") -> Printed:
+        self.instrument.run_before_pass(mod, Info(name))
+        for one in passes:
+            mod = one(mod)
+        self.instrument.run_after_pass(mod, Info(name))
+        return mod
+
+    def infer(self, mod: Printed) -> Printed:
+        return self.run("InferType", mod, [lambda mod: Printed(mod.text.replace("UNTYPED", "int32"))])
+
+    def function_pass(self, name: str, change: Callable[[str], str]) -> "Callable[[Printed], Printed]":
+        return lambda mod: self.run(name, mod, [lambda mod: Printed(change(mod.text)), self.infer])
+
+    def sequential(self, *passes: "Callable[[Printed], Printed]") -> "Callable[[Printed], Printed]":
+        return lambda mod: self.run("sequential", mod, list(passes))
 
 
 class Info:
@@ -69,6 +93,54 @@ def test_snapshots_are_numbered_and_written_once(tmp_path: Path) -> None:
     cost = ra.passes(instrument, costs=True)[1].cost
     assert cost == {"function": "@main", "calls": 1, "params": 1, "macs": 0, "peak": 4}
     assert ra.passes(text)[2].text == log[2].text
+
+
+def test_a_change_belongs_to_the_outermost_pass(tmp_path: Path) -> None:
+    instrument = ra.PassInstrument(tmp_path / "run.log")
+    context = Context(instrument)
+
+    def simplify(text: str) -> str:
+        return text.replace("%x: int32", "%x: UNTYPED").replace("1)", "2)")
+
+    def other(mod: Printed) -> Printed:
+        # A constant is computed by passes over a module of its own.
+        context.sequential(context.function_pass("ToANormalForm", str.upper))(Printed("1"))
+        return mod
+
+    context.sequential(
+        context.infer,
+        context.function_pass("SimplifyInference", simplify),
+        context.sequential(context.function_pass("FuseOps", lambda text: text.replace("2)", "3)"))),
+        lambda mod: context.run("FoldConstant", mod, [other, lambda mod: Printed(mod.text.replace("3)", "4)"))]),
+    )(Printed(MODULES[0]))
+    # Something else than a pass, such as binding parameters.
+    context.sequential(context.infer)(Printed(MODULES[2]))
+
+    log = instrument.passes()
+    assert [(one.name, one.is_before, one.nested) for one in log] == [
+        ("InferType", True, ()),
+        ("SimplifyInference", False, ("InferType",)),
+        ("FuseOps", False, ("InferType",)),
+        ("FoldConstant", False, ("ToANormalForm", "InferType")),
+        ("InferType", True, ()),
+    ]
+    assert "int32" in log[1].text and "add(%x, 2)" in log[1].text
+    assert "// nested" not in log[1].text
+    rows = [line.split() for line in str(log).splitlines()]
+    assert rows[2][1] == "SimplifyInference" and rows[3] == ["InferType"]
+    assert log._repr_html_().count("&emsp;InferType") == 3
+
+
+def test_a_pass_that_fails_is_not_the_outermost_of_the_next_run(tmp_path: Path) -> None:
+    instrument = ra.PassInstrument(tmp_path / "run.log")
+
+    def fail(mod: Printed) -> Printed:
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        Context(instrument).run("Broken", Printed(MODULES[0]), [fail])
+    Context(instrument).function_pass("FuseOps", lambda text: text.replace("1)", "2)"))(Printed(MODULES[0]))
+    assert [(one.name, one.is_before) for one in instrument.passes()] == [("Broken", True), ("FuseOps", False)]
 
 
 def test_it_is_an_instrument_of_tvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

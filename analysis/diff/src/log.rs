@@ -26,6 +26,8 @@ pub struct LogModule {
     pub pass: Option<String>,
     /// True if the module was printed before the pass ran.
     pub is_before: bool,
+    /// The passes that ran inside it, from the line [`NESTED`] after the header.
+    pub nested: Vec<String>,
     /// The number of functions.
     pub functions: usize,
     /// The byte ranges of unrelated lines inside the module, such as warnings.
@@ -60,6 +62,10 @@ impl LogModule {
         }
     }
 }
+
+/// The start of a line after a header that lists the passes that ran inside the pass. The instrument of the
+/// Python package writes it.
+const NESTED: &str = "// nested: ";
 
 /// The kind of a line.
 enum Line<'t> {
@@ -157,6 +163,8 @@ struct Splitter {
     /// Lines after the last item, which are noise if another item follows.
     pending: Vec<Range<usize>>,
     header: Option<(Option<String>, bool)>,
+    /// The passes inside that of the header.
+    nested: Vec<String>,
     /// The start of the current line; finally, the end of the log.
     line_start: usize,
     /// The number of the current line.
@@ -206,6 +214,7 @@ impl Splitter {
             Line::Header(pass, is_before) => {
                 self.close(self.item.is_some());
                 self.header = Some((pass.map(str::to_owned), is_before));
+                self.nested.clear();
             }
             Line::Version => {
                 self.close(self.item.is_some());
@@ -236,7 +245,15 @@ impl Splitter {
                     self.end_item(range.start);
                 }
             }
-            Line::Comment => {}
+            Line::Comment => {
+                if self.header.is_some()
+                    && let Ok(text) = std::str::from_utf8(line)
+                    && let Some(list) = text.strip_prefix(NESTED)
+                {
+                    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+                    self.nested = names.map(str::to_owned).collect();
+                }
+            }
             Line::Rest | Line::Metadata => {
                 if self.item.is_none() && self.module.is_some() {
                     self.pending.push(range);
@@ -270,6 +287,7 @@ impl Splitter {
             line: self.number,
             pass,
             is_before,
+            nested: std::mem::take(&mut self.nested),
             functions: 0,
             noise: Vec::new(),
             is_cut: false,
@@ -443,6 +461,16 @@ mod tests {
                 assert_eq!(found[at], (Some("FuseOps".into()), (*module).to_owned(), false));
             }
         }
+    }
+
+    #[test]
+    fn passes_inside_a_pass_are_those_of_its_module() {
+        let log = format!(
+            "PrintIR(after Lost):\n// nested: X\nPrintIR(after FuseOps):\n// nested: InferType, Y\n{A}\n\
+             PrintIR(after Z):\n{B}// nested: W\n"
+        );
+        let nested: Vec<Vec<String>> = split(&log).into_iter().map(|one| one.nested).collect();
+        assert_eq!(nested, [vec!["InferType".to_owned(), "Y".to_owned()], Vec::new()]);
     }
 
     #[test]

@@ -341,6 +341,8 @@ export interface PassModule {
   readonly index: number;
   /** The first line in the log, from 1. */
   readonly line: number;
+  /** The passes that ran inside it. */
+  readonly nested?: readonly string[];
   /** The pass in its header. */
   readonly pass: string | null;
   /** The offset of its first byte in the log. */

@@ -92,6 +92,7 @@ pub(crate) fn document(log: &Log, modules: Vec<Module>) -> PassLog {
         log.modules.iter().zip(modules).enumerate().map(|(index, (place, module))| PassModule {
             index,
             pass: place.pass.clone(),
+            nested: place.nested.clone(),
             start: place.range.start,
             end: place.range.end,
             line: place.line + 1,

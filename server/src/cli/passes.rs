@@ -90,6 +90,9 @@ fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result
             true => writeln!(out, "{dim}{line}{dim:#}")?,
             false => writeln!(out, "{line}")?,
         }
+        for nested in &place.nested {
+            writeln!(out, "{dim}{:>4}   {}{dim:#}", "", escape::terminal(nested))?;
+        }
     }
     Ok(())
 }

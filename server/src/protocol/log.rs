@@ -21,6 +21,9 @@ pub(crate) struct PassModule {
     pub(crate) index: usize,
     /// The pass in its header.
     pub(crate) pass: Option<String>,
+    /// The passes that ran inside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) nested: Vec<String>,
     /// The offset of its first byte in the log.
     pub(crate) start: usize,
     /// The offset after its last byte in the log.
