@@ -429,6 +429,41 @@ def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(8, 8), float32], %w2: Tensor
         );
     }
 
+    /// `FuseOps` moves the scaling of an input into a function, in which only numbers are beside it.
+    #[test]
+    fn an_input_of_a_fused_call_is_no_weight() {
+        let fixture = Fixture::new(
+            "
+def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 1, 1), float32], %b: Tensor[(4, 1, 1), float32]) {
+  %2 = fn (%p0: Tensor[(1, 3, 8, 8), float32], Primitive=1) {
+    %0 = divide(%p0, cast(255, dtype=\"float32\"));
+    %1 = subtract(%0, 0.5f);
+    multiply(2f, %1)
+  };
+  %3 = %2(%x);
+  %6 = fn (%p1: Tensor[(1, 3, 8, 8), float32], %p2: Tensor[(4, 3, 1, 1), float32], %p3: Tensor[(4, 1, 1), float32], Primitive=1) {
+    %4 = nn.conv2d(%p1, %p2, padding=[0, 0, 0, 0]);
+    %5 = add(%4, %p3);
+    nn.relu(%5)
+  };
+  %6(%3, %w, %b)
+}
+",
+        );
+        let found = shapes(&fixture.db, fixture.file, None);
+        let kind = |function: &FunctionShapes, name: &str| {
+            function.sources.iter().find(|source| source.name == name).map(|source| source.kind)
+        };
+        let main = &found[0];
+        let params: Vec<String> = main.rows.iter().map(|row| main.number(&row.params)).collect();
+        assert_eq!(params, ["0", "16"]);
+        assert_eq!(main.number(&main.total.params), "16");
+        assert_eq!(kind(main, "%x"), Some(SourceKind::Input));
+        assert_eq!(kind(main, "%w"), Some(SourceKind::Weight));
+        assert_eq!(kind(&main.functions[0], "%p0"), Some(SourceKind::Input));
+        assert_eq!(kind(&main.functions[1], "%p3"), Some(SourceKind::Weight));
+    }
+
     #[test]
     fn unknown_sizes_are_factors() {
         check(
