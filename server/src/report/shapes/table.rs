@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use ide::shapes::{Amount, FunctionShapes, Group};
+use rustc_hash::FxHashSet;
 use syntax::LineIndex;
 
 use super::{name_of, summary};
@@ -13,6 +14,11 @@ const MAX_TYPE: usize = 60;
 /// The number of characters that a shortened text has at least.
 const SHORTEST: usize = 8;
 
+/// The most calls of a small function.
+const MAX_SMALL: usize = 8;
+/// The number of small functions that have tables.
+const MAX_TABLES: usize = 4;
+
 /// Formats a table per function, with totals below. Texts are shortened as far as lines of `width` characters
 /// require, but numbers are not.
 pub(crate) fn table(
@@ -21,7 +27,11 @@ pub(crate) fn table(
     width: Option<usize>,
 ) -> String {
     let mut out = String::new();
-    for function in functions.iter().flat_map(FunctionShapes::all) {
+    let all: Vec<&FunctionShapes> = functions.iter().flat_map(FunctionShapes::all).collect();
+    let small = small(&all);
+    let has_line: FxHashSet<*const FunctionShapes> =
+        small.iter().map(|one| std::ptr::from_ref(*one)).collect();
+    for function in all.iter().filter(|one| !has_line.contains(&std::ptr::from_ref(**one))) {
         if !out.is_empty() {
             out.push('\n');
         }
@@ -46,7 +56,42 @@ pub(crate) fn table(
         out += &columns(&cells, right, width);
         out += &totals(function, width);
     }
+    out += &called(&small, lines, width);
     escape::terminal_lines(&out).into_owned()
+}
+
+/// Returns the functions that have one line each: those that the others call, if they are small and many, as `FuseOps`
+/// and `ToANormalForm` make them.
+fn small<'f>(all: &[&'f FunctionShapes]) -> Vec<&'f FunctionShapes> {
+    let callees: FxHashSet<&str> =
+        all.iter().flat_map(|one| &one.rows).map(|row| row.operator.as_str()).collect();
+    let is_small =
+        |one: &&FunctionShapes| one.rows.len() <= MAX_SMALL && callees.contains(one.name.as_str());
+    let found: Vec<&FunctionShapes> = all.iter().copied().filter(is_small).collect();
+    if found.len() > MAX_TABLES { found } else { Vec::new() }
+}
+
+/// Formats a line for each function, in the order of the file.
+fn called(functions: &[&FunctionShapes], lines: &LineIndex, width: Option<usize>) -> String {
+    if functions.is_empty() {
+        return String::new();
+    }
+    let head = ["line", "", "operators", "parameters", "MACs", "peak"];
+    let mut cells: Vec<[String; 6]> = vec![head.map(str::to_owned)];
+    for function in functions {
+        let operators: Vec<&str> = function.rows.iter().map(|row| row.operator.as_str()).collect();
+        cells.push([
+            (lines.line_at(function.range.start()) + 1).to_string(),
+            function.name.clone(),
+            cut(&operators.join(", "), MAX_TYPE),
+            nonzero(function, &function.total.params),
+            nonzero(function, &function.total.macs),
+            function.bytes(&function.total.peak),
+        ]);
+    }
+    let mut out = format!("\n{} small functions that these call\n", functions.len());
+    out += &columns(&cells, [true, false, false, true, true, true], width);
+    out
 }
 
 fn totals(function: &FunctionShapes, width: Option<usize>) -> String {
