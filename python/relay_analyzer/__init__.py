@@ -17,14 +17,16 @@ if sys.version_info < (3, 8):
 
 from ._api import Shown, check, fmt, shapes, show, types
 from ._binary import find_binary
+from ._diagnostics import Diagnostic, Diagnostics, Edit, Fix, ModuleError, ParseError, Related
 from ._diff import Diff, FunctionDiff, diff
 from ._errors import ArgumentError, BinaryError, RelayError, RunError, SourceError
-from ._findings import Edit, Finding, Findings, Fix, ModuleError, ParseError, Related
 from ._passes import Pass, Passes, passes
 from ._run import Closure, Data, Reference, run
 from ._shapes import Call, Function, Input, Parameter, Shapes, Total
 from ._types import TypeAt, Types
 from .instrument import PassInstrument
+
+__version__: str
 
 __all__ = [
     "ArgumentError",
@@ -32,10 +34,10 @@ __all__ = [
     "Call",
     "Closure",
     "Data",
+    "Diagnostic",
+    "Diagnostics",
     "Diff",
     "Edit",
-    "Finding",
-    "Findings",
     "Fix",
     "Function",
     "FunctionDiff",
@@ -56,6 +58,7 @@ __all__ = [
     "Total",
     "TypeAt",
     "Types",
+    "__version__",
     "check",
     "diff",
     "find_binary",
@@ -66,6 +69,15 @@ __all__ = [
     "show",
     "types",
 ]
+
+
+def __getattr__(name: str) -> str:
+    # Read when it is asked for: not all start with it, and it may need the program.
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._binary import version
+
+    return version()
 
 
 def load_ipython_extension(shell):  # type: ignore[no-untyped-def]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, List, Optional, Tuple
+from typing import TYPE_CHECKING, List, Literal, Optional, Tuple
 
 from . import _binary, _html
 from ._errors import RelayError, SourceError
-from ._findings import Findings, parse_findings
+from ._diagnostics import Diagnostics, parse_diagnostics
 from ._shapes import Shapes, parse_functions
 from ._source import Module, Offsets, Source, source
 from ._types import Types, parse_types
@@ -33,13 +33,13 @@ def _batch(given: Source, *, tvm: bool, extra: Tuple[str, ...] = ()) -> _protoco
     return answer
 
 
-def check(mod: Module, *, tvm: bool = False) -> Findings:
+def check(mod: Module, *, tvm: bool = False) -> Diagnostics:
     """Checks a module: text, a path, or an object with ``astext()``.
 
-    With ``tvm``, whatever TVM rejects is an error. Errors in the module are findings, not exceptions.
+    With ``tvm``, whatever TVM rejects is an error. Errors in the module are diagnostics, not exceptions.
     """
     given = source(mod)
-    return parse_findings(_batch(given, tvm=tvm)["diagnostics"], given)
+    return parse_diagnostics(_batch(given, tvm=tvm)["diagnostics"], given)
 
 
 def types(mod: Module, *, partial: bool = False) -> Types:
@@ -50,7 +50,7 @@ def types(mod: Module, *, partial: bool = False) -> Types:
     given = source(mod)
     answer = _batch(given, tvm=False, extra=("--types",))
     if not partial:
-        parse_findings(answer["diagnostics"], given).raise_for_errors("cannot type the module")
+        parse_diagnostics(answer["diagnostics"], given).raise_for_errors("cannot type the module")
     return parse_types(answer["types"], given)
 
 
@@ -75,7 +75,7 @@ def shapes(mod: Module, *, function: Optional[str] = None, partial: bool = False
     return Shapes(functions, given.name, table.rstrip("\n"), given.text)
 
 
-def fmt(mod: Module, *, style: str = "tvm") -> str:
+def fmt(mod: Module, *, style: Literal["tvm", "reading"] = "tvm") -> str:
     """Formats the text as TVM prints it, or for ``reading``. Only white space changes.
 
     Raises :class:`ParseError` for text that does not parse.
@@ -92,28 +92,28 @@ def fmt(mod: Module, *, style: str = "tvm") -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A module for display in a notebook: colours, types on hover, findings, shapes, a picture.
+    """A module for display in a notebook: colours, types on hover, diagnostics, shapes, a picture.
 
-    ``str`` is the text with its findings.
+    ``str`` is the text with its diagnostics.
     """
 
     text: str
-    findings: Findings
+    diagnostics: Diagnostics
     shapes: Optional[Shapes]
     _tokens: List[Tuple[int, int, str]] = field(repr=False)
     _types: List[Tuple[int, int, str]] = field(repr=False)
 
     def __str__(self) -> str:
-        return f"{self.text.rstrip()}\n\n{self.findings}"
+        return f"{self.text.rstrip()}\n\n{self.diagnostics}"
 
     def _repr_html_(self) -> str:
         marks = [
             (one.start, one.end, one.severity, f"{one.code}: {one.message}")
-            for one in self.findings
+            for one in self.diagnostics
         ]
         parts = [
             _html.code(self.text, self._tokens, self._types, marks),
-            self.findings.list_html(),
+            self.diagnostics.list_html(),
         ]
         if self.shapes:
             parts.append(self.shapes.report_html())
@@ -126,7 +126,7 @@ def show(mod: Module, *, tvm: bool = False) -> Shown:
     answer = _batch(given, tvm=tvm, extra=("--types", "--tokens"))
     offsets = Offsets(given.text)
     index = offsets.index
-    found = parse_findings(answer["diagnostics"], given)
+    found = parse_diagnostics(answer["diagnostics"], given)
     report: Optional[Shapes] = None
     if found.ok:
         report = shapes(given, partial=True)

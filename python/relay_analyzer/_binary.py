@@ -110,6 +110,16 @@ def run(
     return Completed(done.returncode, out, err)
 
 
+def version() -> str:
+    """Returns the version of the package; without an installed package, that of the program."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("relay-analyzer")
+    except metadata.PackageNotFoundError:
+        return run(["--version"]).out.split()[-1]
+
+
 def message(done: Completed) -> str:
     """Returns the error message of a failed command."""
     text = done.err.strip()

@@ -62,16 +62,22 @@ def diff(before: Module, after: Module, *, function: Optional[str] = None) -> Di
     ``function`` limits the comparison to one function: ``@f`` or ``@f=@g``.
     """
     sources = [source(before), source(after)]
-    # With fixed names, the reports depend only on the modules.
-    names = ["before.relay", "after.relay"]
     with tempfile.TemporaryDirectory(prefix="relay-analyzer-") as folder:
-        for given, name in zip(sources, names):
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(given.text.encode("utf-8"))
+        names = []
+        # Files have their paths in reports. With fixed names, reports of texts depend only on the modules.
+        are_files = all(given.file is not None for given in sources)
+        for given, name in zip(sources, ("before.relay", "after.relay")):
+            if given.file is None:
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(given.text.encode("utf-8"))
+                names.append(name)
+            else:
+                names.append(given.file if are_files else os.path.abspath(given.file))
         only = [] if function is None else [f"--function={function}"]
+        working = None if are_files else folder
 
         def report(form: str) -> _binary.Completed:
-            done = _binary.run(["diff", "--format", form, *only, *names], folder=folder)
+            done = _binary.run(["diff", "--format", form, *only, "--", *names], folder=working)
             if done.code == 2:
                 raise RelayError(_binary.message(done), code="cannot-compare")
             return done

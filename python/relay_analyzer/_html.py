@@ -85,7 +85,7 @@ def code(
     types: Sequence[Tuple[int, int, str]],
     marks: Sequence[Tuple[int, int, str, str]],
 ) -> str:
-    """A module with colours, types on hover, and highlighted findings.
+    """A module with colours, types on hover, and highlighted diagnostics.
 
     ``tokens`` are ``(start, end, kind)``, ``types`` are ``(start, end, type)``, and ``marks`` are
     ``(start, end, severity, message)``. Elements nest; one that would cross another is closed and

@@ -30,7 +30,7 @@ def read(log: Any) -> Tuple[bytes, str]:
                 f"cannot read the log `{path}`: {error.strerror or error}",
                 code="unreadable",
                 path=path,
-            ) from error
+            ) from None
         # Other output between the modules of a log may have any encoding.
         return data.decode("utf-8", "replace").encode("utf-8"), path
     if isinstance(log, str):

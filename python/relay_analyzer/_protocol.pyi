@@ -46,6 +46,9 @@ class CallSite(TypedDict):
     operator: str
     time: Seconds
 
+#: The category of an operator, or that of a function.
+Category = Union[Literal["product"], Literal["normalization"], Literal["activation"], Literal["reduction"], Literal["arithmetic"], Literal["movement"], Literal["function"]]
+
 @final
 class CheckedText(TypedDict):
     """What was found in a text."""
@@ -111,8 +114,7 @@ class Diagnostic(TypedDict):
     related: List[RelatedPlace]
     #: The excerpt, if requested.
     rendered: NotRequired[str]
-    #: `error`, `warning`, `info` or `hint`.
-    severity: str
+    severity: Severity
     start: int
 
 #: A size of a shape: a number, or the text of an unknown one.
@@ -315,8 +317,7 @@ class Row(TypedDict):
     attributes: NotRequired[List[Attribute]]
     binding: Union[str, None]
     bytes: Amount
-    #: The category of the operator, or `function`.
-    category: str
+    category: Category
     dtype: NotRequired[str]
     inputs: List[Input]
     liveBytes: Amount
@@ -362,6 +363,9 @@ class Seconds(TypedDict):
     #: The text, as in `12.3 ms`.
     text: str
     value: float
+
+#: The severity of a diagnostic.
+Severity = Union[Literal["error"], Literal["warning"], Literal["info"], Literal["hint"]]
 
 @final
 class ShapesDocument(TypedDict):

@@ -56,10 +56,12 @@ class Closure:
 def _numpy() -> Any:
     try:
         import numpy
-    except ImportError as error:
+    except ImportError:
         raise RelayError(
-            "runs need numpy for arrays: `pip install numpy`", code="numpy-missing"
-        ) from error
+            "runs need numpy for arrays: `pip install numpy`, which the extra `arrays` of the package "
+            "installs, too",
+            code="numpy-missing",
+        ) from None
     return numpy
 
 
@@ -80,7 +82,7 @@ def run(
     ``{"conv.weight": w, "seed": s}``. An argument is an array, or whatever ``numpy.asarray`` takes,
     whose data type must be that of the parameter; a number or a list of numbers, which takes that
     data type if it can represent it (one number fills a tensor); a tuple; or a result of another
-    run. With ``seed``, missing arguments are random. ``time`` limits the seconds, ``memory`` the
+    run. Only with ``seed`` are missing arguments random. ``time`` limits the seconds, ``memory`` the
     megabytes.
 
     Returns an array; a tuple if the function returns one; :class:`Data` for a constructor.

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
 from . import _binary, _html
 
 if TYPE_CHECKING:
     from . import _protocol
 
+
+#: The category of an operator; that of a function is ``function``.
+Category = Literal[
+    "product", "normalization", "activation", "reduction", "arithmetic", "movement", "function"
+]
 
 #: The largest page that is shown, in characters.
 MAX_PAGE = 1_000_000
@@ -28,14 +33,12 @@ class Input:
 class Call:
     """A call of an operator or function.
 
-    Counts are ``None`` where a shape is not known. ``shape`` is that of a single tensor. ``category`` is that of the
-    operator: ``product``, ``normalization``, ``activation``, ``reduction``, ``arithmetic`` or ``movement``; for a
-    function it is ``function``.
+    Counts are ``None`` where a shape is not known. ``shape`` is that of a single tensor.
     """
 
     binding: Optional[str]
     operator: str
-    category: str
+    category: Category
     type: str
     shape: Optional[Tuple[Union[int, str, None], ...]]
     dtype: Optional[str]
@@ -54,11 +57,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Parameter:
-    """An input of a function: ``kind`` is ``input``, ``weight`` or ``constant``."""
+    """An input of a function."""
 
     name: str
     type: str
-    kind: str
+    kind: Literal["input", "weight", "constant"]
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _read(path: str) -> str:
     except OSError as error:
         raise SourceError(
             f"cannot read `{path}`: {error.strerror or error}", code="unreadable", path=path
-        ) from error
+        ) from None
     if data.lstrip()[:1] == b"{" or b"\0" in data[:8192] or data[:2] == b"\x1f\x8b":
         # A module that TVM saved as JSON or in an archive.
         done = _binary.run(["convert", "--", path])

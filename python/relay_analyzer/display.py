@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 from typing import Any, List, Optional
 
@@ -21,7 +22,7 @@ _USAGE = "usage: %%relay [--tvm] [NAME], where NAME is the variable that takes t
 
 
 def enable(shell: Optional[Any] = None) -> None:
-    """Displays TVM modules with colours, types, findings, shapes and a picture from now on."""
+    """Displays TVM modules with colours, types, diagnostics, shapes and a picture from now on."""
     formatter = _shell(shell).display_formatter.formatters["text/html"]
     for module, name in _TYPES:
         formatter.for_type_by_name(module, name, _html)
@@ -53,10 +54,10 @@ def _shell(shell: Optional[Any]) -> Any:
     if shell is not None:
         return shell
     try:
-        from IPython import get_ipython
+        # Not an import, whose type depends on the release of IPython.
+        shell = importlib.import_module("IPython").get_ipython()
     except ImportError:
-        get_ipython = None
-    shell = get_ipython() if get_ipython is not None else None
+        pass
     if shell is None:
         raise RelayError(
             "IPython is not running: call this in a notebook, or print `relay_analyzer.show(mod)`",

@@ -22,23 +22,24 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+# Not in the setup, where pytest reports what is wrong as an error of the test, not as its failure.
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_call(item: pytest.Item) -> None:
     """Checks the files of the markers."""
     for marker in item.iter_markers("relay_file"):
-        path = _path(item, marker)
         try:
+            path = _path(item, marker)
             found = check(path, tvm=bool(marker.kwargs.get("tvm", False)))
         except RelayError as error:
             pytest.fail(f"relay_file: {error}", pytrace=False)
         if not found.ok:
-            shown = "\n\n".join(str(finding) for finding in found.errors)
+            shown = "\n\n".join(str(diagnostic) for diagnostic in found.errors)
             pytest.fail(f"relay_file: {path}: {found.summary()}\n{shown}", pytrace=False)
 
 
 def _path(item: pytest.Item, marker: pytest.Mark) -> Path:
     if not marker.args:
-        pytest.fail("relay_file: name the file, as in `relay_file('model.relay')`", pytrace=False)
+        raise RelayError("name the file, as in `relay_file('model.relay')`", code="usage")
     return Path(str(item.path)).parent / str(marker.args[0])
 
 
@@ -51,7 +52,11 @@ def relay_module(request: pytest.FixtureRequest) -> str:
             "`relay_module` needs a file: mark the test with `@pytest.mark.relay_file('x.relay')`",
             pytrace=False,
         )
-    return source(_path(request.node, marker)).text
+    try:
+        return source(_path(request.node, marker)).text
+    except RelayError:
+        # The test fails before it runs, with the reason.
+        return ""
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def assert_no_errors(mod: Module, *, tvm: bool = False) -> None:
     __tracebackhide__ = True
     found = check(mod, tvm=tvm)
     if not found.ok:
-        shown = "\n\n".join(str(finding) for finding in found.errors)
+        shown = "\n\n".join(str(diagnostic) for diagnostic in found.errors)
         raise AssertionError(f"{found.path}: {found.summary()}\n{shown}")
 
 

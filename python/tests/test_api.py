@@ -24,7 +24,7 @@ class Printable:
         return self.text
 
 
-def test_findings_have_places_in_characters() -> None:
+def test_diagnostics_have_places_in_characters() -> None:
     found = ra.check(BROKEN)
     (error,) = found.errors
     assert (error.code, error.severity, error.line) == ("unknown-variable", "error", 1)
@@ -44,7 +44,7 @@ def test_fixes_and_related_places(examples: Path) -> None:
     assert "newshape" in error.related[0].message
     assert text[error.related[0].start : error.related[0].end].startswith("[128")
     old = "def @main(%x: Tensor[(1, 2), float32]) { nn.relu(%x) }"
-    fixes = [fix for finding in ra.check(old) for fix in finding.fixes]
+    fixes = [fix for diagnostic in ra.check(old) for fix in diagnostic.fixes]
     assert any(edit.text.startswith("#[version") for fix in fixes for edit in fix.edits)
 
 
@@ -85,13 +85,31 @@ def test_shapes(dense: str) -> None:
         report.function("nix")
 
 
+def test_small_functions_of_a_fused_module_have_one_line_each() -> None:
+    def module(count: int) -> str:
+        lines = ["def @main(%x: Tensor[(1, 4), float32]) {"]
+        for k in range(count):
+            body = f"{{ tanh(nn.relu(%p{k})) }};"
+            lines.append(f"  %{2 * k} = fn (%p{k}: Tensor[(1, 4), float32], Primitive=1) {body}")
+            lines.append(f"  %{2 * k + 1} = %{2 * k}({f'%{2 * k - 1}' if k else '%x'});")
+        return "\n".join([*lines, f"  %{2 * count - 1}", "}"])
+
+    report = ra.shapes(module(30))
+    table = str(report)
+    assert table.count("total:") == 1 and "\n30 small functions that these call\n" in table
+    assert table.count("nn.relu, tanh") == 30
+    assert len(report.function("@main").calls) == 30
+    # A few of them have tables.
+    assert str(ra.shapes(module(3))).count("total:") == 4
+
+
 def test_fmt() -> None:
     assert ra.fmt("def @main(%x:   int32) { %x }") == "def @main(%x: int32) {\n  %x\n}\n"
     with pytest.raises(ra.ParseError) as caught:
         ra.fmt("def @main( {")
     assert (caught.value.code, caught.value.line, caught.value.column) == ("syntax-error", 1, 12)
     with pytest.raises(ValueError, match="reading"):
-        ra.fmt("1", style="pretty")
+        ra.fmt("1", style="pretty")  # type: ignore[arg-type]
 
 
 def test_diff(dense: str) -> None:
@@ -101,6 +119,20 @@ def test_diff(dense: str) -> None:
     assert "nn.relu" in str(found) and "tanh" in str(found)
     with pytest.raises(ra.RelayError, match="@nix"):
         ra.diff(dense, dense, function="@nix")
+
+
+def test_diffs_have_the_paths_of_files(tmp_path: Path, dense: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = dense.replace("nn.relu", "tanh")
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "old.relay").write_text(dense)
+    (tmp_path / "-new.relay").write_text(changed)
+    monkeypatch.chdir(tmp_path)
+    both = ra.diff(Path("net", "old.relay"), "-new.relay")
+    old = os.path.join("net", "old.relay")
+    assert both.changed == ["@main"]
+    assert f"`{old}` → `-new.relay`" in str(both)
+    one = ra.diff(Path("net", "old.relay"), changed)
+    assert f"`{tmp_path / old}` → `after.relay`" in str(one)
 
 
 def test_diff_of_modules_in_a_log(tmp_path: Path, dense: str) -> None:
@@ -128,6 +160,19 @@ def test_what_is_no_module(given: Any, says: str) -> None:
     for function in (ra.check, ra.types, ra.shapes, ra.fmt, ra.show):
         with pytest.raises(ra.SourceError, match=says):
             function(given)
+
+
+def test_a_missing_file_is_one_error(tmp_path: Path) -> None:
+    for call in (ra.check, ra.passes):
+        with pytest.raises(ra.SourceError, match="No such file") as caught:
+            call(tmp_path / "missing.relay")
+        assert caught.value.__cause__ is None and caught.value.__suppress_context__
+
+
+def test_the_version_is_that_of_the_program() -> None:
+    printed = subprocess.run([ra.find_binary(), "--version"], stdout=subprocess.PIPE, check=True).stdout
+    assert printed.decode().split() == ["relay-analyzer", ra.__version__]
+    assert not hasattr(ra, "__nix__")
 
 
 def test_files_that_are_no_text(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def looked_at(shown: str) -> Checker:
     return checker
 
 
-def test_a_module_with_hovers_findings_shapes_and_picture(examples: Path) -> None:
+def test_a_module_with_hovers_diagnostics_shapes_and_picture(examples: Path) -> None:
     shown = ra.show(examples / "resnet-block.relay")
     page = looked_at(shown._repr_html_())
     assert "Tensor[(1, 128, 28, 28), float32]" in page.titles
@@ -141,7 +141,7 @@ def test_the_magic() -> None:
     shell = Shell()
     text = "def @main(%x: int32) { %x }\n"
     shown = display.relay(shell, "mod --tvm", text)
-    assert shown is not None and not shown.findings.ok
+    assert shown is not None and not shown.diagnostics.ok
     assert shell.pushed == {"mod": text}
     for line, cell in (("a b", text), ("1x", text), ("", " \n")):
         with pytest.raises(ra.RelayError, match="usage: %%relay"):

@@ -34,8 +34,12 @@ def test_marker_and_fixtures(pytester: pytest.Pytester, plugin: "list[str]") -> 
             pass
 
         @pytest.mark.relay_file("missing.relay")
-        def test_missing():
-            pass
+        def test_missing(relay_module):
+            raise KeyError("ran")
+
+        @pytest.mark.relay_file
+        def test_unnamed(relay_module):
+            raise KeyError("ran")
 
         @pytest.mark.relay_file("good.relay", tvm=True)
         def test_strict():
@@ -51,16 +55,19 @@ def test_marker_and_fixtures(pytester: pytest.Pytester, plugin: "list[str]") -> 
     result = pytester.runpytest("--strict-markers", *plugin)
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] == 1
-    assert outcomes.get("failed", 0) + outcomes.get("errors", 0) == 5
+    # The one that has no marker.
+    assert outcomes["errors"] == 1
+    assert outcomes["failed"] == 5
     output = result.stdout.str()
     for part in (
         "error[[]unknown-variable[]]*",
         "*missing.relay*No such file*",
+        "*name the file, as in*",
         "*@pytest.mark.relay_file('x.relay')*",
         "*the modules differ*",
     ):
         result.stdout.fnmatch_lines([part if part.startswith("*") else f"*{part}"])
-    assert "tvm-" in output
+    assert "tvm-" in output and "KeyError: 'ran'" not in output
 
 
 def test_messages_of_assertions() -> None:

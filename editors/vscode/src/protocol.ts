@@ -55,6 +55,9 @@ export interface CallSite {
   readonly time: Seconds;
 }
 
+/** The category of an operator, or that of a function. */
+export type Category = "product" | "normalization" | "activation" | "reduction" | "arithmetic" | "movement" | "function";
+
 /** A difference between two expressions, with its place in each. */
 export interface Change {
   readonly after: Range | null;
@@ -427,8 +430,7 @@ export interface Row {
   readonly attributes?: readonly Attribute[];
   readonly binding: string | null;
   readonly bytes: Amount;
-  /** The category of the operator, or `function`. */
-  readonly category: string;
+  readonly category: Category;
   readonly dtype?: string;
   readonly inputs: readonly Input[];
   readonly liveBytes: Amount;

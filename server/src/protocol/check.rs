@@ -49,7 +49,7 @@ pub(crate) struct FailedCheck<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Diagnostic<'a> {
     pub(crate) code: &'a str,
-    /// `error`, `warning`, `info` or `hint`.
+    #[cfg_attr(test, schemars(with = "super::schema::Severity"))]
     pub(crate) severity: &'a str,
     pub(crate) message: &'a str,
     pub(crate) start: u32,

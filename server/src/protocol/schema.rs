@@ -41,6 +41,31 @@ pub(super) struct Location {
     range: Range,
 }
 
+/// The severity of a diagnostic.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum Severity {
+    Error,
+    Warning,
+    Info,
+    Hint,
+}
+
+/// The category of an operator, or that of a function.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum Category {
+    Product,
+    Normalization,
+    Activation,
+    Reduction,
+    Arithmetic,
+    Movement,
+    Function,
+}
+
 /// A value, as `relay-analyzer run --format json` writes it.
 // `run::json` writes it in a stream.
 #[derive(JsonSchema)]

@@ -82,7 +82,7 @@ pub(crate) struct Function<P> {
 pub(crate) struct Row<P> {
     pub(crate) binding: Option<String>,
     pub(crate) operator: String,
-    /// The category of the operator, or `function`.
+    #[cfg_attr(test, schemars(with = "super::schema::Category"))]
     pub(crate) category: &'static str,
     #[serde(rename = "type")]
     pub(crate) ty: String,

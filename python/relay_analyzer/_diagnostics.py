@@ -1,9 +1,9 @@
-"""Findings in a module."""
+"""Diagnostics in a module."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Sequence, Tuple, Union, overload
 
 from . import _html
 from ._errors import RelayError
@@ -12,8 +12,11 @@ from ._source import Offsets, Source
 if TYPE_CHECKING:
     from . import _protocol
 
-#: The largest number of findings that a notebook shows.
+#: The largest number of diagnostics that a notebook shows.
 MAX_SHOWN = 100
+
+#: How serious a diagnostic is.
+Severity = Literal["error", "warning", "info", "hint"]
 
 _SYNTAX = {
     "not-text",
@@ -27,7 +30,7 @@ _SYNTAX = {
 
 @dataclass(frozen=True)
 class Related:
-    """A place that a finding refers to."""
+    """A place that a diagnostic refers to."""
 
     message: str
     start: int
@@ -47,14 +50,14 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """The edits that fix a finding."""
+    """The edits that fix a diagnostic."""
 
     title: str
     edits: Tuple[Edit, ...]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnostic:
     """An error, warning, info or hint.
 
     ``start`` and ``end`` are indices into the text of the module; ``line`` and ``column`` count
@@ -62,7 +65,7 @@ class Finding:
     """
 
     code: str
-    severity: str
+    severity: Severity
     message: str
     start: int
     end: int
@@ -89,13 +92,13 @@ class Finding:
 class ModuleError(RelayError, ValueError):
     """The module has errors, and the result would be wrong or missing.
 
-    ``findings`` are its errors. ``code``, ``line`` and ``column`` are those of the first.
+    ``diagnostics`` are its errors. ``code``, ``line`` and ``column`` are those of the first.
     """
 
-    def __init__(self, what: str, findings: Sequence[Finding]) -> None:
-        first = findings[0]
-        count = len(findings)
-        shown = "\n\n".join(str(finding) for finding in findings[:5])
+    def __init__(self, what: str, diagnostics: Sequence[Diagnostic]) -> None:
+        first = diagnostics[0]
+        count = len(diagnostics)
+        shown = "\n\n".join(str(diagnostic) for diagnostic in diagnostics[:5])
         more = "" if count <= 5 else f"\n\n… and {count - 5} more"
         found = "1 error" if count == 1 else f"{count} errors"
         super().__init__(
@@ -105,17 +108,17 @@ class ModuleError(RelayError, ValueError):
             line=first.line,
             column=first.column,
         )
-        self.findings = tuple(findings)
+        self.diagnostics = tuple(diagnostics)
 
 
 class ParseError(ModuleError):
     """The text has syntax errors."""
 
 
-class Findings(Sequence[Finding]):
-    """The findings of a module in the order of its text."""
+class Diagnostics(Sequence[Diagnostic]):
+    """The diagnostics of a module in the order of its text."""
 
-    def __init__(self, found: Sequence[Finding], source: Source) -> None:
+    def __init__(self, found: Sequence[Diagnostic], source: Source) -> None:
         self._found = tuple(found)
         #: The text that was checked.
         self.text = source.text
@@ -126,25 +129,25 @@ class Findings(Sequence[Finding]):
         return len(self._found)
 
     @overload
-    def __getitem__(self, index: int) -> Finding: ...
+    def __getitem__(self, index: int) -> Diagnostic: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[Finding, Sequence[Finding]]:
+    def __getitem__(self, index: slice) -> Sequence[Diagnostic]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[Diagnostic, Sequence[Diagnostic]]:
         return self._found[index]
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self._found)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Findings) and self._found == other._found
+        return isinstance(other, Diagnostics) and self._found == other._found
 
     def __hash__(self) -> int:
         return hash(self._found)
 
     @property
-    def errors(self) -> List[Finding]:
+    def errors(self) -> List[Diagnostic]:
         """The errors."""
-        return [finding for finding in self if finding.severity == "error"]
+        return [diagnostic for diagnostic in self if diagnostic.severity == "error"]
 
     @property
     def ok(self) -> bool:
@@ -154,7 +157,7 @@ class Findings(Sequence[Finding]):
     def raise_for_errors(self, what: str = "cannot use the module") -> None:
         """Raises :class:`ModuleError`, or :class:`ParseError`, if there are errors."""
         errors = self.errors
-        syntax = [finding for finding in errors if finding.code in _SYNTAX]
+        syntax = [diagnostic for diagnostic in errors if diagnostic.code in _SYNTAX]
         if syntax:
             raise ParseError(what, syntax)
         if errors:
@@ -162,7 +165,7 @@ class Findings(Sequence[Finding]):
 
     def raise_for_syntax(self, what: str) -> None:
         """Raises :class:`ParseError` if the text has syntax errors."""
-        syntax = [finding for finding in self.errors if finding.code in _SYNTAX]
+        syntax = [diagnostic for diagnostic in self.errors if diagnostic.code in _SYNTAX]
         if syntax:
             raise ParseError(what, syntax)
 
@@ -170,23 +173,23 @@ class Findings(Sequence[Finding]):
         """Returns the counts, as in ``1 error, 2 hints``."""
         counted = []
         for severity in ("error", "warning", "info", "hint"):
-            count = sum(finding.severity == severity for finding in self)
+            count = sum(diagnostic.severity == severity for diagnostic in self)
             if count:
                 counted.append(f"{count} {severity}{'' if count == 1 else 's'}")
         return ", ".join(counted) or "no errors"
 
     def __str__(self) -> str:
-        shown = [str(finding) for finding in self if finding.severity != "hint"]
+        shown = [str(diagnostic) for diagnostic in self if diagnostic.severity != "hint"]
         return "\n\n".join([*shown, f"{self.path}: {self.summary()}"])
 
     def __repr__(self) -> str:
-        return f"<Findings of {self.path}: {self.summary()}>"
+        return f"<Diagnostics of {self.path}: {self.summary()}>"
 
     def _repr_html_(self) -> str:
         return _html.page(self.list_html())
 
     def list_html(self) -> str:
-        """The findings except hints, and the counts, as HTML."""
+        """The diagnostics except hints, and the counts, as HTML."""
         shown = [one for one in self if one.severity != "hint"]
         parts = [one.excerpt_html() for one in shown[:MAX_SHOWN]]
         if len(shown) > MAX_SHOWN:
@@ -195,8 +198,8 @@ class Findings(Sequence[Finding]):
         return "".join(parts)
 
 
-def parse_findings(listed: List[_protocol.Diagnostic], source: Source) -> Findings:
-    """Parses findings from the output of the program."""
+def parse_diagnostics(listed: List[_protocol.Diagnostic], source: Source) -> Diagnostics:
+    """Parses diagnostics from the output of the program."""
     offsets = Offsets(source.text)
 
     def edit(shown: _protocol.Edit) -> Edit:
@@ -206,10 +209,10 @@ def parse_findings(listed: List[_protocol.Diagnostic], source: Source) -> Findin
         start, end = offsets.index(shown["start"]), offsets.index(shown["end"])
         return Related(shown["message"], start, end, *offsets.place(start))
 
-    def finding(shown: _protocol.Diagnostic) -> Finding:
+    def diagnostic(shown: _protocol.Diagnostic) -> Diagnostic:
         start, end = offsets.index(shown["start"]), offsets.index(shown["end"])
         line, column = offsets.place(start)
-        return Finding(
+        return Diagnostic(
             code=shown["code"],
             severity=shown["severity"],
             message=shown["message"],
@@ -227,4 +230,4 @@ def parse_findings(listed: List[_protocol.Diagnostic], source: Source) -> Findin
             rendered=shown.get("rendered", "").rstrip(),
         )
 
-    return Findings([finding(shown) for shown in listed], source)
+    return Diagnostics([diagnostic(shown) for shown in listed], source)
