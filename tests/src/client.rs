@@ -40,10 +40,12 @@ fn profile() -> PathBuf {
 }
 
 fn build(profile: &Path) -> PathBuf {
-    note("builds relay-analyzer; `RELAY_ANALYZER` names one that is built already");
+    note(
+        "builds relay-analyzer, with a line for each crate; `RELAY_ANALYZER` names a program that is built already",
+    );
     let mut build = Command::new(env!("CARGO"));
     // With `--package` the dependencies would have other features than in the tests, and be built again.
-    build.args(["build", "--quiet", "--workspace", "--bin", "relay-analyzer"]);
+    build.args(["build", "--workspace", "--bin", "relay-analyzer"]);
     if profile.ends_with("release") {
         build.arg("--release");
     }
