@@ -8,7 +8,7 @@ use relay_tests::{client::binary, command::Folder, corpus::here};
 const ELSEWHERE: [(&str, &str); 4] = [
     // The same package with the program that was built, by `.ci/package`.
     ("cargo install --path server/program", ".ci/run"),
-    ("pip install ./python", ".ci/first-minute"),
+    ("pip install './python[arrays]'", ".ci/first-minute"),
     ("cd editors/vscode && npm ci && npm run package &&", "tests/tests/editors.rs"),
     ("mkdir -p ~/.local/share/nvim/", "tests/tests/editors/readmes.rs"),
 ];
@@ -91,6 +91,136 @@ fn every_package_has_one_version() {
     let output = run(env!("CARGO_PKG_VERSION"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!run("99.0.0").status.success());
+}
+
+/// The files that a release changes or reads.
+const RELEASED: [&str; 14] = [
+    ".ci/release",
+    ".ci/versions",
+    "Cargo.toml",
+    "CHANGELOG.md",
+    "README.md",
+    "docs/install.md",
+    "editors/emacs/relay-mode.el",
+    "editors/emacs/relay-ts-mode.el",
+    "editors/tree-sitter/package.json",
+    "editors/tree-sitter/tree-sitter.json",
+    "editors/vscode/CHANGELOG.md",
+    "editors/vscode/package-lock.json",
+    "editors/vscode/package.json",
+    "pyproject.toml",
+];
+
+#[test]
+fn a_release_is_prepared_by_one_command() {
+    let files: Vec<(&str, Vec<u8>)> = RELEASED
+        .into_iter()
+        .chain(["python/README.md"])
+        .map(|name| (name, fs::read(here().join("..").join(name)).expect(name)))
+        .collect();
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (*name, text.as_slice())).collect();
+    let folder = Folder::new("release", &files);
+    let prepare = |arguments: &[&str]| {
+        let mut command = Command::new("python3");
+        command.arg(folder.path().join(".ci/release")).args(arguments);
+        let output = command.output().expect("python3 runs");
+        let printed = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
+    };
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+    let version = env!("CARGO_PKG_VERSION");
+    // Once published, it is prepared for the next date only.
+    if read("README.md").contains("**No release is published yet**") {
+        let (is_prepared, printed) = prepare(&["--check"]);
+        assert!(!is_prepared && printed.contains("docs/install.md"), "{printed}");
+    }
+    for wrong in [&["2026-13-01"][..], &["tomorrow"], &["2026-12-24", "2026-12-25"]] {
+        assert!(!prepare(wrong).0, "{wrong:?}");
+    }
+    let (is_prepared, printed) = prepare(&["2026-12-24"]);
+    assert!(is_prepared && printed.contains(&format!("git tag v{version}")), "{printed}");
+    assert!(prepare(&["--check"]).0);
+    for page in ["README.md", "docs/install.md", "python/README.md"] {
+        assert_eq!(read(page).matches(&format!("**Version {version} is published**")).count(), 1);
+        assert!(!read(page).contains("No release"), "{page}");
+    }
+    assert!(read("CHANGELOG.md").contains(&format!("\n## {version} - 2026-12-24\n")));
+    // A version in one package alone.
+    let manifest = read("Cargo.toml");
+    let next = manifest.replacen(&format!("version = \"{version}\""), "version = \"99.0.0\"", 1);
+    fs::write(folder.path().join("Cargo.toml"), next).expect("a file");
+    let (is_prepared, printed) = prepare(&["2026-12-24"]);
+    assert!(!is_prepared && printed.contains(".ci/versions --write"), "{printed}");
+    let mut write = Command::new("python3");
+    write.arg(folder.path().join(".ci/versions")).arg("--write");
+    assert!(write.output().expect("python3 runs").status.success());
+    for name in &RELEASED[2..] {
+        let is_old = read(name).contains(version);
+        // Its entry in the pages of changes and the sentence stay.
+        assert!(!is_old || name.ends_with(".md") || name.ends_with("lock.json"), "{name}");
+    }
+}
+
+#[test]
+fn the_page_of_releases_lists_what_the_workflow_publishes() {
+    let read = |name: &str| fs::read_to_string(here().join("..").join(name)).expect(name);
+    let workflow = read(".github/workflows/release.yml");
+    assert!(workflow.contains("run: .ci/release --check"));
+    let field = |line: &str, name: &str| {
+        let rest = line.split(&format!("{name}: ")).nth(1)?;
+        Some(rest.split(',').next()?.to_owned())
+    };
+    let row = |line: &str| Some((field(line, "{ target")?, field(line, "vscode")?));
+    let built: Vec<(String, String)> = workflow.lines().filter_map(row).collect();
+    let releasing = read("docs/releasing.md");
+    let listed = |line: &str| {
+        let mut cells = line.strip_prefix("| `")?.split("` | `");
+        Some((cells.next()?.to_owned(), cells.next()?.strip_suffix("` |")?.to_owned()))
+    };
+    let listed: Vec<(String, String)> = releasing.lines().filter_map(listed).collect();
+    assert!(built.len() >= 9, "{built:?}");
+    assert_eq!(listed, built);
+    for rest in workflow.split("secrets.").skip(1) {
+        let secret = rest.split(' ').next().expect("a name");
+        assert!(releasing.contains(&format!("`{secret}`")), "{secret}");
+    }
+}
+
+/// The first command of the README, without the build, prints what the README says, in the width of a terminal.
+#[test]
+fn the_first_example_of_the_readme_is_current() {
+    let readme = fs::read_to_string(here().join("../README.md")).expect("the README");
+    let build = "cargo run --release -- ";
+    let command = blocks(&readme, "sh")[0];
+    assert!(command.starts_with(build), "{command}");
+    let folder = Folder::new("readme", &[]);
+    let (code, printed) = sh(&folder, &command.replacen(build, "relay-analyzer ", 1));
+    assert_eq!(code, Some(1));
+    assert_eq!(printed.trim_end(), blocks(&readme, "text")[0]);
+    let shown = [command, printed.as_str()];
+    let long = shown.iter().flat_map(|text| text.lines()).find(|line| line.chars().count() > 80);
+    assert_eq!(long, None);
+}
+
+#[test]
+fn the_page_of_commands_has_each_command() {
+    let page = page("commands.md");
+    let folder = Folder::new("commands", &[]);
+    let (code, printed) = sh(&folder, "relay-analyzer --help");
+    assert_eq!(code, Some(0));
+    let listed = printed.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let names = listed.expect("commands").lines().filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        let is_there = page.lines().any(|line| {
+            let usage =
+                line.strip_prefix("relay-analyzer ").and_then(|rest| rest.strip_prefix(name));
+            usage.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        });
+        assert!(is_there, "docs/commands.md has no `relay-analyzer {name}`");
+    }
 }
 
 #[test]
