@@ -6,6 +6,8 @@
 
 #[path = "editors/clone.rs"]
 mod clone;
+#[path = "editors/neovim_install.rs"]
+mod neovim_install;
 #[path = "editors/readmes.rs"]
 mod readmes;
 

@@ -19,6 +19,12 @@ local function check()
     io.stdout:write('error ', found.code, '\n')
   end
 
+  vim.cmd('help relay-analyzer')
+  if vim.fn.expand('%:t') ~= 'relay-analyzer.txt' then
+    fail('there is no help')
+  end
+  vim.cmd.bwipeout({ bang = true })
+
   vim.cmd('checkhealth relay-analyzer')
   local health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   if health:find('ERROR') then

@@ -47,13 +47,13 @@ fn script(path: &Path, text: &str) {
 }
 
 /// A home folder with only a clone, and the programs that the pages assume.
-struct Home {
-    folder: PathBuf,
-    programs: PathBuf,
+pub(super) struct Home {
+    pub(super) folder: PathBuf,
+    pub(super) programs: PathBuf,
 }
 
 impl Home {
-    fn new(name: &str) -> Home {
+    pub(super) fn new(name: &str) -> Home {
         let folder = scratch(name);
         let programs = folder.join("programs");
         fs::create_dir(&programs).expect("a folder in target");
@@ -87,12 +87,12 @@ impl Home {
     }
 
     /// Returns the path of the clone in the pages.
-    fn clone(&self) -> PathBuf {
+    pub(super) fn clone(&self) -> PathBuf {
         self.folder.join("src/relay-analyzer")
     }
 
     /// Creates a command with this home as its environment.
-    fn command(&self, program: impl AsRef<Path>) -> Command {
+    pub(super) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut path = vec![self.programs.clone(), self.folder.join(".cargo/bin")];
         let inherited: OsString = std::env::var_os("PATH").unwrap_or_default();
         path.extend(std::env::split_paths(&inherited));
@@ -116,7 +116,7 @@ impl Home {
         run(shell.args(["-euc", &format!("{block}\necho OK")]))
     }
 
-    fn has_server(&self) {
+    pub(super) fn has_server(&self) {
         self.follow("cargo install --path server/program");
     }
 }
