@@ -203,6 +203,35 @@ fn the_first_example_of_the_readme_is_current() {
     assert_eq!(long, None);
 }
 
+/// `.ci/pictures` writes the texts of the message that it has taken a picture of.
+#[test]
+fn the_picture_of_an_error_shows_the_message_of_today() {
+    let media = here().join("../docs/media/errors.txt");
+    let pictured = fs::read_to_string(media).expect("the texts").replace('\u{a0}', " ");
+    let module = fs::read(here().join("examples/broken-attention.relay")).expect("the module");
+    let name = "tests/examples/broken-attention.relay";
+    let folder = Folder::new("pictures", &[(name, module.as_slice())]);
+    // The page of the extension shows the excerpt.
+    let (_, excerpt) = sh(&folder, &format!("relay-analyzer check {name}"));
+    let excerpt = excerpt.split("\n\n").next().expect("an excerpt");
+    let extension = fs::read_to_string(here().join("../editors/vscode/README.md")).expect("a page");
+    assert!(extension.contains(&format!("```\n{excerpt}\n```")), "{excerpt}");
+    let (_, printed) = sh(&folder, &format!("relay-analyzer check --format json {name}"));
+    let line = printed.lines().next().expect("a line");
+    let checked: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+    let error = &checked["diagnostics"][0];
+    let related = error["related"].as_array().expect("the related places");
+    assert!(related.len() > 2, "{printed}");
+    let messages =
+        related.iter().chain([error]).map(|one| one["message"].as_str().expect("a text"));
+    for line in messages.flat_map(str::lines) {
+        assert!(
+            pictured.contains(line),
+            "take the pictures anew with `.ci/pictures`: {line}\n{pictured}"
+        );
+    }
+}
+
 #[test]
 fn the_page_of_commands_has_each_command() {
     let page = page("commands.md");

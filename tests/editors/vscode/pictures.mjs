@@ -72,6 +72,8 @@ const shots = (page) => async (name) => {
 async function errorShown(page, { word }) {
   const box = page.locator(".monaco-hover:visible .monaco-hover-content").filter({ hasText: "expects 128" }).first();
   await hovered(page, word("let %scores", "%keys"), box);
+  // A test compares them with the messages of the program.
+  writeFileSync(path.join(folder, "errors.txt"), `${(await box.innerText()).trim()}\n`);
 }
 
 /** Fixes the axes of `%keys`. `typed` is called after each letter. */
