@@ -56,7 +56,8 @@ def find_binary() -> str:
     looked = ", ".join(f"`{folder}`" for folder in folders)
     raise BinaryError(
         f"the program `{_NAME}` is missing: it is neither in {looked} nor on PATH.\n"
-        "Reinstall the package with `pip install --force-reinstall relay-analyzer`, or set the "
+        "Reinstall the package with `pip install --force-reinstall relay-analyzer` or, in the folder of "
+        "its source code, with `pip install --force-reinstall ./python`; or set the "
         f"environment variable {VARIABLE} to a program that you have built",
         code="binary-missing",
     )
@@ -87,7 +88,7 @@ def run(
     except OSError as error:
         raise BinaryError(
             f"cannot start `{program}`: {error}. It may be built for another platform: reinstall the "
-            "package with `pip install --force-reinstall relay-analyzer`",
+            f"package, or set {VARIABLE} to a program that you have built",
             code="binary-failed",
             path=program,
         ) from error
