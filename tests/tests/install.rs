@@ -9,7 +9,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
     // The same package with the program that was built, by `.ci/package`.
     ("cargo install --path server/program", ".ci/run"),
     ("pip install './python[arrays]'", ".ci/first-minute"),
-    ("cd editors/vscode && npm ci && npm run package &&", "tests/tests/editors.rs"),
+    ("(cd editors/vscode && npm ci && npm run package &&", "tests/tests/editors.rs"),
     ("mkdir -p ~/.local/share/nvim/", "tests/tests/editors/readmes.rs"),
 ];
 
