@@ -535,16 +535,27 @@ fn vscode_extension_host() {
     });
 }
 
-/// Relay in the strings of Python, with the grammar of Python that VS Code has.
-#[test]
-fn vscode_colours_relay_in_python() {
+/// Tests Relay in another language with the grammar of that language that VS Code has.
+fn colours(test: &str, variable: &str, grammar: &str, passes: usize) {
     let Some((mut command, extension)) = vscode() else { return };
     let extensions = editors().join("vscode/node_modules/code-server/lib/vscode/extensions");
-    let python = extensions.join("python/syntaxes/MagicPython.tmLanguage.json");
-    command.args(["--test", "--test-reporter=tap", "test/python.test.mjs"]).current_dir(extension);
-    let output = command.env("RELAY_PYTHON_GRAMMAR", python).output().expect("node runs");
+    command.args(["--test", "--test-reporter=tap", test]).current_dir(extension);
+    let output = command.env(variable, extensions.join(grammar)).output().expect("node runs");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && printed.contains("# pass 5"), "{printed}");
+    let wanted = format!("# pass {passes}\n");
+    assert!(output.status.success() && printed.contains(&wanted), "{printed}");
+}
+
+#[test]
+fn vscode_colours_relay_in_python() {
+    let grammar = "python/syntaxes/MagicPython.tmLanguage.json";
+    colours("test/python.test.mjs", "RELAY_PYTHON_GRAMMAR", grammar, 6);
+}
+
+#[test]
+fn vscode_colours_relay_in_logs() {
+    let grammar = "log/syntaxes/log.tmLanguage.json";
+    colours("test/log.test.mjs", "RELAY_LOG_GRAMMAR", grammar, 2);
 }
 
 /// The tests of the manifest and of the grammar, which need npm and no editor.

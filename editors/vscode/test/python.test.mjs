@@ -8,6 +8,7 @@ import { load } from "./textmate.mjs";
 
 const python = await load("source.python", {
   "source.python": process.env.RELAY_PYTHON_GRAMMAR,
+  "python.relay.text": new URL("../syntaxes/relay.python-text.tmLanguage.json", import.meta.url),
   "python.relay.string": new URL("../syntaxes/relay.python.tmLanguage.json", import.meta.url),
 });
 
@@ -71,4 +72,12 @@ test("other calls, names, comments and strings are Python's", () => {
     assert.doesNotMatch(found, RELAY, line);
     assert.doesNotMatch(after, RELAY, line);
   }
+});
+
+test("a module after the first line of a string", () => {
+  const [global, after] = scopes(["M = '''", '#[version = "0.0.5"]', "def @main() { 1 }", "'''", "after = len(M)"], "@main", "len");
+  assert.match(global, RELAY);
+  assert.match(global, /entity\.name\.function\.global\.relay/);
+  assert.match(after, /support\.function\.builtin\.python/);
+  assert.doesNotMatch(after, RELAY);
 });
