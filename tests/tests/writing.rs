@@ -159,6 +159,31 @@ fn completion_for_clients_without_snippets() {
     }
 }
 
+/// Parentheses that a completion inserts trigger no signature help, so that the entry asks for it.
+#[test]
+fn completed_calls_show_their_signature() {
+    let text = "def @twice(%x: int32) { %x }\ndef @main(%x: int32) {\n  $0\n}\n";
+    let commands = |experimental: Value| {
+        let mut client = Client::start_with(
+            json!({
+                "textDocument": { "completion": { "completionItem": { "snippetSupport": true } } },
+                "experimental": experimental,
+            }),
+            Value::Null,
+        );
+        let place = open(&mut client, text);
+        let items = complete(&mut client, place);
+        ["nn.relu", "@twice", "%x", "let"].map(|label| {
+            let item = items.iter().find(|item| item["label"] == label);
+            item.unwrap_or_else(|| panic!("no {label}"))["command"]["command"].clone()
+        })
+    };
+    let shows = "editor.action.triggerParameterHints";
+    let found = commands(json!({ "commands": { "commands": [shows] } }));
+    assert_eq!(found, [json!(shows), json!(shows), Value::Null, Value::Null]);
+    assert_eq!(commands(Value::Null), [const { Value::Null }; 4]);
+}
+
 #[test]
 fn signature_help() {
     let mut client = able(Value::Null);

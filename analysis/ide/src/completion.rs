@@ -15,7 +15,7 @@ pub(crate) use attributes::{describe, operator_of};
 pub(crate) use names::type_ending_at;
 pub use resolve::{Lookup, documentation};
 use semantics::{Db, Module, SourceFile, View, modules};
-use syntax::{TextRange, TextSize};
+use syntax::{Node, Source, TextRange, TextSize};
 use types::{DataType, Dim, Type};
 
 use self::variables::Uses;
@@ -28,6 +28,8 @@ use crate::{
 
 /// The maximal number of entries in a list.
 pub const MAX_ITEMS: usize = 200;
+/// The part of a version header that is completed.
+const HEADER_START: &str = "#[version";
 /// The maximal length of [`Item::summary`].
 const MAX_SUMMARY: usize = 40;
 
@@ -112,6 +114,10 @@ pub fn completions(
     abilities: Abilities,
 ) -> Completions {
     let parse = file.parse(db);
+    if let Some(replace) = begun_header(Node::root(&parse.green), offset) {
+        let items = vec![snippets::version_header()];
+        return Completions { replace, items, ..Completions::default() };
+    }
     let Some(marked) = Marked::new(&parse, offset) else {
         return Completions { replace: TextRange::empty(offset), ..Completions::default() };
     };
@@ -139,6 +145,25 @@ pub fn completions(
     items.truncate(MAX_ITEMS);
     let is_attribute_value = matches!(cursor.expected, Expected::AttrValue { .. });
     Completions { replace: cursor.word, items, incomplete, is_attribute_value }
+}
+
+/// Returns the range of a version header that was begun at the start of a line: `#`, `#[`, `#[ver`, with the
+/// bracket that an editor closes. The parser reads no name in it.
+fn begun_header(root: Node<'_>, offset: TextSize) -> Option<TextRange> {
+    let part = |start: TextSize, end: TextSize| root.part(start.into()..end.into());
+    let start = (1..=HEADER_START.len() as u32).find_map(|back| {
+        let start = offset.checked_sub(back.into())?;
+        let typed = part(start, offset)?;
+        (typed.starts_with('#') && HEADER_START.starts_with(&*typed)).then_some(start)
+    })?;
+    let begins_line = match start.checked_sub(1.into()) {
+        Some(before) => part(before, start).as_deref() == Some("\n"),
+        None => true,
+    };
+    let after = offset + TextSize::of(']');
+    let closes =
+        usize::from(after) <= root.byte_len() && part(offset, after).as_deref() == Some("]");
+    begins_line.then(|| TextRange::new(start, if closes { after } else { offset }))
 }
 
 /// A builder of a list of completions.

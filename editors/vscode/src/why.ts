@@ -8,7 +8,7 @@ import type { Why } from "./protocol.js";
 import { type Running, whyShape } from "./requests.js";
 
 /** The commands of the extension that the server may name. */
-export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader", BIND, LIFT];
+export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader", BIND, LIFT, "editor.action.triggerParameterHints"];
 
 export function registerWhy(running: Running): vscode.Disposable {
   const command = (name: string, run: (uri?: string, at?: Position) => unknown) =>

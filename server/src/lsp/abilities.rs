@@ -41,11 +41,17 @@ pub(super) struct Refreshes {
     pub(super) lenses: bool,
 }
 
+/// The command with which VS Code shows the signature of the call at the cursor. A completion that inserts a
+/// call has it: the parentheses are not typed, so that they trigger nothing.
+pub(super) const PARAMETER_HINTS: &str = "editor.action.triggerParameterHints";
+
 /// The features of responses that the client supports.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Features {
     /// Completions that are snippets.
     pub(super) snippets: bool,
+    /// The command that shows the signature of the call at the cursor.
+    pub(super) parameter_hints: bool,
     /// Details next to the labels of completions.
     pub(super) label_details: bool,
     /// Code actions whose edits are resolved when they are chosen.
@@ -127,6 +133,9 @@ fn features(abilities: &ClientCapabilities) -> Features {
     let workspace = abilities.workspace.as_ref();
     Features {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
+        parameter_hints: commands(abilities.experimental.as_ref())
+            .iter()
+            .any(|name| name == PARAMETER_HINTS),
         label_details: item.and_then(|item| item.label_details_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
         applied_edits: workspace.and_then(|workspace| workspace.apply_edit).unwrap_or(false),

@@ -63,7 +63,7 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
         completion_provider: Some(CompletionOptions {
             resolve_provider: Some(true),
             trigger_characters: Some(
-                ["%", "@", ".", "(", ",", "=", "\""].map(str::to_owned).to_vec(),
+                ["%", "@", ".", "(", ",", "=", "\"", "#", "["].map(str::to_owned).to_vec(),
             ),
             ..CompletionOptions::default()
         }),

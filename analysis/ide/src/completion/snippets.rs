@@ -2,6 +2,14 @@
 
 use super::{Item, ItemKind, List, item};
 
+/// Returns the version header, which TVM requires first.
+pub(super) fn version_header() -> Item {
+    Item {
+        detail: Some("the version header".into()),
+        ..item("#[version = \"0.0.5\"]", ItemKind::Keyword)
+    }
+}
+
 impl List<'_, '_> {
     fn snippet(&mut self, class: u8, label: &str, detail: &str, text: &str) {
         let entry = item(label, ItemKind::Keyword);
@@ -27,12 +35,7 @@ impl List<'_, '_> {
         );
         self.snippet(1, "type", "a data type", "type ${1:T}[${2:A}] {\n  ${3:C}($2),\n}$0");
         self.snippet(2, "extern type", "an external type", "extern type ${1:T}$0");
-        let header = "#[version = \"0.0.5\"]";
-        self.add(
-            3,
-            0,
-            Item { detail: Some("the version header".into()), ..item(header, ItemKind::Keyword) },
-        );
+        self.add(3, 0, version_header());
     }
 
     /// Adds the keywords that start a statement.

@@ -260,6 +260,24 @@ fn keywords_depend_on_position() {
     );
 }
 
+/// An editor closes the bracket, which the entry replaces.
+#[test]
+fn begun_version_header_is_completed() {
+    for (text, replaced) in [
+        ("#$0", "#"),
+        ("#[$0]", "#[]"),
+        ("#[ver$0]\ndef @main(%x: int32) { %x }\n", "#[ver]"),
+        ("def @main(%x: int32) { %x }\n#[$0\n", "#["),
+    ] {
+        let fixture = Fixture::new(text);
+        let abilities = Abilities { snippets: true };
+        let found = completions(&fixture.db, fixture.file, fixture.cursor(), abilities);
+        let labels: Vec<&str> = found.items.iter().map(|item| item.label.as_str()).collect();
+        assert_eq!(labels, ["#[version = \"0.0.5\"]"], "{text}");
+        assert_eq!(&fixture.text[std::ops::Range::<usize>::from(found.replace)], replaced);
+    }
+}
+
 /// Completion and signature help do not panic at any offset of malformed texts.
 #[test]
 fn malformed_text_is_completed_at_every_offset() {

@@ -1,4 +1,4 @@
-// Contributions of the manifest apart from the server: snippets, the problem matcher, the walkthrough.
+// Contributions of the manifest apart from the server: the problem matcher, the walkthrough.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
@@ -10,41 +10,6 @@ const extension = () => vscode.extensions.getExtension("relay-analyzer.relay-ana
 const codes = (uri) => vscode.languages.getDiagnostics(uri).map((found) => found.code?.value ?? found.code);
 
 describe("contributions", () => {
-  it("has valid snippets", async () => {
-    const snippets = JSON.parse(fs.readFileSync(path.join(extension().extensionPath, "snippets/relay.json"), "utf8"));
-    // The context of each; `|` marks the position.
-    const rooms = {
-      "Version header": "|",
-      Definition: '#[version = "0.0.5"]\n|',
-      "Algebraic data type": '#[version = "0.0.5"]\n|',
-      "External type": '#[version = "0.0.5"]\n|',
-      "Let binding": '#[version = "0.0.5"]\ndef @f(%value: int32) {\n  |%value\n}\n',
-      "Tensor type": '#[version = "0.0.5"]\ndef @f(%value: |) {\n  %value\n}\n',
-      Function: '#[version = "0.0.5"]\ndef @f() {\n  |\n}\n',
-      Match: '#[version = "0.0.5"]\ndef @f(%value: List[int32]) {\n  |\n}\n',
-      If: '#[version = "0.0.5"]\ndef @f(%condition: bool, %x: int32, %y: int32) {\n  |\n}\n',
-    };
-    assert.deepEqual(Object.keys(snippets).sort(), Object.keys(rooms).sort());
-    for (const [name, room] of Object.entries(rooms)) {
-      const at = room.indexOf("|");
-      const document = await vscode.workspace.openTextDocument({ language: "relay", content: room.replace("|", "") });
-      const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
-      const body = [snippets[name].body].flat().join("\n");
-      await editor.insertSnippet(new vscode.SnippetString(body), document.positionAt(at));
-      // An unbound variable is reported after all other findings.
-      const probe = new vscode.WorkspaceEdit();
-      const end = document.lineAt(document.lineCount - 1).range.end;
-      probe.insert(document.uri, end, "\ndef @probe() {\n  %nowhere\n}\n");
-      assert.ok(await vscode.workspace.applyEdit(probe));
-      await until(`findings after ${name}`, () => codes(document.uri).includes("unknown-variable"));
-      const errors = vscode.languages
-        .getDiagnostics(document.uri)
-        .filter((found) => found.severity === vscode.DiagnosticSeverity.Error)
-        .map((found) => `${found.code?.value ?? found.code}: ${found.message}`);
-      assert.equal(errors.length, 1, `${name}:\n${document.getText()}\n${errors.join("\n")}`);
-    }
-  });
-
   it("parses the output of the command line", async () => {
     const folder = vscode.workspace.workspaceFolders[0];
     const file = vscode.Uri.joinPath(folder.uri, "task.relay");

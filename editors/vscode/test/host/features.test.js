@@ -200,6 +200,29 @@ describe("features", () => {
     }
   });
 
+  it("completes with entries of the server only", async () => {
+    const labels = async (content, line, column) => {
+      const other = await vscode.workspace.openTextDocument({ language: "relay", content });
+      await vscode.window.showTextDocument(other, vscode.ViewColumn.One);
+      const place = new vscode.Position(line, column);
+      const { items } = await until("completions", async () => {
+        const found = await run("vscode.executeCompletionItemProvider", other.uri, place);
+        return found.items.length > 0 && found;
+      });
+      return items.map(({ label }) => (typeof label === "string" ? label : label.label));
+    };
+    try {
+      // Words of the text, such as `%0`, are not offered.
+      assert.deepEqual(await labels("#[]\ndef @main(%x: int32) {\n  %0 = %x;\n  %0\n}\n", 0, 2), ['#[version = "0.0.5"]']);
+      const items = await labels("d\n", 0, 1);
+      assert.equal(items.filter((label) => label === "def").length, 1, items.join(" "));
+      const types = await labels("def @main(%x: T) {\n  %x\n}\n", 0, 15);
+      assert.equal(types.filter((label) => label === "Tensor").length, 1, types.join(" "));
+    } finally {
+      editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    }
+  });
+
   it("offers actions", async () => {
     const found = await run("vscode.executeCodeActionProvider", document.uri, new vscode.Range(at(6, "%y", 1), at(6, "%y", 1)));
     const titles = found.map((action) => action.title);

@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
-        CompletionItem, CompletionItemKind, CompletionItemLabelDetails, CompletionList,
+        Command, CompletionItem, CompletionItemKind, CompletionItemLabelDetails, CompletionList,
         CompletionParams, CompletionResponse, CompletionTextEdit, InsertTextFormat, Range,
         TextEdit, Url,
     },
 };
 
-use crate::lsp::snapshot::Snapshot;
+use crate::lsp::{
+    abilities::{Features, PARAMETER_HINTS},
+    snapshot::Snapshot,
+};
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -32,11 +35,10 @@ pub(in crate::lsp) fn handle(
     let replace = document.range(found.replace, snapshot.encoding);
     let uri = &params.text_document_position.text_document.uri;
     let items = found.items.into_iter().enumerate();
-    let details = snapshot.features.label_details;
     let items = items.filter_map(|(order, mut item)| {
         // A string literal may need escapes, or be unable to hold the text.
         item.insert = document.written(&item.insert)?;
-        Some(convert(order, item, replace, details, uri))
+        Some(convert(order, item, replace, &snapshot.features, uri))
     });
     let items = items.collect();
     Ok(Some(CompletionResponse::List(CompletionList { is_incomplete: found.incomplete, items })))
@@ -46,7 +48,7 @@ fn convert(
     order: usize,
     item: Item,
     replace: Range,
-    with_details: bool,
+    features: &Features,
     uri: &Url,
 ) -> CompletionItem {
     let kind = match item.kind {
@@ -61,10 +63,13 @@ fn convert(
         ItemKind::Snippet => CompletionItemKind::SNIPPET,
         ItemKind::Field => CompletionItemKind::FIELD,
     };
+    let takes_arguments =
+        matches!(kind, CompletionItemKind::OPERATOR | CompletionItemKind::FUNCTION);
+    let shows_signature = features.parameter_hints && item.is_snippet && takes_arguments;
     CompletionItem {
         label: item.label.clone(),
         kind: Some(kind),
-        label_details: item.summary.filter(|_| with_details).map(|summary| {
+        label_details: item.summary.filter(|_| features.label_details).map(|summary| {
             CompletionItemLabelDetails { description: Some(summary), ..Default::default() }
         }),
         detail: item.detail,
@@ -73,6 +78,8 @@ fn convert(
         insert_text_format: item.is_snippet.then_some(InsertTextFormat::SNIPPET),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(replace, item.insert))),
         data: item.lookup.map(|lookup| data(&lookup, uri)),
+        command: shows_signature
+            .then(|| Command::new("Show Parameters".to_owned(), PARAMETER_HINTS.to_owned(), None)),
         ..CompletionItem::default()
     }
 }
