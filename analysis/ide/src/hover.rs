@@ -2,6 +2,9 @@
 
 mod constant;
 pub(crate) mod operator;
+mod written_type;
+
+pub use constant::described as elements;
 
 use std::sync::Arc;
 
@@ -55,6 +58,14 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
             _ => false,
         };
         return Some(Hover { range: range + place.start(db), markdown, has_shape });
+    }
+    if let Some((operator, field, range)) = place.attribute() {
+        let call = place.view.as_ref().zip(place.call().map(|(call, _)| call));
+        let markdown = operator::of_attribute(operator, field, call);
+        return Some(Hover { range: range + place.start(db), markdown, has_shape: false });
+    }
+    if let Some((range, markdown)) = written_type::of_token(&place) {
+        return Some(Hover { range: range + place.start(db), markdown, has_shape: false });
     }
     if place.token.kind().is_trivia() {
         return comment(db, &place, offset);
@@ -573,6 +584,8 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) { nn.dense(%
                 ```
 
                 attribute of `nn.dense`, required, here `4`
+
+                the number of outputs, which is the first size of `weight`
             "#]],
         );
     }

@@ -115,7 +115,7 @@ impl<'db> Place<'db> {
     }
 
     /// Returns the call around the token, and its operator.
-    fn call(&self) -> Option<(ExprRef, &'static Operator)> {
+    pub(crate) fn call(&self) -> Option<(ExprRef, &'static Operator)> {
         let call = self.path.iter().rev().find(|node| node.kind() == SyntaxKind::CALL_EXPR)?;
         let expr_ref = self.expr_of(call.range())?;
         let unit = self.view.as_ref()?.unit(expr_ref.unit);
@@ -126,6 +126,19 @@ impl<'db> Place<'db> {
             },
             _ => None,
         }
+    }
+
+    /// Returns the attribute whose value the token is part of, and its range relative to the definition. Comments and
+    /// entries of the metadata section are described by themselves.
+    pub(crate) fn attribute(&self) -> Option<(&'static Operator, &'static AttrField, TextRange)> {
+        let is_other = |node: &Node<'_>| node.kind() == SyntaxKind::META_EXPR;
+        if self.token.kind().is_trivia() || self.path.last().is_some_and(is_other) {
+            return None;
+        }
+        let attr = self.path.iter().rev().find(|node| node.kind() == SyntaxKind::ATTR)?;
+        let name: Name = ast::Name::cast(attr.child(SyntaxKind::NAME)?)?.text().as_ref().into();
+        let (_, operator) = self.call()?;
+        Some((operator, operator.schema?.field(&name)?, trimmed(*attr)))
     }
 
     /// Returns the resolution of the name at the token, and the range of the name relative to the

@@ -8,6 +8,7 @@
 //! Rules, defaults and formulas are those of TVM, checked against TVM's answers in the conformance
 //! corpus. The crate knows nothing of the incremental database or of evaluation.
 
+mod attribute_docs;
 pub mod attrs;
 mod changes;
 mod domain;
@@ -45,6 +46,7 @@ mod windows;
 
 use std::sync::LazyLock;
 
+pub use attribute_docs::{attribute_meaning, value_meaning};
 pub use changes::{Change, ChangeKind, attributes_in, changes, name_in};
 pub use domain::{Constant, Domain, Fill};
 pub use layout::Layout;

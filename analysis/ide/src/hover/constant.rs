@@ -32,7 +32,8 @@ pub(super) fn of_entry(view: &View<'_>, meta: &MetaRef) -> String {
     out
 }
 
-fn described(elements: &Elements) -> String {
+/// Describes elements as Markdown that follows their type.
+pub fn described(elements: &Elements) -> String {
     let mut out = String::new();
     if !elements.facts.is_empty() {
         out += &format!("\n\n{}", elements.facts);

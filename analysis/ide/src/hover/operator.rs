@@ -134,6 +134,7 @@ pub(crate) fn of_attribute(
         Some(default) => format!(" = {default}"),
         None => String::new(),
     };
+    let mut meanings = Vec::new();
     let mut out = code(&format!("{}: {ty}{default}", field.name));
     out += &format!("\n\nattribute of `{}`", operator.name);
     if words::default(&field.default).is_none() {
@@ -145,7 +146,14 @@ pub(crate) fn of_attribute(
         let call = view.unit(expr_ref.unit).call(*id);
         if let Some(written) = call.written.iter().find(|attr| attr.name == field.name) {
             out += &format!(", here {}", code_span(&written.value.to_string()));
+            meanings = operators::value_meaning(operator, &written.name, &written.value);
         }
+    }
+    if let Some(meaning) = operators::attribute_meaning(operator, field) {
+        out += &format!("\n\n{meaning}");
+    }
+    for meaning in meanings {
+        out += &format!("\n- {meaning}");
     }
     out
 }
@@ -162,6 +170,41 @@ mod tests {
         let (call, page) = markdown.split_once("\n\n---\n\n").expect("the call, then the page");
         assert!(page.starts_with("```relay\nnn.dense(%data, %weight, units, out_dtype=\"\")\n```"));
         call.to_owned()
+    }
+
+    /// Returns the hover of a call after its first paragraph: the meaning of an attribute and of its value.
+    fn meaning(call: &str) -> String {
+        let text = format!(
+            "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {{\n  {call}\n}}\n"
+        );
+        let fixture = Fixture::new(&text);
+        let hover = crate::hover::hover(&fixture.db, fixture.file, fixture.cursor());
+        let markdown = hover.expect("a hover").markdown;
+        let (_, meaning) = markdown.split_once(", here ").expect("a value");
+        meaning.split_once("\n\n").map_or("", |(_, meaning)| meaning).to_owned()
+    }
+
+    #[test]
+    fn attributes_and_their_values_are_explained() {
+        assert_eq!(
+            meaning("reshape(%x, newshape=[0, $0-1])"),
+            "the shape of the result, with special entries that stand for sizes of `data`\n\
+             - `0`: the size of `data` on this axis\n\
+             - `-1`: the size that keeps the number of elements"
+        );
+        let padding = |value: &str| {
+            let meaning = meaning(&format!("nn.conv2d(%x, %w, pad$0ding={value})"));
+            meaning.split_once("\n- ").expect("a list").1.to_owned()
+        };
+        assert_eq!(padding("[1, 2]"), "1 at the top and bottom, 2 at the left and right");
+        assert_eq!(
+            padding("[1, 2, 3, 4]"),
+            "1 at the top, 2 at the left, 3 at the bottom, 4 at the right"
+        );
+        assert_eq!(
+            meaning("nn.softmax(%x, axis=$0-1)"),
+            "the axis whose elements sum to 1\n- `-1`: the last axis"
+        );
     }
 
     #[test]
