@@ -57,7 +57,9 @@ impl Lens {
             }
             LensKind::References(places) => words::counted(places.len() as u64, "reference"),
             LensKind::Cost { params, macs, unknowns } => {
-                let mut title = format!("{params} parameters, {macs} MACs");
+                let plural = |amount: &str| if amount == "1" { "" } else { "s" };
+                let mut title =
+                    format!("{params} parameter{}, {macs} MAC{}", plural(params), plural(macs));
                 if !unknowns.is_empty() {
                     title += &format!(", where {}", unknowns.join(", "));
                 }
@@ -106,11 +108,13 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
             // A name resolves to its first definition, so that a duplicate has no references.
             let places = uses.get(&key).filter(|_| def.occurrence(db) == 0);
             let places = places.cloned().unwrap_or_default();
-            // `@main` is called from outside the module, so that "0 references" would mislead.
-            if !(places.is_empty() && def.name(db) == "@main") {
+            // Without uses there is nothing to list, and `@main` is called from outside the module.
+            if !places.is_empty() {
                 found.push(Lens { range, kind: LensKind::References(places) });
             }
-            if let Some(cost) = cost.filter(|cost| cost.total.calls > 0) {
+            // A cost of nothing is not worth a lens.
+            let is_free = |total: &shapes::Total| total.params.is_zero() && total.macs.is_zero();
+            if let Some(cost) = cost.filter(|cost| cost.total.calls > 0 && !is_free(&cost.total)) {
                 let name = |unknown| cost.unknown_name(unknown);
                 let text = |amount: &shapes::Amount| amount.text(&name, &words::short_number);
                 let (params, macs) = (&cost.total.params, &cost.total.macs);
@@ -201,6 +205,22 @@ mod tests {
         assert_eq!(titles(",\n  "), ["▶ Run"]);
     }
 
+    /// Inputs are no parameters, and a cost of nothing has no lens.
+    #[test]
+    fn cost_counts_weights() {
+        let fixture = Fixture::new(
+            "
+def @scale(%x: Tensor[(3), float32]) { %x * 2f }
+def @bias(%x: Tensor[(3), float32], %b: Tensor[(1), float32]) { add(exp(%x), %b) }
+def @sorted(%x: Tensor[(3), float32]) { argsort(%x, dtype=\"int32\") }
+",
+        );
+        let lenses = super::lenses(&fixture.db, fixture.file);
+        let titles: Vec<String> = lenses.iter().map(super::Lens::title).collect();
+        let wanted = ["▶ Run", "▶ Run", "1 parameter, 0 MACs", "▶ Run", "0 parameters, ? MACs"];
+        assert_eq!(titles, wanted);
+    }
+
     #[test]
     fn lenses_show_references_and_cost() {
         let fixture = Fixture::new(
@@ -224,7 +244,6 @@ def @main(%x: Tensor[(3, 4096), float32], %w: Tensor[(4096, 4096), float32]) {
             Pair: 2 references
             @layer: 2 references
             @layer: 64 parameters, 64·n1 MACs, where n1 is axis 0 of `%x`
-            @none: 0 references
             @main: ▶ Run
             @main: 16.8 M parameters, 50.3 M MACs
         "#]]

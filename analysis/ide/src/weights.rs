@@ -89,6 +89,12 @@ pub(crate) fn data_uses(view: &View<'_>, exprs: &[ExprRef]) -> FxHashSet<Leaf> {
     found
 }
 
+/// Returns true for a number that is written in the code.
+fn is_number(view: &View<'_>, expr_ref: ExprRef) -> bool {
+    let expr_ref = view.resolve(expr_ref);
+    matches!(view.unit(expr_ref.unit).expr(expr_ref.expr), Expr::Literal(_))
+}
+
 /// Returns the arguments of a call of an operator that are constants, or parameters in the role of a weight.
 pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef, operator: &Operator) -> Vec<Leaf> {
     let unit = view.unit(expr_ref.unit);
@@ -97,19 +103,18 @@ pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef, operator: &Operator
         return Vec::new();
     }
     let args = unit.call(*id).args.iter();
-    let leaves: Vec<Option<Leaf>> =
-        args.map(|&expr| leaf(view, ExprRef { unit: expr_ref.unit, expr })).collect();
-    let has_computed_operand = leaves
-        .iter()
-        .enumerate()
-        .any(|(at, leaf)| leaf.is_none() && operator.role(at) == Role::Operand);
+    let args: Vec<ExprRef> = args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }).collect();
+    let leaves: Vec<Option<Leaf>> = args.iter().map(|&arg| leaf(view, arg)).collect();
+    // Beside a number, as in `%x * 2f`, a parameter is an input.
+    let has_computed_operand = leaves.iter().zip(&args).enumerate().any(|(at, (leaf, &arg))| {
+        leaf.is_none() && operator.role(at) == Role::Operand && !is_number(view, arg)
+    });
     // A bias or scale is the same for each sample or position; what has the shape of the result, such as the
     // other branch of a residual block or a mask, is data.
-    let shape_of =
-        |expr| view.ty(ExprRef { unit: expr_ref.unit, expr }).as_tensor().map(|ty| &ty.shape);
-    let result = shape_of(expr_ref.expr);
+    let shape_of = |at: ExprRef| view.ty(at).as_tensor().map(|ty| &ty.shape);
+    let result = shape_of(expr_ref);
     let is_spread = |at: usize| {
-        let shape = unit.call(*id).args.get(at).and_then(|&arg| shape_of(arg));
+        let shape = args.get(at).and_then(|&arg| shape_of(arg));
         shape.is_none() || shape != result
     };
     let mut found = Vec::new();
