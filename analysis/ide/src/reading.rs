@@ -13,12 +13,17 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use crate::weights::{Leaf, data_uses, weights_of};
+use crate::{
+    weights::{Leaf, data_uses, weights_of},
+    words,
+};
 
 /// The minimal number of bindings in a chain, not counting the last.
 const MIN_CHAIN: u32 = 2;
 /// The maximal length of a compact type, in characters.
 const MAX_SHAPE_LEN: usize = 40;
+/// The maximal length of a type from which its compact form is made, in characters.
+const MAX_TYPE_LEN: usize = 200;
 /// The number of operators that the summary of a chain names.
 const NAMED: usize = 2;
 
@@ -43,7 +48,8 @@ pub struct Chain {
     pub first: u32,
     /// The 0-based last line, without the statement that uses the last binding.
     pub last: u32,
-    /// The summary of the lines after the first: `layer_norm → dropout ⋯ 7 more`.
+    /// The summary of the lines after the first, and the value that goes on:
+    /// `layer_norm → dropout ⋯ 7 more ⇒ %12: 1×128×768 f32`.
     pub summary: String,
 }
 
@@ -269,7 +275,13 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
             && let (Some(start), Some(stop)) = (line_of(UnitId(first)), line_of(UnitId(end)))
             && stop > start + 1
         {
-            let summary = summary(view, first + 1..end);
+            let mut summary = summary(view, first + 1..end);
+            let last = UnitId(end - 1);
+            if let Some(binder) = view.unit(last).binds {
+                let ty = view.binding_type(LocalRef { unit: last, binder });
+                let ty = compact(&words::bounded(ty, MAX_TYPE_LEN).0);
+                summary += &format!(" ⇒ {}: {ty}", view.unit(last).binder(binder).name);
+            }
             found.push(Chain { first: start, last: stop - 1, summary });
         }
         first = end + 1;
@@ -374,7 +386,7 @@ def @main(%x: Tensor[(2, 8), float32], %table: Tensor[(9, 8), float32], %w: Tens
                 hidden []
                 shapes []
                 dimmed ["%table: Tensor[(9, 8), float32]", "%w: Tensor[(8, 4), float32]", "%b: Tensor[(4), float32]", "%w", "%b", "%inner: Tensor[(4, 4), float32]", "%inner", "%table"]
-                chains ["1-2 dense"]
+                chains ["1-2 dense ⇒ %1: _"]
             "#]],
         );
     }
@@ -396,7 +408,7 @@ def @main(%x: Tensor[(2, 8), float32] /* ty=Tensor[(2, 8), float32] */, %w: Tens
                 hidden [" /* ty=Tensor[(2, 8), float32] */", " /* ty=Tensor[(2, 4), float32] span=a.py:1 */", " /* ty=float32 */"]
                 shapes [(1, "2×4 f32"), (5, "f32")]
                 dimmed ["%w: Tensor[(4, 8), float32]", "%b: Tensor[(4), float32]", "%w", "%b", "meta[relay.Constant][0]"]
-                chains ["1-2 bias_add", "4-5 multiply"]
+                chains ["1-2 bias_add ⇒ %1: 2×4 f32", "4-5 multiply ⇒ %y: 2×4 f32"]
             "#]],
         );
     }

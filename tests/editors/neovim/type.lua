@@ -193,7 +193,7 @@ return function(tools)
       end
     end
     same(shapes, { [3] = '2×4 f32', [4] = '2×4 f32', [5] = '2×4 f32', [6] = '2×4 f32' }, 'shapes')
-    same(vim.fn.foldtextresult(3), '  %0 = nn.dense(%x, %w, units=4);  … relu', 'a fold')
+    same(vim.fn.foldtextresult(3), '  %0 = nn.dense(%x, %w, units=4);  … relu ⇒ %1: 2×4 f32', 'a fold')
     -- Later windows have their own.
     vim.cmd.new()
     same({ vim.wo.conceallevel, vim.wo.wrap }, { before[1], before[3] }, 'the options of a new window')
