@@ -292,6 +292,8 @@ class ProfileTotal(TypedDict):
     cut: bool
     #: The multiply-accumulates; without a value if those of some calls are unknown.
     macs: Amount
+    #: What the run did in this time; the times sum to it.
+    parts: List[TimePart]
     time: Seconds
     #: The time of the run.
     wall: Seconds
@@ -415,6 +417,13 @@ class Term(TypedDict):
 
     coefficient: int
     factors: Dict[str, int]
+
+@final
+class TimePart(TypedDict):
+    """A part of the time of a run."""
+
+    time: Seconds
+    what: str
 
 @final
 class Total(TypedDict):

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, range};
 
 /// The URI of [`NET`].
 pub const URI: &str = "file:///work/a.relay";
@@ -50,4 +50,28 @@ pub fn run(client: &mut Client, argument: Value) -> Value {
     let answer = client.answer(id);
     assert!(answer.get("error").is_none(), "{answer}");
     answer["result"].clone()
+}
+
+/// Returns the hints of values in a document, each with its line.
+pub fn values(client: &mut Client) -> Vec<(u64, String)> {
+    let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (100, 0)) });
+    let answer = client.request("textDocument/inlayHint", params);
+    let hints = answer["result"].as_array().cloned().unwrap_or_default();
+    let shown = hints.iter().filter_map(|hint| {
+        let label = hint["label"].as_str()?.strip_prefix("= ")?;
+        Some((hint["position"]["line"].as_u64()?, label.to_owned()))
+    });
+    shown.collect()
+}
+
+/// Returns the codes of the diagnostics of the document, each with its line.
+pub fn marks(client: &mut Client) -> Vec<(String, u64)> {
+    let params = json!({ "textDocument": { "uri": URI } });
+    let answer = client.request("textDocument/diagnostic", params);
+    let items = answer["result"]["items"].as_array().cloned().unwrap_or_default();
+    let shown = items.iter().filter_map(|item| {
+        let code = item["code"].as_str()?.to_owned();
+        Some((code, item["range"]["start"]["line"].as_u64()?))
+    });
+    shown.filter(|(code, _)| code.starts_with("run-")).collect()
 }

@@ -60,6 +60,7 @@ mod results;
 mod run;
 mod run_command;
 mod run_limits;
+mod run_values;
 mod saved;
 mod settings;
 mod single_fixes;

@@ -9,7 +9,7 @@ use relay_tests::{
     arrays::Temporary,
     client::{Client, at, range},
     figures::{WATCHDOG, at_most},
-    runs::{NET, URI, ask_run, client, run},
+    runs::{NET, URI, ask_run, client, marks, run, values},
 };
 use serde_json::{Value, json};
 
@@ -19,32 +19,8 @@ def @loop(%n: int32) -> int32 { @loop(%n + 1) }
 def @main() -> int32 { @loop(0) }
 ";
 
-/// Returns the hints of values in a document, each with its line.
-fn values(client: &mut Client) -> Vec<(u64, String)> {
-    let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (100, 0)) });
-    let answer = client.request("textDocument/inlayHint", params);
-    let hints = answer["result"].as_array().cloned().unwrap_or_default();
-    let shown = hints.iter().filter_map(|hint| {
-        let label = hint["label"].as_str()?.strip_prefix("= ")?;
-        Some((hint["position"]["line"].as_u64()?, label.to_owned()))
-    });
-    shown.collect()
-}
-
 fn lines(values: &[(u64, String)]) -> Vec<u64> {
     values.iter().map(|(line, _)| *line).collect()
-}
-
-/// Returns the codes of the diagnostics of the document, each with its line.
-fn marks(client: &mut Client) -> Vec<(String, u64)> {
-    let params = json!({ "textDocument": { "uri": URI } });
-    let answer = client.request("textDocument/diagnostic", params);
-    let items = answer["result"]["items"].as_array().cloned().unwrap_or_default();
-    let shown = items.iter().filter_map(|item| {
-        let code = item["code"].as_str()?.to_owned();
-        Some((code, item["range"]["start"]["line"].as_u64()?))
-    });
-    shown.filter(|(code, _)| code.starts_with("run-")).collect()
 }
 
 #[test]
@@ -71,6 +47,16 @@ fn lens_runs_a_function() {
     assert!(result["text"].as_str().is_some_and(|text| text.contains("[[1. 4.]]")), "{result}");
     assert_eq!(result["drawn"], json!([]));
     assert_eq!(client.finish(), Some(0));
+}
+
+/// Between definitions, the function is the one that the command line would run.
+#[test]
+fn position_before_the_functions_runs_main() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, NET);
+    let at_start = json!({ "uri": URI, "position": { "line": 0, "character": 0 } });
+    let result = run(&mut client, at_start);
+    assert_eq!((&result["status"], &result["function"]), (&json!("done"), &json!("@main")));
 }
 
 #[test]
@@ -178,6 +164,11 @@ fn arguments_are_saved() {
         recalled,
         json!({
             "status": "recalled", "function": "@layer",
+            "parameters": [{
+                "name": "x", "title": "%x: Tensor[(1, 2), float32]",
+                "accepts": "lists of numbers such as [[1, 2], [3, 4]], or the path of a .npy file; \
+                            empty: random",
+            }],
             "remembered": { "inputs": { "x": "nets/x.npy" } },
         })
     );
@@ -293,24 +284,21 @@ fn run_ends_when_its_request_is_cancelled() {
 /// A run that ends after the values of its document were cleared shows none.
 #[test]
 fn cleared_values_stay_cleared_when_a_run_ends() {
-    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
+    let mut client = client(json!({ "workDoneProgress": true }), json!({ "run": { "time": 0.5 } }));
     client.open(URI, &FOREVER.replace("{ @loop(0) }", "{ let %early = 1; @loop(%early) }"));
-    let mut run = |is_cleared: bool, wait: u64| {
+    let mut run = |is_cleared: bool| {
         let id = ask_run(&mut client, json!({ "uri": URI, "function": "@main" }));
-        let token = progress(&mut client);
-        std::thread::sleep(Duration::from_millis(wait));
+        progress(&mut client);
         if is_cleared {
             let clear = json!({ "command": "relay.clearValues", "arguments": [URI] });
             let answer = client.request("workspace/executeCommand", clear);
             assert_eq!(answer["result"], Value::Null, "{answer}");
         }
-        client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
-        assert_eq!(client.answer(id)["result"]["status"], "cancelled");
+        assert_eq!(client.answer(id)["result"]["error"]["code"], "run-time");
         values(&mut client).len()
     };
-    // The time until the variable has its value depends on the machine.
-    let wait = (1..10).map(|doubling| 1 << doubling).find(|&wait| run(false, wait) > 0);
-    assert_eq!(run(true, 2 * wait.expect("a value")), 0);
+    assert!(run(false) > 0);
+    assert_eq!(run(true), 0);
     assert_eq!(client.finish(), Some(0));
 }
 
@@ -463,35 +451,6 @@ def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// For a variable with several values, the first and the last are shown.
-#[test]
-fn first_and_last_of_several_values_are_shown() {
-    let mut client = client(json!({}), Value::Null);
-    let text = "\
-def @down(%n: int32, %x: Tensor[(2), float32]) -> Tensor[(2), float32] {
-  let %y = %x * 2f;
-  if (%n == 0) { %y } else { @down(%n - 1, %y) }
-}
-def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
-";
-    client.open(URI, text);
-    let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [1, 2] } });
-    assert_eq!(run(&mut client, given)["status"], "done");
-    let hover = |client: &mut Client, line, column| {
-        let hover = client.request("textDocument/hover", at(URI, line, column));
-        hover["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned()
-    };
-    let text = hover(&mut client, 0, 11);
-    assert!(text.contains("`199`, the first of 200 values; the last is `0`"), "{text}");
-    let text = hover(&mut client, 1, 7);
-    let wanted = "the first of 200 values; the last is `(2,), 2 Inf`";
-    assert!(text.contains(wanted), "{text}");
-    let text = hover(&mut client, 4, 11);
-    assert!(text.contains("`(2,) min 1 mean 1.5 max 2`") && !text.contains("first"), "{text}");
-    // Nothing is infinite in the first hundred calls.
-    assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 1)]);
-}
-
 /// Values that were computed before a failure are shown.
 #[test]
 fn failed_run_keeps_earlier_values() {
@@ -519,7 +478,7 @@ fn large_operators_are_cancelled_quickly() {
     let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
     let mut text =
         "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(1024, 1024), float32]) {\n".to_owned();
-    // These two are fast on any machine, so that there are values when the run is cancelled.
+    // These two are fast on any machine, so that there were values when the run is cancelled.
     text += "  %early = nn.relu(%x);\n  %soon = nn.relu(%early);\n";
     let mut last = "%soon".to_owned();
     for number in 0..2000 {
@@ -528,22 +487,20 @@ fn large_operators_are_cancelled_quickly() {
     }
     text += &format!("  {last}\n}}\n");
     client.open(URI, &text);
-    let (mut best, begin) = (Duration::MAX, Instant::now());
-    // The values computed until then are shown: on a busy machine, two take longer than the first wait.
-    for wait in 1.. {
+    let mut best = Duration::MAX;
+    for wait in 1..=2 {
         let id = ask_run(&mut client, json!({ "uri": URI }));
         let token = progress(&mut client);
         std::thread::sleep(Duration::from_secs(wait));
         let pressed = Instant::now();
         client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
         let answer = client.answer(id);
-        assert_eq!(answer["result"]["status"], "cancelled", "{answer}");
+        let result = &answer["result"];
+        assert_eq!(result["status"], "cancelled", "{answer}");
+        assert!(result["title"].as_str().is_some_and(|t| t.contains("was cancelled")), "{answer}");
         best = best.min(client.arrived - pressed);
-        let shown = values(&mut client).len();
-        if shown > 1 {
-            break;
-        }
-        assert!(begin.elapsed() < WATCHDOG, "{shown} values");
+        // The values computed until then are those of an arbitrary moment.
+        assert_eq!(values(&mut client), []);
     }
     at_most("from cancellation to the end of a run", best, Duration::from_millis(300));
 }

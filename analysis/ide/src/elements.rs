@@ -61,8 +61,14 @@ pub(crate) fn of_expr(view: &View<'_>, expr_ref: semantics::ExprRef) -> Option<E
     of_entry(view, meta).ok().flatten()
 }
 
-/// Formats an element with six significant digits.
+/// The integers that 64-bit floats hold exactly.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// Formats an element with six significant digits; an integer with all of them.
 fn number(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < EXACT {
+        return (x as i64).to_string();
+    }
     if x == 0.0 || (1e-4..1e7).contains(&x.abs()) {
         let digits = 5 - x.abs().max(1e-4).log10().floor() as i32;
         let text = format!("{x:.*}", digits.clamp(0, 9) as usize);
@@ -77,7 +83,8 @@ fn number(x: f64) -> String {
     }
 }
 
-fn described(stats: &Stats) -> Elements {
+/// Describes the elements of a tensor.
+pub fn described(stats: &Stats) -> Elements {
     let mut facts = Vec::new();
     if stats.min.is_finite() && stats.count > 1 {
         let [min, max, mean] = [stats.min, stats.max, stats.mean].map(number);
@@ -117,6 +124,7 @@ mod tests {
             (-0.123_456_7, "-0.123457"),
             (1_234.567_8, "1234.57"),
             (1e-9, "1.00000e-9"),
+            (30_000_001.0, "30000001"),
             (f64::NAN, "NaN"),
         ] {
             assert_eq!(number(x), text);

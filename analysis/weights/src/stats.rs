@@ -160,14 +160,25 @@ impl Stats {
             Some(0..=MAX_KEPT) => Bytes::Kept(payload.decode(header)?),
             _ => Bytes::Coded(payload, header),
         };
+        let mut failure = Ok(());
+        let stats = Stats::of_blocks(|f| {
+            if failure.is_ok() {
+                failure = bytes.each(|bytes| {
+                    blocks(dtype, bytes, &mut *f);
+                });
+            }
+        });
+        failure.map(|()| Some(stats))
+    }
+
+    /// Computes the statistics of elements that `each` passes on in blocks, each time that it is called.
+    pub fn of_blocks(mut each: impl FnMut(&mut dyn FnMut(&[f64]))) -> Stats {
         let (mut count, mut first, mut sums) = (0, Vec::new(), Sums::EMPTY);
-        bytes.each(|bytes| {
-            blocks(dtype, bytes, |block| {
-                first.extend(block.iter().take(FIRST - first.len()));
-                count += block.len() as u64;
-                sums.block(block);
-            });
-        })?;
+        each(&mut |block| {
+            first.extend(block.iter().take(FIRST - first.len()));
+            count += block.len() as u64;
+            sums.block(block);
+        });
         let sum = |counts: [u64; LANES]| counts.iter().sum::<u64>();
         let mut stats = Stats {
             count,
@@ -183,22 +194,20 @@ impl Stats {
         let finite = count - stats.nans - stats.infinities;
         if finite == 0 {
             (stats.min, stats.max) = (f64::NAN, f64::NAN);
-            return Ok(Some(stats));
+            return stats;
         }
         stats.mean = sums.sum.iter().sum::<f64>() / finite as f64;
         // Halves, as the width of the greatest range is infinite.
         let (low, width) = (stats.min / 2.0, stats.max / 2.0 - stats.min / 2.0);
         let scale = if width > 0.0 { BINS as f64 / width } else { 0.0 };
         let histogram = &mut stats.histogram;
-        bytes.each(|bytes| {
-            blocks(dtype, bytes, |block| {
-                for x in block.iter().filter(|x| x.is_finite()) {
-                    // The greatest element belongs to the last bin.
-                    histogram[(((x / 2.0 - low) * scale) as usize).min(BINS - 1)] += 1;
-                }
-            });
-        })?;
-        Ok(Some(stats))
+        each(&mut |block| {
+            for x in block.iter().filter(|x| x.is_finite()) {
+                // The greatest element belongs to the last bin.
+                histogram[(((x / 2.0 - low) * scale) as usize).min(BINS - 1)] += 1;
+            }
+        });
+        stats
     }
 
     /// Returns the histogram as one line of [`BARS`] bars.

@@ -81,6 +81,14 @@
     return section(title, make("table", "times", ...shown));
   }
 
+  /** What the run did in its time. */
+  function parts({ parts, wall }) {
+    const rows = parts.map(({ what, time }) =>
+      make("tr", "", make("td", "name", what), make("td", "number", time.text), make("td", "", bar(time.value / (wall.value || 1)))),
+    );
+    return section(`Time of the run: ${wall.text}`, make("table", "times", ...rows));
+  }
+
   function binding({ binding, operator, at }) {
     const name = binding ? `${binding} = ${operator}` : operator;
     return at ? button(name, { type: "go", range: at }) : name;
@@ -101,6 +109,7 @@
       const { operators, layers, bindings, total } = profile;
       // Long loops over scalars are measured partially.
       const first = total.cut ? ` (first ${total.calls.text} calls)` : "";
+      columns.append(parts(total));
       columns.append(times(`Time by operator${first}`, operators, total, (row) => row.operator));
       if (layers.length > 0) {
         columns.append(times("Time by layer", layers, total, (row) => row.layer));

@@ -322,6 +322,16 @@ export interface OperatorTotals {
 /** The relation of two corresponding expressions. */
 export type PairKind = "same" | "changed" | "fused" | "inlined" | "folded" | "expanded";
 
+/** A parameter to ask an argument for. */
+export interface ParameterField {
+  /** What can be entered, in words. */
+  readonly accepts: string;
+  /** The name without its sigil. */
+  readonly name: string;
+  /** The name and the type, as in `%x: Tensor[(2, 3), float32]`. */
+  readonly title: string;
+}
+
 /** The response to `relay/passes`, and `relay-analyzer passes --format json`. */
 export interface PassLog {
   readonly file: string;
@@ -376,6 +386,8 @@ export interface ProfileTotal {
   readonly cut: boolean;
   /** The multiply-accumulates; without a value if those of some calls are unknown. */
   readonly macs: Amount;
+  /** What the run did in this time; the times sum to it. */
+  readonly parts: readonly TimePart[];
   readonly time: Seconds;
   /** The time of the run. */
   readonly wall: Seconds;
@@ -409,6 +421,8 @@ export type Recalled = "recalled";
 /** The response to a request for the arguments that are remembered. */
 export interface RecalledArguments {
   readonly function: string;
+  /** The parameters, in order. */
+  readonly parameters: readonly ParameterField[];
   readonly remembered: Remembered;
   readonly status: Recalled;
 }
@@ -603,6 +617,12 @@ export interface TensorText {
 export interface Term {
   readonly coefficient: number;
   readonly factors: Readonly<Record<string, number>>;
+}
+
+/** A part of the time of a run. */
+export interface TimePart {
+  readonly time: Seconds;
+  readonly what: string;
 }
 
 /** The totals of a function. */

@@ -25,6 +25,7 @@ interface RunArgument {
   readonly archives?: readonly string[];
   readonly params?: readonly string[];
   readonly seed?: number;
+  readonly exact?: boolean;
   readonly remember?: boolean;
   readonly recall?: boolean;
 }
@@ -52,8 +53,6 @@ export const showsRuns: StaticFeature = {
 export class Runner implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("Relay run");
   private readonly results: Results;
-  /** The last input by document and function. */
-  private readonly typed = new Map<string, string>();
   /** The active runs, which *Cancel Run* stops. */
   private readonly sources = new Set<vscode.CancellationTokenSource>();
   /** The number of times that the values of a file were cleared: a run that ends after that shows nothing. */
@@ -108,10 +107,13 @@ export class Runner implements vscode.Disposable {
       const isWanted = clears === this.clears.get(argument.uri);
       if (isWanted && (result?.status === "done" || result?.status === "failed")) {
         await this.show(result, vscode.Uri.parse(argument.uri));
+      } else if (isWanted && result?.status === "cancelled") {
+        vscode.window.setStatusBarMessage(result.title, 10_000);
       }
       return result;
     } catch (error) {
       if (CANCELLED.has((error as { code?: number }).code ?? 0)) {
+        vscode.window.setStatusBarMessage("Relay: the run was cancelled", 10_000);
         return { status: "cancelled" };
       }
       throw error;
@@ -202,75 +204,74 @@ export class Runner implements vscode.Disposable {
       return undefined;
     }
     const known = await this.recall(argument);
-    const place = JSON.stringify([argument.uri, known?.function]);
-    const typed = await vscode.window.showInputBox({
-      title: "Run Function With…",
-      prompt: "Numbers, lists, .npy, .npz and .params files; seed=… for random others",
-      placeHolder: "x=image.npy n=3 weights.params seed=1",
-      value: prefill(this.typed.get(place), known?.remembered),
-      ignoreFocusOut: true,
-    });
-    if (typed === undefined) {
-      return undefined;
+    if (known === undefined) {
+      // The run reports why the remembered arguments cannot be read.
+      return vscode.commands.executeCommand(RUN, argument);
     }
-    this.typed.set(place, typed);
-    return vscode.commands.executeCommand(RUN, { ...argument, ...parse(typed), remember: true });
+    const chosen = await fill(known);
+    return chosen && vscode.commands.executeCommand(RUN, { ...argument, ...chosen, exact: true, remember: true });
   }
 }
 
-/**
- * The initial value of the prompt: the saved arguments, or the last input of this session if it is
- * equivalent to them.
- */
-export function prefill(typed: string | undefined, known: Remembered | undefined): string {
-  const text = known === undefined ? "" : written(known);
-  if (text === "") {
-    return typed ?? "seed=0";
-  }
-  return typed !== undefined && written(parse(typed)) === text ? typed : text;
+/** A row of the form: a field, or the run. */
+interface Field extends vscode.QuickPickItem {
+  /** Asks for the value; missing in the row that runs. */
+  readonly edit?: () => Thenable<unknown>;
 }
 
-/** Formats arguments, as the inverse of `parse`. */
-export function written(known: Remembered): string {
-  const inputs = Object.entries(known.inputs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  const value = (given: unknown): string =>
-    typeof given === "string" ? given : JSON.stringify(given);
-  return [
-    ...inputs.map(([name, given]) => `${name}=${value(given)}`),
-    ...(known.archives ?? []),
-    ...(known.params ?? []),
-    ...(known.seed === undefined ? [] : [`seed=${known.seed}`]),
-  ].join(" ");
-}
-
-/** `x=image.npy n=[1, 2] weights.params seed=1` */
-export function parse(text: string): Partial<RunArgument> {
-  const inputs: Record<string, unknown> = {};
-  const archives: string[] = [];
-  const params: string[] = [];
-  let seed: number | undefined;
-  // Blanks separate arguments only before a name or a file: `[1, 2]` is one argument.
-  const parts = text.trim().split(/\s+(?=[^\s=[\]]+(?:=|\.npz\b|\.params\b))/);
-  for (const part of parts.filter((found) => found !== "")) {
-    const at = part.indexOf("=");
-    const name = part.slice(0, Math.max(at, 0)).trim().replace(/^%/, "");
-    const value = part.slice(at + 1).trim();
-    if (at >= 0 && name === "seed") {
-      seed = Number.parseInt(value, 10) || 0;
-    } else if (at >= 0) {
-      inputs[name] = json(value);
-    } else if (value.endsWith(".npz")) {
-      archives.push(value);
-    } else {
-      params.push(value);
+/** A form with a field for each parameter, the files of arrays and the seed. Returns the arguments. */
+async function fill({ function: name, parameters, remembered }: RecalledArguments): Promise<Remembered | undefined> {
+  const inputs = new Map(Object.entries(remembered.inputs ?? {}));
+  let files = [...(remembered.archives ?? []), ...(remembered.params ?? [])];
+  let seed = remembered.seed ?? 0;
+  const title = `Run ${name} With…`;
+  const ask = (prompt: string, value: string) => vscode.window.showInputBox({ title, prompt, value, ignoreFocusOut: true });
+  const fields = (): Field[] => [
+    { label: `$(play) Run ${name}` },
+    ...parameters.map((parameter) => {
+      const known = inputs.get(parameter.name);
+      const value = known === undefined ? "" : written(known);
+      const edit = async () => {
+        const typed = (await ask(`${parameter.title}: ${parameter.accepts}`, value))?.trim();
+        if (typed === "") {
+          inputs.delete(parameter.name);
+        } else if (typed !== undefined) {
+          inputs.set(parameter.name, json(typed));
+        }
+      };
+      return { label: parameter.title, description: value || "random", detail: parameter.accepts, edit };
+    }),
+    {
+      label: "Files of arrays",
+      description: files.join(" ") || "none",
+      edit: async () => {
+        const typed = await ask("Paths of .npz and .params files, separated by blanks", files.join(" "));
+        files = typed === undefined ? files : typed.split(/\s+/).filter((file) => file !== "");
+      },
+    },
+    {
+      label: "Seed of random arguments",
+      description: String(seed),
+      edit: async () => {
+        const typed = await ask("A number", String(seed));
+        seed = typed === undefined ? seed : Number.parseInt(typed, 10) || 0;
+      },
+    },
+  ];
+  for (;;) {
+    const chosen: Field | undefined = await vscode.window.showQuickPick(fields(), { title, ignoreFocusOut: true, matchOnDescription: true });
+    if (chosen?.edit === undefined) {
+      const isParams = (file: string) => file.endsWith(".params");
+      const archives = files.filter((file) => !isParams(file));
+      return chosen && { inputs: Object.fromEntries(inputs), archives, params: files.filter(isParams), seed };
     }
+    await chosen.edit();
   }
-  return {
-    inputs,
-    ...(archives.length > 0 && { archives }),
-    ...(params.length > 0 && { params }),
-    ...(seed !== undefined && { seed }),
-  };
+}
+
+/** The text of a remembered argument. */
+function written(known: unknown): string {
+  return typeof known === "string" ? known : JSON.stringify(known);
 }
 
 function json(text: string): unknown {

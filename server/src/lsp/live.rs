@@ -13,23 +13,33 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use clock::Instant;
+use ide::markdown::{code_block, code_span};
 use interpreter::{Observer, Value};
 use parking_lot::{Mutex, MutexGuard};
 use semantics::{Code, Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
 use syntax::{TextRange, TextSize};
 use tokio::sync::mpsc::WeakUnboundedSender;
 use tower_lsp::lsp_types::Url;
+use weights::Stats;
 
 use super::documents::Document;
 use crate::run::summary::{self, Summary};
 
 /// The interval of progress messages.
 const REPORT: Duration = Duration::from_millis(100);
-/// The number of values of one variable that are scanned for NaN and Inf. Small values are always
+/// The number of values of one variable that are listed, and scanned for NaN and Inf. Small values are always
 /// scanned.
 const MAX_SCANS: u64 = 64;
+/// The length of the fields of a value in a hover.
+const MAX_CONTENTS: usize = 2_000;
+/// The largest tensor whose distribution is computed, in elements.
+const MAX_DISTRIBUTION: usize = 1 << 24;
 /// The largest number of elements of a value that is kept to show the last value of a variable.
 const SMALL: usize = 256;
+/// The largest number of parts of a value of a data type that is kept likewise.
+const SMALL_PARTS: usize = 16;
+/// The number of elements between checks for cancellation.
+const POLL: usize = 1 << 16;
 /// The largest number of variables with NaN or Inf that are reported.
 const MAX_NOT_FINITE: usize = 50;
 /// The largest size of a metadata section that is compared; larger ones are equal if their lengths
@@ -60,8 +70,10 @@ pub(super) struct NotFinite {
 }
 
 struct Seen {
-    line: String,
-    brief: String,
+    /// The first values.
+    values: Vec<ShownValue>,
+    /// The first value in more detail, as Markdown.
+    details: Option<Arc<str>>,
     times: u64,
     /// The latest value, if it is small. A reference to a large one would prevent updates in place.
     last: Option<Value>,
@@ -99,16 +111,23 @@ impl<'r> Watcher<'r> {
         if let Some(seen) = self.seen.get_mut(&range) {
             seen.times += 1;
             seen.last = is_small(value).then(|| value.clone());
-            let scans = seen.times <= MAX_SCANS || seen.last.is_some() && !is_finite(value);
-            if scans && !is_complete {
-                self.mark(range, &summary::of_value(value));
+            let is_listed = seen.times <= MAX_SCANS;
+            let scans = is_listed || seen.last.is_some() && !is_finite(value);
+            if is_listed || scans && !is_complete {
+                let summaries = summary::of_value(value);
+                if is_listed {
+                    seen.values.push(ShownValue::new(value, &summaries));
+                }
+                if !is_complete {
+                    self.mark(range, &summaries);
+                }
             }
             return;
         }
         let summaries = summary::of_value(value);
-        let line = summary::line(value, &summaries);
-        let brief = summary::brief(value, &summaries);
-        self.seen.insert(range, Seen { line, brief, times: 1, last: None });
+        let values = vec![ShownValue::new(value, &summaries)];
+        let details = details(value, &values[0].line);
+        self.seen.insert(range, Seen { values, details, times: 1, last: None });
         self.mark(range, &summaries);
         let sum = |count: fn(&Summary) -> usize| summaries.iter().map(count).sum::<usize>();
         let (nan, infinite) = (sum(|s| s.nan), sum(|s| s.infinite));
@@ -155,11 +174,38 @@ impl<'r> Watcher<'r> {
     }
 }
 
+/// Describes a value in more detail than its line, as Markdown that follows it: the elements of a tensor, or all fields.
+fn details(value: &Value, line: &str) -> Option<Arc<str>> {
+    match value {
+        Value::Tensor(tensor) if tensor.rank() > 0 && tensor.len() <= MAX_DISTRIBUTION => {
+            let mut looked = 0;
+            let each = |f: &mut dyn FnMut(&[f64])| {
+                tensor.each_f64s(|numbers| {
+                    if looked % POLL == 0 {
+                        interpreter::poll();
+                    }
+                    looked += numbers.len();
+                    f(numbers);
+                });
+            };
+            Some(ide::hover::elements(&ide::elements::described(&Stats::of_blocks(each))).into())
+        }
+        Value::Tuple(_) | Value::Data(_) => {
+            let contents = summary::contents(value, MAX_CONTENTS);
+            (contents != line).then(|| format!("\n\n{}", code_block(&contents)).into())
+        }
+        _ => None,
+    }
+}
+
 fn is_small(value: &Value) -> bool {
     match value {
         Value::Tensor(tensor) => tensor.len() <= SMALL,
+        Value::Data(_) => value
+            .leaves_within(SMALL_PARTS)
+            .is_some_and(|leaves| leaves.iter().all(|tensor| tensor.len() <= SMALL)),
         // Their summaries do not depend on their contents.
-        Value::Data(_) | Value::Closure(_) | Value::Ref(_) | Value::Empty => false,
+        Value::Closure(_) | Value::Ref(_) | Value::Empty => false,
         Value::Tuple(_) => {
             let fields = value.as_tuple().unwrap_or_default();
             fields.len() <= SMALL
@@ -225,23 +271,61 @@ pub(super) struct RunRecord {
 pub(super) struct LiveValue {
     /// The name in its binding.
     pub(super) range: TextRange,
-    /// The summary of its first value.
+    /// Its first values in the order of evaluation; at least one.
+    values: Arc<[ShownValue]>,
+    /// The first value in more detail, as Markdown.
+    details: Option<Arc<str>>,
+    /// The number of times that it was bound.
+    times: u64,
+    /// The summary of its last value, if that is small and not the first.
+    last: Option<Arc<str>>,
+}
+
+/// A value in words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct ShownValue {
+    /// The summary.
     pub(super) line: Arc<str>,
     /// The summary without the shape.
     pub(super) brief: Arc<str>,
-    /// The number of times that it was bound.
-    pub(super) times: u64,
-    /// The summary of its last value, if that is small and not the first.
-    pub(super) last: Option<Arc<str>>,
+}
+
+impl ShownValue {
+    fn new(value: &Value, summaries: &[Summary]) -> ShownValue {
+        let line = summary::line(value, summaries).into();
+        ShownValue { line, brief: summary::brief(value, summaries).into() }
+    }
 }
 
 impl LiveValue {
-    /// Returns the suffix that tells which of several values is shown.
-    pub(super) fn of_several(&self) -> String {
-        match (self.times, &self.last) {
-            (1, _) => String::new(),
-            (times, None) => format!(", the first of {times} values"),
-            (times, Some(last)) => format!(", the first of {times} values; the last is `{last}`"),
+    /// Returns the first value.
+    pub(super) fn first(&self) -> &ShownValue {
+        &self.values[0]
+    }
+
+    /// Returns the suffix of a label with the first of several values: ` (1 of 7)`.
+    pub(super) fn number(&self) -> String {
+        if self.times == 1 { String::new() } else { format!(" (1 of {})", self.times) }
+    }
+
+    /// Describes the values of the last run as Markdown: all of them, or the first ones and the last.
+    pub(super) fn markdown(&self) -> String {
+        let details = self.details.as_deref().unwrap_or_default();
+        if self.times == 1 {
+            return format!("in the last run: {}{details}", code_span(&self.first().line));
+        }
+        let width = self.times.to_string().len();
+        let row = |number: u64, line: &str| format!("{number:>width$}: {line}\n");
+        let mut rows: String =
+            (1..).zip(&*self.values).map(|(number, value)| row(number, &value.line)).collect();
+        if self.times > self.values.len() as u64 {
+            rows += "…\n";
+            rows += &self.last.as_ref().map(|last| row(self.times, last)).unwrap_or_default();
+        }
+        let values = format!("{} values in the last run:\n\n{}", self.times, code_block(&rows));
+        match details {
+            "" => values,
+            details => format!("{values}\n\nthe first of them:{details}"),
         }
     }
 }
@@ -329,8 +413,8 @@ impl RunRecord {
             .map(|(range, seen)| {
                 let line = |value: &Value| summary::line(value, &summary::of_value(value)).into();
                 let last = seen.last.as_ref().map(line);
-                let (line, brief) = (seen.line.into(), seen.brief.into());
-                LiveValue { range, line, brief, times: seen.times, last }
+                let values = seen.values.into();
+                LiveValue { range, values, details: seen.details, times: seen.times, last }
             })
             .collect();
         values.sort_by_key(|value| value.range.start());

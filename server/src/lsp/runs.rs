@@ -7,6 +7,7 @@
 //! the response and the end of the progress do not wait for it.
 
 mod cancel;
+mod fields;
 mod remembered;
 mod results;
 
@@ -25,7 +26,7 @@ use std::{
 use clock::Instant;
 use interpreter::Value;
 use parking_lot::Mutex;
-use semantics::{Code, Database, metadata::Metadata};
+use semantics::{Code, Database, View, metadata::Metadata};
 use serde::Deserialize;
 use syntax::Encoding;
 use tokio::sync::{
@@ -104,6 +105,9 @@ struct RunParams {
     /// Remembers the arguments for the next run.
     #[serde(default)]
     remember: bool,
+    /// Takes no remembered arguments: those of a form are all that the user wants.
+    #[serde(default)]
+    exact: bool,
     /// Returns the remembered arguments and runs nothing.
     #[serde(default)]
     recall: bool,
@@ -330,7 +334,9 @@ fn run(
         return match memory.recall() {
             Ok(remembered) => {
                 let status = Recalled::Recalled;
-                let recalled = RecalledArguments { status, function: name, remembered };
+                let parameters =
+                    View::new(db, def).map(|view| fields::of(&view)).unwrap_or_default();
+                let recalled = RecalledArguments { status, function: name, parameters, remembered };
                 let response = RunResponse::Recalled(recalled);
                 Outcome { response, record: None, values: Vec::new() }
             }
@@ -349,7 +355,7 @@ fn run(
     }
     let chosen = OnceCell::new();
     let inputs = || {
-        let recalled = memory.recall()?;
+        let recalled = if params.exact { Remembered::default() } else { memory.recall()? };
         let outside = context.config.outside_files;
         let inputs = params.inputs.inputs(&recalled, memory.folder(), outside)?;
         // Empty: inputs are read once.
@@ -371,8 +377,10 @@ fn run(
     let shown = Rendering { db, file, def, name: &name, params, context, cancel, seed, whole };
     let (result, mark) = shown.render(&ran, &observer);
     let is_done = result.status == RunStatus::Done;
+    // The values of a run that was cancelled are those of an arbitrary moment.
+    let is_cancelled = result.status == RunStatus::Cancelled;
     let mut outcome = Outcome::of(result);
-    if ran.arguments.is_some() {
+    if ran.arguments.is_some() && !is_cancelled {
         let done = is_done.then(|| (def.name(db).to_string(), ran.time));
         outcome.record = Some(RunRecord::new(db, file, document, observer.watcher, mark, done));
     }

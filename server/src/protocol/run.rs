@@ -252,8 +252,18 @@ pub(crate) struct ProfileTotal {
     pub(crate) totals: CallTotals,
     /// The time of the run.
     pub(crate) wall: Seconds,
+    /// What the run did in this time; the times sum to it.
+    pub(crate) parts: Vec<TimePart>,
     /// True if only the first calls were measured.
     pub(crate) cut: bool,
+}
+
+/// A part of the time of a run.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TimePart {
+    pub(crate) what: String,
+    pub(crate) time: Seconds,
 }
 
 /// The response to a request for the arguments that are remembered.
@@ -262,7 +272,21 @@ pub(crate) struct ProfileTotal {
 pub(crate) struct RecalledArguments {
     pub(crate) status: Recalled,
     pub(crate) function: String,
+    /// The parameters, in order.
+    pub(crate) parameters: Vec<ParameterField>,
     pub(crate) remembered: Remembered,
+}
+
+/// A parameter to ask an argument for.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ParameterField {
+    /// The name without its sigil.
+    pub(crate) name: String,
+    /// The name and the type, as in `%x: Tensor[(2, 3), float32]`.
+    pub(crate) title: String,
+    /// What can be entered, in words.
+    pub(crate) accepts: String,
 }
 
 /// The status of a response that is not the result of a run.

@@ -21,7 +21,7 @@ use crate::allocator::limited_machine;
 pub(crate) enum Selection<'s> {
     /// The function with this name, with or without `@`.
     Named(&'s str),
-    /// The function or expression at an offset.
+    /// The function or expression at an offset; between definitions, that of [`Selection::Main`].
     At(TextSize),
     /// `@main`, otherwise the bare expression, otherwise the only function.
     Main,
@@ -50,7 +50,7 @@ impl Selection<'_> {
             Selection::At(offset) => ide::place::def_at(db, file, *offset)
                 .map(|(_, def)| def)
                 .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-                .ok_or_else(|| "there is no function at this position".to_owned()),
+                .map_or_else(|| Selection::Main.find(db, file), Ok),
             Selection::Main => {
                 let bare = || defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);
                 let only = || {

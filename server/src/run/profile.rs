@@ -23,6 +23,8 @@ pub(crate) struct Profile {
     measured: u64,
     /// The number of calls to measure, if limited.
     limit: Option<u64>,
+    /// The time of the observer, which is part of that of the run.
+    observed: Duration,
 }
 
 /// The costs of some calls.
@@ -120,6 +122,27 @@ impl Profile {
     /// several times.
     pub(crate) fn of_first(limit: u64) -> Profile {
         Profile { limit: Some(limit), ..Profile::default() }
+    }
+
+    /// Adds a time of the observer.
+    pub(crate) fn add_observed(&mut self, time: Duration) {
+        self.observed += time;
+    }
+
+    /// Returns what the run did, with the times, which sum to that of the run.
+    fn parts(&self, took: Duration) -> Vec<protocol::TimePart> {
+        let operators = self.total().time;
+        let rest = took.saturating_sub(operators).saturating_sub(self.observed);
+        let rest_name = match self.measures() {
+            true => "interpreter",
+            false => "interpreter, and calls that were not measured",
+        };
+        let parts =
+            [("operators", operators), ("values for the editor", self.observed), (rest_name, rest)];
+        let known = parts.into_iter().filter(|(_, time)| !time.is_zero());
+        known
+            .map(|(what, time)| protocol::TimePart { what: what.to_owned(), time: seconds(time) })
+            .collect()
     }
 
     fn total(&self) -> Part {
@@ -259,6 +282,7 @@ impl Profile {
             total: protocol::ProfileTotal {
                 totals: self.total().totals(),
                 wall: seconds(took),
+                parts: self.parts(took),
                 cut: !self.measures(),
             },
         }

@@ -3,6 +3,7 @@
 use interpreter::{Tensor, Value};
 use rayon::prelude::*;
 use serde::Serialize;
+use types::ElementKind;
 
 /// A summary of the elements of a tensor.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -14,6 +15,9 @@ pub(crate) struct Summary {
     pub(crate) shape: Vec<usize>,
     /// The minimum, mean and maximum of the finite elements, if there are any.
     pub(crate) finite: Option<(f64, f64, f64)>,
+    /// The minimum and maximum of integers, which 64-bit floats may round.
+    #[serde(skip)]
+    pub(crate) exact: Option<(i128, i128)>,
     /// The number of NaN elements.
     pub(crate) nan: usize,
     /// The number of infinite elements.
@@ -43,7 +47,7 @@ impl Summary {
         let Part { least, most, sum, count, nan, infinite } = whole;
         let finite = (count > 0).then(|| (f64::from(least), sum / count as f64, f64::from(most)));
         let shape = tensor.shape().to_vec();
-        Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
+        Summary { ty: tensor.ty().to_string(), shape, finite, exact: None, nan, infinite }
     }
 
     /// Summarises a tensor like [`Summary::of`], with the sum in double precision.
@@ -71,7 +75,13 @@ impl Summary {
         });
         let finite = (count > 0).then(|| (least, sum / count as f64, most));
         let shape = tensor.shape().to_vec();
-        Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
+        let exact = finite.and_then(|(least, _, most)| integers(tensor, (least, most)));
+        Summary { ty: tensor.ty().to_string(), shape, finite, exact, nan, infinite }
+    }
+
+    /// Formats the minimum or the maximum.
+    fn end(&self, number: f64, exact: fn(&(i128, i128)) -> i128) -> String {
+        self.exact.as_ref().map_or_else(|| short(number), |ends| exact(ends).to_string())
     }
 
     /// Formats a line: `(2, 3) min -1 mean 0.5 max 2, 1 NaN`; a scalar is its number.
@@ -93,15 +103,19 @@ impl Summary {
     pub(crate) fn brief(&self) -> String {
         if self.shape.is_empty() {
             return match self.finite {
-                Some((number, ..)) => short(number),
+                Some((number, ..)) => self.end(number, |ends| ends.0),
                 None => if self.nan > 0 { "NaN" } else { "Inf" }.to_owned(),
             };
         }
         let mut parts = Vec::new();
         if let Some((least, mean, most)) = self.finite {
             parts.push(match least == most {
-                true => format!("all {}", short(least)),
-                false => format!("min {} mean {} max {}", short(least), short(mean), short(most)),
+                true => format!("all {}", self.end(least, |ends| ends.0)),
+                false => {
+                    let (least, most) =
+                        (self.end(least, |ends| ends.0), self.end(most, |ends| ends.1));
+                    format!("min {least} mean {} max {most}", short(mean))
+                }
             });
         }
         for (count, what) in [(self.nan, "NaN"), (self.infinite, "Inf")] {
@@ -110,6 +124,22 @@ impl Summary {
             }
         }
         parts.join(", ")
+    }
+}
+
+/// Returns the ends of a tensor of integers, given as 64-bit floats.
+fn integers(tensor: &Tensor, (least, most): (f64, f64)) -> Option<(i128, i128)> {
+    fn ends<T: Copy + Ord + Into<i128>>(numbers: &[T]) -> Option<(i128, i128)> {
+        Some(((*numbers.iter().min()?).into(), (*numbers.iter().max()?).into()))
+    }
+    match tensor {
+        Tensor::I64(array) => ends(array.as_slice()?),
+        Tensor::U64(array) => ends(array.as_slice()?),
+        _ => {
+            let kind = tensor.dtype().kind;
+            let is_integer = matches!(kind, ElementKind::Int | ElementKind::UInt);
+            is_integer.then_some((least as i128, most as i128))
+        }
     }
 }
 
@@ -245,7 +275,7 @@ fn join(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) ->
             let mut tensors = summaries.iter();
             let field = |value: &Value| match value {
                 Value::Tensor(_) => tensors.next().map(tensor).unwrap_or_default(),
-                other => other.describe(),
+                other => contents(other, MAX_INLINE),
             };
             let mut shown: Vec<String> = fields.iter().take(FIELDS).map(field).collect();
             if fields.len() > shown.len() {
@@ -253,11 +283,58 @@ fn join(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) ->
             }
             format!("({})", shown.join("; "))
         }
-        Value::Data(data) => format!("{}(…)", data.constructor),
+        Value::Data(_) => contents(value, MAX_INLINE),
         Value::Closure(_) => "a function".to_owned(),
         Value::Ref(_) => "a reference".to_owned(),
         Value::Empty => String::new(),
     }
+}
+
+/// The length from which a value in one line is cut.
+const MAX_INLINE: usize = 40;
+
+/// Formats a value with its fields: `Cons(1, Cons(2, Nil))`. Scalars are numbers, other tensors their types. The text
+/// is cut where it exceeds `limit` bytes.
+pub(crate) fn contents(value: &Value, limit: usize) -> String {
+    let mut out = String::new();
+    put(value, limit, &mut out);
+    out
+}
+
+fn put(value: &Value, limit: usize, out: &mut String) {
+    if out.len() >= limit {
+        out.push('…');
+        return;
+    }
+    match value {
+        Value::Tensor(tensor) if tensor.shape().is_empty() => *out += &Summary::of(tensor).line(),
+        Value::Tensor(tensor) => *out += &tensor.ty().to_string(),
+        Value::Tuple(_) => put_fields(value.as_tuple().unwrap_or_default(), limit, out),
+        Value::Data(data) => {
+            *out += &data.constructor;
+            if !data.fields().is_empty() {
+                put_fields(data.fields(), limit, out);
+            }
+        }
+        Value::Closure(_) => *out += "a function",
+        Value::Ref(_) => *out += "a reference",
+        Value::Empty => {}
+    }
+}
+
+/// The nesting is bounded by the limit: each level has a parenthesis.
+fn put_fields(fields: &[Value], limit: usize, out: &mut String) {
+    out.push('(');
+    for (at, field) in fields.iter().enumerate() {
+        if out.trim_end_matches(')').ends_with('…') {
+            break;
+        }
+        if at > 0 {
+            *out += ", ";
+        }
+        put(field, limit, out);
+    }
+    out.push(')');
 }
 
 #[cfg(test)]
@@ -287,6 +364,15 @@ mod tests {
             (Summary::of(&empty).line(), Summary::of(&empty).brief()),
             ("(0,)".into(), String::new())
         );
+    }
+
+    #[test]
+    fn integers_are_exact() {
+        let scalar = |value: Value| line(&value, &of_value(&value));
+        assert_eq!(scalar(Tensor::scalar(30_000_001i32).into()), "30000001");
+        assert_eq!(scalar(Tensor::scalar(i64::MAX).into()), "9223372036854775807");
+        let ends = i64::tensor(&[2], vec![i64::MIN, 1]).expect("a tensor");
+        assert!(Summary::of(&ends).line().starts_with("(2,) min -9223372036854775808 mean "));
     }
 
     #[test]

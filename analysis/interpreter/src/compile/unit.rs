@@ -123,6 +123,7 @@ impl Compiler<'_, '_> {
                     && let Some(arm) = unit.matches[at.index()].arms.get(number as usize)
                 {
                     self.check_pattern(&arm.pattern);
+                    self.report_pattern(&arm.pattern);
                 }
             }
             Role::Body(at, _) => {
@@ -203,6 +204,26 @@ impl Compiler<'_, '_> {
             }
             PatternKind::Tuple(fields) => {
                 Pattern::Tuple(fields.iter().map(|field| self.pattern(field)).collect())
+            }
+        }
+    }
+
+    /// Reports the values of the variables of a pattern.
+    fn report_pattern(&mut self, pattern: &body::Pattern) {
+        if !self.observed || self.contexts.len() != 1 {
+            return;
+        }
+        match &pattern.kind {
+            PatternKind::Wildcard => {}
+            PatternKind::Var(binder) => {
+                let var = LocalRef { unit: self.unit, binder: *binder };
+                if let Some(&reg) = self.context().vars.get(&Var::Local(var)) {
+                    let name = self.view.binding_range(var);
+                    self.emit(Op::Report(name), None, &[reg], name);
+                }
+            }
+            PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
+                fields.iter().for_each(|field| self.report_pattern(field));
             }
         }
     }

@@ -290,12 +290,19 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     const first = "def @other(%n: int32) -> int32 { %n }\n";
     const rest = "def @main(%x: Tensor[(2, 2), float32], %n: int32, %l: List[int32]) {\n  (sum(%x), %n * 2, %l)\n}\n";
     fs.writeFileSync(uri.fsPath, HEADER + first + rest);
-    const { showInputBox } = vscode.window;
+    const { showInputBox, showQuickPick } = vscode.window;
     const asked = [];
-    const answers = (...typed) => {
+    let fields;
+    /** Fills in the form: the label of a field and what is typed in it; then runs, unless the last one is undefined. */
+    const answers = (...steps) => {
+      vscode.window.showQuickPick = async (items) => {
+        fields = items.map(({ label, description }) => [label, description]);
+        const [label] = steps[0] ?? ["Run"];
+        return steps.length > 0 && steps[0] === undefined ? undefined : items.find((item) => item.label.includes(label));
+      };
       vscode.window.showInputBox = async (options) => {
         asked.push(options);
-        return typed.shift();
+        return steps.shift()[1];
       };
     };
     const ask = () => vscode.commands.executeCommand("relay.runWith");
@@ -308,11 +315,18 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       // Escape runs nothing and stores nothing.
       answers(undefined);
       assert.equal(await ask(), undefined);
-      assert.equal(asked[0].value, "seed=0");
+      assert.deepEqual(fields, [
+        ["$(play) Run @main", undefined],
+        ["%x: Tensor[(2, 2), float32]", "random"],
+        ["%n: int32", "random"],
+        ["%l: List[int32]", "random"],
+        ["Files of arrays", "none"],
+        ["Seed of random arguments", "0"],
+      ]);
       assert.ok(!fs.existsSync(memory.fsPath));
-      const typed = "%x=[[1, 2], [3, 4]] n=21 l=Cons(1, Nil) seed=3";
-      answers(typed);
+      answers(["%x", "[[1, 2], [3, 4]]"], ["%n", "21"], ["%l", "Cons(1, Nil)"], ["Seed", "3"]);
       const result = await ask();
+      assert.match(asked[1].prompt, /^%n: int32: a number, or the path of a \.npy file/);
       assert.equal(result.status, "done", JSON.stringify(result));
       assert.deepEqual(data(result), [[10], [42]]);
       assert.deepEqual([result.function, result.drawn], ["@main", []]);
@@ -322,33 +336,33 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       // A plain run uses them again.
       const again = await vscode.commands.executeCommand("relay.run");
       assert.deepEqual([data(again), again.drawn], [[[10], [42]], []]);
-      // Previous input can be edited; arguments that are not entered again stay.
-      answers("n=1");
-      assert.deepEqual(data(await ask()), [[10], [2]]);
-      assert.equal(asked.at(-1).value, typed);
-      assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
+      // They are the values of the next form; an empty field is random again.
+      answers(["%n", "1"], ["%x", ""]);
+      assert.deepEqual((await ask()).drawn, ["x"]);
+      assert.equal(asked.at(-1).value, "[[1,2],[3,4]]");
+      assert.deepEqual(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs, { l: "Cons(1, Nil)", n: 1 });
       // The file is read again, as in every new session.
       const noted = { "asks.relay": { "@main": { inputs: { n: 5, l: "[7, 8]" }, archives: ["a.npz"], seed: 9 } } };
       fs.writeFileSync(memory.fsPath, JSON.stringify(noted));
       answers(undefined);
       assert.equal(await ask(), undefined);
-      assert.equal(asked.at(-1).value, "l=[7, 8] n=5 a.npz seed=9");
-      // The arguments are those of the function at the cursor.
+      assert.deepEqual(fields.slice(2).map(([, value]) => value), ["5", "[7, 8]", "a.npz", "9"]);
+      // The fields are those of the function at the cursor.
       editor.selection = new vscode.Selection(1, 6, 1, 6);
       answers(undefined);
       assert.equal(await ask(), undefined);
-      assert.equal(asked.at(-1).value, "seed=0");
+      assert.deepEqual(fields[0], ["$(play) Run @other", undefined]);
       editor.selection = new vscode.Selection(3, 4, 3, 4);
-      fs.writeFileSync(memory.fsPath, JSON.stringify({ "asks.relay": { "@main": { ...main, inputs: { ...main.inputs, n: 1 } } } }));
+      fs.writeFileSync(memory.fsPath, JSON.stringify({ "asks.relay": { "@main": main } }));
       // Invalid arguments are reported and not stored.
-      answers("n=2.5");
+      answers(["%n", "2.5"]);
       const wrong = await ask();
       assert.equal(wrong.error.code, "run-input", JSON.stringify(wrong));
       assert.match(wrong.text, /`%n` is of type int32: `2.5` is not a valid int32/);
       assert.equal(wrong.error.range.start.line, 2);
-      assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
+      assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 21);
     } finally {
-      vscode.window.showInputBox = showInputBox;
+      Object.assign(vscode.window, { showInputBox, showQuickPick });
       fs.rmSync(uri.fsPath, { force: true });
       fs.rmSync(path.dirname(memory.fsPath), { force: true, recursive: true });
     }

@@ -39,8 +39,7 @@ fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextS
         let placed = snapshot.session.live.of(&snapshot.db, uri, document)?;
         let range = ide::live::variable_at(&snapshot.db, document.file, offset)?;
         let value = placed.value(range)?;
-        let line = ide::markdown::code_span(&value.line);
-        Some(format!("\n\nin the last run: {line}{}", value.of_several()))
+        Some(format!("\n\n{}", value.markdown()))
     };
     shown().unwrap_or_default()
 }

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use ide::inlay::{HintKind, hints};
+use ide::{
+    inlay::{HintKind, hints},
+    markdown::code_block,
+};
 use semantics::Database;
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use tower_lsp::{
@@ -44,7 +47,7 @@ fn part_hints(
             HintKind::BlockEnd => None,
         },
         text_edits: None,
-        tooltip: hint.tooltip.map(InlayHintTooltip::String),
+        tooltip: hint.tooltip.map(|ty| tooltip(snapshot, code_block(&ty))),
         padding_left: (hint.kind == HintKind::BlockEnd).then_some(true),
         padding_right: (hint.kind == HintKind::Parameter).then_some(true),
         data: None,
@@ -91,23 +94,28 @@ fn values(
             .unwrap_or(value.range);
         let text = &document.text[code];
         // `(2, 3)` of `(2, 3) min …`, as types write it.
-        let shape = value.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
+        let first = value.first();
+        let shape = first.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
         let is_hinted = || is_alone && types.get(line).is_some_and(|types| types.contains(&shape));
         let is_known = text.contains(&shape) || is_hinted();
-        let label = if is_known && !value.brief.is_empty() { &value.brief } else { &value.line };
+        let label = if is_known && !first.brief.is_empty() { &first.brief } else { &first.line };
         let offset = code.start() + TextSize::of(code_of(text));
-        let tooltip = format!("`{}` in the last run{}", value.line, value.of_several());
         found.push(InlayHint {
             position: document.position(offset, snapshot.encoding),
-            label: InlayHintLabel::String(format!("= {label}")),
+            label: InlayHintLabel::String(format!("= {label}{}", value.number())),
             kind: None,
             text_edits: None,
-            tooltip: Some(InlayHintTooltip::String(tooltip)),
+            tooltip: Some(tooltip(snapshot, value.markdown())),
             padding_left: Some(true),
             padding_right: Some(true),
             data: None,
         });
     }
+}
+
+/// Returns a tooltip in the format that the client takes in hovers. A bare string would be shown with its backquotes.
+fn tooltip(snapshot: &Snapshot, markdown: String) -> InlayHintTooltip {
+    InlayHintTooltip::MarkupContent(snapshot.features.markup.hover.content(markdown))
 }
 
 /// Returns a line without the comment that TVM prints at its end.

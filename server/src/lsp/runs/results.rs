@@ -2,6 +2,7 @@
 
 use std::{cell::OnceCell, time::Duration};
 
+use clock::Instant;
 use ide::words;
 use interpreter::{Fault, FaultKind, Measured, Observer, Tensor, Value};
 use semantics::{Code, Database, Def, Diagnostic, SourceFile};
@@ -55,7 +56,9 @@ impl RunObserver for LiveObserver<'_> {
 
 impl Observer for LiveObserver<'_> {
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
+        let begin = Instant::now();
         self.watcher.bound(place, value);
+        self.profile.add_observed(begin.elapsed());
     }
 
     fn measures(&self) -> bool {
@@ -63,7 +66,9 @@ impl Observer for LiveObserver<'_> {
     }
 
     fn called(&mut self, call: &Measured<'_>) {
+        let begin = Instant::now();
         self.profile.called(call);
+        self.profile.add_observed(begin.elapsed());
     }
 }
 
@@ -183,13 +188,16 @@ impl Rendering<'_> {
                 (result, None)
             }
             Err(fault) => {
-                let message = failure::message(&fault);
+                let is_cancelled = fault.kind == FaultKind::Cancelled;
+                let message = match is_cancelled {
+                    true => format!("{} was cancelled after {time}", self.name),
+                    false => failure::message(&fault),
+                };
                 let code = fault.kind.code();
                 let lines = &self.context.document.lines;
                 let mut places = Places::new(self.db, self.file, file_name, lines);
                 let diagnostic = failure::diagnostic(self.db, self.def, &fault, setting);
                 let trace = places.trace(&fault);
-                let is_cancelled = fault.kind == FaultKind::Cancelled;
                 let result = RunResult {
                     status: if is_cancelled { RunStatus::Cancelled } else { RunStatus::Failed },
                     text: format!("{head}\n\nerror[{code}]: {message}\n{trace}"),

@@ -1,0 +1,119 @@
+//! The values of the last run in hints, hovers and tooltips, and where its time went.
+
+use relay_tests::{
+    client::{Client, at, range},
+    runs::{NET, URI, client, marks, run, values},
+};
+use serde_json::{Value, json};
+
+/// Of a variable with several values, the label says which one it shows, and the hover lists them.
+#[test]
+fn several_values_are_listed() {
+    let mut client = client(json!({}), Value::Null);
+    let text = "\
+def @down(%n: int32, %x: Tensor[(2), float32]) -> Tensor[(2), float32] {
+  let %y = %x * 2f;
+  if (%n == 0) { %y } else { @down(%n - 1, %y) }
+}
+def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
+";
+    client.open(URI, text);
+    let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [1, 2] } });
+    assert_eq!(run(&mut client, given)["status"], "done");
+    let hover = |client: &mut Client, line, column| {
+        let hover = client.request("textDocument/hover", at(URI, line, column));
+        hover["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let text = hover(&mut client, 0, 11);
+    assert!(text.contains("200 values in the last run"), "{text}");
+    for row in ["\n  1: 199\n  2: 198\n", "\n 64: 136\n…\n200: 0"] {
+        assert!(text.contains(row), "{row}{text}");
+    }
+    let text = hover(&mut client, 1, 7);
+    assert!(text.contains("\n…\n200: (2,), 2 Inf"), "{text}");
+    let text = hover(&mut client, 4, 11);
+    assert!(text.contains("in the last run: `(2,) min 1 mean 1.5 max 2`"), "{text}");
+    assert!(!text.contains("values"), "{text}");
+    let labels = values(&mut client);
+    assert!(labels.contains(&(0, "199 (1 of 200)".to_owned())), "{labels:?}");
+    // Nothing is infinite in the first hundred calls.
+    assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 1)]);
+}
+
+/// Variables of patterns have values. A constructor without fields is its name, and other values show their fields.
+#[test]
+fn values_of_data_types_are_shown() {
+    let capabilities = json!({
+        "textDocument": { "hover": { "contentFormat": ["markdown"] } },
+        "experimental": { "commands": { "commands": ["relay.run"] } },
+    });
+    let mut client = Client::start_with(capabilities, Value::Null);
+    let text = "\
+type T { L, N(T, int32, T) }
+def @main(%n: int32) -> int32 {
+  let %e = L;
+  let %t = N(N(%e, 30000001, L), %n, N(L, 4, N(L, 5, N(L, 6, L))));
+  match (%t) {
+    N(%l, %v, _) => %v,
+    L => 0,
+  }
+}
+";
+    client.open(URI, text);
+    let result = run(&mut client, json!({ "uri": URI, "inputs": { "n": 30_000_002 } }));
+    assert_eq!(result["status"], "done", "{result}");
+    let labels = values(&mut client);
+    let wanted = [
+        (1, "30000002"),
+        (2, "L"),
+        (3, "N(N(L, 30000001, L), 30000002, N(L, 4, N(…)))"),
+        (5, "N(L, 30000001, L)"),
+        (5, "30000002"),
+    ];
+    assert_eq!(labels, wanted.map(|(line, label)| (line, label.to_owned())));
+    let hover = client.request("textDocument/hover", at(URI, 3, 7));
+    let text = hover["result"]["contents"]["value"].as_str().unwrap_or_default();
+    let whole = "N(N(L, 30000001, L), 30000002, N(L, 4, N(L, 5, N(L, 6, L))))";
+    assert!(text.contains(&format!("```relay\n{whole}\n```")), "{text}");
+}
+
+/// A value has the elements and the distribution that a constant has, and tooltips are Markdown.
+#[test]
+fn values_show_elements_and_their_distribution() {
+    let capabilities = json!({
+        "textDocument": { "hover": { "contentFormat": ["markdown"] } },
+        "experimental": { "commands": { "commands": ["relay.run"] } },
+    });
+    let mut client = Client::start_with(capabilities, Value::Null);
+    client.open(URI, "def @main(%x: Tensor[(4), float32]) {\n  let %y = %x * 2f;\n  %y\n}\n");
+    let result = run(&mut client, json!({ "uri": URI, "inputs": { "x": [0, 1, 2, 4] } }));
+    assert_eq!(result["status"], "done", "{result}");
+    let shown =
+        "`(4,) min 0 mean 3.5 max 8`\n\nmin 0, max 8, mean 3.5, 1 zero\n\nelements: 0, 2, 4, 8";
+    let hover = client.request("textDocument/hover", at(URI, 1, 7));
+    let text = hover["result"]["contents"]["value"].as_str().unwrap_or_default();
+    assert!(text.contains(shown) && text.contains("▏ 8"), "{text}");
+    let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (9, 0)) });
+    let hints = client.request("textDocument/inlayHint", params);
+    let hints = hints["result"].as_array().expect("hints").iter();
+    let values: Vec<&Value> = hints.filter(|h| h["label"] == "= min 0 mean 3.5 max 8").collect();
+    let [value] = values.as_slice() else { panic!("{values:?}") };
+    assert_eq!(value["tooltip"]["kind"], "markdown");
+    assert!(value["tooltip"]["value"].as_str().is_some_and(|text| text.contains(shown)), "{value}");
+}
+
+/// The parts of the time of a run sum to it.
+#[test]
+fn times_of_a_run_add_up() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, NET);
+    let result = run(&mut client, json!({ "uri": URI, "function": "@main" }));
+    let total = &result["profile"]["total"];
+    let number = |time: &Value| time["value"].as_f64().expect("seconds");
+    let parts = total["parts"].as_array().expect("parts");
+    let names: Vec<&str> = parts.iter().filter_map(|part| part["what"].as_str()).collect();
+    assert_eq!(names, ["operators", "values for the editor", "interpreter"], "{total}");
+    let sum: f64 = parts.iter().map(|part| number(&part["time"])).sum();
+    assert!((sum - number(&total["wall"])).abs() < 1e-6, "{total}");
+    assert_eq!(number(&parts[0]["time"]), number(&total["time"]));
+}
