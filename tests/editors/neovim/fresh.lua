@@ -25,7 +25,13 @@ local function check()
   end
   vim.cmd.bwipeout({ bang = true })
 
+  local function is_attached()
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('is attached to %d buffer')
+  end
   vim.cmd('checkhealth relay-analyzer')
+  if not is_attached() then
+    fail('no client is attached')
+  end
   local health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   if health:find('ERROR') then
     fail(health)

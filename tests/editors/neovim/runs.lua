@@ -88,6 +88,12 @@ return function(tools)
     vim.cmd('RelayRun @main n=nan')
     result('`nan` is not a valid int32')
     vim.api.nvim_set_current_win(window)
+    -- Before the first function, `@main` is run, as by the command line.
+    forget_result()
+    vim.cmd.normal('gg')
+    vim.cmd('RelayRun')
+    result('@main of ')
+    vim.api.nvim_set_current_win(window)
     go('  %m + 1', '%m')
     vim.cmd('RelayRun')
     -- The cursor stays if it has moved meanwhile.
