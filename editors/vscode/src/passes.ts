@@ -40,6 +40,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   private log: Log | undefined;
   private rows: readonly Row[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private leaving: ReturnType<typeof setTimeout> | undefined;
   /** Costs need the types of every module, so that they are computed when someone asks. */
   private withCosts = false;
   private readonly subscriptions: vscode.Disposable[];
@@ -63,6 +64,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       command("showInLog", (row) => this.showInLog(row)),
       vscode.window.registerFileDecorationProvider(this),
       vscode.window.onDidChangeActiveTextEditor((editor) => void this.entered(editor)),
+      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => closed.length > 0 && this.leaveLater()),
       this.view.onDidChangeVisibility(() => this.mark(vscode.window.activeTextEditor)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document.uri.toString() === this.log?.uri.toString()) {
@@ -74,6 +76,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
 
   dispose(): void {
     clearTimeout(this.timer);
+    clearTimeout(this.leaving);
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
@@ -162,6 +165,28 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     this.mark(editor);
   }
 
+  /** A tab that is replaced is closed before its successor opens. */
+  private leaveLater(): void {
+    clearTimeout(this.leaving);
+    this.leaving = setTimeout(() => this.leave(), REST);
+  }
+
+  /** Clears the view if neither the log nor a module of it is open. */
+  private leave(): void {
+    const log = this.log?.uri.toString();
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    if (log === undefined || tabs.some((tab) => urisOf(tab).some((uri) => (moduleOf(uri)?.log ?? uri).toString() === log))) {
+      return;
+    }
+    clearTimeout(this.timer);
+    this.log = undefined;
+    this.rows = [];
+    this.view.description = "";
+    this.view.message = "";
+    void vscode.commands.executeCommand("setContext", "relay.hasPasses", false);
+    this.changed.fire(undefined);
+  }
+
   private later(uri: vscode.Uri): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.read(uri).catch(() => undefined), REST);
@@ -192,7 +217,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     const here = isLogItself ? moduleAt(this.log?.modules ?? [], editor?.selection.active.line ?? 0)?.index : index;
     const row = here === undefined ? undefined : this.rows[here];
     if (row !== undefined && this.view.visible) {
-      void this.view.reveal(row, { select: true, focus: false });
+      // The rows may be replaced meanwhile.
+      Promise.resolve(this.view.reveal(row, { select: true, focus: false })).catch(() => undefined);
     }
   }
 
@@ -243,6 +269,16 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       await vscode.commands.executeCommand("vscode.open", row.log.uri, { selection, preview: false });
     }
   }
+}
+
+/** The files that a tab shows. */
+function urisOf({ input }: vscode.Tab): vscode.Uri[] {
+  if (input instanceof vscode.TabInputTextDiff) {
+    return [input.original, input.modified];
+  }
+  // Also a file that is too large for an editor, whose tab has an unknown input.
+  const { uri } = (input ?? {}) as { readonly uri?: unknown };
+  return uri instanceof vscode.Uri ? [uri] : [];
 }
 
 /** True for passes without changes. */

@@ -122,6 +122,22 @@ describe("a log of passes", () => {
     assert.match(hovers.flatMap(({ contents }) => contents.map(({ value }) => value)).join("\n"), /Tensor\[\(2, 4\), float32\]/);
   });
 
+  it("forgets a log that is closed", async () => {
+    await run("relay.passes");
+    await run("workbench.action.closeAllEditors");
+    const { showWarningMessage } = vscode.window;
+    const told = [];
+    vscode.window.showWarningMessage = async (message) => void told.push(message);
+    try {
+      // The view is cleared after a while; without a row, the command then asks for one.
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await run("relay.showInLog");
+      assert.deepEqual(told, ["Choose a pass of the view Relay Passes."]);
+    } finally {
+      vscode.window.showWarningMessage = showWarningMessage;
+    }
+  });
+
   it("updates modules with the log", async () => {
     await run("relay.passes");
     const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
