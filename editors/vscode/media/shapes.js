@@ -308,6 +308,9 @@ function total() {
 
 function report(data) {
   ({ functions, uri } = data);
+  // The panel of a new window shows this file again.
+  state.uri = uri;
+  vscode.setState(state);
   byId("function").replaceChildren(...functions.map(({ name }) => new Option(name, name)));
   choose(state.name);
   vscode.postMessage({ type: "shown", rows: rows.length, functions: functions.map((one) => one.name) });

@@ -3,7 +3,9 @@
 import * as vscode from "vscode";
 import {
   type BaseLanguageClient as LanguageClient,
+  CloseAction,
   DidChangeConfigurationNotification,
+  ErrorAction,
   ExecuteCommandRequest,
   type LanguageClientOptions,
   State,
@@ -17,6 +19,7 @@ import { READING_SCHEME, WrappedHeaders } from "./header.js";
 import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
 import { Status } from "./status.js";
 import { hasEmbedded, onlyInRelay, selector } from "./embedded.js";
+import { registerDetection } from "./detect.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
 import { registerHistory } from "./history.js";
@@ -37,7 +40,11 @@ const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/edit
 const SILENT = new Set([READING_SCHEME, TEXT_SCHEME]);
 
 /** Other languages that activate the extension. */
-const WAKING = new Set(["log", "json", "python", "markdown"]);
+const WAKING = new Set(["log", "json", "python", "markdown", "plaintext"]);
+
+/** The number of crashes within a time, in milliseconds, after which the server is not restarted by itself. */
+const CRASHES = 5;
+const CRASH_TIME = 180_000;
 
 /** A client whose server can be started, or the reason why there is none. */
 export type Launched =
@@ -51,6 +58,7 @@ let relay: Relay | undefined;
 
 export async function activate(context: vscode.ExtensionContext, launch: Launch): Promise<void> {
   const started = new Relay(context, launch);
+  context.subscriptions.push(registerDetection());
   relay = started;
   if (!isIdle()) {
     await started.restart();
@@ -94,6 +102,8 @@ class Relay {
   private readonly runner: Runner;
   private client: LanguageClient | undefined;
   private version: string | undefined;
+  /** The times of recent crashes. */
+  private crashes: readonly number[] = [];
   /** The queue of starts and stops. */
   private queue: Promise<void> = Promise.resolve();
   /** True once the server was requested. */
@@ -179,6 +189,10 @@ class Relay {
       documentSelector: selector(),
       outputChannel: this.log,
       traceOutputChannel: this.trace,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue }),
+        closed: () => this.crashed(),
+      },
       markdown: { isTrusted: { enabledCommands: ["relay.whyShape"] } },
       middleware: {
         executeCommand: (name, args, next) => {
@@ -246,6 +260,19 @@ class Relay {
     }
   }
 
+  /** Decides what happens after a crash: the server is restarted, unless it has crashed repeatedly. */
+  private crashed(): { action: CloseAction; handled: true } {
+    const now = Date.now();
+    this.crashes = [...this.crashes.filter((time) => now - time < CRASH_TIME), now];
+    if (this.crashes.length < CRASHES) {
+      return { action: CloseAction.Restart, handled: true };
+    }
+    this.crashes = [];
+    const problem = `The server has crashed ${CRASHES} times in three minutes, and was not restarted.`;
+    this.offer(problem, { Restart: () => this.restart(), "Show Log": () => this.log.show() });
+    return { action: CloseAction.DoNotRestart, handled: true };
+  }
+
   private async stopClient(): Promise<void> {
     const client = this.client;
     this.client = undefined;
@@ -263,15 +290,18 @@ class Relay {
 
   /** Shows a problem with possible actions. */
   private fail(problem: string): void {
-    this.health.refresh();
-    this.status.failed(problem);
-    this.log.error(problem);
-    const actions: Record<string, () => unknown> = {
+    this.offer(problem, {
       "How to Install": () => vscode.env.openExternal(vscode.Uri.parse(INSTALL)),
       "Open Settings": () =>
         vscode.commands.executeCommand("workbench.action.openSettings", "relay.server.path"),
       Retry: () => this.restart(),
-    };
+    });
+  }
+
+  private offer(problem: string, actions: Record<string, () => unknown>): void {
+    this.health.refresh();
+    this.status.failed(problem);
+    this.log.error(problem);
     // Not awaited: the message stays until the user chooses.
     void vscode.window
       .showErrorMessage(`${problem} Relay files have syntax highlighting only.`, ...Object.keys(actions))

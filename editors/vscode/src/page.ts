@@ -30,6 +30,25 @@ ${scripts.map((name) => `  <script src="${local(name)}"></script>`).join("\n")}
 /** Creates a panel beside the editor, which keeps the focus. */
 export function panelBeside(type: string, extension: vscode.Uri, page: Page): vscode.WebviewPanel {
   const panel = vscode.window.createWebviewPanel(type, page.title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+  return furnished(panel, extension, page);
+}
+
+/** Shows a page in panels that VS Code restores after a reload, and passes each on with the state of its page. */
+export function restored(
+  type: string,
+  extension: vscode.Uri,
+  page: Page,
+  adopt: (panel: vscode.WebviewPanel, state: unknown) => unknown,
+): vscode.Disposable {
+  return vscode.window.registerWebviewPanelSerializer(type, {
+    deserializeWebviewPanel: async (panel, state: unknown) => {
+      await adopt(panel, state);
+      furnished(panel, extension, page);
+    },
+  });
+}
+
+function furnished(panel: vscode.WebviewPanel, extension: vscode.Uri, page: Page): vscode.WebviewPanel {
   panel.iconPath = vscode.Uri.joinPath(mediaOf(extension), "relay.svg");
   showPage(panel.webview, extension, page);
   return panel;

@@ -4,13 +4,15 @@ import * as vscode from "vscode";
 import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
 import { chosenFromDisk, fileBeyondReach } from "./large.js";
-import { panelBeside } from "./page.js";
+import { panelBeside, restored } from "./page.js";
 import { SHAPES } from "./pages.js";
 import type { FunctionShapes, ShapeReport } from "./protocol.js";
 import { type Running, shapes, shapesOfFile } from "./requests.js";
 
 /** The debounce of edits before the report is updated, in milliseconds. */
 const REST = 300;
+
+const TYPE = "relay.shapes";
 
 /** A message from the page. */
 type FromPage =
@@ -59,6 +61,7 @@ export class ShapePanel implements vscode.Disposable {
     const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
     this.subscriptions = [
       command("shapes", () => this.open()),
+      restored(TYPE, extension, SHAPES, (panel, state) => this.restore(panel, state)),
       vscode.window.onDidChangeActiveTextEditor((editor) => {
         if (editor !== undefined && isRelay(editor.document) && editor.document !== this.document) {
           this.follow(editor.document);
@@ -112,7 +115,23 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private create(): void {
-    const panel = panelBeside("relay.shapes", this.extension, SHAPES);
+    this.adopt(panelBeside(TYPE, this.extension, SHAPES));
+  }
+
+  /** Shows the file of a panel that VS Code has restored. */
+  private async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    this.panel?.dispose();
+    this.adopt(panel);
+    const { uri: name } = (state ?? {}) as { readonly uri?: string };
+    if (name !== undefined) {
+      const uri = vscode.Uri.parse(name);
+      // VS Code withholds large files.
+      const document = await Promise.resolve(vscode.workspace.openTextDocument(uri)).catch(() => undefined);
+      this.follow(document ?? uri);
+    }
+  }
+
+  private adopt(panel: vscode.WebviewPanel): void {
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.panel = undefined;

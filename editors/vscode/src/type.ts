@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import { panelBeside } from "./page.js";
+import { panelBeside, restored } from "./page.js";
 import type { Page } from "./pages.js";
 import type { TypeAt } from "./protocol.js";
 import { type Running, typeAt } from "./requests.js";
@@ -17,6 +17,8 @@ const PAGE: Page = {
   body: `  <p id="nothing">Put the cursor on an expression of a Relay file.</p>
   <main id="info" hidden aria-live="polite"></main>`,
 };
+
+const TYPE = "relay.type";
 
 /** A message from the page. */
 type FromPage =
@@ -50,6 +52,10 @@ export class TypePanel implements vscode.Disposable {
     const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
     this.subscriptions = [
       command("typeAtCursor", () => this.open()),
+      restored(TYPE, extension, PAGE, (panel) => {
+        this.panel?.dispose();
+        this.adopt(panel);
+      }),
       vscode.window.onDidChangeActiveTextEditor(() => this.later()),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
         if (textEditor === vscode.window.activeTextEditor) {
@@ -86,7 +92,10 @@ export class TypePanel implements vscode.Disposable {
   }
 
   private create(): void {
-    const panel = panelBeside("relay.type", this.extension, PAGE);
+    this.adopt(panelBeside(TYPE, this.extension, PAGE));
+  }
+
+  private adopt(panel: vscode.WebviewPanel): void {
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.forget();

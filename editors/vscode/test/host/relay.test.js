@@ -397,6 +397,37 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await errorsAre(document, []);
   });
 
+  it("makes an untitled document Relay that begins with a module", async () => {
+    for (const begin of ["def @main() {", '#[version = "0.0.5"]']) {
+      const document = await vscode.workspace.openTextDocument({ language: "plaintext", content: "" });
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, new vscode.Position(0, 0), `${begin}\n`);
+      assert.ok(await vscode.workspace.applyEdit(edit));
+      const languageOf = () => vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === document.uri.toString())?.languageId;
+      await until(`the language of ${begin}`, () => languageOf() === "relay");
+    }
+  });
+
+  it("offers to restart the server after repeated crashes", async () => {
+    const good = settings().get("server.path");
+    const script = path.join(vscode.workspace.workspaceFolders[0].uri.fsPath, "crashes.sh");
+    fs.writeFileSync(script, `#!/bin/sh\ncase $1 in --version) exec '${good}' --version ;; esac\nexec timeout 3 '${good}' "$@"\n`, { mode: 0o755 });
+    const { showErrorMessage } = vscode.window;
+    const told = [];
+    vscode.window.showErrorMessage = async (message, ...choices) => void told.push([message, choices]);
+    try {
+      await set("server.path", script);
+      const [, choices] = await until("a message", () => told.find(([message]) => /crashed 5 times/.test(message)));
+      assert.deepEqual(choices, ["Restart", "Show Log"]);
+    } finally {
+      vscode.window.showErrorMessage = showErrorMessage;
+      await set("server.path", good);
+      fs.rmSync(script);
+    }
+    const document = await untitled(FINE);
+    await until("the server", async () => (await hover(document, "%w")).includes("Tensor[(4, 3), float32]"));
+  });
+
   it("waits for a server, and starts it once it is available", async () => {
     const good = settings().get("server.path");
     try {
