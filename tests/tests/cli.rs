@@ -518,7 +518,7 @@ fn on_terminal(folder: &Folder, arguments: &str) -> String {
 /// Runs the program on a terminal, created by `script` of util-linux.
 #[cfg(target_os = "linux")]
 fn on_terminal_of(columns: usize, folder: &Folder, arguments: &str) -> String {
-    let command = format!("stty cols {columns}; '{}' {arguments}", binary().display());
+    let command = format!("stty rows 24 cols {columns}; '{}' {arguments}", binary().display());
     let output = Command::new("script")
         .args(["--quiet", "--return", "--command", &command, "/dev/null"])
         .current_dir(folder.path())

@@ -177,7 +177,7 @@ impl Workspace {
 
     /// Returns the names of regular files in JSON, with invalid UTF-8 replaced.
     fn names() -> impl Iterator<Item = String> {
-        NAMES.iter().map(|name| format!("./{}", String::from_utf8_lossy(name)))
+        NAMES.iter().map(|name| String::from_utf8_lossy(name).into_owned())
     }
 
     fn run(&self, args: &[&str]) -> (Option<i32>, Vec<u8>, String) {
@@ -242,7 +242,7 @@ fn each_problem_of_a_folder_is_one_line() {
     let mut left = workspace.problems.clone();
     for line in &errors {
         assert!(line.starts_with("error: cannot ") && line.len() < 600, "{line}");
-        let about = left.iter().find(|name| line.contains(&format!("`./{name}"))).cloned();
+        let about = left.iter().find(|name| line.contains(&format!("`{name}"))).cloned();
         let about = about.unwrap_or_else(|| panic!("{line} is about none of {left:?}"));
         left.remove(&about);
     }
@@ -260,9 +260,9 @@ fn each_problem_of_a_folder_is_one_line() {
             .filter_map(|d| d["code"].as_str())
             .collect();
         let wanted = match path.as_str() {
-            "./bad.relay" => vec!["unknown-variable"],
-            "./binary.relay" | "./huge.relay" => vec!["not-text"],
-            "./long.relay" => vec!["file-too-large"],
+            "bad.relay" => vec!["unknown-variable"],
+            "binary.relay" | "huge.relay" => vec!["not-text"],
+            "long.relay" => vec!["file-too-large"],
             _ => vec![],
         };
         assert_eq!(codes, wanted, "{path}");
@@ -270,9 +270,9 @@ fn each_problem_of_a_folder_is_one_line() {
     }
     let mut wanted: Vec<String> = Workspace::names().collect();
     let plain = ["bad", "binary", "folder.relay/inner", "good", "huge", "long"];
-    wanted.extend(plain.map(|name| format!("./{name}.relay")));
-    wanted.push(format!("./{}deep.relay", "d/".repeat(200)));
-    for (name, path) in [("locked.relay", "./locked.relay"), ("locked", "./locked/x.relay")] {
+    wanted.extend(plain.map(|name| format!("{name}.relay")));
+    wanted.push(format!("{}deep.relay", "d/".repeat(200)));
+    for (name, path) in [("locked.relay", "locked.relay"), ("locked", "locked/x.relay")] {
         if !workspace.problems.contains(name) {
             wanted.push(path.to_owned());
         }
@@ -541,7 +541,7 @@ fn reports_of_a_hostile_module_are_well_formed() {
         .filter(|row| !row.is_empty())
         .filter_map(|row| row.split(',').next())
     {
-        assert_eq!(cell, "\"'@evil\"", "{csv}");
+        assert_eq!(cell, "evil", "{csv}");
     }
     let json: Value = serde_json::from_str(&report("json")).expect("JSON");
     assert!(json["functions"][0]["rows"].is_array());

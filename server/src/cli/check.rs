@@ -187,7 +187,9 @@ impl Job {
             return checked_with_fixes(analyzer, args, |analyzer| check(analyzer, text));
         };
         let mut diagnostics = Vec::new();
-        for block in panics::caught(|| embedded::blocks(text, language)).unwrap_or_default() {
+        let blocks = panics::caught(|| embedded::blocks(text, language))
+            .map_err(|fault| Box::new(fault.diagnostic(TextRange::default())))?;
+        for block in blocks {
             let found = checked_with_fixes(analyzer, args, |analyzer| check(analyzer, &block.text));
             let found = found.map_err(|panicked| Box::new(block.mapping.placed(*panicked)))?;
             diagnostics.extend(found.diagnostics.iter().map(|d| block.mapping.placed(d.clone())));

@@ -46,7 +46,7 @@ pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
     walk.require_git(false).sort_by_file_path(Path::cmp).filter_entry(move |entry| {
         // The walk reads the rules of a folder after this check, without a limit.
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        match is_folder.then(|| rules_are_readable(entry.path())) {
+        match is_folder.then(|| rules_are_readable(without_dot(entry.path()))) {
             Some(Err(message)) => {
                 refuse.lock().push(message);
                 false
