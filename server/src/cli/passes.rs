@@ -90,7 +90,7 @@ fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result
             true => writeln!(out, "{dim}{line}{dim:#}")?,
             false => writeln!(out, "{line}")?,
         }
-        for nested in &place.nested {
+        for nested in module.iter().flat_map(|&at| &log.modules[at].nested) {
             writeln!(out, "{dim}{:>4}   {}{dim:#}", "", escape::terminal(nested))?;
         }
     }
