@@ -391,7 +391,7 @@ def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
         "shapes": [[1, "2×4 f32"]],
         "dimmed": [[0, 39, 66], [1, 31, 33]],
         "chains": [[1, 2]],
-        "summaries": ["relu"],
+        "summaries": ["relu ⇒ %1: 2×4 f32"],
     });
     assert_eq!(view["result"], wanted);
     let text = client.request("relay/readingFormat", json!({ "textDocument": { "uri": URI } }));
