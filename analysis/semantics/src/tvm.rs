@@ -39,7 +39,6 @@ use crate::{
 };
 pub use convert::{Converted, apply, to_tvm};
 pub(crate) use literals::suffix_of;
-pub(crate) use notation::PRINTED_TYPES;
 
 /// A range of the text and its replacement.
 type Edit = (TextRange, String);

@@ -105,6 +105,10 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// The message for the types of a call among its arguments, some of which the parser finds.
+    pub(crate) const PRINTED_TYPES: &str =
+        "debug builds of TVM 0.9 print the types of a call among its arguments";
+
     /// Returns true if TVM rejects the text because of it.
     pub fn is_error(&self) -> bool {
         match self {

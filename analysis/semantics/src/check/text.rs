@@ -8,7 +8,6 @@ use super::{calls, checked::Checked, findings::python_call, other_names};
 use crate::{
     body::*,
     diagnostic::{Among, Code, DefDiagnostic},
-    tvm,
     view::View,
 };
 
@@ -152,7 +151,7 @@ pub(super) fn of_kind(
         // Neither is reported here: see [`ProblemKind::is_said_elsewhere`].
         ProblemKind::Unqualified(meaning) => python_call::report(range, meaning.operator.name),
         ProblemKind::PrintedTypes => {
-            DefDiagnostic::new(Code::TvmOtherVersion, range, tvm::PRINTED_TYPES)
+            DefDiagnostic::new(Code::TvmOtherVersion, range, ProblemKind::PRINTED_TYPES)
         }
         ProblemKind::PythonName(operator) => python_call::name(range, value, operator),
         ProblemKind::ListValue { is_tuple } => python_call::list_value(range, value, *is_tuple),

@@ -10,12 +10,11 @@ use syntax::{
 
 use super::{Edit, Findings, insert, literals, names, params, parenthesise, pasted, rules, types};
 use crate::{
+    body::ProblemKind,
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
 };
 
-pub(crate) const PRINTED_TYPES: &str =
-    "debug builds of TVM 0.9 print the types of a call among its arguments";
 const REMOVE_TYPES: &str = "Remove the types";
 
 pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) {
@@ -63,7 +62,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) 
 /// Returns the diagnostic for the types of scalars after the arguments of a call. The range begins with the comma.
 pub(super) fn printed_types(range: TextRange) -> Diagnostic {
     let types = TextRange::new(range.start() + TextSize::of(','), range.end());
-    Diagnostic::new(Code::TvmOtherVersion, types, PRINTED_TYPES)
+    Diagnostic::new(Code::TvmOtherVersion, types, ProblemKind::PRINTED_TYPES)
         .fix(REMOVE_TYPES, [(range, String::new())])
 }
 
@@ -144,7 +143,7 @@ fn message_of(kind: &SyntaxErrorKind) -> Option<(Code, &'static str)> {
         PrintedWrite => {
             (Code::TvmOtherVersion, "TVM 0.6 and 0.7 print `ref_write(%r, %v)` as `%r := %v`")
         }
-        PrintedTypes => (Code::TvmOtherVersion, PRINTED_TYPES),
+        PrintedTypes => (Code::TvmOtherVersion, ProblemKind::PRINTED_TYPES),
         DoubleSemicolon => (Code::TvmOtherVersion, "TVM 0.6 writes `;;` between expressions"),
         PrintedMessage => (Code::TvmLogLine, "this message of TVM is not Relay"),
         LogLine => (Code::TvmLogLine, "this line of a log is not Relay"),
