@@ -5,6 +5,7 @@ mod bind;
 mod check;
 mod check_args;
 mod code;
+mod compare;
 mod convert;
 mod diff;
 mod explain;
@@ -100,6 +101,14 @@ enum Command {
         after_help = "Exit codes: 0 if the modules are equal; 1 if they differ; 2 after wrong usage, or if one of them cannot be read or has syntax errors"
     )]
     Diff(diff::DiffArgs),
+    /// Run two modules on the same arguments, and find the calls that compute other values
+    ///
+    /// Calls are paired as by `diff`. The local error of a call is that on the operands of the first module, so that a
+    /// call that merely inherits an error has none.
+    #[command(
+        after_help = "Exit codes: 0 if all agrees within the tolerance; 1 if not; 2 after wrong usage, or if a module or an argument cannot be used"
+    )]
+    Compare(compare::CompareArgs),
     /// List the modules in a log of passes, and the changes of each pass
     #[command(
         after_help = "Exit codes: 0 after a list; 2 after wrong usage, or if the log cannot be read or has no modules"
@@ -298,22 +307,8 @@ struct RunArgs {
     /// The function [default: `@main`, or the only one, or the bare expression]
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
-    /// An argument: a number, a JSON list of numbers, or a `.npy` file, for a parameter by name or
-    /// for a tensor by position: `i0`, `i1`, … count tensors, including each field of a tuple. A
-    /// `.npz` or `.params` file needs no name
-    #[arg(long = "input", value_name = "NAME=VALUE")]
-    inputs: Vec<String>,
-    /// Arguments from a `.npz` or `.params` file, by name or position as for `--input`, or from a
-    /// `.json` file of such values: `{"x": [1, 2], "w": "w.npy"}`
-    #[arg(long = "inputs", value_name = "FILE")]
-    archives: Vec<PathBuf>,
-    /// Weights from such a file, which `lift` and TVM (`save_param_dict`) write; `--inputs` takes
-    /// precedence
-    #[arg(long, value_name = "FILE")]
-    params: Vec<PathBuf>,
-    /// Draw missing arguments from this seed
-    #[arg(long, value_name = "SEED")]
-    random: Option<u64>,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Save the tensors of the result as `o0`, `o1`, … to a `.npz` file, or a single tensor to a
     /// `.npy` file
     #[arg(long, value_name = "FILE")]
@@ -337,6 +332,27 @@ struct RunArgs {
     profile: bool,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// The arguments of the function that is run.
+#[derive(Args)]
+struct InputArgs {
+    /// An argument: a number, a JSON list of numbers, or a `.npy` file, for a parameter by name or
+    /// for a tensor by position: `i0`, `i1`, … count tensors, including each field of a tuple. A
+    /// `.npz` or `.params` file needs no name
+    #[arg(long = "input", value_name = "NAME=VALUE")]
+    inputs: Vec<String>,
+    /// Arguments from a `.npz` or `.params` file, by name or position as for `--input`, or from a
+    /// `.json` file of such values: `{"x": [1, 2], "w": "w.npy"}`
+    #[arg(long = "inputs", value_name = "FILE")]
+    archives: Vec<PathBuf>,
+    /// Weights from such a file, which `lift` and TVM (`save_param_dict`) write; `--inputs` takes
+    /// precedence
+    #[arg(long, value_name = "FILE")]
+    params: Vec<PathBuf>,
+    /// Draw missing arguments from this seed
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
 }
 
 /// The limits of a run, by default those of the editor.
@@ -495,6 +511,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Shapes(args)) => shapes::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Passes(args)) => passes::run(&args),
         Some(Command::History(args)) => history::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),

@@ -2,6 +2,7 @@
 
 pub(crate) mod agree;
 pub(crate) mod arguments;
+pub(crate) mod compare;
 pub(crate) mod execute;
 pub(crate) mod expect;
 pub(crate) mod failure;

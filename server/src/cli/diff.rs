@@ -149,8 +149,8 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
 }
 
 /// A module that was analysed, without its analysis.
-struct Prepared {
-    comparand: Comparand,
+pub(super) struct Prepared {
+    pub(super) comparand: Comparand,
     /// The cost of running it, or the named function.
     cost: Option<Cost>,
     /// The releases of TVM that may have printed it.
@@ -164,7 +164,7 @@ fn common_release(a: Releases, b: Releases) -> Option<Release> {
 }
 
 /// The reason that a module is not compared.
-enum Unprepared {
+pub(super) enum Unprepared {
     /// It has syntax errors, of which this is the first.
     Syntax(Box<Diagnostic>),
     Other(String),
@@ -188,7 +188,7 @@ impl From<Unprepared> for Failure {
 impl Prepared {
     /// Analyses a module, of which a named function must exist. Its cost is computed if the modules may
     /// differ. A module that does not tell its release has the assumed one.
-    fn new(
+    pub(super) fn new(
         side: &NamedModule,
         name: Option<&str>,
         with_cost: bool,
@@ -249,7 +249,7 @@ fn run_both(
 
 /// Says why the modules are not compared: a part of a module that is not read would count as removed, and
 /// two such modules as equal.
-fn refuse(sides: [(&PathBuf, &NamedModule); 2], errors: [Option<&Diagnostic>; 2]) {
+pub(super) fn refuse(sides: [(&PathBuf, &NamedModule); 2], errors: [Option<&Diagnostic>; 2]) {
     let [(path_a, before), (path_b, after)] = sides;
     let tell = |side: &NamedModule, role: &str, error: &Diagnostic| {
         let (line, column) = shown(side, &LineIndex::new(&side.text)).position(error.range);
@@ -282,7 +282,7 @@ fn file_of(name: &Path) -> PathBuf {
     log.map_or_else(|| name.to_owned(), |(log, _)| PathBuf::from(log))
 }
 
-fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
+pub(super) fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
     Shown {
         name: &side.name,
         text: &side.text,
@@ -293,7 +293,7 @@ fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
 }
 
 /// Normalises a name: `main` is `@main`.
-fn global(name: &str) -> String {
+pub(super) fn global(name: &str) -> String {
     format!("@{}", name.trim_start_matches('@'))
 }
 

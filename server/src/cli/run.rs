@@ -10,7 +10,7 @@ use semantics::{Diagnostic, Severity};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::{Failure, Outcome, RunArgs, RunFormat, settings::FileSettings};
+use super::{Failure, InputArgs, Outcome, RunArgs, RunFormat, settings::FileSettings};
 use crate::{
     analyzer::{Analyzer, Options},
     files::{Claims, Target},
@@ -37,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if let Some(problem) = &input.problem {
         return Err(format!("{}: {}", input.path, problem.message).into());
     }
-    let mut inputs = inputs(args)?;
+    let mut inputs = inputs(&args.inputs)?;
     // Before a run that may take long.
     let output = args.output.as_deref().map(|path| output(path, args, &inputs)).transpose()?;
     if let Some(part) = input.saved.as_ref().and_then(|saved| saved.params.clone()) {
@@ -78,7 +78,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let is_human = args.format == RunFormat::Human;
     let bindings = prepared.view.body.units.len();
     let profile = args.profile.then(Profile::default);
-    let mut observer = TerminalObserver::new(is_human, bindings, args.random, profile);
+    let mut observer = TerminalObserver::new(is_human, bindings, args.inputs.random, profile);
     let ran = execute(&prepared, || Ok(inputs), &mut observer);
     let profile = observer.into_profile();
     let mut places = Places::new(db, file, &input.path, &lines);
@@ -177,7 +177,7 @@ fn output(path: &Path, args: &RunArgs, inputs: &Inputs) -> Result<Target, String
     // An argument may be the name of a file or a number.
     let given = inputs.given.iter().map(|given| given.folder.join(&given.text));
     let archives = inputs.archives.iter().chain(&inputs.params).map(|named| named.path.clone());
-    let named = args.archives.iter().cloned().chain(args.expect.clone());
+    let named = args.inputs.archives.iter().cloned().chain(args.expect.clone());
     let read: Vec<PathBuf> = given.chain(archives).chain(named).collect();
     Claims::default().read(&args.path).read_all(&read).write(path)
 }
@@ -191,7 +191,7 @@ fn flag(limit: &str) -> String {
 }
 
 /// Returns the sources of the arguments. Archives need no name: `--input weights.npz`.
-fn inputs(args: &RunArgs) -> Result<Inputs, String> {
+pub(super) fn inputs(args: &InputArgs) -> Result<Inputs, String> {
     // These files are named by the user, and need not be checked.
     let named = |path: PathBuf| Named { path, within: None, part: None };
     let is_json = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "json");

@@ -35,6 +35,13 @@ pub trait Observer {
     fn called(&mut self, call: &Measured<'_>) {
         let _ = call;
     }
+
+    /// Returns a value of the same type with which the run goes on instead of the result of a call that
+    /// [`Observer::called`] has received.
+    fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {
+        let _ = call;
+        None
+    }
 }
 
 impl Run<'_, '_, '_> {

@@ -160,7 +160,7 @@ impl Run<'_, '_, '_> {
             let time = begin.elapsed();
             let args: Vec<Type> = arg_types.iter().map(ArgType::ty).collect();
             let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
-            observer.called(&Measured {
+            let call = Measured {
                 operator,
                 attrs,
                 args: &args,
@@ -168,7 +168,11 @@ impl Run<'_, '_, '_> {
                 time,
                 function: &frame.proc.name,
                 place: (frame.proc.file, place.unwrap_or_default()),
-            });
+            };
+            observer.called(&call);
+            if let Some(other) = observer.replacement(&call) {
+                return Ok(other);
+            }
         }
         Ok(value)
     }

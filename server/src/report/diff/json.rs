@@ -70,7 +70,7 @@ pub(crate) fn json<'d>(
 }
 
 /// Returns a range as byte offsets in the file.
-pub(super) fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
+pub(crate) fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
     [usize::from(range.start()) + side.offset, usize::from(range.end()) + side.offset]
 }
 

@@ -1,0 +1,216 @@
+//! `relay-analyzer compare`
+
+use std::{collections::HashMap, io::Write, path::PathBuf};
+
+use clap::{Args, ValueEnum};
+use diff::{Change, ModuleDiff, Options, Pair, PairKind, What};
+use syntax::{LineIndex, TextRange};
+
+use super::{
+    Failure, InputArgs, Outcome, Reading, RunLimits,
+    diff::{Prepared, Unprepared, global, refuse, shown},
+    run::inputs,
+};
+use crate::{
+    input::read_module,
+    progress::Progress,
+    project::Project,
+    report::{compare as report, stderr},
+    run::compare::{Paired, Side, Tolerances, compare},
+};
+
+/// The arguments of `compare`.
+#[derive(Args)]
+pub(super) struct CompareArgs {
+    /// The module whose values are right: a file, or a module of a log by index or pass, as in `run.log#7` or
+    /// `run.log#FuseOps` (the last of that name)
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// The module whose values are compared with them, likewise
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// The function to run, which may have another name in the second module [default: `@main`, or the only one]
+    #[arg(long, value_name = "@NAME[=@NAME]")]
+    function: Option<String>,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// The tolerated error of each element relative to the largest element of the value [default: by data type]
+    #[arg(long, value_name = "ERROR", value_parser = error)]
+    rtol: Option<f64>,
+    /// The tolerated absolute error of each element [default: by data type]
+    #[arg(long, value_name = "ERROR", value_parser = error)]
+    atol: Option<f64>,
+    /// The output format
+    #[arg(long, value_enum, default_value = "human")]
+    format: CompareFormat,
+    #[command(flatten)]
+    limits: RunLimits,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// The first call that computes another value, and a table of all of them
+    Human,
+    /// One JSON document with every pair of calls
+    Json,
+}
+
+fn error(text: &str) -> Result<f64, String> {
+    let error: f64 = text.parse().map_err(|_| "this is not a number".to_owned())?;
+    if error >= 0.0 { Ok(error) } else { Err("an error is not negative".to_owned()) }
+}
+
+pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
+    let max_code = args.reading.max_code();
+    let (before, after) =
+        (read_module(&args.before, max_code)?, read_module(&args.after, max_code)?);
+    let functions = args.function.as_deref().map(|names| {
+        let (a, b) = names.split_once('=').unwrap_or((names, names));
+        (global(a), global(b))
+    });
+    let names = functions.as_ref().map(|(a, b)| (a.as_str(), b.as_str()));
+    let prepared = (
+        Prepared::new(&before, names.map(|names| names.0), false, None),
+        Prepared::new(&after, names.map(|names| names.1), false, None),
+    );
+    let errors = [&prepared.0, &prepared.1].map(|side| match side {
+        Err(Unprepared::Syntax(error)) => Some(&**error),
+        _ => None,
+    });
+    if errors.iter().any(Option::is_some) {
+        refuse([(&args.before, &before), (&args.after, &after)], errors);
+        return Ok(Outcome::Unusable);
+    }
+    let (a, b) = (prepared.0?, prepared.1?);
+    let found = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
+    let candidates = candidates(&found);
+    // A function that is run has arguments: those that are not given are random.
+    args.inputs.random.get_or_insert(0);
+    let inputs = inputs(&args.inputs)?;
+    let pairs: Vec<Paired> = candidates.iter().filter_map(Candidate::paired).collect();
+    let sides = (
+        Side { text: &before.text, function: names.map(|names| names.0) },
+        Side { text: &after.text, function: names.map(|names| names.1) },
+    );
+    let tolerances = Tolerances { relative: args.rtol, absolute: args.atol };
+    let progress = Progress::new(true, 1, "runs");
+    let limits = args.limits.in_project(&Project::default());
+    let compared = compare(sides, &pairs, &inputs, &limits, tolerances);
+    drop(progress);
+    let comparison = match compared {
+        Ok(comparison) => comparison,
+        Err(reason) => {
+            let help = reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+            return Err(format!("the modules cannot be compared: {}{help}", reason.message).into());
+        }
+    };
+    if args.format == CompareFormat::Human {
+        let seed = args.inputs.random.unwrap_or_default();
+        if let Some(random) = comparison.arguments.random(seed) {
+            stderr::note(&random);
+        }
+        comparison.arguments.warnings.iter().for_each(|warning| stderr::warning(warning));
+    }
+    let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
+    let shown = (shown(&before, &lines_a), shown(&after, &lines_b));
+    let compared: Vec<&Candidate<'_>> =
+        candidates.iter().filter(|candidate| candidate.excluded.is_none()).collect();
+    let calls = report::Calls {
+        compared: compared.iter().map(|c| (c.function, c.pair)).collect(),
+        excluded: candidates
+            .iter()
+            .filter_map(|c| Some((c.function, c.pair, c.excluded?)))
+            .collect(),
+    };
+    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        CompareFormat::Human => {
+            write!(out, "{}", report::human(&comparison, &calls, (&shown.0, &shown.1)))?;
+        }
+        CompareFormat::Json => {
+            let seed = args.inputs.random.unwrap_or_default();
+            let document = report::json(&comparison, &calls, (&shown.0, &shown.1), seed);
+            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(if comparison.is_equal { Outcome::Clean } else { Outcome::Errors })
+}
+
+/// A pair of calls of operators.
+struct Candidate<'d> {
+    function: &'d str,
+    pair: &'d Pair,
+    /// The reason that its values are not compared.
+    excluded: Option<&'static str>,
+}
+
+impl Candidate<'_> {
+    fn paired(&self) -> Option<Paired> {
+        self.excluded.is_none().then(|| Paired {
+            before: self.pair.before,
+            after: self.pair.after,
+            is_one_operator: self.pair.operators.0 == self.pair.operators.1,
+        })
+    }
+}
+
+/// Returns the pairs of calls of operators in all functions. Of several calls with one partner, the last one computes
+/// the value of that.
+fn candidates(found: &ModuleDiff) -> Vec<Candidate<'_>> {
+    let is_operator = |name: &str| operators::find(name).is_some();
+    let functions = found.functions.iter().filter_map(|function| {
+        let before = function.before.as_ref()?;
+        function.after.as_ref()?;
+        Some((before.name.as_str(), function))
+    });
+    let all: Vec<(&str, &Pair)> = functions
+        .flat_map(|(name, function)| function.pairs.iter().map(move |pair| (name, pair)))
+        .filter(|(_, pair)| is_operator(&pair.operators.0) && is_operator(&pair.operators.1))
+        .collect();
+    let mut last_after: HashMap<TextRange, TextRange> = HashMap::new();
+    let mut last_before: HashMap<TextRange, TextRange> = HashMap::new();
+    for (_, pair) in &all {
+        let after = last_after.entry(pair.before).or_insert(pair.after);
+        *after = (*after).max_by_start(pair.after);
+        let before = last_before.entry(pair.after).or_insert(pair.before);
+        *before = (*before).max_by_start(pair.before);
+    }
+    let is_last = |pair: &Pair| {
+        last_after.get(&pair.before) == Some(&pair.after)
+            && last_before.get(&pair.after) == Some(&pair.before)
+    };
+    all.into_iter()
+        .map(|(function, pair)| {
+            let excluded = match pair.kind {
+                _ if !is_last(pair) => Some("another call computes the value of its partner"),
+                PairKind::Folded => Some("one call stands for several others"),
+                _ => pair.changes.iter().find_map(incomparable),
+            };
+            Candidate { function, pair, excluded }
+        })
+        .collect()
+}
+
+/// Returns the reason that a change makes values incomparable.
+fn incomparable(change: &Change) -> Option<&'static str> {
+    match change.what {
+        What::Attribute if change.name.contains("layout") => Some("the layouts differ"),
+        What::Shape => Some("the shapes differ"),
+        _ => None,
+    }
+}
+
+trait ByStart {
+    /// Returns the range that starts later.
+    fn max_by_start(self, other: Self) -> Self;
+}
+
+impl ByStart for TextRange {
+    fn max_by_start(self, other: TextRange) -> TextRange {
+        if other.start() > self.start() { other } else { self }
+    }
+}

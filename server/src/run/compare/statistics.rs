@@ -1,0 +1,219 @@
+//! Errors between values, and the tolerance of them.
+
+use interpreter::{Tensor, Value};
+use types::DataType;
+
+use super::exchange::MAX_LEAVES;
+
+/// The error between two values of the same form.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Errors {
+    /// The largest absolute difference; infinite if only one element is a number.
+    pub(crate) max_abs: f64,
+    /// The largest difference relative to the element of the first value.
+    pub(crate) max_rel: f64,
+    /// The cosine of the angle between the values as vectors; 1 for zeros.
+    pub(crate) cosine: f64,
+    /// The number of elements of which exactly one is NaN.
+    pub(crate) nan: u64,
+    /// The largest finite element of the first value, without its sign.
+    pub(crate) scale: f64,
+    /// The position of the largest difference among the elements in row-major order.
+    pub(crate) worst: u64,
+}
+
+impl Default for Errors {
+    fn default() -> Errors {
+        Errors { max_abs: 0.0, max_rel: 0.0, cosine: 1.0, nan: 0, scale: 0.0, worst: 0 }
+    }
+}
+
+/// The part of a value that was compared.
+#[derive(Default)]
+struct Sums {
+    errors: Errors,
+    /// The sums of products `a·b`, `a·a` and `b·b`.
+    products: [f64; 3],
+    count: u64,
+}
+
+impl Errors {
+    /// Returns the error of `b` against `a`; `None` if they have different forms.
+    pub(super) fn between(a: &Value, b: &Value) -> Option<Errors> {
+        let (a, b) = (a.leaves_within(MAX_LEAVES)?, b.leaves_within(MAX_LEAVES)?);
+        // Numbers and their codes, as of a quantised tensor, are not of one kind.
+        let is_same = |(a, b): (&&Tensor, &&Tensor)| {
+            a.shape() == b.shape() && a.dtype().is_float() == b.dtype().is_float()
+        };
+        let is_same_form = a.len() == b.len() && a.iter().zip(&b).all(is_same);
+        if !is_same_form {
+            return None;
+        }
+        let mut sums = Sums::default();
+        a.into_iter().zip(b).for_each(|(a, b)| sums.add(a, b));
+        let [ab, aa, bb] = sums.products;
+        let norm = (aa * bb).sqrt();
+        let cosine = if norm > 0.0 { (ab / norm).clamp(-1.0, 1.0) } else { f64::from(aa == bb) };
+        Some(Errors { cosine, ..sums.errors })
+    }
+
+    /// Returns true if all elements are equal.
+    pub(super) fn is_zero(&self) -> bool {
+        self.max_abs == 0.0 && self.nan == 0
+    }
+
+    /// Returns true if this error is larger than another one.
+    pub(super) fn exceeds(&self, other: &Errors) -> bool {
+        (self.nan, self.max_abs) > (other.nan, other.max_abs)
+    }
+
+    /// Returns this error, and of another one that is no larger what is worse in it.
+    pub(super) fn with(self, other: Errors) -> Errors {
+        Errors {
+            max_rel: self.max_rel.max(other.max_rel),
+            cosine: self.cosine.min(other.cosine),
+            ..self
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, a: &Tensor, b: &Tensor) {
+        // Fast path for equal values of the most frequent type.
+        if let (Tensor::F32(x), Tensor::F32(y)) = (a, b)
+            && let (Some(x), Some(y)) = (x.as_slice(), y.as_slice())
+            && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
+        {
+            let mut square = 0.0f64;
+            let mut scale = 0.0f32;
+            for x in x.iter().filter(|x| x.is_finite()) {
+                square += f64::from(*x) * f64::from(*x);
+                scale = scale.max(x.abs());
+            }
+            self.products = self.products.map(|sum| sum + square);
+            self.errors.scale = self.errors.scale.max(f64::from(scale));
+            self.count += x.len() as u64;
+            return;
+        }
+        let others = b.to_f64s();
+        let mut at = 0;
+        a.each_f64s(|numbers| {
+            for (x, y) in numbers.iter().zip(&others[at..]) {
+                self.element(*x, *y);
+            }
+            at += numbers.len();
+        });
+    }
+
+    fn element(&mut self, x: f64, y: f64) {
+        let at = self.count;
+        self.count += 1;
+        let errors = &mut self.errors;
+        if x.is_finite() {
+            errors.scale = errors.scale.max(x.abs());
+        }
+        if x.is_finite() && y.is_finite() {
+            let [ab, aa, bb] = &mut self.products;
+            *ab += x * y;
+            *aa += x * x;
+            *bb += y * y;
+        }
+        if x == y || x.is_nan() && y.is_nan() {
+            return;
+        }
+        if x.is_nan() != y.is_nan() {
+            errors.nan += 1;
+        }
+        let distance = (x - y).abs();
+        let distance = if distance.is_nan() { f64::INFINITY } else { distance };
+        if distance > errors.max_abs {
+            errors.max_abs = distance;
+            errors.worst = at;
+        }
+        let relative = if x == 0.0 { f64::INFINITY } else { distance / x.abs() };
+        errors.max_rel = errors.max_rel.max(relative);
+    }
+}
+
+/// The error that is tolerated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Tolerance {
+    /// Relative to the largest element.
+    pub(super) relative: f64,
+    /// Absolute.
+    pub(super) absolute: f64,
+}
+
+impl Tolerance {
+    /// Returns the tolerance of two values. `is_one_operator` is true if one operator computes both, which differ by
+    /// the order of sums at most.
+    pub(super) fn of(a: &Value, b: &Value, is_one_operator: bool) -> Tolerance {
+        let leaves = |value: &Value| -> Vec<DataType> {
+            let leaves = value.leaves_within(MAX_LEAVES).unwrap_or_default();
+            leaves.into_iter().map(Tensor::dtype).collect()
+        };
+        let all = leaves(a).into_iter().chain(leaves(b));
+        let relative = all.map(|dtype| relative(dtype, is_one_operator)).fold(0.0, f64::max);
+        Tolerance { relative, absolute: relative * 1e-3 }
+    }
+
+    /// Returns the tolerance of a value to which the rounding of many calls adds up.
+    pub(super) fn after_many_calls(self) -> Tolerance {
+        Tolerance { relative: self.relative * 5.0, absolute: self.absolute * 5.0 }
+    }
+
+    /// Returns true if an error is tolerated.
+    pub(super) fn admits(&self, errors: &Errors) -> bool {
+        errors.nan == 0 && errors.max_abs <= self.absolute + self.relative * errors.scale
+    }
+}
+
+/// Returns the relative error that is tolerated of a data type. Integers are exact.
+fn relative(dtype: DataType, is_one_operator: bool) -> f64 {
+    match (dtype.is_float(), dtype.bits) {
+        (false, _) => 0.0,
+        (true, 64) if is_one_operator => 1e-12,
+        (true, 64) => 1e-10,
+        (true, 32) if is_one_operator => 2e-6,
+        (true, 32) => 1e-4,
+        (true, _) => 1e-2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(a: &[f64], b: &[f64]) -> Errors {
+        let value = |numbers: &[f64]| {
+            let tensor = Tensor::from_f64s(DataType::FLOAT64, &[numbers.len()], numbers.to_vec());
+            Value::from(tensor.expect("a tensor"))
+        };
+        Errors::between(&value(a), &value(b)).expect("the same form")
+    }
+
+    #[test]
+    fn errors_are_those_of_the_worst_element() {
+        let equal = between(&[1.0, -4.0, f64::NAN], &[1.0, -4.0, f64::NAN]);
+        assert!(equal.is_zero());
+        assert_eq!((equal.scale, equal.cosine), (4.0, 1.0));
+        let found = between(&[1.0, -4.0, 2.0], &[1.0, -3.0, 1.5]);
+        assert_eq!((found.max_abs, found.max_rel, found.worst), (1.0, 0.25, 1));
+        assert!(found.cosine < 1.0 && found.cosine > 0.9);
+        let found = between(&[1.0, 2.0], &[f64::NAN, 2.0]);
+        assert_eq!((found.nan, found.max_abs), (1, f64::INFINITY));
+        assert!(!Tolerance { relative: 1.0, absolute: 1.0 }.admits(&found));
+        assert_eq!(between(&[0.0], &[0.0]).cosine, 1.0);
+        let opposite = between(&[1.0], &[-1.0]);
+        assert_eq!(opposite.cosine, -1.0);
+        assert!(opposite.exceeds(&equal));
+        assert_eq!(opposite.with(equal).max_abs, 2.0);
+    }
+
+    #[test]
+    fn values_of_other_shapes_are_not_compared() {
+        let of = |count| Value::from(Tensor::zeros(DataType::FLOAT32, &[count]).expect("zeros"));
+        assert!(Errors::between(&of(2), &of(3)).is_none());
+        assert!(Errors::between(&of(2), &Value::tuple([of(2)])).is_some(), "leaves are compared");
+    }
+}
