@@ -1,6 +1,5 @@
 //! Runs of functions: the parts that the command and the language server share.
 
-pub(crate) mod agree;
 pub(crate) mod arguments;
 pub(crate) mod compare;
 pub(crate) mod execute;

@@ -1,10 +1,10 @@
 //! `relay-analyzer compare`
 
-use std::{collections::HashMap, io::Write, path::PathBuf};
+use std::{io::Write, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use diff::{Change, ModuleDiff, Options, Pair, PairKind, What};
-use syntax::{LineIndex, TextRange};
+use diff::Options;
+use syntax::LineIndex;
 
 use super::{
     Failure, InputArgs, Outcome, Reading, RunLimits,
@@ -16,7 +16,7 @@ use crate::{
     progress::Progress,
     project::Project,
     report::{compare as report, stderr},
-    run::compare::{Paired, Side, Tolerances, compare},
+    run::compare::{CallPair, Candidate, Side, Tolerances, candidates, compare},
 };
 
 /// The arguments of `compare`.
@@ -85,11 +85,11 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     }
     let (a, b) = (prepared.0?, prepared.1?);
     let found = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
-    let candidates = candidates(&found);
+    let candidates = candidates(&found.functions);
     // A function that is run has arguments: those that are not given are random.
     args.inputs.random.get_or_insert(0);
     let inputs = inputs(&args.inputs)?;
-    let pairs: Vec<Paired> = candidates.iter().filter_map(Candidate::paired).collect();
+    let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();
     let sides = (
         Side { text: &before.text, function: names.map(|names| names.0) },
         Side { text: &after.text, function: names.map(|names| names.1) },
@@ -138,79 +138,4 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     }
     out.flush()?;
     Ok(if comparison.is_equal { Outcome::Clean } else { Outcome::Errors })
-}
-
-/// A pair of calls of operators.
-struct Candidate<'d> {
-    function: &'d str,
-    pair: &'d Pair,
-    /// The reason that its values are not compared.
-    excluded: Option<&'static str>,
-}
-
-impl Candidate<'_> {
-    fn paired(&self) -> Option<Paired> {
-        self.excluded.is_none().then(|| Paired {
-            before: self.pair.before,
-            after: self.pair.after,
-            is_one_operator: self.pair.operators.0 == self.pair.operators.1,
-        })
-    }
-}
-
-/// Returns the pairs of calls of operators in all functions. Of several calls with one partner, the last one computes
-/// the value of that.
-fn candidates(found: &ModuleDiff) -> Vec<Candidate<'_>> {
-    let is_operator = |name: &str| operators::find(name).is_some();
-    let functions = found.functions.iter().filter_map(|function| {
-        let before = function.before.as_ref()?;
-        function.after.as_ref()?;
-        Some((before.name.as_str(), function))
-    });
-    let all: Vec<(&str, &Pair)> = functions
-        .flat_map(|(name, function)| function.pairs.iter().map(move |pair| (name, pair)))
-        .filter(|(_, pair)| is_operator(&pair.operators.0) && is_operator(&pair.operators.1))
-        .collect();
-    let mut last_after: HashMap<TextRange, TextRange> = HashMap::new();
-    let mut last_before: HashMap<TextRange, TextRange> = HashMap::new();
-    for (_, pair) in &all {
-        let after = last_after.entry(pair.before).or_insert(pair.after);
-        *after = (*after).max_by_start(pair.after);
-        let before = last_before.entry(pair.after).or_insert(pair.before);
-        *before = (*before).max_by_start(pair.before);
-    }
-    let is_last = |pair: &Pair| {
-        last_after.get(&pair.before) == Some(&pair.after)
-            && last_before.get(&pair.after) == Some(&pair.before)
-    };
-    all.into_iter()
-        .map(|(function, pair)| {
-            let excluded = match pair.kind {
-                _ if !is_last(pair) => Some("another call computes the value of its partner"),
-                PairKind::Folded => Some("one call stands for several others"),
-                _ => pair.changes.iter().find_map(incomparable),
-            };
-            Candidate { function, pair, excluded }
-        })
-        .collect()
-}
-
-/// Returns the reason that a change makes values incomparable.
-fn incomparable(change: &Change) -> Option<&'static str> {
-    match change.what {
-        What::Attribute if change.name.contains("layout") => Some("the layouts differ"),
-        What::Shape => Some("the shapes differ"),
-        _ => None,
-    }
-}
-
-trait ByStart {
-    /// Returns the range that starts later.
-    fn max_by_start(self, other: Self) -> Self;
-}
-
-impl ByStart for TextRange {
-    fn max_by_start(self, other: TextRange) -> TextRange {
-        if other.start() > self.start() { other } else { self }
-    }
 }

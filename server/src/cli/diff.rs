@@ -19,13 +19,10 @@ use crate::{
     progress::Progress,
     protocol::{Cost, Totals},
     report::{
-        diff::{self as report, Shown, cost},
+        diff::{self as report, Runs, Shown, cost},
         escape, stderr,
     },
-    run::{
-        agree::{Runs, agree},
-        arguments::no_function,
-    },
+    run::{arguments::no_function, compare::Side},
 };
 
 /// The arguments of `diff`.
@@ -227,24 +224,25 @@ fn run_both(
     after: &NamedModule,
     found: &diff::ModuleDiff,
 ) -> Vec<(String, Runs)> {
-    let mut analyzers = (Analyzer::default(), Analyzer::default());
-    analyzers.0.parse(&before.text);
-    analyzers.1.parse(&after.text);
-    let ((db_a, file_a), (db_b, file_b)) = (analyzers.0.database(), analyzers.1.database());
     let mut runs = Vec::new();
     let different: Vec<_> = found.functions.iter().filter(|function| !function.equal).collect();
     let progress = Progress::new(true, different.len(), "functions");
     for function in different {
-        let (Some(before), Some(after)) = (&function.before, &function.after) else { continue };
-        let def_a = semantics::all_defs(db_a, file_a).find(|d| d.range(db_a) == before.range);
-        let def_b = semantics::all_defs(db_b, file_b).find(|d| d.range(db_b) == after.range);
-        if let (Some(def_a), Some(def_b)) = (def_a, def_b) {
-            let found = agree((db_a, def_a), (db_b, def_b), &function.pairs, 0);
-            runs.push((before.name.to_string(), found));
+        if let (Some(one), Some(other)) = (&function.before, &function.after) {
+            let sides = (
+                Side { text: &before.text, function: named(&one.name) },
+                Side { text: &after.text, function: named(&other.name) },
+            );
+            runs.push((one.name.to_string(), Runs::of(sides, function)));
         }
         progress.advance(1);
     }
     runs
+}
+
+/// Returns the name of a function; `None` for a bare expression.
+fn named(name: &str) -> Option<&str> {
+    (!name.is_empty()).then_some(name)
 }
 
 /// Says why the modules are not compared: a part of a module that is not read would count as removed, and

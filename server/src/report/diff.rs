@@ -12,7 +12,7 @@ pub(crate) use html::html;
 pub(crate) use human::{change_note, change_text, headline, human};
 pub(crate) use json::{bytes, json};
 use syntax::{Encoding, LineIndex, TextRange};
-pub(crate) use values::{run_json, run_text};
+pub(crate) use values::{Runs, run_json, run_text};
 
 /// A module of a comparison, as it is displayed.
 pub(crate) struct Shown<'t> {

@@ -186,9 +186,9 @@ impl Param {
 /// Finds a function of the file by name, with its type.
 pub(crate) type Functions<'f> = &'f mut dyn FnMut(&str) -> Option<(Value, Type)>;
 
-/// Returns the names of the parameters, without sigils.
-pub(crate) fn parameter_names(view: &View<'_>) -> Vec<String> {
-    parameters(view).into_iter().map(|param| param.name).collect()
+/// Returns the names of the parameters, without sigils, and their types.
+pub(crate) fn parameter_types(view: &View<'_>) -> Vec<(String, Type)> {
+    parameters(view).into_iter().map(|param| (param.name, param.ty)).collect()
 }
 
 /// Returns a value for each parameter. The caller runs this within the limits of the run, which

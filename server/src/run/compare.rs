@@ -13,6 +13,7 @@
 //! values are kept.
 
 mod exchange;
+mod pairs;
 mod statistics;
 
 use std::{thread, time::Instant};
@@ -21,6 +22,7 @@ use interpreter::{Fault, Limits, Measured, Observer, Value};
 use rustc_hash::FxHashMap;
 use semantics::{Database, Diagnostic, Severity, SourceFile, View};
 use syntax::TextRange;
+use types::Type;
 
 use super::{
     arguments::{self, ArgumentError, Arguments, Inputs},
@@ -30,6 +32,7 @@ use super::{
 };
 use crate::{allocator::limited_machine, analyzer::Analyzer, panics};
 use exchange::{Exchange, Key};
+pub(crate) use pairs::{Candidate, candidates};
 pub(crate) use statistics::Errors;
 use statistics::Tolerance;
 
@@ -44,7 +47,7 @@ pub(crate) struct Side<'t> {
 
 /// Two calls whose values are compared.
 #[derive(Clone, Copy)]
-pub(crate) struct Paired {
+pub(crate) struct CallPair {
     /// The range of the call before.
     pub(crate) before: TextRange,
     /// The range of the call after.
@@ -63,6 +66,12 @@ pub(crate) struct Tolerances {
 }
 
 impl Tolerances {
+    /// Returns true if an error is tolerated of a value of any data type.
+    pub(crate) fn admit(&self, errors: &Errors) -> bool {
+        let of = |error: Option<f64>| error.unwrap_or_default();
+        Tolerance { relative: of(self.relative), absolute: of(self.absolute) }.admits(errors)
+    }
+
     /// Returns the tolerance of two values.
     fn between(&self, a: &Value, b: &Value, is_one_operator: bool) -> Tolerance {
         let own = Tolerance::of(a, b, is_one_operator);
@@ -130,7 +139,7 @@ const STACK: usize = 64 << 20;
 /// One of them cannot be run on the arguments.
 pub(crate) fn compare(
     (before, after): (Side<'_>, Side<'_>),
-    pairs: &[Paired],
+    pairs: &[CallPair],
     inputs: &Inputs,
     limits: &Limits,
     tolerances: Tolerances,
@@ -192,7 +201,7 @@ struct Seen {
 
 fn run_both(
     (before, after): (Side<'_>, Side<'_>),
-    pairs: &[Paired],
+    pairs: &[CallPair],
     (inputs, limits, tolerances): (&Inputs, &Limits, Tolerances),
     replaces: bool,
 ) -> Result<(Ran, Vec<Option<Seen>>), NotRun> {
@@ -258,7 +267,7 @@ fn with_function<R>(
 /// Runs the first side, whose arguments are given to the other one, too.
 fn run_first(
     side: Side<'_>,
-    pairs: &[Paired],
+    pairs: &[CallPair],
     inputs: &Inputs,
     limits: &Limits,
     exchange: &Exchange,
@@ -269,8 +278,8 @@ fn run_first(
         let gather = || arguments::gather(view, inputs, &mut |_| None);
         let mut arguments = watch.within(gather).map_err(|fault| fault_of(db, view, &fault))??;
         let values = std::mem::take(&mut arguments.values);
-        let names = arguments::parameter_names(view);
-        exchange.set_arguments(names.into_iter().zip(values.iter().cloned()).collect());
+        let names = arguments::parameter_types(view).into_iter().map(|(name, _)| name);
+        exchange.set_arguments(names.zip(values.iter().cloned()).collect());
         let mut observer = First { calls: Calls::new(view, pairs, |pair| pair.before), exchange };
         let ran = machine.run(view.def, values, Some(&mut observer));
         let value = ran.map_err(|fault| fault_of(db, view, &fault))?;
@@ -281,7 +290,7 @@ fn run_first(
 /// Runs the second side on the arguments of the first one.
 fn run_second(
     side: Side<'_>,
-    pairs: &[Paired],
+    pairs: &[CallPair],
     (limits, tolerances): (&Limits, Tolerances),
     exchange: &Exchange,
     replaces: bool,
@@ -315,29 +324,37 @@ fn fault_of(db: &Database, view: &View<'_>, fault: &Fault) -> NotRun {
 
 /// Returns the arguments of the second side: those of the same names, or else those at the same positions.
 fn matching(view: &View<'_>, given: &[(String, Value)]) -> Result<Vec<Value>, NotRun> {
-    let names = arguments::parameter_names(view);
+    let params = arguments::parameter_types(view);
     let known: FxHashMap<&str, &Value> =
         given.iter().map(|(name, value)| (name.as_str(), value)).collect();
-    if let Some(values) = names.iter().map(|name| known.get(name.as_str()).copied()).collect() {
-        let values: Vec<&Value> = values;
-        return Ok(values.into_iter().cloned().collect());
-    }
-    if names.len() == given.len() {
-        return Ok(given.iter().map(|(_, value)| value.clone()).collect());
-    }
-    let lacks: Vec<String> = names
+    let unknown: Vec<String> = params
         .iter()
-        .filter(|name| !known.contains_key(name.as_str()))
-        .take(4)
-        .map(|name| format!("`%{name}`"))
+        .filter(|(name, _)| !known.contains_key(name.as_str()))
+        .map(|(name, _)| format!("`%{name}`"))
         .collect();
-    Err(NotRun {
-        message: format!(
-            "the functions have different parameters: only the second one has {}",
-            lacks.join(", ")
-        ),
-        help: Some("compare functions that take the same values".to_owned()),
-    })
+    if !unknown.is_empty() && params.len() != given.len() {
+        let some = unknown.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+        return Err(NotRun {
+            message: format!(
+                "the functions have different parameters: only the second one has {some}"
+            ),
+            help: Some("compare functions that take the same values".to_owned()),
+        });
+    }
+    let value = |(at, (name, ty)): (usize, &(String, Type))| {
+        let value = match unknown.is_empty() {
+            true => known[name.as_str()],
+            false => &given[at].1,
+        };
+        if let Some(tensor) = value.as_tensor()
+            && let Err(reason) = arguments::takes(ty, tensor.dtype(), tensor.shape())
+        {
+            let message = format!("`%{name}` is of type {ty} in the second module, and {reason}");
+            return Err(NotRun::new(message));
+        }
+        Ok(value.clone())
+    };
+    params.iter().enumerate().map(value).collect()
 }
 
 /// The calls of pairs on one side, with the number of times that each was computed.
@@ -347,7 +364,7 @@ struct Calls {
 }
 
 impl Calls {
-    fn new(view: &View<'_>, pairs: &[Paired], range: impl Fn(&Paired) -> TextRange) -> Calls {
+    fn new(view: &View<'_>, pairs: &[CallPair], range: impl Fn(&CallPair) -> TextRange) -> Calls {
         let pairs = pairs.iter().enumerate().map(|(at, pair)| (range(pair), (at, 0)));
         Calls { file: view.def.file(view.db), pairs: pairs.collect() }
     }
@@ -382,7 +399,7 @@ impl Observer for First<'_> {
 /// Compares the values of the second side with those of the first one.
 struct Second<'e> {
     calls: Calls,
-    pairs: &'e [Paired],
+    pairs: &'e [CallPair],
     tolerances: Tolerances,
     exchange: &'e Exchange,
     seen: Vec<Option<Seen>>,

@@ -2,13 +2,80 @@
 
 use std::fmt::Write;
 
+use diff::{FunctionDiff, PairKind};
+use interpreter::Limits;
 use serde_json::{Value, json};
+use syntax::TextRange;
 
 use super::{Shown, json::bytes};
 use crate::{
     report::escape,
-    run::agree::{Agreement, Runs},
+    run::{
+        arguments::Inputs,
+        compare::{CallPair, Candidate, Errors, Side, Tolerances, candidates, compare},
+    },
 };
+
+/// The comparison of two values.
+enum Agreement {
+    /// They are equal up to rounding, with the largest difference.
+    Equal(f64),
+    /// They differ, with the largest difference if their shapes are equal.
+    Different(Option<f64>),
+    /// They cannot be compared, with the reason.
+    Unknown(String),
+}
+
+/// The comparison of a run of two functions.
+pub(crate) struct Runs {
+    /// The comparison of the results.
+    result: Agreement,
+    /// The comparison of the values of pairs that were computed on both sides and whose equality does not
+    /// follow from the structure.
+    pairs: Vec<(TextRange, TextRange, Agreement)>,
+}
+
+/// The tolerated relative difference: passes reorder sums of floats.
+const TOLERANCES: Tolerances = Tolerances { relative: Some(1e-3), absolute: Some(1e-6) };
+
+impl Runs {
+    /// Runs two functions on random inputs.
+    pub(crate) fn of(sides: (Side<'_>, Side<'_>), function: &FunctionDiff) -> Runs {
+        let candidates = candidates(std::slice::from_ref(function));
+        let is_open = |candidate: &&Candidate<'_>| {
+            candidate.excluded.is_none() && candidate.pair.kind != PairKind::Same
+        };
+        let calls: Vec<CallPair> =
+            candidates.iter().filter(is_open).filter_map(Candidate::call_pair).collect();
+        let inputs = Inputs { seed: Some(0), ..Inputs::default() };
+        let found = match compare(sides, &calls, &inputs, &Limits::generous(), TOLERANCES) {
+            Ok(found) => found,
+            Err(reason) => {
+                return Runs { result: Agreement::Unknown(reason.message), pairs: Vec::new() };
+            }
+        };
+        let mut pairs: Vec<_> = found
+            .pairs
+            .iter()
+            .map(|compared| {
+                let call = calls[compared.pair];
+                (call.before, call.after, Agreement::of(&compared.accumulated))
+            })
+            .collect();
+        pairs.sort_by_key(|(_, after, _)| after.start());
+        let result = found.result.as_ref().map_or(Agreement::Different(None), Agreement::of);
+        Runs { result, pairs }
+    }
+}
+
+impl Agreement {
+    fn of(errors: &Errors) -> Agreement {
+        match TOLERANCES.admit(errors) {
+            true => Agreement::Equal(errors.max_abs),
+            false => Agreement::Different(Some(errors.max_abs)),
+        }
+    }
+}
 
 /// The largest number of differing pairs to list.
 const LISTED: usize = 5;
