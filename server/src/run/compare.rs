@@ -18,7 +18,7 @@ mod statistics;
 
 use std::{thread, time::Instant};
 
-use interpreter::{Fault, Limits, Measured, Observer, Value};
+use interpreter::{Fault, Limits, Measured, Observer, Tensor, Value};
 use rustc_hash::FxHashMap;
 use semantics::{Database, Diagnostic, Severity, SourceFile, View};
 use syntax::TextRange;
@@ -157,9 +157,16 @@ pub(crate) fn compare(
     let (one, other) = &last.values;
     let errors = Errors::between(one, other);
     let admits = |tolerance: Tolerance| errors.is_some_and(|errors| tolerance.admits(&errors));
-    let is_equal = admits(tolerances.between(one, other, false));
+    // A result is no more precise than the values that it is computed from.
+    let precision = local.iter().flatten().map(|seen| seen.precision).fold(0.0, f64::max);
+    let of_result = |is_one_operator| {
+        let own = tolerances.between(one, other, is_one_operator);
+        let relative = tolerances.relative.unwrap_or_else(|| own.relative.max(precision));
+        Tolerance { relative, ..own }
+    };
+    let is_equal = admits(of_result(false));
     // A pass may move a factor from one call into another one: only what changes the result is wrong.
-    let is_recovered = admits(tolerances.between(one, other, true).after_many_calls());
+    let is_recovered = admits(of_result(true).after_many_calls());
     let compared = |(pair, seen): (usize, Option<Seen>)| {
         let seen = seen?;
         let accumulated = accumulated.as_ref().and_then(|all| all[pair].as_ref());
@@ -193,6 +200,8 @@ struct Seen {
     errors: Errors,
     /// True if no error exceeds the tolerance.
     is_tolerated: bool,
+    /// The relative error that the data types of its values have between two ways to compute one operator.
+    precision: f64,
     /// Summaries of the values with the largest error, if it exceeds the tolerance.
     values: Option<(Summary, Summary)>,
     /// The number of the first comparison among all.
@@ -378,6 +387,15 @@ impl Calls {
     }
 }
 
+/// Returns a value with the type of another one; `None` if it has another form. A pass may compute in another precision.
+fn converted(value: Value, to: &Value) -> Option<Value> {
+    if value.ty() == to.ty() {
+        return Some(value);
+    }
+    let (tensor, to) = (value.as_tensor()?, to.as_tensor()?);
+    Tensor::from_f64s(to.dtype(), to.shape(), tensor.to_f64s()).map(Value::from)
+}
+
 /// Gives the values of the first side to the second one.
 struct First<'e> {
     calls: Calls,
@@ -420,6 +438,7 @@ impl Observer for Second<'_> {
         let is_one_operator = self.pairs[key.pair].is_one_operator;
         let is_tolerated = errors.is_zero()
             || self.tolerances.between(&other, call.value, is_one_operator).admits(&errors);
+        let precision = Tolerance::of(&other, call.value, true).relative;
         match &mut self.seen[key.pair] {
             Some(seen) if !errors.exceeds(&seen.errors) => {
                 seen.errors = seen.errors.with(errors);
@@ -431,6 +450,7 @@ impl Observer for Second<'_> {
                 *seen = Some(Seen {
                     errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
                     sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
+                    precision,
                     is_tolerated: is_tolerated && before.is_none_or(|seen| seen.is_tolerated),
                     values: match is_tolerated {
                         true => None,
@@ -439,7 +459,6 @@ impl Observer for Second<'_> {
                 });
             }
         }
-        // A value of another type cannot stand for this one.
-        (self.replaces && other.ty() == call.value.ty()).then_some(other)
+        if self.replaces { converted(other, call.value) } else { None }
     }
 }
