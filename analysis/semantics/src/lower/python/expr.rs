@@ -150,7 +150,7 @@ fn constant(children: &[Node<'_>]) -> Option<(Expr, SmallVec<[PythonPart; 4]>)> 
         Some(_) => return None,
     };
     let literal = literal_of(&value, dtype)?;
-    let filled = Filled { value: literal.clone(), shape: Shape::default(), dtype };
+    let filled = Filled { value: literal, shape: Shape::default(), dtype };
     let part = PythonPart::Number { value: literal, dtype };
     Some((Expr::Filled(Box::new(filled)), smallvec![part]))
 }
