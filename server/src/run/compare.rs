@@ -167,7 +167,7 @@ pub(crate) fn compare(
     let is_equal = admits(of_result(false));
     // A pass may move a factor from one call into another one: only what changes the result is wrong.
     let is_recovered = admits(of_result(true).after_many_calls());
-    let compared = |(pair, seen): (usize, Option<Seen>)| {
+    let compared = |(pair, seen): (usize, Option<PairErrors>)| {
         let seen = seen?;
         let accumulated = accumulated.as_ref().and_then(|all| all[pair].as_ref());
         let is_culprit = !is_recovered && !seen.is_tolerated;
@@ -194,8 +194,8 @@ struct Ran {
     arguments: Arguments,
 }
 
-/// What a run of the second side shows of a pair that was computed on both sides.
-struct Seen {
+/// The errors of a pair in one run of the second side.
+struct PairErrors {
     /// The largest error.
     errors: Errors,
     /// True if no error exceeds the tolerance.
@@ -213,7 +213,7 @@ fn run_both(
     pairs: &[CallPair],
     (inputs, limits, tolerances): (&Inputs, &Limits, Tolerances),
     replaces: bool,
-) -> Result<(Ran, Vec<Option<Seen>>), NotRun> {
+) -> Result<(Ran, Vec<Option<PairErrors>>), NotRun> {
     let exchange = Exchange::default();
     let begin = Instant::now();
     let ran = thread::scope(|scope| {
@@ -303,7 +303,7 @@ fn run_second(
     (limits, tolerances): (&Limits, Tolerances),
     exchange: &Exchange,
     replaces: bool,
-) -> Result<(Value, Vec<Option<Seen>>), NotRun> {
+) -> Result<(Value, Vec<Option<PairErrors>>), NotRun> {
     with_function(side, |db, view| {
         let mut machine = limited_machine(db, limits.clone());
         let Some(given) = exchange.arguments() else {
@@ -420,7 +420,7 @@ struct Second<'e> {
     pairs: &'e [CallPair],
     tolerances: Tolerances,
     exchange: &'e Exchange,
-    seen: Vec<Option<Seen>>,
+    seen: Vec<Option<PairErrors>>,
     count: usize,
     replaces: bool,
 }
@@ -447,7 +447,7 @@ impl Observer for Second<'_> {
             seen => {
                 let before = seen.take();
                 let summary = |value: &Value| value.as_tensor().map(Summary::of);
-                *seen = Some(Seen {
+                *seen = Some(PairErrors {
                     errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
                     sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
                     precision,

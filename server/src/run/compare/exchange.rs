@@ -16,14 +16,14 @@ pub(super) struct Key {
 const AHEAD: usize = 64 << 20;
 
 /// The arguments by the names of their parameters.
-type Given = Vec<(String, Value)>;
+type NamedValues = Vec<(String, Value)>;
 
 #[derive(Default)]
 struct State {
     values: FxHashMap<Key, Value>,
     /// The size of the values in bytes.
     kept: usize,
-    arguments: Option<Given>,
+    arguments: Option<NamedValues>,
     /// The second run waits for a value, which the first one may compute late.
     is_awaited: bool,
     /// The first run has ended.
@@ -72,13 +72,13 @@ impl Exchange {
         })
     }
 
-    pub(super) fn set_arguments(&self, arguments: Given) {
+    pub(super) fn set_arguments(&self, arguments: NamedValues) {
         self.lock().arguments = Some(arguments);
         self.changed.notify_all();
     }
 
     /// Waits for the arguments and takes them; `None` if the first run ended before.
-    pub(super) fn arguments(&self) -> Option<Given> {
+    pub(super) fn arguments(&self) -> Option<NamedValues> {
         let mut state = self.lock();
         while state.arguments.is_none() && !state.is_finished {
             state = self.wait(state);
