@@ -43,10 +43,10 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
   const coloured = (at) => column(at).locator(".view-overlays .cdr[class*='ced-']").count();
 
   try {
-    // The file opens the view, which lists its passes and dims those without changes.
+    // The file adds the view, which lists its passes and dims those without changes.
     await open([["openFile", remote(path.join(workspace, "run.log"))]]);
     await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
-    await page.locator(".pane-header", { hasText: "Relay Passes" }).first().waitFor({ timeout: PATIENCE });
+    await page.locator(".activitybar .action-label[aria-label^='Relay Passes']").first().waitFor({ timeout: PATIENCE });
     await command(page, "Relay: Show Passes");
     await row("FuseOps").waitFor({ timeout: PATIENCE });
     assert.match(await row("FoldConstant").innerText(), /1 FoldConstant\s*no change · line 12/);

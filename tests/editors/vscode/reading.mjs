@@ -46,13 +46,17 @@ export async function readingView({ page, workspace, shot, say }) {
   // The chain is folded: its first line summarizes it, next to its shape.
   const shown = await eventually(page, () => after("%0 ="), (text) => text.includes("…") && text.includes("f32"));
   assert.match(shown, /… relu → dropout ⋯ 2 more/);
-  assert.match(shown, /1×128×768 f32/);
+  // The value that goes on, by name, and the shape of the line.
+  assert.match(shown, /⇒ %3: 1×128×768 f32/);
   await line("%3 =").waitFor({ state: "detached", timeout: PATIENCE });
   assert.doesNotMatch(await line("add(").innerText(), /ty=/);
   // All shapes are aligned at the right.
   const edges = await page.locator(".editor-instance .view-lines").evaluate((lines) =>
     [...lines.querySelectorAll(".view-line span")]
-      .filter((span) => getComputedStyle(span, "::after").content.includes("f32"))
+      .filter((span) => {
+        const { content } = getComputedStyle(span, "::after");
+        return content.includes("f32") && !content.includes("⇒");
+      })
       .map((span) => getComputedStyle(span, "::after").left),
   );
   assert.ok(edges.length >= 2 && new Set(edges).size === 1, JSON.stringify(edges));

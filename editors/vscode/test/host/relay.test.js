@@ -184,7 +184,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", document.uri, 100);
       return lenses.map((found) => found.command?.title ?? "");
     };
-    await until("the time of the run", async () => (await titles()).some((title) => /^▶ Run · \d+(\.\d+)? m?s$/.test(title)));
+    await until("the time of the run", async () => (await titles()).some((title) => /^▶ Run · \d+(\.\d+)? [mµ]?s$/.test(title)));
     assert.deepEqual(result.tensors.map(({ name, type, text }) => [name, type, text]), [["result", "int32", "42 (int32)"]]);
     assert.deepEqual(result.profile.operators.map(({ operator, calls }) => [operator, calls.value]).sort(), [["add", 1], ["multiply", 1]]);
     assert.deepEqual(result.notFinite, []);
