@@ -47,7 +47,7 @@ export async function readingView({ page, workspace, shot, say }) {
   const shown = await eventually(page, () => after("%0 ="), (text) => text.includes("…") && text.includes("f32"));
   assert.match(shown, /… relu → dropout ⋯ 2 more/);
   // The value that goes on, by name, and the shape of the line.
-  assert.match(shown, /⇒ %3: 1×128×768 f32/);
+  assert.match(shown, /⇒ %4: 1×128×768 f32/);
   await line("%3 =").waitFor({ state: "detached", timeout: PATIENCE });
   assert.doesNotMatch(await line("add(").innerText(), /ty=/);
   // All shapes are aligned at the right.
