@@ -12,6 +12,7 @@ mod explain;
 mod fix;
 mod fmt;
 mod history;
+mod layers;
 mod manual;
 mod operators;
 mod passes;
@@ -91,6 +92,11 @@ enum Command {
         after_help = "Exit codes: 0 without errors; 1 if a file has errors; 2 after wrong usage, or if a file cannot be read or analysed"
     )]
     Shapes(ShapesArgs),
+    /// Show the layers of functions: stages, blocks and how often they repeat themselves
+    #[command(
+        after_help = "Exit codes: 0 without errors; 1 if the file has errors; 2 after wrong usage, or if it cannot be read or analysed"
+    )]
+    Layers(layers::LayersArgs),
     /// Run a function, and print or save its result
     #[command(
         after_help = "Exit codes: 0 after a run; 1 if the module has errors, the run fails, or its result is not that of `--expect`; 2 after wrong usage, or if the module, an argument or a file cannot be used"
@@ -510,6 +516,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Shapes(args)) => shapes::run(&args),
+        Some(Command::Layers(args)) => layers::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Passes(args)) => passes::run(&args),

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod diff;
 pub(crate) mod escape;
 mod human;
+pub(crate) mod layers;
 mod machine;
 mod page;
 pub(crate) mod sarif;

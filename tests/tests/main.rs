@@ -39,6 +39,7 @@ mod kinds;
 mod large;
 mod latency;
 mod laws;
+mod layers;
 mod limits;
 mod log;
 mod mdtest;

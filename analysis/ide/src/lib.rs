@@ -16,6 +16,7 @@ pub mod goto;
 pub mod highlight;
 pub mod hover;
 pub mod inlay;
+pub mod layers;
 pub mod lens;
 pub mod linked;
 pub mod links;

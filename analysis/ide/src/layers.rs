@@ -1,0 +1,370 @@
+//! Layers: the parts of a function as people think of it.
+//!
+//! Nobody thinks of BERT as 1,159 bindings: it is embeddings, twelve equal blocks and a pooler. The evidence for layers
+//! is, in this order: names of weights and of places in the framework's program ([`names`]), cuts where a single value
+//! goes on, conventional parts such as attention, and what repeats itself ([`found`]). The result is a tree of groups of
+//! calls that follow one another; equal groups are one with a number. It depends neither on names of variables nor on
+//! white space.
+
+mod found;
+mod motif;
+mod names;
+mod repeats;
+mod steps;
+
+use std::ops::Range;
+
+use semantics::{Db, SourceFile};
+use syntax::{Node, TextRange};
+use types::Type;
+
+use crate::shapes::{self, FunctionShapes};
+use found::Finder;
+pub use motif::LayerKind;
+use names::Paths;
+use steps::{Functions, Step, Steps};
+
+/// The layers of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionLayers {
+    /// The name of the function.
+    pub name: String,
+    /// The range of the function in the file.
+    pub range: TextRange,
+    /// The number of calls in the function.
+    pub calls: usize,
+    /// The layers in order. Calls between them are in no layer.
+    pub layers: Vec<Layer>,
+}
+
+/// A layer: calls that follow one another, and equal ones after them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layer {
+    /// The name: `encoder layer 0–11`, `transformer block`.
+    pub name: String,
+    /// The kind.
+    pub kind: LayerKind,
+    /// What the layer is known from.
+    pub evidence: Vec<Evidence>,
+    /// The calls of each repetition, as indices of [`FunctionShapes::rows`]; one if the layer does not repeat itself.
+    pub rows: Vec<Range<usize>>,
+    /// The range of each repetition in the file.
+    pub ranges: Vec<TextRange>,
+    /// The number of repetitions that differ in details from those that [`Layer::layers`] describes.
+    pub exceptions: usize,
+    /// The index of the repetition that [`Layer::layers`] describes.
+    pub exemplar: usize,
+    /// The type of the result.
+    pub result: Option<Type>,
+    /// The layers inside of a repetition.
+    pub layers: Vec<Layer>,
+}
+
+impl Layer {
+    /// Returns the number of calls in all repetitions.
+    pub fn calls(&self) -> usize {
+        self.rows.iter().map(ExactSizeIterator::len).sum()
+    }
+}
+
+/// What a layer is known from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Evidence {
+    /// Names of weights or of places in the framework's program.
+    Names,
+    /// The computation: how values go from call to call, and which operators are called.
+    Computation,
+    /// Repetitions.
+    Repeats,
+    /// The shapes of results.
+    Shapes,
+}
+
+impl Evidence {
+    /// Returns the name for programs.
+    pub fn key(self) -> &'static str {
+        match self {
+            Evidence::Names => "names",
+            Evidence::Computation => "computation",
+            Evidence::Repeats => "repeats",
+            Evidence::Shapes => "shapes",
+        }
+    }
+}
+
+/// The evidence that is used.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Grouping {
+    /// No layers.
+    Flat,
+    /// Everything but names.
+    Found,
+    /// Everything, names first.
+    #[default]
+    Names,
+}
+
+/// A group of steps, before it gets its name and its ranges in the file.
+struct Group {
+    kind: LayerKind,
+    /// The name that the names of weights tell.
+    name: Option<String>,
+    /// The number of the last of several groups whose names end in one.
+    last_number: Option<String>,
+    /// The steps of each repetition.
+    instances: Vec<Range<usize>>,
+    /// The instance that `groups` describe.
+    exemplar: usize,
+    groups: Vec<Group>,
+    evidence: Vec<Evidence>,
+}
+
+impl Group {
+    fn new(
+        kind: LayerKind,
+        instances: Vec<Range<usize>>,
+        exemplar: usize,
+        groups: Vec<Group>,
+        evidence: Evidence,
+    ) -> Group {
+        let evidence = vec![evidence];
+        Group { kind, name: None, last_number: None, instances, exemplar, groups, evidence }
+    }
+
+    /// Returns the steps from the first repetition to the last.
+    fn whole(&self) -> Range<usize> {
+        let end = self.instances.last().map_or(0, |last| last.end);
+        self.instances.first().map_or(0, |first| first.start)..end
+    }
+}
+
+/// Returns the layers of the functions of a file that contain calls, or of the functions called `name`.
+pub fn layers(
+    db: &dyn Db,
+    file: SourceFile,
+    name: Option<&str>,
+    grouping: Grouping,
+) -> Vec<FunctionLayers> {
+    let shapes = shapes::shapes(db, file, None);
+    let all: Vec<&FunctionShapes> = shapes.iter().flat_map(FunctionShapes::all).collect();
+    let functions: Functions<'_> =
+        all.iter().rev().map(|function| (function.name.as_str(), *function)).collect();
+    let parse = file.parse(db);
+    let root = Node::root(&parse.green);
+    let selected = shapes.iter().filter(|function| name.is_none_or(|name| function.name == name));
+    selected.map(|function| layers_of(function, &functions, grouping, root)).collect()
+}
+
+/// Returns the layers of a function.
+fn layers_of(
+    function: &FunctionShapes,
+    functions: &Functions<'_>,
+    grouping: Grouping,
+    root: Node<'_>,
+) -> FunctionLayers {
+    let steps = Steps::new(function, functions);
+    let finder = Finder { steps: &steps, functions };
+    let paths = Paths::new(&steps);
+    let all = 0..steps.len();
+    let groups = match grouping {
+        Grouping::Flat => Vec::new(),
+        Grouping::Found => with_ends(finder.find(all.clone(), 0), &steps),
+        Grouping::Names => {
+            let named = finder.named(&paths, all.clone(), 0);
+            with_ends(named.unwrap_or_else(|| finder.find(all.clone(), 0)), &steps)
+        }
+    };
+    let paths = (grouping == Grouping::Names).then_some(&paths);
+    let render = Render { steps: &steps, paths, root };
+    FunctionLayers {
+        name: function.name.clone(),
+        range: function.range,
+        calls: steps.len(),
+        layers: render.all(groups, &all, &[]),
+    }
+}
+
+/// Puts what precedes the first block of a function, and what follows the last, into groups of their own.
+fn with_ends(groups: Vec<Group>, steps: &Steps<'_>) -> Vec<Group> {
+    let products = |group: &Group| {
+        let products = steps.list[group.whole()].iter().filter(|step| step.is_product);
+        products.count()
+    };
+    let is_block = |group: &Group| {
+        let is_module = group.kind == LayerKind::Module && products(group) > 1;
+        group.instances.len() > 1
+            || is_module
+            || matches!(
+                group.kind,
+                LayerKind::Stage
+                    | LayerKind::Block
+                    | LayerKind::TransformerBlock
+                    | LayerKind::ResidualBlock
+                    | LayerKind::DenseLayer
+                    | LayerKind::FireModule
+                    | LayerKind::SeparableConvolution
+                    | LayerKind::InvertedBottleneck
+                    | LayerKind::Branches
+            )
+    };
+    let (Some(first), Some(last)) =
+        (groups.iter().position(is_block), groups.iter().rposition(is_block))
+    else {
+        return groups;
+    };
+    let mut before = groups;
+    let after = before.split_off(last + 1);
+    let blocks = before.split_off(first);
+    let end = |kind: LayerKind, groups: Vec<Group>| {
+        let (first, last) = (groups.first()?.whole().start, groups.last()?.whole().end);
+        // Single calls are no layers, and here neither are those without products.
+        let mut groups: Vec<Group> = groups
+            .into_iter()
+            .filter(|group| {
+                let is_embedding = group.kind == LayerKind::Embedding;
+                steps.main(&group.whole()).nth(1).is_some() && (products(group) > 0 || is_embedding)
+            })
+            .collect();
+        let is_one = groups.len() == 1 && groups.iter().all(|group| group.name.is_none());
+        match if is_one { groups.pop() } else { None } {
+            Some(group) => {
+                let is_plain = matches!(group.kind, LayerKind::Convolution | LayerKind::Dense);
+                let kind = if is_plain { kind } else { group.kind };
+                Some(Group { kind, instances: vec![first..last], exemplar: 0, ..group })
+            }
+            None => Some(Group::new(kind, vec![first..last], 0, groups, Evidence::Computation)),
+        }
+    };
+    let until = before.last().map_or(0, |last| last.whole().end);
+    let has_convolution = steps.list[..until].iter().any(Step::is_convolution);
+    let kind = if has_convolution { LayerKind::Stem } else { LayerKind::Input };
+    end(kind, before).into_iter().chain(blocks).chain(end(LayerKind::Head, after)).collect()
+}
+
+/// The number of repetitions from which calls without a product are a layer.
+const MIN_REPEATED: usize = 4;
+
+/// Gives groups their names and ranges.
+struct Render<'r, 'f, 't> {
+    steps: &'r Steps<'f>,
+    /// `None` if names are no evidence.
+    paths: Option<&'r Paths>,
+    /// The tree of the file.
+    root: Node<'t>,
+}
+
+impl Render<'_, '_, '_> {
+    /// Returns the layers of groups inside of `around`, whose weights have names that begin with `outer`.
+    fn all(&self, groups: Vec<Group>, around: &Range<usize>, outer: &[String]) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        for mut group in groups {
+            // A group of everything around it is the same layer, and one call is none.
+            while group.instances.len() == 1
+                && group.groups.len() == 1
+                && group.groups[0].whole() == group.instances[0]
+            {
+                let mut inner = group.groups.remove(0);
+                inner.name = inner.name.or(group.name);
+                group = inner;
+            }
+            if group.instances.len() == 1 {
+                let own = &group.instances[0];
+                let main: Vec<_> = self.steps.main(own).collect();
+                let is_call = main.iter().any(|step| step.callee.is_some());
+                if own == around || main.len() < 2 && !is_call {
+                    layers.extend(self.all(group.groups, around, outer));
+                    continue;
+                }
+            }
+            // Calls that happen to follow one another are no layer.
+            let is_any = group.kind == LayerKind::Other && group.name.is_none();
+            if is_any && group.groups.is_empty() && group.instances.len() < MIN_REPEATED {
+                let mut steps = group.instances.iter().flat_map(|own| self.steps.main(own));
+                if !steps.any(|step| step.is_product) {
+                    continue;
+                }
+            }
+            layers.push(self.layer(group, outer));
+        }
+        self.numbered(&mut layers);
+        layers
+    }
+
+    fn layer(&self, group: Group, outer: &[String]) -> Layer {
+        let symbol = |range: &Range<usize>| self.steps.symbol(range);
+        let exemplar = &group.instances[group.exemplar];
+        let described = symbol(exemplar);
+        let exceptions = group.instances.iter().filter(|range| symbol(range) != described).count();
+        // What computes no product is known by other things than the name of a scale.
+        let has_product = self.steps.main(exemplar).any(|step| step.is_product);
+        let is_end = matches!(group.kind, LayerKind::Stem | LayerKind::Input | LayerKind::Head);
+        let paths = self.paths.filter(|_| has_product && !is_end);
+        let path = paths.map_or_else(Vec::new, |paths| paths.of(self.steps, &group.whole()));
+        let own = path.get(outer.len()..).filter(|_| path.starts_with(outer)).unwrap_or_default();
+        let (name, is_named) = match (&group.name, own) {
+            (Some(name), _) => match &group.last_number {
+                Some(last) => {
+                    let stem = names::stem(name);
+                    let first = names::number(name).unwrap_or_default();
+                    (format!("{stem} {first}–{last}"), true)
+                }
+                None => (name.clone(), true),
+            },
+            (None, []) => (group.kind.name().to_owned(), false),
+            (None, own) => (own.join(" "), true),
+        };
+        let mut evidence = group.evidence;
+        if is_named && !evidence.contains(&Evidence::Names) {
+            evidence.insert(0, Evidence::Names);
+        }
+        let result = self.steps.main(exemplar).next_back().map(|step| step.row.ty.clone());
+        Layer {
+            name,
+            kind: group.kind,
+            evidence,
+            ranges: group.instances.iter().map(|range| self.range(range)).collect(),
+            exceptions,
+            exemplar: group.exemplar,
+            result,
+            layers: self.all(
+                group.groups,
+                exemplar,
+                if path.len() > outer.len() { &path } else { outer },
+            ),
+            rows: group.instances,
+        }
+    }
+
+    /// Numbers stages, which have no other names.
+    fn numbered(&self, layers: &mut [Layer]) {
+        let mut number = 0;
+        for layer in layers {
+            if layer.kind == LayerKind::Stage {
+                number += 1;
+                if layer.name == LayerKind::Stage.name() {
+                    layer.name = format!("stage {number}");
+                }
+            }
+        }
+    }
+
+    /// Returns the range of the statements of some steps in the file. A statement that has calls of the steps before or
+    /// after them, too, counts with the calls alone.
+    fn range(&self, steps: &Range<usize>) -> TextRange {
+        let ranges = self.steps.list[steps.clone()].iter().map(|step| step.row.range);
+        let Some(calls) = ranges.reduce(TextRange::cover) else { return TextRange::default() };
+        let outside = |at: Option<usize>| Some(self.steps.list.get(at?)?.row.range);
+        let (before, after) = (outside(steps.start.checked_sub(1)), outside(Some(steps.end)));
+        let statement = |range: TextRange| {
+            let path = self.root.path_to(range);
+            let statement = path.iter().rfind(|node| node.kind().is_stmt())?.range();
+            let has = |outside: Option<TextRange>| {
+                outside.is_some_and(|range| statement.contains_range(range))
+            };
+            (!has(before) && !has(after)).then_some(statement)
+        };
+        let own = &self.steps.list[steps.clone()];
+        let ends = [own.first(), own.last()].into_iter().flatten();
+        ends.filter_map(|step| statement(step.row.range)).fold(calls, TextRange::cover)
+    }
+}

@@ -1,0 +1,171 @@
+//! The layers of functions, as a tree for people and as JSON.
+
+use std::fmt::Write;
+
+use ide::{
+    layers::{FunctionLayers, Layer, LayerKind},
+    words,
+};
+use serde::Serialize;
+use syntax::{Encoding, LineIndex, TextRange};
+use types::Type;
+
+use super::escape;
+
+/// The layers of a file: `relay-analyzer layers --format json`.
+#[derive(Serialize)]
+pub(crate) struct LayersDocument<'a> {
+    path: &'a str,
+    functions: Vec<Function<'a>>,
+}
+
+/// The layers of a function.
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    calls: usize,
+    groups: Vec<Group<'a>>,
+}
+
+/// A layer. Ranges are in bytes.
+#[derive(Serialize)]
+struct Group<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// The number of repetitions, if there are several; each has its range.
+    repeats: Option<usize>,
+    /// The number of repetitions that differ from the others in details.
+    #[serde(skip_serializing_if = "is_zero")]
+    exceptions: usize,
+    evidence: Vec<&'static str>,
+    /// The number of calls in all repetitions.
+    calls: usize,
+    ranges: Vec<[u32; 2]>,
+    /// The layers inside of one repetition.
+    groups: Vec<Group<'a>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Returns the layers as JSON.
+pub(crate) fn document<'a>(path: &'a str, functions: &'a [FunctionLayers]) -> LayersDocument<'a> {
+    let functions = functions.iter().map(|function| Function {
+        name: &function.name,
+        calls: function.calls,
+        groups: function.layers.iter().map(group).collect(),
+    });
+    LayersDocument { path, functions: functions.collect() }
+}
+
+/// The nesting of layers is bounded.
+fn group(layer: &Layer) -> Group<'_> {
+    let range = |range: &TextRange| [u32::from(range.start()), u32::from(range.end())];
+    Group {
+        name: &layer.name,
+        kind: layer.kind.key(),
+        repeats: (layer.ranges.len() > 1).then_some(layer.ranges.len()),
+        exceptions: layer.exceptions,
+        evidence: layer.evidence.iter().map(|evidence| evidence.key()).collect(),
+        calls: layer.calls(),
+        ranges: layer.ranges.iter().map(range).collect(),
+        groups: layer.layers.iter().map(group).collect(),
+    }
+}
+
+/// Returns the layers as a tree with columns: the number of calls, the lines, and the type of the result.
+pub(crate) fn tree(functions: &[FunctionLayers], lines: &LineIndex) -> String {
+    let mut rows = Vec::new();
+    // Small functions beside a network say nothing.
+    let is_any_structured = functions.iter().any(|function| !function.layers.is_empty());
+    for function in functions.iter().filter(|f| !is_any_structured || !f.layers.is_empty()) {
+        rows.push(Row {
+            name: function.name.clone(),
+            calls: function.calls,
+            lines: line_range(&[function.range], lines),
+            result: String::new(),
+        });
+        add(&function.layers, "", lines, &mut rows);
+    }
+    let width = |column: &dyn Fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or_default();
+    let names = width(&|row| row.name.chars().count());
+    let calls = width(&|row| words::number(row.calls as u64).len());
+    let line = width(&|row| row.lines.len());
+    let mut out = String::new();
+    for row in &rows {
+        let name = escape::terminal(&row.name);
+        let gap = names - row.name.chars().count();
+        let calls_text = words::number(row.calls as u64);
+        let text = format!(
+            "{name}{:gap$}  {calls_text:>calls$}  {:<line$}  {}",
+            "", row.lines, row.result
+        );
+        let _ = writeln!(out, "{}", text.trim_end());
+    }
+    out
+}
+
+struct Row {
+    name: String,
+    calls: usize,
+    lines: String,
+    result: String,
+}
+
+fn add(layers: &[Layer], indent: &str, lines: &LineIndex, rows: &mut Vec<Row>) {
+    for (at, layer) in layers.iter().enumerate() {
+        let is_last = at + 1 == layers.len();
+        let (branch, next) = if is_last { ("└ ", "  ") } else { ("├ ", "│ ") };
+        rows.push(Row {
+            name: format!("{indent}{branch}{}", title(layer)),
+            calls: layer.calls(),
+            lines: line_range(&layer.ranges, lines),
+            result: layer.result.as_ref().map(result).unwrap_or_default(),
+        });
+        add(&layer.layers, &format!("{indent}{next}"), lines, rows);
+    }
+}
+
+/// Returns the name of a layer with its kind and number: `encoder layer 0–11 (transformer block) × 12`.
+fn title(layer: &Layer) -> String {
+    let mut title = layer.name.clone();
+    let kind = layer.kind.name();
+    if !matches!(layer.kind, LayerKind::Module | LayerKind::Other) && !title.starts_with(kind) {
+        title += &format!(" ({kind})");
+    }
+    match (layer.ranges.len(), layer.exceptions) {
+        (1, _) => {}
+        (count, 0) => title += &format!(" × {count}"),
+        (count, 1) => title += &format!(" × {count}, 1 differs"),
+        (count, exceptions) => title += &format!(" × {count}, {exceptions} differ"),
+    }
+    title
+}
+
+/// Returns the shape and data type of a result: `1×128×768 float32`. Of several results it is the first.
+fn result(ty: &Type) -> String {
+    match ty {
+        Type::Tensor(tensor) => {
+            let sizes: Vec<String> = tensor.shape.iter().map(|size| size.to_string()).collect();
+            format!("{} {}", sizes.join("×"), tensor.dtype).trim_start().to_owned()
+        }
+        Type::Tuple(fields) => match fields.split_first() {
+            Some((first, [])) => result(first),
+            Some((first, rest)) => format!("{} +{}", result(first), rest.len()),
+            None => String::new(),
+        },
+        other => words::bounded(other, 40).0,
+    }
+}
+
+/// Returns the lines from the first range to the last one: `12–40`.
+fn line_range(ranges: &[TextRange], lines: &LineIndex) -> String {
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return String::new() };
+    let line = |offset| lines.line_column(offset, Encoding::Utf32).line + 1;
+    match (line(first.start()), line(last.end())) {
+        (start, end) if start == end => start.to_string(),
+        (start, end) => format!("{start}–{end}"),
+    }
+}
