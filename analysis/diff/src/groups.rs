@@ -9,18 +9,14 @@ use syntax::TextRange;
 
 use crate::{
     changes::{PairBuilder, annotation_change, change, unpaired},
+    expand::{Expansion, expansions},
     flat::{InlinedCall, Side, group_of},
     graph::{Kind, NONE, NodeId, Role},
     half::Half,
     matching::{Input, Pairing, values},
+    parts::{Part, parts},
     report::{Change, Fact, FunctionDiff, Pair, PairKind, Unpaired, What, order},
 };
-
-/// A connected component of unpaired nodes of one side.
-struct Part {
-    nodes: Vec<u32>,
-    calls: usize,
-}
 
 /// The maximum number of calls to which one operator is expanded. Passes replace an operator by ten or
 /// twenty; a larger part with a single call in its place was replaced, not expanded.
@@ -36,6 +32,8 @@ struct Report<'h> {
     /// The nodes in one-to-many pairs, which are neither removed nor added.
     known_a: FxHashSet<u32>,
     known_b: FxHashSet<u32>,
+    /// The pairs of an operator and a call of its expansion.
+    expanded: FxHashSet<(u32, u32)>,
 }
 
 /// Writes the report of a pairing to `diff`.
@@ -57,12 +55,14 @@ pub(crate) fn report(
         pairs: Vec::new(),
         known_a: FxHashSet::default(),
         known_b: FxHashSet::default(),
+        expanded: FxHashSet::default(),
     };
     let calls_a = calls_of(a, lambda_a);
     let calls_b = calls_of(b, lambda_b);
     report.params(params);
     report.header(lambda_a, lambda_b);
     let groups = report.wrappers(&calls_a, &calls_b);
+    report.expanded();
     report.several();
     report.repeated();
     report.inner(&groups);
@@ -253,8 +253,12 @@ impl Report<'_> {
                 continue;
             }
             let (a, b) = (self.node_a(at_a), self.node_b(at_b));
-            let mut changes = self.builder.own_changes(a, b);
-            self.operands(at_a, at_b, &mut changes);
+            let is_expanded = self.expanded.contains(&(at_a, at_b));
+            let mut changes = Vec::new();
+            if !is_expanded {
+                changes = self.builder.own_changes(a, b);
+                self.operands(at_a, at_b, &mut changes);
+            }
             let is_changed = !changes.is_empty();
             if is_changed {
                 changes.extend(self.builder.type_changes(a, b));
@@ -265,6 +269,7 @@ impl Report<'_> {
                 _ => PairKind::Fused,
             };
             let kind = match kind {
+                PairKind::Same if is_expanded => PairKind::Expanded,
                 PairKind::Same if is_changed => PairKind::Changed,
                 kind => kind,
             };
@@ -364,6 +369,24 @@ impl Report<'_> {
         }
     }
 
+    /// Adds pairs for the unpaired nodes of expansions of which one call is paired.
+    fn expanded(&mut self) {
+        for Expansion { pair: (a, b), nodes, is_after } in
+            expansions(self.input, self.pairing, MAX_EXPANDED)
+        {
+            self.expanded.insert((a, b));
+            for &at in &nodes {
+                let side = if is_after { self.input.b } else { self.input.a };
+                match (is_after, side.kind(at) == Kind::Call) {
+                    (true, true) => self.join(a, at, PairKind::Expanded),
+                    (false, true) => self.join(at, b, PairKind::Expanded),
+                    (true, false) => _ = self.known_b.insert(at),
+                    (false, false) => _ = self.known_a.insert(at),
+                }
+            }
+        }
+    }
+
     /// Adds one-to-many pairs of unpaired parts between the same pairs. The result is symmetric in
     /// the two sides.
     fn several(&mut self) {
@@ -422,8 +445,8 @@ impl Report<'_> {
         for &(a, b) in &links {
             let (part_a, part_b) = (&parts_a[a as usize], &parts_b[b as usize]);
             let is_sure = degree_a[&a] == 1 || degree_b[&b] == 1;
-            let (least, most) = (part_a.calls.min(part_b.calls), part_a.calls.max(part_b.calls));
-            if !is_sure || least != 1 || most > MAX_EXPANDED {
+            let Some((calls_a, calls_b)) = Part::expansion(part_a, part_b) else { continue };
+            if !is_sure || calls_a.len().max(calls_b.len()) > MAX_EXPANDED {
                 continue;
             }
             // A call that is cut off, such as the result in `%1 = exp(%x); add(`, replaces nothing.
@@ -434,13 +457,19 @@ impl Report<'_> {
                 continue;
             }
             // One part has a single call, which is paired with each call of the other.
-            for &at_a in part_a.nodes.iter().filter(|&&at| side_a.kind(at) == Kind::Call) {
-                for &at_b in part_b.nodes.iter().filter(|&&at| side_b.kind(at) == Kind::Call) {
+            for &at_a in calls_a {
+                for &at_b in calls_b {
                     self.join(at_a, at_b, PairKind::Expanded);
                 }
             }
-            self.known_a.extend(&part_a.nodes);
-            self.known_b.extend(&part_b.nodes);
+            for (part, calls, known) in
+                [(part_a, calls_a, &mut self.known_a), (part_b, calls_b, &mut self.known_b)]
+            {
+                // What was around the single call is removed or added.
+                if calls.len() == part.calls.len() {
+                    known.extend(&part.nodes);
+                }
+            }
         }
         for (part, constant) in only(&constants_a) {
             if !degree_a.contains_key(&part) {
@@ -537,33 +566,4 @@ fn only(constants: &BTreeSet<(u32, u32)>) -> Vec<(u32, u32)> {
     let all: Vec<(u32, u32)> = constants.iter().copied().collect();
     let parts = all.chunk_by(|x, y| x.0 == y.0);
     parts.filter(|part| part.len() == 1).map(|part| part[0]).collect()
-}
-
-/// Returns the connected components of unpaired nodes.
-fn parts(side: &Side, partners: &[u32]) -> Vec<Part> {
-    let is_free = |at: u32| partners[at as usize] == NONE && !side.kind(at).is_leaf();
-    let mut seen = vec![false; side.len()];
-    let mut found = Vec::new();
-    for start in 0..side.len() as u32 {
-        if seen[start as usize] || !is_free(start) {
-            continue;
-        }
-        let mut part = Part { nodes: Vec::new(), calls: 0 };
-        let mut stack = vec![start];
-        seen[start as usize] = true;
-        while let Some(at) = stack.pop() {
-            part.nodes.push(at);
-            part.calls += usize::from(side.kind(at) == Kind::Call);
-            let users = side.users(at).iter().map(|(user, _)| *user);
-            for next in side.operands(at).iter().copied().chain(users) {
-                if is_free(next) && !seen[next as usize] {
-                    seen[next as usize] = true;
-                    stack.push(next);
-                }
-            }
-        }
-        part.nodes.sort_unstable();
-        found.push(part);
-    }
-    found
 }

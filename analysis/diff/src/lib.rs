@@ -15,6 +15,7 @@ mod build;
 mod changes;
 mod compare;
 mod equal;
+mod expand;
 mod facts;
 mod flat;
 mod graph;
@@ -22,6 +23,7 @@ mod groups;
 mod half;
 pub mod log;
 mod matching;
+mod parts;
 mod report;
 mod strict;
 

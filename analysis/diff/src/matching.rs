@@ -17,6 +17,8 @@ mod neighbours;
 
 use std::collections::VecDeque;
 
+pub(crate) use neighbours::through;
+
 use crate::{
     flat::Side,
     graph::{Kind, NONE, mix},
