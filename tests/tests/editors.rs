@@ -486,6 +486,12 @@ fn vscode_code_views() {
     });
 }
 
+/// A panel after a reload of the window, and in a theme of high contrast.
+#[test]
+fn vscode_reload_and_high_contrast() {
+    workbench("reload", 1, |_| ());
+}
+
 /// Passes of a log, comparisons and histories.
 #[test]
 fn vscode_between() {
