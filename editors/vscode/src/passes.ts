@@ -7,6 +7,7 @@ import { changedText, costChanges, costText, isLog, moduleAt, pickModule } from 
 import type { Comparisons, ShownComparison } from "./compare.js";
 import type { PassModule } from "./protocol.js";
 import { type Running, type Waking, passes } from "./requests.js";
+import { urisOf } from "./tabs.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
 const VIEW = "relay.passes";
@@ -25,12 +26,14 @@ interface Log {
 interface Row {
   readonly log: Log;
   readonly module: PassModule;
+  /** The number of a pass that ran inside that of the module, whose row is the parent. */
+  readonly nested?: number;
 }
 
 /** The shown passes, for the caller of the command. */
 export interface ShownPasses {
   readonly uri: string;
-  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly costs?: readonly string[] }[];
+  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly nested?: readonly string[]; readonly costs?: readonly string[] }[];
 }
 
 export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, vscode.FileDecorationProvider {
@@ -90,18 +93,26 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   }
 
   getChildren(row?: Row): Row[] {
-    return row === undefined ? [...this.rows] : [];
+    if (row === undefined) {
+      return [...this.rows];
+    }
+    const { log, module } = row;
+    return row.nested === undefined ? (module.nested ?? []).map((_, nested) => ({ log, module, nested })) : [];
   }
 
-  getParent(): undefined {
-    return undefined;
+  getParent({ module, nested }: Row): Row | undefined {
+    return nested === undefined ? undefined : this.rows[module.index];
   }
 
   getTreeItem(row: Row): vscode.TreeItem {
     const { log, module } = row;
+    if (row.nested !== undefined) {
+      return nestedItem(row, row.nested);
+    }
     const item = new vscode.TreeItem(titleOf(module));
     const dim = isDim(module);
     item.id = `${log.uri.toString()}#${module.index}`;
+    item.collapsibleState = vscode.TreeItemCollapsibleState[module.nested === undefined ? "None" : "Collapsed"];
     item.description = [changedText(module), ...this.costsOf(row), `line ${module.line}`].join(" · ");
     item.tooltip = new vscode.MarkdownString(
       [
@@ -148,7 +159,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     await vscode.commands.executeCommand(`${VIEW}.focus`);
     const passes = this.rows.map((row) => {
       const { module } = row;
-      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module) };
+      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module), ...(module.nested === undefined ? {} : { nested: module.nested }) };
       return this.withCosts ? { ...shown, costs: this.costsOf(row) } : shown;
     });
     return { uri: uri.toString(), passes };
@@ -271,14 +282,14 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   }
 }
 
-/** The files that a tab shows. */
-function urisOf({ input }: vscode.Tab): vscode.Uri[] {
-  if (input instanceof vscode.TabInputTextDiff) {
-    return [input.original, input.modified];
-  }
-  // Also a file that is too large for an editor, whose tab has an unknown input.
-  const { uri } = (input ?? {}) as { readonly uri?: unknown };
-  return uri instanceof vscode.Uri ? [uri] : [];
+/** The row of a pass inside another one: the log has one module for all of them. */
+function nestedItem({ log, module }: Row, nested: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(module.nested?.[nested] ?? "");
+  item.id = `${log.uri.toString()}#${module.index}.${nested}`;
+  item.tooltip = `ran inside ${module.pass ?? "the pass"}, whose module has the changes of both`;
+  item.iconPath = new vscode.ThemeIcon("indent");
+  item.contextValue = "nested";
+  return item;
 }
 
 /** True for passes without changes. */

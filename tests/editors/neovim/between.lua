@@ -41,12 +41,16 @@ return function(tools)
     '}',
   }
 
-  --- A log of other modules, or by default of four, where the second repeats the first.
+  --- A log of other modules, or by default of four, where the second repeats the first. A pass with a third field ran
+  --- those in it.
   local function write_log(passes, path)
     local lines = {}
     passes = passes or { { 'InferType', MODULE }, { 'Nothing', MODULE }, { 'Cast', CAST }, { 'FuseOps', FUSED } }
     for at, pass in ipairs(passes) do
       table.insert(lines, ('[10:00:0%d] a.cc:1: PrintIR(%s):'):format(at, pass[1]))
+      if pass[3] then
+        table.insert(lines, '// nested: ' .. pass[3])
+      end
       vim.list_extend(lines, pass[2])
       table.insert(lines, '')
     end
@@ -381,6 +385,28 @@ return function(tools)
     until_('the modules of the new log', function()
       return #list() == 4
     end)
+    -- Passes inside a pass are below it, and hidden at first.
+    write_log({ { 'Cast', CAST }, { 'Nothing', CAST, 'InferType, ToANormalForm' }, { 'Fold', MODULE } }, path)
+    vim.cmd('RelayPasses ' .. path)
+    until_('the passes inside', function()
+      return list()[3]:find('Nothing ▸ 2 inside', 1, true)
+    end)
+    vim.api.nvim_win_set_cursor(window, { 3, 0 })
+    keys('<Tab>')
+    same(
+      vim.list_slice(vim.tbl_map(vim.trim, list()), 3, 6),
+      {
+        '1  Nothing ▾          14          1      6          16    32     96 bytes  nothing',
+        'InferType',
+        'ToANormalForm',
+        '2  Fold               25          1      4          16    32     96 bytes  @main',
+      },
+      'the passes inside'
+    )
+    same(marked(buffer, 'relay-analyzer.passes', 'RelayPassesSame'), vim.list_slice(list(), 3, 5), 'what is dim')
+    vim.api.nvim_win_set_cursor(window, { 5, 0 })
+    keys('<Tab>')
+    same({ #list(), vim.api.nvim_win_get_cursor(window)[1] }, { 4, 3 }, 'the list without them')
     vim.fn.search('Fold')
     keys('<CR>')
     same(vim.api.nvim_buf_get_name(0), 'relay://' .. path .. '#2', 'the name of the module')

@@ -56,6 +56,16 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await shot("passes");
     say("passes");
 
+    // The passes inside a pass are below it, once it is expanded.
+    const inside = row("ToANormalForm");
+    assert.equal(await inside.count(), 0);
+    await until(inside, () => row("FuseOps").locator(".monaco-tl-twistie.collapsible").click({ timeout: 5_000 }));
+    const levels = await Promise.all([row("FuseOps"), inside].map((found) => found.getAttribute("aria-level")));
+    assert.deepEqual(levels, ["1", "2"]);
+    await shot("passes-inside");
+    await until(inside, () => row("FuseOps").locator(".monaco-tl-twistie.collapsible").click({ timeout: 5_000 }), "detached");
+    say("passes inside");
+
     // The difference in cost of each pass, on request.
     await command(page, "Relay: Costs of Passes");
     await row("calls 5 → 6").waitFor({ timeout: PATIENCE });

@@ -31,7 +31,7 @@ def @main(%x: ${TYPE}, %w: Tensor[(8, 8), float32]) {
   %7(%6, %4)
 }
 `;
-/** A log as written by TVM: one pass changes names only, one an axis, one fuses. */
-export const LOG = [["InferType", FIRST], ["FoldConstant", RENAMED], ["SimplifyExpr", CHANGED], ["FuseOps", FUSED]]
+/** A log as written by TVM: one pass changes names only, one an axis, one fuses, and runs others inside itself. */
+export const LOG = [["InferType", FIRST], ["FoldConstant", RENAMED], ["SimplifyExpr", CHANGED], ["FuseOps", `// nested: ToANormalForm, InferType\n${FUSED}`]]
   .map(([pass, text], at) => `[10:00:0${at}] /src/relay/ir/transform.cc:133: PrintIR(after ${pass}):\n${text}`)
   .join("\n");

@@ -24,12 +24,14 @@ local COSTS = {
 ---@field has_costs boolean
 ---@field asked integer how often the server was asked
 ---@field start integer the module that the cursor is put on when they are there
+---@field open table<integer, true> the modules whose nested passes are shown
+---@field rows table[] the module of each line below the titles
 
 --- The open views by the URI of the log.
 ---@type table<string, relay_analyzer.PassesView>
 local shown = {}
 
-local KEYS = ' %%#Title#%s%%*%%<  <CR> open · d with the one before · D with … · c costs · q close'
+local KEYS = ' %%#Title#%s%%*%%<  <CR> open · <Tab> passes inside · d with the one before · D with … · c costs · q close'
 
 --- The description of the changes of a pass.
 ---@param module table
@@ -46,11 +48,13 @@ local function changed(module)
   return text
 end
 
---- The lines of the view: titles first, then one line for each module.
+--- The lines of the view: titles first, then one line for each module, and for each pass inside an open one.
 ---@param list table[]
 ---@param has_costs boolean
----@return string[]
-function M.render(list, has_costs)
+---@param open? table<integer, true> the modules whose nested passes are shown
+---@return string[] lines
+---@return table[] modules the module of each line below the titles
+function M.render(list, has_costs, open)
   local head = { '#', 'pass', 'line', 'functions', 'changed' }
   local right = { [1] = true, [3] = true, [4] = true }
   if has_costs then
@@ -60,8 +64,14 @@ function M.render(list, has_costs)
     end
   end
   local rows = { head }
+  local shown_modules = {}
   for _, module in ipairs(list) do
     local pass = type(module.pass) == 'string' and module.pass or ''
+    local nested = module.nested or {}
+    local is_open = open ~= nil and open[module.index] == true
+    if #nested > 0 then
+      pass = ('%s %s'):format(pass, is_open and '▾' or ('▸ %d inside'):format(#nested))
+    end
     local row = { tostring(module.index), pass, tostring(module.line), tostring(module.functions), changed(module) }
     if has_costs then
       for at, cost in ipairs(COSTS) do
@@ -69,19 +79,28 @@ function M.render(list, has_costs)
       end
     end
     table.insert(rows, row)
+    table.insert(shown_modules, module)
+    for _, name in ipairs(is_open and nested or {}) do
+      local inner = vim.fn['repeat']({ '' }, #head)
+      inner[2] = '  ' .. name
+      table.insert(rows, inner)
+      table.insert(shown_modules, module)
+    end
   end
-  return columns.aligned(rows, right)
+  return columns.aligned(rows, right), shown_modules
 end
 
 --- Writes the list, in which modules without changes are dimmed.
 ---@param view relay_analyzer.PassesView
 local function draw(view)
-  local lines = M.render(view.modules, view.has_costs)
+  local lines
+  lines, view.rows = M.render(view.modules, view.has_costs, view.open)
   window.write(view.buffer, lines)
   vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
   vim.api.nvim_buf_set_extmark(view.buffer, marks, 0, 0, { line_hl_group = 'Title' })
-  for at, module in ipairs(view.modules) do
-    if module.index > 0 and #module.changed == 0 and not module.cut then
+  for at, module in ipairs(view.rows) do
+    local is_nested = view.rows[at - 1] == module
+    if is_nested or (module.index > 0 and #module.changed == 0 and not module.cut) then
       vim.api.nvim_buf_set_extmark(view.buffer, marks, at, 0, {
         end_col = #lines[at + 1],
         hl_group = 'RelayPassesSame',
@@ -94,7 +113,24 @@ end
 ---@param view relay_analyzer.PassesView
 ---@return table?
 local function module_here(view)
-  return view.modules[vim.api.nvim_win_get_cursor(0)[1] - 1]
+  return view.rows[vim.api.nvim_win_get_cursor(0)[1] - 1]
+end
+
+--- Shows or hides the passes inside that of the line.
+---@param view relay_analyzer.PassesView
+---@param module table
+local function toggle(view, module)
+  if #(module.nested or {}) == 0 then
+    return
+  end
+  view.open[module.index] = not view.open[module.index] or nil
+  draw(view)
+  for at, row in ipairs(view.rows) do
+    if row == module then
+      vim.api.nvim_win_set_cursor(0, { at + 1, 0 })
+      break
+    end
+  end
 end
 
 --- Compares the module of the line with another one.
@@ -120,9 +156,9 @@ local function update(view, client)
     draw(view)
     local there = vim.fn.bufwinid(view.buffer)
     if there >= 0 then
-      vim.api.nvim_win_set_height(there, window.height(#list + 2))
+      vim.api.nvim_win_set_height(there, window.height(#view.rows + 2))
       if vim.api.nvim_win_get_cursor(there)[1] == 1 and #list > 0 then
-        vim.api.nvim_win_set_cursor(there, { math.min(view.start, #list - 1) + 2, 0 })
+        vim.api.nvim_win_set_cursor(there, { math.min(view.start, #view.rows - 1) + 2, 0 })
       end
     end
   end, function()
@@ -137,7 +173,7 @@ end
 ---@param client vim.lsp.Client
 ---@return relay_analyzer.PassesView
 local function create(log, client)
-  local view = { log = log, modules = {}, has_costs = false, asked = 0, start = 0 }
+  local view = { log = log, modules = {}, has_costs = false, asked = 0, start = 0, open = {}, rows = {} }
   local function on_module(action)
     return function()
       local module = module_here(view)
@@ -155,6 +191,12 @@ local function create(log, client)
           modules.show(view.log, module.index)
         end),
         desc = 'open the module',
+      },
+      ['<Tab>'] = {
+        on_module(function(module)
+          toggle(view, module)
+        end),
+        desc = 'show the passes inside the pass',
       },
       d = {
         on_module(function(module)

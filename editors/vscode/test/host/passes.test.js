@@ -57,6 +57,19 @@ describe("a log of passes", () => {
     ]);
   });
 
+  it("lists the passes inside a pass", async () => {
+    const nested = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "nested.log");
+    fs.writeFileSync(nested.fsPath, LOG.replace("PrintIR(Last):\n", "PrintIR(Last):\n// nested: InferType, Inner\n"));
+    try {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(nested), vscode.ViewColumn.One);
+      const { passes } = await run("relay.passes");
+      assert.deepEqual(passes.map(({ nested }) => nested), [undefined, undefined, ["InferType", "Inner"]]);
+    } finally {
+      await run("workbench.action.closeActiveEditor");
+      fs.rmSync(nested.fsPath);
+    }
+  });
+
   it("marks the end of an incomplete log", async () => {
     const editor = vscode.window.activeTextEditor;
     const end = editor.document.lineAt(editor.document.lineCount - 1).range.end;
