@@ -61,6 +61,46 @@ pub fn folds(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Vec<Fold> {
     found
 }
 
+/// Returns the first lines of the folds of a reader, a level at a time: lines inside definitions first, so that each
+/// binding stays visible, then blocks from the innermost to the definitions themselves. `chains` are the first lines of
+/// chains of bindings. No level is empty.
+///
+/// Folds are in text order; each is compared with the blocks around it, whose number is the depth of the nesting.
+pub fn levels(folds: &[Fold], chains: &[u32], lines: &LineIndex) -> Vec<Vec<u32>> {
+    let mut inner = chains.to_vec();
+    let mut blocks: Vec<Vec<u32>> = Vec::new();
+    let mut around: Vec<TextSize> = Vec::new();
+    for fold in folds {
+        while around.last().is_some_and(|&end| end <= fold.range.start()) {
+            around.pop();
+        }
+        let depth = around.len();
+        let level = match fold.kind {
+            FoldKind::Comment | FoldKind::Metadata => &mut inner,
+            FoldKind::List if depth > 0 => &mut inner,
+            // With the header of a definition, also its parameters are left.
+            FoldKind::Block | FoldKind::List | FoldKind::Tir => {
+                if blocks.len() <= depth {
+                    blocks.resize_with(depth + 1, Vec::new);
+                }
+                &mut blocks[depth]
+            }
+        };
+        level.push(lines.line_at(fold.range.start()));
+        if fold.kind == FoldKind::Block {
+            around.push(fold.range.end());
+        }
+    }
+    let mut levels = vec![inner];
+    levels.extend(blocks.into_iter().rev());
+    levels.retain(|level| !level.is_empty());
+    for level in &mut levels {
+        level.sort_unstable();
+        level.dedup();
+    }
+    levels
+}
+
 fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
     use SyntaxKind::*;
     Some(match kind {
@@ -195,6 +235,38 @@ def @one() { 1 }
                 22..23 Block
             "#]],
         );
+    }
+
+    #[test]
+    fn levels_go_from_bindings_to_definitions() {
+        let fixture = Fixture::new(
+            "def @main(
+  %x: int32
+) {
+  // One.
+  // Two.
+  let %f = fn (%z: int32) {
+    let %g = fn () {
+      add(%z,
+          1)
+    };
+    %g()
+  };
+  %f(%x)
+}
+def @one() {
+  1
+}
+#[metadata]
+{
+}
+",
+        );
+        let lines = LineIndex::new(&fixture.text);
+        let folds = super::folds(&fixture.db, fixture.file, &lines);
+        let levels = super::levels(&folds, &[10], &lines);
+        assert_eq!(levels, [vec![3, 7, 10, 17], vec![6], vec![5], vec![0, 2, 14]]);
+        assert!(super::levels(&[], &[], &lines).is_empty());
     }
 
     #[test]

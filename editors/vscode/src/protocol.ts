@@ -420,6 +420,8 @@ export type Recalled = "recalled";
 
 /** The response to a request for the arguments that are remembered. */
 export interface RecalledArguments {
+  /** The first lines of what *Fold a Level* folds, one level after another. */
+  readonly levels: readonly (readonly number[])[];
   readonly function: string;
   /** The parameters, in order. */
   readonly parameters: readonly ParameterField[];

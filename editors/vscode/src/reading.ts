@@ -41,6 +41,15 @@ interface View extends ReadingView {
   column: number;
   /** The first lines of folded chains. */
   folded: ReadonlySet<number>;
+  /** The number of levels that are folded. */
+  level: number;
+}
+
+/** The level that was folded, for the caller of the command. */
+export interface FoldedLevel {
+  /** From 1; 0 if everything is visible again. */
+  readonly level: number;
+  readonly levels: number;
 }
 
 export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
@@ -70,8 +79,10 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
       this.summaries,
       this.folds,
       command("readingView", () => this.toggle()),
+      command("foldLevel", () => this.foldLevel()),
       vscode.languages.registerFoldingRangeProvider({ language: "relay" }, this),
       vscode.window.onDidChangeVisibleTextEditors((editors) => editors.forEach((editor) => this.draw(editor))),
+      vscode.window.onDidChangeActiveTextEditor(() => this.tellKeys()),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.draw(textEditor)),
       vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.drawLinesSoon(textEditor)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.later(document)),
@@ -97,6 +108,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
   async show(document: vscode.TextDocument): Promise<void> {
     if (!this.views.has(document)) {
       this.views.set(document, undefined);
+      this.tellKeys();
       await this.update(document);
     }
   }
@@ -122,6 +134,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
       return undefined;
     }
     this.views.set(document, undefined);
+    this.tellKeys();
     await this.update(document);
     const view = this.views.get(document);
     if (view !== undefined && document === vscode.window.activeTextEditor?.document) {
@@ -141,6 +154,40 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     );
   }
 
+  /**
+   * Folds the next level: what is inside bindings, then inner functions, then definitions. *Fold All* of VS Code leaves
+   * one line of a function. After the last level, everything is unfolded.
+   */
+  private async foldLevel(): Promise<FoldedLevel | undefined> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor !== undefined && !this.views.has(editor.document)) {
+      await this.toggle();
+    }
+    const view = editor && this.views.get(editor.document);
+    if (view === undefined) {
+      return undefined;
+    }
+    // The view itself folds chains, which may be all of the first level.
+    if (view.level === 0 && view.levels[0]?.every((line) => view.folded.has(line)) === true) {
+      view.level = 1;
+    }
+    const selectionLines = view.levels[view.level];
+    if (selectionLines === undefined) {
+      view.level = 0;
+      await vscode.commands.executeCommand("editor.unfoldAll");
+    } else {
+      view.level += 1;
+      await vscode.commands.executeCommand("editor.fold", { levels: 1, direction: "up", selectionLines });
+    }
+    return { level: view.level, levels: view.levels.length };
+  }
+
+  /** The key of *Fold All* folds a level in a reading view. */
+  private tellKeys(): void {
+    const document = vscode.window.activeTextEditor?.document;
+    void vscode.commands.executeCommand("setContext", "relay.reading", document !== undefined && this.views.has(document));
+  }
+
   private async fold(command: string, view: ReadingView | undefined): Promise<void> {
     if (view !== undefined && view.chains.length > 0) {
       const selectionLines = view.chains.map(([first]) => first);
@@ -152,6 +199,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     clearTimeout(this.timers.get(document));
     this.timers.delete(document);
     if (this.views.delete(document)) {
+      this.tellKeys();
       vscode.window.visibleTextEditors.forEach((editor) => editor.document === document && this.draw(editor));
     }
   }
@@ -170,7 +218,8 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     if (view === undefined || view.version !== document.version || !this.views.has(document)) {
       return;
     }
-    this.views.set(document, understood(view));
+    const level = Math.min(this.views.get(document)?.level ?? 0, view.levels.length);
+    this.views.set(document, { ...understood(view), level });
     this.folds.fire();
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
@@ -262,7 +311,7 @@ function understood(view: ReadingView): View {
   }
   const widths = view.shapes.map(([, shape]) => shape.length).filter((length) => length <= WIDEST);
   const width = widths.reduce((most, length) => Math.max(most, length), 0);
-  return { ...view, out, shapeOf: new Map(view.shapes), width, column: 0, folded: new Set() };
+  return { ...view, out, shapeOf: new Map(view.shapes), width, column: 0, folded: new Set(), level: 0 };
 }
 
 function linesOf({ start, end }: vscode.Range): number[] {

@@ -113,7 +113,7 @@ test("keys are in the README and limited to Relay files", async () => {
   for (const { command, key, mac, when } of manifest.contributes.keybindings) {
     const { title } = manifest.contributes.commands.find((known) => known.command === command);
     assert.match(when, /editorLangId == relay|^relay\.comparing$/);
-    assert.equal(mac, key.replace("ctrl", "cmd"));
+    assert.equal(mac, key.replaceAll("ctrl", "cmd"));
     const shown = key.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
     assert.ok(readme.includes(`*Relay: ${title}* | \`${shown}\``), `${title}: ${shown}`);
   }

@@ -43,6 +43,8 @@ pub(crate) struct ReadingView {
     pub(crate) chains: Vec<[u32; 2]>,
     /// The placeholder of each folded chain.
     pub(crate) summaries: Vec<String>,
+    /// The first lines of what *Fold a Level* folds, one level after another.
+    pub(crate) levels: Vec<Vec<u32>>,
 }
 
 /// The response to `relay/codeView`: the code of a file with one line for its metadata section.

@@ -41,6 +41,43 @@ describe("reading view", () => {
     assert.equal(document.getText(), MODULE);
   });
 
+  it("folds a level at a time, and then unfolds", async () => {
+    const lines = [
+      '#[version = "0.0.5"]',
+      "def @main(%x: Tensor[(2, 8), float32]) {",
+      "  %0 = nn.relu(%x);",
+      "  %1 = tanh(%0);",
+      "  %2 = nn.softmax(%1);",
+      "  let %f = fn (%y: Tensor[(2, 8), float32]) {",
+      "    add(%y,",
+      "      %y)",
+      "  };",
+      "  (%f(%2), %2)",
+      "}",
+      "def @one() {",
+      "  1",
+      "}",
+      "",
+    ];
+    const document = await vscode.workspace.openTextDocument({ language: "relay", content: lines.join("\n") });
+    const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    await until("a server", async () => (await run("vscode.executeHoverProvider", document.uri, new vscode.Position(2, 3))).length > 0);
+    assert.equal((await run("relay.readingView")).chains, 1);
+    const visible = () => editor.visibleRanges.flatMap(({ start, end }) => lines.map((_, at) => at).slice(start.line, end.line + 1));
+    const levels = [
+      // The chain is one line; the body of the inner function is visible, with its call in one line.
+      [1, [0, 1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14]],
+      [2, [0, 1, 2, 4, 5, 8, 9, 10, 11, 12, 13, 14]],
+      [3, [0, 1, 10, 11, 13, 14]],
+      [0, lines.map((_, at) => at)],
+    ];
+    for (const [level, wanted] of levels) {
+      assert.deepEqual(await run("relay.foldLevel"), { level, levels: 3 });
+      await until(`level ${level}`, () => visible().join() === wanted.join()).catch(() => assert.deepEqual(visible(), wanted));
+    }
+    await run("relay.readingView");
+  });
+
   it("wraps a long header in a separate document", async () => {
     const params = Array.from({ length: 200 }, (_, at) => `%weight_${at}: Tensor[(64, 64), float32]`);
     const text = `#[version = "0.0.5"]\ndef @first() { 1 }\ndef @main(${params.join(", ")}) {\n  nn.dense(%weight_0, %nowhere)\n}\n`;

@@ -1,7 +1,10 @@
 //! `relay/readingView`: the parts of a printed module that an editor can fold or dim, as numbers, as a
 //! dump has tens of thousands of comments. `relay/readingFormat`: the text formatted for reading.
 
-use ide::reading::reading;
+use ide::{
+    folding::{folds, levels},
+    reading::reading,
+};
 use serde::Deserialize;
 use syntax::{TextRange, format::Style};
 use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
@@ -39,6 +42,8 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
         }
         on_one_line
     };
+    let chains: Vec<u32> = found.chains.iter().map(|chain| chain.first).collect();
+    let folds = folds(&snapshot.db, document.file, &document.lines);
     Ok(ReadingView {
         version: document.version,
         hidden: flat(found.hidden),
@@ -46,6 +51,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
         shapes: found.shapes,
         chains: found.chains.iter().map(|chain| [chain.first, chain.last]).collect(),
         summaries: found.chains.into_iter().map(|chain| chain.summary).collect(),
+        levels: levels(&folds, &chains, &document.lines),
     })
 }
 
