@@ -23,8 +23,8 @@ pub(crate) use check::{
     TypedFile, TypedRange,
 };
 pub(crate) use compare::{
-    Change, ChangeKind, Comparison, Cost, FunctionChanges, MatchedPair, PairKind, SideName, Stop,
-    Totals, Unmatched,
+    Change, ChangeKind, Comparison, Cost, Filler, FunctionChanges, MatchedPair, PairKind,
+    ReportLink, SideName, Stop, Totals, Unmatched,
 };
 pub(crate) use document::{
     BoundNames, CodeView, ConvertedText, HealthCounts, ReadingView, SavedCode,

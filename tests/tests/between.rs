@@ -98,6 +98,25 @@ fn open_documents_and_texts_are_compared() {
     assert_eq!(added[0]["operator"], "exp");
     assert_eq!(added[0]["range"], range((4, 10), (4, 17)));
 
+    // Each place in the report leads to the expressions of its change.
+    let report: Vec<&str> = changed["report"].as_str().expect("a report").lines().collect();
+    let links = changed["links"].as_array().expect("links").iter().map(|link| {
+        let (start, end) = (&link["range"]["start"], &link["range"]["end"]);
+        let at = |place: &Value| place.as_u64().expect("a number") as usize;
+        let text = &report[at(&start["line"])][at(&start["character"])..at(&end["character"])];
+        json!([text, link["before"]["start"]["line"], link["after"]["start"]["line"]])
+    });
+    let links: Vec<Value> = links.collect();
+    assert_eq!(links, [json!(["4:8", 3, 3]), json!(["4:8", 3, 3]), json!(["5:11", null, 4])]);
+    assert_eq!(changed["fillers"], json!([]));
+    let text = B.replacen("  %1 =", "  // One\n  // two.\n  %1 =", 1);
+    let moved = result(
+        &mut client,
+        "relay/compare",
+        ask(json!({ "uri": "file:///b.relay", "text": text })),
+    );
+    assert_eq!(moved["fillers"], json!([{ "side": "before", "line": 3, "count": 2 }]));
+
     // The comparison is of the current text.
     client.replace("file:///b.relay", 2, RENAMED);
     let again = result(&mut client, "relay/compare", ask(json!({ "uri": "file:///b.relay" })));

@@ -3,9 +3,10 @@
 import * as vscode from "vscode";
 
 import type { Comparisons, ShownComparison } from "./compare.js";
-import { moduleAt, modulesOf, pickModule } from "./modules.js";
+import { isLog, moduleAt, modulesOf, pickModule } from "./modules.js";
 import type { Running } from "./requests.js";
-import { type VirtualDocuments, moduleOf, moduleUri, nameOf, savedUri, sideName } from "./virtual.js";
+import { urisOf } from "./tabs.js";
+import { TEXT_SCHEME, type VirtualDocuments, moduleOf, moduleUri, nameOf, savedUri, sideName } from "./virtual.js";
 
 /** The used part of the API of VS Code's Git extension. */
 interface Git {
@@ -82,12 +83,12 @@ class Chooser {
 
   private async bases(after: vscode.Uri): Promise<Base[]> {
     const place = moduleOf(after);
-    const bases: Base[] = [];
+    const bases = this.openEditors(after);
     if (place !== undefined) {
       const name = nameOf(place.log);
       bases.push({ label: "$(list-ordered) Another module…", description: name, find: () => this.anotherModule(place) });
     }
-    bases.push({ label: "$(file) File…", find: () => this.file() });
+    bases.push({ label: "$(file) Choose a File…", find: () => this.file() });
     if (after.scheme === "file") {
       const isDirty = vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.toString() === after.toString());
       const description = isDirty ? "the file on disk" : "the file on disk, currently equal";
@@ -99,6 +100,20 @@ class Chooser {
     }
     bases.push({ label: "$(clippy) Clipboard", find: () => this.clipboard() });
     return bases;
+  }
+
+  /** The other open editors of Relay and of logs, in the order of their tabs, without the copies that comparisons opened. */
+  private openEditors(after: vscode.Uri): Base[] {
+    const known = new Set([after.toString(), moduleOf(after)?.log.toString()]);
+    const open = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.flatMap(urisOf));
+    return open.flatMap((uri): Base[] => {
+      if (known.has(uri.toString()) || uri.scheme === TEXT_SCHEME || !isRelay(uri)) {
+        return [];
+      }
+      known.add(uri.toString());
+      const description = uri.scheme === "file" ? vscode.workspace.asRelativePath(uri) : uri.scheme === "untitled" ? "untitled" : "read-only";
+      return [{ label: `$(window) ${sideName(uri)}`, description, find: () => this.single(uri) }];
+    });
   }
 
   private async anotherModule({ log, module }: { log: vscode.Uri; module: number }): Promise<vscode.Uri | undefined> {
@@ -122,6 +137,12 @@ class Chooser {
     }
     return this.virtual.keep("Clipboard.relay", text);
   }
+}
+
+/** True for an open document of Relay or a log. A tab that was not shown since VS Code started has no document yet. */
+function isRelay(uri: vscode.Uri): boolean {
+  const document = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  return document === undefined ? /\.(relay|rly)$/.test(uri.path) : document.languageId === "relay" || isLog(document);
 }
 
 /** Returns the last commit's version of a file; undefined without a repository. */

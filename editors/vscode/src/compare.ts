@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 
+import { type Aligned, aligned } from "./aligned.js";
 import { type Found, Marks, type PlacedStop, firstFrom, partnersAt, understood } from "./marks.js";
 import type { SideName } from "./protocol.js";
 import { type Running, type Side, type Waking, compare } from "./requests.js";
@@ -26,6 +27,9 @@ export interface ShownComparison {
   readonly stops: number;
 }
 
+/** The lines that were added to each side of an aligned comparison. */
+type Fillers = Readonly<Record<SideName, Aligned["fillers"]>>;
+
 /** The active comparison. */
 interface Session {
   readonly before: vscode.TextDocument;
@@ -33,6 +37,8 @@ interface Session {
   /** True once both editors are open; before that, tabs may close because others open. */
   isOpen: boolean;
   found: Found | undefined;
+  /** Of two copies that are aligned. */
+  readonly fillers: Fillers | undefined;
   /** The target of the last navigation to a change. */
   at: { readonly index: number; readonly document: vscode.TextDocument; readonly position: vscode.Position } | undefined;
 }
@@ -61,6 +67,11 @@ export class Comparisons implements vscode.Disposable {
       command("nextChange", () => this.step(1)),
       command("previousChange", () => this.step(-1)),
       command("comparisonReport", () => vscode.window.showTextDocument(this.report, { preview: false })),
+      command("alignedComparison", () => this.align()),
+      vscode.commands.registerCommand("relay.revealChange", (number: number) => this.revealLink(number)),
+      vscode.languages.registerDocumentLinkProvider({ scheme: this.report.scheme, pattern: "**/Comparison.txt" }, {
+        provideDocumentLinks: (document) => this.linksOf(document),
+      }),
       command("endComparison", () => this.end()),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length > 0 && this.sideOf(document) !== undefined) {
@@ -90,7 +101,7 @@ export class Comparisons implements vscode.Disposable {
   }
 
   /** Opens two documents side by side. */
-  async open(before: vscode.Uri, after: vscode.Uri): Promise<ShownComparison | undefined> {
+  async open(before: vscode.Uri, after: vscode.Uri, fillers?: Fillers): Promise<ShownComparison | undefined> {
     if (before.toString() === after.toString()) {
       void vscode.window.showInformationMessage(`${sideName(after)} is compared with itself: choose another one.`);
       return undefined;
@@ -105,6 +116,7 @@ export class Comparisons implements vscode.Disposable {
       after: await vscode.workspace.openTextDocument(after),
       isOpen: false,
       found: undefined,
+      fillers,
       at: undefined,
     };
     this.session = session;
@@ -121,6 +133,60 @@ export class Comparisons implements vscode.Disposable {
     }
     this.greet(found);
     return { equal: found.equal, headline: found.headline, stops: found.stops.length };
+  }
+
+  /**
+   * Opens copies of both sides with empty lines between, so that partners are at the same height. The API has no space
+   * between the lines of an editor, other than lines of its text.
+   */
+  private async align(): Promise<ShownComparison | undefined> {
+    const { session } = this;
+    if (session?.found === undefined) {
+      void vscode.window.showInformationMessage("There is no comparison: run Relay: Compare with… first.");
+      return undefined;
+    }
+    if (session.fillers !== undefined) {
+      void vscode.window.showInformationMessage("This comparison is aligned already.");
+      return undefined;
+    }
+    const { before, after, found } = session;
+    const sides = { before: aligned(before, "before", found.fillers), after: aligned(after, "after", found.fillers) };
+    const copy = ({ uri }: vscode.TextDocument, { text }: Aligned) =>
+      this.virtual.keep(`${sideName(uri).replace(/[/\\]/g, "_")} (aligned).relay`, text);
+    return this.open(copy(before, sides.before), copy(after, sides.after), { before: sides.before.fillers, after: sides.after.fillers });
+  }
+
+  /** The links from the places in the report. */
+  private linksOf(document: vscode.TextDocument): vscode.DocumentLink[] {
+    const found = this.session?.found;
+    if (document.uri.toString() !== this.report.toString() || found === undefined || document.getText() !== found.report) {
+      return [];
+    }
+    return found.links.map(({ range }, number) => {
+      const link = new vscode.DocumentLink(range, vscode.Uri.parse(`command:relay.revealChange?${encodeURIComponent(JSON.stringify([number]))}`));
+      link.tooltip = "Show on both sides";
+      return link;
+    });
+  }
+
+  /** Shows the expressions of a link on both sides. */
+  private async revealLink(number: number): Promise<void> {
+    const { session } = this;
+    const link = session?.found?.links[number];
+    if (session === undefined || link === undefined) {
+      void vscode.window.showInformationMessage("This comparison has ended.");
+      return;
+    }
+    const last = link.after === null ? "before" : "after";
+    for (const side of last === "after" ? (["before", "after"] as const) : (["after", "before"] as const)) {
+      const viewColumn = side === "before" ? vscode.ViewColumn.One : vscode.ViewColumn.Two;
+      const editor = await vscode.window.showTextDocument(session[side], { viewColumn, preserveFocus: side !== last });
+      const range = link[side];
+      if (range !== null) {
+        editor.selection = new vscode.Selection(range.start, range.start);
+        reveal(editor, range);
+      }
+    }
   }
 
   /** Reveals the first change, which may be far from the cursor, or shows that there is none. */
@@ -203,6 +269,7 @@ export class Comparisons implements vscode.Disposable {
     const found = this.session?.found;
     if (side !== undefined && found !== undefined) {
       this.marks.draw(editor, side, found);
+      this.marks.fill(editor, this.session?.fillers?.[side] ?? []);
     }
   }
 

@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
-import type { Comparison, PairKind, SideName, Stop } from "./protocol.js";
+import type { Comparison, Filler, PairKind, SideName, Stop } from "./protocol.js";
 
 /** A kind of decoration of an expression. */
 type Mark = Exclude<PairKind, "same"> | "removed" | "added";
@@ -27,11 +27,20 @@ interface Partners {
 /** A change with ranges of the editor. */
 export type PlacedStop = Omit<Stop, "before" | "after"> & { readonly before: vscode.Range; readonly after: vscode.Range };
 
+/** A place in the report, with the expressions of its change. */
+export interface PlacedLink {
+  readonly range: vscode.Range;
+  readonly before: vscode.Range | null;
+  readonly after: vscode.Range | null;
+}
+
 /** A comparison with ranges of the editor. */
 export interface Found {
   readonly equal: boolean;
   readonly headline: string;
   readonly report: string;
+  readonly links: readonly PlacedLink[];
+  readonly fillers: readonly Filler[];
   readonly broken: readonly string[];
   readonly pairs: readonly Partners[];
   readonly removed: readonly vscode.Range[];
@@ -54,11 +63,16 @@ export function understood(client: LanguageClient, found: Comparison): Found {
       })),
     })),
   );
-  const { equal, headline, report, broken } = found;
+  const { equal, headline, report, fillers, broken } = found;
+  const links = found.links.map(({ range, before, after }) => ({
+    range: convert.asRange(range),
+    before: before && convert.asRange(before),
+    after: after && convert.asRange(after),
+  }));
   const lonely = (side: "removed" | "added") =>
     found.functions.flatMap((function_) => function_[side].map(({ range }) => convert.asRange(range)));
   const stops = found.stops.map((stop) => ({ ...stop, before: convert.asRange(stop.before), after: convert.asRange(stop.after) }));
-  return { equal, headline, report, broken, pairs, removed: lonely("removed"), added: lonely("added"), stops };
+  return { equal, headline, report, links, fillers, broken, pairs, removed: lonely("removed"), added: lonely("added"), stops };
 }
 
 /** The smallest expression at a position, with its counterparts. */
@@ -105,8 +119,13 @@ export class Marks implements vscode.Disposable {
     overviewRulerLane: vscode.OverviewRulerLane.Center,
   });
 
+  private readonly fillers = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor("relay.comparison.filler"),
+  });
+
   dispose(): void {
-    vscode.Disposable.from(...this.styles.values(), this.parts, this.notes, this.partners).dispose();
+    vscode.Disposable.from(...this.styles.values(), this.parts, this.notes, this.partners, this.fillers).dispose();
   }
 
   draw(editor: vscode.TextEditor, side: SideName, found: Found): void {
@@ -147,8 +166,13 @@ export class Marks implements vscode.Disposable {
     editor.setDecorations(this.partners, ranges);
   }
 
+  /** Shows which lines are not in the text itself. */
+  fill(editor: vscode.TextEditor, lines: readonly vscode.Range[]): void {
+    editor.setDecorations(this.fillers, lines);
+  }
+
   clear(editor: vscode.TextEditor): void {
-    for (const style_ of [...this.styles.values(), this.parts, this.notes, this.partners]) {
+    for (const style_ of [...this.styles.values(), this.parts, this.notes, this.partners, this.fillers]) {
       editor.setDecorations(style_, []);
     }
   }

@@ -86,9 +86,13 @@ export interface Comparison {
   readonly broken: readonly string[];
   /** True if the modules differ in names, order, notation and comments only, and have no syntax errors. */
   readonly equal: boolean;
+  /** The empty lines that bring corresponding lines to the same height, in order on each side. */
+  readonly fillers: readonly Filler[];
   readonly functions: readonly FunctionChanges[];
   /** A summary of the differences in one sentence. */
   readonly headline: string;
+  /** The places in the report that lead to expressions, in order. */
+  readonly links: readonly ReportLink[];
   /** The report of `relay-analyzer diff`. */
   readonly report: string;
   /** The changes in order of the text after, one for neighbouring changes of the same kind. */
@@ -174,6 +178,15 @@ export interface Expected {
   readonly place: string;
   /** The expected type, if the context determines it. */
   readonly type: string | null;
+}
+
+/** Empty lines before a line of one side. */
+export interface Filler {
+  /** The number of empty lines. */
+  readonly count: number;
+  /** The line, from 0. */
+  readonly line: number;
+  readonly side: SideName;
 }
 
 /** Two corresponding functions, or one without a counterpart. */
@@ -407,6 +420,8 @@ export interface ReadingView {
   readonly dimmed: readonly (readonly [number, number, number])[];
   /** The line, the first character, and the end. */
   readonly hidden: readonly (readonly [number, number, number])[];
+  /** The first lines of what *Fold a Level* folds, one level after another. */
+  readonly levels: readonly (readonly number[])[];
   /** A line, and the short type of its statement, from a hidden comment. */
   readonly shapes: readonly (readonly [number, string])[];
   /** The placeholder of each folded chain. */
@@ -420,8 +435,6 @@ export type Recalled = "recalled";
 
 /** The response to a request for the arguments that are remembered. */
 export interface RecalledArguments {
-  /** The first lines of what *Fold a Level* folds, one level after another. */
-  readonly levels: readonly (readonly number[])[];
   readonly function: string;
   /** The parameters, in order. */
   readonly parameters: readonly ParameterField[];
@@ -439,6 +452,14 @@ export interface Remembered {
   readonly params?: readonly string[];
   /** The seed from which the other arguments are drawn. */
   readonly seed?: number;
+}
+
+/** A place in the report, such as `12:3`, with the expressions of its change. */
+export interface ReportLink {
+  readonly after: Range | null;
+  readonly before: Range | null;
+  /** The range in the report. */
+  readonly range: Range;
 }
 
 /** A call with its result and cost. Amounts of memory are in bytes. */

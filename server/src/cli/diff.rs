@@ -131,7 +131,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
             writeln!(out)?;
         }
         DiffFormat::Human => {
-            write!(out, "{}", report::human(&found, (&shown_a, &shown_b), &totals))?;
+            write!(out, "{}", report::human(&found, (&shown_a, &shown_b), &totals).text)?;
             for (name, runs) in &runs {
                 write!(out, "{}", report::run_text(name, runs, (&shown_a, &shown_b)))?;
             }

@@ -15,13 +15,41 @@ pub(crate) struct Comparison {
     pub(crate) headline: String,
     /// The report of `relay-analyzer diff`.
     pub(crate) report: String,
+    /// The places in the report that lead to expressions, in order.
+    pub(crate) links: Vec<ReportLink>,
     pub(crate) functions: Vec<FunctionChanges>,
     /// The changes in order of the text after, one for neighbouring changes of the same kind.
     pub(crate) stops: Vec<Stop>,
+    /// The empty lines that bring corresponding lines to the same height, in order on each side.
+    pub(crate) fillers: Vec<Filler>,
     /// The cost of running each side.
     pub(crate) totals: Totals,
     /// The names of the sides with syntax errors.
     pub(crate) broken: Vec<String>,
+}
+
+/// A place in the report, such as `12:3`, with the expressions of its change.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ReportLink {
+    /// The range in the report.
+    #[cfg_attr(test, schemars(with = "super::schema::Range"))]
+    pub(crate) range: Range,
+    #[cfg_attr(test, schemars(with = "Option<super::schema::Range>"))]
+    pub(crate) before: Option<Range>,
+    #[cfg_attr(test, schemars(with = "Option<super::schema::Range>"))]
+    pub(crate) after: Option<Range>,
+}
+
+/// Empty lines before a line of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Filler {
+    pub(crate) side: SideName,
+    /// The line, from 0.
+    pub(crate) line: u32,
+    /// The number of empty lines.
+    pub(crate) count: u32,
 }
 
 /// Two corresponding functions, or one without a counterpart.

@@ -9,7 +9,7 @@ mod values;
 
 pub(crate) use cost::cost;
 pub(crate) use html::html;
-pub(crate) use human::{change_note, change_text, headline, human};
+pub(crate) use human::{Place, Report, change_note, change_text, headline, human};
 pub(crate) use json::{bytes, json};
 use syntax::{Encoding, LineIndex, TextRange};
 pub(crate) use values::{Runs, run_json, run_text};

@@ -126,7 +126,7 @@ describe("comparison", () => {
     await vscode.window.showTextDocument(document);
     const [shown, [bases]] = await answering(["Saved state"], () => run("relay.compareWith"));
     assert.ok(shown.equal);
-    assert.deepEqual(bases.filter((base) => base !== "Git HEAD"), ["File…", "Saved state", "Clipboard"]);
+    assert.deepEqual(bases.filter((base) => base !== "Git HEAD"), ["Choose a File…", "Saved state", "Clipboard"]);
     const [before] = columns();
     assert.equal(before.document.uri.scheme, "relay-text");
     assert.equal(before.document.languageId, "relay");
@@ -142,13 +142,65 @@ describe("comparison", () => {
     await until("the end", async () => (await told(() => run("relay.nextChange")))[1][0]?.startsWith("There is no comparison"));
   });
 
+  it("links the places of the report to both sides", async () => {
+    const uris = [file("one.relay", A), file("two.relay", B)];
+    await run("relay.compareSelected", uris[0], uris);
+    await run("relay.comparisonReport");
+    const report = vscode.window.activeTextEditor.document;
+    const links = await until("the links", async () => {
+      const found = await run("vscode.executeLinkProvider", report.uri);
+      return found.length > 0 && found;
+    });
+    const texts = links.map(({ range }) => report.getText(range));
+    assert.deepEqual(texts, ["4:8", "4:8", "5:11"]);
+    const follow = async ({ target }) => {
+      await run(target.path, ...JSON.parse(target.query));
+      const [before, after] = columns();
+      return [before, after].map(({ selection }) => [selection.active.line, selection.active.character]);
+    };
+    assert.deepEqual(await follow(links[0]), [[3, 7], [3, 7]]);
+    assert.equal((await follow(links[2]))[1].join(), "4,10");
+    assert.equal(vscode.window.activeTextEditor.document.uri.toString(), uris[1].toString());
+  });
+
+  it("aligns copies of both sides", async () => {
+    const longer = A.replace("  %1 =", "  // Two\n  // lines.\n  %1 =").replace("axis=1", "axis=0");
+    const uris = [file("one.relay", A), file("commented.relay", longer)];
+    await run("relay.compareSelected", uris[0], uris);
+    const shown = await run("relay.alignedComparison");
+    assert.deepEqual([shown.equal, shown.stops], [false, 1]);
+    const [before, after] = columns().map(({ document }) => document);
+    assert.deepEqual([before, after].map(({ uri }) => uri.path), ["/one.relay (aligned).relay", "/commented.relay (aligned).relay"]);
+    assert.equal(after.getText(), longer);
+    assert.equal(before.getText(), A.replace("  %1 =", "\n\n  %1 ="));
+    const softmax = [before, after].map((document) => document.getText().split("\n").findIndex((text) => text.includes("softmax")));
+    assert.deepEqual(softmax, [5, 5]);
+    const [again, [message]] = await told(() => run("relay.alignedComparison"));
+    assert.deepEqual([again, message], [undefined, "This comparison is aligned already."]);
+  });
+
+  it("offers the other open editors first", async () => {
+    const uris = [file("one.relay", A), file("two.relay", B), file("notes.txt", "notes\n")];
+    const untitled = await vscode.workspace.openTextDocument({ language: "relay", content: RENAMED });
+    for (const uri of [uris[2], uris[0], untitled.uri, uris[1]]) {
+      await vscode.window.showTextDocument(uri, { preview: false });
+    }
+    const name = untitled.uri.path;
+    const [shown, [bases]] = await answering([name], () => run("relay.compareWith"));
+    assert.deepEqual(bases.slice(0, 3), ["one.relay", name, "Choose a File…"]);
+    assert.deepEqual([shown.equal, shown.stops], [false, 2]);
+    assert.equal(columns()[0].document, untitled);
+    // It is the active editor that is reverted.
+    await vscode.window.showTextDocument(untitled, { viewColumn: vscode.ViewColumn.One });
+  });
+
   it("compares the valid parts of files with syntax errors", async () => {
     const uris = [file("one.relay", A), file("broken.relay", `${B}def @more( {\n`)];
     const shown = await run("relay.compareSelected", uris[0], uris);
     assert.ok(!shown.equal && shown.stops >= 2, JSON.stringify(shown));
     await run("relay.comparisonReport");
     const report = vscode.window.activeTextEditor.document;
-    assert.match(report.getText(), /^`one\.relay` → `broken\.relay`: .*\n/);
+    await until("the report", () => /^`one\.relay` → `broken\.relay`: .*\n/.test(report.getText()));
   });
 
   it("compares with the clipboard, which may not be a module", async () => {

@@ -17,6 +17,7 @@ use tower_lsp::{
 
 use crate::{
     between::{
+        fillers::fillers,
         history::History,
         passes::{document, examine},
         stops::stops,
@@ -25,11 +26,11 @@ use crate::{
     lsp::{bases::Borrowed, convert, snapshot::Snapshot},
     paths,
     protocol::{
-        self, Comparison, FunctionChanges, HistoryStop, MatchedPair, ModuleText, PassLog, Totals,
-        Unmatched,
+        self, Comparison, FunctionChanges, HistoryStop, MatchedPair, ModuleText, PassLog,
+        ReportLink, Totals, Unmatched,
     },
     report::{
-        diff::{Shown, change_note, change_text, headline, human},
+        diff::{Place, Report, Shown, change_note, change_text, headline, human},
         escape::terminal,
     },
 };
@@ -150,16 +151,26 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
     let report = match found.equal && !broken.is_empty() {
         true => {
             let (before, after) = (terminal(&before.name), terminal(&after.name));
-            format!("`{before}` → `{after}`: {headline}\n")
+            let text = format!("`{before}` → `{after}`: {headline}\n");
+            Report { text, ..Report::default() }
         }
         false => human(&found, (&before.shown(), &after.shown()), &totals),
     };
+    let report_lines = LineIndex::new(&report.text);
+    let link = |place: &Place| ReportLink {
+        range: convert::range(&report_lines, place.range, snapshot.encoding),
+        before: place.ends.before.map(&place_a),
+        after: place.ends.after.map(&place_b),
+    };
+    let links = report.places.iter().map(link).collect();
     Ok(Comparison {
         equal: found.equal && broken.is_empty(),
         headline,
-        report,
+        report: report.text,
+        links,
         functions,
         stops,
+        fillers: fillers(&pairs),
         totals,
         broken,
     })

@@ -1,10 +1,10 @@
 //! Differences as text: a summary, then the changes, with equal changes grouped.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, Unpaired, What};
 use rustc_hash::FxHashMap;
-use syntax::TextRange;
+use syntax::{TextRange, TextSize};
 use types::{AttrValue, TensorType};
 
 use super::{
@@ -23,10 +23,40 @@ const MAX_PLACES: usize = 3;
 /// The longest part of a line that is printed, in characters.
 const MAX_LINE: usize = 110;
 
-/// Formats differences for a terminal.
-pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: &Totals) -> String {
+/// A report of differences.
+#[derive(Default)]
+pub(crate) struct Report {
+    /// The report, for a terminal.
+    pub(crate) text: String,
+    /// The places that it names, in order.
+    pub(crate) places: Vec<Place>,
+}
+
+/// A place that a report names, such as `12:3`.
+pub(crate) struct Place {
+    /// Its range in the report.
+    pub(crate) range: TextRange,
+    /// The expressions of a change.
+    pub(crate) ends: Ends,
+}
+
+/// The expressions of a change; `None` on the side without one.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) before: Option<TextRange>,
+    pub(crate) after: Option<TextRange>,
+}
+
+impl Write for Report {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.write_str(text)
+    }
+}
+
+/// Reports differences.
+pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: &Totals) -> Report {
     let (before, after) = sides;
-    let mut out = String::new();
+    let mut out = Report::default();
     let (name_a, name_b) = (escape::terminal(before.name), escape::terminal(after.name));
     if diff.equal {
         let _ = writeln!(out, "`{name_a}` and `{name_b}` are equal in structure");
@@ -44,7 +74,7 @@ pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: 
     for function in diff.functions.iter().filter(|function| !function.equal) {
         describe(function, sides, &mut out);
     }
-    cost(totals, &mut out);
+    cost(totals, &mut out.text);
     out
 }
 
@@ -145,7 +175,7 @@ fn is_part(function: &FunctionDiff) -> bool {
     of.is_some_and(|reference| reference.is_part)
 }
 
-fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut String) {
+fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut Report) {
     let shown = |name: &str| match name {
         "" => "the expression".to_owned(),
         name => format!("`{}`", escape::terminal(name)),
@@ -306,7 +336,7 @@ enum Item<'d> {
 }
 
 impl Item<'_> {
-    fn show(&self, (before, after): (&Shown<'_>, &Shown<'_>), out: &mut String) {
+    fn show(&self, (before, after): (&Shown<'_>, &Shown<'_>), out: &mut Report) {
         match self {
             Item::Pair(pair) => {
                 let mark = |side: usize| {
@@ -325,22 +355,34 @@ impl Item<'_> {
                         })
                     })
                 };
-                excerpt(before, pair.before, mark(0), '-', out);
-                excerpt(after, pair.after, mark(1), '+', out);
+                let ends = Ends { before: Some(pair.before), after: Some(pair.after) };
+                excerpt(before, (pair.before, mark(0)), '-', ends, out);
+                excerpt(after, (pair.after, mark(1)), '+', ends, out);
             }
             Item::Replaced(replaced) => {
                 let (old, new) = (replaced.ranges(Sides::Before), replaced.ranges(Sides::After));
+                let first = Ends { before: old.first().copied(), after: new.first().copied() };
                 for (side, sign, ranges) in [(before, '-', old), (after, '+', new)] {
-                    for range in ranges.iter().take(MAX_PLACES) {
-                        excerpt(side, *range, None, sign, out);
+                    for &range in ranges.iter().take(MAX_PLACES) {
+                        let ends = match sign {
+                            '-' => Ends { before: Some(range), ..first },
+                            _ => Ends { after: Some(range), ..first },
+                        };
+                        excerpt(side, (range, None), sign, ends, out);
                     }
                     if let Some(more @ 1..) = ranges.len().checked_sub(MAX_PLACES) {
                         let _ = writeln!(out, "    {sign} {:>9}  … {more} more", "");
                     }
                 }
             }
-            Item::Removed(lost) => excerpt(before, lost.range, None, '-', out),
-            Item::Added(lost) => excerpt(after, lost.range, None, '+', out),
+            Item::Removed(lost) => {
+                let ends = Ends { before: Some(lost.range), after: None };
+                excerpt(before, (lost.range, None), '-', ends, out);
+            }
+            Item::Added(lost) => {
+                let ends = Ends { before: None, after: Some(lost.range) };
+                excerpt(after, (lost.range, None), '+', ends, out);
+            }
         }
     }
 }
@@ -348,10 +390,10 @@ impl Item<'_> {
 /// Writes a line of a text, and a line of carets under the changed part.
 fn excerpt(
     side: &Shown<'_>,
-    range: TextRange,
-    mark: Option<TextRange>,
+    (range, mark): (TextRange, Option<TextRange>),
     sign: char,
-    out: &mut String,
+    ends: Ends,
+    out: &mut Report,
 ) {
     let (line, column) = side.position(range);
     let text = side.slice(range);
@@ -370,7 +412,11 @@ fn excerpt(
     let dots = if cut.len() < text.len() - skip { "…" } else { "" };
     let lead = if skip > 0 { "…" } else { "" };
     let place = format!("{line}:{column}");
-    let _ = writeln!(out, "    {sign} {place:>9}  {lead}{cut}{dots}");
+    let _ = write!(out, "    {sign} {place:>9}");
+    let end = TextSize::of(out.text.as_str());
+    let range = TextRange::new(end - TextSize::of(place.as_str()), end);
+    out.places.push(Place { range, ends });
+    let _ = writeln!(out, "  {lead}{cut}{dots}");
     if let Some(mark) = mark {
         let start = usize::from(mark.start());
         if start >= skip && start < skip + cut.len() {
