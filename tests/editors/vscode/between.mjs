@@ -159,6 +159,20 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await shot("compare-head");
     say("head");
 
+    // Another line puts partners out of level; copies with an empty line bring them back.
+    await line(1, "tanh").click();
+    await page.keyboard.press("Home");
+    await page.keyboard.type("// one");
+    await page.keyboard.press("Enter");
+    const heights = async () => (await Promise.all([0, 1].map((at) => line(at, "tanh").boundingBox()))).map((box) => box?.y);
+    // Until the comparison has followed.
+    await page.waitForTimeout(2_000);
+    await until(tab("net.relay (aligned)"), () => command(page, "Relay: Align the Comparison"));
+    await eventually(page, heights, ([before, after]) => before !== undefined && Math.abs(before - after) < 2);
+    assert.equal(await line(0, "// one").count(), 0);
+    await shot("compare-aligned");
+    say("aligned");
+
     if (real) {
       await open([["openFile", remote(path.join(workspace, "network.log"))]]);
       await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
