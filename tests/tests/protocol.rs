@@ -392,6 +392,8 @@ def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
         "dimmed": [[0, 39, 66], [1, 31, 33]],
         "chains": [[1, 2]],
         "summaries": ["relu ⇒ %1: 2×4 f32"],
+        // The chain, then the function.
+        "levels": [[1], [0]],
     });
     assert_eq!(view["result"], wanted);
     let text = client.request("relay/readingFormat", json!({ "textDocument": { "uri": URI } }));
