@@ -33,7 +33,13 @@ interface Row {
 /** The shown passes, for the caller of the command. */
 export interface ShownPasses {
   readonly uri: string;
-  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly nested?: readonly string[]; readonly costs?: readonly string[] }[];
+  readonly passes: readonly {
+    readonly title: string;
+    readonly what: string;
+    readonly dim: boolean;
+    readonly nested?: readonly string[];
+    readonly costs?: readonly string[];
+  }[];
 }
 
 export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, vscode.FileDecorationProvider {
@@ -159,7 +165,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     await vscode.commands.executeCommand(`${VIEW}.focus`);
     const passes = this.rows.map((row) => {
       const { module } = row;
-      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module), ...(module.nested === undefined ? {} : { nested: module.nested }) };
+      const nested = module.nested === undefined ? {} : { nested: module.nested };
+      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module), ...nested };
       return this.withCosts ? { ...shown, costs: this.costsOf(row) } : shown;
     });
     return { uri: uri.toString(), passes };
