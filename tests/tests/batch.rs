@@ -29,6 +29,31 @@ fn lines(output: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
+/// A file with settings that cannot be used is one error, not one for each text.
+#[test]
+fn missing_settings_are_one_error() {
+    let folder = Folder::new("batch-settings", &[("bad.toml", "[run]\nfuel = \"much\"\n")]);
+    for name in ["nope.toml", "bad.toml"] {
+        let mut command = command("", &["check", "--batch", "--config", name]);
+        command.current_dir(&folder.0).stdin(Stdio::piped());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut input = child.stdin.take().expect("an input");
+        for id in 0..3 {
+            // The program may have ended.
+            let _ = writeln!(input, "{}", json!({ "id": id, "text": GOOD }));
+        }
+        drop(input);
+        let output = child.wait_with_output().expect("an end");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{name}: {err}");
+        assert_eq!(err.matches(&format!("`{name}`")).count(), 1, "{err}");
+    }
+}
+
 /// Asserts that a message has the panic, its place in the source, and how to report it.
 fn assert_reportable(message: &str) {
     for part in ["internal error", ".rs:", "/issues", env!("CARGO_PKG_VERSION")] {
