@@ -367,8 +367,8 @@ struct RunLimits {
     /// The largest number of calls of functions and operators [default: 1000000000]
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
     fuel: Option<u64>,
-    /// The largest memory of values, including arguments, in megabytes [default: 8192]
-    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    /// The largest memory of values, including arguments, in MiB [default: 8192]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     memory: Option<u64>,
     /// The longest time, including that for reading arguments, in seconds [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -441,8 +441,8 @@ enum RunFormat {
 
 #[derive(Args, Clone, Copy)]
 struct Reading {
-    /// The limit on the code of a file, without its metadata section, in megabytes [default: 64]
-    #[arg(long, value_name = "MB")]
+    /// The limit on the code of a file, without its metadata section, in MiB [default: 64]
+    #[arg(long, value_name = "MIB")]
     max_size: Option<u64>,
 }
 

@@ -230,10 +230,10 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         let (message, help) = match is_addressable {
             true => (
                 format!(
-                    "this file has more than {} MB of code, the limit for analysis",
+                    "this file has more than {} MiB of code, the limit for analysis",
                     max_code >> 20
                 ),
-                "raise the limit with `--max-size`, in megabytes",
+                "raise the limit with `--max-size`, in MiB",
             ),
             false => (
                 "this file is larger than 4 GB, the limit for analysis".to_owned(),

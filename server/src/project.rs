@@ -126,7 +126,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     file.take(MAX_SIZE + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MAX_SIZE {
-        return Err(format!("it is larger than {} MB", MAX_SIZE >> 20));
+        return Err(format!("it is larger than {} MiB", MAX_SIZE >> 20));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -49,7 +49,7 @@ fn default_limits_apply() {
     folder.file("a.relay", "def @main() { zeros(shape=[1099511627776], dtype=\"int8\") }");
     let ended = program(&folder.0, &["run", "a.relay"]);
     assert_eq!(ended.code, Some(1), "{}", ended.err);
-    assert!(ended.err.contains("the memory limit is 8192 MB"), "{}", ended.err);
+    assert!(ended.err.contains("the memory limit is 8192 MiB"), "{}", ended.err);
     assert!(ended.err.contains("raise the limit with `--memory`"), "{}", ended.err);
     // Also if the limit allows it.
     let ended = program(&folder.0, &["run", "a.relay", "--memory", "1048576"]);

@@ -116,7 +116,7 @@ pub(crate) fn no_memory(bytes: u64) -> Fault {
     Fault::new(
         FaultKind::Memory,
         format!(
-            "{} MB are needed at once, which is more than the system can provide",
+            "{} MiB are needed at once, which is more than the system can provide",
             bytes.div_ceil(1 << 20)
         ),
     )

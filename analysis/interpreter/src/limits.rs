@@ -219,9 +219,9 @@ impl Watch {
 
 /// Returns the failure of values that need more than the memory limit.
 pub(crate) fn memory_fault(limit: u64, bytes: u64) -> Fault {
-    let mb = |bytes: u64| bytes.div_ceil(1 << 20);
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     Fault::new(
         FaultKind::Memory,
-        format!("the values need {} MB, and the memory limit is {} MB", mb(bytes), mb(limit)),
+        format!("the values need {} MiB, and the memory limit is {} MiB", mib(bytes), mib(limit)),
     )
 }

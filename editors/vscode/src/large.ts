@@ -24,7 +24,7 @@ export async function chosenFromDisk(uri: vscode.Uri): Promise<boolean> {
     return false;
   }
   const { size } = await vscode.workspace.fs.stat(uri);
-  const why = `${name} has ${Math.round(size / 2 ** 20)} MB: VS Code withholds files of more than 50 MB from extensions.`;
+  const why = `${name} has ${Math.round(size / 2 ** 20)} MiB: VS Code withholds files of more than 50 MB from extensions.`;
   const choice = await vscode.window.showWarningMessage(`${why} The server can read its shapes from disk.`, DISK);
   return choice === DISK;
 }

@@ -10,7 +10,7 @@ pub(crate) fn problem_of(text: &str, language: Language) -> Option<Diagnostic> {
     if text.len() > MAX_HOST {
         let most = MAX_HOST >> 20;
         let message =
-            format!("this file has more than {most} MB, the limit for Relay in other languages");
+            format!("this file has more than {most} MiB, the limit for Relay in other languages");
         let problem = Diagnostic::new(Code::FileTooLarge, TextRange::default(), message);
         return Some(problem.help("move the Relay to a `.relay` file"));
     }

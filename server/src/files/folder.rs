@@ -72,7 +72,10 @@ impl Folder {
         // It may grow while it is read.
         file.take(max_size + 1).read_to_string(&mut text)?;
         if text.len() as u64 > max_size {
-            return Err(io::Error::other(format!("the file is larger than {} MB", max_size >> 20)));
+            return Err(io::Error::other(format!(
+                "the file is larger than {} MiB",
+                max_size >> 20
+            )));
         }
         Ok(text)
     }

@@ -164,7 +164,7 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         path: "run.memory",
-        takes: "a number of megabytes from 1 to 1048576",
+        takes: "a number of MiB from 1 to 1048576",
         set: |config, value| {
             let size = value.as_u64().filter(|size| (1..=1 << 20).contains(size))?;
             config.run.memory = Some(size << 20);
@@ -213,7 +213,7 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         path: "limits.codeSize",
-        takes: "a number of megabytes from 1 to 1024",
+        takes: "a number of MiB from 1 to 1024",
         set: |config, value| {
             let size = value.as_u64().filter(|size| (1..=1024).contains(size))?;
             config.limits.code = (size as usize) << 20;

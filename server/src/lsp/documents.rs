@@ -92,10 +92,12 @@ pub(super) fn problem_of(text: &Text, limits: Limits) -> Option<Arc<Diagnostic>>
     if text.len() <= limits.code || code() <= limits.code {
         return None;
     }
-    let message =
-        format!("this file has more than {} MB of code, the limit for analysis", limits.code >> 20);
+    let message = format!(
+        "this file has more than {} MiB of code, the limit for analysis",
+        limits.code >> 20
+    );
     let problem = Diagnostic::new(Code::FileTooLarge, TextRange::default(), message)
-        .help("raise the setting `relay.limits.codeSize`, in megabytes");
+        .help("raise the setting `relay.limits.codeSize`, in MiB");
     Some(Arc::new(problem))
 }
 

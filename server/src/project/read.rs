@@ -43,7 +43,7 @@ const KEYS: &[Key] = &[
     },
     Key {
         path: "limits.code-size",
-        takes: "a number of megabytes from 1 to 1024",
+        takes: "a number of MiB from 1 to 1024",
         set: |project, value| {
             let size = integer(value).filter(|size| (1..=1024).contains(size));
             set(&mut project.code_size, size.map(|size| size << 20))
@@ -64,7 +64,7 @@ const KEYS: &[Key] = &[
     },
     Key {
         path: "run.memory",
-        takes: "a number of megabytes from 1 to 1048576",
+        takes: "a number of MiB from 1 to 1048576",
         set: |project, value| {
             let size = integer(value).filter(|size| (1..=1 << 20).contains(size));
             set(&mut project.run.memory, size.map(|size| size << 20))

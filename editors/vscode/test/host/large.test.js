@@ -36,7 +36,7 @@ describe("a file over 50 MB", () => {
         return input?.uri?.toString() === uri.toString() && vscode.window.activeTextEditor === undefined;
       });
       assert.equal(await run("relay.shapes"), undefined);
-      assert.match(told[0][0], /^large\.relay has 51 MB: VS Code withholds files of more than 50 MB from extensions/);
+      assert.match(told[0][0], /^large\.relay has 51 MiB: VS Code withholds files of more than 50 MB from extensions/);
       answer = told[0][1];
       assert.equal(answer, "Analyse from Disk");
       const shown = await run("relay.shapes");

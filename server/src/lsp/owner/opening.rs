@@ -115,7 +115,7 @@ impl Owner {
         };
         if host.text.len() > embedded::MAX_HOST && self.config.embedded {
             let most = embedded::MAX_HOST >> 20;
-            self.log(format!("{uri} has more than {most} MB and is not searched for Relay"));
+            self.log(format!("{uri} has more than {most} MiB and is not searched for Relay"));
         }
         let levels = self.config.levels(&host.project);
         let mut blocks = Vec::with_capacity(found.len());
