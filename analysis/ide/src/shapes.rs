@@ -137,6 +137,17 @@ pub struct Total {
     pub peak_row: Option<usize>,
     /// The number of calls of operators.
     pub calls: u64,
+    /// The first call whose multiply-accumulates are undefined, if there is one.
+    pub uncounted: Option<Uncounted>,
+}
+
+/// A call whose multiply-accumulates are undefined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Uncounted {
+    /// The callee: `argsort`.
+    pub operator: String,
+    /// The reason.
+    pub why: String,
 }
 
 /// A part of a total.

@@ -13,7 +13,7 @@ use syntax::TextRange;
 use types::Type;
 
 use super::{
-    FunctionShapes, Group, Input, Row, Source, Total, UnknownSize,
+    FunctionShapes, Group, Input, Row, Source, Total, Uncounted, UnknownSize,
     amount::Amount,
     data::{Data, Sources, Which},
     memory::memory,
@@ -296,6 +296,9 @@ impl<'db> Reporter<'db> {
                 match (&inner, &target) {
                     (Some(callee), Some((of, which))) => {
                         row.macs = callee.summary.total.macs.clone();
+                        row.undefined = callee.summary.total.uncounted.as_ref().map(|first| {
+                            format!("in it, {} is not counted: {}", first.operator, first.why)
+                        });
                         let params = of.params(*which);
                         for weight in &callee.summary.weights {
                             let own = match weight.1 {
@@ -363,7 +366,17 @@ impl<'db> Reporter<'db> {
             macs(&CostCall { args, result, attrs: &call.attrs })
         };
         let amount = self.sizes.measure(&types, &measure);
-        let undefined = (amount.undefined_count() > 0).then(|| "its sizes are unknown".to_owned());
+        let undefined = (amount.undefined_count() > 0).then(|| {
+            let is_untyped = |ty: &Type| !matches!(ty, Type::Tensor(_) | Type::Tuple(_));
+            let (_, args) = types.split_last().unwrap_or((result, &[]));
+            match call.args.iter().zip(args).find(|(_, ty)| is_untyped(ty)) {
+                Some((&arg, _)) => {
+                    let arg = data.view.describe(ExprRef { unit: expr_ref.unit, expr: arg });
+                    format!("the type of {arg} is unknown")
+                }
+                None => "its sizes are unknown".to_owned(),
+            }
+        });
         (amount, undefined)
     }
 
@@ -380,6 +393,13 @@ impl<'db> Reporter<'db> {
 impl<'db> Summary<'db> {
     fn add(&mut self, row: &Row, inner: Option<&Analysis<'db>>) {
         self.total.macs.add(&row.macs);
+        if self.total.uncounted.is_none() {
+            let own = |why: &String| Uncounted { operator: row.operator.clone(), why: why.clone() };
+            self.total.uncounted = match inner {
+                Some(inner) => inner.summary.total.uncounted.clone(),
+                None => row.undefined.as_ref().map(own),
+            };
+        }
         let Some(inner) = inner else {
             self.total.calls += u64::from(row.category.is_some());
             let group = Group {
