@@ -29,6 +29,16 @@ class Attribute(TypedDict):
 BatchAnswer = Union[CheckedText, FailedCheck]
 
 @final
+class BoundValue(TypedDict):
+    """The value of a variable in words."""
+
+    name: str
+    #: The first value.
+    text: str
+    #: The number of values.
+    times: int
+
+@final
 class CallSite(TypedDict):
     """The costs of the calls of an operator at one place."""
 
@@ -146,6 +156,8 @@ class FailedRun(TypedDict):
     error: RunError
     #: The profile up to the failure, if requested.
     profile: NotRequired[Profile]
+    #: The values of the variables before the error of the text at which the run stopped, in the order of evaluation.
+    values: NotRequired[List[BoundValue]]
 
 @final
 class Fix(TypedDict):

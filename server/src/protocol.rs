@@ -33,10 +33,10 @@ pub(crate) use log::{
     History, HistoryDocument, HistoryPlace, HistoryStop, ModuleText, PassLog, PassModule, StepKind,
 };
 pub(crate) use run::{
-    CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals, ParameterField,
-    Profile, ProfileTotal, Recalled, RecalledArguments, Remembered, RunError, RunResponse,
-    RunResult, RunStatus, Score, StartedRun, TensorFacts, TensorText, TimePart, TracePlace,
-    TraceStep,
+    BoundValue, CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals,
+    ParameterField, Profile, ProfileTotal, Recalled, RecalledArguments, Remembered, RunError,
+    RunResponse, RunResult, RunStatus, Score, StartedRun, TensorFacts, TensorText, TimePart,
+    TracePlace, TraceStep,
 };
 pub(crate) use shapes::{
     Attribute, ConstantInput, Dim, Function, Group, Input, LineColumn, LineRange, Plan, Row,

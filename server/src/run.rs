@@ -1,6 +1,8 @@
 //! Runs of functions: the parts that the command and the language server share.
 
 pub(crate) mod arguments;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod bound;
 pub(crate) mod compare;
 pub(crate) mod execute;
 pub(crate) mod expect;

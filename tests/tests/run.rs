@@ -108,6 +108,44 @@ fn invalid_run_requests_are_errors() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// A function with an error runs up to it, as its lens says; the values before it are shown.
+#[test]
+fn a_run_stops_at_an_error() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, &NET.replace("let %m = %n + 1;\n  %m", "let %m = %n + 1;\n  %m + %no"));
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
+    let titles: Vec<&str> = lenses["result"]
+        .as_array()
+        .expect("lenses")
+        .iter()
+        .filter_map(|lens| lens["command"]["title"].as_str())
+        .filter(|title| title.starts_with('▶'))
+        .collect();
+    assert_eq!(titles, ["▶ Run", "▶ Run up to the error on line 9", "▶ Run"]);
+    let inputs = json!({ "uri": URI, "function": "@other", "inputs": { "n": 41 } });
+    let result = run(&mut client, inputs);
+    assert_eq!(
+        (&result["status"], &result["error"]["code"]),
+        (&json!("failed"), &json!("run-untyped"))
+    );
+    let title =
+        "@other stopped at the error on line 9: there is no variable `%no` here [unknown-variable]";
+    assert_eq!(result["title"], title, "{result}");
+    assert_eq!(result["error"]["range"], range((8, 7), (8, 10)), "{result}");
+    assert_eq!(values(&mut client), [(6, "41".to_owned()), (7, "42".to_owned())]);
+    // The error is marked once.
+    assert_eq!(marks(&mut client), []);
+    // So does one that it calls.
+    let result = run(&mut client, json!({ "uri": URI, "function": "@main", "seed": 1 }));
+    let title = result["title"].as_str().unwrap_or_default();
+    assert!(title.starts_with("@main stopped at the error on line 9: "), "{result}");
+    client.replace(URI, 2, &NET.replace("(%n: int32) -> int32", "(%n: int32) -> "));
+    let result = run(&mut client, json!({ "uri": URI, "function": "@other" }));
+    let title = result["title"].as_str().unwrap_or_default();
+    assert!(title.starts_with("@other cannot be called: "), "{result}");
+    assert_eq!(client.finish(), Some(0));
+}
+
 #[test]
 fn arguments_are_saved() {
     let temporary = Temporary::new("remembered");

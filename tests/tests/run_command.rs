@@ -308,6 +308,70 @@ def @main(%x: Tensor[(3), float32]) { @take(%x, 1) }
     has("total: ");
 }
 
+/// A function with an error runs up to it: the values before it are shown, and there is no result.
+#[test]
+fn a_run_stops_at_an_error() {
+    let text = "\
+def @helper(%v: Tensor[(2), float32]) {
+  let %w = exp(%v);
+  add(%w, %nothing)
+}
+def @main(%x: Tensor[(2), float32]) {
+  let %y = %x * 2f;
+  let %p = if (False) { add(%y, ones(shape=[3], dtype=\"float32\")) } else { %y };
+  let %z = add(%y, %unbound);
+  let %never = exp(%z);
+  %never
+}
+def @caller(%x: Tensor[(2), float32]) { @helper(%x) }
+def @unreached(%x: Tensor[(2), float32]) { if (True) { %x } else { exp(%missing) } }
+def @header(%x: Tensor[(2), flot32]) { %x }
+def @graph(%x: Tensor[(2), float32]) {
+  %0 = exp(%x);
+  %1 = negative(%0 %0);
+  (%0, %1)
+}
+";
+    let folder = Folder::new("run-stops", &[("a.relay", text.as_bytes())]);
+    let run = |function: &str, more: &[&str]| {
+        let args = ["run", "a.relay", "--function", function, "--input", "x=[1, 2]"];
+        folder.run(&[&args[..], more].concat())
+    };
+    let main = run("@main", &[]);
+    assert_eq!((main.code, main.out.as_str()), (Some(1), ""), "{}", main.err);
+    let has = |wanted: &str| assert!(main.err.contains(wanted), "{wanted}: {}", main.err);
+    has("@main stopped at a.relay:8:20: there is no variable `%unbound` here [unknown-variable]\n");
+    assert!(!main.err.contains("%never ="), "{}", main.err);
+    has("  %y = (2,) min 2 mean 3 max 4\n");
+    let json = run("@main", &["--format", "json"]);
+    let failed: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(failed["error"]["code"], "run-untyped", "{failed}");
+    let names = |failed: &Value| {
+        let values = failed["values"].as_array().cloned().unwrap_or_default();
+        values.iter().map(|v| v["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&failed), ["%x", "%y", "%p"], "{failed}");
+    let caller = run("@caller", &["--format", "json"]);
+    let failed: Value = serde_json::from_str(&caller.out).expect("JSON");
+    assert_eq!(names(&failed), ["%x", "%v", "%w"], "{failed}");
+    assert_eq!(failed["error"]["trace"][0]["place"]["at"], "a.relay:3:11", "{failed}");
+    // An error that the run does not reach stops nothing; the exit status tells that there are errors.
+    let unreached = run("@unreached", &[]);
+    assert_eq!(unreached.code, Some(1), "{}", unreached.err);
+    assert!(
+        unreached.out.contains("[1, 2]") || unreached.out.contains("[1. 2.]"),
+        "{}",
+        unreached.out
+    );
+    let header = run("@header", &[]);
+    assert_eq!((header.code, header.out.as_str()), (Some(1), ""), "{}", header.err);
+    assert!(header.err.contains("@header cannot be called: "), "{}", header.err);
+    let graph = run("@graph", &[]);
+    assert_eq!(graph.code, Some(1), "{}", graph.err);
+    assert!(graph.err.contains("@graph stopped at a.relay:17:20: "), "{}", graph.err);
+    assert!(graph.err.contains("  %0 = (2,)"), "{}", graph.err);
+}
+
 #[test]
 fn stack_trace_of_a_recursion_is_shortened() {
     let text =

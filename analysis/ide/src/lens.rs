@@ -2,14 +2,18 @@
 
 use rustc_hash::FxHashMap;
 use semantics::{
-    Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, source_map, type_def,
+    Db, Def, DefKind, Module, Severity, SourceFile, View, body::Name, modules, source_map, type_def,
 };
 use syntax::{
     Node, TextRange, TextSize,
     ast::{self, AstNode},
 };
 
-use crate::{live::is_runnable, place::trimmed, shapes, words};
+use crate::{
+    live::{is_in_header, is_runnable},
+    place::trimmed,
+    shapes, words,
+};
 
 /// The maximal number of unknown sizes that a lens explains.
 const MAX_UNKNOWNS: usize = 3;
@@ -30,8 +34,13 @@ pub struct Lens {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LensKind {
-    /// Runs the function of this name, which is empty for a bare expression.
-    Run(String),
+    /// Runs a function.
+    Run {
+        /// The name, which is empty for a bare expression.
+        name: String,
+        /// The first error in the body, at which the run stops.
+        error: Option<TextRange>,
+    },
     /// Wraps a header that is one long line, with this number of parameters.
     LongHeader(usize),
     /// Lists the uses of the definition.
@@ -44,22 +53,30 @@ pub enum LensKind {
         macs: String,
         /// Explanations of the unknown sizes in these numbers: ``n1 is axis 0 of `%x` ``.
         unknowns: Vec<String>,
+        /// The first call that is not counted and why, if the number of multiply-accumulates is undefined.
+        uncounted: Option<String>,
     },
 }
 
 impl Lens {
-    /// Returns the title.
-    pub fn title(&self) -> String {
+    /// Returns the title. `line` returns the line of an offset, from 0.
+    pub fn title(&self, line: &dyn Fn(TextSize) -> u32) -> String {
         match &self.kind {
-            LensKind::Run(_) => "▶ Run".to_owned(),
+            LensKind::Run { error: None, .. } => "▶ Run".to_owned(),
+            LensKind::Run { error: Some(error), .. } => {
+                format!("▶ Run up to the error on line {}", line(error.start()) + 1)
+            }
             LensKind::LongHeader(params) => {
                 format!("Wrap Header ({})", words::counted(*params as u64, "parameter"))
             }
             LensKind::References(places) => words::counted(places.len() as u64, "reference"),
-            LensKind::Cost { params, macs, unknowns } => {
+            LensKind::Cost { params, macs, unknowns, uncounted } => {
                 let plural = |amount: &str| if amount == "1" { "" } else { "s" };
                 let mut title =
                     format!("{params} parameter{}, {macs} MAC{}", plural(params), plural(macs));
+                if let Some(uncounted) = uncounted {
+                    title += &format!(" ({uncounted})");
+                }
                 if !unknowns.is_empty() {
                     title += &format!(", where {}", unknowns.join(", "));
                 }
@@ -72,6 +89,7 @@ impl Lens {
 /// Returns the lenses of a file in text order.
 pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
     let mut found = Vec::new();
+    let mut errors = Errors::new(db, file);
     for &module in modules(db, file) {
         let uses = uses(db, module);
         let defs: Vec<Def<'_>> = module
@@ -94,9 +112,14 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
             if range.is_empty() {
                 continue;
             }
-            let runs = kind != DefKind::Type && View::new(db, def).is_some_and(|v| is_runnable(&v));
-            if runs {
-                found.push(Lens { range, kind: LensKind::Run(def.name(db).to_string()) });
+            let view = View::new(db, def).filter(|v| kind != DefKind::Type && is_runnable(v));
+            if let Some(view) = view {
+                let error = errors.first_in(&view);
+                // A function with an error in its header cannot be called.
+                if error.is_none_or(|error| !is_in_header(&view, error)) {
+                    let name = def.name(db).to_string();
+                    found.push(Lens { range, kind: LensKind::Run { name, error } });
+                }
             }
             if kind == DefKind::Expr {
                 continue;
@@ -126,16 +149,50 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
                     let unknown = cost.unknowns.get(number as usize)?;
                     Some(format!("{} is {}", unknown.name, unknown.what))
                 });
-                let kind = LensKind::Cost {
-                    params: text(params),
-                    macs: text(macs),
-                    unknowns: unknowns.collect(),
-                };
+                let kind =
+                    LensKind::Cost {
+                        params: text(params),
+                        macs: text(macs),
+                        unknowns: unknowns.collect(),
+                        uncounted: cost.total.uncounted.as_ref().map(|first| {
+                            format!("{} is not counted: {}", first.operator, first.why)
+                        }),
+                    };
                 found.push(Lens { range, kind });
             }
         }
     }
     found
+}
+
+/// The errors of a file, which are searched for only if it has a function that can be run.
+struct Errors<'db> {
+    db: &'db dyn Db,
+    file: SourceFile,
+    ranges: Option<Vec<TextRange>>,
+}
+
+impl<'db> Errors<'db> {
+    fn new(db: &'db dyn Db, file: SourceFile) -> Errors<'db> {
+        Errors { db, file, ranges: None }
+    }
+
+    /// Returns the first error in a definition.
+    fn first_in(&mut self, view: &View<'_>) -> Option<TextRange> {
+        let (db, file) = (self.db, self.file);
+        let ranges = self.ranges.get_or_insert_with(|| {
+            let found = semantics::check_file(db, file);
+            // Settings make other findings errors, too, which no run stops at.
+            let errors = found
+                .iter()
+                .filter(|d| d.severity == Severity::Error && d.code.severity() == Severity::Error);
+            errors.map(|d| d.range).collect()
+        });
+        let own = view.def.range(db);
+        // In text order.
+        let at = ranges.partition_point(|range| range.start() < own.start());
+        ranges[at..].iter().copied().find(|range| own.contains_range(*range))
+    }
 }
 
 /// Returns the number of parameters of a function if its header is one long line.
@@ -190,7 +247,34 @@ fn uses(db: &dyn Db, module: Module<'_>) -> FxHashMap<(DefKind, Name), Vec<TextR
 mod tests {
     use expect_test::expect;
 
+    use syntax::LineIndex;
+
     use crate::fixture::Fixture;
+
+    fn titles(fixture: &Fixture) -> Vec<String> {
+        let lines = LineIndex::new(&fixture.text);
+        super::lenses(&fixture.db, fixture.file)
+            .iter()
+            .map(|lens| lens.title(&|at| lines.line_at(at)))
+            .collect()
+    }
+
+    /// A function with an error in its body runs up to it, one with an error in its header does not run.
+    #[test]
+    fn run_stops_at_an_error() {
+        let fixture = Fixture::new(
+            "
+def @good(%x: Tensor[(3), float32]) { exp(%x) }
+def @body(%x: Tensor[(3), float32]) {
+  let %y = exp(%x);
+  let %z = add(%y, ones(shape=[2], dtype=\"float32\"));
+  %z
+}
+def @header(%x: Tensor[(3), float32]) -> { %x }
+",
+        );
+        assert_eq!(titles(&fixture), ["▶ Run", "▶ Run up to the error on line 4"]);
+    }
 
     #[test]
     fn long_header_on_one_line_can_be_wrapped() {
@@ -199,7 +283,7 @@ mod tests {
                 (0..200).map(|k| format!("%w{k}: Tensor[(8, 8), float32]")).collect();
             let text = format!("def @main({}) {{ %w0 }}\n", params.join(separator));
             let fixture = Fixture::new(&text);
-            super::lenses(&fixture.db, fixture.file).iter().map(super::Lens::title).collect()
+            titles(&fixture)
         };
         assert_eq!(titles(", "), ["▶ Run", "Wrap Header (200 parameters)"]);
         assert_eq!(titles(",\n  "), ["▶ Run"]);
@@ -215,9 +299,9 @@ def @bias(%x: Tensor[(3), float32], %b: Tensor[(1), float32]) { add(exp(%x), %b)
 def @sorted(%x: Tensor[(3), float32]) { argsort(%x, dtype=\"int32\") }
 ",
         );
-        let lenses = super::lenses(&fixture.db, fixture.file);
-        let titles: Vec<String> = lenses.iter().map(super::Lens::title).collect();
-        let wanted = ["▶ Run", "▶ Run", "1 parameter, 0 MACs", "▶ Run", "0 parameters, ? MACs"];
+        let titles = titles(&fixture);
+        let sorted = "0 parameters, ? MACs (argsort is not counted: the number of comparisons depends on the algorithm)";
+        let wanted = ["▶ Run", "▶ Run", "1 parameter, 0 MACs", "▶ Run", sorted];
         assert_eq!(titles, wanted);
     }
 
@@ -238,7 +322,7 @@ def @main(%x: Tensor[(3, 4096), float32], %w: Tensor[(4096, 4096), float32]) {
         let mut out = String::new();
         for lens in super::lenses(&fixture.db, fixture.file) {
             let name = &fixture.text[std::ops::Range::<usize>::from(lens.range)];
-            out += &format!("{name}: {}\n", lens.title());
+            out += &format!("{name}: {}\n", lens.title(&|_| 0));
         }
         expect![[r#"
             Pair: 2 references

@@ -1,7 +1,7 @@
 //! Queries for showing values of a run in the editor: the variable at a position, and whether a
 //! definition can be run.
 
-use semantics::{Db, SourceFile, View};
+use semantics::{Db, SourceFile, View, body::UnitKind};
 use syntax::{TextRange, TextSize};
 use types::{Flags, Type};
 
@@ -21,6 +21,14 @@ pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Te
 /// are tensors of known sizes or tuples of them.
 pub fn is_runnable(view: &View<'_>) -> bool {
     view.parameters().into_iter().all(|binding| concrete(view.binding_type(binding)))
+}
+
+/// Returns true if a place in a definition precedes its body: a function with an error there cannot be called.
+pub fn is_in_header(view: &View<'_>, range: TextRange) -> bool {
+    let mut units = view.body.units();
+    let first = units.find(|(_, unit)| !matches!(unit.kind, UnitKind::Header | UnitKind::FreeVar));
+    // A body without statements is empty.
+    first.is_none_or(|(number, _)| range.start() < view.unit_range(number).start())
 }
 
 fn concrete(ty: &Type) -> bool {

@@ -20,6 +20,7 @@ mod lazy;
 mod literal;
 mod numeric;
 mod promise;
+mod stops;
 mod unit;
 
 use std::sync::Arc;
@@ -43,6 +44,7 @@ use lazy::Lazy;
 pub(crate) use literal::of_dtype as literal_of_dtype;
 use numeric::LiteralDTypes;
 pub(crate) use numeric::literal_dtypes;
+use stops::Stops;
 
 /// Assigns numbers to the definitions and constants that a body refers to.
 pub(crate) trait Linker {
@@ -55,8 +57,13 @@ pub(crate) trait Linker {
 }
 
 /// Compiles a definition or a bare expression. With `observed`, the code reports the values of the
-/// variables of its statements.
-pub(crate) fn compile(view: &View<'_>, linker: &mut dyn Linker, observed: bool) -> Arc<Proc> {
+/// variables of its statements. The code stops at the `errors` of the file.
+pub(crate) fn compile(
+    view: &View<'_>,
+    linker: &mut dyn Linker,
+    observed: bool,
+    errors: &[TextRange],
+) -> Arc<Proc> {
     let name = match view.def.name(view.db).as_str() {
         "" => "the expression".into(),
         name => name.into(),
@@ -68,6 +75,7 @@ pub(crate) fn compile(view: &View<'_>, linker: &mut dyn Linker, observed: bool) 
         name,
         file: view.def.file(view.db),
         lazy: Lazy::of(view),
+        stops: Stops::of(view, errors),
         unit: UnitId::HEADER,
         locations: Vec::new(),
         procs: FxHashMap::default(),
@@ -176,6 +184,7 @@ struct Compiler<'a, 'db> {
     name: Name,
     file: SourceFile,
     lazy: Lazy,
+    stops: Stops,
     unit: UnitId,
     /// The location of the value of each expression of the unit.
     locations: Vec<Location>,
@@ -240,6 +249,9 @@ impl Compiler<'_, '_> {
                 value = self.locations[root.index()].clone();
                 place = self.place(root);
             }
+        }
+        if self.stops.has_rest() {
+            value = stopped();
         }
         let mut reg = self.register(value, place);
         if bare.is_some() {
@@ -365,20 +377,32 @@ impl Compiler<'_, '_> {
             | Expr::EnterMatch(_)
             | Expr::Declare(_) => return,
             // The value is in the register of the branch.
-            Expr::If { .. } => return,
+            Expr::If { .. } => {
+                self.stop_branch(id);
+                return;
+            }
             Expr::Match(at) => {
                 if unit.matches[at.index()].arms.is_empty() {
                     let message = "this `match` has no arms".into();
                     Location::Missing(FaultKind::NoArm, message)
                 } else {
+                    self.stop_branch(id);
                     return;
                 }
             }
             Expr::Bind { binder, value, .. } => {
                 let var = LocalRef { unit: number, binder: *binder };
                 match self.makers.remove(binder) {
-                    Some((proc, captures)) => self.bind_maker(var, proc, &captures, place),
-                    None => self.bind(var, *value, place),
+                    Some((proc, captures)) if !self.stops.is(id) => {
+                        self.bind_maker(var, proc, &captures, place);
+                    }
+                    _ => {
+                        let reg = match self.stops.is(id) {
+                            true => self.register(stopped(), place),
+                            false => self.use_of(*value),
+                        };
+                        self.bind(var, reg, place);
+                    }
                 }
                 return;
             }
@@ -463,14 +487,24 @@ impl Compiler<'_, '_> {
                 self.value(Op::RefWrite, &[reference, value], place)
             }
         };
+        if self.stops.is(id) {
+            self.locations[id.index()] = stopped();
+            return;
+        }
         self.locations[id.index()] = location;
         if self.has_value(id) {
             self.check_result(id);
         }
     }
 
-    fn bind(&mut self, var: LocalRef, value: ExprId, place: TextRange) {
-        let reg = self.use_of(value);
+    /// Replaces the value of a branch if the run stops at it.
+    fn stop_branch(&mut self, id: ExprId) {
+        if self.stops.is(id) {
+            self.locations[id.index()] = stopped();
+        }
+    }
+
+    fn bind(&mut self, var: LocalRef, reg: Reg, place: TextRange) {
         self.check_binding(var.binder, reg);
         let lazy = self.lazy.is(var);
         let observed = self.observed && self.contexts.len() == 1;
@@ -491,4 +525,9 @@ impl Compiler<'_, '_> {
         }
         context.vars.insert(Var::Local(var), dst);
     }
+}
+
+/// The location of a value that is not computed because of an error in the text.
+fn stopped() -> Location {
+    Location::Missing(FaultKind::Untyped, "the run stopped at an error".into())
 }

@@ -101,6 +101,13 @@ impl<'db> Machine<'db> {
         self
     }
 
+    /// Stops runs at the errors of a file, whose ranges these are: evaluating an expression with an error fails with
+    /// [`FaultKind::Untyped`], after all that is evaluated before it.
+    pub fn stopping_at(mut self, file: SourceFile, errors: Vec<TextRange>) -> Machine<'db> {
+        self.program.stop_at(file, errors);
+        self
+    }
+
     /// Begins the next run before [`Machine::run`], in order to read its arguments first. Reading
     /// counts towards the time of the run, and stays within the limits if it is done
     /// [within](Watch::within) the result.

@@ -16,13 +16,13 @@ use crate::{
     files::{Claims, Target},
     input,
     protocol::FailedRun,
-    report::{self, Checked},
+    report::{self, Checked, stderr},
     run::{
         self,
         arguments::{Given, Inputs},
         execute::{Ending, Prepared, Selection, execute},
         expect,
-        failure::Places,
+        failure::{self, Places},
         files::Named,
         json::Extras,
         observer::TerminalObserver,
@@ -66,12 +66,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
     };
     let prepared = Prepared::new(db, def, args.limits.in_project(&project))
-        .ok_or_else(|| "the function cannot be read".to_owned())?;
+        .ok_or_else(|| "the function cannot be read".to_owned())?
+        .stopping_at(&errors);
     let faulty = !errors.is_empty();
     if faulty {
-        let own = prepared.error_among(&errors).is_some();
         report(errors);
-        if own || prepared.view.has_type_errors() {
+        if let Some(error) = prepared.header_error() {
+            let name = failure::name_of(db, def);
+            stderr::note(&format!("{name} cannot be called: {}", failure::summary_of(error)));
             return Ok(Outcome::Errors);
         }
     }
@@ -79,8 +81,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let bindings = prepared.view.body.units.len();
     let profile = args.profile.then(Profile::default);
     let mut observer = TerminalObserver::new(is_human, bindings, args.inputs.random, profile);
+    if faulty {
+        observer.keep_values(file, &text);
+    }
     let ran = execute(&prepared, || Ok(inputs), &mut observer);
-    let profile = observer.into_profile();
+    let (profile, observed) = observer.into_parts();
     let mut places = Places::new(db, file, &input.path, &lines);
     let table = |places: &mut Places<'_>| {
         if let Some(profile) = &profile {
@@ -96,7 +101,19 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let value = match (&ran.ending, diagnostic) {
         (Ending::Done(value), _) => value,
         (ending, diagnostic) if is_human => {
-            report(diagnostic.into_iter().collect());
+            match &ran.stopped {
+                // The error itself was reported before the run.
+                Some(error) => {
+                    let name = failure::name_of(db, def);
+                    let at = places.name((file, error.range));
+                    stderr::note(&format!(
+                        "{name} stopped at {at}: {}",
+                        failure::summary_of(error)
+                    ));
+                    let _ = anstream::stderr().write_all(observed.table().as_bytes());
+                }
+                None => report(diagnostic.into_iter().collect()),
+            }
             let Ending::Failed(fault) = ending else { return Ok(Outcome::Unusable) };
             if ran.arguments.is_some() {
                 let trace = places.trace(fault);
@@ -107,13 +124,17 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Ok(Outcome::Errors);
         }
         (Ending::Refused(refusal), _) => {
-            let failed = FailedRun { error: refusal.document(), profile: None };
+            let failed = FailedRun { error: refusal.document(), profile: None, values: Vec::new() };
             println(&json(&failed))?;
             return Ok(Outcome::Unusable);
         }
         (Ending::Failed(fault), _) => {
             let profile = ran.arguments.as_ref().and_then(|_| document(&mut places));
-            println(&json(&FailedRun { error: places.error(fault, None), profile }))?;
+            let values = match ran.stopped {
+                Some(_) => observed.values,
+                None => Vec::new(),
+            };
+            println(&json(&FailedRun { error: places.error(fault, None), profile, values }))?;
             return Ok(Outcome::Errors);
         }
     };

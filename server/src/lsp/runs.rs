@@ -50,6 +50,7 @@ use crate::{
     protocol::{Recalled, RecalledArguments, Remembered, RunResponse, RunResult, RunStatus},
     run::{
         execute::{Ending, Prepared, Selection, execute},
+        failure,
         profile::Profile,
     },
 };
@@ -228,18 +229,24 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         let (sender, messages) = unbounded_channel();
         let progress = sender.downgrade();
         cancel.set_progress(sender);
-        if context.progress || !create {
-            let title = format!("Running {}", params.function.as_deref().unwrap_or("expression"));
+        // Shown as soon as the name of the function is known.
+        let has_progress = context.progress || !create;
+        let mut unnamed = has_progress.then(|| (token.clone(), messages));
+        let mut announce = |name: &str| {
+            let Some((token, messages)) = unnamed.take() else { return };
             context.outgoing.send(Message::Progress(Progress {
-                token: token.clone(),
-                title,
+                token,
+                title: format!("Running {name}"),
                 cancellable: true,
                 create,
                 delay: DELAY,
                 messages,
             }));
+        };
+        if let Some(name) = &params.function {
+            announce(&format!("@{}", name.trim_start_matches('@')));
         }
-        let outcome = guarded(|| run(&params, &context, &cancel, &progress));
+        let outcome = guarded(|| run(&params, &context, &cancel, &progress, &mut announce));
         cancel.0.progress.lock().take();
         runs.by_token.lock().remove(&token);
         let outcome = match outcome {
@@ -309,6 +316,7 @@ fn run(
     context: &RunContext,
     cancel: &Cancel,
     progress: &WeakUnboundedSender<String>,
+    announce: &mut dyn FnMut(&str),
 ) -> Outcome {
     let begin = Instant::now();
     let document = &context.document;
@@ -325,11 +333,12 @@ fn run(
         Ok(def) => def,
         Err(message) => return Outcome::failure(Code::RunInput, message),
     };
-    let name = match def.name(db).as_str() {
-        "" => "expression".to_owned(),
-        name => name.to_owned(),
+    let name = failure::name_of(db, def);
+    let key = match def.name(db).as_str() {
+        "" => "expression",
+        name => name,
     };
-    let memory = remembered::Entry::new(context.folder.as_deref(), &params.uri, &name);
+    let memory = remembered::Entry::new(context.folder.as_deref(), &params.uri, key);
     if params.recall {
         return match memory.recall() {
             Ok(remembered) => {
@@ -343,15 +352,20 @@ fn run(
             Err(message) => Outcome::failure(Code::RunInput, message),
         };
     }
+    announce(&name);
     let Some(prepared) = Prepared::new(db, def, context.config.run.clone()) else {
         let message = format!("{name} cannot be analysed");
         return Outcome::failure(Code::RunUntyped, message);
     };
     let prepared = prepared.cancelled_by(cancel.0.flag.clone());
-    let doubtful = !file.parse(db).errors.is_empty() || prepared.view.has_type_errors();
-    if doubtful && let Some(error) = prepared.error_among(&semantics::check_file(db, file)) {
-        let line = error.message.lines().next().unwrap_or_default();
-        return Outcome::failure(Code::RunUntyped, format!("{name} has an error: {line}"));
+    let is_doubtful = !file.parse(db).errors.is_empty() || !semantics::is_fully_typed(db, file);
+    let prepared = match is_doubtful {
+        true => prepared.stopping_at(&semantics::check_file(db, file)),
+        false => prepared,
+    };
+    if let Some(error) = prepared.header_error() {
+        let message = format!("{name} cannot be called: {}", failure::summary_of(error));
+        return Outcome::failure(Code::RunUntyped, message);
     }
     let chosen = OnceCell::new();
     let inputs = || {

@@ -113,6 +113,20 @@ pub(crate) struct FailedRun {
     /// The profile up to the failure, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<Profile<String>>,
+    /// The values of the variables before the error of the text at which the run stopped, in the order of evaluation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) values: Vec<BoundValue>,
+}
+
+/// The value of a variable in words.
+#[derive(Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct BoundValue {
+    pub(crate) name: String,
+    /// The first value.
+    pub(crate) text: String,
+    /// The number of values.
+    pub(crate) times: u64,
 }
 
 /// A call of a trace.

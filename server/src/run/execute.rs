@@ -80,13 +80,15 @@ pub(crate) struct Prepared<'db> {
     db: &'db Database,
     limits: Limits,
     cancelled: Arc<AtomicBool>,
+    /// The errors of the file, at which the run stops.
+    errors: Vec<Diagnostic>,
 }
 
 impl<'db> Prepared<'db> {
     /// Prepares a run within limits; `None` if the definition cannot be analysed.
     pub(crate) fn new(db: &'db Database, def: Def<'db>, limits: Limits) -> Option<Prepared<'db>> {
         let view = View::new(db, def)?;
-        Some(Prepared { def, view, db, limits, cancelled: Arc::default() })
+        Some(Prepared { def, view, db, limits, cancelled: Arc::default(), errors: Vec::new() })
     }
 
     /// Ends the run soon after the flag is set.
@@ -94,12 +96,25 @@ impl<'db> Prepared<'db> {
         Prepared { cancelled: flag, ..self }
     }
 
-    /// Returns the first error within the definition.
-    pub(crate) fn error_among<'d>(&self, found: &'d [Diagnostic]) -> Option<&'d Diagnostic> {
-        let range = self.def.range(self.db);
-        let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
-        errors.find(|d| range.contains_range(d.range))
+    /// Stops the run at the errors among the diagnostics of the file.
+    pub(crate) fn stopping_at(self, found: &[Diagnostic]) -> Prepared<'db> {
+        Prepared { errors: errors_among(found), ..self }
     }
+
+    /// Returns the first error in the header of the definition, without which it cannot be called.
+    pub(crate) fn header_error(&self) -> Option<&Diagnostic> {
+        let own = self.def.range(self.db);
+        let inside = self.errors.iter().filter(|d| own.contains_range(d.range));
+        let error = inside.min_by_key(|d| d.range.start())?;
+        ide::live::is_in_header(&self.view, error.range).then_some(error)
+    }
+}
+
+/// Returns the errors of the text. Other findings are none, even if settings make them errors.
+fn errors_among(found: &[Diagnostic]) -> Vec<Diagnostic> {
+    let is_error =
+        |d: &&Diagnostic| d.severity == Severity::Error && d.code.severity() == Severity::Error;
+    found.iter().filter(is_error).cloned().collect()
 }
 
 /// Observes a run: its arguments, then what [`Observer`] receives while the function runs.
@@ -126,11 +141,13 @@ pub(crate) struct RunReport {
     pub(crate) arguments: Option<Arguments>,
     /// The time that the function took.
     pub(crate) time: Duration,
+    /// The error of the text at which the run stopped, if that is why it failed.
+    pub(crate) stopped: Option<Diagnostic>,
 }
 
 impl RunReport {
     fn unstarted(ending: Ending) -> RunReport {
-        RunReport { ending, arguments: None, time: Duration::ZERO }
+        RunReport { ending, arguments: None, time: Duration::ZERO, stopped: None }
     }
 
     /// Returns the diagnostic of a run without a value. `limit` returns the option or setting of a limit.
@@ -156,8 +173,12 @@ pub(crate) fn execute(
     inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
     observer: &mut dyn RunObserver,
 ) -> RunReport {
-    let Prepared { def, view, db, limits, cancelled } = prepared;
+    let Prepared { def, view, db, limits, cancelled, errors } = prepared;
     let mut machine = limited_machine(db, limits.clone()).cancelled_by(cancelled.clone());
+    if !errors.is_empty() {
+        let ranges = errors.iter().map(|error| error.range).collect();
+        machine = machine.stopping_at(def.file(*db), ranges);
+    }
     let watch = machine.begin();
     let mut function = |name: &str| {
         let def = function_named(db, def.file(*db), name)?;
@@ -174,9 +195,22 @@ pub(crate) fn execute(
     // Moved, so that operators may reuse their memory.
     let values = std::mem::take(&mut arguments.values);
     let begin = Instant::now();
+    let mut stopped = None;
     let ending = match machine.run(*def, values, Some(observer)) {
         Ok(value) => Ending::Done(value),
-        Err(fault) => Ending::Failed(fault),
+        Err(mut fault) => {
+            let file = def.file(*db);
+            let found = match fault.kind {
+                // An unknown name, for example, which inference does not report.
+                FaultKind::Untyped if errors.is_empty() => {
+                    errors_among(&semantics::check_file(*db, file))
+                }
+                _ => Vec::new(),
+            };
+            let errors = if found.is_empty() { errors } else { &found };
+            stopped = failure::explain_stop(&mut fault, file, errors).cloned();
+            Ending::Failed(fault)
+        }
     };
-    RunReport { ending, arguments: Some(arguments), time: begin.elapsed() }
+    RunReport { ending, arguments: Some(arguments), time: begin.elapsed(), stopped }
 }

@@ -39,6 +39,40 @@ pub(crate) fn diagnostic(
     diagnostic
 }
 
+/// Adds the error of the text at which a run stopped to its failure: place, message and code. Returns that error.
+pub(crate) fn explain_stop<'d>(
+    fault: &mut Fault,
+    file: SourceFile,
+    errors: &'d [Diagnostic],
+) -> Option<&'d Diagnostic> {
+    if fault.kind != FaultKind::Untyped {
+        return None;
+    }
+    let (_, range) = fault.trace.first()?.place.filter(|(of, _)| *of == file)?;
+    let within = errors.iter().find(|error| range.contains_range(error.range));
+    // An error between two statements stops the next one.
+    let before = || errors.iter().rfind(|error| error.range.end() <= range.end());
+    let error = within.or_else(before)?;
+    fault.message = format!("the run stopped at an error: {}", summary_of(error));
+    if let Some(innermost) = fault.trace.first_mut() {
+        innermost.place = Some((file, error.range));
+    }
+    Some(error)
+}
+
+/// Returns the first line of the message of an error, and its code.
+pub(crate) fn summary_of(error: &Diagnostic) -> String {
+    format!("{} [{}]", error.message.lines().next().unwrap_or_default(), error.code)
+}
+
+/// Returns the name of a definition that is run, in messages.
+pub(crate) fn name_of(db: &Database, def: Def<'_>) -> String {
+    match def.name(db).as_str() {
+        "" => "the expression".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 /// Returns the limit that a run exceeded.
 fn limit_of(kind: FaultKind) -> Option<&'static str> {
     match kind {

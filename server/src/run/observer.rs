@@ -4,7 +4,7 @@ use interpreter::{Measured, Observer, Value};
 use semantics::SourceFile;
 use syntax::TextRange;
 
-use super::{arguments::Arguments, execute::RunObserver, profile::Profile};
+use super::{arguments::Arguments, bound::BoundValues, execute::RunObserver, profile::Profile};
 use crate::{progress::Progress, report::stderr};
 
 /// The number of bindings between updates of the progress.
@@ -22,6 +22,7 @@ pub(crate) struct TerminalObserver {
     seed: Option<u64>,
     progress: Option<Progress>,
     bound: u64,
+    values: BoundValues,
 }
 
 impl TerminalObserver {
@@ -32,12 +33,18 @@ impl TerminalObserver {
         seed: Option<u64>,
         profile: Option<Profile>,
     ) -> TerminalObserver {
-        TerminalObserver { profile, is_shown, total, seed, progress: None, bound: 0 }
+        let values = BoundValues::default();
+        TerminalObserver { profile, is_shown, total, seed, progress: None, bound: 0, values }
     }
 
-    /// Removes the progress and returns the profile.
-    pub(crate) fn into_profile(self) -> Option<Profile> {
-        self.profile
+    /// Keeps the values of the variables of a file, for a run that stops at an error.
+    pub(crate) fn keep_values(&mut self, file: SourceFile, text: &str) {
+        self.values.keep(file, text);
+    }
+
+    /// Removes the progress and returns the profile and the values that were kept.
+    pub(crate) fn into_parts(self) -> (Option<Profile>, BoundValues) {
+        (self.profile, self.values)
     }
 }
 
@@ -64,6 +71,7 @@ impl Observer for TerminalObserver {
         if let Some(profile) = &mut self.profile {
             profile.bound(place, value);
         }
+        self.values.bound(place, value);
     }
 
     fn measures(&self) -> bool {

@@ -26,6 +26,7 @@ impl Compiler<'_, '_> {
         let body = self.view.body.clone();
         let unit = body.unit(number);
         let count = unit.exprs.len();
+        self.stops.enter(self.view, number);
         self.locations.clear();
         self.locations.resize(count, Location::None);
         self.procs.clear();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use semantics::{Db, Def, Module, SourceFile, View, infer::MetaEntry, metadata::Metadata};
 use smol_str::SmolStr;
+use syntax::TextRange;
 
 use crate::{
     code::Proc,
@@ -23,6 +24,8 @@ pub(super) struct Program<'db> {
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
     /// The file whose variables are reported to the observer.
     observed: Option<SourceFile>,
+    /// The ranges of the errors at which runs stop, and their file.
+    errors: Option<(SourceFile, Vec<TextRange>)>,
 }
 
 /// The position of a constant and, once decoded, its value.
@@ -37,6 +40,7 @@ impl<'db> Program<'db> {
             constants: Vec::new(),
             constant_numbers: FxHashMap::default(),
             observed: None,
+            errors: None,
         }
     }
 
@@ -71,6 +75,12 @@ impl<'db> Program<'db> {
         }
     }
 
+    /// Stops runs at the errors of a file.
+    pub(super) fn stop_at(&mut self, file: SourceFile, errors: Vec<TextRange>) {
+        self.errors = Some((file, errors));
+        self.globals.iter_mut().for_each(|(_, proc)| *proc = None);
+    }
+
     /// Compiles a definition.
     pub(super) fn compile(&mut self, def: Def<'db>) -> Result<Arc<Proc>, Fault> {
         let observed = self.observed == Some(def.file(self.db));
@@ -78,8 +88,13 @@ impl<'db> Program<'db> {
             return Err(Fault::new(FaultKind::Missing, "unknown definition"));
         };
         let metadata = semantics::metadata(self.db, view.module);
+        let errors = self.errors.take();
+        let own = errors.iter().find(|(file, _)| *file == def.file(self.db));
+        let ranges = own.map_or(&[][..], |(_, ranges)| ranges);
         let mut scope = Scope { module: view.module, metadata, program: self };
-        Ok(compile(&view, &mut scope, observed))
+        let proc = compile(&view, &mut scope, observed, ranges);
+        self.errors = errors;
+        Ok(proc)
     }
 
     /// A constant of a metadata section that is still encoded; `None` once it is [`known`].

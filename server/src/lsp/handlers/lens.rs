@@ -2,6 +2,7 @@
 
 use ide::lens::{Lens, LensKind, lenses};
 use serde_json::json;
+use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{CodeLens, CodeLensParams, Command, Location, Url},
@@ -30,7 +31,8 @@ pub(in crate::lsp) fn handle(
 fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> CodeLens {
     let range = document.range(lens.range, snapshot.encoding);
     // An empty command shows a title that cannot be clicked.
-    let mut command = Command::new(lens.title(), String::new(), None);
+    let line = |at| document.range(TextRange::empty(at), snapshot.encoding).start.line;
+    let mut command = Command::new(lens.title(&line), String::new(), None);
     match &lens.kind {
         LensKind::References(places)
             if !places.is_empty() && snapshot.session.runs(SHOW_REFERENCES) =>
@@ -46,7 +48,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> 
             command.command = WRAP_HEADER.to_owned();
             command.arguments = Some(vec![json!(uri), json!(range.start)]);
         }
-        LensKind::Run(name) => {
+        LensKind::Run { name, .. } => {
             command.command = RUN.to_owned();
             if let Some(time) = snapshot.session.live.time_of(uri, name) {
                 command.title += &format!(" · {}", ide::words::duration(time));

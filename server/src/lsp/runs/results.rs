@@ -189,9 +189,14 @@ impl Rendering<'_> {
             }
             Err(fault) => {
                 let is_cancelled = fault.kind == FaultKind::Cancelled;
-                let message = match is_cancelled {
-                    true => format!("{} was cancelled after {time}", self.name),
-                    false => failure::message(&fault),
+                let message = match &ran.stopped {
+                    _ if is_cancelled => format!("{} was cancelled after {time}", self.name),
+                    Some(error) => {
+                        let line = self.range(error.range).start.line + 1;
+                        let error = failure::summary_of(error);
+                        format!("{} stopped at the error on line {line}: {error}", self.name)
+                    }
+                    None => failure::message(&fault),
                 };
                 let code = fault.kind.code();
                 let lines = &self.context.document.lines;
@@ -209,7 +214,9 @@ impl Rendering<'_> {
                     profile,
                     not_finite,
                 };
-                (result, (!is_cancelled).then_some(diagnostic))
+                // The error at which a run stopped is marked by itself.
+                let is_marked = !is_cancelled && ran.stopped.is_none();
+                (result, is_marked.then_some(diagnostic))
             }
         }
     }
