@@ -8,8 +8,9 @@ local NAME = 'relay://run'
 --- The error codes of cancelled requests, from the client and from the server.
 local CANCELLED = { [-32800] = true, [-32802] = true }
 
---- The active runs, with functions that cancel them.
----@type table<table, fun()>
+--- The active runs, with functions that cancel them. A run that is stopped is none any more: what the server still
+--- answers is ignored.
+---@type table<{ name: string }, fun()>
 local running = {}
 
 --- The number of active runs.
@@ -53,6 +54,12 @@ local function refresh(buffer)
   require('relay-analyzer.lens').refresh(buffer)
 end
 
+--- Says that a run was cancelled.
+---@param run { name: string }
+local function tell_cancelled(run)
+  vim.notify(('relay-analyzer: %s was cancelled'):format(run.name))
+end
+
 --- Runs the function of `argument`, and shows the result; see `:help :RelayRun`.
 ---@param argument table
 ---@param buffer integer
@@ -61,17 +68,22 @@ function M.execute(argument, buffer)
   if not client then
     return
   end
-  local run, from = {}, place()
+  local named = argument['function']
+  local run, from = { name = named and '@' .. named:gsub('^@', '') or 'the run' }, place()
   local params = { command = 'relay.run', arguments = { argument } }
   local stop = request.start(client, buffer, 'workspace/executeCommand', params, function(problem, result)
+    if not running[run] then
+      return
+    end
     running[run] = nil
     vim.cmd.redrawstatus({ bang = true })
-    if problem then
-      -- The result of a cancelled run is ignored.
-      if not CANCELLED[problem.code] then
-        vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
-      end
-    elseif result and result.status ~= 'cancelled' then
+    if problem and CANCELLED[problem.code] then
+      tell_cancelled(run)
+    elseif problem then
+      vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
+    elseif result and result.status == 'cancelled' then
+      vim.notify('relay-analyzer: ' .. result.title)
+    elseif result then
       show(result.text, vim.deep_equal(from, place()))
       refresh(buffer)
     end
@@ -88,8 +100,10 @@ function M.stop()
     vim.notify('relay-analyzer: nothing is running')
   end
   for run, stop in pairs(running) do
-    stop()
     running[run] = nil
+    stop()
+    -- Neovim drops the answer to a request that it cancels.
+    tell_cancelled(run)
   end
   vim.cmd.redrawstatus({ bang = true })
 end
