@@ -314,6 +314,7 @@ steps.shows_shapes = more('shapes.lua')
 steps.follows_types = more('type.lua')
 steps.explains = more('explain.lua')
 steps.runs = more('runs.lua')
+steps.shows_marks_once = more('marks.lua')
 steps.compares = more('between.lua')
 steps.opens_saved_modules = more('saved.lua')
 steps.shows_code_alone = more('code.lua')
@@ -335,6 +336,7 @@ local order = {
   'shows_code_alone',
   'knows_names',
   'runs',
+  'shows_marks_once',
   'is_healthy',
   'opens_large_models',
 }

@@ -20,6 +20,10 @@ local PRIORITY = 10
 ---@type table<integer, boolean>
 local shown = {}
 
+--- Whether Neovim displayed the hints of a buffer, with the values among them, when values were last requested.
+---@type table<integer, boolean>
+local had_hints = {}
+
 --- The text of a hint, if it is a value: other hints without a kind label closing brackets.
 ---@param hint lsp.InlayHint
 ---@return string?
@@ -60,7 +64,9 @@ local function ask(buffer)
   local client = vim.lsp.get_clients({ bufnr = buffer, name = name })[1]
   if not client or not shown[buffer] or not vim.api.nvim_buf_is_loaded(buffer) then
     return
-  elseif vim.lsp.inlay_hint.is_enabled({ bufnr = buffer }) then
+  end
+  had_hints[buffer] = vim.lsp.inlay_hint.is_enabled({ bufnr = buffer })
+  if had_hints[buffer] then
     vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
     return
   end
@@ -74,11 +80,24 @@ local function ask(buffer)
   local changed = vim.api.nvim_buf_get_changedtick(buffer)
   request.send(client, buffer, 'textDocument/inlayHint', params, function(hints)
     local is_same = vim.api.nvim_buf_is_valid(buffer) and vim.api.nvim_buf_get_changedtick(buffer) == changed
-    if is_same and shown[buffer] then
+    if is_same and shown[buffer] and not vim.lsp.inlay_hint.is_enabled({ bufnr = buffer }) then
       draw(buffer, client, type(hints) == 'table' and hints or {})
     end
   end)
 end
+
+-- No event tells that hints are switched on or off, but Neovim draws the buffer then.
+vim.api.nvim_set_decoration_provider(vim.api.nvim_create_namespace('relay-analyzer.values.switch'), {
+  on_win = function(_, _, buffer)
+    if shown[buffer] and had_hints[buffer] ~= vim.lsp.inlay_hint.is_enabled({ bufnr = buffer }) then
+      had_hints[buffer] = not had_hints[buffer]
+      vim.schedule(function()
+        ask(buffer)
+      end)
+    end
+    return false
+  end,
+})
 
 --- Makes Neovim request its hints again: before 0.11, it does so only after a change.
 ---@param buffer integer
@@ -120,6 +139,7 @@ end
 function M.follow(buffer)
   -- The values do not apply to a reloaded file.
   shown[buffer] = nil
+  vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
   debounce.on_change('relay-analyzer.values', buffer, REST, function()
     if shown[buffer] then
       ask(buffer)
