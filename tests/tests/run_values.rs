@@ -36,6 +36,28 @@ def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
     assert!(!text.contains("values"), "{text}");
     let labels = values(&mut client);
     assert!(labels.contains(&(0, "199 (1 of 200)".to_owned())), "{labels:?}");
+    // Each of the others is computed again.
+    assert!(hover(&mut client, 0, 11).contains("not kept: 65 to 199; "));
+    let value = |client: &mut Client, number: u64| {
+        let position = json!({ "line": 0, "character": 11 });
+        run(client, json!({ "uri": URI, "value": { "position": position, "number": number } }))
+    };
+    for (number, text) in [(1, "199"), (65, "135"), (100, "100"), (200, "0")] {
+        let found = value(&mut client, number);
+        assert_eq!(
+            found["value"]["data"],
+            json!([text.parse::<i64>().expect("a number")]),
+            "{found}"
+        );
+        assert_eq!(found["title"], format!("%n ({number} of 200): {text} (int32)"), "{found}");
+    }
+    for number in [0, 201] {
+        let found = value(&mut client, number);
+        let message = format!("%n has 200 values in the last run: there is no value {number}");
+        assert_eq!((&found["status"], &found["title"]), (&json!("failed"), &json!(message)));
+    }
+    // It is no run of its own: the values stay.
+    assert_eq!(values(&mut client), labels);
     // Nothing is infinite in the first hundred calls.
     assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 1)]);
 }

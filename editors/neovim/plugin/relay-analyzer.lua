@@ -108,6 +108,10 @@ vim.api.nvim_create_user_command('RelayCancelRun', function()
   require('relay-analyzer.run').stop()
 end, { desc = 'relay-analyzer: stop what runs' })
 
+vim.api.nvim_create_user_command('RelayValue', function(call)
+  require('relay-analyzer.run').value(call)
+end, { nargs = 1, desc = 'relay-analyzer: show one of the values of the variable at the cursor' })
+
 vim.api.nvim_create_user_command('RelayClearValues', function()
   require('relay-analyzer.values').clear(vim.api.nvim_get_current_buf())
 end, { desc = 'relay-analyzer: take the values of the last run away' })

@@ -150,6 +150,7 @@ class Relay {
       command("showServerLog", () => this.log.show()),
       command("showServerVersion", () => this.showVersion()),
       command("runWith", () => this.runner.runWith()),
+      command("showValue", () => this.runner.showValue()),
       command("cancelRun", () => this.runner.cancel()),
       vscode.workspace.onDidChangeConfiguration((change) => {
         // The running server is notified of all other settings.

@@ -28,6 +28,8 @@ interface RunArgument {
   readonly exact?: boolean;
   readonly remember?: boolean;
   readonly recall?: boolean;
+  /** One of the values of a variable in the last run, from 1, instead of a result. */
+  readonly value?: { readonly position: { readonly line: number; readonly character: number }; readonly number: number };
 }
 
 /** The maximal length of a message about a run, in characters. */
@@ -195,6 +197,24 @@ export class Runner implements vscode.Disposable {
       // The run itself reports the error.
       return undefined;
     }
+  }
+
+  /** Asks which of several values of the variable at the cursor to show. */
+  async showValue(): Promise<unknown> {
+    const argument = this.argument(undefined);
+    if (argument?.position === undefined) {
+      return undefined;
+    }
+    const typed = await vscode.window.showInputBox({
+      title: "Show Value of Variable",
+      prompt: "The number of the value in the last run, from 1",
+      validateInput: (text) => (/^[1-9]\d{0,14}$/.test(text.trim()) ? undefined : "A number from 1"),
+    });
+    if (typed === undefined) {
+      return undefined;
+    }
+    const value = { position: argument.position, number: Number(typed) };
+    return vscode.commands.executeCommand(RUN, { uri: argument.uri, value });
   }
 
   /** Asks for arguments first, which are saved for the next run. */

@@ -10,6 +10,8 @@
 //!
 //! an edit of `@scale` hides the value of `%y`, too.
 
+mod again;
+
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use clock::Instant;
@@ -24,6 +26,7 @@ use weights::Stats;
 
 use super::documents::Document;
 use crate::run::summary::{self, Summary};
+pub(super) use again::Rerun;
 
 /// The interval of progress messages.
 const REPORT: Duration = Duration::from_millis(100);
@@ -263,6 +266,7 @@ pub(super) struct RunRecord {
     marks: Vec<Diagnostic>,
     /// The function and its time, if it succeeded.
     ran: Option<(String, Duration)>,
+    rerun: Rerun,
     placed: Mutex<Option<(i32, Arc<Placed>)>>,
 }
 
@@ -322,7 +326,14 @@ impl LiveValue {
             rows += "…\n";
             rows += &self.last.as_ref().map(|last| row(self.times, last)).unwrap_or_default();
         }
-        let values = format!("{} values in the last run:\n\n{}", self.times, code_block(&rows));
+        let mut values = format!("{} values in the last run:\n\n{}", self.times, code_block(&rows));
+        let first = self.values.len() as u64 + 1;
+        let last = self.times - u64::from(self.last.is_some());
+        if first <= last {
+            let which =
+                if first == last { first.to_string() } else { format!("{first} to {last}") };
+            values += &format!("\n\nnot kept: {which}; to show one, the function is run again");
+        }
         match details {
             "" => values,
             details => format!("{values}\n\nthe first of them:{details}"),
@@ -371,6 +382,7 @@ impl RunRecord {
         watcher: Watcher<'_>,
         failure: Option<Diagnostic>,
         ran: Option<(String, Duration)>,
+        rerun: Rerun,
     ) -> RunRecord {
         let mut defs: Vec<RecordedDef> = definitions(db, file)
             .into_iter()
@@ -425,6 +437,7 @@ impl RunRecord {
             values,
             marks,
             ran,
+            rerun,
             placed: Mutex::new(None),
         }
     }

@@ -10,6 +10,7 @@ mod cancel;
 mod fields;
 mod remembered;
 mod results;
+mod value;
 
 use std::{
     cell::OnceCell,
@@ -41,7 +42,7 @@ use tower_lsp::{
 use super::{
     config::Config,
     documents::Document,
-    live::{RunRecord, Watcher},
+    live::{Rerun, RunRecord, Watcher},
     outgoing::{Message, Outgoing, Progress},
     tasks,
 };
@@ -56,6 +57,7 @@ use crate::{
 };
 use cancel::Cancel;
 use results::{LiveObserver, Rendering};
+use value::{ValueObserver, ValueParams};
 
 /// The command that runs a function.
 pub(super) const RUN: &str = "relay.run";
@@ -109,6 +111,8 @@ struct RunParams {
     /// Takes no remembered arguments: those of a form are all that the user wants.
     #[serde(default)]
     exact: bool,
+    /// Returns one value of a variable of the last run, which is repeated up to that value, instead of a result.
+    value: Option<ValueParams>,
     /// Returns the remembered arguments and runs nothing.
     #[serde(default)]
     recall: bool,
@@ -202,6 +206,8 @@ pub(super) struct RunContext {
     /// True if the client shows the result of the command.
     pub(super) shows_result: bool,
     pub(super) outgoing: Outgoing,
+    /// The last run of the document.
+    pub(super) last: Option<Arc<RunRecord>>,
     /// Receives the record of the run.
     pub(super) finished: Box<dyn FnOnce(RunRecord) + Send>,
 }
@@ -329,7 +335,15 @@ fn run(
     db.set_section(file, context.section.clone());
     cancel.set_analysis(db.cancellation());
     let db = &db;
-    let def = match params.selection(context).find(db, file) {
+    let wanted = match params.value.map(|value| value.find(db, file, context)).transpose() {
+        Ok(wanted) => wanted,
+        Err(message) => return Outcome::failure(Code::RunInput, message),
+    };
+    let selection = match &wanted {
+        Some(wanted) => wanted.rerun.selection(),
+        None => params.selection(context),
+    };
+    let def = match selection.find(db, file) {
         Ok(def) => def,
         Err(message) => return Outcome::failure(Code::RunInput, message),
     };
@@ -367,15 +381,29 @@ fn run(
         let message = format!("{name} cannot be called: {}", failure::summary_of(error));
         return Outcome::failure(Code::RunUntyped, message);
     }
-    let chosen = OnceCell::new();
+    let (chosen, repeated) = (OnceCell::new(), OnceCell::new());
     let inputs = || {
-        let recalled = if params.exact { Remembered::default() } else { memory.recall()? };
+        let function = def.name(db).to_string();
+        let rerun = match &wanted {
+            Some(wanted) => wanted.rerun.clone(),
+            None => {
+                let recalled =
+                    if params.exact { Remembered::default() } else { memory.recall()? };
+                Rerun { function, given: params.inputs.clone(), recalled }
+            }
+        };
         let outside = context.config.outside_files;
-        let inputs = params.inputs.inputs(&recalled, memory.folder(), outside)?;
+        let inputs = rerun.given.inputs(&rerun.recalled, memory.folder(), outside)?;
         // Empty: inputs are read once.
-        let _ = chosen.set(params.inputs.clone().or(recalled));
+        let _ = chosen.set(rerun.given.clone().or(rerun.recalled.clone()));
+        let _ = repeated.set(rerun);
         Ok(inputs)
     };
+    if let Some(wanted) = &wanted {
+        let mut observer = ValueObserver::new(file, wanted, cancel);
+        let ran = execute(&prepared, inputs, &mut observer);
+        return Outcome::value(wanted, observer.into_value(), ran, (&name, cancel));
+    }
     let mut observer = LiveObserver {
         watcher: Watcher::new(file, &document.text, progress),
         profile: Profile::of_first(MAX_MEASURED),
@@ -396,7 +424,9 @@ fn run(
     let mut outcome = Outcome::of(result);
     if ran.arguments.is_some() && !is_cancelled {
         let done = is_done.then(|| (def.name(db).to_string(), ran.time));
-        outcome.record = Some(RunRecord::new(db, file, document, observer.watcher, mark, done));
+        let rerun = repeated.into_inner().unwrap_or_default();
+        let record = RunRecord::new(db, file, document, observer.watcher, mark, done, rerun);
+        outcome.record = Some(record);
     }
     outcome.values = observer.values;
     if let Ending::Done(value) = ran.ending {

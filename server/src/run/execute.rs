@@ -23,6 +23,8 @@ pub(crate) enum Selection<'s> {
     Named(&'s str),
     /// The function or expression at an offset; between definitions, that of [`Selection::Main`].
     At(TextSize),
+    /// The bare expression.
+    Expression,
     /// `@main`, otherwise the bare expression, otherwise the only function.
     Main,
 }
@@ -51,6 +53,10 @@ impl Selection<'_> {
                 .map(|(_, def)| def)
                 .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
                 .map_or_else(|| Selection::Main.find(db, file), Ok),
+            Selection::Expression => {
+                let found = defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);
+                found.ok_or_else(|| "there is no bare expression in this file".to_owned())
+            }
             Selection::Main => {
                 let bare = || defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);
                 let only = || {

@@ -150,6 +150,29 @@ return function(tools)
     say('values at the ends of lines')
   end
 
+  function steps.shows_one_value()
+    local window = open({
+      '#[version = "0.0.5"]',
+      'def @down(%n: int32) -> int32 { if (%n == 0) { 7 } else { @down(%n - 1) } }',
+    })
+    vim.cmd('RelayRun @down n=199')
+    result('7 (int32)')
+    forget_result()
+    vim.api.nvim_set_current_win(window)
+    go('def @down', '%n')
+    tools.hover_has('def @down', '%n', 'not kept: 65 to 199')
+    vim.cmd('RelayValue 100')
+    result('%n, value 100 of 200 in the run of @down')
+    result('100 (int32)')
+    forget_result()
+    vim.api.nvim_set_current_win(window)
+    wait_for_values({ [2] = '= 199 (1 of 200)' })
+    vim.cmd('RelayValue x')
+    assert(vim.fn.execute('messages'):find(':RelayValue takes the number of a value', 1, true))
+    vim.cmd.bwipeout({ bang = true })
+    say('one of several values')
+  end
+
   function steps.keeps_lenses()
     local window = halves()
     local function runs()
@@ -217,5 +240,5 @@ return function(tools)
     say('runs are stopped')
   end
 
-  return { steps.runs_by_command, steps.shows_values, steps.keeps_lenses, steps.stops_runs }
+  return { steps.runs_by_command, steps.shows_values, steps.shows_one_value, steps.keeps_lenses, steps.stops_runs }
 end

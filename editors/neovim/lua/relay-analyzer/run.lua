@@ -154,6 +154,22 @@ function M.command(call)
   M.execute(argument, vim.api.nvim_get_current_buf())
 end
 
+--- `:RelayValue {n}`: shows one of several values of the variable at the cursor.
+function M.value(call)
+  local number = tonumber(call.args)
+  if not number or number < 1 or number % 1 ~= 0 then
+    vim.notify('relay-analyzer: :RelayValue takes the number of a value, from 1', vim.log.levels.WARN)
+    return
+  end
+  local buffer = vim.api.nvim_get_current_buf()
+  local client = request.client(buffer)
+  if not client then
+    return
+  end
+  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
+  M.execute({ uri = vim.uri_from_bufnr(buffer), value = { position = position, number = number } }, buffer)
+end
+
 --- Completes the names of the functions of a buffer.
 function M.complete(lead)
   local names = {}

@@ -31,6 +31,7 @@ impl Owner {
             progress: self.client.progress,
             shows_result: self.session.runs(runs::RUN),
             outgoing: self.outgoing.clone(),
+            last: self.session.live.last(request.uri()),
             finished: Box::new(move |record| {
                 mailbox.send(Event::Ran(uri, ticket, Box::new(record)))
             }),

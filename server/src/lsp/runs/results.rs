@@ -225,14 +225,8 @@ impl Rendering<'_> {
         self.context.document.range(range, self.context.encoding)
     }
 
-    /// Formats a value. That is slow for a large one, and can be cancelled.
     fn value(&self, value: &Value) -> Result<ShownValue, Fault> {
-        interpreter::until_cancelled(&self.cancel.0.flag, || ShownValue {
-            value: run::json::within(value, MAX_ELEMENTS),
-            title: title(value),
-            text: show::human(value),
-            tensors: tensors(value),
-        })
+        ShownValue::of(value, self.cancel)
     }
 
     /// Returns the profile, with ranges in the document.
@@ -271,11 +265,23 @@ fn setting(limit: &str) -> String {
 }
 
 /// A value, formatted.
-struct ShownValue {
-    title: String,
-    text: String,
-    value: serde_json::Value,
-    tensors: Vec<TensorText>,
+pub(super) struct ShownValue {
+    pub(super) title: String,
+    pub(super) text: String,
+    pub(super) value: serde_json::Value,
+    pub(super) tensors: Vec<TensorText>,
+}
+
+impl ShownValue {
+    /// Formats a value. That is slow for a large one, and can be cancelled.
+    pub(super) fn of(value: &Value, cancel: &Cancel) -> Result<ShownValue, Fault> {
+        interpreter::until_cancelled(&cancel.0.flag, || ShownValue {
+            value: run::json::within(value, MAX_ELEMENTS),
+            title: title(value),
+            text: show::human(value),
+            tensors: tensors(value),
+        })
+    }
 }
 
 /// Describes a value in one line.
