@@ -466,7 +466,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
 
                 *assumed*: an error here or earlier prevents inference of the type
 
-                `reshape` by `Reshape`: `(Tensor[(2, 3), float32])` → `Tensor[(2, 4), float32]`
+                `reshape`: `(Tensor[(2, 3), float32])` → `Tensor[(2, 4), float32]`
             "#]],
         );
     }
@@ -489,7 +489,7 @@ def @main(%data: Tensor[(1, 3, 224, 224), float32], %w: Tensor[(64, 3, 7, 7), fl
 
                 graph variable, 802,816 elements, 3.1 MiB
 
-                `nn.conv2d` by `Conv2D`: `(Tensor[(1, 3, 224, 224), float32], Tensor[(64, 3, 7, 7), float32])` → `Tensor[(1, 64, 112, 112), float32]`
+                `nn.conv2d`: `(Tensor[(1, 3, 224, 224), float32], Tensor[(64, 3, 7, 7), float32])` → `Tensor[(1, 64, 112, 112), float32]`
 
                 from `aten::_convolution_0:0:0`
             "#]],

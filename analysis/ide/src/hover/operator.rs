@@ -102,7 +102,7 @@ pub(crate) fn documentation(operator: &Operator) -> String {
 }
 
 /// Returns the line that describes the application of a relation:
-/// `` `nn.dense` by `Dense`: `(A, B)` → `C` ``.
+/// `` `nn.relu` by the type relation `Identity`: `(A)` → `A` ``. A relation that is named like the operator is left out.
 pub(super) fn relation_line(
     view: &View<'_>,
     expr_ref: ExprRef,
@@ -116,11 +116,19 @@ pub(super) fn relation_line(
         .collect();
     let by = match operator.relation_name() {
         "" => String::new(),
-        name => format!(" by `{name}`"),
+        name if is_named_like(operator, name) => String::new(),
+        name => format!(" by the type relation `{name}`"),
     };
     let args = code_span(&format!("({})", args.join(", ")));
     let result = code_span(&type_text(view.ty(expr_ref)));
     format!("\n\n`{}`{by}: {args} → {result}", operator.name)
+}
+
+/// Returns true for `Dense` of `nn.dense` and `BatchMatmul` of `nn.batch_matmul`.
+fn is_named_like(operator: &Operator, relation: &str) -> bool {
+    let own = operator.name.rsplit('.').next().unwrap_or_default();
+    let letters = own.chars().filter(|c| *c != '_');
+    letters.eq(relation.chars().map(|c| c.to_ascii_lowercase()))
 }
 
 /// Describes an attribute: its type, its default and its value in the call.
@@ -182,6 +190,22 @@ mod tests {
         let markdown = hover.expect("a hover").markdown;
         let (_, meaning) = markdown.split_once(", here ").expect("a value");
         meaning.split_once("\n\n").map_or("", |(_, meaning)| meaning).to_owned()
+    }
+
+    #[test]
+    fn only_a_relation_with_another_name_is_shown() {
+        let fixture = Fixture::new(
+            "def @f(%x: Tensor[(2, 3), float32]) { let %a = nn.relu(%x); let %b = transpose(%a); %b }",
+        );
+        let hovered = |name: &str| {
+            let at = fixture.text.find(name).expect("the name") as u32 + 1;
+            let found = super::super::hover(&fixture.db, fixture.file, at.into());
+            found.expect("a hover").markdown
+        };
+        let text = hovered("%a");
+        assert!(text.contains("`nn.relu` by the type relation `Identity`: `(Tensor"), "{text}");
+        let text = hovered("%b");
+        assert!(text.contains("`transpose`: `(Tensor"), "{text}");
     }
 
     #[test]
