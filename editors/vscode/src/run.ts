@@ -136,15 +136,31 @@ export class Runner implements vscode.Disposable {
       () => undefined,
       () => undefined,
     );
-    const what = argument.function ?? "the function at the cursor";
-    const options = { location: vscode.ProgressLocation.Notification, title: `Relay: running ${what}`, cancellable: true };
+    let isSettled = false;
     const timer = setTimeout(() => {
-      void vscode.window.withProgress(options, (_, token) => {
-        token.onCancellationRequested(() => source.cancel());
-        return settled;
+      void this.nameOf(argument).then((name) => {
+        const options = { location: vscode.ProgressLocation.Notification, title: `Relay: running ${name}`, cancellable: true };
+        if (!isSettled) {
+          void vscode.window.withProgress(options, (_, token) => {
+            token.onCancellationRequested(() => source.cancel());
+            return settled;
+          });
+        }
       });
     }, LONG);
-    void settled.then(() => clearTimeout(timer));
+    void settled.then(() => {
+      isSettled = true;
+      clearTimeout(timer);
+    });
+  }
+
+  /** The name that the server gives to what is run. */
+  private async nameOf(argument: RunArgument): Promise<string> {
+    if (argument.value !== undefined) {
+      return "up to a value";
+    }
+    const name = argument.function ?? (await this.recall(argument))?.function;
+    return name ?? "the function at the cursor";
   }
 
   private async show(result: RunResult, uri: vscode.Uri): Promise<void> {
