@@ -2,6 +2,7 @@
 
 mod batch;
 mod bind;
+mod bisect;
 mod check;
 mod check_args;
 mod code;
@@ -16,6 +17,7 @@ mod layers;
 mod manual;
 mod operators;
 mod passes;
+mod reduce;
 mod run;
 mod settings;
 mod shapes;
@@ -115,16 +117,31 @@ enum Command {
         after_help = "Exit codes: 0 if all agrees within the tolerance; 1 if not; 2 after wrong usage, or if a module or an argument cannot be used"
     )]
     Compare(compare::CompareArgs),
+    /// Find the pass of a log after which a function computes another value, and the call that does
+    ///
+    /// Runs modules of the log by halves on the arguments of the first one, whose value is right.
+    #[command(
+        after_help = "Exit codes: 0 if the last module computes what the first one does; 1 if not; 2 after wrong usage, or if the log has no two modules that can be run"
+    )]
+    Bisect(bisect::BisectArgs),
+    /// Reduce a module to a small one that still shows a diagnostic, a failure, or what a command tells
+    ///
+    /// What the parts that are kept need from elsewhere becomes a parameter of its type, so that the result is
+    /// well-formed apart from what it shows.
+    #[command(
+        after_help = "Exit codes: 0 after a reduction; 1 if the module does not show what is kept; 2 after wrong usage, or if a file cannot be read or written"
+    )]
+    Reduce(reduce::ReduceArgs),
     /// List the modules in a log of passes, and the changes of each pass
     #[command(
         after_help = "Exit codes: 0 after a list; 2 after wrong usage, or if the log cannot be read or has no modules"
     )]
-    Passes(PassesArgs),
+    Passes(passes::PassesArgs),
     /// Follow an expression through the modules of a log of passes, in both directions
     #[command(
         after_help = "Exit codes: 0 after a history; 2 after wrong usage, or if the log cannot be read or has no expression at the position"
     )]
-    History(HistoryArgs),
+    History(history::HistoryArgs),
     /// Print a module that TVM saved as JSON or in an archive in TVM's text format
     ///
     /// Reads the output of `tvm.ir.save_json`, saved models (`.tar`) and the Model Library Format. The
@@ -235,55 +252,9 @@ struct ShapesArgs {
     reading: Reading,
 }
 
-#[derive(Args)]
-struct PassesArgs {
-    /// The log: a sequence of modules, with or without headers that name passes
-    #[arg(value_name = "LOG")]
-    log: PathBuf,
-    /// The output format
-    #[arg(long, value_enum, default_value = "human")]
-    format: PassesFormat,
-    /// Print calls, parameters, multiply-accumulates and peak memory of each module, which requires
-    /// type-checking all of them
-    #[arg(long)]
-    costs: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PassesFormat {
-    /// Columns for a terminal
-    Human,
-    /// One JSON document
-    Json,
-}
-
-#[derive(Args)]
-struct HistoryArgs {
-    /// The log
-    #[arg(value_name = "LOG")]
-    log: PathBuf,
-    /// The position of the expression in the log, both numbers from 1
-    #[arg(long, value_name = "LINE:COL", value_parser = line_and_column)]
-    at: (u32, u32),
-    /// The output format
-    #[arg(long, value_enum, default_value = "human")]
-    format: PassesFormat,
-}
-
 /// Parses a release of TVM.
 fn release(text: &str) -> Result<Release, String> {
     Release::parse(text).ok_or_else(|| "expected a release from 0.5 to 0.19".to_owned())
-}
-
-/// Parses a position.
-fn line_and_column(text: &str) -> Result<(u32, u32), String> {
-    let parts = text
-        .split_once(':')
-        .and_then(|(line, column)| Some((line.parse::<u32>().ok()?, column.parse::<u32>().ok()?)));
-    match parts {
-        Some((line, column)) if line > 0 && column > 0 => Ok((line, column)),
-        _ => Err("it is not of the form `LINE:COL`, both from 1".to_owned()),
-    }
 }
 
 #[derive(Args)]
@@ -519,6 +490,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Layers(args)) => layers::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Bisect(args)) => bisect::run(args),
+        Some(Command::Reduce(args)) => reduce::run(args),
         Some(Command::Passes(args)) => passes::run(&args),
         Some(Command::History(args)) => history::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),

@@ -16,6 +16,8 @@ mod folder;
 mod identity;
 mod replace;
 mod resolve;
+#[cfg(not(target_arch = "wasm32"))]
+mod scratch;
 
 use std::{
     ffi::OsString,
@@ -28,6 +30,8 @@ use std::{
 pub(crate) use claims::{Claims, cannot_write};
 pub(crate) use folder::Folder;
 pub(crate) use identity::Identity;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use scratch::Scratch;
 use weights::Stamp;
 
 /// The size of the buffer of a file that is written, in bytes.

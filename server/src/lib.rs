@@ -32,6 +32,8 @@ mod paths;
 mod progress;
 mod project;
 mod protocol;
+#[cfg(not(target_arch = "wasm32"))]
+mod reduce;
 mod report;
 mod run;
 mod weights;

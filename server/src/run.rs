@@ -2,6 +2,8 @@
 
 pub(crate) mod arguments;
 #[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod bisect;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod bound;
 pub(crate) mod compare;
 pub(crate) mod execute;

@@ -54,6 +54,7 @@ mod protocol_robustness;
 mod queries;
 mod reading;
 mod reading_edits;
+mod reductions;
 mod relations;
 mod releases;
 mod reparse;

@@ -57,7 +57,8 @@ enum CompareFormat {
     Json,
 }
 
-fn error(text: &str) -> Result<f64, String> {
+/// Parses a tolerated error.
+pub(super) fn error(text: &str) -> Result<f64, String> {
     let error: f64 = text.parse().map_err(|_| "this is not a number".to_owned())?;
     if error >= 0.0 { Ok(error) } else { Err("an error is not negative".to_owned()) }
 }
@@ -115,15 +116,7 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     }
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
     let shown = (shown(&before, &lines_a), shown(&after, &lines_b));
-    let compared: Vec<&Candidate<'_>> =
-        candidates.iter().filter(|candidate| candidate.excluded.is_none()).collect();
-    let calls = report::Calls {
-        compared: compared.iter().map(|c| (c.function, c.pair)).collect(),
-        excluded: candidates
-            .iter()
-            .filter_map(|c| Some((c.function, c.pair, c.excluded?)))
-            .collect(),
-    };
+    let calls = calls_of(&candidates);
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         CompareFormat::Human => {
@@ -138,4 +131,14 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     }
     out.flush()?;
     Ok(if comparison.is_equal { Outcome::Clean } else { Outcome::Errors })
+}
+
+/// Returns the calls of a report.
+pub(super) fn calls_of<'d>(candidates: &[Candidate<'d>]) -> report::Calls<'d> {
+    let compared = candidates.iter().filter(|candidate| candidate.excluded.is_none());
+    let excluded = candidates.iter().filter_map(|c| Some((c.function, c.pair, c.excluded?)));
+    report::Calls {
+        compared: compared.map(|c| (c.function, c.pair)).collect(),
+        excluded: excluded.collect(),
+    }
 }

@@ -1,16 +1,42 @@
 //! `relay-analyzer history`: the history of an expression through the modules of a log.
 
-use std::io::Write;
+use std::{io::Write, path::PathBuf};
 
+use clap::Args;
 use syntax::{Encoding, LineColumn};
 
-use super::{Failure, HistoryArgs, Outcome, PassesFormat};
+use super::{Failure, Outcome, passes::PassesFormat};
 use crate::{
     between::history::{History, Stop},
     input::{Log, read_log},
     protocol::{HistoryDocument, HistoryPlace, StepKind},
     report::escape,
 };
+
+/// The arguments of `history`.
+#[derive(Args)]
+pub(super) struct HistoryArgs {
+    /// The log
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// The position of the expression in the log, both numbers from 1
+    #[arg(long, value_name = "LINE:COL", value_parser = line_and_column)]
+    at: (u32, u32),
+    /// The output format
+    #[arg(long, value_enum, default_value = "human")]
+    format: PassesFormat,
+}
+
+/// Parses a position.
+fn line_and_column(text: &str) -> Result<(u32, u32), String> {
+    let parts = text
+        .split_once(':')
+        .and_then(|(line, column)| Some((line.parse::<u32>().ok()?, column.parse::<u32>().ok()?)));
+    match parts {
+        Some((line, column)) if line > 0 && column > 0 => Ok((line, column)),
+        _ => Err("it is not of the form `LINE:COL`, both from 1".to_owned()),
+    }
+}
 
 pub(super) fn run(args: &HistoryArgs) -> Result<Outcome, Failure> {
     let log = read_log(&args.log)?;

@@ -1,11 +1,12 @@
 //! `relay-analyzer passes`: the modules of a log, and the changes of each pass.
 
-use std::io::Write;
+use std::{io::Write, path::PathBuf};
 
+use clap::{Args, ValueEnum};
 use diff::log::LogModule;
 use ide::words;
 
-use super::{Failure, Outcome, PassesArgs, PassesFormat};
+use super::{Failure, Outcome};
 use crate::{
     between::passes::{Module, document, examine},
     input::{Log, read_log},
@@ -13,6 +14,30 @@ use crate::{
     protocol::Amount,
     report::escape,
 };
+
+/// The arguments of `passes`.
+#[derive(Args)]
+pub(super) struct PassesArgs {
+    /// The log: a sequence of modules, with or without headers that name passes
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// The output format
+    #[arg(long, value_enum, default_value = "human")]
+    format: PassesFormat,
+    /// Print calls, parameters, multiply-accumulates and peak memory of each module, which requires
+    /// type-checking all of them
+    #[arg(long)]
+    costs: bool,
+}
+
+/// The format of what is said of a log.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PassesFormat {
+    /// Columns for a terminal
+    Human,
+    /// One JSON document
+    Json,
+}
 
 /// The longest name of a pass that is printed whole.
 const LONGEST_PASS: usize = 40;

@@ -52,8 +52,9 @@ pub(crate) struct Document<'d> {
     not_run: Vec<Value>,
 }
 
+/// A pair of calls in a document.
 #[derive(Serialize)]
-struct JsonPair<'d> {
+pub(crate) struct JsonPair<'d> {
     function: &'d str,
     before: [usize; 2],
     after: [usize; 2],
@@ -65,9 +66,9 @@ struct JsonPair<'d> {
     changes: Vec<String>,
 }
 
-/// An infinite error is `null`.
+/// Errors in a document. An infinite one is `null`.
 #[derive(Serialize)]
-struct JsonErrors {
+pub(crate) struct JsonErrors {
     max_abs: f64,
     max_rel: f64,
     cosine: f64,
@@ -88,19 +89,7 @@ pub(crate) fn json<'d>(
     (a, b): (&Shown<'_>, &Shown<'_>),
     seed: u64,
 ) -> Document<'d> {
-    let pair = |compared: &Compared| {
-        let (function, pair) = calls.compared[compared.pair];
-        JsonPair {
-            function,
-            before: bytes(pair.before, a),
-            after: bytes(pair.after, b),
-            operator: &pair.operators.1,
-            accumulated: (&compared.accumulated).into(),
-            local: (&compared.local).into(),
-            culprit: compared.is_culprit,
-            changes: pair.changes.iter().map(change_text).collect(),
-        }
-    };
+    let pair = |compared: &Compared| json_pair(compared, calls, (a, b));
     let not_run = calls.not_run(comparison).map(|(function, pair, reason)| {
         json!({
             "function": function,
@@ -116,6 +105,46 @@ pub(crate) fn json<'d>(
         first: comparison.pairs.iter().position(|compared| compared.is_culprit),
         result: comparison.result.as_ref().map(JsonErrors::from),
         not_run: not_run.collect(),
+    }
+}
+
+fn json_pair<'d>(
+    compared: &Compared,
+    calls: &Calls<'d>,
+    (a, b): (&Shown<'_>, &Shown<'_>),
+) -> JsonPair<'d> {
+    let (function, pair) = calls.compared[compared.pair];
+    JsonPair {
+        function,
+        before: bytes(pair.before, a),
+        after: bytes(pair.after, b),
+        operator: &pair.operators.1,
+        accumulated: (&compared.accumulated).into(),
+        local: (&compared.local).into(),
+        culprit: compared.is_culprit,
+        changes: pair.changes.iter().map(change_text).collect(),
+    }
+}
+
+/// Returns the first pair with an error of its own.
+pub(crate) fn culprit<'d>(
+    comparison: &Comparison,
+    calls: &Calls<'d>,
+    sides: (&Shown<'_>, &Shown<'_>),
+) -> Option<JsonPair<'d>> {
+    let first = comparison.pairs.iter().find(|compared| compared.is_culprit)?;
+    Some(json_pair(first, calls, sides))
+}
+
+/// Describes the results of a comparison in one line.
+pub(crate) fn result_text(comparison: &Comparison) -> String {
+    match &comparison.result {
+        None => "another type".to_owned(),
+        Some(errors) if errors.max_abs == 0.0 && errors.nan == 0 => "equal".to_owned(),
+        Some(errors) => {
+            let differs = if comparison.is_equal { "" } else { "differs: " };
+            format!("{differs}{}", errors_text(errors))
+        }
     }
 }
 

@@ -1,0 +1,270 @@
+//! `relay-analyzer bisect`: the pass of a log after which a function computes another value.
+
+use std::{io::Write, path::PathBuf};
+
+use clap::Args;
+use diff::Options;
+use serde_json::{Value, json};
+use syntax::LineIndex;
+
+use super::{
+    Failure, InputArgs, Outcome, RunLimits,
+    compare::{calls_of, error},
+    diff::{Prepared, global, shown},
+    passes::PassesFormat,
+    run::inputs,
+};
+use crate::{
+    input::{Log, NamedModule, read_log},
+    progress::Progress,
+    project::Project,
+    report::{compare as report, escape, stderr},
+    run::{
+        arguments::Inputs,
+        bisect::{State, bisect},
+        compare::{CallPair, Candidate, Comparison, Side, Tolerances, candidates, compare},
+    },
+};
+
+/// The arguments of `bisect`.
+#[derive(Args)]
+pub(super) struct BisectArgs {
+    /// The log: a sequence of modules, of which the first one is right
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// The function to run [default: `@main`, or the only one]
+    #[arg(long, value_name = "@NAME")]
+    function: Option<String>,
+    /// Run every module once, and show the error after each pass
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// The tolerated error of each element relative to the largest element of the result [default: by data type]
+    #[arg(long, value_name = "ERROR", value_parser = error)]
+    rtol: Option<f64>,
+    /// The tolerated absolute error of each element [default: by data type]
+    #[arg(long, value_name = "ERROR", value_parser = error)]
+    atol: Option<f64>,
+    /// The output format
+    #[arg(long, value_enum, default_value = "human")]
+    format: PassesFormat,
+    #[command(flatten)]
+    limits: RunLimits,
+}
+
+/// The modules of a log, and how they are run.
+struct Modules<'l> {
+    log: &'l Log,
+    function: Option<String>,
+    inputs: Inputs,
+    limits: interpreter::Limits,
+    tolerances: Tolerances,
+    seed: u64,
+}
+
+pub(super) fn run(mut args: BisectArgs) -> Result<Outcome, Failure> {
+    let log = read_log(&args.log)?;
+    let count = log.modules.len();
+    if count < 2 {
+        let path = escape::terminal(&log.path);
+        let modules = ide::words::counted(count as u64, "module");
+        return Err(format!("`{path}` has {modules}: a search takes two or more").into());
+    }
+    // A function that is run has arguments: those that are not given are random.
+    let seed = *args.inputs.random.get_or_insert(0);
+    let modules = Modules {
+        log: &log,
+        function: args.function.as_deref().map(global),
+        inputs: inputs(&args.inputs)?,
+        limits: args.limits.in_project(&Project::default()),
+        tolerances: Tolerances { relative: args.rtol, absolute: args.atol },
+        seed,
+    };
+    match args.all {
+        true => modules.all(args.format),
+        false => modules.search(args.format),
+    }
+}
+
+impl Modules<'_> {
+    fn module(&self, at: usize) -> Result<NamedModule, String> {
+        self.log.module(at, format!("{}#{at}", self.log.path))
+    }
+
+    fn side<'t>(&'t self, module: &'t NamedModule) -> Side<'t> {
+        Side { text: &module.text, function: self.function.as_deref() }
+    }
+
+    /// Runs two modules on the same arguments.
+    fn compare(
+        &self,
+        before: &NamedModule,
+        after: &NamedModule,
+        pairs: &[CallPair],
+    ) -> Result<Comparison, String> {
+        let sides = (self.side(before), self.side(after));
+        compare(sides, pairs, &self.inputs, &self.limits, self.tolerances).map_err(|it| it.message)
+    }
+
+    /// Returns the first module that can be run: its values are right.
+    fn first(&self) -> Result<(usize, NamedModule), Failure> {
+        let mut reason = String::new();
+        for at in 0..self.log.modules.len() {
+            let module = self.module(at)?;
+            match self.compare(&module, &module, &[]) {
+                Ok(comparison) => {
+                    if let Some(random) = comparison.arguments.random(self.seed) {
+                        stderr::note(&random);
+                    }
+                    return Ok((at, module));
+                }
+                Err(message) if reason.is_empty() => reason = message,
+                Err(_) => {}
+            }
+        }
+        Err(format!("no module can be run; the first one: {reason}").into())
+    }
+
+    fn search(&self, format: PassesFormat) -> Result<Outcome, Failure> {
+        let (first, right) = self.first()?;
+        let count = self.log.modules.len();
+        let progress = Progress::new(true, count.ilog2() as usize + 2, "runs");
+        let mut broken = None;
+        let found = bisect(first, count, |at| {
+            progress.advance(1);
+            let module = match self.module(at) {
+                Ok(module) => module,
+                Err(message) => {
+                    broken = Some(message.clone());
+                    return State::NotRun(message);
+                }
+            };
+            if module.text == right.text {
+                return State::Same;
+            }
+            match self.compare(&right, &module, &[]) {
+                Ok(comparison) if comparison.is_equal => State::Same,
+                Ok(_) => State::Other,
+                Err(message) => State::NotRun(message),
+            }
+        });
+        drop(progress);
+        if let Some(message) = broken {
+            return Err(message.into());
+        }
+        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        let Some(other) = found.other else {
+            match format {
+                PassesFormat::Human => {
+                    let modules = ide::words::counted(count as u64, "module");
+                    writeln!(out, "the last module computes what the first one does ({modules})")?;
+                }
+                PassesFormat::Json => {
+                    let document = json!({
+                        "pass": null, "index": null, "runs": found.runs, "pair": null,
+                        "skipped": skipped(&found.skipped),
+                    });
+                    writeln!(out, "{document}")?;
+                }
+            }
+            self.tell_skipped(&found.skipped, format);
+            out.flush()?;
+            return Ok(Outcome::Clean);
+        };
+        let (before, after) = (self.module(found.same)?, self.module(other)?);
+        let a = Prepared::new(&before, self.function.as_deref(), false, None)?;
+        let b = Prepared::new(&after, self.function.as_deref(), false, None)?;
+        let diff = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
+        let candidates = candidates(&diff.functions);
+        let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();
+        let comparison = self.compare(&before, &after, &pairs)?;
+        let calls = calls_of(&candidates);
+        let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
+        let (shown_a, shown_b) = (shown(&before, &lines_a), shown(&after, &lines_b));
+        let pass = self.log.modules[other].pass.as_deref();
+        match format {
+            PassesFormat::Human => {
+                let name = pass.map(|pass| format!(" (`{}`)", escape::terminal(pass)));
+                let runs = ide::words::counted(found.runs as u64, "run");
+                writeln!(
+                    out,
+                    "module {other}{} is the first that computes another value, after {runs} of {count} modules",
+                    name.unwrap_or_default()
+                )?;
+                if other - found.same > 1 {
+                    let between = ide::words::counted((other - found.same - 1) as u64, "module");
+                    writeln!(out, "{between} before it cannot be run, and may do so, too")?;
+                }
+                write!(out, "{}", report::human(&comparison, &calls, (&shown_a, &shown_b)))?;
+            }
+            PassesFormat::Json => {
+                let pair = report::culprit(&comparison, &calls, (&shown_a, &shown_b));
+                let document = json!({
+                    "pass": pass, "index": other, "runs": found.runs, "pair": pair,
+                    "skipped": skipped(&found.skipped),
+                });
+                writeln!(out, "{document}")?;
+            }
+        }
+        self.tell_skipped(&found.skipped, format);
+        out.flush()?;
+        Ok(Outcome::Errors)
+    }
+
+    fn tell_skipped(&self, skipped: &[(usize, String)], format: PassesFormat) {
+        if format == PassesFormat::Human {
+            for (at, reason) in skipped {
+                stderr::note(&format!("module {at} cannot be run: {reason}"));
+            }
+        }
+    }
+
+    /// Runs every module, and writes the error of each result against the first one.
+    fn all(&self, format: PassesFormat) -> Result<Outcome, Failure> {
+        let (first, right) = self.first()?;
+        let count = self.log.modules.len();
+        let progress = Progress::new(true, count, "runs");
+        let mut is_equal = true;
+        let mut rows = Vec::new();
+        for at in first..count {
+            let module = self.module(at)?;
+            let compared = self.compare(&right, &module, &[]);
+            progress.advance(1);
+            is_equal &= compared.as_ref().map_or(true, |comparison| comparison.is_equal);
+            rows.push((at, compared));
+        }
+        drop(progress);
+        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        let pass = |at: usize| self.log.modules[at].pass.as_deref();
+        match format {
+            PassesFormat::Json => {
+                let row = |(at, compared): &(usize, Result<Comparison, String>)| match compared {
+                    Ok(it) => json!({
+                        "index": at, "pass": pass(*at), "equal": it.is_equal,
+                        "result": it.result.as_ref().map(report::JsonErrors::from),
+                    }),
+                    Err(reason) => json!({ "index": at, "pass": pass(*at), "reason": reason }),
+                };
+                let modules: Vec<Value> = rows.iter().map(row).collect();
+                writeln!(out, "{}", json!({ "modules": modules }))?;
+            }
+            PassesFormat::Human => {
+                for (at, compared) in &rows {
+                    let name = escape::terminal(pass(*at).unwrap_or("-"));
+                    let error = match compared {
+                        Ok(it) => report::result_text(it),
+                        Err(reason) => format!("cannot be run: {}", escape::terminal(reason)),
+                    };
+                    writeln!(out, "{at:>4}  {name:<28}  {error}")?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(if is_equal { Outcome::Clean } else { Outcome::Errors })
+    }
+}
+
+fn skipped(skipped: &[(usize, String)]) -> Vec<Value> {
+    skipped.iter().map(|(at, reason)| json!({ "index": at, "reason": reason })).collect()
+}

@@ -1,0 +1,347 @@
+//! Small edits of a module, the largest first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syntax::{
+    Node, NodeOrToken, SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+
+use types::AttrDefault;
+
+use super::{
+    cut::{self, Parts, Style},
+    facts::{Block, Facts, Stmt},
+};
+
+/// A change of a module.
+#[derive(Clone, Debug)]
+pub(super) enum Edit {
+    /// Removes the definition at this range.
+    Item(TextRange),
+    /// Builds a module of parts.
+    Parts(Parts),
+    /// Replaces ranges of the text.
+    Text(Vec<(TextRange, String)>),
+}
+
+impl Edit {
+    /// Returns the text after the edit; `None` if a type that it needs is not known.
+    pub(super) fn apply(&self, facts: &Facts, style: Style) -> Option<String> {
+        match self {
+            Edit::Item(removed) => {
+                Some(cut::with_items(facts, |range| range != *removed, style.is_plain))
+            }
+            Edit::Parts(parts) => cut::build(facts, parts, style),
+            Edit::Text(edits) => Some(cut::replaced(facts, edits)),
+        }
+    }
+}
+
+/// The most edits of one round, which bounds the work for what cannot be reduced.
+const MOST: usize = 2_000;
+
+/// Returns the edits of a module in the order in which they are tried.
+/// `can_cut` is true if its function can be built anew, and `by_lines` if lines are removed.
+pub(super) fn edits(
+    facts: &Facts,
+    block: Option<&Block>,
+    (can_cut, by_lines): (bool, bool),
+) -> Vec<Edit> {
+    let root = facts.root();
+    let items = ast::SourceFile::cast(root).into_iter().flat_map(ast::SourceFile::items);
+    let is_definition = |item: &ast::Item<'_>| {
+        matches!(item, ast::Item::FnDef(_) | ast::Item::TypeDef(_) | ast::Item::TirItem(_))
+    };
+    let ranges: Vec<TextRange> = items.filter(is_definition).map(AstNode::range).collect();
+    let mut found: Vec<Edit> = match ranges.len() {
+        0 | 1 => Vec::new(),
+        _ => ranges.into_iter().map(Edit::Item).collect(),
+    };
+    if by_lines {
+        found.extend(fewer_lines(facts));
+    }
+    if let Some(block) = block.filter(|_| can_cut) {
+        found.push(Edit::Parts(whole(block, Vec::new())));
+        in_block(facts, block, &mut found);
+    }
+    for node in root.descendants() {
+        in_lists(facts, node, &mut found);
+    }
+    found.extend(smaller_sizes(facts));
+    found.truncate(MOST);
+    found
+}
+
+/// Returns all parts of a block.
+pub(super) fn whole(block: &Block, replaced: Vec<TextRange>) -> Parts {
+    let ranges = block.stmts.iter().map(|stmt| stmt.range).chain(block.tail).collect();
+    let last = block.stmts.last().and_then(|stmt| stmt.binder);
+    Parts { ranges, result: last.filter(|_| block.tail.is_none()), replaced }
+}
+
+/// The edits of the expressions of a block.
+fn in_block(facts: &Facts, block: &Block, found: &mut Vec<Edit>) {
+    let root = facts.root();
+    let inner = root.descendants().filter(|node| block.range.contains_range(node.range()));
+    let mut exprs: Vec<Node<'_>> = inner
+        .filter(|node| ast::Expr::can_cast(node.kind()) && !is_leaf(node.kind()))
+        .filter(|node| !is_attribute(root, node.range()))
+        .collect();
+    exprs.sort_by_key(|node| (std::cmp::Reverse(node.range().len()), node.start()));
+    // The whole body is one expression.
+    found.extend(
+        exprs
+            .iter()
+            .rev()
+            .map(|node| Edit::Parts(Parts { ranges: vec![node.range()], ..Parts::default() })),
+    );
+    if let (Some(tail), Some(Stmt { range, binder: Some(binder), .. })) =
+        (block.tail, block.stmts.last())
+        && let [of] = facts.uses_in(tail)
+        && of.binder == *binder
+        && of.range == tail
+        && let Some(value) = value_of(root, *range)
+    {
+        let mut ranges: Vec<TextRange> = block.stmts.iter().map(|stmt| stmt.range).collect();
+        ranges.pop();
+        ranges.push(value);
+        found.push(Edit::Parts(Parts { ranges, ..Parts::default() }));
+    }
+    let replaced = exprs.iter().map(|node| node.range());
+    // A parameter that is the whole value of a binding is a cut, which was tried.
+    found.extend(replaced.map(|range| Edit::Parts(whole(block, vec![range]))));
+    for node in exprs {
+        let branches: Vec<Node<'_>> = match node.kind() {
+            SyntaxKind::IF_EXPR => node.children().skip(1).collect(),
+            SyntaxKind::PAREN_EXPR | SyntaxKind::BLOCK_EXPR => node.children().collect(),
+            _ => Vec::new(),
+        };
+        let text = |branch: Node<'_>| format!("({})", facts.slice(branch.range()));
+        let is_other =
+            |branch: &Node<'_>| node.kind() != SyntaxKind::PAREN_EXPR || is_leaf(branch.kind());
+        found.extend(branches.into_iter().filter(is_other).map(|branch| {
+            let new = match is_leaf(branch.kind()) {
+                true => facts.slice(branch.range()).to_owned(),
+                false => text(branch),
+            };
+            Edit::Text(vec![(node.range(), new)])
+        }));
+    }
+}
+
+fn is_leaf(kind: SyntaxKind) -> bool {
+    use SyntaxKind::{GLOBAL_REF, GRAPH_REF, LITERAL, LOCAL_REF, NAME_REF};
+    matches!(kind, LITERAL | LOCAL_REF | GRAPH_REF | GLOBAL_REF | NAME_REF)
+}
+
+fn is_attribute(root: Node<'_>, range: TextRange) -> bool {
+    root.path_to(range).iter().any(|node| node.kind() == SyntaxKind::ATTR)
+}
+
+/// Returns the range of the value of a statement.
+fn value_of(root: Node<'_>, stmt: TextRange) -> Option<TextRange> {
+    let path = root.path_to(stmt);
+    path.iter().rev().find_map(|node| match ast::Stmt::cast(*node)? {
+        ast::Stmt::LetStmt(it) => it.value().map(AstNode::range),
+        ast::Stmt::GraphStmt(it) => it.value().map(AstNode::range),
+        _ => None,
+    })
+}
+
+/// The removal of what is optional in a node: attributes, result types, annotations, type parameters, fields.
+fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
+    use SyntaxKind::{
+        ATTR, CALL_EXPR, FN_DEF, FN_EXPR, LET_STMT, PARAM_LIST, RET_TYPE, TUPLE_EXPR,
+        TYPE_PARAM_LIST,
+    };
+    let remove = |range| Edit::Text(vec![(range, String::new())]);
+    match node.kind() {
+        CALL_EXPR => {
+            let call = ast::CallExpr::cast(node);
+            let Some(list) = call.and_then(ast::CallExpr::args) else { return };
+            let callee = call.and_then(ast::CallExpr::callee).map(AstNode::range);
+            let operator = callee.and_then(|range| operators::find(facts.slice(range)));
+            let fields = operator.and_then(|it| it.schema).map_or(&[][..], |schema| schema.fields);
+            let is_required = |attr: &ast::Attr<'_>| {
+                let name = attr.name().map(|name| name.text());
+                let mut fields = fields.iter().filter(|_| name.is_some());
+                fields.any(|it| {
+                    Some(it.name) == name.as_deref() && matches!(it.default, AttrDefault::Required)
+                })
+            };
+            let optional = list.attrs().filter(|attr| !is_required(attr));
+            found.extend(optional.map(|attr| remove(with_comma(list.node(), attr.node()))));
+        }
+        PARAM_LIST => {
+            let attributes = node.children().filter(|child| child.kind() == ATTR);
+            found.extend(attributes.map(|child| remove(with_comma(node, child))));
+        }
+        FN_DEF | FN_EXPR => {
+            let kinds = [RET_TYPE, TYPE_PARAM_LIST];
+            let parts = kinds.into_iter().filter_map(|kind| node.child(kind));
+            found.extend(parts.map(|child| remove(child.range())));
+            let params = node.child(PARAM_LIST).into_iter().flat_map(Node::children);
+            let unused = params
+                .filter_map(ast::Param::cast)
+                .filter(|param| param.name().is_some_and(|name| !facts.is_used(name.range())));
+            if let Some(list) = node.child(PARAM_LIST).filter(|_| node.kind() == FN_DEF) {
+                found.extend(unused.map(|param| remove(with_comma(list, param.node()))));
+            }
+        }
+        LET_STMT => {
+            let colon = node.token(SyntaxKind::COLON);
+            let ty = node.children().find(|child| ast::Type::can_cast(child.kind()));
+            if let (Some(colon), Some(ty)) = (colon, ty) {
+                found.push(remove(TextRange::new(colon.start(), ty.range().end())));
+            }
+        }
+        TUPLE_EXPR if node.children().nth(1).is_some() => {
+            let is_pair = node.children().nth(2).is_none();
+            found.extend(node.children().map(|child| {
+                let other = node.children().find(|other| other.start() != child.start());
+                match other.filter(|_| is_pair) {
+                    Some(other) => {
+                        let new = format!("({},)", facts.slice(other.range()));
+                        Edit::Text(vec![(node.range(), new)])
+                    }
+                    None => remove(with_comma(node, child)),
+                }
+            }));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the range of an element of a list with the comma before it, or else after it.
+fn with_comma(list: Node<'_>, element: Node<'_>) -> TextRange {
+    let is_comma = |part: &syntax::Element<'_>| matches!(part, NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA);
+    let range_of = |part: syntax::Element<'_>| match part {
+        NodeOrToken::Token(token) => token.range(),
+        NodeOrToken::Node(node) => node.range(),
+    };
+    let own = element.range();
+    let commas = || list.elements().filter(is_comma).map(range_of);
+    if let Some(before) = commas().rfind(|comma| comma.end() <= own.start()) {
+        return TextRange::new(before.start(), own.end());
+    }
+    let after = commas().find(|comma| comma.start() >= own.end());
+    after.map_or(own, |after| TextRange::new(own.start(), after.end()))
+}
+
+/// The most lines that are removed one by one.
+const MOST_LINES: usize = 500;
+
+/// Removes lines of a text that is not parsed well: halves, quarters and so on.
+fn fewer_lines(facts: &Facts) -> Vec<Edit> {
+    let mut start = 0;
+    let ends = facts.text.split_inclusive('\n').map(|line| {
+        let from = start;
+        start += line.len();
+        (from, start)
+    });
+    let lines: Vec<(usize, usize)> = ends.collect();
+    let mut found = Vec::new();
+    let mut size = lines.len() / 2;
+    while size > 0 && lines.len() / size <= MOST_LINES {
+        found.extend(lines.chunks(size).filter_map(|chunk| {
+            let (from, to) = (chunk.first()?.0, chunk.last()?.1);
+            let range =
+                TextRange::new(u32::try_from(from).ok()?.into(), u32::try_from(to).ok()?.into());
+            Some(Edit::Text(vec![(range, String::new())]))
+        }));
+        size /= 2;
+    }
+    found
+}
+
+/// Returns modules of the item at a place alone: of its header without a body, if the place is there.
+pub(super) fn headers(facts: &Facts, place: TextRange) -> Vec<String> {
+    let items = ast::SourceFile::cast(facts.root()).into_iter().flat_map(ast::SourceFile::items);
+    let Some(item) = items.into_iter().find(|item| item.range().contains_range(place)) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    if let ast::Item::FnDef(def) = item
+        && let (Some(params), Some(body)) = (def.params(), def.body())
+        && let Some(braces) = braces(def.node(), body.range())
+        && !body.range().contains_range(place)
+    {
+        let own = params.params().find(|param| param.range().contains_range(place));
+        let list = params.range();
+        let result = def.ret().map(|ret| ret.range());
+        for (removes_result, only) in [(true, own), (false, own), (true, None), (false, None)] {
+            let mut edits = vec![(braces, "{ () }".to_owned())];
+            edits.extend(only.map(|param| (list, format!("({})", facts.slice(param.range())))));
+            edits.extend(result.filter(|_| removes_result).map(|range| (range, String::new())));
+            found.push(cut::item(facts, item.range(), edits, false));
+        }
+    }
+    found
+        .extend([true, false].map(|is_plain| cut::item(facts, item.range(), Vec::new(), is_plain)));
+    found
+}
+
+/// Returns the range of a body with its braces.
+fn braces(def: Node<'_>, body: TextRange) -> Option<TextRange> {
+    let mut tokens = def.tokens();
+    let open =
+        def.tokens().rfind(|it| it.kind() == SyntaxKind::L_BRACE && it.start() <= body.start());
+    let close = tokens.rfind(|it| it.kind() == SyntaxKind::R_BRACE && it.start() >= body.start());
+    match (open, close) {
+        (Some(open), Some(close)) => Some(TextRange::new(open.start(), close.range().end())),
+        _ => Some(body),
+    }
+}
+
+/// The sizes up to which none is made smaller by itself.
+const SMALL: u64 = 8;
+/// The most sizes that are made smaller one by one.
+const MOST_SIZES: usize = 4;
+
+/// Replaces sizes, wherever they are written, by smaller ones: first all of them, in the same order, then each.
+fn smaller_sizes(facts: &Facts) -> Vec<Edit> {
+    let items = ast::SourceFile::cast(facts.root()).into_iter().flat_map(ast::SourceFile::items);
+    let defs = items.filter_map(|item| match item {
+        ast::Item::FnDef(def) => Some(def.node()),
+        _ => None,
+    });
+    let nodes = defs.flat_map(Node::descendants).filter(|it| it.kind() != SyntaxKind::PROJ_EXPR);
+    let ints: Vec<(TextRange, u64, bool)> = nodes
+        .flat_map(|node| node.tokens().map(move |token| (node.kind(), token)))
+        .filter(|(_, token)| token.kind() == SyntaxKind::INT)
+        .filter_map(|(kind, token)| {
+            Some((token.range(), token.text().parse().ok()?, kind == SyntaxKind::DIM))
+        })
+        .collect();
+    let sizes: BTreeSet<u64> = ints.iter().filter(|of| of.2 && of.1 > 1).map(|of| of.1).collect();
+    let edit = |smaller: &BTreeMap<u64, u64>| {
+        let changed = ints.iter().filter_map(|of| Some((of.0, smaller.get(&of.1)?.to_string())));
+        Edit::Text(changed.collect())
+    };
+    // Ranks keep different sizes different.
+    let ranked: BTreeMap<u64, u64> = sizes.iter().copied().zip(2..).collect();
+    let mut found = Vec::new();
+    if ranked.iter().any(|(size, rank)| size != rank) {
+        found.push(edit(&ranked));
+    }
+    let large = sizes.iter().rev().filter(|size| **size > SMALL).take(MOST_SIZES);
+    found.extend(large.map(|size| edit(&BTreeMap::from([(*size, 2)]))));
+    found
+}
+
+/// Returns the edits that give graph variables the numbers from 0.
+pub(super) fn renumbered(facts: &Facts) -> Edit {
+    let root = facts.root();
+    let stmts = root.descendants().filter_map(ast::GraphStmt::cast);
+    let binders = stmts.filter_map(|stmt| stmt.name()).map(AstNode::range);
+    let mut edits = Vec::new();
+    for (number, binder) in binders.enumerate() {
+        let name = format!("%{number}");
+        let uses = facts.uses_in(root.range()).iter().filter(|of| of.binder == binder);
+        edits.extend(uses.map(|of| (of.range, name.clone())));
+        edits.push((binder, name));
+    }
+    edits.sort_by_key(|(range, _)| range.start());
+    Edit::Text(edits)
+}

@@ -1,0 +1,471 @@
+//! What a reduction keeps, and the judgement of candidates.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use interpreter::{Fault, FaultKind, Limits, Measured, Observer, Value};
+use semantics::{Code, Diagnostic, Rules, Setup, Severity};
+use syntax::TextRange;
+
+use super::facts::Facts;
+use crate::{
+    analyzer::{Analyzer, Options},
+    files::{Claims, Scratch},
+    run::{
+        arguments::{Arguments, Inputs},
+        execute::{Ending, Prepared, RunObserver, Selection, execute},
+    },
+};
+
+/// What the reduced module must still show.
+#[derive(Clone, Debug)]
+pub(crate) enum Keep {
+    /// A diagnostic with this code.
+    Code(Code),
+    /// A refusal of a release of TVM.
+    Tvm(Rules),
+    /// A failure of a run.
+    Fails,
+    /// An element of the result that is not a number.
+    Nan,
+    /// A command that exits with 0; `{}` in it is the path of the module.
+    Command(String),
+}
+
+impl Keep {
+    /// Parses the option of the command line.
+    ///
+    /// # Errors
+    /// The message for another text.
+    pub(crate) fn parse(text: &str) -> Result<Keep, String> {
+        match text.split_once([':', '=']) {
+            Some(("code", name)) => Code::from_name(name).map(Keep::Code).ok_or_else(|| {
+                let near =
+                    semantics::nearest_code(name).map(|code| format!("; did you mean `{code}`?"));
+                format!("there is no code `{name}`{}", near.unwrap_or_default())
+            }),
+            Some(("tvm", release)) => Rules::parse(release)
+                .filter(|rules| *rules != Rules::General)
+                .map(Keep::Tvm)
+                .ok_or_else(|| "expected a release from 0.5 to 0.19".to_owned()),
+            None if text == "tvm" => Ok(Keep::Tvm(Rules::of(true))),
+            None if text == "fails" => Ok(Keep::Fails),
+            None if text == "nan" => Ok(Keep::Nan),
+            _ => {
+                Err("it is none of `code:CODE`, `tvm`, `tvm=RELEASE`, `fails` and `nan`".to_owned())
+            }
+        }
+    }
+
+    fn rules(&self) -> Rules {
+        match self {
+            Keep::Tvm(rules) => *rules,
+            _ => Rules::General,
+        }
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Keep::Code(code) => write!(f, "--keep code:{code}"),
+            Keep::Tvm(Rules::Tvm(release)) => write!(f, "--keep tvm={release}"),
+            Keep::Tvm(Rules::General) => f.write_str("--keep tvm"),
+            Keep::Fails => f.write_str("--keep fails"),
+            Keep::Nan => f.write_str("--keep nan"),
+            Keep::Command(command) => write!(f, "--command '{}'", command.replace('\n', " ")),
+        }
+    }
+}
+
+/// The settings of a judge.
+pub(crate) struct Setting {
+    /// What is kept.
+    pub(crate) keep: Keep,
+    /// The arguments of runs.
+    pub(crate) inputs: Inputs,
+    /// The limits of each run.
+    pub(crate) limits: Limits,
+    /// The longest time of each command.
+    pub(crate) time: Duration,
+    /// The commands that run at the same time.
+    pub(crate) jobs: usize,
+}
+
+/// The judgement of a module.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Verdict {
+    /// True if it shows what is kept.
+    pub(super) holds: bool,
+    /// True if it has no other errors than those of the module at the start.
+    pub(super) is_formed: bool,
+    /// Where it shows, the most precise place first.
+    pub(super) places: Vec<TextRange>,
+    /// What it shows, in one line.
+    pub(super) what: String,
+}
+
+/// Judges candidates.
+pub(super) struct Judge {
+    setting: Setting,
+    analyzer: Analyzer,
+    /// The code that is kept: that of the first error or of the failure.
+    code: Option<Code>,
+    /// The codes of errors that any candidate may have.
+    allowed: HashSet<Code>,
+    folder: Option<Scratch>,
+    /// The number of candidates that were judged.
+    pub(super) tried: u64,
+    /// Those of them that were well-formed.
+    pub(super) formed: u64,
+    /// True if a command gave two answers about one module.
+    pub(super) is_flaky: bool,
+}
+
+impl Judge {
+    /// Creates a judge, and judges the module at the start.
+    ///
+    /// # Errors
+    /// The message if it does not show what is kept, or cannot be run.
+    pub(super) fn new(setting: Setting, text: &str) -> Result<(Judge, Verdict), String> {
+        let setup = Setup { rules: setting.keep.rules(), ..Setup::default() };
+        let analyzer = Analyzer::new(&Options { setup, ..Options::default() });
+        let folder = match &setting.keep {
+            Keep::Command(_) => Some(Scratch::new("reduce")?),
+            _ => None,
+        };
+        let code = match &setting.keep {
+            Keep::Code(code) => Some(*code),
+            _ => None,
+        };
+        let mut judge = Judge {
+            setting,
+            analyzer,
+            code,
+            allowed: HashSet::new(),
+            folder,
+            tried: 0,
+            formed: 0,
+            is_flaky: false,
+        };
+        let found = judge.diagnostics(text)?;
+        let errors: Vec<&Diagnostic> =
+            found.iter().filter(|d| d.severity == Severity::Error).collect();
+        match &judge.setting.keep {
+            // A missing version is the least of what a module shows.
+            Keep::Tvm(_) => {
+                let other = errors.iter().find(|error| error.code != Code::TvmVersion);
+                judge.code = other.or(errors.first()).map(|error| error.code);
+            }
+            Keep::Code(_) | Keep::Command(_) => {}
+            Keep::Fails | Keep::Nan => {
+                if let Some(error) = errors.first() {
+                    return Err(format!(
+                        "the module has errors and cannot be run: {}",
+                        error.message
+                    ));
+                }
+            }
+        }
+        judge.allowed = errors.iter().map(|error| error.code).collect();
+        let verdict = judge.verdict(text)?;
+        if !verdict.holds {
+            return Err(judge.refusal(&verdict));
+        }
+        if let Keep::Command(_) = judge.setting.keep {
+            for _ in 0..2 {
+                judge.is_flaky |= !judge.verdict(text)?.holds;
+            }
+        }
+        Ok((judge, verdict))
+    }
+
+    fn refusal(&self, verdict: &Verdict) -> String {
+        match &self.setting.keep {
+            Keep::Code(code) => {
+                format!("the module has no diagnostic `{code}`: there is nothing to keep")
+            }
+            Keep::Tvm(_) => "TVM does not refuse the module: there is nothing to keep".to_owned(),
+            Keep::Fails if verdict.what.is_empty() => {
+                "the module runs without a failure: there is nothing to keep".to_owned()
+            }
+            Keep::Fails => format!("the run does not fail by itself: {}", verdict.what),
+            Keep::Nan if !verdict.what.is_empty() => {
+                format!("the module does not run: {}", verdict.what)
+            }
+            Keep::Nan => "the result has no NaN: there is nothing to keep".to_owned(),
+            Keep::Command(_) => format!(
+                "the command does not hold for the module at the start{}",
+                if verdict.what.is_empty() { String::new() } else { format!(": {}", verdict.what) }
+            ),
+        }
+    }
+
+    /// Returns what is kept.
+    pub(super) fn keep(&self) -> &Keep {
+        &self.setting.keep
+    }
+
+    /// Returns true if syntax errors are kept: the tree then says little about the text.
+    pub(super) fn is_of_syntax(&self) -> bool {
+        matches!(self.code, Some(Code::SyntaxError | Code::SecondExpression))
+    }
+
+    /// Returns the facts about a text.
+    pub(super) fn facts(&mut self, text: &str) -> Option<Facts> {
+        let text = text.to_owned();
+        let found = self.analyzer.guarded(move |analyzer| {
+            analyzer.check(&text);
+            Facts::of(analyzer, text.clone())
+        });
+        found.ok()
+    }
+
+    fn diagnostics(&mut self, text: &str) -> Result<Vec<Diagnostic>, String> {
+        let found = self.analyzer.guarded(|analyzer| analyzer.check(text).diagnostics);
+        found.map(|found| found.to_vec()).map_err(|panicked| panicked.message)
+    }
+
+    /// Judges a candidate.
+    pub(super) fn judge(&mut self, text: &str) -> Verdict {
+        self.tried += 1;
+        let verdict = self.verdict(text).unwrap_or_default();
+        self.formed += u64::from(verdict.is_formed);
+        tracing::debug!(verdict.holds, verdict.is_formed, "candidate:\n{text}");
+        verdict
+    }
+
+    /// Returns the first candidate that is well-formed and shows what is kept. Commands run at the same time.
+    pub(super) fn first(&mut self, candidates: Vec<String>) -> Option<(String, Verdict)> {
+        let Keep::Command(command) = self.setting.keep.clone() else {
+            return candidates.into_iter().find_map(|text| {
+                let verdict = self.judge(&text);
+                (verdict.holds && verdict.is_formed).then_some((text, verdict))
+            });
+        };
+        let formed = candidates.into_iter().filter(|text| {
+            self.tried += 1;
+            let is_formed = self.is_formed(text);
+            self.formed += u64::from(is_formed);
+            is_formed
+        });
+        let formed: Vec<String> = formed.collect();
+        for group in formed.chunks(self.setting.jobs.max(1)) {
+            let holds = self.commands(&command, group);
+            for (text, holds) in group.iter().zip(holds) {
+                if holds != Ok(true) {
+                    continue;
+                }
+                // A command that is flaky could keep what shows nothing.
+                let again = self.commands(&command, std::slice::from_ref(text));
+                if again.first() == Some(&Ok(true)) {
+                    return Some((
+                        text.clone(),
+                        Verdict { holds: true, is_formed: true, ..Verdict::default() },
+                    ));
+                }
+                self.is_flaky = true;
+            }
+        }
+        None
+    }
+
+    fn is_formed(&mut self, text: &str) -> bool {
+        self.diagnostics(text).is_ok_and(|found| is_formed(&found, &self.allowed, None))
+    }
+
+    fn verdict(&mut self, text: &str) -> Result<Verdict, String> {
+        let found = self.diagnostics(text)?;
+        let is_formed = is_formed(&found, &self.allowed, self.code);
+        let mut verdict = Verdict { is_formed, ..Verdict::default() };
+        match self.setting.keep.clone() {
+            Keep::Code(_) | Keep::Tvm(_) => {
+                let mut shown = found.iter().filter(|d| Some(d.code) == self.code);
+                if let Some(first) = shown.next() {
+                    verdict.holds = true;
+                    verdict.what = one_line(&first.message);
+                    verdict.places = vec![first.range];
+                    verdict.places.extend(first.related.iter().map(|related| related.range));
+                }
+            }
+            Keep::Fails | Keep::Nan if !is_formed => {}
+            Keep::Fails | Keep::Nan => self.run(text, &mut verdict)?,
+            Keep::Command(command) => match self.commands(&command, &[text.to_owned()]).pop() {
+                Some(Ok(holds)) => verdict.holds = holds,
+                Some(Err(message)) => verdict.what = message,
+                None => {}
+            },
+        }
+        Ok(verdict)
+    }
+
+    /// Runs the text that was analysed last.
+    fn run(&mut self, text: &str, verdict: &mut Verdict) -> Result<(), String> {
+        let mut inputs = self.setting.inputs.clone();
+        // A candidate may have lost parameters.
+        inputs
+            .given
+            .retain(|given| text.contains(&format!("%{}", given.name.trim_start_matches('%'))));
+        let keep = self.setting.keep.clone();
+        let limits = self.setting.limits.clone();
+        let ended = self.analyzer.guarded(|analyzer| {
+            let (db, file) = analyzer.database();
+            let def = Selection::Main.find(db, file)?;
+            let unread = || "the function cannot be read".to_owned();
+            let prepared = Prepared::new(db, def, limits.clone()).ok_or_else(unread)?;
+            let mut watch = Watch::default();
+            let report = execute(&prepared, || Ok(inputs.clone()), &mut watch);
+            let own = |fault: &Fault| {
+                fault.trace.iter().filter_map(|step| step.place).find(|(of, _)| *of == file)
+            };
+            Ok::<_, String>(match report.ending {
+                Ending::Refused(refusal) => Ended { what: refusal.message, ..Ended::default() },
+                Ending::Failed(fault) => Ended {
+                    kind: Some(fault.kind),
+                    what: one_line(&fault.message),
+                    place: own(&fault).map(|(_, range)| range),
+                    has_nan: false,
+                },
+                Ending::Done(value) => Ended {
+                    has_nan: has_nan(&value),
+                    place: watch.first.filter(|(of, _)| *of == file).map(|(_, range)| range),
+                    ..Ended::default()
+                },
+            })
+        });
+        let ended = ended.map_err(|panicked| panicked.message)??;
+        verdict.places = ended.place.into_iter().collect();
+        verdict.what = ended.what;
+        verdict.holds = match (keep, ended.kind) {
+            (Keep::Nan, None) => ended.has_nan,
+            (Keep::Fails, Some(kind)) if !is_of_limit(kind) => {
+                *self.code.get_or_insert(kind.code()) == kind.code()
+            }
+            _ => false,
+        };
+        if verdict.holds && ended.has_nan {
+            verdict.what = "an element of the result is not a number".to_owned();
+        }
+        Ok(())
+    }
+
+    /// Runs a command on modules at the same time. `Err` says that it was stopped or cannot be started.
+    fn commands(&self, command: &str, texts: &[String]) -> Vec<Result<bool, String>> {
+        let Some(folder) = &self.folder else { return Vec::new() };
+        let started = texts.iter().enumerate().map(|(number, text)| {
+            let path = folder.path().join(format!("candidate{number}.relay"));
+            let output = Claims::default().write(&path)?;
+            output.write_text(text).map_err(|error| output.error(&error))?;
+            start(command, &path).map_err(|error| format!("it cannot be started: {error}"))
+        });
+        let started: Vec<Result<Child, String>> = started.collect();
+        let end = Instant::now() + self.setting.time;
+        let answers = started.into_iter().map(|child| {
+            let mut child = child?;
+            let status = wait(&mut child, end).map_err(|error| error.to_string())?;
+            let seconds = self.setting.time.as_secs_f64();
+            let status = status.ok_or_else(|| format!("it takes longer than {seconds} s"))?;
+            Ok(status.success())
+        });
+        answers.collect()
+    }
+}
+
+/// The end of a run.
+#[derive(Default)]
+struct Ended {
+    kind: Option<FaultKind>,
+    what: String,
+    place: Option<TextRange>,
+    has_nan: bool,
+}
+
+/// Returns true for a failure that says more of the limits or arguments than of the module.
+fn is_of_limit(kind: FaultKind) -> bool {
+    use FaultKind::{Cancelled, Depth, Fuel, Input, Memory, Missing, Time, Untyped};
+    matches!(kind, Fuel | Memory | Time | Depth | Cancelled | Input | Missing | Untyped)
+}
+
+/// Returns true if there are no errors but allowed ones.
+fn is_formed(found: &[Diagnostic], allowed: &HashSet<Code>, code: Option<Code>) -> bool {
+    let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
+    errors.all(|error| Some(error.code) == code || allowed.contains(&error.code))
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn has_nan(value: &Value) -> bool {
+    let leaves = value.leaves_within(1 << 16).unwrap_or_default();
+    leaves.iter().filter(|leaf| leaf.dtype().is_float()).any(|leaf| {
+        let mut found = false;
+        leaf.each_f64s(|numbers| found |= numbers.iter().any(|number| number.is_nan()));
+        found
+    })
+}
+
+/// Notes the first call with a value that is not a number.
+#[derive(Default)]
+struct Watch {
+    first: Option<(semantics::SourceFile, TextRange)>,
+}
+
+impl Observer for Watch {
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn called(&mut self, call: &Measured<'_>) {
+        if self.first.is_none() && has_nan(call.value) {
+            self.first = Some(call.place);
+        }
+    }
+}
+
+impl RunObserver for Watch {
+    fn started(&mut self, _: &Arguments) {}
+}
+
+fn start(command: &str, path: &Path) -> std::io::Result<Child> {
+    let path = path.display().to_string();
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut child = Command::new(shell);
+    // What the command starts is stopped with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut child, 0);
+    child.arg(flag).arg(command.replace("{}", &path));
+    child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
+
+/// Waits for a process until `end`, then stops it; `None` if it was stopped.
+fn wait(child: &mut Child, end: Instant) -> std::io::Result<Option<std::process::ExitStatus>> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= end {
+            stop(child)?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Stops a process, and on Unix those that it started.
+fn stop(child: &mut Child) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let stopped = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        return stopped.map_err(std::io::Error::from);
+    }
+    child.kill()
+}

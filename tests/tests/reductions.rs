@@ -1,0 +1,193 @@
+//! The reduction of modules on the command line.
+
+use relay_tests::{
+    command::{Folder, Run},
+    corpus,
+};
+use semantics::{Database, Severity, check_file};
+use serde_json::Value;
+use syntax::ParseLimits;
+
+/// A network with one wrong call among others.
+const NETWORK: &str = "#[version = \"0.0.5\"]
+def @helper(%a: Tensor[(4), float32]) -> Tensor[(4), float32] {
+  nn.relu(%a)
+}
+
+def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32], %d: Tensor[(5, 7), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]) /* ty=Tensor[(2, 4, 8, 8), float32] */;
+  %1 = nn.relu(%0);
+  %2 = nn.global_avg_pool2d(%1);
+  %3 = nn.batch_flatten(%2);
+  %4 = nn.dense(%3, %d, units=5);
+  %5 = nn.relu(%4);
+  nn.softmax(%5)
+}
+";
+
+fn reduce(name: &str, text: &str, args: &[&str]) -> (Run, String) {
+    let folder = Folder::new(&format!("reduce-{name}"), &[("a.relay", text.as_bytes())]);
+    let run = folder.run(&[&["reduce", "a.relay", "-o", "b.relay"], args].concat());
+    let reduced = std::fs::read_to_string(folder.path().join("b.relay")).unwrap_or_default();
+    (run, reduced)
+}
+
+fn document(run: &Run) -> Value {
+    serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err))
+}
+
+/// Reduces a module, and returns the document and the result.
+fn reduced(name: &str, text: &str, args: &[&str]) -> (Value, String) {
+    let (run, reduced) = reduce(name, text, &[args, &["--format", "json"]].concat());
+    assert_eq!(run.code, Some(0), "{name}: {}", run.err);
+    (document(&run), reduced)
+}
+
+/// Returns the codes of the errors of a module.
+fn errors(text: &str) -> Vec<String> {
+    let mut db = Database::new();
+    db.set_tvm(false);
+    let file = db.add_file(text, ParseLimits::default());
+    let found = check_file(&db, file);
+    let errors = found.iter().filter(|d| d.severity == Severity::Error);
+    errors.map(|d| d.code.name().to_owned()).collect()
+}
+
+#[test]
+fn a_diagnostic_is_cut_out_of_a_network() {
+    let (document, text) = reduced("code", NETWORK, &["--keep", "code:shape-mismatch"]);
+    let expected = "#[version = \"0.0.5\"]
+// Shows: `nn.dense`: `data` has 3 features, but `weight` expects 5
+// Reduced by `relay-analyzer reduce --keep code:shape-mismatch`
+def @main(%d: Tensor[(4, 5), float32], %v3: Tensor[(2, 3), float32]) {
+  nn.dense(%v3, %d, units=4)
+}
+";
+    assert_eq!(text, expected);
+    assert_eq!(document["bindings"], serde_json::json!([6, 0]));
+    assert_eq!(errors(&text), ["shape-mismatch"]);
+    // A second reduction changes nothing.
+    let (_, again) = reduced("code-again", &text, &["--keep", "code:shape-mismatch"]);
+    assert_eq!(again, text);
+}
+
+#[test]
+fn a_failure_keeps_the_call_that_fails() {
+    let module = NETWORK.replace("Tensor[(5, 7)", "Tensor[(5, 4)").replace(
+        "  %5 = nn.relu(%4);",
+        "  %8 = 3 / 0;\n  %9 = cast(%8, dtype=\"float32\");\n  %5 = multiply(%4, %9);",
+    );
+    let (document, text) = reduced("fails", &module, &["--keep", "fails"]);
+    assert!(text.contains("3 / 0") && !text.contains("conv2d"), "{text}");
+    assert_eq!(document["bindings"][1], 0, "{text}");
+}
+
+#[test]
+fn a_nan_keeps_the_call_that_computes_it() {
+    let module = NETWORK
+        .replace("Tensor[(5, 7)", "Tensor[(5, 4)")
+        .replace("  %5 = nn.relu(%4);", "  %8 = subtract(%4, %4);\n  %5 = divide(%8, %8);");
+    let (document, text) = reduced("nan", &module, &["--keep", "nan"]);
+    assert!(text.contains("divide(") && !text.contains("conv2d"), "{text}");
+    assert!(document["bindings"][1].as_u64() < Some(3), "{text}");
+}
+
+#[test]
+fn a_refusal_of_tvm_is_kept() {
+    let module =
+        "def @main(%input.1: Tensor[(2), float32]) {\n  %0 = nn.relu(%input.1);\n  tanh(%0)\n}\n";
+    let (document, text) = reduced("tvm", module, &["--keep", "tvm"]);
+    assert!(text.contains("%input.1") && !text.contains("tanh"), "{text}");
+    assert_eq!(document["bindings"], serde_json::json!([1, 0]), "{text}");
+}
+
+/// Candidates are well-formed before a command sees them, and the file that it gets is a module.
+#[cfg(unix)]
+#[test]
+fn a_command_decides() {
+    let module = NETWORK.replace("Tensor[(5, 7)", "Tensor[(5, 4)");
+    let command = "grep -q nn.dense {} && grep -q nn.softmax {}";
+    let (document, text) = reduced("command", &module, &["--command", command]);
+    assert!(text.contains("nn.dense(") && text.contains("nn.softmax("), "{text}");
+    assert!(!text.contains("conv2d") && !text.contains("helper"), "{text}");
+    assert_eq!(errors(&text), [""; 0]);
+    assert_eq!(document["flaky"], false);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_takes_too_long_or_is_flaky_is_told() {
+    let (run, text) =
+        reduce("slow", NETWORK, &["--command", "sleep 60; test -f {}", "--timeout", "0.2"]);
+    assert_eq!((run.code, text.as_str()), (Some(1), ""), "{}", run.out);
+    assert!(run.err.contains("it takes longer than 0.2 s"), "{}", run.err);
+    let command = "test -f {}; if test -f flag; then rm flag; exit 1; else touch flag; fi";
+    let (run, _) = reduce("flaky", NETWORK, &["--command", command]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.err.contains("gave different answers"), "{}", run.err);
+}
+
+#[test]
+fn what_does_not_hold_at_the_start_is_said() {
+    let fine = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) {\n  nn.relu(%x)\n}\n";
+    let endless = "def @main(%x: int32) -> int32 {\n  @main(%x)\n}\n";
+    for (name, module, keep, reason) in [
+        ("code", fine, "code:shape-mismatch", "has no diagnostic `shape-mismatch`"),
+        ("tvm", fine, "tvm", "TVM does not refuse the module"),
+        ("fails", fine, "fails", "runs without a failure"),
+        ("nan", fine, "nan", "has no NaN"),
+        ("limit", endless, "fails", "the run does not fail by itself"),
+        ("errors", NETWORK, "nan", "has errors and cannot be run"),
+    ] {
+        let (run, text) = reduce(name, module, &["--keep", keep, "--fuel", "100000"]);
+        assert_eq!((run.code, text.as_str()), (Some(1), ""), "{name}: {}", run.out);
+        assert!(run.err.contains(reason), "{name}: {}", run.err);
+    }
+    let (run, _) = reduce("unknown", fine, &["--keep", "code:shape-mismach"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("there is no code `shape-mismach`"), "{}", run.err);
+}
+
+/// Returns a network with a refused module in it: as another definition, or as a function in `@main`.
+fn embedded(network: &str, refused: &str, is_local: bool) -> Option<String> {
+    let start = refused.find("def @main")? + "def @main".len();
+    let function = &refused[start..=refused.rfind('}')?];
+    if !is_local {
+        return Some(format!("{network}\ndef @rejected{function}\n"));
+    }
+    let main = network.find("def @main")?;
+    let at = main + network[main..].find("{\n")? + 2;
+    Some(format!("{}  let %rejected = fn{function};\n{}", &network[..at], &network[at..]))
+}
+
+/// Refused modules in networks become few bindings again.
+#[test]
+fn refused_modules_are_cut_out_of_networks() {
+    let Some(cases) = corpus::cases("reject.jsonl") else { return };
+    let networks = ["resnet50", "bert-base"].map(|name| corpus::model(name).expect("a network"));
+    let mut sizes = Vec::new();
+    let mut candidates = (0, 0);
+    let simple = cases
+        .iter()
+        .filter(|(_, text)| text.matches("def @").count() == 1 && !text.contains("#[metadata]"));
+    for (number, (id, text)) in simple.step_by(130).enumerate() {
+        let Some(code) = errors(text).into_iter().next() else { continue };
+        let Some(module) = embedded(&networks[number % 2], text, number % 4 > 1) else { continue };
+        if !errors(&module).contains(&code) {
+            continue;
+        }
+        let keep = format!("code:{code}");
+        let (document, text) = reduced(id, &module, &["--keep", &keep]);
+        let found = errors(&text);
+        assert!(found.contains(&code), "{id}: {found:?} {text}");
+        let others = errors(&module);
+        assert!(found.iter().all(|code| others.contains(code)), "{id}: {found:?} {text}");
+        sizes.push(document["bindings"][1].as_u64().expect("a number"));
+        let count = |key: &str| document[key].as_u64().expect("a number");
+        candidates = (candidates.0 + count("tried"), candidates.1 + count("well_formed"));
+    }
+    sizes.sort_unstable();
+    assert!(sizes.len() > 10, "{sizes:?}");
+    assert!(sizes[sizes.len() / 2] <= 8 && sizes[sizes.len() * 95 / 100] <= 20, "{sizes:?}");
+    assert!(candidates.1 * 100 >= candidates.0 * 90, "{candidates:?}");
+}
