@@ -186,7 +186,13 @@ fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
                 .filter_map(ast::Param::cast)
                 .filter(|param| param.name().is_some_and(|name| !facts.is_used(name.range())));
             if let Some(list) = node.child(PARAM_LIST).filter(|_| node.kind() == FN_DEF) {
-                found.extend(unused.map(|param| remove(with_comma(list, param.node()))));
+                let unused: Vec<Node<'_>> = unused.map(ast::Param::node).collect();
+                let mut size = unused.len();
+                // All of them, then halves, quarters and so on.
+                while size > 0 {
+                    found.extend(unused.chunks(size).map(|params| without(facts, list, params)));
+                    size /= 2;
+                }
             }
         }
         LET_STMT => {
@@ -211,6 +217,14 @@ fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
         }
         _ => {}
     }
+}
+
+/// Removes parameters from a list.
+fn without(facts: &Facts, list: Node<'_>, removed: &[Node<'_>]) -> Edit {
+    let removed: BTreeSet<u32> = removed.iter().map(|node| node.start().into()).collect();
+    let kept = list.children().filter(|node| !removed.contains(&node.start().into()));
+    let kept: Vec<&str> = kept.map(|node| facts.slice(node.range())).collect();
+    Edit::Text(vec![(list.range(), format!("({})", kept.join(", ")))])
 }
 
 /// Returns the range of an element of a list with the comma before it, or else after it.
@@ -270,11 +284,14 @@ pub(super) fn headers(facts: &Facts, place: TextRange) -> Vec<String> {
         let own = params.params().find(|param| param.range().contains_range(place));
         let list = params.range();
         let result = def.ret().map(|ret| ret.range());
-        for (removes_result, only) in [(true, own), (false, own), (true, None), (false, None)] {
+        let choices = [(true, own), (false, own), (true, None), (false, None)];
+        for ((removes_result, only), is_plain) in
+            choices.iter().flat_map(|choice| [true, false].map(|is_plain| (*choice, is_plain)))
+        {
             let mut edits = vec![(braces, "{ () }".to_owned())];
             edits.extend(only.map(|param| (list, format!("({})", facts.slice(param.range())))));
             edits.extend(result.filter(|_| removes_result).map(|range| (range, String::new())));
-            found.push(cut::item(facts, item.range(), edits, false));
+            found.push(cut::item(facts, item.range(), edits, is_plain));
         }
     }
     found
