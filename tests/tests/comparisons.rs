@@ -140,3 +140,106 @@ fn what_cannot_be_compared_is_said() {
     }
     assert_eq!(compare("negative", other, other, &["--rtol", "-1"]).code, Some(2));
 }
+
+/// Writes a log whose modules are wrong from one on.
+fn log(count: usize, wrong: usize, broken: &[usize]) -> String {
+    let module = |at: usize| {
+        let epsilon = if at >= wrong { "1e-3f" } else { RIGHT[0] };
+        let module = network(epsilon, RIGHT[1], RIGHT[2]);
+        let module = if broken.contains(&at) { module.replace("%5, %d", "%5, %e") } else { module };
+        // Passes change other things, too.
+        let module = module
+            .replace("units=5", &format!("units=5, out_dtype=\"{}\"", ["", "float32"][at % 2]));
+        format!("Print IR after: Pass{at}\n{module}\n")
+    };
+    (0..count).map(module).collect()
+}
+
+fn bisect(name: &str, log: &str, more: &[&str]) -> Run {
+    let folder = Folder::new(&format!("bisect-{name}"), &[("run.log", log.as_bytes())]);
+    folder.run(&[&["bisect", "run.log"], more].concat())
+}
+
+#[test]
+fn a_wrong_pass_of_a_log_is_named_with_its_call() {
+    for wrong in [1, 6, 11, 15] {
+        let run = bisect("pass", &log(16, wrong, &[]), &["--format", "json"]);
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        let found: Value = serde_json::from_str(&run.out).expect("a document");
+        assert_eq!(found["pass"], format!("Pass{wrong}"), "{found}");
+        assert_eq!(found["index"], wrong, "{found}");
+        assert_eq!(found["pair"]["operator"], "nn.batch_norm", "{found}");
+        assert!(found["runs"].as_u64() <= Some(4 + 2), "{found}");
+    }
+    let run = bisect("human", &log(5, 3, &[2]), &[]);
+    for part in ["module 3 (`Pass3`) is the first", "first divergence: `nn.batch_norm`"] {
+        assert!(run.out.contains(part), "{part}: {} {}", run.out, run.err);
+    }
+    assert!(run.err.contains("module 2 cannot be run: "), "{}", run.err);
+}
+
+#[test]
+fn all_modules_of_a_log_may_be_run() {
+    let run = bisect("all", &log(4, 2, &[]), &["--all", "--rtol", "1e-7"]);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", run.out);
+    assert!(lines[1].contains("Pass1") && lines[1].ends_with("equal"), "{}", run.out);
+    assert!(lines[2].contains("Pass2") && lines[2].contains("differs: max abs "), "{}", run.out);
+    let same = bisect("same", &log(4, 9, &[]), &[]);
+    assert_eq!(same.code, Some(0), "{}", same.err);
+    assert!(same.out.contains("the last module computes what the first one does"), "{}", same.out);
+    let short = bisect("short", &log(1, 9, &[]), &[]);
+    assert_eq!(short.code, Some(2));
+    assert!(short.err.contains("has 1 module: a search takes two or more"), "{}", short.err);
+}
+
+/// Values that were recorded in another program name the call that computes another one.
+#[test]
+fn recorded_values_are_compared_by_name() {
+    let module = "#[version = \"0.0.5\"]
+def @main(%x: Tensor[(2, 2), float32]) {
+  %0 = nn.relu(%x) /* ty=Tensor[(2, 2), float32] span=aten::relu_0:0:0 */;
+  %1 = exp(%0);
+  %2 = add(%1, %x);
+  sqrt(%1)
+}
+";
+    // The results of one function, saved under the names `o0`, `o1`, ….
+    let record = "def @main(%x: Tensor[(2, 2), float32]) {\n  let %r = nn.relu(%x);\n  let %e = sigmoid(%r);\n  (%r, %e, sqrt(%e))\n}\n";
+    let folder = Folder::new(
+        "compare-recorded",
+        &[("a.relay", module.as_bytes()), ("r.relay", record.as_bytes())],
+    );
+    let input = "x=[[-1.0, 2.0], [3.0, -4.0]]";
+    let saved = folder.run(&["run", "r.relay", "--input", input, "--output", "o.npz"]);
+    assert_eq!(saved.code, Some(0), "{}", saved.err);
+    // An archive is stored without compression: names of one length can be replaced.
+    let mut bytes = std::fs::read(folder.path().join("o.npz")).expect("the values");
+    for (from, to) in [(b"o0.npy", b"%0.npy"), (b"o1.npy", b"%1.npy"), (b"o2.npy", b"o0.npy")] {
+        for at in 0..bytes.len().saturating_sub(6) {
+            if &bytes[at..at + 6] == from {
+                bytes[at..at + 6].copy_from_slice(to);
+            }
+        }
+    }
+    std::fs::write(folder.path().join("v.npz"), bytes).expect("a file");
+    let run = folder.run(&["compare", "a.relay", "v.npz", "--input", input, "--format", "json"]);
+    assert_eq!(run.code, Some(1), "{} {}", run.err, run.out);
+    let found: Value = serde_json::from_str(&run.out).expect("a document");
+    let pairs = found["pairs"].as_array().expect("pairs");
+    let names: Vec<_> = pairs.iter().map(|pair| (&pair["name"], &pair["culprit"])).collect();
+    // `sqrt` gets the recorded operand, and has no error of its own.
+    assert_eq!(
+        names,
+        [
+            (&"%0".into(), &false.into()),
+            (&"%1".into(), &true.into()),
+            (&"o0".into(), &false.into())
+        ],
+        "{found}"
+    );
+    let run = folder.run(&["compare", "a.relay", "v.npz", "--input", input]);
+    assert!(run.out.starts_with("the values differ (3 recorded values compared)"), "{}", run.out);
+    assert!(run.out.contains("a.relay:4:8  exp `%1`"), "{}", run.out);
+}

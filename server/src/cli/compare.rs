@@ -16,7 +16,9 @@ use crate::{
     progress::Progress,
     project::Project,
     report::{compare as report, stderr},
-    run::compare::{CallPair, Candidate, Side, Tolerances, candidates, compare},
+    run::compare::{
+        CallPair, Candidate, Side, Tolerances, candidates, compare, compare_recorded, is_recorded,
+    },
 };
 
 /// The arguments of `compare`.
@@ -26,7 +28,8 @@ pub(super) struct CompareArgs {
     /// `run.log#FuseOps` (the last of that name)
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
-    /// The module whose values are compared with them, likewise
+    /// The module whose values are compared with them, likewise; or values that were recorded of the first module in
+    /// a framework, in a `.npz`, `.npy` or `.params` file, by the name of the binding, of the span or of the operator
     #[arg(value_name = "AFTER")]
     after: PathBuf,
     /// The function to run, which may have another name in the second module [default: `@main`, or the only one]
@@ -65,6 +68,9 @@ pub(super) fn error(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     let max_code = args.reading.max_code();
+    if is_recorded(&args.after) {
+        return run_recorded(args);
+    }
     let (before, after) =
         (read_module(&args.before, max_code)?, read_module(&args.after, max_code)?);
     let functions = args.function.as_deref().map(|names| {
@@ -141,4 +147,38 @@ pub(super) fn calls_of<'d>(candidates: &[Candidate<'d>]) -> report::Calls<'d> {
         compared: compared.map(|c| (c.function, c.pair)).collect(),
         excluded: excluded.collect(),
     }
+}
+
+/// Compares the values of a module with recorded ones.
+fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
+    let module = read_module(&args.before, args.reading.max_code())?;
+    let function = args.function.as_deref().map(global);
+    let seed = *args.inputs.random.get_or_insert(0);
+    let inputs = inputs(&args.inputs)?;
+    let limits = args.limits.in_project(&Project::default());
+    let tolerances = Tolerances { relative: args.rtol, absolute: args.atol };
+    let side = Side { text: &module.text, function: function.as_deref() };
+    let compared = compare_recorded(side, &args.after, &inputs, &limits, tolerances);
+    let comparison = compared.map_err(|reason| {
+        let help = reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        format!("the values cannot be compared: {}{help}", reason.message)
+    })?;
+    let lines = LineIndex::new(&module.text);
+    let shown = shown(&module, &lines);
+    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        CompareFormat::Human => {
+            if let Some(random) = comparison.arguments.random(seed) {
+                stderr::note(&random);
+            }
+            comparison.ambiguous.iter().for_each(|what| stderr::note(what));
+            write!(out, "{}", report::recorded_human(&comparison, &shown))?;
+        }
+        CompareFormat::Json => {
+            let document = report::recorded_json(&comparison, &shown, seed);
+            writeln!(out, "{document}")?;
+        }
+    }
+    out.flush()?;
+    Ok(if comparison.is_equal { Outcome::Clean } else { Outcome::Errors })
 }

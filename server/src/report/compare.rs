@@ -11,7 +11,7 @@ use super::{
     diff::{Shown, bytes, change_text},
     escape,
 };
-use crate::run::compare::{Compared, Comparison, Errors};
+use crate::run::compare::{Compared, Comparison, Errors, RecordedComparison};
 
 /// The calls of a comparison, each with the name of its function.
 pub(crate) struct Calls<'d> {
@@ -242,4 +242,65 @@ fn errors_text(errors: &Errors) -> String {
         errors.cosine,
         errors.worst,
     )
+}
+
+/// Returns the document of a comparison with recorded values.
+pub(crate) fn recorded_json(
+    comparison: &RecordedComparison,
+    shown: &Shown<'_>,
+    seed: u64,
+) -> Value {
+    let pairs: Vec<Value> = comparison
+        .pairs
+        .iter()
+        .map(|pair| {
+            json!({
+                "name": pair.name,
+                "call": bytes(pair.call, shown),
+                "operator": pair.operator,
+                "accumulated": JsonErrors::from(&pair.accumulated),
+                "local": JsonErrors::from(&pair.local),
+                "culprit": pair.is_culprit,
+            })
+        })
+        .collect();
+    let not_run = comparison.not_compared.iter();
+    let not_run: Vec<Value> =
+        not_run.map(|(name, reason)| json!({ "name": name, "reason": reason })).collect();
+    json!({
+        "equal": comparison.is_equal,
+        "inputs": { "seed": seed, "random": comparison.arguments.drawn },
+        "pairs": pairs,
+        "first": comparison.pairs.iter().position(|pair| pair.is_culprit),
+        "ambiguous": comparison.ambiguous,
+        "not_run": not_run,
+    })
+}
+
+/// Describes a comparison with recorded values for people.
+pub(crate) fn recorded_human(comparison: &RecordedComparison, shown: &Shown<'_>) -> String {
+    let mut out = String::new();
+    let values = ide::words::counted(comparison.pairs.len() as u64, "recorded value");
+    let what = match (comparison.is_equal, comparison.pairs.is_empty()) {
+        (true, _) => "the values agree",
+        (false, true) => "no recorded value belongs to a call",
+        (false, false) => "the values differ",
+    };
+    let _ = writeln!(out, "{what} ({values} compared)");
+    for pair in comparison.pairs.iter().filter(|pair| pair.is_culprit).take(LISTED) {
+        let (line, column) = shown.position(pair.call);
+        let _ = writeln!(
+            out,
+            "  {}:{line}:{column}  {} `{}`  local {}  accumulated {}",
+            escape::terminal(shown.name),
+            escape::terminal(pair.operator),
+            escape::terminal(&pair.name),
+            number(pair.local.max_abs),
+            number(pair.accumulated.max_abs),
+        );
+    }
+    for (name, reason) in comparison.not_compared.iter().take(LISTED) {
+        let _ = writeln!(out, "  `{}` is not compared: {reason}", escape::terminal(name));
+    }
+    out
 }

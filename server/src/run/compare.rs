@@ -14,6 +14,7 @@
 
 mod exchange;
 mod pairs;
+mod recorded;
 mod statistics;
 
 use std::{thread, time::Instant};
@@ -33,6 +34,7 @@ use super::{
 use crate::{allocator::limited_machine, analyzer::Analyzer, panics};
 use exchange::{Exchange, Key};
 pub(crate) use pairs::{Candidate, candidates};
+pub(crate) use recorded::{RecordedComparison, compare_recorded, is_recorded};
 pub(crate) use statistics::Errors;
 use statistics::Tolerance;
 

@@ -233,7 +233,8 @@ fn span_after(text: &str, range: TextRange) -> Option<String> {
     let (_, span) = comment.rsplit_once("span=")?;
     let span = span.trim();
     let mut parts = span.rsplitn(3, ':');
-    let is_number = |part: Option<&str>| part.is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit()));
+    let is_number =
+        |part: Option<&str>| part.is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit()));
     let has_place = is_number(parts.next()) && is_number(parts.next());
     let name = parts.next().filter(|_| has_place).unwrap_or(span);
     (!name.is_empty()).then(|| name.to_owned())
@@ -283,13 +284,17 @@ fn assign(names: &[String], sites: &[Site]) -> Assigned {
             continue;
         };
         if let Some(others) = found.map(Vec::len).filter(|count| *count > 1) {
-            let message = format!("`{name}` is the name of {others} calls, of which the last one is compared");
+            let message = format!(
+                "`{name}` is the name of {others} calls, of which the last one is compared"
+            );
             assigned.ambiguous.push(message);
         }
         assigned.records.entry(sites[*last].range).or_insert(record);
     }
     for (kind, records) in left {
-        let is_of = |site: &&Site| kind_of(&simplified(site.operator.rsplit('.').next().unwrap_or_default())) == kind;
+        let is_of = |site: &&Site| {
+            kind_of(&simplified(site.operator.rsplit('.').next().unwrap_or_default())) == kind
+        };
         let free = |site: &&Site| !assigned.records.contains_key(&site.range);
         let calls: Vec<&Site> = sites.iter().filter(is_of).filter(free).collect();
         if calls.is_empty() || calls.len() != records.len() {
@@ -312,9 +317,8 @@ fn assign(names: &[String], sites: &[Site]) -> Assigned {
 /// Returns a simplified name without numbers and prefixes of tools: `relu` of `tvmgen_default_fused_nn_relu_1_0`.
 fn kind_of(simple: &str) -> String {
     let prefixes = ["tvmgen", "default", "fused", "nn", "aten", "output"];
-    let is_kept = |part: &&str| {
-        !part.bytes().all(|b| b.is_ascii_digit()) && !prefixes.contains(part)
-    };
+    let is_kept =
+        |part: &&str| !part.bytes().all(|b| b.is_ascii_digit()) && !prefixes.contains(part);
     simple.split('_').filter(is_kept).collect::<Vec<_>>().join("_")
 }
 
@@ -348,8 +352,9 @@ impl Recorded<'_> {
     ) -> Option<Value> {
         let recorded = self.records.read(record);
         let outcome = recorded.as_ref().map_err(String::clone).and_then(|recorded| {
-            Errors::between(recorded, value)
-                .ok_or_else(|| format!("it is {}, and the call computes {}", recorded.ty(), value.ty()))
+            Errors::between(recorded, value).ok_or_else(|| {
+                format!("it is {}, and the call computes {}", recorded.ty(), value.ty())
+            })
         });
         let is_tolerated = match (&recorded, &outcome) {
             (Ok(recorded), Ok(errors)) => {
@@ -370,7 +375,9 @@ impl Recorded<'_> {
         for (number, leaf) in leaves.iter().enumerate() {
             let is_named = |name: &String| {
                 *name == format!("o{number}")
-                    || number == 0 && leaves.len() == 1 && matches!(name.as_str(), "output" | "result")
+                    || number == 0
+                        && leaves.len() == 1
+                        && matches!(name.as_str(), "output" | "result")
             };
             let named = self.records.names.iter().position(is_named);
             let only = single.filter(|_| leaves.len() == 1).map(|_| 0);
@@ -419,7 +426,10 @@ mod tests {
         assert_eq!(simplified("%input.1"), "input_1");
         assert_eq!(kind_of("tvmgen_default_fused_nn_relu_1_0"), "relu");
         let span = |text: &str| span_after(text, TextRange::new(0.into(), 1.into()));
-        assert_eq!(span("x /* ty=int32 span=aten::relu_3:0:0 */;").as_deref(), Some("aten::relu_3"));
+        assert_eq!(
+            span("x /* ty=int32 span=aten::relu_3:0:0 */;").as_deref(),
+            Some("aten::relu_3")
+        );
         assert_eq!(span("x /* ty=int32 */;"), None);
     }
 }
