@@ -117,15 +117,16 @@ enum Command {
         after_help = "Exit codes: 0 if all agrees within the tolerance; 1 if not; 2 after wrong usage, or if a module or an argument cannot be used"
     )]
     Compare(compare::CompareArgs),
-    /// Find the pass of a log after which a function computes another value, and the call that does
+    /// Find the pass of a log that changes the value of a function, and the call
     ///
     /// Runs modules of the log by halves on the arguments of the first one, whose value is right.
     #[command(
         after_help = "Exit codes: 0 if the last module computes what the first one does; 1 if not; 2 after wrong usage, or if the log has no two modules that can be run"
     )]
     Bisect(bisect::BisectArgs),
-    /// Reduce a module to a small one that still shows a diagnostic, a failure, or what a command tells
+    /// Reduce a module to a small one that still shows a diagnostic or a failure
     ///
+    /// A command may tell what is kept, too.
     /// What the parts that are kept need from elsewhere becomes a parameter of its type, so that the result is
     /// well-formed apart from what it shows.
     #[command(
