@@ -41,7 +41,7 @@ fn networks_have_the_layers_that_people_name() {
     let folder = corpus::here().join("layers");
     let mut wrong = Vec::new();
     for (name, text) in models {
-        let path = folder.join(format!("{name}.txt"));
+        let path = folder.join(format!("{}.txt", name.trim_end_matches(".relay")));
         let sections = [("names", Grouping::Names), ("found", Grouping::Found)];
         let found: String = sections
             .iter()
@@ -52,7 +52,6 @@ fn networks_have_the_layers_that_people_name() {
         if std::env::var_os("RELAY_WRITE").is_some() {
             std::fs::write(&path, &found).expect("a tree of layers is written");
         }
-        // What TVM prints of a network in ANF has the same layers.
         let expected =
             std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
         if found != expected {
@@ -68,9 +67,9 @@ fn layers_do_not_depend_on_the_form_of_the_text() {
     let Some(models) = corpus::models() else { return };
     let mut pairs = 0;
     for (name, text) in &models {
-        let Some(plain) = name.strip_suffix("-anf") else { continue };
-        let Some((_, other)) = models.iter().find(|(other, _)| other == plain) else { continue };
-        // Functions that are bound to variables have numbers, and the prelude no layers.
+        let Some(plain) = name.strip_suffix("-anf.relay") else { continue };
+        let is_plain = |other: &str| other.strip_suffix(".relay") == Some(plain);
+        let Some((_, other)) = models.iter().find(|(other, _)| is_plain(other)) else { continue };
         let [a, b] = [text, other].map(|text| outline(&layers_of(text, Grouping::Names)));
         assert_eq!(a, b, "{name}");
         pairs += 1;
@@ -128,10 +127,12 @@ fn transformer(layers: usize) -> String {
         body += &dense("q", &last, "attention.query");
         body += &dense("k", &last, "attention.key");
         body += &dense("v", &last, "attention.value");
-        body +=
-            &format!("  let {at}s = nn.dense({at}q, {at}k);\n  let {at}p = nn.softmax({at}s);\n");
-        body +=
-            &format!("  let {at}t = transpose({at}v);\n  let {at}c = nn.dense({at}p, {at}t);\n");
+        body += &format!(
+            "  let {at}s = nn.dense({at}q, {at}k, units=4);\n  let {at}p = nn.softmax({at}s);\n"
+        );
+        body += &format!(
+            "  let {at}t = transpose({at}v, axes=[1, 0]);\n  let {at}c = nn.dense({at}p, {at}t, units=8);\n"
+        );
         body += &dense("o", &format!("{at}c"), "attention.output");
         body += &format!("  let {at}a = add({last}, {at}o);\n");
         body += &dense("u", &format!("{at}a"), "mlp.up");
@@ -180,8 +181,10 @@ fn the_command_prints_a_tree_and_json() {
     let tree = folder.run(&["layers", "net.relay"]);
     assert_eq!(tree.code, Some(0), "{}", tree.err);
     let expected = "\
-@main                                  26  1–29
+@main                                26  1–29
 └ layer 0–1 (transformer block) × 2  26  2–27   4×8 float32
+  ├ attention                         9  2–10   4×8 float32
+  └ mlp (feed-forward)                4  11–14  4×8 float32
 ";
     assert_eq!(tree.out, expected);
     let json = folder.run(&["layers", "net.relay", "--format", "json"]);

@@ -92,7 +92,7 @@ pub(crate) fn tree(functions: &[FunctionLayers], lines: &LineIndex) -> String {
     let width = |column: &dyn Fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or_default();
     let names = width(&|row| row.name.chars().count());
     let calls = width(&|row| words::number(row.calls as u64).len());
-    let line = width(&|row| row.lines.len());
+    let line = width(&|row| row.lines.chars().count());
     let mut out = String::new();
     for row in &rows {
         let name = escape::terminal(&row.name);

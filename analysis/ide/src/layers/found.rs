@@ -68,6 +68,12 @@ impl Finder<'_, '_> {
         Part { kind: self.kind(&range), range, of: Vec::new() }
     }
 
+    /// Returns true if there is one softmax in a range, and therefore one attention at most.
+    pub(super) fn has_one_softmax(&self, range: &Range<usize>) -> bool {
+        let is_softmax = |step: &&Step<'_>| step.operator().ends_with("softmax");
+        self.main(range).filter(is_softmax).count() == 1
+    }
+
     /// Returns the kind of what a range computes.
     pub(super) fn kind(&self, range: &Range<usize>) -> LayerKind {
         kind_of(self.steps, range, self.functions)
@@ -285,7 +291,8 @@ impl Finder<'_, '_> {
                 Some(stage) => {
                     let last = parts[stage.clone()].iter().rfind(|part| has_product(part));
                     // Pooling ends a stage.
-                    part.kind == LayerKind::Pooling && last.is_some()
+                    let is_local = self.main(&part.range).any(is_local_pooling);
+                    is_local && last.is_some() && has_product(&parts[at - 1])
                         || last.is_some_and(|last| self.is_same_stage(last, part))
                             && parts[at - 1].kind != LayerKind::Pooling
                 }
@@ -299,8 +306,12 @@ impl Finder<'_, '_> {
         // What has no product at the ends of a stage is between the stages.
         let trimmed = |stage: &Range<usize>| {
             let products = || parts[stage.clone()].iter().filter(|part| has_product(part));
-            let first = parts[stage.clone()].iter().position(&has_product)?;
-            (products().count() > 1).then_some(stage.start + first..stage.end)
+            let own = &parts[stage.clone()];
+            let first = own.iter().position(&has_product)?;
+            let is_local = |part: &Part| self.main(&part.range).any(is_local_pooling);
+            let is_end = |part: &Part| has_product(part) || is_local(part);
+            let last = own.iter().rposition(is_end)?;
+            (products().count() > 1).then_some(stage.start + first..stage.start + last + 1)
         };
         if stages.iter().filter_map(trimmed).count() < 2 {
             return self.collapsed(parts, outlines, depth);
@@ -322,10 +333,14 @@ impl Finder<'_, '_> {
             let is_pooled = parts[inner.clone()].iter().any(|part| part.kind == LayerKind::Pooling);
             if groups.iter().filter(has_several_calls).count() == 1 && !is_pooled {
                 found.extend(groups);
+                let after = inner.end..stage.end;
+                found.extend(self.collapsed(&parts[after.clone()], &outlines[after], depth));
                 continue;
             }
             let range = parts[inner.start].range.start..parts[inner.end - 1].range.end;
             found.push(Group::new(LayerKind::Stage, vec![range], 0, groups, Evidence::Shapes));
+            let after = inner.end..stage.end;
+            found.extend(self.collapsed(&parts[after.clone()], &outlines[after], depth));
         }
         found
     }
@@ -418,6 +433,12 @@ impl Finder<'_, '_> {
         found.extend(self.repeats(start + length..range.end, depth + 1));
         found
     }
+}
+
+/// Returns true for pooling that leaves a height and a width.
+fn is_local_pooling(step: &Step<'_>) -> bool {
+    let operator = step.operator();
+    operator.contains("_pool") && !operator.contains("global_") && !operator.contains("adaptive_")
 }
 
 fn is_activation_step(step: &Step<'_>) -> bool {

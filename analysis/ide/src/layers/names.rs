@@ -139,7 +139,8 @@ fn own_path(step: &Step<'_>) -> Option<Vec<String>> {
 
 impl Finder<'_, '_> {
     /// Returns the layers that names tell, where they tell any: names at this depth and below are those of parts with
-    /// several products that are not scattered over the function.
+    /// several products that are not scattered over the function. The names of most layers with one product say no more than
+    /// the operator.
     pub(super) fn named(
         &self,
         paths: &Paths,
@@ -169,33 +170,43 @@ impl Finder<'_, '_> {
         {
             return self.named(paths, range, depth + 1);
         }
-        let with_products = named.iter().filter(|(_, run)| products(run) > 0).count();
+        let with = |least: usize| named.iter().filter(|(_, run)| products(run) >= least).count();
+        // A name that nearly everything has is no layer of its own.
+        let is_nearly_all = |run: &Range<usize>| products(run) * 5 >= products(&range) * 4;
+        let has_several = 2 * with(2) >= with(1) || named.iter().any(|(_, run)| is_nearly_all(run));
         let is_structure = names.len() > 1
             && 4 * named.len() <= 5 * names.len()
-            && 2 * products(&range) >= 3 * with_products
-            && 2 * with_products >= named.len();
+            && has_several
+            && 2 * with(1) >= named.len();
         if !is_structure {
             return None;
         }
         let mut found: Vec<Group> = Vec::new();
         for (name, run) in &runs {
             let inner = self.named(paths, run.clone(), depth + 1);
-            // A name that nearly everything has is no layer of its own.
-            if products(run) * 5 >= products(&range) * 4
+            if is_nearly_all(run)
                 && let Some(inner) = inner
             {
                 found.extend(inner);
                 continue;
             }
             let is_one = inner.is_none() && self.is_one_part(run);
+            let kind = match self.kind(run) {
+                kind @ (LayerKind::Attention | LayerKind::TransformerBlock)
+                    if self.has_one_softmax(run) =>
+                {
+                    kind
+                }
+                kind if is_one => kind,
+                _ => LayerKind::Module,
+            };
             let groups = match inner {
                 Some(inner) => inner,
-                None if is_one => Vec::new(),
+                None if is_one || kind == LayerKind::Attention => Vec::new(),
                 None => self.find(run.clone(), depth),
             };
             match name {
                 Some(name) => {
-                    let kind = if is_one { self.kind(run) } else { LayerKind::Module };
                     let instances = vec![run.clone()];
                     let mut group = Group::new(kind, instances, 0, groups, Evidence::Names);
                     group.name = Some((*name).to_owned());

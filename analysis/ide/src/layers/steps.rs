@@ -82,6 +82,7 @@ impl<'f> Steps<'f> {
     pub(super) fn new(function: &'f FunctionShapes, functions: &Functions<'f>) -> Steps<'f> {
         let mut symbols = FxHashMap::default();
         let mut list: Vec<Step<'f>> = Vec::with_capacity(function.rows.len());
+        let mut data: FxHashMap<usize, Uses> = FxHashMap::default();
         for (at, row) in function.rows.iter().enumerate() {
             let (mut inputs, mut weights, mut takes_data) = (Vec::new(), Vec::new(), false);
             for input in &row.inputs {
@@ -89,10 +90,13 @@ impl<'f> Steps<'f> {
                     // A row takes results of rows before it; anything else would be a cycle.
                     Input::Row(row) => inputs.extend((row < at).then_some(row)),
                     Input::Source(source) => {
-                        let source = &function.sources[source];
-                        takes_data |= source.kind == SourceKind::Input;
-                        if source.kind == SourceKind::Weight {
-                            weights.push(source.name.as_str());
+                        let Some(of) = function.sources.get(source) else { continue };
+                        if of.kind == SourceKind::Input {
+                            takes_data = true;
+                            data.entry(source).or_insert(Uses { first: at, last: at }).last = at;
+                        }
+                        if of.kind == SourceKind::Weight {
+                            weights.push(of.name.as_str());
                         }
                     }
                 }
@@ -129,7 +133,7 @@ impl<'f> Steps<'f> {
                 list[row].last_use = list.len();
             }
         }
-        let live = live(&list);
+        let live = live(&list, data.into_values());
         Steps { list, live }
     }
 
@@ -213,8 +217,14 @@ fn symbol<'f>(
     hasher.finish()
 }
 
-/// Returns [`Steps::live`].
-fn live(list: &[Step<'_>]) -> Vec<u32> {
+/// The first and the last step that use an input of the function.
+struct Uses {
+    first: usize,
+    last: usize,
+}
+
+/// Returns [`Steps::live`]. `data` are the uses of the inputs of the function that are data.
+fn live(list: &[Step<'_>], data: impl Iterator<Item = Uses>) -> Vec<u32> {
     let longest = 64.max(list.len() / 8);
     // The use of a value by a step that gathers a chain of values, such as a `concatenate` of all layers of a dense
     // block, does not keep it: it was used on the way, too.
@@ -235,6 +245,10 @@ fn live(list: &[Step<'_>]) -> Vec<u32> {
             change[at + 1] += 1;
             change[until + 1] -= 1;
         }
+    }
+    for Uses { first, last } in data.filter(|uses| uses.last - uses.first <= longest) {
+        change[first + 1] += 1;
+        change[last + 1] -= 1;
     }
     let mut count = 0;
     let counts = change.iter().take(list.len() + 1).map(|by| {
