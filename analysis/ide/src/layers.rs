@@ -44,7 +44,7 @@ pub struct Layer {
     pub name: String,
     /// The kind.
     pub kind: LayerKind,
-    /// What the layer is known from.
+    /// The evidence for the layer.
     pub evidence: Vec<Evidence>,
     /// The calls of each repetition, as indices of [`FunctionShapes::rows`]; one if the layer does not repeat itself.
     pub rows: Vec<Range<usize>>,
@@ -67,7 +67,7 @@ impl Layer {
     }
 }
 
-/// What a layer is known from.
+/// A kind of evidence for a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Evidence {
     /// Names of weights or of places in the framework's program.
@@ -295,7 +295,7 @@ impl Render<'_, '_, '_> {
         let exemplar = &group.instances[group.exemplar];
         let described = symbol(exemplar);
         let exceptions = group.instances.iter().filter(|range| symbol(range) != described).count();
-        // What computes no product is known by other things than the name of a scale.
+        // The name of a scale is no name for a layer without a product.
         let has_product = self.steps.main(exemplar).any(|step| step.is_product);
         let is_end = matches!(group.kind, LayerKind::Stem | LayerKind::Input | LayerKind::Head);
         let paths = self.paths.filter(|_| has_product && !is_end);

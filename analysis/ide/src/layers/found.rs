@@ -21,7 +21,7 @@ use super::{
     steps::{Functions, Step, Steps},
 };
 
-/// How deep layers are nested.
+/// The maximal depth of nested layers.
 const MAX_DEPTH: usize = 8;
 /// The number of calls from which a layer is searched for repeated parts.
 const MIN_NESTED: usize = 12;

@@ -39,7 +39,7 @@ const ROLES: [&str; 26] = [
     "value",
     "zero_point",
 ];
-/// How deep names are followed.
+/// The maximal number of parts of a name.
 const MAX_PARTS: usize = 16;
 
 /// Returns the layers that a name goes through: `["encoder", "layer 3", "attention"]`.

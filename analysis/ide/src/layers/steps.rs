@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::shapes::{FunctionShapes, Input, Row, SourceKind};
 
-/// How deep calls of functions are followed to what they compute.
+/// The maximal depth of calls of functions that are followed.
 const MAX_CALLS: usize = 8;
 
 /// A call.

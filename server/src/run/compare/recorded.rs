@@ -88,7 +88,7 @@ pub(crate) fn compare_recorded(
                 let gathered = watch.within(gather).map_err(|fault| fault_of(db, view, &fault))?;
                 let mut arguments = gathered?;
                 let values = std::mem::take(&mut arguments.values);
-                let mut observer = Recorded {
+                let mut observer = RecordObserver {
                     file: view.def.file(db),
                     records: &records,
                     assigned: &assigned.records,
@@ -112,8 +112,8 @@ pub(crate) fn compare_recorded(
 fn combined(
     names: &[String],
     assigned: &Assigned,
-    local: FxHashMap<usize, Seen>,
-    ordinary: &FxHashMap<usize, Seen>,
+    local: FxHashMap<usize, RecordComparison>,
+    ordinary: &FxHashMap<usize, RecordComparison>,
     arguments: Arguments,
 ) -> RecordedComparison {
     let mut not_compared = Vec::new();
@@ -322,8 +322,8 @@ fn kind_of(simple: &str) -> String {
     simple.split('_').filter(is_kept).collect::<Vec<_>>().join("_")
 }
 
-/// What was seen of a record.
-struct Seen {
+/// The comparison of a record with the value of a call.
+struct RecordComparison {
     call: TextRange,
     operator: &'static str,
     /// The error, or the reason that there is none.
@@ -333,16 +333,16 @@ struct Seen {
 }
 
 /// Compares the values of a run with records.
-struct Recorded<'r> {
+struct RecordObserver<'r> {
     file: SourceFile,
     records: &'r Records,
     assigned: &'r FxHashMap<TextRange, usize>,
-    seen: FxHashMap<usize, Seen>,
+    seen: FxHashMap<usize, RecordComparison>,
     tolerances: Tolerances,
     replaces: bool,
 }
 
-impl Recorded<'_> {
+impl RecordObserver<'_> {
     /// Compares a value, and returns the recorded one.
     fn compare(
         &mut self,
@@ -364,7 +364,8 @@ impl Recorded<'_> {
         };
         let is_compared = outcome.is_ok();
         let sequence = self.seen.len();
-        self.seen.insert(record, Seen { call, operator, outcome, is_tolerated, sequence });
+        self.seen
+            .insert(record, RecordComparison { call, operator, outcome, is_tolerated, sequence });
         recorded.ok().filter(|_| is_compared)
     }
 
@@ -388,7 +389,7 @@ impl Recorded<'_> {
     }
 }
 
-impl Observer for Recorded<'_> {
+impl Observer for RecordObserver<'_> {
     fn measures(&self) -> bool {
         true
     }
