@@ -11,13 +11,11 @@ fn layers_of(text: &str, grouping: Grouping) -> Vec<FunctionLayers> {
     layers(&db, file, None, grouping)
 }
 
-/// Returns a line for each layer: its name, its kind in brackets if that is another word, and its repetitions.
+/// Returns a line for each layer: its name, its kind in brackets if it has a name of its own, and its repetitions.
 fn outline(functions: &[FunctionLayers]) -> String {
     fn add(layers: &[Layer], depth: usize, out: &mut String) {
         for layer in layers {
-            let kind = layer.kind.name();
-            let kind =
-                if layer.name.starts_with(kind) { String::new() } else { format!(" [{kind}]") };
+            let kind = layer.other_kind().map(|kind| format!(" [{kind}]")).unwrap_or_default();
             let repeats = match layer.ranges.len() {
                 1 => String::new(),
                 count => format!(" × {count}"),

@@ -25,10 +25,10 @@ const MESSAGE_READS: &[&str] = &[
     "analysis/semantics/src/check/cause.rs",
     // Quoted code in the middle is left out first.
     "analysis/semantics/src/diagnostic/shorten.rs",
-    // The first line, as the reason of a run in a status line.
-    "server/src/lsp/runs.rs",
     // The rule is indented below the sentence.
     "server/src/report/human.rs",
+    // The first line, as the reason of a run in a status line.
+    "server/src/run/failure.rs",
 ];
 
 /// The words for texts of findings.

@@ -61,6 +61,13 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// Returns the name of the kind if that of the layer is another one, which the framework's program gave it.
+    pub fn other_kind(&self) -> Option<&'static str> {
+        let kind = self.kind.name();
+        let is_named = self.evidence.contains(&Evidence::Names) && self.name != kind;
+        (is_named && !matches!(self.kind, LayerKind::Module | LayerKind::Other)).then_some(kind)
+    }
+
     /// Returns the number of calls in all repetitions.
     pub fn calls(&self) -> usize {
         self.rows.iter().map(ExactSizeIterator::len).sum()

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ide::{
-    layers::{FunctionLayers, Layer, LayerKind},
+    layers::{FunctionLayers, Layer},
     words,
 };
 use serde::Serialize;
@@ -131,8 +131,7 @@ fn add(layers: &[Layer], indent: &str, lines: &LineIndex, rows: &mut Vec<Row>) {
 /// Returns the name of a layer with its kind and number: `encoder layer 0–11 (transformer block) × 12`.
 fn title(layer: &Layer) -> String {
     let mut title = layer.name.clone();
-    let kind = layer.kind.name();
-    if !matches!(layer.kind, LayerKind::Module | LayerKind::Other) && !title.starts_with(kind) {
+    if let Some(kind) = layer.other_kind() {
         title += &format!(" ({kind})");
     }
     match (layer.ranges.len(), layer.exceptions) {
