@@ -123,12 +123,18 @@ export class ShapePanel implements vscode.Disposable {
     this.panel?.dispose();
     this.adopt(panel);
     const { uri: name } = (state ?? {}) as { readonly uri?: string };
-    if (name !== undefined) {
-      const uri = vscode.Uri.parse(name);
-      // VS Code withholds large files.
-      const document = await Promise.resolve(vscode.workspace.openTextDocument(uri)).catch(() => undefined);
-      this.follow(document ?? uri);
+    if (name === undefined) {
+      // VS Code lost the state of the page: it was closed before it was stored.
+      const editor = vscode.window.visibleTextEditors.find(({ document }) => isRelay(document));
+      if (editor !== undefined) {
+        this.follow(editor.document);
+      }
+      return;
     }
+    const uri = vscode.Uri.parse(name);
+    // VS Code withholds large files.
+    const document = await Promise.resolve(vscode.workspace.openTextDocument(uri)).catch(() => undefined);
+    this.follow(document ?? uri);
   }
 
   private adopt(panel: vscode.WebviewPanel): void {
