@@ -223,7 +223,7 @@ fn with_ends(groups: Vec<Group>, steps: &Steps<'_>) -> Vec<Group> {
     let after = before.split_off(last + 1);
     let blocks = before.split_off(first);
     let end = |kind: LayerKind, groups: Vec<Group>| {
-        let (first, last) = (groups.first()?.whole().start, groups.last()?.whole().end);
+        let whole = groups.first()?.whole().start..groups.last()?.whole().end;
         // Single calls are no layers, and here neither are those without products.
         let mut groups: Vec<Group> = groups
             .into_iter()
@@ -237,9 +237,9 @@ fn with_ends(groups: Vec<Group>, steps: &Steps<'_>) -> Vec<Group> {
             Some(group) => {
                 let is_plain = matches!(group.kind, LayerKind::Convolution | LayerKind::Dense);
                 let kind = if is_plain { kind } else { group.kind };
-                Some(Group { kind, instances: vec![first..last], exemplar: 0, ..group })
+                Some(Group { kind, instances: vec![whole], exemplar: 0, ..group })
             }
-            None => Some(Group::new(kind, vec![first..last], 0, groups, Evidence::Computation)),
+            None => Some(Group::new(kind, vec![whole], 0, groups, Evidence::Computation)),
         }
     };
     let until = before.last().map_or(0, |last| last.whole().end);
