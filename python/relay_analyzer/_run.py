@@ -210,15 +210,18 @@ class _Arguments:
 def _document(
     done: _binary.Completed, given: Source, written: _Arguments
 ) -> Optional[_protocol.ValueDocument]:
+    from ._api import check
+
     lines = done.out.strip().splitlines()
     if not lines:
-        from ._api import check
-
         check(given).raise_for_errors("cannot run the function")
         raise RunError(_binary.message(done), code="cannot-run", path=given.name)
     shown = json.loads(lines[-1])
     if shown is not None and "error" in shown:
         failed: _protocol.FailedRun = shown
+        if failed["error"]["code"] == "run-untyped":
+            # The run stopped at an error of the module, which has more to say than the run.
+            check(given).raise_for_errors("cannot run the function")
         raise _error(failed["error"], given, written)
     value: Optional[_protocol.ValueDocument] = shown
     return value
