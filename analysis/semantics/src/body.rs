@@ -29,6 +29,8 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 use types::{AttrValue, Attrs, DataType, Kind, Param, RelationKey, Releases, Shape, Type};
 
+use crate::list::List;
+
 use crate::features::UnitFeatures;
 pub(crate) use index::{has_meta, name_bit};
 pub use pattern::{Arm, Match, Pattern, PatternKind};
@@ -86,7 +88,7 @@ impl UnitId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     /// The header, the statements, and the tail expression.
-    pub units: Vec<Arc<Unit>>,
+    pub units: List<Arc<Unit>>,
     /// The releases of TVM that write all calls of the units.
     pub releases: Releases,
     /// Other releases than 0.14 in which a call may have another meaning.

@@ -24,6 +24,7 @@ mod env;
 mod expr;
 mod finding;
 mod freeze;
+mod frozen;
 mod function;
 mod generalise;
 mod learned;
@@ -48,6 +49,7 @@ pub use env::{Env, Global, ModuleData};
 pub use finding::{
     DependsOn, Finding, FindingKind, FindingSubject, Mismatch, Remark, TypeLimit, UnresolvedName,
 };
+use frozen::FrozenUnits;
 use learned::{Learned, settled};
 use repeated::Repeated;
 pub use results::{Inference, Numeric, UnitTypes};
@@ -104,7 +106,7 @@ struct Infer<'a> {
     solver: Solver,
     batch: Batch,
     /// Frozen units, by body, up to the last one that was begun.
-    done: Vec<Vec<Option<Arc<UnitTypes>>>>,
+    done: Vec<FrozenUnits>,
     /// The level of the table before each expression of the current unit.
     levels: Vec<Level>,
     /// For the unit and each function around the current expression: the number of expressions up
@@ -170,7 +172,7 @@ impl<'a> Infer<'a> {
             env,
             solver,
             batch: Batch::default(),
-            done: bodies.iter().map(|(body, _)| Vec::with_capacity(body.units.len())).collect(),
+            done: bodies.iter().map(|_| FrozenUnits::default()).collect(),
             levels: Vec::new(),
             effects: Vec::new(),
             whole: false,
@@ -204,22 +206,20 @@ impl<'a> Infer<'a> {
         let mut known = memo.map(|memo| Known::new(memo, body, scopes));
         let count = body.units.len();
         let mut repeated = Repeated::default();
-        let mut first_open = 0;
         let mut next = 0;
         let mut inputs = Vec::new();
         while next < count {
             self.env.poll();
             if let Some(known) = known.as_mut().filter(|_| self.batch.units.is_empty()) {
-                let types = known.unchanged_from(next);
-                self.done[0].extend(types.iter().cloned().map(Some));
-                next += types.len();
+                let (types, before) = known.unchanged_from(next);
+                next += before.len();
+                self.done[0].extend(types, before);
                 if next == count {
                     break;
                 }
             }
             let unit = next;
             next += 1;
-            self.done[0].push(None);
             let at = UnitRef { body: 0, unit: UnitId(unit as u32) };
             if self.batch.units.is_empty() {
                 if let Some(known) = &mut known
@@ -233,7 +233,6 @@ impl<'a> Infer<'a> {
                     self.reuse(unit, types.clone());
                     continue;
                 }
-                first_open = unit;
             }
             inputs.clear();
             self.add_inputs(at, &mut inputs);
@@ -241,12 +240,13 @@ impl<'a> Infer<'a> {
             let is_keyed = self.batch.units.is_empty()
                 && repeated::has_key(of_unit, &inputs, scopes.unit(at.unit));
             if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
-                self.reuse(unit, types);
                 if let Some(known) = &mut known {
-                    known.note_changes(unit, &self.done[0][unit..=unit]);
+                    known.note_changes(unit, &[Some(types.clone())]);
                 }
+                self.reuse(unit, types);
                 continue;
             }
+            self.done[0].begin(unit + 1);
             self.run(at, std::mem::take(&mut inputs));
             self.solve();
             if unit + 1 == count || self.is_closed() {
@@ -255,18 +255,16 @@ impl<'a> Infer<'a> {
                     return;
                 }
                 if let Some(known) = &mut known {
-                    for number in first_open..=unit {
-                        if let Some(types) = &mut self.done[0][number] {
-                            known.share(number, types);
-                        }
-                    }
+                    self.done[0].for_each_open(|number, types| known.share(number, types));
                 }
-                if let Some(types) = self.done[0][unit].as_ref().filter(|_| is_keyed) {
+                if let Some(types) = self.done[0].get(unit).filter(|_| is_keyed) {
                     repeated.insert(of_unit, types);
                 }
                 if let Some(known) = &mut known {
-                    known.note_changes(first_open, &self.done[0][first_open..=unit]);
+                    let (first, types) = self.done[0].open();
+                    known.note_changes(first, types);
                 }
+                self.done[0].close();
             }
         }
         self.close(true);
@@ -277,7 +275,7 @@ impl<'a> Infer<'a> {
         if types.has_findings() {
             self.units_with_findings[0].push(unit as u32);
         }
-        self.done[0][unit] = Some(types);
+        self.done[0].push(types);
     }
 
     /// Infers all bodies as one group, in one table.
@@ -289,7 +287,7 @@ impl<'a> Infer<'a> {
     fn whole_groups(&mut self, groups: &[Vec<usize>]) {
         self.whole = true;
         for (done, (body, _)) in self.done.iter_mut().zip(self.bodies) {
-            done.resize(body.units.len(), None);
+            done.begin(body.units.len());
         }
         for group in groups {
             let level = self.solver.table.level();
@@ -379,7 +377,7 @@ impl<'a> Infer<'a> {
 
     /// Returns the type of a variable whose unit is frozen.
     fn frozen(&self, body: u32, binding: LocalRef) -> Option<&Type> {
-        let types = self.done[body as usize].get(binding.unit.index())?.as_ref()?;
+        let types = self.done[body as usize].get(binding.unit.index())?;
         Some(types.use_of(binding.binder))
     }
 

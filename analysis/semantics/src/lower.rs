@@ -27,7 +27,10 @@ use syntax::{
 };
 use types::{Attrs, DTypeClass, Kind, Param, ParamId, Releases, Type};
 
-use crate::body::*;
+use crate::{
+    body::*,
+    list::{Builder, List},
+};
 use attr::other_meaning;
 pub(crate) use attr::{means_another, rebind};
 pub(crate) use common::is_shareable;
@@ -80,8 +83,8 @@ impl Lowered {
 
 /// The units of a definition, and what they have in common with another version.
 struct Parts {
-    units: Vec<Arc<Unit>>,
-    ranges: Vec<UnitRanges>,
+    units: List<Arc<Unit>>,
+    ranges: List<UnitRanges>,
     starts: Vec<TextSize>,
     /// See [`Body::releases`] and [`Body::other`].
     releases: Releases,
@@ -118,16 +121,18 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
     let common = old.as_ref().zip(block).and_then(|(old, block)| Common::new(block, old));
     let old = old.zip(common);
     let common = old.as_ref().map(|(_, common)| *common).unwrap_or_default();
+    // The header has the number 0, so that slots have those of their units minus one.
+    let (none, no_ranges) = (List::default(), List::default());
     let (old_units, old_source) = match &old {
-        Some((old, _)) => (&old.body.units[1..], &old.source.units[1..]),
-        None => (&[][..], &[][..]),
+        Some((old, _)) => (&old.body.units, &old.source.units),
+        None => (&none, &no_ranges),
     };
     let slots = block.map_or_else(Vec::new, |block| slots(block, common));
     let count = common.prefix + slots.len() + common.suffix;
-    let mut units = Vec::with_capacity(count + 1);
-    let mut ranges = Vec::with_capacity(count + 1);
+    let mut units: Builder<Arc<Unit>> = Builder::default();
+    let mut ranges = Builder::default();
     let mut starts = Vec::with_capacity(count + 1);
-    let is_complete = old.is_some() && old_units.len() == count;
+    let is_complete = old_units.len() == count + 1;
     let mut has_same_body =
         is_complete && other.is_some_and(|other| Arc::ptr_eq(&header, &other.body.units[0]));
     let mut has_same_ranges =
@@ -136,18 +141,18 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
     ranges.push(header_ranges);
     starts.push(TextSize::new(0));
     if let (Some((old, _)), Some(block)) = (&old, block) {
-        units.extend_from_slice(&old_units[..common.prefix]);
-        ranges.extend_from_slice(&old_source[..common.prefix]);
+        units.extend(old_units, 1..1 + common.prefix);
+        ranges.extend(old_source, 1..1 + common.prefix);
         let known = &old.source.starts[1..=common.prefix];
         starts.extend(moved(known, old.block.start(), block.start() - origin));
     }
-    for (i, slot) in (common.prefix..).zip(&slots) {
+    for (number, slot) in (1 + common.prefix..).zip(&slots) {
         starts.push(slot.node.start() - origin);
         let (mut unit, own_ranges) = lowering.statement(slot);
         // Another tree may lower to an equal unit, such as after white space was added. The old
         // unit keeps its types.
-        let after_edit = old_units.len().checked_sub(count - i);
-        let known = [Some(i), after_edit].into_iter().flatten();
+        let after_edit = (old_units.len() + number).checked_sub(count + 1);
+        let known = [Some(number), after_edit].into_iter().flatten();
         let known_ranges = known.clone().filter_map(|at| old_source.get(at));
         let known = known.filter_map(|at| old_units.get(at));
         units.push(match known.clone().find(|known| ***known == unit) {
@@ -165,25 +170,27 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
     if let (Some((old, _)), Some(block)) = (&old, block) {
         let first = old_units.len() - common.suffix;
         let end = block.range().end() - origin;
-        units.extend_from_slice(&old_units[first..]);
-        ranges.extend_from_slice(&old_source[first..]);
-        starts.extend(moved(&old.source.starts[first + 1..], old.block.range().end(), end));
+        units.extend(old_units, first..old_units.len());
+        ranges.extend(old_source, first..old_source.len());
+        starts.extend(moved(&old.source.starts[first..], old.block.range().end(), end));
     }
     // Those of all units stay if those of the header and of the replaced units do.
-    let lowered = &units[1 + common.prefix..][..slots.len()];
+    let (units, ranges) = (units.finish(), ranges.finish());
+    let first = 1 + common.prefix;
+    let lowered = units.range(first..first + slots.len());
     let known = old.as_ref().map(|(old, _)| old.body).filter(|old| {
-        let replaced = &old_units[common.prefix..old_units.len() - common.suffix];
-        releases_of(&old.units[..1]) == releases_of(&units[..1])
-            && releases_of(replaced) == releases_of(lowered)
+        let replaced = old_units.range(first..old_units.len() - common.suffix);
+        releases_of(old.units.range(0..1)) == releases_of(units.range(0..1))
+            && releases_of(replaced) == releases_of(lowered.clone())
     });
     let known = known.map(|old| (old.releases, old.other));
-    let (releases, other) = known.unwrap_or_else(|| releases_of(&units));
+    let (releases, other) = known.unwrap_or_else(|| releases_of(units.iter()));
     Parts { units, ranges, starts, releases, other, has_same_body, has_same_ranges }
 }
 
 /// Returns the releases that write all calls of some units, and those in which one may have another meaning.
-fn releases_of(units: &[Arc<Unit>]) -> (Releases, Releases) {
-    units.iter().fold((Releases::ALL, Releases::NONE), |(releases, other), unit| {
+fn releases_of<'u>(units: impl Iterator<Item = &'u Arc<Unit>>) -> (Releases, Releases) {
+    units.fold((Releases::ALL, Releases::NONE), |(releases, other), unit| {
         (releases.and(unit.releases), other.or(unit.other))
     })
 }

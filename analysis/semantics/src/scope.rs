@@ -16,8 +16,8 @@ use crate::{
     body::{
         BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitId, UnitKind, name_bit,
     },
-    ends::common_ends,
     features::UnitFeatures,
+    list::List,
 };
 
 /// The resolved names of a body, and the features of its units.
@@ -156,10 +156,10 @@ impl Scopes {
             return None;
         }
         let mut other: Option<Vec<(UnitId, UnitFeatures)>> = None;
-        let (prefix, suffix) = common_ends(&before.units, &body.units);
+        let (prefix, suffix) = before.units.common_ends(&body.units);
         let changed = prefix..body.units.len() - suffix;
-        let pairs =
-            (prefix as u32..).zip(before.units[changed.clone()].iter().zip(&body.units[changed]));
+        let pairs = before.units.range(changed.clone()).zip(body.units.range(changed));
+        let pairs = (prefix as u32..).zip(pairs);
         for (number, (old, new)) in pairs.filter(|(_, (old, new))| !Arc::ptr_eq(old, new)) {
             let number = UnitId(number);
             if !same_names(old, new) {
@@ -438,7 +438,7 @@ pub fn resolve(body: &Body) -> Scopes {
                     bindings[at].1 = true;
                     Some(bindings[at].0)
                 }
-                None => leaked.find(&body.units[..number.index()], &free.name),
+                None => leaked.find(&body.units, number.index(), &free.name),
             };
             scopes.frees.push(packed(found));
         }
@@ -518,13 +518,13 @@ struct Leaked<'u> {
 }
 
 impl<'u> Leaked<'u> {
-    /// Returns the last graph variable called `name` that is bound inside of `before`. Each call
-    /// passes a prefix at least as long as the previous one.
-    fn find(&mut self, before: &'u [Arc<Unit>], name: &str) -> Option<LocalRef> {
+    /// Returns the last graph variable called `name` that is bound inside of the units before one.
+    /// Each call passes a unit that is not before that of the previous one.
+    fn find(&mut self, units: &'u List<Arc<Unit>>, before: usize, name: &str) -> Option<LocalRef> {
         if !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
             return None;
         }
-        for (number, unit) in before.iter().enumerate().skip(self.units) {
+        for (number, unit) in (self.units..before).zip(units.range(self.units..before)) {
             for (binder, data) in unit.binders.iter().enumerate() {
                 if data.kind == BinderKind::Graph {
                     let (unit, binder) = (UnitId(number as u32), BinderId(binder as u32));
@@ -532,7 +532,7 @@ impl<'u> Leaked<'u> {
                 }
             }
         }
-        self.units = before.len();
+        self.units = before;
         self.last.get(name).copied()
     }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use syntax::{TextRange, TextSize};
 
 use super::{Binder, BinderId, Body, Expr, ExprId, ExprRef, LocalRef, RangeId, UnitId};
+use crate::list::List;
 
 /// The source map of a body. Ranges are relative to the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct SourceMap {
     /// The start of each unit.
     pub(crate) starts: Vec<TextSize>,
     /// The ranges of each unit.
-    pub(crate) units: Vec<UnitRanges>,
+    pub(crate) units: List<UnitRanges>,
 }
 
 impl SourceMap {

@@ -21,7 +21,7 @@ use super::{
     DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes,
     results::{Assumptions, Marked},
 };
-use crate::{body::*, lower::printed_type, scope::Scopes};
+use crate::{body::*, list::List, lower::printed_type, scope::Scopes};
 
 /// The maximum number of arguments with which a rule is retried, and the maximum number of their
 /// nodes. Each retry solves the rule with all arguments.
@@ -36,7 +36,7 @@ impl Assumptions {
     pub(super) fn spread(
         body: &Body,
         scopes: &Scopes,
-        units: &mut [Arc<UnitTypes>],
+        units: &mut List<Arc<UnitTypes>>,
         units_with_findings: &[u32],
     ) -> Assumptions {
         let mut found = Assumptions::default();
@@ -71,8 +71,8 @@ impl Assumptions {
                 }
             };
             if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
-                let all = std::mem::replace(&mut units[index], Arc::new(filtered));
-                found.unfiltered.push((number, all));
+                found.unfiltered.push((number, units[index].clone()));
+                units.set(index, Arc::new(filtered));
             }
         }
         found
@@ -83,9 +83,9 @@ impl Assumptions {
     /// after the first assumption.
     #[inline(never)]
     fn spread_values(&mut self, body: &Body, scopes: &Scopes, units: Range<usize>) -> usize {
-        for index in units.clone() {
+        for (index, unit) in units.clone().zip(body.units.range(units.clone())) {
             if scopes.unit(UnitId(index as u32)).flatten().any(|binding| self.hold_for(binding)) {
-                if !body.units[index].is_one_value() {
+                if !unit.is_one_value() {
                     return index;
                 }
                 self.marked[index] = Marked::All;

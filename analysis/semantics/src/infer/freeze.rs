@@ -10,9 +10,9 @@ use types::{
 use super::{
     Finding, FindingKind, FindingSubject, Infer, Inference, Instance, Memo, MetaEntry, Numeric,
     OpenUnit, Remark, TypeLimit, UnitRef, UnitTypes, constants::ConstantBinding, env::ModuleData,
-    results::Assumptions,
+    frozen::FrozenUnits, results::Assumptions,
 };
-use crate::{body::*, scope::Scopes};
+use crate::{body::*, list::List, scope::Scopes};
 
 /// Returns the type of a constant if its comment says all sizes, and the metadata section does not contradict it.
 fn known_type(module: &ModuleData, meta: &MetaRef) -> Option<Type> {
@@ -128,7 +128,7 @@ impl Infer<'_> {
             if types.has_findings() {
                 self.units_with_findings[body].push(number);
             }
-            self.done[body][number as usize] = Some(Arc::new(types));
+            self.done[body].freeze(number as usize, Arc::new(types));
         }
         self.batch.clear();
         self.solver.clear();
@@ -165,9 +165,7 @@ impl Infer<'_> {
     pub(super) fn finish(self, memo: Option<&Memo<'_>>) -> Vec<Inference> {
         let strict = self.env.strict();
         let is_alone = self.bodies.len() == 1;
-        let units = self.done.into_iter().map(|units| {
-            units.into_iter().map(Option::unwrap_or_default).collect::<Vec<Arc<UnitTypes>>>()
-        });
+        let units = self.done.into_iter().map(FrozenUnits::finish);
         let found = self.signatures.into_iter().zip(self.numeric).zip(self.weak);
         units
             .zip(self.units_with_findings)
@@ -398,7 +396,7 @@ pub(super) fn tail_of(body: &Body) -> Option<usize> {
 fn signature_of(
     body: &Body,
     scopes: &Scopes,
-    units: &[Arc<UnitTypes>],
+    units: &List<Arc<UnitTypes>>,
     assumptions: &Assumptions,
 ) -> Option<Type> {
     // Other definitions do not depend on assumed types.

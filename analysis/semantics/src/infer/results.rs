@@ -6,13 +6,13 @@ use smol_str::SmolStr;
 use types::{DTypeTerm, Param, Type};
 
 use super::Finding;
-use crate::body::*;
+use crate::{body::*, list::List};
 
 /// The types of a body.
 #[derive(Clone, Debug, Default, Eq)]
 pub struct Inference {
     /// Types of each unit.
-    pub units: Vec<Arc<UnitTypes>>,
+    pub units: List<Arc<UnitTypes>>,
     /// The type of the definition, or of the expression.
     pub signature: Option<Type>,
     /// True if some type is more general than the written one, or unknown: TVM may infer other

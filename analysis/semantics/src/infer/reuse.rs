@@ -1,6 +1,6 @@
 //! Reuse of the types of another inference for units with the same inputs.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use types::Type;
 
@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     body::*,
-    ends::common_ends,
     features::UnitFeatures,
+    list::List,
     lower::is_shareable,
     scope::{Moved, Named, Scopes},
 };
@@ -110,7 +110,7 @@ const MAX_SEARCHES: usize = 8;
 impl<'m> Known<'m> {
     pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> Known<'m> {
         let (new, old) = (&body.units, &memo.body.units);
-        let (prefix, suffix) = common_ends(new, old);
+        let (prefix, suffix) = new.common_ends(old);
         let mut globals: Vec<usize> =
             scopes.units_with(UnitFeatures::GLOBAL).map(UnitId::index).collect();
         globals.reverse();
@@ -146,23 +146,27 @@ impl<'m> Known<'m> {
         }
     }
 
-    /// Returns the types of the units from `unit` on that have the same types as before because they
-    /// have the same inputs, without looking at types. What depends on more than variables ends the
-    /// run, and so does a unit whose types are not plain.
-    pub(super) fn unchanged_from(&mut self, unit: usize) -> &'m [Arc<UnitTypes>] {
+    /// Returns the earlier types, and the range of those that the units from `unit` on keep because they have the same
+    /// inputs, without looking at types. What depends on more than variables ends the run, and so does a unit whose
+    /// types are not plain.
+    pub(super) fn unchanged_from(
+        &mut self,
+        unit: usize,
+    ) -> (&'m List<Arc<UnitTypes>>, Range<usize>) {
+        let inference = self.memo.inference;
+        let none = (&inference.units, 0..0);
         let in_prefix = unit < self.prefix;
         // A tail expression from error recovery takes the result from the header.
         let in_suffix = self.prefix > 0 && self.count - unit <= self.suffix;
         if !in_prefix && !in_suffix {
-            return &[];
+            return none;
         }
         self.skip_globals(unit);
         let globals = self.globals.last().map_or(self.count, |global| *global);
         let end = if in_prefix { self.prefix } else { self.count };
         // The last unit may be the tail expression, which takes the result from the header.
         let end = globals.min(end).min(self.count - 1);
-        let Some(before) = self.previous(unit).filter(|_| unit < end) else { return &[] };
-        let inference = self.memo.inference;
+        let Some(before) = self.previous(unit).filter(|_| unit < end) else { return none };
         let last = inference.units.len().saturating_sub(1);
         let end = end.min(unit + last.saturating_sub(before));
         let units_with_findings = &inference.units_with_findings;
@@ -182,7 +186,10 @@ impl<'m> Known<'m> {
             }
             false => end,
         };
-        inference.units.get(before..before + (end - unit)).unwrap_or_default()
+        match before + (end - unit) {
+            end if end <= inference.units.len() => (&inference.units, before..end),
+            _ => none,
+        }
     }
 
     fn skip_globals(&mut self, unit: usize) {
@@ -308,7 +315,7 @@ impl Memo<'_> {
         &self,
         body: &Body,
         scopes: &Scopes,
-        units: &[Arc<UnitTypes>],
+        units: &List<Arc<UnitTypes>>,
         assumptions: &Assumptions,
     ) -> Option<Option<Type>> {
         let before = self.inference;

@@ -119,11 +119,9 @@ pub(super) fn in_release<'db>(db: &'db dyn Db, def: Def<'db>, body: Arc<Body>) -
         return body;
     }
     let mut units = body.units.clone();
-    for unit in &mut units {
-        if unit.other.has(release)
-            && let Some(other) = unit_in(unit, release)
-        {
-            *unit = Arc::new(other);
+    for (at, unit) in body.units.iter().enumerate().filter(|(_, unit)| unit.other.has(release)) {
+        if let Some(other) = unit_in(unit, release) {
+            units.set(at, Arc::new(other));
         }
     }
     Arc::new(Body { units, ..*body })

@@ -12,8 +12,8 @@ use crate::{
         Binder, BinderId, BinderKind, Body, FreeId, LocalRef, Name, Unit, UnitId, UnitKind,
         name_bit,
     },
-    ends::common_ends,
     features::UnitFeatures,
+    list::Iter,
 };
 
 /// The maximum number of changed statements. With more, all names are resolved.
@@ -57,7 +57,7 @@ impl Scopes {
         }
         scopes.unused = changed.unused(names, &scopes);
         let globals = |body: &'_ Body, units: &Range<usize>| -> Vec<Name> {
-            let units = body.units[units.clone()].iter();
+            let units = body.units.range(units.clone());
             units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect()
         };
         scopes.globals = if globals(before, &changed.old) == globals(body, &changed.new) {
@@ -91,21 +91,22 @@ impl Scopes {
 impl<'b> Changed<'b> {
     fn new(known: &Scopes, before: &'b Body, body: &'b Body) -> Option<Changed<'b>> {
         let (old, new) = (&before.units, &body.units);
-        let (prefix, suffix) = common_ends(old, new);
+        let (prefix, suffix) = old.common_ends(new);
         let (old, new) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
         if prefix == 0 || old.len().max(new.len()) > MAX_CHANGED {
             return None;
         }
         let mut changed = Changed { before, body, old, new, same_binders: false };
-        let (old, new) = (&before.units[changed.old.clone()], &body.units[changed.new.clone()]);
+        let mut pairs =
+            before.units.range(changed.old.clone()).zip(body.units.range(changed.new.clone()));
         changed.same_binders =
-            old.len() == new.len() && old.iter().zip(new).all(|(a, b)| binds_the_same(a, b));
+            changed.old.len() == changed.new.len() && pairs.all(|(a, b)| binds_the_same(a, b));
         (changed.same_binders || changed.binds_unique_names(known)).then_some(changed)
     }
 
     /// The changed statements after the edit, with their numbers.
     fn units(&self) -> impl Iterator<Item = (UnitId, &'b Arc<Unit>)> {
-        let units = self.body.units[self.new.clone()].iter();
+        let units = self.body.units.range(self.new.clone());
         (self.new.start as u32..).map(UnitId).zip(units)
     }
 
@@ -113,9 +114,10 @@ impl<'b> Changed<'b> {
     /// statement, have the same name. `known` are the names before the edit.
     fn binds_unique_names(&self, known: &Scopes) -> bool {
         let mut versions: [FxHashMap<&str, &Binder>; 2] = Default::default();
-        let units = [&self.before.units[self.old.clone()], &self.body.units[self.new.clone()]];
+        let units =
+            [self.before.units.range(self.old.clone()), self.body.units.range(self.new.clone())];
         for (own, units) in versions.iter_mut().zip(units) {
-            for binder in units.iter().flat_map(|unit| &unit.binders) {
+            for binder in units.flat_map(|unit| &unit.binders) {
                 if own.insert(&binder.name, binder).is_some() {
                     return false;
                 }
@@ -144,8 +146,8 @@ impl<'b> Changed<'b> {
             unit.name_summary & summary == 0 || !binds()
         };
         // Not one chained iterator, which takes several times as long.
-        self.body.units[..self.new.start].iter().all(is_other)
-            && self.body.units[self.new.end..].iter().all(is_other)
+        self.body.units.range(0..self.new.start).all(is_other)
+            && self.body.units.range(self.new.end..self.body.units.len()).all(is_other)
     }
 
     /// Returns the number after the edit of a statement after the changed ones.
@@ -183,8 +185,8 @@ impl<'b> Changed<'b> {
     }
 
     fn has_same_graph_numbers(&self) -> bool {
-        graph_numbers(&self.before.units[self.old.clone()])
-            .eq(graph_numbers(&self.body.units[self.new.clone()]))
+        graph_numbers(self.before.units.range(self.old.clone()))
+            .eq(graph_numbers(self.body.units.range(self.new.clone())))
     }
 
     /// Resolves the free names. Returns true if the changes leave no name unknown that was not before.
@@ -311,14 +313,14 @@ fn is_used(scopes: &Resolved, binding: LocalRef) -> bool {
     scopes.frees[from..].contains(&packed(Some(binding)))
 }
 
-fn graph_numbers(units: &[Arc<Unit>]) -> impl Iterator<Item = u64> {
-    let binders = units.iter().flat_map(|unit| &unit.binders);
+fn graph_numbers(units: Iter<'_, Arc<Unit>>) -> impl Iterator<Item = u64> {
+    let binders = units.flat_map(|unit| &unit.binders);
     binders.filter(|b| b.kind == BinderKind::Graph).filter_map(|b| graph_number(&b.name))
 }
 
 fn numbers_of_graphs(body: &Body) -> GraphNumbers {
     let mut numbers = GraphNumbers::None;
-    graph_numbers(&body.units).for_each(|number| numbers.add(number));
+    graph_numbers(body.units.iter()).for_each(|number| numbers.add(number));
     numbers
 }
 

@@ -137,7 +137,7 @@ fn operand(body: &Body, at: usize, expr: ExprId) -> Option<Stated> {
     }
     let Expr::Free(free) = unit.expr(expr) else { return None };
     let name = &unit.frees[free.index()].name;
-    let before = body.units[..at].iter().rev().take(MAX_DISTANCE);
+    let before = body.units.range(0..at).rev().take(MAX_DISTANCE);
     for unit in before.chain(body.units.first()) {
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         let mut binders = unit.binds.iter().chain(params);

@@ -1,0 +1,424 @@
+//! Lists in chunks, which the versions of a definition share.
+//!
+//! A network is one definition of thousands of statements, and what follows from it is one list: of its units, their
+//! ranges, their types. The version after an edit shares the chunks of the version before, so that it costs as much as
+//! the chunks beside the edit and one pointer for each of the others, to make, to compare and to free.
+//!
+//! Where the chunks end depends on the edits before. Lists are equal if their elements are.
+
+use std::{
+    fmt,
+    ops::{Index, Range},
+    sync::Arc,
+};
+
+/// The number of elements of a chunk of a new list.
+const USUAL: usize = 64;
+/// The least number of elements of a chunk with another one after it. An edit merges smaller ones, so that many edits do
+/// not make a list of small chunks.
+const LEAST: usize = USUAL / 2;
+
+/// A list in chunks.
+pub struct List<T> {
+    chunks: Vec<Arc<[T]>>,
+    /// The number of the first element of each chunk.
+    starts: Vec<u32>,
+    len: usize,
+}
+
+impl<T> List<T> {
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the element at an index.
+    pub fn get(&self, at: usize) -> Option<&T> {
+        if at >= self.len {
+            return None;
+        }
+        let (chunk, start) = self.chunk_of(at);
+        self.chunks[chunk].get(at - start)
+    }
+
+    /// Returns the first element.
+    pub fn first(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// Returns the elements in order.
+    pub fn iter(&self) -> Iter<'_, T> {
+        self.range(0..self.len)
+    }
+
+    /// Returns the elements of a range in order; of a range beyond the end those that there are.
+    pub fn range(&self, range: Range<usize>) -> Iter<'_, T> {
+        let end = range.end.min(self.len);
+        let len = end.saturating_sub(range.start);
+        if len == 0 {
+            return Iter { front: [].iter(), chunks: [].iter(), back: [].iter(), len };
+        }
+        let ((first, first_start), (last, last_start)) =
+            (self.chunk_of(range.start), self.chunk_of(end - 1));
+        let from = range.start - first_start;
+        if first == last {
+            let front = self.chunks[first][from..from + len].iter();
+            return Iter { front, chunks: [].iter(), back: [].iter(), len };
+        }
+        Iter {
+            front: self.chunks[first][from..].iter(),
+            chunks: self.chunks[first + 1..last].iter(),
+            back: self.chunks[last][..end - last_start].iter(),
+            len,
+        }
+    }
+
+    /// Returns the chunk of an element, and the number of its first element.
+    fn chunk_of(&self, at: usize) -> (usize, usize) {
+        // Most chunks have the usual length, and an edit moves the others by few.
+        let guess = (at / USUAL).min(self.starts.len() - 1);
+        let start = self.starts[guess] as usize;
+        let end = self.starts.get(guess + 1).map_or(self.len, |&end| end as usize);
+        if (start..end).contains(&at) {
+            return (guess, start);
+        }
+        let chunk = self.starts.partition_point(|&start| start as usize <= at) - 1;
+        (chunk, self.starts[chunk] as usize)
+    }
+
+    /// Returns the number of elements at the beginning, and of others at the end, that two lists share: those in the
+    /// same chunks, and those next to them of which `is_same` is true.
+    fn common_ends_by(&self, other: &List<T>, is_same: impl Fn(&T, &T) -> bool) -> (usize, usize) {
+        let pairs = self.chunks.iter().zip(&other.chunks);
+        let shared = pairs.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+        let mut prefix = self.starts.get(shared).map_or(self.len, |&start| start as usize);
+        let shorter = self.len.min(other.len);
+        let rest = self.range(prefix..shorter).zip(other.range(prefix..shorter));
+        prefix += rest.take_while(|(a, b)| is_same(a, b)).count();
+
+        let pairs = self.chunks.iter().rev().zip(other.chunks.iter().rev());
+        let shared = pairs.take_while(|(a, b)| Arc::ptr_eq(a, b)).map(|(a, _)| a.len());
+        let suffix = shared.sum::<usize>().min(shorter - prefix);
+        let (a, b) =
+            (self.range(prefix..self.len - suffix), other.range(prefix..other.len - suffix));
+        let rest = a.rev().zip(b.rev()).take_while(|(a, b)| is_same(a, b)).count();
+        (prefix, suffix + rest)
+    }
+}
+
+impl<T: Clone> List<T> {
+    /// Replaces an element.
+    pub(crate) fn set(&mut self, at: usize, value: T) {
+        let (chunk, start) = self.chunk_of(at);
+        Arc::make_mut(&mut self.chunks[chunk])[at - start] = value;
+    }
+}
+
+impl<T> List<Arc<T>> {
+    /// Returns the number of elements at the beginning, and of others at the end, that two lists share.
+    pub(crate) fn common_ends(&self, other: &List<Arc<T>>) -> (usize, usize) {
+        self.common_ends_by(other, Arc::ptr_eq)
+    }
+}
+
+impl<T: PartialEq> PartialEq for List<T> {
+    fn eq(&self, other: &List<T>) -> bool {
+        if self.len != other.len {
+            return false;
+        }
+        let (prefix, suffix) = self.common_ends_by(other, T::eq);
+        prefix + suffix == self.len
+    }
+}
+
+impl<T: Eq> Eq for List<T> {}
+
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List { chunks: Vec::new(), starts: Vec::new(), len: 0 }
+    }
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> List<T> {
+        List { chunks: self.chunks.clone(), starts: self.starts.clone(), len: self.len }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl<T> Index<usize> for List<T> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        let (chunk, start) = self.chunk_of(at);
+        &self.chunks[chunk][at - start]
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> List<T> {
+        let mut builder = Builder::default();
+        elements.into_iter().for_each(|element| builder.push(element));
+        builder.finish()
+    }
+}
+
+/// The elements of a [`List`] in order.
+#[derive(Debug)]
+pub struct Iter<'a, T> {
+    front: std::slice::Iter<'a, T>,
+    /// The chunks between those of `front` and `back`.
+    chunks: std::slice::Iter<'a, Arc<[T]>>,
+    back: std::slice::Iter<'a, T>,
+    /// The number of elements left.
+    len: usize,
+}
+
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        let Iter { front, chunks, back, len } = self;
+        Iter { front: front.clone(), chunks: chunks.clone(), back: back.clone(), len: *len }
+    }
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        loop {
+            if let Some(element) = self.front.next() {
+                self.len -= 1;
+                return Some(element);
+            }
+            // No chunk is empty.
+            match self.chunks.next() {
+                Some(chunk) => self.front = chunk.iter(),
+                None if self.back.len() == 0 => return None,
+                None => self.front = std::mem::take(&mut self.back),
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+
+    fn nth(&mut self, mut skipped: usize) -> Option<&'a T> {
+        while skipped >= self.front.len() {
+            skipped -= self.front.len();
+            self.len -= self.front.len();
+            self.front = match self.chunks.next() {
+                Some(chunk) => chunk.iter(),
+                None if self.back.len() == 0 => {
+                    self.front = [].iter();
+                    return None;
+                }
+                None => std::mem::take(&mut self.back),
+            };
+        }
+        self.len -= skipped + 1;
+        self.front.nth(skipped)
+    }
+
+    fn fold<B, F: FnMut(B, &'a T) -> B>(self, first: B, mut f: F) -> B {
+        let Iter { front, chunks, back, .. } = self;
+        let mut all = front.fold(first, &mut f);
+        for chunk in chunks {
+            all = chunk.iter().fold(all, &mut f);
+        }
+        back.fold(all, f)
+    }
+}
+
+impl<T> DoubleEndedIterator for Iter<'_, T> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(element) = self.back.next_back() {
+                self.len -= 1;
+                return Some(element);
+            }
+            match self.chunks.next_back() {
+                Some(chunk) => self.back = chunk.iter(),
+                None if self.front.len() == 0 => return None,
+                None => self.back = std::mem::take(&mut self.front),
+            }
+        }
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
+
+/// Makes a [`List`] from elements and from parts of other lists.
+pub(crate) struct Builder<T> {
+    list: List<T>,
+    /// The elements after the last chunk.
+    open: Vec<T>,
+}
+
+impl<T> Default for Builder<T> {
+    fn default() -> Builder<T> {
+        Builder { list: List::default(), open: Vec::new() }
+    }
+}
+
+impl<T> Builder<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.list.len + self.open.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+        match at.checked_sub(self.list.len) {
+            Some(at) => self.open.get(at),
+            None => self.list.get(at),
+        }
+    }
+
+    pub(crate) fn push(&mut self, element: T) {
+        if self.open.len() == USUAL {
+            self.close();
+        }
+        self.open.push(element);
+    }
+
+    pub(crate) fn finish(mut self) -> List<T> {
+        self.close();
+        self.list
+    }
+
+    /// Ends a chunk after the elements so far.
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            let chunk = self.open.drain(..).collect();
+            self.push_chunk(chunk);
+        }
+    }
+
+    fn push_chunk(&mut self, chunk: Arc<[T]>) {
+        self.list.starts.push(self.list.len as u32);
+        self.list.len += chunk.len();
+        self.list.chunks.push(chunk);
+    }
+}
+
+impl<T: Clone> Builder<T> {
+    /// Adds the elements of a range of another list, in the same chunks.
+    pub(crate) fn extend(&mut self, other: &List<T>, range: Range<usize>) {
+        let (mut at, end) = (range.start, range.end.min(other.len));
+        while at < end {
+            let (chunk, start) = other.chunk_of(at);
+            let chunk = &other.chunks[chunk];
+            let part = at - start..(end - start).min(chunk.len());
+            at += part.len();
+            if part.len() < chunk.len() {
+                chunk[part].iter().for_each(|element| self.push(element.clone()));
+            } else if self.open.is_empty() || self.open.len() >= LEAST {
+                self.close();
+                self.push_chunk(chunk.clone());
+            } else {
+                // What is open is too small for a chunk. The chunks after this one stay.
+                self.open.extend_from_slice(chunk);
+                if self.open.len() > 2 * USUAL {
+                    let rest = self.open.split_off(self.open.len() / 2);
+                    self.close();
+                    self.open = rest;
+                }
+                self.close();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(len: usize) -> List<Arc<usize>> {
+        (0..len).map(Arc::new).collect()
+    }
+
+    /// Returns a list with other elements in a range.
+    fn spliced(list: &List<Arc<usize>>, range: Range<usize>, new: usize) -> List<Arc<usize>> {
+        let mut builder = Builder::default();
+        builder.extend(list, 0..range.start);
+        (0..new).for_each(|at| builder.push(Arc::new(at)));
+        builder.extend(list, range.end..list.len());
+        builder.finish()
+    }
+
+    #[test]
+    fn ends_end_at_the_first_difference_from_both_sides() {
+        let list = list(300);
+        assert_eq!(list.common_ends(&list), (300, 0));
+        for at in [0, 1, 63, 64, 65, 150, 235, 236, 237, 299] {
+            let replaced = spliced(&list, at..at + 1, 1);
+            assert_eq!(list.common_ends(&replaced), (at, 299 - at), "one replaced at {at}");
+            let inserted = spliced(&list, at..at, 1);
+            assert_eq!(list.common_ends(&inserted), (at, 300 - at), "one inserted at {at}");
+            let cut = spliced(&list, at..300, 0);
+            assert_eq!(list.common_ends(&cut), (at, 0), "cut at {at}");
+            assert_ne!(list, cut);
+            assert_ne!(list, inserted);
+        }
+        let twice: List<Arc<usize>> = [&list[0]; 3].into_iter().cloned().collect();
+        let fewer: List<Arc<usize>> = twice.range(0..2).cloned().collect();
+        assert_eq!(twice.common_ends(&fewer), (2, 0), "the ends do not overlap");
+        assert_eq!(List::default().common_ends(&list), (0, 0));
+    }
+
+    #[test]
+    fn a_list_behaves_as_a_vector_after_any_edits() {
+        let mut seed = 7u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % below.max(1)
+        };
+        let mut vector: Vec<Arc<usize>> = (0..500).map(Arc::new).collect();
+        let mut list: List<Arc<usize>> = vector.iter().cloned().collect();
+        for _ in 0..2_000 {
+            let from = random(vector.len() + 1);
+            let to = (from + random(8)).min(vector.len());
+            let new = if vector.len() > 800 { 0 } else { random(8) };
+            list = spliced(&list, from..to, new);
+            vector.splice(from..to, (0..new).map(Arc::new));
+            assert_eq!(list.len(), vector.len());
+            assert!(list.iter().eq(&vector) && list.iter().rev().eq(vector.iter().rev()));
+            let (from, len) = (random(vector.len()), random(200));
+            let part = from..(from + len).min(vector.len());
+            assert!(list.range(part.clone()).eq(&vector[part.clone()]));
+            assert!(list.range(part.clone()).rev().eq(vector[part.clone()].iter().rev()));
+            assert_eq!(list.range(part.clone()).nth(len / 2), vector[part].get(len / 2));
+            assert_eq!(list.get(from), vector.get(from));
+            let other: List<Arc<usize>> = vector.iter().cloned().collect();
+            assert_eq!(list, other, "equality does not depend on the chunks");
+        }
+        let small = list.chunks.windows(2).filter(|pair| pair[0].len() < LEAST).count();
+        assert!(small * 4 <= list.chunks.len(), "{small} of {} are small", list.chunks.len());
+    }
+
+    #[test]
+    fn an_edit_shares_all_chunks_but_those_beside_it() {
+        let before = list(10_000);
+        let after = spliced(&before, 5_000..5_001, 2);
+        let is_shared = |chunk: &&Arc<[_]>| before.chunks.iter().any(|old| Arc::ptr_eq(old, chunk));
+        assert!(after.chunks.iter().filter(|chunk| !is_shared(chunk)).count() <= 3);
+    }
+}
