@@ -1,5 +1,5 @@
 //! What is done in one place: few sources read the setting of TVM's rules, none decides by the text of a
-//! message or the name of a code, and files are written by one module.
+//! message or the name of a code, each code is reported by one file, and files are written by one module.
 
 use std::{
     fs,
@@ -152,6 +152,38 @@ fn nothing_is_decided_by_the_text_of_a_message() {
         }
     }
     assert_eq!(readers, MESSAGE_READS);
+}
+
+/// The files beside `check/findings` that create a diagnostic, of a code that a file of the folder names.
+const CREATE_FOR_OTHERS: &[&str] = &["/findings.rs", "/site.rs"];
+
+/// What a user sees of a code is written in one file of `check/findings`, or for a syntax error in one folder, and the
+/// checks themselves write no finding.
+#[test]
+fn each_code_of_the_checks_has_one_file() {
+    let checks = "analysis/semantics/src/check";
+    let mut homes: Vec<(Code, String)> = Vec::new();
+    for (path, code) in sources() {
+        let Some(rest) = path.strip_prefix(checks) else { continue };
+        let Some(file) = rest.strip_prefix("/findings/") else {
+            let is_for_others = CREATE_FOR_OTHERS.contains(&rest);
+            assert!(is_for_others || !code.contains("Diagnostic::new("), "{path} writes a finding");
+            continue;
+        };
+        let home = file.split_once('/').map_or_else(|| file.trim_end_matches(".rs"), |(it, _)| it);
+        for name in after(&code, "Code").iter().filter_map(|rest| rest.strip_prefix("::")) {
+            let name = name.split(|c: char| !c.is_alphanumeric()).next().expect("a first part");
+            let of_name = |code: &&Code| format!("{code:?}") == name;
+            let known = Code::ALL.iter().find(of_name).unwrap_or_else(|| panic!("{path}: {name}"));
+            homes.push((*known, home.to_owned()));
+        }
+    }
+    homes.sort_by_key(|(code, home)| (code.name(), home.clone()));
+    homes.dedup();
+    assert!(homes.len() > 50, "only {} codes were found", homes.len());
+    for same in homes.chunk_by(|a, b| a.0 == b.0) {
+        assert_eq!(same.len(), 1, "several files report one code: {same:?}");
+    }
 }
 
 #[test]

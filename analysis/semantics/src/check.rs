@@ -7,10 +7,10 @@
 //! puts them together with those of the whole file, and makes their ranges absolute.
 
 pub(crate) mod allows;
-mod calls;
 mod cascades;
 mod cause;
 mod checked;
+mod constant_set;
 mod constants;
 pub(crate) mod context;
 mod definition;
@@ -18,18 +18,18 @@ mod differ;
 pub(crate) mod error_ranges;
 pub(crate) mod findings;
 mod lints;
-mod mistakes;
 mod names;
 mod origin;
 mod other_names;
-mod other_text;
+mod plural;
+mod problems;
 mod repair;
 mod sigils;
+mod site;
 mod suggest;
 mod syntax_errors;
-mod text;
 mod trial;
-mod undefined;
+mod writable;
 
 use std::sync::Arc;
 
@@ -48,10 +48,12 @@ use cascades::Cascades;
 use context::{Context, file_context};
 use definition::findings_of;
 use error_ranges::may_follow_from_error;
+use findings::{other_text, too_many};
 pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
 use suggest::Suggestions;
-pub use text::writable;
+
 pub use trial::{is_helpful, retain_helpful_fixes};
+pub use writable::writable;
 
 /// The maximum number of diagnostics of a file. If there are more, one further diagnostic gives the
 /// number of those left out.
@@ -207,8 +209,7 @@ fn limit(found: &mut Vec<Diagnostic>) -> bool {
     found.sort_by_key(|d| d.range.start());
     let severity = rest.first().map_or(Severity::Hint, |d| d.severity);
     let at = found.last().map_or(TextRange::default(), |d| d.range);
-    let message = format!("{} more findings are not shown", rest.len());
-    found.push(Diagnostic { severity, ..Diagnostic::new(Code::TooMany, at, message) });
+    found.push(too_many::report(at, rest.len(), severity));
     true
 }
 

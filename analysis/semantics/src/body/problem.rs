@@ -117,12 +117,6 @@ impl ProblemKind {
             _ => true,
         }
     }
-
-    /// Returns true if a finding of inference or of TVM's rules reports it: the finding about an unknown name, and those
-    /// about other releases.
-    pub(crate) fn is_said_elsewhere(&self) -> bool {
-        matches!(self, ProblemKind::Unqualified(_) | ProblemKind::PrintedTypes)
-    }
 }
 
 /// A call in Python's notation, and its parts in Relay.

@@ -16,7 +16,8 @@ use operators::similar;
 use rustc_hash::FxHashSet;
 use syntax::{Node, Parse, SyntaxKind, TextRange, TextSize, Token};
 
-use crate::diagnostic::{Code, Diagnostic, Lint, NoLevel};
+use super::findings::{invalid_allow, unused_allow};
+use crate::diagnostic::{Code, Diagnostic, Lint};
 
 /// The comments of a file that allow findings.
 #[derive(Default, PartialEq)]
@@ -126,8 +127,7 @@ impl Allows {
     }
 
     fn refuse(&mut self, range: TextRange, message: impl Into<String>) {
-        let help = "write `relay: allow(unused-binding)`; `relay-analyzer explain` lists the codes";
-        self.invalid.push(Diagnostic::new(Code::InvalidAllow, range, message).help(help));
+        self.invalid.push(invalid_allow::report(range, message));
     }
 
     /// Reads a comment whose content begins with `relay: allow`.
@@ -168,14 +168,16 @@ impl Allows {
                     range: name_range,
                     removed: removed(list, part, start),
                 }),
-                Some(Err(error)) => self.invalid.push(
-                    Diagnostic::new(Code::InvalidAllow, name_range, error.to_string())
-                        .help(NoLevel::HELP),
-                ),
+                Some(Err(error)) => {
+                    self.invalid.push(invalid_allow::without_level(name_range, error));
+                }
                 None if name.is_empty() => {
                     self.refuse(range, "this comment allows nothing: a code is missing");
                 }
-                None => self.invalid.push(unknown(name, name_range)),
+                None => {
+                    let near = nearest_code(name);
+                    self.invalid.push(invalid_allow::unknown(name_range, name, near));
+                }
             }
         }
         let covered = match is_file {
@@ -193,25 +195,14 @@ impl Comment {
         let is_unused =
             |a: &&Allowed| !used.contains(&a.range.start()) && !a.code.name().starts_with("run-");
         let unused: Vec<&Allowed> = self.codes.iter().filter(is_unused).collect();
-        let report = |range, message: String, removed| {
-            Diagnostic::new(Code::UnusedAllow, range, message)
-                .unnecessary()
-                .fix("Remove it", [(removed, String::new())])
-        };
         match unused.as_slice() {
             [] => Vec::new(),
             all if all.len() == self.codes.len() => {
-                let names: Vec<String> = all.iter().map(|a| format!("`{}`", a.code)).collect();
-                let message = format!("there is no {} here to allow", names.join(" or "));
-                vec![report(self.range, message, self.whole)]
+                vec![unused_allow::report(self.range, all.iter().map(|a| a.code), self.whole)]
             }
-            some => some
-                .iter()
-                .map(|allowed| {
-                    let message = format!("there is no `{}` here to allow", allowed.code);
-                    report(allowed.range, message, allowed.removed)
-                })
-                .collect(),
+            some => {
+                some.iter().map(|a| unused_allow::report(a.range, [a.code], a.removed)).collect()
+            }
         }
     }
 }
@@ -261,18 +252,6 @@ fn removed(list: &str, part: &str, start: TextSize) -> TextRange {
         _ => (from - 1, to),
     };
     TextRange::new(start + TextSize::new(from as u32), start + TextSize::new(to as u32))
-}
-
-/// Returns the diagnostic of a code that does not exist.
-fn unknown(name: &str, range: TextRange) -> Diagnostic {
-    let message = format!("there is no code `{name}`");
-    let diagnostic = Diagnostic::new(Code::InvalidAllow, range, message);
-    match nearest_code(name) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Write `{near}`"), [(range, near.to_string())]),
-        None => diagnostic.help("`relay-analyzer explain` lists the codes"),
-    }
 }
 
 /// Returns the code whose name is most similar to `name` among those that have a level.

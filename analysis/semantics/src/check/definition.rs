@@ -13,7 +13,8 @@ use super::{
     context::context_of,
     error_ranges::ErrorRanges,
     findings::{self, Report, relation},
-    lints, names, sigils, text,
+    lints, names, problems, sigils,
+    site::ProblemSite,
 };
 use crate::{
     body::{CallData, Callee, Expr, ExprId, ExprRef, Problem, ProblemKind, RangeId, Unit, UnitId},
@@ -143,13 +144,14 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<DefDi
         unresolved.begin();
         let named = NamedArguments::default();
         for problem in &unit.problems {
-            if problem.kind.is_said_elsewhere()
-                || is_of_declared(view, unit, problem)
-                || is_of_broken_call(unit, problem)
-            {
+            if is_of_declared(view, unit, problem) || is_of_broken_call(unit, problem) {
                 continue;
             }
-            in_def.push(text::problem(view, number, problem));
+            let Some(diagnostic) = problems::report(&ProblemSite::of_unit(view, number, problem))
+            else {
+                continue;
+            };
+            in_def.push(diagnostic);
             if let Some(callee) = named.callee(view, number, problem) {
                 let place = |range| view.place(number, range);
                 rejected.push((place(problem.range), place(callee)));

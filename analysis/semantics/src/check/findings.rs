@@ -1,37 +1,76 @@
-//! What a user sees of the findings of inference: for each code, or for each kind that has several codes,
-//! a file with its message, labels, help, related places and fixes, and its cause. The pages of the codes
-//! are in `codes.md` of the crate `relay-codes`.
+//! What a user sees of the findings: for each code, or for each kind that has several codes, a file with its message,
+//! labels, help, related places and fixes. [`report`] chooses the file for a finding of inference,
+//! [`super::problems::report`] for a problem of lowering, [`super::syntax_errors`] for a syntax error,
+//! [`super::lints`] for valid code, [`super::names`] for the names of a module and [`super::allows`] for a comment.
+//! The pages of the codes are in `codes.md` of the crate `relay-codes`.
 
 mod argument_count;
+pub(super) mod attribute_type;
+pub(super) mod attribute_value;
+pub(super) mod attributes_not_taken;
 mod cannot_infer;
 mod condition_type;
+pub(super) mod duplicate_attribute;
+pub(super) mod duplicate_constant;
+pub(super) mod duplicate_constructor;
+pub(super) mod duplicate_definition;
+pub(super) mod duplicate_parameter;
+pub(super) mod extern_constructors;
 mod higher_rank;
 mod inference_budget;
 mod infinite_type;
+pub(super) mod invalid_allow;
+pub(super) mod invalid_binder;
 pub(super) mod kind_mismatch;
 mod match_not_exhaustive;
+pub(super) mod match_without_arms;
 mod metadata_entry;
+pub(super) mod metadata_unreadable;
 mod mismatch;
 mod missing_annotation;
-mod missing_attribute;
+pub(super) mod missing_attribute;
+pub(super) mod negative_size;
+pub(super) mod nested_too_deep;
 mod no_relation;
 mod not_callable;
-mod number_range;
+pub(super) mod number_range;
+pub(super) mod number_suffix;
+pub(super) mod open_field;
+pub(super) mod other_text;
 mod pattern_arity;
 mod pattern_type;
 mod projection;
 pub(super) mod python_call;
 pub(super) mod relation;
+pub(super) mod second_expression;
+pub(super) mod shadowed_parameter;
+pub(super) mod stale_type_comment;
+pub(super) mod syntax_error;
+pub(super) mod too_many;
+pub(super) mod tvm_detached_attributes;
 pub(super) mod type_arguments;
 mod type_too_large;
+pub(super) mod unclosed_comment;
+pub(super) mod unclosed_string;
+pub(super) mod undefined_result;
+pub(super) mod unknown_attribute;
+pub(super) mod unknown_character;
 mod unknown_constructor;
+pub(super) mod unknown_dtype;
 mod unknown_global;
-mod unknown_name;
+pub(super) mod unknown_kind;
+pub(super) mod unknown_name;
+pub(super) mod unknown_relation;
+pub(super) mod unknown_section;
 pub(super) mod unknown_type;
 pub(super) mod unknown_variable;
+pub(super) mod unknown_version;
 mod unproven_relation;
 mod unreachable_arm;
 mod untyped_constant;
+pub(super) mod unused_allow;
+pub(super) mod unused_binding;
+pub(super) mod unused_constant;
 
 use syntax::TextRange;
 

@@ -7,8 +7,12 @@ use types::Kind;
 use super::{
     checked::Checked,
     constants,
-    findings::{kind_mismatch, type_arguments, unknown_type, unknown_variable},
-    text,
+    findings::{
+        duplicate_constructor, duplicate_definition, extern_constructors, kind_mismatch,
+        metadata_unreadable, type_arguments, unknown_type, unknown_variable,
+    },
+    problems,
+    site::ProblemSite,
 };
 use crate::{
     body::*,
@@ -36,14 +40,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 match first.get(name) {
                     Some(&other) => {
                         let there = other.name_range(db) + other.start(db);
-                        found.push(
-                            Diagnostic::new(
-                                Code::DuplicateDefinition,
-                                range,
-                                format!("duplicate definition of `{name}`"),
-                            )
-                            .related(there, "first defined here"),
-                        );
+                        found.push(duplicate_definition::report(name, range, there));
                     }
                     None => {
                         first.insert(name, def);
@@ -52,11 +49,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
             }
             DefKind::Metadata => {
                 if metadata.is_some() {
-                    found.push(Diagnostic::new(
-                        Code::DuplicateDefinition,
-                        TextRange::at(def.start(db), 11.into()),
-                        "a module has at most one metadata section",
-                    ));
+                    found.push(duplicate_definition::of_metadata(start_of_metadata(db, def)));
                 }
                 metadata = Some(def);
             }
@@ -69,11 +62,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 let range = range + def.start(db);
                 let name = constructor.name.clone();
                 if let Some(&there) = constructors.get(&name) {
-                    let message = format!("duplicate constructor `{name}`");
-                    found.push(
-                        Diagnostic::new(Code::DuplicateConstructor, range, message)
-                            .related(there, "first defined here"),
-                    );
+                    found.push(duplicate_constructor::report(&name, range, there));
                 } else {
                     constructors.insert(name, range);
                 }
@@ -83,15 +72,15 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
     let (Some(def), Some(section)) = (metadata, queries::metadata(db, module)) else { return };
     match section.error() {
         None => constants::check(db, module, def, &section, found),
-        Some(error) => found.push(
-            Diagnostic::new(
-                Code::MetadataUnreadable,
-                TextRange::at(def.start(db), 11.into()),
-                "cannot read the metadata section",
-            )
-            .help(format!("its JSON is invalid: {error}")),
-        ),
+        Some(error) => {
+            found.push(metadata_unreadable::report(start_of_metadata(db, def), error));
+        }
     }
+}
+
+/// Returns the range of `#[metadata]`.
+fn start_of_metadata(db: &dyn Db, section: Def<'_>) -> TextRange {
+    TextRange::at(section.start(db), TextSize::of("#[metadata]"))
 }
 
 /// Reports the problems of a type definition, with ranges from its start.
@@ -103,15 +92,10 @@ pub(super) fn check_type<'db>(db: &'db dyn Db, def: Def<'db>, found: &mut Vec<De
         check_type_use(db, &types, type_use, type_def.range(type_use.range), found);
     }
     for problem in &type_def.problems {
-        let place = |range| type_def.range(range);
-        found.push(text::of_kind(place(problem.range), "", &problem.kind, place));
+        found.extend(problems::report(&ProblemSite::of_type(&type_def, problem)));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
-        found.push(DefDiagnostic::new(
-            Code::ExternConstructors,
-            def.name_range(db),
-            "an external type has no constructors",
-        ));
+        found.push(extern_constructors::report(def.name_range(db)));
     }
 }
 

@@ -1,22 +1,87 @@
 //! Diagnostics for syntax errors.
 
-use syntax::{Expectation, Mistake, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
+use syntax::{Mistake, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
-use super::mistakes;
+use super::{
+    findings::{
+        nested_too_deep, second_expression, syntax_error, unclosed_comment, unclosed_string,
+        unknown_character, unknown_section, unknown_version,
+    },
+    site::SyntaxSite,
+};
 use crate::{
     db::{Db, SourceFile},
-    diagnostic::{Code, Diagnostic},
+    diagnostic::Diagnostic,
 };
 
+/// Returns what a user sees of an error; `None` for a construct of another language, which [`check`] reports with
+/// those beside it, and for errors of TVM compatibility, which `tvm` reports.
+fn report(site: &SyntaxSite<'_, '_>) -> Option<Diagnostic> {
+    use SyntaxErrorKind::*;
+    let range = site.error.range;
+    Some(match &site.error.kind {
+        Expected { expected, found, open } => syntax_error::expected(site, expected, *found, *open),
+        Unexpected(kind) => syntax_error::unexpected(site, *kind),
+        UnclosedComment => unclosed_comment::report(range),
+        UnclosedString => unclosed_string::report(range),
+        UnknownCharacter => unknown_character::report(range),
+        TooDeep => nested_too_deep::report(range),
+        UnknownSection => unknown_section::report(range),
+        UnknownVersion => unknown_version::report(range),
+        SecondExpression => second_expression::report(range),
+        Mistake(_)
+        | Cut
+        | HashComment
+        | LoneCarriageReturn
+        | MissingSemicolon
+        | MissingComma
+        | DataDefinition
+        | CaseArm
+        | AngleTypeParams
+        | TypeArguments
+        | WhereClause
+        | ConstructorSignature
+        | LogicalOperator
+        | ConstantExpression
+        | BareFloat
+        | GluedNumber
+        | GluedMinus
+        | UnreadableName
+        | RefType
+        | MetaType
+        | ExternalFunction
+        | TirFunction
+        | PrintedAttribute
+        | Pasted { .. }
+        | LogLine
+        | PrintedMessage
+        | SecondModule
+        | OldVersion
+        | OldComment
+        | OldLiteral
+        | OldTuple
+        | OldSection
+        | PrintedRead
+        | PrintedWrite
+        | PrintedTypes
+        | DoubleSemicolon
+        | ChainedProjection
+        | NestedLet
+        | ShapeVariable
+        | LiteralSuffix
+        | MatchScrutinee
+        | BareOperand
+        | ElseIf
+        | PolymorphicFnType
+        | NestedHole
+        | AttributeTuple => return None,
+    })
+}
+
+/// Reports the syntax errors of a file, without those that follow from others.
 pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     let parse = file.parse(db);
     let root = syntax::Node::root(&parse.green);
-    let text_of = |range: TextRange| -> String {
-        match root.token_at(range.start()) {
-            Some(token) if token.range() == range => token.text().to_owned(),
-            _ => String::new(),
-        }
-    };
     let lexical = Lexical::of(&parse.errors);
     let mut errors: Vec<&SyntaxError> =
         parse.errors.iter().filter(|e| !e.kind.is_compat()).collect();
@@ -33,37 +98,15 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         if let SyntaxErrorKind::Mistake(mistake) = &error.kind {
             if number < super::MAX_DIAGNOSTICS {
                 let mistake = with_rest_of_header(&root, error, mistake, &mistakes);
-                found.push(mistakes::words::of_mistake(db, file, error.range, &mistake));
+                found.push(syntax_error::other_languages::report(db, file, error.range, &mistake));
             }
             continue;
         }
-        // Diagnostics over the limit are not shown, and lookups in the tree are slow.
-        let shown = number < super::MAX_DIAGNOSTICS;
-        let next = if shown { next_line(&root, error) } else { None };
-        let text = match next {
-            Some(next) => short_text(&root, next),
-            None if shown => text_of(error.range),
-            None => String::new(),
-        };
-        let mistake = || slash(&root, error).or_else(|| mistakes::of(&root, error));
-        if let Some(diagnostic) = shown.then(mistake).flatten() {
-            found.push(diagnostic);
-        } else if let Some((code, message)) = message_of(&error.kind, &text) {
-            let diagnostic = detail(error, Diagnostic::new(code, error.range, message));
-            let diagnostic = match shown {
-                true => mistakes::with_inserted(&root, error, diagnostic),
-                false => diagnostic,
-            };
-            found.push(match next {
-                Some(next) if next.is_empty() => diagnostic.related(next, "the file ends here"),
-                Some(next) => {
-                    diagnostic.related(next, format!("{} is the next token", quoted(&text)))
-                }
-                None => diagnostic,
-            });
-        }
+        // Diagnostics over the limit are not shown.
+        let site = SyntaxSite { root: &root, error, is_shown: number < super::MAX_DIAGNOSTICS };
+        found.extend(report(&site));
     }
-    found.extend(only_words(&root));
+    found.extend(syntax_error::only_words(&root));
 }
 
 /// Returns a mistake in a header with the edits of the others there, because errors after the first one in a header are
@@ -111,55 +154,6 @@ fn is_part_of_mistake(error: &SyntaxError, mistakes: &[&SyntaxError]) -> bool {
         })
 }
 
-/// Reports a text of words alone: `hello world`. Beside a module, words are lines of a log; without one they are no
-/// Relay, unless they are of a compiler.
-fn only_words(root: &syntax::Node<'_>) -> Option<Diagnostic> {
-    // Most files begin with a module.
-    let mut items = root.children();
-    if !items.all(|item| item.kind() == SyntaxKind::BANNER_ITEM) {
-        return None;
-    }
-    let words = root.children().filter_map(|item| item.token(SyntaxKind::BANNER));
-    let first = words.into_iter().find(|line| {
-        line.text().starts_with(char::is_alphabetic) && !syntax::is_log_text(line.text())
-    })?;
-    Some(
-        Diagnostic::new(
-            Code::SyntaxError,
-            first.range(),
-            "these are words, and no module of Relay",
-        )
-        .help("a module has definitions: `def @main(%x: Tensor[(1, 64), float32]) { … }`"),
-    )
-}
-
-/// Returns the range of the next token, which may be on a later line, if a token is missing. TVM
-/// reports the error there:
-///
-/// ```text
-/// let %a = exp(%x)   // the `;` is missing here
-/// let %b = %a;       // and this is what TVM did not expect
-/// ```
-fn next_line(root: &syntax::Node<'_>, error: &SyntaxError) -> Option<TextRange> {
-    let is_missing = matches!(error.kind, SyntaxErrorKind::Expected { .. });
-    if !is_missing || !error.range.is_empty() {
-        return None;
-    }
-    let end = TextRange::empty(root.range().end());
-    Some(root.token_from(error.range.end()).map_or(end, |token| token.range()))
-}
-
-/// Returns the text of a token if it is short enough for a message.
-fn short_text(root: &syntax::Node<'_>, at: TextRange) -> String {
-    let text = root.token_at(at.start()).map_or("", |token| token.text());
-    if text.len() <= 30 && !text.contains('\n') { text.to_owned() } else { String::new() }
-}
-
-/// Returns a token as it is quoted in a message.
-fn quoted(text: &str) -> String {
-    if text.is_empty() { "this".to_owned() } else { format!("`{text}`") }
-}
-
 /// The places of lexical errors, at which errors of the parser are suppressed.
 struct Lexical {
     /// The ranges of unknown characters, sorted.
@@ -192,85 +186,4 @@ impl Lexical {
         until.checked_sub(1).is_some_and(|at| self.unknown[at].contains(start))
             || self.strings.binary_search(&start).is_ok()
     }
-}
-
-/// Returns the diagnostic for `%a/%b`, which is intended as a division and lexed as two variables,
-/// `%a/` and `%b`.
-fn slash(root: &syntax::Node<'_>, error: &syntax::SyntaxError) -> Option<Diagnostic> {
-    let SyntaxErrorKind::Expected { found: SyntaxKind::LOCAL | SyntaxKind::GRAPH, .. } = error.kind
-    else {
-        return None;
-    };
-    let before = error.range.start().checked_sub(1.into())?;
-    let name = root.token_at(before).filter(|token| token.kind() == SyntaxKind::LOCAL)?;
-    let bare = name.text().strip_suffix('/')?;
-    let message = format!("`/` is part of the name `{}` here", name.text());
-    let diagnostic = Diagnostic::new(Code::SyntaxError, name.range(), message);
-    let help = format!("put a space after `{bare}` for a division");
-    Some(diagnostic.help(help).fix("Write a division", [(name.range(), format!("{bare} / "))]))
-}
-
-/// Adds related places, help and fixes to the diagnostic of an error.
-fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
-    use SyntaxErrorKind::*;
-    let range = error.range;
-    match &error.kind {
-        Expected {
-            expected: Expectation::Kind(SyntaxKind::SEMICOLON),
-            found: SyntaxKind::EQ,
-            ..
-        } => diagnostic.help(
-            "`=` alone binds graph variables, as in `%0 = …;`; a name is bound with `let %x = …;`",
-        ),
-        Expected { open: Some(open), .. } => diagnostic.related(*open, "opened here"),
-        UnknownVersion => diagnostic.fix("Write 0.0.5", [(range, "\"0.0.5\"".to_owned())]),
-        UnclosedComment => diagnostic.help("close it with `*/`; comments nest"),
-        UnclosedString => diagnostic.help("close it with `\"` on the same line"),
-        TooDeep => diagnostic.help("bind inner expressions to names with `let` or `%0 = …;`"),
-        _ => diagnostic,
-    }
-}
-
-/// Returns the code and the message of an error; `text` is the text at its range. `None` for errors
-/// of TVM compatibility, which `tvm` reports.
-fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(Code, String)> {
-    use SyntaxErrorKind::*;
-    let found = |kind: SyntaxKind| match kind {
-        SyntaxKind::END_OF_FILE => "the file ends here".to_owned(),
-        _ if !text.is_empty() && text.len() <= 30 && !text.contains('\n') => {
-            format!("found `{text}`")
-        }
-        SyntaxKind::ERROR | SyntaxKind::UNKNOWN => "found unknown text".to_owned(),
-        kind => format!("found {}", kind.describe()),
-    };
-    let (code, message): (_, &str) = match kind {
-        Expected { expected, found: what, .. } => {
-            return Some((Code::SyntaxError, format!("expected {expected}, {}", found(*what))));
-        }
-        Unexpected(what) => {
-            let what = if text.is_empty() || text.len() > 30 || text.contains('\n') {
-                what.describe().to_owned()
-            } else {
-                format!("`{text}`")
-            };
-            return Some((Code::SyntaxError, format!("unexpected {what}")));
-        }
-        UnclosedComment => (Code::UnclosedComment, "this comment is never closed"),
-        UnclosedString => (Code::UnclosedString, "this string is never closed"),
-        UnknownCharacter => (Code::UnknownCharacter, "unexpected characters"),
-        TooDeep => {
-            (Code::NestedTooDeep, "expressions are nested too deeply here; the rest is not parsed")
-        }
-        UnknownSection => {
-            (Code::UnknownSection, "only `#[version = \"0.0.5\"]` and `#[metadata]` are sections")
-        }
-        UnknownVersion => {
-            (Code::UnknownVersion, "unknown version of the text format: it is read as 0.0.5")
-        }
-        SecondExpression => {
-            (Code::SecondExpression, "a file holds at most one expression outside of definitions")
-        }
-        _ => return None,
-    };
-    Some((code, message.to_owned()))
 }

@@ -5,7 +5,7 @@ use crate::{
     body::*,
     check::{
         cause::{self, Evidence},
-        text,
+        plural::count,
     },
     diagnostic::Code,
 };
@@ -13,11 +13,8 @@ use crate::{
 pub(super) fn report(site: &Site<'_, '_, '_>, expected: usize, found: usize) -> Option<Report> {
     let (view, unit) = (site.view, site.view.unit(site.unit));
     let call = site.expr_ref()?;
-    let message = format!(
-        "{} expects {}, found {found}",
-        site.callee_name()?,
-        text::count(expected, "argument")
-    );
+    let message =
+        format!("{} expects {}, found {found}", site.callee_name()?, count(expected, "argument"));
     let mut diagnostic = site.diagnostic(Code::ArgumentCount, message);
     if let Expr::Call(call) = unit.expr(call.expr) {
         let data = unit.call(*call);

@@ -1,10 +1,10 @@
-//! A type argument of the wrong kind.
+//! A type argument or type parameter of the wrong kind.
 
 use syntax::TextRange;
-use types::{Kind, Type};
+use types::{Kind, Param, Type};
 
 use super::{Code, DefDiagnostic, Site};
-use crate::check::text;
+use crate::check::site::ProblemSite;
 
 /// A type argument of a call.
 pub(super) fn report(
@@ -16,7 +16,7 @@ pub(super) fn report(
         "type argument {} of {} must be a {}",
         index + 1,
         site.callee_name()?,
-        text::kind_name(expected)
+        describe(expected)
     );
     Some(site.diagnostic(Code::KindMismatch, message))
 }
@@ -30,9 +30,46 @@ pub(in crate::check) fn of_type_use(
     let message = format!(
         "type argument {} of `{name}` must be a {}, found `{arg}`",
         index + 1,
-        text::kind_name(expected)
+        describe(expected)
     );
     let mut diagnostic = DefDiagnostic::new(Code::KindMismatch, range, message);
-    diagnostic.help = text::example_of_kind(expected);
+    diagnostic.help = example(expected);
     diagnostic
+}
+
+/// A type parameter where another kind is expected.
+pub(in crate::check) fn of_parameter(
+    site: &ProblemSite<'_, '_, '_>,
+    param: &Param,
+    expected: Kind,
+) -> DefDiagnostic {
+    let message = format!(
+        "`{}` is a {}, but a {} is expected here",
+        param.name(),
+        describe(param.kind()),
+        describe(expected)
+    );
+    let help = format!("declare it as `{} : {}`", param.name(), expected.name());
+    site.diagnostic(Code::KindMismatch, message).help(help)
+}
+
+/// Returns a kind in words.
+fn describe(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Type => "type",
+        Kind::Shape => "shape",
+        Kind::ShapeVar => "size",
+        Kind::BaseType => "data type",
+    }
+}
+
+/// Returns an example of a type argument of a kind, except for types.
+fn example(kind: Kind) -> Option<String> {
+    let example = match kind {
+        Kind::Type => return None,
+        Kind::Shape => "a shape is written as `(2, 3)`, or is a parameter of kind `Shape`",
+        Kind::ShapeVar => "a size is a number, `?`, or a parameter of kind `ShapeVar`",
+        Kind::BaseType => "a data type is `float32`, or a parameter of kind `BaseType`",
+    };
+    Some(example.to_owned())
 }

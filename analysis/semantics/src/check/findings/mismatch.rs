@@ -10,7 +10,8 @@ use crate::{
         cause::{self, Evidence, flow},
         checked::Checked,
         differ::differ,
-        repair, text,
+        repair,
+        writable::writable,
     },
     diagnostic::{Code, DefDiagnostic, InDef, Role},
     infer::Mismatch,
@@ -130,7 +131,7 @@ fn diagnostic(
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.start();
                 diagnostic = diagnostic.related(at, "declared here");
-                if let Some(text) = text::writable(found)
+                if let Some(text) = writable(found)
                     && view.can_name(found, at)
                 {
                     diagnostic =
@@ -159,7 +160,7 @@ fn diagnostic(
                 let at = ty.range() + view.start();
                 diagnostic =
                     diagnostic.relate(Role::Alternative, at, "the result is declared here");
-                if let Some(text) = text::writable(found)
+                if let Some(text) = writable(found)
                     && view.can_name(found, at)
                 {
                     diagnostic = diagnostic

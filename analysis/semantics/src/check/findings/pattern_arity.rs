@@ -1,7 +1,7 @@
 //! A pattern with the wrong number of fields.
 
 use super::{Code, DefDiagnostic, Site};
-use crate::{body::Name, check::text};
+use crate::{body::Name, check::plural::count};
 
 pub(super) fn report(
     site: &Site<'_, '_, '_>,
@@ -13,6 +13,6 @@ pub(super) fn report(
         Some(name) => format!("`{name}` has"),
         None => "the tuple that is matched on has".into(),
     };
-    let message = format!("{what} {}, the pattern has {found}", text::count(expected, "field"));
+    let message = format!("{what} {}, the pattern has {found}", count(expected, "field"));
     site.diagnostic(Code::PatternArity, message)
 }

@@ -1,11 +1,11 @@
-//! A call in Python's notation, and lists and names of Python.
+//! A call in Python's notation.
 
-use operators::Operator;
 use syntax::TextRange;
 use types::DataType;
 
 use crate::{
     body::*,
+    check::site::ProblemSite,
     diagnostic::{Code, DefDiagnostic},
     tvm::suffix_of,
     view::View,
@@ -14,13 +14,37 @@ use crate::{
 /// The maximum length of a call in a help text, in bytes.
 const MAX_CALL: usize = 160;
 
-pub(in crate::check) fn report(range: TextRange, name: &str) -> DefDiagnostic {
+pub(super) fn report(range: TextRange, name: &str) -> DefDiagnostic {
     let message = format!("this call of `{name}` is in Python's notation");
     DefDiagnostic::new(Code::PythonCall, range, message)
 }
 
+/// A call of an operator.
+pub(in crate::check) fn of_call(
+    site: &ProblemSite<'_, '_, '_>,
+    call: &PythonCall,
+) -> DefDiagnostic {
+    let diagnostic = report(site.range, call.operator.name);
+    match site.unit() {
+        Some((view, unit)) => with_call(diagnostic, view, unit, call),
+        None => diagnostic,
+    }
+}
+
+/// A call of a function that creates an expression.
+pub(in crate::check) fn of_expr(
+    site: &ProblemSite<'_, '_, '_>,
+    expr: &PythonExpr,
+) -> DefDiagnostic {
+    let diagnostic = report(site.range, &site.text());
+    match site.unit() {
+        Some((view, unit)) => with_expr(diagnostic, view, unit, expr),
+        None => diagnostic,
+    }
+}
+
 /// Adds the call in Relay, as help and as a fix.
-pub(in crate::check) fn with_call(
+pub(super) fn with_call(
     diagnostic: DefDiagnostic,
     view: &View<'_>,
     number: UnitId,
@@ -61,7 +85,7 @@ pub(in crate::check) fn with_call(
 }
 
 /// Adds the expression in Relay, as help and as a fix.
-pub(in crate::check) fn with_expr(
+fn with_expr(
     diagnostic: DefDiagnostic,
     view: &View<'_>,
     number: UnitId,
@@ -151,30 +175,4 @@ fn part(view: &View<'_>, number: UnitId, text: &PythonText) -> String {
         PythonText::Value(value) => value.to_string(),
         PythonText::Default(text) => (*text).to_owned(),
     }
-}
-
-/// Returns the diagnostic for `relay.nn.relu`.
-pub(in crate::check) fn name(range: TextRange, name: &str, operator: &Operator) -> DefDiagnostic {
-    let to = operator.name;
-    let message = format!("there is no operator or constructor `{name}`");
-    DefDiagnostic::new(Code::UnknownName, range, message)
-        .help(format!("it is `{to}` in Relay"))
-        .fix(format!("Change to `{to}`"), [(range, to.to_owned())])
-}
-
-/// Returns the diagnostic for a list that is an argument.
-pub(in crate::check) fn list_value(range: TextRange, text: &str, is_tuple: bool) -> DefDiagnostic {
-    let message = "a list in brackets is not a value";
-    let diagnostic = DefDiagnostic::new(Code::SyntaxError, range, message).help(
-        "several tensors are a tuple: `(%a, %b)`; a tensor of numbers is a parameter or a constant of the \
-         metadata section",
-    );
-    let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
-        return diagnostic;
-    };
-    if !is_tuple {
-        return diagnostic;
-    }
-    let comma = if inner.contains(',') { "" } else { "," };
-    diagnostic.fix("Write a tuple", [(range, format!("({inner}{comma})"))])
 }

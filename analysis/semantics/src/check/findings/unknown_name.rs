@@ -1,11 +1,12 @@
 //! A name that is neither an operator nor a constructor.
 
+use operators::Operator;
 use syntax::TextRange;
 
-use super::{Site, python_call};
+use super::{Site, missing_attribute, python_call};
 use crate::{
     body::*,
-    check::{calls, checked::Checked, mistakes, other_names},
+    check::{checked::Checked, other_names, site::ProblemSite},
     diagnostic::{Among, Code, DefDiagnostic, External},
     queries,
     tvm::rules,
@@ -13,8 +14,7 @@ use crate::{
 
 pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnostic> {
     let (view, range, expr_ref) = (site.view, site.at(), site.expr_ref()?);
-    let message = format!("there is no operator or constructor `{name}`");
-    let diagnostic = site.diagnostic(Code::UnknownName, message);
+    let diagnostic = undefined(range, name);
     let change = |diagnostic: DefDiagnostic, to: String, help: String| {
         diagnostic.help(help).fix(format!("Change to `{to}`"), [(range, to)])
     };
@@ -39,14 +39,14 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
     if let Some(dtype) = syntax::dtype_of(name).filter(|_| !name.contains('"')) {
         return Some(converted(view, expr_ref, diagnostic, dtype));
     }
-    if let Some((to, help)) = mistakes::name_of_other_languages(name) {
+    if let Some((to, help)) = name_of_other_languages(name) {
         return Some(change(diagnostic, to.to_owned(), help.to_owned()));
     }
     if let Some(other) = other_names::foreign_name(name) {
         return Some(match other.name {
             Some(to) => {
                 let mut edits = vec![(range, to.to_owned())];
-                edits.extend(calls::optional_attributes(view, expr_ref, to));
+                edits.extend(missing_attribute::optional_attributes(view, expr_ref, to));
                 diagnostic.help(other.help).fix(format!("Change to `{to}`"), edits)
             }
             None => diagnostic.help(other.help),
@@ -61,6 +61,32 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
         message: format!("TVM has no operator `{name}`: its type is taken from the comment"),
         help: "an operator of another compiler; its calls are neither checked nor run",
     }))
+}
+
+/// An operator with the modules of Python before its name: `relay.nn.relu`.
+pub(in crate::check) fn with_modules(
+    site: &ProblemSite<'_, '_, '_>,
+    operator: &Operator,
+) -> DefDiagnostic {
+    let to = operator.name;
+    undefined(site.range, &site.text())
+        .help(format!("it is `{to}` in Relay"))
+        .fix(format!("Change to `{to}`"), [(site.range, to.to_owned())])
+}
+
+/// Returns the diagnostic without help.
+fn undefined(range: TextRange, name: &str) -> DefDiagnostic {
+    let message = format!("there is no operator or constructor `{name}`");
+    DefDiagnostic::new(Code::UnknownName, range, message)
+}
+
+/// Returns the keyword of Relay for a name of another language, and the help text.
+fn name_of_other_languages(name: &str) -> Option<(&'static str, &'static str)> {
+    Some(match name {
+        "read" | "deref" => ("ref_read", "`ref_read` reads the value of a reference"),
+        "write" | "assign" => ("ref_write", "`ref_write` sets the value of a reference"),
+        _ => return None,
+    })
 }
 
 /// Returns the call of an operator in Python's notation, and by its name without the module: `softmax(%x, 1)`.

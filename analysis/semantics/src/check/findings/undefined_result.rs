@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 32;
 const MAX_RELATED: usize = 6;
 
 /// Reports the constant operands for which an operator is not defined, each constant once.
-pub(super) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
+pub(in crate::check) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let mut reported: FxHashMap<ExprRef, usize> = FxHashMap::default();
     for number in view.scopes.units_with(UnitFeatures::DOMAIN) {
         let unit = view.unit(number);

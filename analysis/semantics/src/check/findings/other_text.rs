@@ -15,7 +15,7 @@ const BEFORE: &str = "print the Relay module before it is compiled: `print(mod)`
 
 /// Returns the error about a text that is something else. The other findings about it would be about a language that
 /// it does not have.
-pub(super) fn check(db: &dyn Db, file: SourceFile) -> Option<Diagnostic> {
+pub(in crate::check) fn check(db: &dyn Db, file: SourceFile) -> Option<Diagnostic> {
     let (kind, range) = syntax::other_text(&file.parse(db))?;
     Some(of(kind, range))
 }

@@ -1,6 +1,6 @@
 //! The words and fixes for the constructs of other languages that the parser understands.
 
-use syntax::{Mistake, MistakeKind, Node, SyntaxKind, TextRange};
+use syntax::{Mistake, MistakeKind, TextRange};
 use types::Type;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Returns the diagnostic for a construct of another language at `range`.
-pub(in crate::check) fn of_mistake(
+pub(in crate::check) fn report(
     db: &dyn Db,
     file: SourceFile,
     range: TextRange,
@@ -341,26 +341,4 @@ fn words(text: &str, mistake: &Mistake) -> Words {
         }
     };
     Words { message, help: help.to_owned(), title: title.to_owned() }
-}
-
-/// Returns the end of the last token before `at` that is not trivia.
-pub(in crate::check) fn end_before(
-    root: &Node<'_>,
-    at: syntax::TextSize,
-) -> Option<syntax::TextSize> {
-    let mut end = at;
-    for _ in 0..64 {
-        let token = root.token_at(end.checked_sub(1.into())?)?;
-        if !token.kind().is_trivia() {
-            return Some(token.range().end());
-        }
-        end = token.range().start();
-    }
-    None
-}
-
-/// Returns true if a token of this kind can begin an argument.
-pub(in crate::check) fn begins_value(kind: SyntaxKind) -> bool {
-    use SyntaxKind::*;
-    matches!(kind, LOCAL | GLOBAL | IDENT | INT | FLOAT | TRUE_KW | FALSE_KW | STRING)
 }

@@ -1,11 +1,10 @@
-//! Common mistakes of users of other languages, each with its correction in Relay.
+//! Common mistakes at an expected token, each with its correction in Relay.
 
-pub(super) mod words;
-
-use syntax::{Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, Token};
+use syntax::{
+    Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize, Token,
+};
 
 use crate::diagnostic::{Code, Diagnostic};
-use words::{begins_value, end_before};
 
 /// The maximum length in bytes of a shape without parentheses that is recognised.
 const MAX_SHAPE_TEXT: usize = 200;
@@ -57,14 +56,12 @@ pub(super) fn with_inserted(
             ..
         } => {
             let Some((end, name)) = last_binding(root, at) else { return diagnostic };
-            let semicolon = if root
-                .token_at(end - syntax::TextSize::from(1))
-                .is_some_and(|t| t.kind() == SEMICOLON)
-            {
-                ""
-            } else {
-                ";"
-            };
+            let semicolon =
+                if root.token_at(end - TextSize::from(1)).is_some_and(|t| t.kind() == SEMICOLON) {
+                    ""
+                } else {
+                    ";"
+                };
             diagnostic.help("a body ends with its value: an expression without `;`").fix(
                 format!("Add `{name}` as the value"),
                 [(TextRange::empty(end), format!("{semicolon} {name}"))],
@@ -86,7 +83,7 @@ pub(super) fn with_inserted(
 }
 
 /// Returns the end and the name of the binding before `at`, the last statement of a block.
-fn last_binding(root: &Node<'_>, at: syntax::TextSize) -> Option<(syntax::TextSize, String)> {
+fn last_binding(root: &Node<'_>, at: TextSize) -> Option<(TextSize, String)> {
     let end = end_before(root, at)?;
     let path = root.path_to(TextRange::new(end.checked_sub(1.into())?, end));
     let is_binding =
@@ -200,11 +197,21 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     )
 }
 
-/// Returns the keyword of Relay for a name of another language, and the help text.
-pub(super) fn name_of_other_languages(name: &str) -> Option<(&'static str, &'static str)> {
-    Some(match name {
-        "read" | "deref" => ("ref_read", "`ref_read` reads the value of a reference"),
-        "write" | "assign" => ("ref_write", "`ref_write` sets the value of a reference"),
-        _ => return None,
-    })
+/// Returns the end of the last token before `at` that is not trivia.
+fn end_before(root: &Node<'_>, at: TextSize) -> Option<TextSize> {
+    let mut end = at;
+    for _ in 0..64 {
+        let token = root.token_at(end.checked_sub(1.into())?)?;
+        if !token.kind().is_trivia() {
+            return Some(token.range().end());
+        }
+        end = token.range().start();
+    }
+    None
+}
+
+/// Returns true if a token of this kind can begin an argument.
+fn begins_value(kind: SyntaxKind) -> bool {
+    use SyntaxKind::*;
+    matches!(kind, LOCAL | GLOBAL | IDENT | INT | FLOAT | TRUE_KW | FALSE_KW | STRING)
 }
