@@ -7,7 +7,6 @@ use std::{path::PathBuf, sync::Arc};
 
 use rayon::prelude::*;
 use semantics::{Code, Level, Severity, apply_levels};
-use serde_json::Value;
 use syntax::TextRange;
 
 use super::{
@@ -136,7 +135,7 @@ struct FileResult {
 
 enum Report {
     Text(String),
-    Sarif(Vec<(Code, Value)>),
+    Sarif(Vec<report::sarif::SarifResult>),
 }
 
 impl Job {

@@ -125,7 +125,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
             let mut document = report::json(&found, (&shown_a, &shown_b), &totals);
             document.runs = runs
                 .iter()
-                .map(|(name, runs)| report::run_json(name, runs, (&shown_a, &shown_b)))
+                .map(|(name, runs)| report::JsonRun::of(name, runs, (&shown_a, &shown_b)))
                 .collect();
             serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
             writeln!(out)?;

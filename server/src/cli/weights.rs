@@ -10,7 +10,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use interpreter::Tensor;
-use serde_json::json;
+use serde::Serialize;
 use syntax::SyntaxKind;
 use weights::{BARS, CONSTANT, Header, Module, ModuleFile, Payload, Stats, Weights};
 
@@ -107,8 +107,8 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
     match args.format {
         WeightsFormat::Table => table(&mut out, &rows)?,
         WeightsFormat::Json => {
-            let tensors: Vec<_> = rows.iter().map(json_of).collect();
-            serde_json::to_writer_pretty(&mut out, &json!({ "path": shown, "weights": tensors }))
+            let weights = rows.iter().map(JsonRow::of).collect();
+            serde_json::to_writer_pretty(&mut out, &JsonWeights { path: &shown, weights })
                 .map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
@@ -316,21 +316,62 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn json_of(row: &Row) -> serde_json::Value {
-    let stats = row.stats.as_ref().map(|stats| {
-        // JSON has no NaN.
-        let number = |x: f64| x.is_finite().then_some(x);
-        json!({
-            "min": number(stats.min), "max": number(stats.max), "mean": number(stats.mean),
-            "zeros": stats.zeros, "nans": stats.nans, "infinities": stats.infinities,
-            "histogram": stats.histogram.to_vec(),
-        })
-    });
-    json!({
-        "entry": row.entry, "dtype": row.dtype, "shape": row.shape, "bytes": row.bytes,
-        "statistics": stats, "uses": row.uses, "sameAs": row.same, "name": row.name,
-        "problem": row.problem,
-    })
+/// The document of `weights --format json`. The fields of its parts are in the order of their names.
+#[derive(Serialize)]
+struct JsonWeights<'r> {
+    path: &'r str,
+    weights: Vec<JsonRow<'r>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonRow<'r> {
+    bytes: u64,
+    dtype: &'r str,
+    entry: Option<u32>,
+    name: Option<&'r str>,
+    problem: Option<&'r str>,
+    same_as: Option<u32>,
+    shape: &'r str,
+    statistics: Option<JsonStatistics<'r>>,
+    uses: u64,
+}
+
+/// The statistics of a tensor. JSON has no NaN and no infinity: such a number is null.
+#[derive(Serialize)]
+struct JsonStatistics<'r> {
+    histogram: &'r [u64],
+    infinities: u64,
+    max: f64,
+    mean: f64,
+    min: f64,
+    nans: u64,
+    zeros: u64,
+}
+
+impl JsonRow<'_> {
+    fn of(row: &Row) -> JsonRow<'_> {
+        let statistics = row.stats.as_ref().map(|stats| JsonStatistics {
+            histogram: &stats.histogram,
+            infinities: stats.infinities,
+            max: stats.max,
+            mean: stats.mean,
+            min: stats.min,
+            nans: stats.nans,
+            zeros: stats.zeros,
+        });
+        JsonRow {
+            bytes: row.bytes,
+            dtype: &row.dtype,
+            entry: row.entry,
+            name: row.name.as_deref(),
+            problem: row.problem.as_deref(),
+            same_as: row.same,
+            shape: &row.shape,
+            statistics,
+            uses: row.uses,
+        }
+    }
 }
 
 fn csv(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {

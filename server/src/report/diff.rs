@@ -10,9 +10,9 @@ mod values;
 pub(crate) use cost::cost;
 pub(crate) use html::html;
 pub(crate) use human::{Place, Report, change_note, change_text, headline, human};
-pub(crate) use json::{bytes, json};
+pub(crate) use json::json;
 use syntax::{Encoding, LineIndex, TextRange};
-pub(crate) use values::{Runs, run_json, run_text};
+pub(crate) use values::{JsonRun, Runs, run_text};
 
 /// A module of a comparison, as it is displayed.
 pub(crate) struct Shown<'t> {
@@ -39,4 +39,9 @@ impl<'t> Shown<'t> {
     pub(crate) fn slice(&self, range: TextRange) -> &'t str {
         self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default()
     }
+}
+
+/// Returns a range as byte offsets in the file.
+pub(crate) fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
+    [usize::from(range.start()) + side.offset, usize::from(range.end()) + side.offset]
 }

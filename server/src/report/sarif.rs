@@ -3,10 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::Write,
+    sync::Arc,
 };
 
 use semantics::{Code, Diagnostic, Fix, Severity};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use syntax::{Encoding, TextRange};
 
 use super::{Checked, escape, machine::whole};
@@ -14,14 +15,171 @@ use super::{Checked, escape, machine::whole};
 /// The results of the files of a run, and what went wrong in it.
 #[derive(Default)]
 pub(crate) struct Log {
-    results: Vec<(Code, Value)>,
+    results: Vec<SarifResult>,
     /// The reasons that files were not checked.
     failures: Vec<String>,
 }
 
+// The fields are in the order of their names, as in earlier logs.
+
+#[derive(Serialize)]
+struct SarifLog {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    runs: [SarifRun; 1],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifRun {
+    column_kind: &'static str,
+    invocations: [Invocation; 1],
+    results: Vec<SarifResult>,
+    tool: Tool,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+struct Driver {
+    name: &'static str,
+    rules: Vec<Rule>,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    default_configuration: RuleConfiguration,
+    help: RuleHelp,
+    id: &'static str,
+    short_description: Message<&'static str>,
+}
+
+#[derive(Serialize)]
+struct RuleConfiguration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct RuleHelp {
+    markdown: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Serialize)]
+struct Notification {
+    level: &'static str,
+    message: Message,
+}
+
+/// A text: a message, a title, or what a fix inserts.
+#[derive(Clone, Serialize)]
+struct Message<T = String> {
+    text: T,
+}
+
+/// A diagnostic of a file.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SarifResult {
+    #[serde(skip)]
+    code: Code,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<SarifFix>,
+    level: &'static str,
+    locations: [Location; 1],
+    message: Message,
+    partial_fingerprints: Fingerprints,
+    related_locations: Vec<RelatedLocation>,
+    rule_id: &'static str,
+    /// The index of the code among those of the log.
+    rule_index: Option<usize>,
+}
+
+#[derive(Clone, Serialize)]
+struct Fingerprints {
+    #[serde(rename = "codeAndLine/v1")]
+    code_and_line: String,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: Place,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RelatedLocation {
+    id: usize,
+    message: Message,
+    physical_location: Place,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    artifact_location: Artifact,
+    region: Region,
+}
+
+#[derive(Clone, Serialize)]
+struct Artifact {
+    #[serde(serialize_with = "serialize_shared")]
+    uri: Arc<str>,
+}
+
+fn serialize_shared<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    byte_length: u32,
+    byte_offset: u32,
+    end_column: u32,
+    end_line: u32,
+    start_column: u32,
+    start_line: u32,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifFix {
+    artifact_changes: [ArtifactChange; 1],
+    description: Message,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: Artifact,
+    replacements: Vec<Replacement>,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement {
+    deleted_region: Region,
+    inserted_content: Message,
+}
+
 impl Log {
     /// Adds the results of a file.
-    pub(crate) fn add(&mut self, results: &[(Code, Value)]) {
+    pub(crate) fn add(&mut self, results: &[SarifResult]) {
         self.results.extend_from_slice(results);
     }
 
@@ -31,44 +189,51 @@ impl Log {
     }
 
     /// Writes the log, with the rules that occur.
-    pub(crate) fn write(self, is_successful: bool, out: &mut impl Write) -> std::io::Result<()> {
-        let codes: BTreeSet<Code> = self.results.iter().map(|(code, _)| *code).collect();
+    pub(crate) fn write(
+        mut self,
+        is_successful: bool,
+        out: &mut impl Write,
+    ) -> std::io::Result<()> {
+        let codes: BTreeSet<Code> = self.results.iter().map(|result| result.code).collect();
         let index: BTreeMap<Code, usize> =
             codes.iter().enumerate().map(|(at, code)| (*code, at)).collect();
-        let results = self.results.into_iter().map(|(code, mut result)| {
-            result["ruleIndex"] = json!(index.get(&code));
-            result
-        });
+        for result in &mut self.results {
+            result.rule_index = index.get(&result.code).copied();
+        }
         let rules = codes.iter().map(|code| {
-            let page = code.readable_page();
-            json!({
-                "id": code.name(),
-                "shortDescription": { "text": code.title() },
-                "help": { "text": page, "markdown": page },
-                "defaultConfiguration": { "level": level(code.severity()) },
-            })
+            let page = code.readable_page().to_string();
+            Rule {
+                default_configuration: RuleConfiguration { level: level(code.severity()) },
+                help: RuleHelp { markdown: page.clone(), text: page },
+                id: code.name(),
+                short_description: Message { text: code.title() },
+            }
         });
-        let failures = self.failures.iter().map(|message| {
-            json!({ "level": "error", "message": { "text": escape::sarif_message(message) } })
+        let failures = self.failures.iter().map(|message| Notification {
+            level: "error",
+            message: Message { text: escape::sarif_message(message) },
         });
-        let log = json!({
-            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-            "version": "2.1.0",
-            "runs": [{
-                "tool": { "driver": {
-                    "name": "relay-analyzer",
-                    "version": env!("CARGO_PKG_VERSION"),
-                    "rules": rules.collect::<Vec<_>>(),
-                } },
-                "invocations": [{
-                    "executionSuccessful": is_successful,
-                    "toolExecutionNotifications": failures.collect::<Vec<_>>(),
-                }],
-                "columnKind": "utf16CodeUnits",
-                "results": results.collect::<Vec<_>>(),
+        let invocation = Invocation {
+            execution_successful: is_successful,
+            tool_execution_notifications: failures.collect(),
+        };
+        let driver = Driver {
+            name: "relay-analyzer",
+            rules: rules.collect(),
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        let log = SarifLog {
+            schema: "https://json.schemastore.org/sarif-2.1.0.json",
+            runs: [SarifRun {
+                column_kind: "utf16CodeUnits",
+                invocations: [invocation],
+                results: self.results,
+                tool: Tool { driver },
             }],
-        });
-        writeln!(out, "{log:#}")
+            version: "2.1.0",
+        };
+        serde_json::to_writer_pretty(&mut *out, &log)?;
+        writeln!(out)
     }
 }
 
@@ -81,62 +246,63 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// Returns the results of a file.
-pub(crate) fn results(checked: &Checked) -> Vec<(Code, Value)> {
-    let uri = escape::uri(&checked.path);
+pub(crate) fn results(checked: &Checked) -> Vec<SarifResult> {
+    let uri: Arc<str> = escape::uri(&checked.path).into();
     // Equal lines with equal codes are told apart by their order.
     let mut seen: BTreeMap<u64, u32> = BTreeMap::new();
     let result = |diagnostic: &Diagnostic| {
-        let related = diagnostic.related.iter().enumerate().map(|(id, related)| {
-            json!({
-                "id": id,
-                "message": { "text": escape::sarif_message(&related.message) },
-                "physicalLocation": place(checked, &uri, related.range),
-            })
+        let related = diagnostic.related.iter().enumerate().map(|(id, related)| RelatedLocation {
+            id,
+            message: Message { text: escape::sarif_message(&related.message) },
+            physical_location: place(checked, &uri, related.range),
         });
         let hash = fingerprint(checked, diagnostic);
         let number = seen.entry(hash).and_modify(|number| *number += 1).or_insert(1);
-        let mut result = json!({
-            "ruleId": diagnostic.code.name(),
-            "level": level(diagnostic.severity),
-            "message": { "text": escape::sarif_message(&whole(diagnostic)) },
-            "locations": [{ "physicalLocation": place(checked, &uri, diagnostic.range) }],
-            "relatedLocations": related.collect::<Vec<_>>(),
-            "partialFingerprints": { "codeAndLine/v1": format!("{hash:016x}:{number}") },
-        });
-        if !diagnostic.fixes.is_empty() {
-            let fixes = diagnostic.fixes.iter().map(|fix| fix_of(checked, &uri, fix));
-            result["fixes"] = fixes.collect();
+        SarifResult {
+            code: diagnostic.code,
+            fixes: diagnostic.fixes.iter().map(|fix| fix_of(checked, &uri, fix)).collect(),
+            level: level(diagnostic.severity),
+            locations: [Location { physical_location: place(checked, &uri, diagnostic.range) }],
+            message: Message { text: escape::sarif_message(&whole(diagnostic)) },
+            partial_fingerprints: Fingerprints { code_and_line: format!("{hash:016x}:{number}") },
+            related_locations: related.collect(),
+            rule_id: diagnostic.code.name(),
+            rule_index: None,
         }
-        (diagnostic.code, result)
     };
     checked.diagnostics.iter().map(result).collect()
 }
 
-fn place(checked: &Checked, uri: &str, range: TextRange) -> Value {
-    json!({ "artifactLocation": { "uri": uri }, "region": region(checked, range) })
+fn place(checked: &Checked, uri: &Arc<str>, range: TextRange) -> Place {
+    let artifact_location = Artifact { uri: uri.clone() };
+    Place { artifact_location, region: region(checked, range) }
 }
 
-fn region(checked: &Checked, range: TextRange) -> Value {
+fn region(checked: &Checked, range: TextRange) -> Region {
     let at = |offset| checked.lines().line_column(offset, Encoding::Utf16);
     let (start, end) = (at(range.start()), at(range.end()));
-    json!({
-        "startLine": start.line + 1, "startColumn": start.column + 1,
-        "endLine": end.line + 1, "endColumn": end.column + 1,
-        "byteOffset": u32::from(range.start()), "byteLength": u32::from(range.len()),
-    })
+    Region {
+        byte_length: range.len().into(),
+        byte_offset: range.start().into(),
+        end_column: end.column + 1,
+        end_line: end.line + 1,
+        start_column: start.column + 1,
+        start_line: start.line + 1,
+    }
 }
 
-fn fix_of(checked: &Checked, uri: &str, fix: &Fix) -> Value {
-    let replacements = fix.edits.iter().map(|(range, text)| {
-        json!({ "deletedRegion": region(checked, *range), "insertedContent": { "text": text } })
+fn fix_of(checked: &Checked, uri: &Arc<str>, fix: &Fix) -> SarifFix {
+    let replacements = fix.edits.iter().map(|(range, text)| Replacement {
+        deleted_region: region(checked, *range),
+        inserted_content: Message { text: text.clone() },
     });
-    json!({
-        "description": { "text": escape::sarif_message(&fix.title) },
-        "artifactChanges": [{
-            "artifactLocation": { "uri": uri },
-            "replacements": replacements.collect::<Vec<_>>(),
+    SarifFix {
+        artifact_changes: [ArtifactChange {
+            artifact_location: Artifact { uri: uri.clone() },
+            replacements: replacements.collect(),
         }],
-    })
+        description: Message { text: escape::sarif_message(&fix.title) },
+    }
 }
 
 /// Returns a hash of the code and the line of a diagnostic: it stays the same where other lines change. That of

@@ -1,6 +1,7 @@
 //! `textDocument/codeAction`, `codeAction/resolve`, and the command that resolves and applies an action.
 
 use ide::actions::{Action, ActionKind};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syntax::TextRange;
 use tower_lsp::{
@@ -131,16 +132,26 @@ pub(in crate::lsp) fn handle(
     Ok(Some(actions))
 }
 
+/// What the server needs to compute the edits of an action. The range is relative to the version of the document.
+#[derive(Serialize, Deserialize)]
+struct ActionData {
+    id: String,
+    uri: Url,
+    version: i32,
+    start: u32,
+    end: u32,
+}
+
 fn offer(uri: &Url, document: &Document, range: TextRange, offered: &Action) -> CodeAction {
     CodeAction {
         title: offered.title.clone(),
         kind: Some(kind_of(offered.kind)),
-        data: Some(json!({
-            "id": offered.id,
-            "uri": uri,
-            "version": document.version,
-            "start": u32::from(range.start()),
-            "end": u32::from(range.end()),
+        data: Some(json!(ActionData {
+            id: offered.id.to_string(),
+            uri: uri.clone(),
+            version: document.version,
+            start: range.start().into(),
+            end: range.end().into(),
         })),
         ..CodeAction::default()
     }
@@ -179,19 +190,16 @@ pub(in crate::lsp) fn apply(
 
 /// Computes the edits of the action with this data.
 fn edit_of(snapshot: &Snapshot, data: &Value) -> Result<Option<WorkspaceEdit>> {
-    let invalid = || Error::invalid_params("this action does not come from this server");
-    let uri = data["uri"].as_str().and_then(|uri| Url::parse(uri).ok()).ok_or_else(invalid)?;
-    let id = data["id"].as_str().ok_or_else(invalid)?;
-    let offset = |name: &str| data[name].as_u64().and_then(|at| u32::try_from(at).ok());
-    let (Some(start), Some(end)) = (offset("start"), offset("end")) else { return Err(invalid()) };
+    let Ok(ActionData { id, uri, version, start, end }) = ActionData::deserialize(data) else {
+        return Err(Error::invalid_params("this action does not come from this server"));
+    };
     let document = snapshot.document(&uri)?;
-    // The range is relative to the version for which the action was offered.
-    if data["version"].as_i64() != Some(document.version.into()) {
+    if version != document.version {
         return Err(content_modified());
     }
     let length = document.text.len() as u32;
     let range =
         TextRange::new(start.min(end).min(length).into(), end.max(start).min(length).into());
-    let edits = ide::actions::resolve(&snapshot.db, document.file, range, id).map_err(refused)?;
+    let edits = ide::actions::resolve(&snapshot.db, document.file, range, &id).map_err(refused)?;
     Ok(edit(snapshot, &uri, document, &edits))
 }

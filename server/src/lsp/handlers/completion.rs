@@ -1,7 +1,8 @@
 //! `textDocument/completion`, `completionItem/resolve`
 
 use ide::completion::{self, Abilities, Item, ItemKind, Lookup};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
@@ -77,37 +78,56 @@ fn convert(
         filter_text: Some(item.label),
         insert_text_format: item.is_snippet.then_some(InsertTextFormat::SNIPPET),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(replace, item.insert))),
-        data: item.lookup.map(|lookup| data(&lookup, uri)),
+        data: item.lookup.map(|lookup| json!(ItemData::new(lookup, uri))),
         command: shows_signature
             .then(|| Command::new("Show Parameters".to_owned(), PARAMETER_HINTS.to_owned(), None)),
         ..CompletionItem::default()
     }
 }
 
-/// Encodes the data with which an item is resolved.
-fn data(lookup: &Lookup, uri: &Url) -> Value {
-    let (kind, name, of) = match lookup {
-        Lookup::Operator(name) => ("operator", name, None),
-        Lookup::Attribute(operator, name) => ("attribute", name, Some(operator)),
-        Lookup::Global(name) => ("global", name, None),
-        Lookup::Constructor(name) => ("constructor", name, None),
-        Lookup::Type(name) => ("type", name, None),
-    };
-    json!({ "uri": uri, "kind": kind, "name": name, "of": of })
+/// The data with which an item is resolved.
+#[derive(Serialize, Deserialize)]
+struct ItemData {
+    uri: Url,
+    kind: LookupKind,
+    name: String,
+    /// The operator of an attribute.
+    of: Option<String>,
 }
 
-fn lookup(data: &Value) -> Option<(Url, Lookup)> {
-    let uri = Url::parse(data["uri"].as_str()?).ok()?;
-    let name = data["name"].as_str()?.to_owned();
-    let lookup = match data["kind"].as_str()? {
-        "operator" => Lookup::Operator(name),
-        "attribute" => Lookup::Attribute(data["of"].as_str()?.to_owned(), name),
-        "global" => Lookup::Global(name),
-        "constructor" => Lookup::Constructor(name),
-        "type" => Lookup::Type(name),
-        _ => return None,
-    };
-    Some((uri, lookup))
+/// What the name of an item means.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum LookupKind {
+    Operator,
+    Attribute,
+    Global,
+    Constructor,
+    Type,
+}
+
+impl ItemData {
+    fn new(lookup: Lookup, uri: &Url) -> ItemData {
+        let (kind, name, of) = match lookup {
+            Lookup::Operator(name) => (LookupKind::Operator, name, None),
+            Lookup::Attribute(operator, name) => (LookupKind::Attribute, name, Some(operator)),
+            Lookup::Global(name) => (LookupKind::Global, name, None),
+            Lookup::Constructor(name) => (LookupKind::Constructor, name, None),
+            Lookup::Type(name) => (LookupKind::Type, name, None),
+        };
+        ItemData { uri: uri.clone(), kind, name, of }
+    }
+
+    /// Returns what is looked up; `None` for an attribute without its operator.
+    fn lookup(self) -> Option<Lookup> {
+        Some(match self.kind {
+            LookupKind::Operator => Lookup::Operator(self.name),
+            LookupKind::Attribute => Lookup::Attribute(self.of?, self.name),
+            LookupKind::Global => Lookup::Global(self.name),
+            LookupKind::Constructor => Lookup::Constructor(self.name),
+            LookupKind::Type => Lookup::Type(self.name),
+        })
+    }
 }
 
 pub(in crate::lsp) fn resolve(
@@ -115,9 +135,11 @@ pub(in crate::lsp) fn resolve(
     mut item: CompletionItem,
 ) -> Result<CompletionItem> {
     // The item of a closed document is returned unresolved.
-    if let Some((uri, lookup)) = item.data.as_ref().and_then(lookup)
-        && let Ok(document) = snapshot.document(&uri)
+    let data = item.data.as_ref().and_then(|data| ItemData::deserialize(data).ok());
+    if let Some(data) = data
+        && let Ok(document) = snapshot.document(&data.uri)
         && let Some(document) = document.parts().first()
+        && let Some(lookup) = data.lookup()
         && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
         item.documentation = Some(snapshot.features.markup.completion.documentation(markdown));

@@ -1,11 +1,12 @@
 //! `textDocument/codeLens`
 
 use ide::lens::{Lens, LensKind, lenses};
+use serde::Serialize;
 use serde_json::json;
 use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{CodeLens, CodeLensParams, Command, Location, Url},
+    lsp_types::{CodeLens, CodeLensParams, Command, Location, Position, Url},
 };
 
 use crate::lsp::{documents::Document, runs::RUN, snapshot::Snapshot};
@@ -14,6 +15,15 @@ use crate::lsp::{documents::Document, runs::RUN, snapshot::Snapshot};
 const SHOW_REFERENCES: &str = "relay.showReferences";
 /// The command that wraps a long header, of editors that announce it.
 const WRAP_HEADER: &str = "relay.wrapHeader";
+
+/// The argument of [`RUN`]: a function, or the bare expression at a position.
+#[derive(Serialize)]
+struct RunArgument<'l> {
+    uri: &'l Url,
+    position: Position,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'l str>,
+}
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -53,11 +63,9 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> 
             if let Some(time) = snapshot.session.live.time_of(uri, name) {
                 command.title += &format!(" · {}", ide::words::duration(time));
             }
-            let mut argument = json!({ "uri": uri, "position": range.start });
-            if !name.is_empty() {
-                argument["function"] = json!(name);
-            }
-            command.arguments = Some(vec![argument]);
+            let function = Some(name.as_str()).filter(|name| !name.is_empty());
+            let argument = RunArgument { uri, position: range.start, function };
+            command.arguments = Some(vec![json!(argument)]);
         }
         _ => {}
     }

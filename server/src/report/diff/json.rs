@@ -2,11 +2,10 @@
 
 use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, Unpaired};
 use serde::Serialize;
-use serde_json::{Value, json};
 use syntax::TextRange;
 use types::AttrValue;
 
-use super::Shown;
+use super::{JsonRun, Shown, bytes};
 use crate::protocol::Totals;
 
 /// The document of `diff --format json`.
@@ -15,11 +14,11 @@ pub(crate) struct JsonDiff<'d> {
     equal: bool,
     functions: Vec<JsonFunction<'d>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    types: Vec<Value>,
+    types: Vec<JsonType<'d>>,
     totals: &'d Totals,
     /// The comparison of the results of the functions that differ, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) runs: Vec<Value>,
+    pub(crate) runs: Vec<JsonRun<'d>>,
 }
 
 #[derive(Serialize)]
@@ -45,8 +44,41 @@ struct JsonPair<'d> {
 struct JsonChange<'d> {
     what: &'static str,
     name: &'d str,
-    before: Value,
-    after: Value,
+    before: JsonFact<'d>,
+    after: JsonFact<'d>,
+}
+
+/// One side of a change.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonFact<'d> {
+    Absent,
+    Text(String),
+    Range([usize; 2]),
+    Count(usize),
+    Attribute(JsonAttribute<'d>),
+}
+
+/// The value of an attribute. The parser bounds the recursion by the depth of lists.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonAttribute<'d> {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// JSON has no NaN and no infinity: they are null.
+    Float(f64),
+    Str(&'d str),
+    List(Vec<JsonAttribute<'d>>),
+    Text(String),
+}
+
+/// A data type that differs, or that one side lacks.
+#[derive(Serialize)]
+struct JsonType<'d> {
+    after: Option<[usize; 2]>,
+    before: Option<[usize; 2]>,
+    name: &'d str,
 }
 
 /// Converts differences to JSON; `totals` are the costs of both modules.
@@ -58,7 +90,7 @@ pub(crate) fn json<'d>(
     let place = |range: Option<TextRange>, side: &Shown<'_>| range.map(|range| bytes(range, side));
     let types = diff.types.iter().map(|ty| {
         let (old, new) = (place(ty.before, before), place(ty.after, after));
-        json!({ "name": ty.name, "before": old, "after": new })
+        JsonType { after: new, before: old, name: &ty.name }
     });
     JsonDiff {
         equal: diff.equal,
@@ -67,11 +99,6 @@ pub(crate) fn json<'d>(
         totals,
         runs: Vec::new(),
     }
-}
-
-/// Returns a range as byte offsets in the file.
-pub(crate) fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
-    [usize::from(range.start()) + side.offset, usize::from(range.end()) + side.offset]
 }
 
 fn function<'d>(diff: &'d FunctionDiff, before: &Shown<'_>, after: &Shown<'_>) -> JsonFunction<'d> {
@@ -101,32 +128,32 @@ fn change<'d>(change: &'d Change, before: &Shown<'_>, after: &Shown<'_>) -> Json
     }
 }
 
-fn fact(fact: &Fact, side: &Shown<'_>) -> Value {
+fn fact<'d>(fact: &'d Fact, side: &Shown<'_>) -> JsonFact<'d> {
     match fact {
-        Fact::Absent => Value::Null,
-        Fact::Callee(name) => Value::String(name.to_string()),
-        Fact::Attribute(value) => attribute(value),
-        Fact::Type(ty) => Value::String(ty.to_string()),
-        Fact::Expr(range) => json!(bytes(*range, side)),
-        Fact::Count(count) => json!(count),
+        Fact::Absent => JsonFact::Absent,
+        Fact::Callee(name) => JsonFact::Text(name.to_string()),
+        Fact::Attribute(value) => JsonFact::Attribute(attribute(value)),
+        Fact::Type(ty) => JsonFact::Text(ty.to_string()),
+        Fact::Expr(range) => JsonFact::Range(bytes(*range, side)),
+        Fact::Count(count) => JsonFact::Count(*count),
     }
 }
 
-/// Converts an attribute to JSON. The parser bounds the recursion by the depth of lists.
-fn attribute(value: &AttrValue) -> Value {
+fn attribute(value: &AttrValue) -> JsonAttribute<'_> {
     match value {
-        AttrValue::None | AttrValue::Error => Value::Null,
-        AttrValue::Bool(value) => json!(value),
-        AttrValue::Int { value, .. } => json!(value),
-        AttrValue::Float(value) => json!(value.0),
-        AttrValue::Str(text) => json!(text),
-        AttrValue::List(values) => Value::Array(values.iter().map(attribute).collect()),
-        AttrValue::DType(dtype) => Value::String(dtype.to_string()),
-        AttrValue::Dim(dim) => Value::String(dim.to_string()),
-        AttrValue::Constant(constant) => {
-            Value::String(format!("constant of type {}", types::Type::from(constant.ty.clone())))
-        }
-        AttrValue::Meta { key, index } => Value::String(format!("meta[{key}][{index}]")),
-        AttrValue::Opaque => Value::String("…".to_owned()),
+        AttrValue::None | AttrValue::Error => JsonAttribute::None,
+        AttrValue::Bool(value) => JsonAttribute::Bool(*value),
+        AttrValue::Int { value, .. } => JsonAttribute::Int(*value),
+        AttrValue::Float(value) => JsonAttribute::Float(value.0),
+        AttrValue::Str(text) => JsonAttribute::Str(text),
+        AttrValue::List(values) => JsonAttribute::List(values.iter().map(attribute).collect()),
+        AttrValue::DType(dtype) => JsonAttribute::Text(dtype.to_string()),
+        AttrValue::Dim(dim) => JsonAttribute::Text(dim.to_string()),
+        AttrValue::Constant(constant) => JsonAttribute::Text(format!(
+            "constant of type {}",
+            types::Type::from(constant.ty.clone())
+        )),
+        AttrValue::Meta { key, index } => JsonAttribute::Text(format!("meta[{key}][{index}]")),
+        AttrValue::Opaque => JsonAttribute::Str("…"),
     }
 }

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use diff::{FunctionDiff, PairKind};
 use interpreter::Limits;
-use serde_json::{Value, json};
+use serde::Serialize;
 use syntax::TextRange;
 
-use super::{Shown, json::bytes};
+use super::{Shown, bytes};
 use crate::{
     report::escape,
     run::{
@@ -75,6 +75,32 @@ impl Agreement {
             false => Agreement::Different(Some(errors.max_abs)),
         }
     }
+
+    /// Returns whether the values are equal; `None` if they cannot be compared.
+    fn is_equal(&self) -> Option<bool> {
+        match self {
+            Agreement::Equal(_) => Some(true),
+            Agreement::Different(_) => Some(false),
+            Agreement::Unknown(_) => None,
+        }
+    }
+
+    /// Returns the largest difference, if there is one.
+    fn difference(&self) -> Option<f64> {
+        match *self {
+            Agreement::Equal(largest) => Some(largest),
+            Agreement::Different(largest) => largest,
+            Agreement::Unknown(_) => None,
+        }
+    }
+
+    /// Returns why the values cannot be compared.
+    fn reason(&self) -> Option<&str> {
+        match self {
+            Agreement::Unknown(reason) => Some(reason),
+            Agreement::Equal(_) | Agreement::Different(_) => None,
+        }
+    }
 }
 
 /// The largest number of differing pairs to list.
@@ -129,25 +155,46 @@ fn agreement_text(agreement: &Agreement) -> String {
     }
 }
 
-/// Describes the runs of a function as JSON, with byte ranges.
-pub(crate) fn run_json(name: &str, runs: &Runs, (a, b): (&Shown<'_>, &Shown<'_>)) -> Value {
-    let pairs = runs.pairs.iter().map(|(before, after, agreement)| {
-        let mut pair = agreement_json(agreement);
-        pair["before"] = json!(bytes(*before, a));
-        pair["after"] = json!(bytes(*after, b));
-        pair
-    });
-    let mut run = agreement_json(&runs.result);
-    run["function"] = json!(name);
-    run["pairs"] = pairs.collect();
-    run
+/// The runs of a function as JSON.
+#[derive(Serialize)]
+pub(crate) struct JsonRun<'d> {
+    difference: Option<f64>,
+    equal: Option<bool>,
+    function: &'d str,
+    pairs: Vec<JsonRunPair<'d>>,
+    reason: Option<&'d str>,
 }
 
-fn agreement_json(agreement: &Agreement) -> Value {
-    let (equal, most, why) = match agreement {
-        Agreement::Equal(largest) => (Some(true), Some(*largest), None),
-        Agreement::Different(most) => (Some(false), *most, None),
-        Agreement::Unknown(why) => (None, None, Some(why)),
-    };
-    json!({ "equal": equal, "difference": most, "reason": why })
+/// The values of a pair, with the byte ranges of its calls.
+#[derive(Serialize)]
+struct JsonRunPair<'d> {
+    after: [usize; 2],
+    before: [usize; 2],
+    difference: Option<f64>,
+    equal: Option<bool>,
+    reason: Option<&'d str>,
+}
+
+impl<'d> JsonRun<'d> {
+    /// Describes the runs of the function `name`, for the modules `before` and `after`.
+    pub(crate) fn of(
+        name: &'d str,
+        runs: &'d Runs,
+        (before, after): (&Shown<'_>, &Shown<'_>),
+    ) -> JsonRun<'d> {
+        let pair = |(old, new, agreement): &'d (TextRange, TextRange, Agreement)| JsonRunPair {
+            after: bytes(*new, after),
+            before: bytes(*old, before),
+            difference: agreement.difference(),
+            equal: agreement.is_equal(),
+            reason: agreement.reason(),
+        };
+        JsonRun {
+            difference: runs.result.difference(),
+            equal: runs.result.is_equal(),
+            function: name,
+            pairs: runs.pairs.iter().map(pair).collect(),
+            reason: runs.result.reason(),
+        }
+    }
 }
