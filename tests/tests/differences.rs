@@ -344,3 +344,24 @@ fn html_page_escapes_both_texts() {
     assert!(!page.contains("<script>alert(1)"));
     assert_eq!(page.matches("<span").count(), page.matches("</span>").count());
 }
+
+/// Programs read the document: its fields, their order and their values stay.
+#[test]
+fn json_document_has_its_fields() {
+    let before = "def @main(%x: Tensor[(2, 3), float32]) { nn.softmax(nn.relu(%x), axis=1) }\n\
+                  type T { A(int32) }\n";
+    let after = "def @main(%x: Tensor[(2, 3), float32]) { nn.softmax(nn.relu(tanh(%x)), axis=-1) }\n\
+                 type T { A(int64) }\n";
+    let folder = folder("document", &[("a.relay", before), ("b.relay", after)]);
+    let pairs = r#"[{"before":[10,37],"after":[10,37],"kind":"same"},{"before":[41,72],"after":[41,79],"kind":"changed","changes":[{"what":"attribute","name":"axis","before":1,"after":-1}]},{"before":[52,63],"after":[52,69],"kind":"same"}]"#;
+    let costs = r#""params":{"value":0,"text":"0"},"macs":{"value":0,"text":"0"},"peak":{"value":48,"text":"48 bytes"}"#;
+    let total = |calls| {
+        format!(r#"{{"function":"@main","calls":{{"value":{calls},"text":"{calls}"}},{costs}}}"#)
+    };
+    let (old, new) = (total(2), total(3));
+    let expected = format!(
+        r#"{{"equal":false,"functions":[{{"before":"@main","after":"@main","equal":false,"pairs":{pairs},"removed":[],"added":[[60,68]]}}],"types":[{{"after":[82,101],"before":[75,94],"name":"T"}}],"totals":{{"before":{old},"after":{new}}}}}"#
+    );
+    let run = folder.run(&["diff", "a.relay", "b.relay", "--format", "json"]);
+    assert_eq!(run.out.trim_end(), expected);
+}

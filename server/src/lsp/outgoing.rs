@@ -7,10 +7,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{
     Client,
     lsp_types::{
-        ConfigurationItem, Diagnostic, MessageType, NumberOrString, ProgressParams,
-        ProgressParamsValue, Registration, Url, WorkDoneProgress, WorkDoneProgressBegin,
-        WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkDoneProgressReport, WorkspaceEdit,
-        notification, request::WorkDoneProgressCreate,
+        ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
+        GlobPattern, MessageType, NumberOrString, ProgressParams, ProgressParamsValue,
+        Registration, Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams,
+        WorkDoneProgressEnd, WorkDoneProgressReport, WorkspaceEdit, notification,
+        request::WorkDoneProgressCreate,
     },
 };
 
@@ -208,11 +209,15 @@ async fn watch_settings(client: Client) {
 }
 
 async fn watch_files(client: Client) {
-    let pattern = format!("**/{}", crate::project::FILE_NAME);
+    let watcher = FileSystemWatcher {
+        glob_pattern: GlobPattern::String(format!("**/{}", crate::project::FILE_NAME)),
+        kind: None,
+    };
+    let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
     let registration = Registration {
         id: "relay-files".into(),
         method: "workspace/didChangeWatchedFiles".into(),
-        register_options: Some(serde_json::json!({ "watchers": [{ "globPattern": pattern }] })),
+        register_options: Some(serde_json::json!(options)),
     };
     // A client that refuses may still send changes unregistered.
     let _ = client.register_capability(vec![registration]).await;
