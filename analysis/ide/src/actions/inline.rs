@@ -7,7 +7,7 @@ use semantics::{
     body::{BinderId, BinderKind, LocalRef, UnitId},
 };
 use syntax::{
-    Node, SyntaxKind, TextRange,
+    Node, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 
@@ -193,122 +193,203 @@ pub(super) fn offer_call(context: &Context<'_>) -> Option<String> {
 }
 
 pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
-    let nothing = "there is no call of a definition here";
-    let (call, callee) = call_at(context).ok_or(nothing)?;
-    let (Some(host), Some(root)) = (&context.view, context.root()) else {
-        return Err(nothing.into());
-    };
-    let name = callee.def.name(context.db);
-    let db = context.db;
-    if callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name)) {
-        return Err(format!("`{name}` is recursive"));
-    }
-    let header = callee.body.header().ok_or(nothing)?;
-    if !header.type_params.is_empty() {
-        return Err(format!("`{name}` has type parameters"));
-    }
-    let stmt = statement_around(root, call.range())
-        .ok_or("the call is in an arm without braces; put the arm's value in braces first")?;
-    let node = callee.def.node(db);
-    let block =
-        ast::FnDef::cast(node).and_then(|def| def.body()).ok_or("the callee has no body")?;
-    let tail = block.tail().ok_or("the callee has no result")?;
-    let args: Vec<ast::BlockOrExpr<'_>> =
-        call.args().map(|args| args.args().collect()).unwrap_or_default();
-    if args.len() != header.params.len() {
-        let expected = crate::words::counted(header.params.len() as u64, "argument");
-        return Err(format!("`{name}` expects {expected}, found {}", args.len()));
-    }
-    // The bindings of the callee, and those of the arguments, are evaluated before the statement.
-    let steps = Steps::of(host);
-    let effects = steps.of_node(call.node());
-    let passed = steps.between(stmt.start(), call.range().start());
-    let is_deferred = effects.is_ordered() && stmt.kind() == SyntaxKind::GRAPH_STMT;
-    let mut graph_args = args.iter().filter(|arg| arg.node().kind() == SyntaxKind::GRAPH_REF);
-    let is_later = graph_args.any(|arg| steps.of_node(arg.node()).is_ordered());
-    if is_deferred || is_later || !effects.commutes_with(passed) {
-        return Err(ORDER.into());
-    }
-    // The text of the callee is not part of the file if it comes from the prelude.
-    let body_text = node.to_string();
-    let callee_start = callee.def.start(db);
-    let mut names = Names::of(host);
-    let mut renamed: FxHashMap<LocalRef, String> = FxHashMap::default();
-    let mut lets: Vec<String> = Vec::new();
-    for (arg, &binder) in args.iter().zip(&header.params) {
-        let binding = LocalRef { unit: UnitId::HEADER, binder };
-        let text = context.slice(arg.range());
-        let kind = arg.node().kind();
-        if matches!(kind, SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF) {
-            renamed.insert(binding, text.to_owned());
-            continue;
-        }
-        if kind == SyntaxKind::BLOCK {
-            return Err("an argument is a block with bindings".into());
-        }
-        let fresh = names.local(&callee.binder(binding).name);
-        // The whole definition is outside of the scope of its type parameters.
-        let place = callee.def.range(callee.db);
-        let ty = super::annotate::written(&callee, callee.binding_type(binding), place);
-        let ty = ty.map_or(String::new(), |ty| format!(": {ty}"));
-        lets.push(format!("let {fresh}{ty} = {text};"));
-        renamed.insert(binding, fresh);
-    }
-    for (number, unit) in callee.body.units() {
-        for (i, binder) in unit.binders.iter().enumerate() {
-            let binding = LocalRef { unit: number, binder: BinderId(i as u32) };
-            if renamed.contains_key(&binding) || binder.name.is_empty() {
-                continue;
-            }
-            let fresh = match binder.kind {
-                BinderKind::Graph => names.graph(),
-                _ => names.local(&binder.name),
-            };
-            renamed.insert(binding, fresh);
-        }
-    }
-    let mut edits = Edits::new();
-    let uses = names::all_uses(&callee);
-    for (binding, fresh) in &renamed {
-        let is_param = binding.unit == UnitId::HEADER;
-        if !is_param {
-            edits.push((callee.binding_range(*binding) - callee_start, fresh.clone()));
-        }
-        let places = uses.get(binding).into_iter().flatten();
-        edits.extend(places.map(|place| (*place - callee_start, fresh.clone())));
-    }
-    let tail_range = tail.range();
-    let first = block.node().children().next().map_or(tail_range.start(), |first| first.start());
-    let piece = |range: TextRange| -> String {
-        let inside: Edits = edits
-            .iter()
-            .filter(|(place, _)| range.contains_range(*place))
-            .map(|(place, with)| (*place - range.start(), with.clone()))
-            .collect();
-        let text = body_text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
-        apply_all(text, &inside)
-    };
-    let indent = context.indent_of(stmt.start()).to_owned();
-    let head = body_text.get(..usize::from(first)).unwrap_or_default();
-    let line = head.rsplit_once('\n').map_or("", |(_, line)| line);
-    let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-    let moved = |text: String| text.replace(&format!("\n{own}"), &format!("\n{indent}"));
-    let body = moved(piece(TextRange::new(first, tail_range.start())));
+    let inlined = InlinedCall::of(context)?;
+    inlined.check_order()?;
+    let mut names = CalleeNames { host: Names::of(inlined.host), renamed: FxHashMap::default() };
+    let mut lets = inlined.bind_arguments(context, &mut names)?;
+    names.add_bindings(&inlined.callee);
+    let text = CalleeText::of(context, &inlined, &names);
+    let body = text.slice(TextRange::new(text.first, inlined.tail.range().start()));
     if !body.trim().is_empty() {
         lets.push(body.trim_end().to_owned());
     }
-    let result = moved(piece(tail_range));
-    let path = root.path_to(call.range());
-    let at = path
-        .iter()
-        .rposition(|node| node.range() == call.range() && node.kind() == SyntaxKind::CALL_EXPR);
+    let (call, stmt, start) = (inlined.call.range(), inlined.stmt, context.start());
+    let path = inlined.root.path_to(call);
+    let at =
+        path.iter().rposition(|node| node.range() == call && node.kind() == SyntaxKind::CALL_EXPR);
     let parent = at.and_then(|at| at.checked_sub(1)).and_then(|at| path.get(at)).copied();
-    let result = bracketed(&result, tail.node().kind(), parent, call.range());
-    let start = context.start();
+    let result = text.slice(inlined.tail.range());
+    let result = bracketed(&result, inlined.tail.node().kind(), parent, call);
     let mut out = Vec::new();
     if !lets.is_empty() {
         out.push((TextRange::empty(stmt.start()) + start, before(context, stmt.start(), &lets)));
     }
-    out.push((call.range() + start, result));
+    out.push((call + start, result));
     Ok(out)
+}
+
+/// A call that can be inlined, and the parts of its callee.
+struct InlinedCall<'c, 'db> {
+    /// The function with the call, and its tree.
+    host: &'c View<'db>,
+    root: Node<'db>,
+    call: ast::CallExpr<'db>,
+    args: Vec<ast::BlockOrExpr<'db>>,
+    /// The statement before which the bindings of the callee are inserted.
+    stmt: Node<'db>,
+    callee: View<'db>,
+    params: Vec<BinderId>,
+    body: ast::Block<'db>,
+    /// The result of the callee.
+    tail: ast::Expr<'db>,
+}
+
+impl<'c, 'db> InlinedCall<'c, 'db> {
+    fn of(context: &'c Context<'db>) -> Result<InlinedCall<'c, 'db>, String> {
+        let nothing = "there is no call of a definition here";
+        let (call, callee) = call_at(context).ok_or(nothing)?;
+        let (Some(host), Some(root)) = (&context.view, context.root()) else {
+            return Err(nothing.into());
+        };
+        let name = callee.def.name(context.db);
+        if callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name)) {
+            return Err(format!("`{name}` is recursive"));
+        }
+        let header = callee.body.header().ok_or(nothing)?;
+        if !header.type_params.is_empty() {
+            return Err(format!("`{name}` has type parameters"));
+        }
+        let params = header.params.to_vec();
+        let stmt = statement_around(root, call.range())
+            .ok_or("the call is in an arm without braces; put the arm's value in braces first")?;
+        let node = callee.def.node(context.db);
+        let body =
+            ast::FnDef::cast(node).and_then(|def| def.body()).ok_or("the callee has no body")?;
+        let tail = body.tail().ok_or("the callee has no result")?;
+        let args: Vec<ast::BlockOrExpr<'_>> =
+            call.args().map(|args| args.args().collect()).unwrap_or_default();
+        if args.len() != params.len() {
+            let expected = crate::words::counted(params.len() as u64, "argument");
+            return Err(format!("`{name}` expects {expected}, found {}", args.len()));
+        }
+        Ok(InlinedCall { host, root, call, args, stmt, callee, params, body, tail })
+    }
+
+    /// Refuses a call whose effects would change places with others: the bindings of the callee, and those of the
+    /// arguments, are evaluated before the statement.
+    fn check_order(&self) -> Result<(), String> {
+        let steps = Steps::of(self.host);
+        let effects = steps.of_node(self.call.node());
+        let passed = steps.between(self.stmt.start(), self.call.range().start());
+        let is_deferred = effects.is_ordered() && self.stmt.kind() == SyntaxKind::GRAPH_STMT;
+        let mut graph_args =
+            self.args.iter().filter(|arg| arg.node().kind() == SyntaxKind::GRAPH_REF);
+        let is_later = graph_args.any(|arg| steps.of_node(arg.node()).is_ordered());
+        if is_deferred || is_later || !effects.commutes_with(passed) {
+            return Err(ORDER.into());
+        }
+        Ok(())
+    }
+
+    /// Returns the bindings of the arguments that are no variables.
+    fn bind_arguments(
+        &self,
+        context: &Context<'_>,
+        names: &mut CalleeNames,
+    ) -> Result<Vec<String>, String> {
+        let mut lets = Vec::new();
+        for (arg, &binder) in self.args.iter().zip(&self.params) {
+            let binding = LocalRef { unit: UnitId::HEADER, binder };
+            let text = context.slice(arg.range());
+            let kind = arg.node().kind();
+            if matches!(kind, SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF) {
+                names.renamed.insert(binding, text.to_owned());
+                continue;
+            }
+            if kind == SyntaxKind::BLOCK {
+                return Err("an argument is a block with bindings".into());
+            }
+            let fresh = names.host.local(&self.callee.binder(binding).name);
+            // The whole definition is outside of the scope of its type parameters.
+            let place = self.callee.def.range(self.callee.db);
+            let ty = self.callee.binding_type(binding);
+            let ty = super::annotate::written(&self.callee, ty, place);
+            let ty = ty.map_or(String::new(), |ty| format!(": {ty}"));
+            lets.push(format!("let {fresh}{ty} = {text};"));
+            names.renamed.insert(binding, fresh);
+        }
+        Ok(lets)
+    }
+}
+
+/// The names that the variables of a callee get in the function with the call.
+struct CalleeNames {
+    /// The names of the function.
+    host: Names,
+    renamed: FxHashMap<LocalRef, String>,
+}
+
+impl CalleeNames {
+    /// Names the variables that are no parameters.
+    fn add_bindings(&mut self, callee: &View<'_>) {
+        for (number, unit) in callee.body.units() {
+            for (i, binder) in unit.binders.iter().enumerate() {
+                let binding = LocalRef { unit: number, binder: BinderId(i as u32) };
+                if self.renamed.contains_key(&binding) || binder.name.is_empty() {
+                    continue;
+                }
+                let fresh = match binder.kind {
+                    BinderKind::Graph => self.host.graph(),
+                    _ => self.host.local(&binder.name),
+                };
+                self.renamed.insert(binding, fresh);
+            }
+        }
+    }
+
+    /// Returns the edits that rename the variables, with ranges from the start of the callee.
+    fn edits(&self, callee: &View<'_>) -> Edits {
+        let start = callee.def.start(callee.db);
+        let mut edits = Edits::new();
+        let uses = names::all_uses(callee);
+        for (binding, fresh) in &self.renamed {
+            let is_param = binding.unit == UnitId::HEADER;
+            if !is_param {
+                edits.push((callee.binding_range(*binding) - start, fresh.clone()));
+            }
+            let places = uses.get(binding).into_iter().flatten();
+            edits.extend(places.map(|place| (*place - start, fresh.clone())));
+        }
+        edits
+    }
+}
+
+/// The text of a callee as it is written at a call.
+struct CalleeText {
+    /// The text of the definition, which is not part of the file if it comes from the prelude.
+    text: String,
+    edits: Edits,
+    /// The start of the first statement.
+    first: TextSize,
+    /// The line break and the indentation of the statements of the callee.
+    own_break: String,
+    /// Those of the statement with the call.
+    new_break: String,
+}
+
+impl CalleeText {
+    fn of(context: &Context<'_>, inlined: &InlinedCall<'_, '_>, names: &CalleeNames) -> CalleeText {
+        let callee = &inlined.callee;
+        let text = callee.def.node(callee.db).to_string();
+        let first = inlined.body.node().children().next();
+        let first = first.map_or(inlined.tail.range().start(), |first| first.start());
+        let head = text.get(..usize::from(first)).unwrap_or_default();
+        let line = head.rsplit_once('\n').map_or("", |(_, line)| line);
+        let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        let own_break = format!("\n{own}");
+        let new_break = format!("\n{}", context.indent_of(inlined.stmt.start()));
+        CalleeText { edits: names.edits(callee), text, first, own_break, new_break }
+    }
+
+    /// Returns a part of the text, with the new names and the indentation of the call.
+    fn slice(&self, range: TextRange) -> String {
+        let inside: Edits = self
+            .edits
+            .iter()
+            .filter(|(place, _)| range.contains_range(*place))
+            .map(|(place, with)| (*place - range.start(), with.clone()))
+            .collect();
+        let text = self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
+        apply_all(text, &inside).replace(&self.own_break, &self.new_break)
+    }
 }
