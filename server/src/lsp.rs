@@ -21,6 +21,7 @@ mod event;
 mod exit;
 mod framing;
 mod handlers;
+mod layered;
 mod live;
 mod logs;
 mod markup;

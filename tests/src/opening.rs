@@ -1,6 +1,6 @@
 //! The steps of the analysis for opening a file and for one keystroke.
 
-use ide::{inlay::HintOptions, lens, links};
+use ide::{inlay::HintOptions, layers::Grouping, lens, links};
 use semantics::{
     Database, Def, DefKind, SourceFile, all_defs, body, check_file, inference, scopes, types_in,
 };
@@ -104,7 +104,7 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "symbols",
         run: |opened, file, _| {
-            drop(ide::symbols::outline(&opened.db, file));
+            drop(ide::symbols::outline(&opened.db, file, Grouping::Names));
             drop(ide::symbols::listed(&file.parse(&opened.db)));
         },
     },

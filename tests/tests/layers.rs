@@ -1,18 +1,22 @@
 //! Layers: the trees of networks that people would draw, written in `layers/*.txt`, and laws.
 
-use ide::layers::{FunctionLayers, Grouping, Layer, layers};
+use ide::{
+    folding::of_layers,
+    layers::{Evidence, FunctionLayers, Grouping, Layer, layers, of_functions, shapes_by_layer},
+    symbols::{Symbol, listed_layers, outline},
+};
 use relay_tests::{command::Folder, corpus};
 use semantics::Database;
-use syntax::{ParseLimits, TextRange};
+use syntax::{LineIndex, ParseLimits, TextRange, TextSize};
 
 fn layers_of(text: &str, grouping: Grouping) -> Vec<FunctionLayers> {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
-    layers(&db, file, None, grouping)
+    layers(&db, file, grouping).clone()
 }
 
 /// Returns a line for each layer: its name, its kind in brackets if it has a name of its own, and its repetitions.
-fn outline(functions: &[FunctionLayers]) -> String {
+fn tree(functions: &[FunctionLayers]) -> String {
     fn add(layers: &[Layer], depth: usize, out: &mut String) {
         for layer in layers {
             let kind = layer.other_kind().map(|kind| format!(" [{kind}]")).unwrap_or_default();
@@ -43,9 +47,7 @@ fn networks_have_the_layers_that_people_name() {
         let sections = [("names", Grouping::Names), ("found", Grouping::Found)];
         let found: String = sections
             .iter()
-            .map(|(title, grouping)| {
-                format!("## {title}\n{}", outline(&layers_of(&text, *grouping)))
-            })
+            .map(|(title, grouping)| format!("## {title}\n{}", tree(&layers_of(&text, *grouping))))
             .collect();
         if std::env::var_os("RELAY_WRITE").is_some() {
             std::fs::write(&path, &found).expect("a tree of layers is written");
@@ -68,7 +70,7 @@ fn layers_do_not_depend_on_the_form_of_the_text() {
         let Some(plain) = name.strip_suffix("-anf.relay") else { continue };
         let is_plain = |other: &str| other.strip_suffix(".relay") == Some(plain);
         let Some((_, other)) = models.iter().find(|(other, _)| is_plain(other)) else { continue };
-        let [a, b] = [text, other].map(|text| outline(&layers_of(text, Grouping::Names)));
+        let [a, b] = [text, other].map(|text| tree(&layers_of(text, Grouping::Names)));
         assert_eq!(a, b, "{name}");
         pairs += 1;
     }
@@ -145,8 +147,8 @@ fn transformer(layers: usize) -> String {
 #[test]
 fn names_and_computation_agree_on_a_transformer() {
     let text = transformer(6);
-    let named = outline(&layers_of(&text, Grouping::Names));
-    let found = outline(&layers_of(&text, Grouping::Found));
+    let named = tree(&layers_of(&text, Grouping::Names));
+    let found = tree(&layers_of(&text, Grouping::Found));
     assert_eq!(
         named,
         "@main\n  layer 0–5 [transformer block] × 6\n    attention\n    mlp [feed-forward]\n"
@@ -195,4 +197,253 @@ fn the_command_prints_a_tree_and_json() {
     let missing = folder.run(&["layers", "net.relay", "--function", "@nope"]);
     assert_eq!(missing.code, Some(2));
     assert!(missing.err.contains("there is no function `@nope` with calls"), "{}", missing.err);
+}
+
+/// Returns the range of a name in a text.
+fn offset(text: &str, of: &str) -> TextSize {
+    TextSize::new(text.find(of).unwrap_or_else(|| panic!("{of}")) as u32 + 1)
+}
+
+#[test]
+fn outline_has_each_repetition_with_its_parts() {
+    let text = transformer(6);
+    let db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let symbols = outline(&db, file, Grouping::Names);
+    let [main] = &symbols[..] else { panic!("{symbols:?}") };
+    let [layers] = &main.children[..] else { panic!("{main:?}") };
+    assert_eq!(layers.name, "layer 0–5");
+    assert_eq!(layers.detail.as_deref(), Some("transformer block × 6, 78 calls"));
+    let names: Vec<&str> = layers.children.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["layer 0", "layer 1", "layer 2", "layer 3", "layer 4", "layer 5"]);
+    let [.., attention, feed_forward] = &layers.children[3].children[..] else {
+        panic!("{layers:?}")
+    };
+    assert_eq!((attention.name.as_str(), feed_forward.name.as_str()), ("attention", "mlp"));
+    let shown = |range: TextRange| &text[std::ops::Range::<usize>::from(range)];
+    assert!(shown(attention.full).starts_with("let %h3q ="), "{}", shown(attention.full));
+    assert!(shown(feed_forward.full).contains("%encoder.layer.3.mlp.down.weight"));
+    let flat = outline(&db, file, Grouping::Flat);
+    assert!(flat[0].children.is_empty(), "{flat:?}");
+}
+
+/// The entries of layers are inside of those around them, and beside one another, as LSP and breadcrumbs demand.
+#[test]
+fn outlines_with_layers_are_nested() {
+    fn check(symbols: &[Symbol], around: Option<TextRange>, name: &str) -> usize {
+        let mut count = 0;
+        for symbol in symbols {
+            assert!(symbol.full.contains_range(symbol.focus), "{name}: {symbol:?}");
+            assert!(around.is_none_or(|around| around.contains_range(symbol.full)), "{name}");
+            count += 1 + check(&symbol.children, Some(symbol.full), name);
+        }
+        let overlap = symbols.windows(2).find(|pair| pair[0].full.end() > pair[1].full.start());
+        assert!(overlap.is_none(), "{name}: {overlap:?}");
+        count
+    }
+    let Some(models) = corpus::models() else { return };
+    for (name, text) in models {
+        let db = Database::new();
+        let file = db.add_file(&text, ParseLimits::default());
+        for grouping in [Grouping::Names, Grouping::Found] {
+            let count = check(&outline(&db, file, grouping), None, &name);
+            assert!(count < 3_000, "{name}: {count} entries");
+        }
+    }
+}
+
+#[test]
+fn layers_fold_where_their_lines_are_their_own() {
+    let text = transformer(3);
+    let db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let lines = LineIndex::new(&text);
+    let folds = of_layers(&db, file, Grouping::Names, &lines);
+    let at: Vec<(u32, u32)> = folds
+        .iter()
+        .map(|fold| (lines.line_at(fold.range.start()), lines.line_at(fold.range.end())))
+        .collect();
+    // Attention begins with its layer.
+    assert_eq!(at, [(1, 13), (10, 13), (14, 26), (23, 26), (27, 39), (36, 39)]);
+    let on_one_line = text.replace('\n', " ");
+    let file = db.add_file(&on_one_line, ParseLimits::default());
+    let lines = LineIndex::new(&on_one_line);
+    assert_eq!(of_layers(&db, file, Grouping::Names, &lines), []);
+    assert_eq!(of_layers(&db, file, Grouping::Flat, &lines), []);
+}
+
+#[test]
+fn a_binding_knows_its_layer_and_the_source_names_it() {
+    let text = transformer(6);
+    let db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let at = |of: &str, grouping| ide::hover::layer(&db, file, offset(&text, of), grouping);
+    let found = at("%h3u =", Grouping::Names);
+    let expected = "in layer 3, mlp, with `%encoder.layer.3.mlp.up.weight`";
+    assert_eq!(found.as_deref(), Some(expected));
+    assert_eq!(at("%h3c =", Grouping::Names).as_deref(), Some("in layer 3, attention"));
+    let found = at("%h3u =", Grouping::Found);
+    let expected =
+        "in transformer block 4 of 6, feed-forward, with `%encoder.layer.3.mlp.up.weight`";
+    assert_eq!(found.as_deref(), Some(expected));
+    assert_eq!(at("%x:", Grouping::Names), None);
+    assert_eq!(at("%h3u =", Grouping::Flat), None);
+
+    let listed = listed_layers(&db, file, Grouping::Names);
+    let layer = listed.iter().find(|one| one.name == "encoder.layer.3").expect("the layer");
+    assert_eq!(layer.range.start(), offset(&text, " let %h3q"));
+    assert!(listed.iter().any(|one| one.name == "encoder.layer.3.attention"), "{listed:?}");
+}
+
+/// Where names and what is computed tell different layers, names win, and the evidence says so.
+#[test]
+fn the_evidence_says_what_won() {
+    let text = transformer(6);
+    let evidence = |grouping| {
+        let functions = layers_of(&text, grouping);
+        functions[0].layers[0].evidence.clone()
+    };
+    assert_eq!(evidence(Grouping::Names), [Evidence::Names, Evidence::Repeats]);
+    assert_eq!(evidence(Grouping::Found), [Evidence::Computation, Evidence::Repeats]);
+}
+
+#[test]
+fn names_of_every_script_are_names_of_layers() {
+    for word in ["encoder", "кодировщик", "エンコーダ", "编码器", "مشفر", "😀"]
+    {
+        let text = transformer(4).replace("encoder", word).replace("mlp", word);
+        let db = Database::new();
+        let file = db.add_file(&text, ParseLimits::default());
+        for grouping in [Grouping::Names, Grouping::Found] {
+            let symbols = outline(&db, file, grouping);
+            assert!(symbols.iter().all(|one| one.full.contains_range(one.focus)), "{symbols:?}");
+        }
+    }
+}
+
+/// Four times as many bindings take four times as long; quadratic work would take sixteen times as long.
+#[test]
+fn layers_of_100_000_bindings_take_linear_time() {
+    let module = |count: usize| {
+        let mut text =
+            "def @main(%v0: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) {\n".to_owned();
+        for at in 1..=count {
+            let value = match at % 3 {
+                0 => format!("nn.dense(%v{}, %w, units=4)", at - 1),
+                1 => format!("nn.relu(%v{})", at - 1),
+                _ => format!("add(%v{}, %v{})", at - 1, at.saturating_sub(3)),
+            };
+            text += &format!("  let %v{at} = {value};\n");
+        }
+        text + &format!("  %v{count}\n}}\n")
+    };
+    let time = |count: usize| {
+        let text = module(count);
+        let db = Database::new();
+        let file = db.add_file(&text, ParseLimits::default());
+        let rows = ide::shapes::shapes(&db, file, None);
+        let start = std::time::Instant::now();
+        let found = of_functions(&db, file, &rows, Grouping::Names);
+        assert_eq!(found[0].calls, count);
+        (start.elapsed(), outline(&db, file, Grouping::Names).len())
+    };
+    let (small, _) = time(25_000);
+    let (large, symbols) = time(100_000);
+    assert_eq!(symbols, 1);
+    assert!(large < small * 12, "{small:?} for 25,000 bindings, {large:?} for 100,000");
+}
+
+#[test]
+fn shapes_are_summed_by_layer() {
+    let folder = Folder::new("layers-shapes", &[("net.relay", transformer(2).as_bytes())]);
+    let table = folder.run(&["shapes", "net.relay", "--by", "layer"]);
+    assert_eq!(table.code, Some(0), "{}", table.err);
+    let expected = "\
+@main (line 1)
+  by layer                          calls parameters  MACs     bytes lines
+  layer 0–1 (transformer block) × 2    26        768 3,584   3.0 KiB 2–27
+    attention                           9        256 1,280   1.0 KiB 2–10
+    mlp (feed-forward)                  4        128   512 512 bytes 11–14
+total: 768 parameters (3.0 KiB), 3,584 MACs, 26 calls; peak memory 576 bytes at %h1s
+";
+    assert_eq!(table.out, expected);
+    let csv = folder.run(&["shapes", "net.relay", "--by", "layer", "--format", "csv"]);
+    let first = "function,depth,layer,first_line,last_line,calls,parameters,macs,bytes\r\n\
+                 main,0,layer 0–1 (transformer block) × 2,2,27,26,768,";
+    assert!(csv.out.starts_with(first), "{}", csv.out);
+    let json = folder.run(&["shapes", "net.relay", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
+    let layers = &json["functions"][0]["byLayer"];
+    assert_eq!(layers[0]["parameters"]["value"], 768);
+    assert_eq!(layers[1]["depth"], 1);
+    let dot = folder.run(&["shapes", "net.relay", "--by", "layer", "--format", "dot"]);
+    assert_eq!(dot.code, Some(2));
+}
+
+/// The weights of the steps of a recurrent network count once.
+#[test]
+fn shared_weights_count_once() {
+    let mut text =
+        "def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) {\n".to_owned();
+    for at in 0..4 {
+        let last = if at == 0 { "%x".to_owned() } else { format!("%b{}", at - 1) };
+        text += &format!("  let %a{at} = nn.dense({last}, transpose(%w, axes=[1, 0]), units=8);\n");
+        text += &format!("  let %b{at} = nn.relu(%a{at});\n");
+    }
+    text += "  %b3\n}\n";
+    let db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let found = shapes_by_layer(&db, file, None, Grouping::Found);
+    let layers = &found[0].by_layer;
+    assert_eq!(layers[0].name, "dense × 4");
+    assert_eq!(layers[0].params, found[0].total.params);
+    assert_eq!(layers[0].macs, found[0].total.macs);
+}
+
+#[test]
+fn times_of_a_run_are_summed_by_layer() {
+    let folder = Folder::new("layers-run", &[("net.relay", transformer(2).as_bytes())]);
+    let run = folder.run(&["run", "net.relay", "--random", "1", "--profile", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&run.out).expect(&run.err);
+    let layers = json["profile"]["layers"].as_array().expect("layers");
+    let names: Vec<(&str, u64, u64)> = layers
+        .iter()
+        .filter_map(|layer| {
+            let calls = layer["calls"]["value"].as_u64()?;
+            Some((layer["layer"].as_str()?, layer["depth"].as_u64()?, calls))
+        })
+        .collect();
+    let expected = [
+        ("layer 0–1 (transformer block) × 2", 0, 26),
+        ("attention", 1, 18),
+        ("mlp (feed-forward)", 1, 8),
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn changes_and_errors_are_grouped_by_layer() {
+    let before = transformer(3);
+    let after = before.replace(
+        "let %h1r = nn.relu(%h1u);",
+        "let %h1w = nn.relu(%h1u);\n  let %h1r = multiply(%h1w, 1.5f);",
+    );
+    let files = [("a.relay", before.as_bytes()), ("b.relay", after.as_bytes())];
+    let folder = Folder::new("layers-diff", &files);
+    let diff = folder.run(&["diff", "a.relay", "b.relay"]);
+    assert!(diff.out.contains("  by layer:\n    layer 1: 1 added\n"), "{}", diff.out);
+    let json = folder.run(&["diff", "a.relay", "b.relay", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
+    let layer = serde_json::json!({ "layer": "layer 1", "changed": 0, "removed": 0, "added": 1 });
+    assert_eq!(json["functions"][0]["layers"], serde_json::json!([layer]));
+
+    let after = before.replace("nn.relu(%h1u)", "tanh(%h1u)");
+    let files = [("a.relay", before.as_bytes()), ("b.relay", after.as_bytes())];
+    let folder = Folder::new("layers-compare", &files);
+    let compared = folder.run(&["compare", "a.relay", "b.relay"]);
+    assert_eq!(compared.code, Some(1), "{}", compared.err);
+    assert!(compared.out.contains("  in layer 1, mlp\n"), "{}", compared.out);
+    let (_, by_layer) = compared.out.split_once("largest errors by layer:\n").expect("a table");
+    let names: Vec<&str> = by_layer.lines().filter_map(|line| line.get(2..9)).collect();
+    assert_eq!(names, ["layer 1", "layer 2"], "{}", compared.out);
 }

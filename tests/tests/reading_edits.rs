@@ -5,7 +5,9 @@ use fastrand::Rng;
 use ide::{
     calls, folding,
     highlight::{Highlight, highlight, highlight_range},
-    inlay, lens, links, occurrences, selection, shapes, symbols, why,
+    inlay,
+    layers::Grouping,
+    lens, links, occurrences, selection, shapes, symbols, why,
 };
 use relay_tests::{corpus, edits};
 use semantics::Database;
@@ -79,7 +81,7 @@ fn session(seed: u64, start: &str, rounds: usize) {
         calls::outgoing(&db, file, a);
         why::why_shape(&db, file, a);
         links::links(&db, file);
-        symbols::outline(&db, file);
+        symbols::outline(&db, file, Grouping::Names);
         symbols::listed(&file.parse(&db));
         lens::lenses(&db, file);
         for function in shapes::shapes(&db, file, None) {

@@ -1,10 +1,12 @@
-//! Folding ranges: blocks, multi-line lists, comments, TIR functions and metadata.
+//! Folding ranges: blocks, multi-line lists, comments, TIR functions and metadata, and layers.
 //!
 //! Only nodes that span more than one line are visited, so that the cost is proportional to the
 //! number of folds rather than to the size of the file.
 
 use semantics::{Db, SourceFile};
 use syntax::{Element, LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+
+use crate::layers::{self, Grouping, Part};
 
 /// A folding range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +30,8 @@ pub enum FoldKind {
     Tir,
     /// The metadata section.
     Metadata,
+    /// A layer.
+    Layer,
 }
 
 /// Returns the folding ranges of a file in text order.
@@ -61,6 +65,40 @@ pub fn folds(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Vec<Fold> {
     found
 }
 
+/// Returns the folding ranges of layers whose lines are those of no other layer beside them. One that begins on the line
+/// of the layer around it has none: an editor folds one range from a line.
+pub fn of_layers(
+    db: &dyn Db,
+    file: SourceFile,
+    grouping: Grouping,
+    lines: &LineIndex,
+) -> Vec<Fold> {
+    if grouping == Grouping::Flat {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for function in layers::layers(db, file, grouping) {
+        let first = lines.line_at(function.range.start());
+        add_parts(&function.parts, first, lines, &mut found);
+    }
+    found
+}
+
+/// Adds the folds of parts inside of one that begins on the line `around`. The nesting of parts is bounded.
+fn add_parts(parts: &[Part], around: u32, lines: &LineIndex, found: &mut Vec<Fold>) {
+    for (at, part) in parts.iter().enumerate() {
+        let (first, last) = (lines.line_at(part.range.start()), lines.line_at(part.range.end()));
+        let before = at.checked_sub(1).map(|at| lines.line_at(parts[at].range.end()));
+        let after = parts.get(at + 1).map(|next| lines.line_at(next.range.start()));
+        let is_apart =
+            before.is_none_or(|before| before < first) && after.is_none_or(|after| last < after);
+        if is_apart && first > around && first < last {
+            found.push(Fold { range: part.range, kind: FoldKind::Layer });
+        }
+        add_parts(&part.parts, first, lines, found);
+    }
+}
+
 /// Returns the first lines of the folds of a reader, a level at a time: lines inside definitions first, so that each
 /// binding stays visible, then blocks from the innermost to the definitions themselves. `chains` are the first lines of
 /// chains of bindings. No level is empty.
@@ -76,7 +114,7 @@ pub fn levels(folds: &[Fold], chains: &[u32], lines: &LineIndex) -> Vec<Vec<u32>
         }
         let depth = around.len();
         let level = match fold.kind {
-            FoldKind::Comment | FoldKind::Metadata => &mut inner,
+            FoldKind::Comment | FoldKind::Metadata | FoldKind::Layer => &mut inner,
             FoldKind::List if depth > 0 => &mut inner,
             // With the header of a definition, also its parameters are left.
             FoldKind::Block | FoldKind::List | FoldKind::Tir => {

@@ -1,10 +1,12 @@
 //! Hover.
 
 mod constant;
+mod layer;
 pub(crate) mod operator;
 mod written_type;
 
 pub use constant::described as elements;
+pub use layer::layer;
 
 use std::sync::Arc;
 

@@ -9,8 +9,10 @@
 mod found;
 mod motif;
 mod names;
+mod parts;
 mod repeats;
 mod steps;
+mod totals;
 
 use std::ops::Range;
 
@@ -22,7 +24,9 @@ use crate::shapes::{self, FunctionShapes};
 use found::Finder;
 pub use motif::LayerKind;
 use names::Paths;
+pub use parts::{Part, function_around, place_of};
 use steps::{Functions, Step, Steps};
+pub use totals::shapes_by_layer;
 
 /// The layers of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +39,8 @@ pub struct FunctionLayers {
     pub calls: usize,
     /// The layers in order. Calls between them are in no layer.
     pub layers: Vec<Layer>,
+    /// Each repetition of the layers, in order, with the layers inside of it.
+    pub parts: Vec<Part>,
 }
 
 /// A layer: calls that follow one another, and equal ones after them.
@@ -44,6 +50,8 @@ pub struct Layer {
     pub name: String,
     /// The kind.
     pub kind: LayerKind,
+    /// The name of each repetition: `encoder layer 3`, `transformer block 4 of 12`.
+    pub names: Vec<String>,
     /// The evidence for the layer.
     pub evidence: Vec<Evidence>,
     /// The calls of each repetition, as indices of [`FunctionShapes::rows`]; one if the layer does not repeat itself.
@@ -66,6 +74,21 @@ impl Layer {
         let kind = self.kind.name();
         let is_named = self.evidence.contains(&Evidence::Names) && self.name != kind;
         (is_named && !matches!(self.kind, LayerKind::Module | LayerKind::Other)).then_some(kind)
+    }
+
+    /// Returns the name with the kind and the number of repetitions: `encoder layer 0–11 (transformer block) × 12`.
+    pub fn title(&self) -> String {
+        let mut title = self.name.clone();
+        if let Some(kind) = self.other_kind() {
+            title += &format!(" ({kind})");
+        }
+        match (self.ranges.len(), self.exceptions) {
+            (1, _) => {}
+            (count, 0) => title += &format!(" × {count}"),
+            (count, 1) => title += &format!(" × {count}, 1 differs"),
+            (count, exceptions) => title += &format!(" × {count}, {exceptions} differ"),
+        }
+        title
     }
 
     /// Returns the number of calls in all repetitions.
@@ -100,7 +123,7 @@ impl Evidence {
 }
 
 /// The evidence that is used.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, salsa::SalsaValue)]
 pub enum Grouping {
     /// No layers.
     Flat,
@@ -111,13 +134,30 @@ pub enum Grouping {
     Names,
 }
 
+impl Grouping {
+    /// Returns the evidence with a name: `names`.
+    pub fn parse(name: &str) -> Option<Grouping> {
+        let all = [Grouping::Flat, Grouping::Found, Grouping::Names];
+        all.into_iter().find(|grouping| grouping.key() == name)
+    }
+
+    /// Returns the name in settings.
+    pub fn key(self) -> &'static str {
+        match self {
+            Grouping::Flat => "flat",
+            Grouping::Found => "found",
+            Grouping::Names => "names",
+        }
+    }
+}
+
 /// A group of steps, before it gets its name and its ranges in the file.
 struct Group {
     kind: LayerKind,
     /// The name that the names of weights tell.
     name: Option<String>,
-    /// The number of the last of several groups whose names end in one.
-    last_number: Option<String>,
+    /// The names of several groups that differ in the number at their ends.
+    names: Vec<String>,
     /// The steps of each repetition.
     instances: Vec<Range<usize>>,
     /// The instance that `groups` describe.
@@ -135,7 +175,7 @@ impl Group {
         evidence: Evidence,
     ) -> Group {
         let evidence = vec![evidence];
-        Group { kind, name: None, last_number: None, instances, exemplar, groups, evidence }
+        Group { kind, name: None, names: Vec::new(), instances, exemplar, groups, evidence }
     }
 
     /// Returns the steps from the first repetition to the last.
@@ -145,21 +185,33 @@ impl Group {
     }
 }
 
-/// Returns the layers of the functions of a file that contain calls, or of the functions called `name`.
-pub fn layers(
+/// Returns the layers of the functions of a file that contain calls.
+///
+/// The outline, folding and hovers take them from this one result, which an edit of the file invalidates. No query
+/// depends on it, so that comparing it with the result before would save nothing.
+#[salsa::tracked(returns(ref), no_eq)]
+pub fn layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<FunctionLayers> {
+    of_functions(db, file, &shapes::shapes(db, file, None), grouping)
+}
+
+/// Returns the layers of functions of a file, in their order.
+pub fn of_functions(
     db: &dyn Db,
     file: SourceFile,
-    name: Option<&str>,
+    shapes: &[FunctionShapes],
     grouping: Grouping,
 ) -> Vec<FunctionLayers> {
-    let shapes = shapes::shapes(db, file, None);
     let all: Vec<&FunctionShapes> = shapes.iter().flat_map(FunctionShapes::all).collect();
     let functions: Functions<'_> =
         all.iter().rev().map(|function| (function.name.as_str(), *function)).collect();
     let parse = file.parse(db);
     let root = Node::root(&parse.green);
-    let selected = shapes.iter().filter(|function| name.is_none_or(|name| function.name == name));
-    selected.map(|function| layers_of(function, &functions, grouping, root)).collect()
+    let layers = shapes.iter().map(|function| {
+        // An edit does not wait for the rest.
+        db.unwind_if_revision_cancelled();
+        layers_of(function, &functions, grouping, root)
+    });
+    layers.collect()
 }
 
 /// Returns the layers of a function.
@@ -183,11 +235,13 @@ fn layers_of(
     };
     let paths = (grouping == Grouping::Names).then_some(&paths);
     let render = Render { steps: &steps, paths, root };
+    let layers = render.all(groups, &all, &[]);
     FunctionLayers {
         name: function.name.clone(),
         range: function.range,
         calls: steps.len(),
-        layers: render.all(groups, &all, &[]),
+        parts: render.parts(&layers),
+        layers,
     }
 }
 
@@ -306,10 +360,10 @@ impl Render<'_, '_, '_> {
         let has_product = self.steps.main(exemplar).any(|step| step.is_product);
         let is_end = matches!(group.kind, LayerKind::Stem | LayerKind::Input | LayerKind::Head);
         let paths = self.paths.filter(|_| has_product && !is_end);
-        let path = paths.map_or_else(Vec::new, |paths| paths.of(self.steps, &group.whole()));
+        let path = paths.map_or_else(Vec::new, |paths| paths.of(&group.whole()));
         let own = path.get(outer.len()..).filter(|_| path.starts_with(outer)).unwrap_or_default();
         let (name, is_named) = match (&group.name, own) {
-            (Some(name), _) => match &group.last_number {
+            (Some(name), _) => match group.names.last().and_then(|last| names::number(last)) {
                 Some(last) => {
                     let stem = names::stem(name);
                     let first = names::number(name).unwrap_or_default();
@@ -325,8 +379,15 @@ impl Render<'_, '_, '_> {
             evidence.insert(0, Evidence::Names);
         }
         let result = self.steps.main(exemplar).next_back().map(|step| step.row.ty.clone());
+        let count = group.instances.len();
+        let names = match group.names.len() == count {
+            true => group.names,
+            false if count == 1 => vec![name.clone()],
+            false => (1..=count).map(|number| format!("{name} {number} of {count}")).collect(),
+        };
         Layer {
             name,
+            names,
             kind: group.kind,
             evidence,
             ranges: group.instances.iter().map(|range| self.range(range)).collect(),
@@ -350,6 +411,7 @@ impl Render<'_, '_, '_> {
                 number += 1;
                 if layer.name == LayerKind::Stage.name() {
                     layer.name = format!("stage {number}");
+                    layer.names = vec![layer.name.clone()];
                 }
             }
         }

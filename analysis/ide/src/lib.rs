@@ -1,8 +1,9 @@
 //! IDE features for Relay, one module per feature.
 //!
 //! Each feature is a function from a file and an offset to plain data: ranges, names and Markdown.
-//! The crate keeps no state and reads everything from the database. It deliberately knows nothing of
-//! LSP, JSON and threads, so that the CLI and tests use the same functions as the server.
+//! The crate keeps no state and reads everything from the database; the layers of a file are a query of
+//! its own. It deliberately knows nothing of LSP, JSON and threads, so that the CLI and tests use the
+//! same functions as the server.
 
 pub mod actions;
 pub mod calls;

@@ -54,6 +54,8 @@ pub struct FunctionShapes {
     pub by_operator: Vec<Group>,
     /// The cost by the place in the framework's program that a `span=` comment names.
     pub by_span: Vec<Group>,
+    /// The cost by layer, each before those inside of it; empty without layers, and in [`shapes`].
+    pub by_layer: Vec<LayerTotal>,
     /// The unknown sizes, indexed by [`Unknown`].
     pub unknowns: Vec<UnknownSize>,
 }
@@ -157,6 +159,25 @@ pub struct Group {
     pub name: String,
     /// The number of calls.
     pub count: u64,
+    /// The number of multiply-accumulates.
+    pub macs: Amount,
+    /// The size of the results in bytes.
+    pub bytes: Amount,
+}
+
+/// The cost of the calls of a layer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LayerTotal {
+    /// The name with the kind and the number of repetitions.
+    pub name: String,
+    /// The number of layers around it. One inside of a layer that repeats itself is that of one repetition.
+    pub depth: usize,
+    /// The range in the file.
+    pub range: TextRange,
+    /// The number of calls.
+    pub count: u64,
+    /// The number of elements of weights and constants. Those that several calls share count once.
+    pub params: Amount,
     /// The number of multiply-accumulates.
     pub macs: Amount,
     /// The size of the results in bytes.

@@ -1,7 +1,9 @@
 //! Document and workspace symbols.
 //!
-//! The outline has definitions, constructors and named inner functions, but not all bindings: with
-//! 14,500 of them it would be useless and megabytes in size.
+//! The outline has definitions, constructors, named inner functions and layers, but not all bindings: with 14,500 of
+//! them it would be useless and megabytes in size.
+
+mod layers;
 
 use semantics::{
     Db, Def, DefKind, SourceFile, View,
@@ -13,9 +15,10 @@ use syntax::{
     ast::{self, AstNode},
 };
 
+pub use layers::listed_layers;
 use types::FuncType;
 
-use crate::place::trimmed;
+use crate::{layers::Grouping, place::trimmed};
 
 /// An entry of the outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +50,8 @@ pub enum SymbolKind {
     Constructor,
     /// A bare expression.
     Expression,
+    /// A layer of a function, or its repetitions.
+    Layer,
     /// A TIR function.
     Tir,
     /// The metadata section.
@@ -56,8 +61,15 @@ pub enum SymbolKind {
 /// The maximal length of [`Symbol::detail`], in characters.
 const MAX_DETAIL: usize = 80;
 
-/// Returns the outline of a file.
-pub fn outline(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
+/// Returns the outline of a file, with the layers of functions that the evidence `grouping` tells.
+pub fn outline(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<Symbol> {
+    let mut outline = definitions(db, file);
+    layers::add(db, file, grouping, &mut outline);
+    outline
+}
+
+/// Returns the outline without layers.
+fn definitions(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
     let modules = modules(db, file);
     let mut outlines = modules.iter().map(|module| {
         let items = module.items(db).iter();
@@ -165,7 +177,7 @@ pub struct Listed {
     pub kind: SymbolKind,
     /// The range of the name.
     pub range: TextRange,
-    /// The data type of a constructor.
+    /// The data type of a constructor, the function of a layer.
     pub of: Option<String>,
 }
 
@@ -279,7 +291,7 @@ def @f(%x: int32, %y: float32) -> int32 {
 ",
         );
         let mut out = String::new();
-        render(&outline(&fixture.db, fixture.file), 0, &mut out);
+        render(&outline(&fixture.db, fixture.file, Grouping::Names), 0, &mut out);
         expect![[r#"
             Type List 
               Constructor Cons (A, List[A])

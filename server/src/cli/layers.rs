@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use ide::layers::Grouping;
+use ide::layers::{FunctionLayers, Grouping};
 use semantics::Severity;
 use syntax::LineIndex;
 
@@ -69,7 +69,10 @@ pub(super) fn run(args: &LayersArgs) -> Result<Outcome, Failure> {
         let analysis = analyzer.check(&input.text);
         let has_errors = analysis.diagnostics.iter().any(|d| d.severity == Severity::Error);
         let (db, file) = analyzer.database();
-        (has_errors, ide::layers::layers(db, file, name.as_deref(), grouping))
+        let functions = ide::layers::layers(db, file, grouping).iter();
+        let is_selected =
+            |function: &&FunctionLayers| name.as_deref().is_none_or(|name| function.name == name);
+        (has_errors, functions.filter(is_selected).cloned().collect::<Vec<_>>())
     });
     let (has_errors, functions) =
         report.map_err(|panicked| panic_message(&input.path, &panicked))?;

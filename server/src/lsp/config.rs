@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use ide::layers::Grouping;
 use semantics::{Code, Level, Levels, Lint, Rules, Setup};
 use serde_json::Value;
 use syntax::{ParseLimits, format::Style};
@@ -35,6 +36,8 @@ pub(super) struct Config {
     pub(super) values: bool,
     /// True if Relay in documents of Python and Markdown is analysed.
     pub(super) embedded: bool,
+    /// The evidence for layers.
+    pub(super) layers: Grouping,
     /// The limits of runs.
     pub(super) run: interpreter::Limits,
     /// True if `.relay/run.json` of the workspace may name files outside the workspace.
@@ -56,6 +59,7 @@ impl Default for Config {
             hints: ide::inlay::HintOptions { types: true, parameters: true, block_ends: true },
             values: true,
             embedded: true,
+            layers: Grouping::default(),
             run: interpreter::Limits::generous(),
             outside_files: false,
             weights: Vec::new(),
@@ -153,6 +157,14 @@ const SETTINGS: &[Setting] = &[
         path: "embedded.enabled",
         takes: "true or false",
         set: |config, value| value.as_bool().map(|on| config.embedded = on),
+    },
+    Setting {
+        path: "layers",
+        takes: "\"flat\", \"found\" or \"names\"",
+        set: |config, value| {
+            config.layers = Grouping::parse(value.as_str()?)?;
+            Some(())
+        },
     },
     Setting {
         path: "run.fuel",
@@ -362,6 +374,7 @@ mod tests {
             ("inlayHints.blockEnds", json!(config.hints.block_ends)),
             ("inlayHints.values", json!(config.values)),
             ("embedded.enabled", json!(config.embedded)),
+            ("layers", json!(config.layers.key())),
             ("run.fuel", json!(config.run.fuel)),
             ("run.memory", json!(config.run.memory.map(|bytes| bytes >> 20))),
             ("run.time", json!(config.run.time.map(|time| time.as_secs()))),

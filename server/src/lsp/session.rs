@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::{
-    bases::Bases, code_views::CodeViews, live::Live, logs::Logs, semantic_tokens::TokenCache,
-    workspace::Workspace,
+    bases::Bases, code_views::CodeViews, layered::Layered, live::Live, logs::Logs,
+    semantic_tokens::TokenCache, workspace::Workspace,
 };
 use crate::panics::Panicked;
 
@@ -25,6 +25,8 @@ pub(super) struct Session {
     commands: OnceLock<Vec<String>>,
     /// The values of the last run of each document.
     pub(super) live: Live,
+    /// The documents whose layers are known.
+    pub(super) layered: Layered,
     /// The metadata sections of files that are shown as code views.
     pub(super) code_views: CodeViews,
     /// The requested logs.

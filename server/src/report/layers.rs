@@ -119,28 +119,13 @@ fn add(layers: &[Layer], indent: &str, lines: &LineIndex, rows: &mut Vec<Row>) {
         let is_last = at + 1 == layers.len();
         let (branch, next) = if is_last { ("└ ", "  ") } else { ("├ ", "│ ") };
         rows.push(Row {
-            name: format!("{indent}{branch}{}", title(layer)),
+            name: format!("{indent}{branch}{}", layer.title()),
             calls: layer.calls(),
             lines: line_range(&layer.ranges, lines),
             result: layer.result.as_ref().map(result).unwrap_or_default(),
         });
         add(&layer.layers, &format!("{indent}{next}"), lines, rows);
     }
-}
-
-/// Returns the name of a layer with its kind and number: `encoder layer 0–11 (transformer block) × 12`.
-fn title(layer: &Layer) -> String {
-    let mut title = layer.name.clone();
-    if let Some(kind) = layer.other_kind() {
-        title += &format!(" ({kind})");
-    }
-    match (layer.ranges.len(), layer.exceptions) {
-        (1, _) => {}
-        (count, 0) => title += &format!(" × {count}"),
-        (count, 1) => title += &format!(" × {count}, 1 differs"),
-        (count, exceptions) => title += &format!(" × {count}, {exceptions} differ"),
-    }
-    title
 }
 
 /// Returns the shape and data type of a result: `1×128×768 float32`. Of several results it is the first.

@@ -130,9 +130,21 @@ impl Finder<'_, '_> {
             let is_before_next = is_norm_first || parts.is_empty();
             let next = segments.get(at + lights).filter(|next| is_before_next && is_block(next));
             let after_block = parts.last().is_some_and(is_block) && is_norm_first;
+            // Of two normalizations, the first is that of the single product before them.
+            let is_normalization =
+                |range: &Range<usize>| self.main(range).next().is_some_and(Step::is_normalization);
+            let lights_of = segments[at..at + lights].iter();
+            let second = lights_of.filter(|range| is_normalization(range)).nth(1);
             match (next, parts.last_mut()) {
-                (Some(next), _) => {
-                    parts.push(own.start..next.end);
+                (Some(next), before) => {
+                    let mut start = own.start;
+                    if let Some((before, second)) =
+                        before.filter(|range| !is_block(range)).zip(second)
+                    {
+                        start = second.start;
+                        before.end = start;
+                    }
+                    parts.push(start..next.end);
                     at += 1;
                 }
                 (None, Some(before)) if !after_block => before.end = own.end,
@@ -307,7 +319,13 @@ impl Finder<'_, '_> {
         let trimmed = |stage: &Range<usize>| {
             let products = || parts[stage.clone()].iter().filter(|part| has_product(part));
             let own = &parts[stage.clone()];
-            let first = own.iter().position(&has_product)?;
+            let mut first = own.iter().position(&has_product)?;
+            // What precedes the blocks of the first stage is the stem.
+            let is_stem = |part: &Part| part.kind == LayerKind::Convolution;
+            let is_first = !parts[..stage.start].iter().any(has_product);
+            if is_first && own.iter().any(|part| part.kind == LayerKind::ResidualBlock) {
+                first += own[first..].iter().take_while(|part| is_stem(part)).count();
+            }
             let is_local = |part: &Part| self.main(&part.range).any(is_local_pooling);
             let is_end = |part: &Part| has_product(part) || is_local(part);
             let last = own.iter().rposition(is_end)?;

@@ -80,11 +80,16 @@ fn common(a: &[String], b: &[String]) -> usize {
 }
 
 /// The layers that the names tell for each step.
-pub(super) struct Paths(Vec<Vec<String>>);
+pub(super) struct Paths {
+    all: Vec<Vec<String>>,
+    /// True for steps with names of their own.
+    is_named: Vec<bool>,
+}
 
 impl Paths {
     pub(super) fn new(steps: &Steps<'_>) -> Paths {
         let mut paths: Vec<Option<Vec<String>>> = steps.list.iter().map(own_path).collect();
+        let is_named = paths.iter().map(Option::is_some).collect();
         // A preparation belongs to the step that takes its result, another step to the one before it.
         let mut next: Option<Vec<String>> = None;
         for at in (0..paths.len()).rev() {
@@ -111,13 +116,12 @@ impl Paths {
             }
             before.to_vec()
         });
-        Paths(all.collect())
+        Paths { all: all.collect(), is_named }
     }
 
     /// Returns the parts that the names of all weights in a range begin with.
-    pub(super) fn of(&self, steps: &Steps<'_>, range: &Range<usize>) -> Vec<String> {
-        let named = range.clone().filter(|&at| own_path(&steps.list[at]).is_some());
-        let mut paths = named.map(|at| &self.0[at]);
+    pub(super) fn of(&self, range: &Range<usize>) -> Vec<String> {
+        let mut paths = range.clone().filter(|&at| self.is_named[at]).map(|at| &self.all[at]);
         let Some(first) = paths.next() else { return Vec::new() };
         let length = paths.fold(first.len(), |length, path| common(&first[..length], path));
         first[..length].to_vec()
@@ -150,7 +154,7 @@ impl Finder<'_, '_> {
         if depth >= MAX_PARTS || range.len() < 2 {
             return None;
         }
-        let name = |at: usize| paths.0[at].get(depth).map(String::as_str);
+        let name = |at: usize| paths.all[at].get(depth).map(String::as_str);
         let mut runs: Vec<(Option<&str>, Range<usize>)> = Vec::new();
         for at in range.clone() {
             match runs.last_mut() {
@@ -205,6 +209,15 @@ impl Finder<'_, '_> {
                 None if is_one || kind == LayerKind::Attention => Vec::new(),
                 None => self.find(run.clone(), depth),
             };
+            // The product of a module, and its normalization beside it, are the module.
+            let is_part = |group: &Group| {
+                let whole = group.whole();
+                products(&whole) == 0 || self.steps.main(&whole).nth(1).is_none()
+            };
+            let (kind, groups) = match products(run) == 1 && groups.iter().all(is_part) {
+                true if kind == LayerKind::Module => (self.kind(run), Vec::new()),
+                _ => (kind, groups),
+            };
             match name {
                 Some(name) => {
                     let instances = vec![run.clone()];
@@ -230,8 +243,10 @@ impl Finder<'_, '_> {
             match found.last_mut().filter(|_| is_next) {
                 Some(before) => {
                     before.instances.extend(group.instances);
-                    let last = group.name.as_deref().and_then(number);
-                    before.last_number = last.map(str::to_owned);
+                    if before.names.is_empty() {
+                        before.names.extend(before.name.clone());
+                    }
+                    before.names.extend(group.name);
                     if !before.evidence.contains(&Evidence::Repeats) {
                         before.evidence.push(Evidence::Repeats);
                     }

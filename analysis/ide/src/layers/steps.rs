@@ -50,6 +50,10 @@ impl Step<'_> {
         matches!(self.row.category, Some(Category::Normalization | Category::Activation))
     }
 
+    pub(super) fn is_normalization(&self) -> bool {
+        self.row.category == Some(Category::Normalization)
+    }
+
     /// Returns true for pooling, and for what moves data without computing anything.
     pub(super) fn is_between(&self) -> bool {
         matches!(self.row.category, Some(Category::Reduction | Category::Movement))

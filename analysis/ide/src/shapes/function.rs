@@ -490,6 +490,7 @@ fn empty_report(data: &Data<'_>, which: Which) -> FunctionShapes {
         total: Total::default(),
         by_operator: Vec::new(),
         by_span: Vec::new(),
+        by_layer: Vec::new(),
         unknowns: Vec::new(),
     }
 }

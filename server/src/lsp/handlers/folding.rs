@@ -1,6 +1,6 @@
 //! `textDocument/foldingRange`
 
-use ide::folding::{FoldKind, folds};
+use ide::folding::{FoldKind, folds, of_layers};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{FoldingRange, FoldingRangeKind, FoldingRangeParams},
@@ -13,7 +13,10 @@ pub(in crate::lsp) fn handle(
     params: FoldingRangeParams,
 ) -> Result<Option<Vec<FoldingRange>>> {
     let document = snapshot.document(&params.text_document.uri)?;
-    let found = folds(&snapshot.db, document.file, &document.lines);
+    snapshot.session.layered.record(document);
+    let mut found = folds(&snapshot.db, document.file, &document.lines);
+    let grouping = snapshot.config.layers;
+    found.extend(of_layers(&snapshot.db, document.file, grouping, &document.lines));
     let found = found.into_iter().map(|fold| {
         let range = document.range(fold.range, snapshot.encoding);
         FoldingRange {
@@ -22,7 +25,7 @@ pub(in crate::lsp) fn handle(
             end_line: range.end.line,
             end_character: Some(range.end.character),
             kind: match fold.kind {
-                FoldKind::Block | FoldKind::List => None,
+                FoldKind::Block | FoldKind::List | FoldKind::Layer => None,
                 FoldKind::Comment => Some(FoldingRangeKind::Comment),
                 FoldKind::Tir | FoldKind::Metadata => Some(FoldingRangeKind::Region),
             },

@@ -82,7 +82,13 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let hover = ide::hover::hover(&snapshot.db, document.file, offset);
     let at = &params.text_document_position_params;
-    let value = live_value(snapshot, &at.text_document.uri, document, offset)
+    let layer = match snapshot.session.layered.record(document) {
+        true => ide::hover::layer(&snapshot.db, document.file, offset, snapshot.config.layers),
+        false => None,
+    };
+    let layer = layer.map_or_else(String::new, |layer| format!("\n\n{layer}"));
+    let value = layer
+        + &live_value(snapshot, &at.text_document.uri, document, offset)
         + &known_names(snapshot, document, offset);
     Ok(hover.map(|hover| Hover {
         contents: HoverContents::Markup(

@@ -16,7 +16,8 @@ pub(in crate::lsp) fn handle(
     params: DocumentSymbolParams,
 ) -> Result<Option<DocumentSymbolResponse>> {
     let document = snapshot.document(&params.text_document.uri)?;
-    let symbols = outline(&snapshot.db, document.file);
+    snapshot.session.layered.record(document);
+    let symbols = outline(&snapshot.db, document.file, snapshot.config.layers);
     if !snapshot.features.nested_symbols {
         let mut flat = Vec::new();
         for symbol in &symbols {
@@ -35,6 +36,7 @@ fn kind(kind: Kind) -> SymbolKind {
         Kind::Type => SymbolKind::ENUM,
         Kind::Constructor => SymbolKind::ENUM_MEMBER,
         Kind::Expression => SymbolKind::VARIABLE,
+        Kind::Layer => SymbolKind::NAMESPACE,
         Kind::Tir => SymbolKind::FUNCTION,
         Kind::Metadata => SymbolKind::CONSTANT,
     }

@@ -2,7 +2,7 @@
 
 use ide::{
     fuzzy,
-    symbols::{Listed, SymbolKind as Kind, listed},
+    symbols::{Listed, SymbolKind as Kind, listed, listed_layers},
 };
 use syntax::TextRange;
 use tower_lsp::{
@@ -37,11 +37,13 @@ pub(in crate::lsp) fn handle(
     params: WorkspaceSymbolParams,
 ) -> Result<Option<Vec<SymbolInformation>>> {
     let query = params.query.as_str();
-    let open: Vec<(&Url, &Document, Vec<Listed>)> = snapshot
-        .documents
-        .iter()
-        .map(|(uri, document)| (uri, document, listed(&document.parse(&snapshot.db))))
-        .collect();
+    let grouping = snapshot.config.layers;
+    let open = snapshot.documents.iter().map(|(uri, document)| {
+        let mut symbols = listed(&document.parse(&snapshot.db));
+        symbols.extend(listed_layers(&snapshot.db, document.file, grouping));
+        (uri, document, symbols)
+    });
+    let open: Vec<(&Url, &Document, Vec<Listed>)> = open.collect();
     let mut hits: Vec<Hit<'_>> = Vec::new();
     for (uri, document, symbols) in &open {
         for Listed { name, kind, range, of } in symbols {
@@ -93,6 +95,7 @@ fn convert(snapshot: &Snapshot, hit: Hit<'_>) -> SymbolInformation {
         kind: match hit.kind {
             Kind::Type => SymbolKind::ENUM,
             Kind::Constructor => SymbolKind::ENUM_MEMBER,
+            Kind::Layer => SymbolKind::NAMESPACE,
             _ => SymbolKind::FUNCTION,
         },
         tags: None,

@@ -1,0 +1,130 @@
+//! The totals of layers.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+use semantics::{Db, SourceFile};
+use syntax::TextRange;
+
+use super::{FunctionLayers, Grouping, Layer, layers, of_functions};
+use crate::shapes::{self, Amount, FunctionShapes, Input, LayerTotal, SourceKind};
+
+/// The maximal number of weights by which two calls are compared.
+const MAX_WEIGHTS: usize = 8;
+
+/// Returns the shape reports of [`shapes::shapes`] with totals by layer.
+pub fn shapes_by_layer(
+    db: &dyn Db,
+    file: SourceFile,
+    name: Option<&str>,
+    grouping: Grouping,
+) -> Vec<FunctionShapes> {
+    let mut found = shapes::shapes(db, file, name);
+    if grouping == Grouping::Flat {
+        return found;
+    }
+    // What a call of another function computes is part of the evidence.
+    let own = name.is_none().then(|| of_functions(db, file, &found, grouping));
+    let all = own.as_deref().unwrap_or_else(|| layers(db, file, grouping));
+    for function in &mut found {
+        if let Some(layers) = all.iter().find(|layers| layers.range == function.range) {
+            function.by_layer = totals(function, layers);
+        }
+    }
+    found
+}
+
+/// Returns the totals of the layers of a function, each before those inside of it, and of the calls in no layer.
+fn totals(function: &FunctionShapes, layers: &FunctionLayers) -> Vec<LayerTotal> {
+    if layers.layers.is_empty() {
+        return Vec::new();
+    }
+    let adder = Adder { function, weights: weights(function) };
+    let mut found = Vec::new();
+    adder.add(&layers.layers, 0, &mut found);
+    let mut rest = Vec::new();
+    let mut end = 0;
+    for rows in layers.layers.iter().flat_map(|layer| &layer.rows) {
+        rest.push(end..rows.start);
+        end = rows.end;
+    }
+    rest.push(end..function.rows.len());
+    let rest = adder.total("other calls".to_owned(), 0, function.range, &rest);
+    found.extend((rest.count > 0).then_some(rest));
+    found
+}
+
+/// Returns the weights and constants that each call takes, also in another layout, without those that data is
+/// computed from.
+fn weights(function: &FunctionShapes) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::with_capacity(function.rows.len());
+    let mut is_preparation: Vec<bool> = Vec::with_capacity(function.rows.len());
+    for (at, row) in function.rows.iter().enumerate() {
+        let (mut own, mut is_data) = (Vec::new(), false);
+        for input in &row.inputs {
+            match *input {
+                Input::Source(source) => {
+                    match function.sources.get(source).map(|source| source.kind) {
+                        Some(SourceKind::Weight | SourceKind::Constant) => own.push(source),
+                        _ => is_data = true,
+                    }
+                }
+                Input::Row(row) if row < at && is_preparation[row] => own.extend(&found[row]),
+                Input::Row(_) => is_data = true,
+            }
+        }
+        own.truncate(MAX_WEIGHTS);
+        found.push(own);
+        is_preparation.push(!is_data && row.category.is_some());
+    }
+    found
+}
+
+struct Adder<'f> {
+    function: &'f FunctionShapes,
+    /// The weights and constants of each call.
+    weights: Vec<Vec<usize>>,
+}
+
+impl Adder<'_> {
+    /// Adds the totals of layers. The nesting of layers is bounded.
+    fn add(&self, layers: &[Layer], depth: usize, found: &mut Vec<LayerTotal>) {
+        for layer in layers {
+            let range = layer.ranges.iter().copied().reduce(TextRange::cover).unwrap_or_default();
+            found.push(self.total(layer.title(), depth, range, &layer.rows));
+            self.add(&layer.layers, depth + 1, found);
+        }
+    }
+
+    /// Returns the total of some calls. Weights that several calls take, such as those of the steps of a recurrent
+    /// network, count once.
+    fn total(
+        &self,
+        name: String,
+        depth: usize,
+        range: TextRange,
+        rows: &[Range<usize>],
+    ) -> LayerTotal {
+        let mut total = LayerTotal {
+            name,
+            depth,
+            range,
+            count: 0,
+            params: Amount::ZERO,
+            macs: Amount::ZERO,
+            bytes: Amount::ZERO,
+        };
+        let mut seen = FxHashSet::default();
+        for at in rows.iter().cloned().flatten() {
+            let row = &self.function.rows[at];
+            let weights = &self.weights[at];
+            total.count += 1;
+            total.macs.add(&row.macs);
+            total.bytes.add(&row.bytes);
+            if !row.params.is_zero() && (weights.is_empty() || seen.insert(weights)) {
+                total.params.add(&row.params);
+            }
+        }
+        total
+    }
+}
