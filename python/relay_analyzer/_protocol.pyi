@@ -176,6 +176,8 @@ class FunctionDocument(TypedDict):
 class FunctionShapes(TypedDict):
     """A function with its calls."""
 
+    #: The totals of the layers, each before those inside of it.
+    byLayer: List[LayerTotal]
     byOperator: List[Group]
     bySpan: List[Group]
     #: The inner functions.
@@ -202,12 +204,29 @@ class Group(TypedDict):
 Input = Union[RowInput, VariableInput, ConstantInput]
 
 @final
+class LayerTotal(TypedDict):
+    """The totals of the calls of a layer, or of those in no layer."""
+
+    bytes: Amount
+    count: int
+    #: The number of layers around it. One inside of a layer that repeats itself is that of one repetition.
+    depth: int
+    macs: Amount
+    #: The name with the kind and the number of repetitions.
+    name: str
+    #: The elements of weights and constants; those that several calls share count once.
+    parameters: Amount
+    range: LineRange
+
+@final
 class LayerTotals(TypedDict):
     """The costs of the calls of a layer."""
 
     #: The size of the results, in bytes.
     bytes: Count
     calls: Count
+    #: The number of layers around it.
+    depth: int
     layer: str
     #: The multiply-accumulates; without a value if those of some calls are unknown.
     macs: Amount
@@ -288,7 +307,7 @@ class Profile(TypedDict):
     """The costs of the operator calls of a run, slowest first."""
 
     bindings: List[CallSite]
-    #: The layers that `span=` comments name.
+    #: The layers in their order, each before those inside of it; without layers, the places that `span=` comments name, slowest first.
     layers: List[LayerTotals]
     operators: List[OperatorTotals]
     total: ProfileTotal

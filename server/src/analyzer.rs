@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use ide::{
+    layers::{Grouping, shapes_by_layer},
+    shapes::FunctionShapes,
+};
 use semantics::{Database, Diagnostic, Levels, Setup, Severity, SourceFile};
 use syntax::{Parse, ParseLimits};
 use types::Releases;
@@ -127,9 +131,9 @@ impl Analyzer {
         self.file.parse(&self.db)
     }
 
-    /// Returns the shape report of the last text, for one function if `name` is given.
-    pub(crate) fn shapes(&self, name: Option<&str>) -> Vec<ide::shapes::FunctionShapes> {
-        ide::shapes::shapes(&self.db, self.file, name)
+    /// Returns the shape report of the last text with totals by layer, for one function if `name` is given.
+    pub(crate) fn shapes(&self, name: Option<&str>, grouping: Grouping) -> Vec<FunctionShapes> {
+        shapes_by_layer(&self.db, self.file, name, grouping)
     }
 
     /// Returns the database and the file of the last text.

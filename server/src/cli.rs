@@ -246,6 +246,9 @@ struct ShapesArgs {
     /// The function to report, such as `@main`; all functions with calls if omitted
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
+    /// The rows of a table and of CSV
+    #[arg(long, value_enum, default_value = "call")]
+    by: ShapeRows,
     /// The output format
     #[arg(long, value_enum, default_value = "table")]
     format: ShapesFormat,
@@ -370,6 +373,15 @@ impl RunLimits {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
     if seconds > 0.0 { Ok(seconds) } else { Err("it must be above 0".to_owned()) }
+}
+
+/// The rows of a shape report.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShapeRows {
+    /// Each call
+    Call,
+    /// Each layer, with the totals of its calls
+    Layer,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

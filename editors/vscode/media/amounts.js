@@ -73,6 +73,25 @@ function groupColumns(what) {
   ];
 }
 
+/** The columns of a table of totals by layer. */
+function layerColumns() {
+  const [name, count, macs, bytes] = groupColumns("layer");
+  const marked = ({ depth, isParent, isOpen, name }) => `${"\u2003".repeat(depth)}${isParent ? (isOpen ? "▾ " : "▸ ") : "  "}${name}`;
+  const parameters = { key: "parameters", title: "parameters", number: true, text: (one) => textOf(one.parameters), value: (one) => atOne(one.parameters) };
+  return [{ ...name, text: marked, hint: (one) => one.name }, count, parameters, macs, bytes];
+}
+
+/** The layers as rows of a table; those inside of others are closed at first, but for those that are in `open`. */
+function layerRows(list, open = new Set()) {
+  const around = [];
+  return list.map((layer, at) => {
+    around.length = layer.depth;
+    const parents = around.slice();
+    around.push(at);
+    return { ...layer, at, parents, isParent: list[at + 1]?.depth > layer.depth, isOpen: open.has(at) };
+  });
+}
+
 /** The cost of each row relative to the maximum, from 0 to 1, on a square-root scale so that small costs are visible. */
 function heatOf(rows, cost) {
   const most = rows.reduce((most, row) => Math.max(most, atOne(row[cost])), 1);

@@ -112,7 +112,7 @@
       columns.append(parts(total));
       columns.append(times(`Time by operator${first}`, operators, total, (row) => row.operator));
       if (layers.length > 0) {
-        columns.append(times("Time by layer", layers, total, (row) => row.layer));
+        columns.append(times("Time by layer", layers, total, ({ layer, depth }) => `${"\u2003".repeat(depth)}${layer}`));
       }
       columns.append(times("Slowest calls", bindings, total, binding));
     }

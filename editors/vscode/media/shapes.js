@@ -49,6 +49,7 @@ table.heat = (row) => heat(row);
 table.sort = state.sort;
 
 const sumsOf = (what) => new VirtualTable(byId("sums"), { label: `Costs by ${what}`, scroller: byId("sums") });
+const layerSums = new LayerTable(byId("sums"), { label: "Costs by layer", scroller: byId("sums") });
 const sums = { operator: sumsOf("operator"), source: sumsOf("source") };
 
 const graph = new Graph({
@@ -230,6 +231,10 @@ const RENDERERS = {
     details();
   },
   sums() {
+    const layers = one?.byLayer ?? [];
+    layerSums.table.hidden = layers.length === 0;
+    layerSums.heat = heatOf(layers, "macs");
+    layerSums.list(layers);
     for (const [what, list] of [["operator", one?.byOperator ?? []], ["source", one?.bySpan ?? []]]) {
       sums[what].table.hidden = list.length === 0;
       sums[what].heat = heatOf(list, "macs");

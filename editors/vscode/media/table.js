@@ -235,3 +235,33 @@ class VirtualTable {
   }
 }
 VirtualTable.made = 0;
+
+/** A table of totals by layer, whose rows open and close those inside of them on a click or Enter. */
+class LayerTable extends VirtualTable {
+  constructor(host, options) {
+    super(host, { ...options, pick: (at) => this.toggle(at) });
+    this.keep = ({ parents }) => parents.every((at) => this.rows[at].isOpen);
+  }
+
+  /** Shows the layers of a function. */
+  list(layers) {
+    this.show(layerRows(layers), layerColumns());
+  }
+
+  toggle(at) {
+    const row = this.rows[at];
+    row.isOpen = row.isParent && !row.isOpen;
+    this.arrange();
+    this.mark(at, false);
+  }
+
+  line(position) {
+    const line = super.line(position);
+    const row = this.rows[this.visible[position]];
+    line.setAttribute("aria-level", String(row.depth + 1));
+    if (row.isParent) {
+      line.setAttribute("aria-expanded", String(row.isOpen));
+    }
+    return line;
+  }
+}

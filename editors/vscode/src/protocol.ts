@@ -203,6 +203,8 @@ export interface FunctionChanges {
 
 /** A function with its calls. */
 export interface FunctionShapes {
+  /** The totals of the layers, each before those inside of it. */
+  readonly byLayer: readonly LayerTotal[];
   readonly byOperator: readonly Group[];
   readonly bySpan: readonly Group[];
   /** The inner functions. */
@@ -274,11 +276,27 @@ export interface HistoryStop {
 /** An input of a call, or a result of a function: that of a row, or one of the `sources` of the function. */
 export type Input = RowInput | VariableInput | ConstantInput;
 
+/** The totals of the calls of a layer, or of those in no layer. */
+export interface LayerTotal {
+  readonly bytes: Amount;
+  readonly count: number;
+  /** The number of layers around it. One inside of a layer that repeats itself is that of one repetition. */
+  readonly depth: number;
+  readonly macs: Amount;
+  /** The name with the kind and the number of repetitions. */
+  readonly name: string;
+  /** The elements of weights and constants; those that several calls share count once. */
+  readonly parameters: Amount;
+  readonly range: Range;
+}
+
 /** The costs of the calls of a layer. */
 export interface LayerTotals {
   /** The size of the results, in bytes. */
   readonly bytes: Count;
   readonly calls: Count;
+  /** The number of layers around it. */
+  readonly depth: number;
   readonly layer: string;
   /** The multiply-accumulates; without a value if those of some calls are unknown. */
   readonly macs: Amount;
@@ -384,7 +402,7 @@ export interface Position {
 /** The costs of the operator calls of a run, slowest first. */
 export interface Profile {
   readonly bindings: readonly CallSite[];
-  /** The layers that `span=` comments name. */
+  /** The layers in their order, each before those inside of it; without layers, the places that `span=` comments name, slowest first. */
   readonly layers: readonly LayerTotals[];
   readonly operators: readonly OperatorTotals[];
   readonly total: ProfileTotal;

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ide::layers::Grouping;
 use semantics::{Diagnostic, Severity};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -95,7 +96,10 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     };
     let document = |places: &mut Places<'_>| {
         let profile = profile.as_ref()?;
-        Some(profile.document(db, ran.time, usize::MAX, &mut |at| places.name(at)))
+        Some(
+            profile
+                .document(db, ran.time, usize::MAX, Grouping::default(), &mut |at| places.name(at)),
+        )
     };
     let diagnostic = ran.diagnostic(db, def, flag);
     let value = match (&ran.ending, diagnostic) {

@@ -2,11 +2,12 @@
 
 use std::{io::Write, path::Path};
 
+use ide::layers::Grouping;
 use saved::Plan;
 use semantics::Severity;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Failure, Outcome, ShapesArgs, ShapesFormat, named_files, panic_message};
+use super::{Failure, Outcome, ShapeRows, ShapesArgs, ShapesFormat, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -20,6 +21,12 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
         matches!(args.format, ShapesFormat::Csv | ShapesFormat::Html | ShapesFormat::Dot);
     if is_single && files.len() > 1 {
         return Err(format!("this format takes one file, found {}", files.len()).into());
+    }
+    let has_rows = matches!(args.format, ShapesFormat::Table | ShapesFormat::Csv);
+    if args.by == ShapeRows::Layer && !has_rows {
+        return Err("`--by layer` is for tables and CSV; JSON and HTML have both"
+            .to_owned()
+            .into());
     }
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut analyzer = Analyzer::default();
@@ -81,7 +88,7 @@ fn report(
     let report = analyzer.guarded(|analyzer| {
         let looked = analyzer.check(&input.text);
         let is_wrong = looked.diagnostics.iter().any(|d| d.severity == Severity::Error);
-        (is_wrong, analyzer.shapes(name.as_deref()))
+        (is_wrong, analyzer.shapes(name.as_deref(), Grouping::default()))
     });
     let (is_wrong, functions) = report.map_err(|panicked| panic_message(&input.path, &panicked))?;
     if is_wrong {
@@ -105,12 +112,22 @@ fn report(
     };
     match args.format {
         ShapesFormat::Table => {
-            write!(out, "{}", shapes::table(&functions, &lines, terminal_width()))?;
+            let table = match args.by {
+                ShapeRows::Call => shapes::table(&functions, &lines, terminal_width()),
+                ShapeRows::Layer => shapes::layer_table(&functions, &lines, terminal_width()),
+            };
+            write!(out, "{table}")?;
             if let Some(plan) = plan {
                 write!(out, "\n{}", plan_text(plan))?;
             }
         }
-        ShapesFormat::Csv => write!(out, "{}", shapes::csv(&functions, &lines))?,
+        ShapesFormat::Csv => {
+            let rows = match args.by {
+                ShapeRows::Call => shapes::csv(&functions, &lines),
+                ShapeRows::Layer => shapes::layer_csv(&functions, &lines),
+            };
+            write!(out, "{rows}")?;
+        }
         ShapesFormat::Dot => write!(out, "{}", shapes::dot(&functions))?,
         ShapesFormat::Html => {
             let title = if input.path == "-" { "Shapes" } else { &input.path };

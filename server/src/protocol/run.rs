@@ -208,7 +208,8 @@ pub(crate) struct NotFinite {
 pub(crate) struct Profile<P> {
     pub(crate) bindings: Vec<CallSite<P>>,
     pub(crate) operators: Vec<OperatorTotals>,
-    /// The layers that `span=` comments name.
+    /// The layers in their order, each before those inside of it; without layers, the places that `span=` comments
+    /// name, slowest first.
     pub(crate) layers: Vec<LayerTotals>,
     pub(crate) total: ProfileTotal,
 }
@@ -254,6 +255,8 @@ pub(crate) struct OperatorTotals {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LayerTotals {
     pub(crate) layer: String,
+    /// The number of layers around it.
+    pub(crate) depth: usize,
     #[serde(flatten)]
     pub(crate) totals: CallTotals,
 }

@@ -71,6 +71,8 @@ pub(crate) struct Function<P> {
     pub(crate) total: Total,
     pub(crate) by_operator: Vec<Group>,
     pub(crate) by_span: Vec<Group>,
+    /// The totals of the layers, each before those inside of it.
+    pub(crate) by_layer: Vec<LayerTotal<P>>,
     /// The unknown sizes of the amounts.
     pub(crate) unknowns: Vec<Unknown>,
 }
@@ -128,6 +130,22 @@ pub(crate) struct Total {
 pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) count: u64,
+    pub(crate) macs: Amount,
+    pub(crate) bytes: Amount,
+}
+
+/// The totals of the calls of a layer, or of those in no layer.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LayerTotal"))]
+pub(crate) struct LayerTotal<P> {
+    /// The name with the kind and the number of repetitions.
+    pub(crate) name: String,
+    /// The number of layers around it. One inside of a layer that repeats itself is that of one repetition.
+    pub(crate) depth: usize,
+    pub(crate) range: P,
+    pub(crate) count: u64,
+    /// The elements of weights and constants; those that several calls share count once.
+    pub(crate) parameters: Amount,
     pub(crate) macs: Amount,
     pub(crate) bytes: Amount,
 }

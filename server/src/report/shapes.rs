@@ -1,6 +1,8 @@
 //! The formats of the shape report.
 
+mod columns;
 mod graph;
+mod layers;
 mod machine;
 mod page;
 mod table;
@@ -11,6 +13,7 @@ use ide::{
 };
 
 pub(crate) use graph::dot;
+pub(crate) use layers::{layer_csv, layer_table};
 pub(crate) use page::html;
 pub(crate) use table::{csv, table};
 

@@ -1,13 +1,19 @@
-//! The profile of a run: time, multiply-accumulates and bytes by binding, operator and layer, which
-//! `span=` comments name.
+//! The profile of a run: time, multiply-accumulates and bytes by binding, operator and layer.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
-use ide::words;
+use ide::{
+    layers::{FunctionLayers, Grouping, function_around},
+    shapes::{self, FunctionShapes},
+    words,
+};
 use interpreter::{Measured, Observer, Value};
 use operators::{Cost, CostCall};
 use semantics::{Db, Def, DefKind, ExprRef, SourceFile, View, body::Expr};
-use syntax::TextRange;
+use syntax::{TextRange, TextSize};
 
 use super::failure::Places;
 use crate::protocol;
@@ -161,19 +167,37 @@ impl Profile {
         groups
     }
 
-    /// Returns the layers, slowest first; none without `span=` comments.
-    fn by_layer(&self, db: &dyn Db) -> Vec<(String, Part)> {
-        let mut layers: HashMap<SourceFile, HashMap<TextRange, String>> = HashMap::new();
+    /// Returns the layers in their order, each before those inside of it. In a function without layers, those that
+    /// `span=` comments name, slowest first.
+    fn by_layer(&self, db: &dyn Db, grouping: Grouping) -> Vec<Layer> {
+        let mut files: HashMap<SourceFile, LayersOfFile<'_>> = HashMap::new();
+        let mut tree: BTreeMap<(TextSize, Vec<usize>), Layer> = BTreeMap::new();
         let mut groups: HashMap<String, Part> = HashMap::new();
         for ((file, range, _), part) in &self.calls {
-            let of_file = layers.entry(*file).or_insert_with(|| layers_of(db, *file));
-            if let Some(layer) = of_file.get(range) {
-                groups.entry(layer.clone()).or_default().add(part);
+            let of_file =
+                files.entry(*file).or_insert_with(|| LayersOfFile::new(db, *file, grouping));
+            let Some(function) = of_file.function(*range) else {
+                if let Some(layer) = of_file.spans.get(range) {
+                    groups.entry(layer.clone()).or_default().add(part);
+                }
+                continue;
+            };
+            let mut layers = &function.layers;
+            let mut path = Vec::new();
+            for around in function.around(*range) {
+                let layer = &layers[around.layer];
+                path.push(around.layer);
+                let key = (function.range.start(), path.clone());
+                let new =
+                    || Layer { name: layer.title(), depth: path.len() - 1, part: Part::default() };
+                tree.entry(key).or_insert_with(new).part.add(part);
+                layers = &layer.layers;
             }
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by(|a, b| b.1.time.cmp(&a.1.time).then_with(|| a.0.cmp(&b.0)));
-        groups
+        let groups = groups.into_iter().map(|(name, part)| Layer { name, depth: 0, part });
+        tree.into_values().chain(groups).collect()
     }
 
     /// Returns the rows, slowest first.
@@ -223,7 +247,11 @@ impl Profile {
             );
         }
         let operators = self.by_operator().into_iter().map(|(name, part)| (name.to_owned(), part));
-        for (what, groups) in [("operator", operators.collect()), ("layer", self.by_layer(db))] {
+        let layers = self.by_layer(db, Grouping::default()).into_iter();
+        let layers =
+            layers.map(|layer| (format!("{}{}", "  ".repeat(layer.depth), layer.name), layer.part));
+        for (what, groups) in [("operator", operators.collect()), ("layer", layers.collect())] {
+            let groups: Vec<(String, Part)> = groups;
             if groups.is_empty() {
                 continue;
             }
@@ -259,6 +287,7 @@ impl Profile {
         db: &dyn Db,
         took: Duration,
         limit: usize,
+        grouping: Grouping,
         place: &mut dyn FnMut((SourceFile, TextRange)) -> P,
     ) -> protocol::Profile<P> {
         let rows = self.rows(db);
@@ -272,9 +301,12 @@ impl Profile {
         let operators = self.by_operator().into_iter().take(limit);
         let operators = operators
             .map(|(operator, part)| protocol::OperatorTotals { operator, totals: part.totals() });
-        let layers = self.by_layer(db).into_iter().take(limit);
-        let layers =
-            layers.map(|(layer, part)| protocol::LayerTotals { layer, totals: part.totals() });
+        let layers = self.by_layer(db, grouping).into_iter().take(limit);
+        let layers = layers.map(|layer| protocol::LayerTotals {
+            layer: layer.name,
+            depth: layer.depth,
+            totals: layer.part.totals(),
+        });
         protocol::Profile {
             bindings: bindings.collect(),
             operators: operators.collect(),
@@ -289,12 +321,37 @@ impl Profile {
     }
 }
 
-/// Returns the layers of a file by the range of the call.
-fn layers_of(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
-    let functions = ide::shapes::shapes(db, file, None);
-    let functions = functions.iter().flat_map(ide::shapes::FunctionShapes::all);
-    let rows = functions.flat_map(|function| &function.rows);
-    rows.filter_map(|row| Some((row.range, ide::shapes::layer(row.span.as_deref()?)))).collect()
+/// The calls of a layer.
+struct Layer {
+    name: String,
+    /// The number of layers around it.
+    depth: usize,
+    part: Part,
+}
+
+/// The layers of a file.
+struct LayersOfFile<'db> {
+    functions: &'db [FunctionLayers],
+    /// The places in the framework's program by the ranges of calls.
+    spans: HashMap<TextRange, String>,
+}
+
+impl<'db> LayersOfFile<'db> {
+    fn new(db: &'db dyn Db, file: SourceFile, grouping: Grouping) -> LayersOfFile<'db> {
+        let functions = match grouping {
+            Grouping::Flat => &[],
+            grouping => &ide::layers::layers(db, file, grouping)[..],
+        };
+        let reports = shapes::shapes(db, file, None);
+        let rows = reports.iter().flat_map(FunctionShapes::all).flat_map(|function| &function.rows);
+        let spans = rows.filter_map(|row| Some((row.range, shapes::layer(row.span.as_deref()?))));
+        LayersOfFile { functions, spans: spans.collect() }
+    }
+
+    /// Returns the function around a range, if it has layers.
+    fn function(&self, range: TextRange) -> Option<&'db FunctionLayers> {
+        function_around(self.functions, range).filter(|function| !function.layers.is_empty())
+    }
 }
 
 /// Returns the variables of a file by the range of their values.

@@ -63,8 +63,9 @@ end
 ---@param functions table[]
 ---@param chosen integer the number of the cost among `COSTS`
 ---@param is_sorted boolean the most expensive call comes first
+---@param is_deep boolean the layers inside of others are shown, too
 ---@return relay_analyzer.Report
-function M.render(functions, chosen, is_sorted)
+function M.render(functions, chosen, is_sorted, is_deep)
   local out = { lines = {}, places = {}, heads = {}, titles = {} }
   local costs = { M.COSTS[chosen] }
   for at, cost in ipairs(M.COSTS) do
@@ -96,6 +97,31 @@ function M.render(functions, chosen, is_sorted)
         if at == 1 then
           table.insert(out.titles, #out.lines)
         end
+      end
+    end
+  end
+  local function layers(list)
+    local rows = { { 'by layer', 'calls', 'parameters', 'MACs', 'bytes' } }
+    local shown = {}
+    for at, layer in ipairs(list) do
+      if is_deep or layer.depth == 0 then
+        local is_closed = not is_deep and list[at + 1] and list[at + 1].depth > layer.depth
+        local name = ('  '):rep(layer.depth) .. layer.name .. (is_closed and ' …' or '')
+        local costs = { text_of(layer.parameters), text_of(layer.macs), text_of(layer.bytes) }
+        table.insert(rows, { columns.clip(name, SOURCE_WIDTH), tostring(layer.count), unpack(costs) })
+        table.insert(shown, layer)
+      end
+    end
+    if #shown == 0 then
+      return
+    end
+    add('')
+    for at, line in ipairs(columns.aligned(rows, { [2] = true, [3] = true, [4] = true, [5] = true })) do
+      add(line)
+      if at == 1 then
+        table.insert(out.titles, #out.lines)
+      else
+        out.places[#out.lines] = { range = shown[at - 1].range, is_function = true }
       end
     end
   end
@@ -133,6 +159,7 @@ function M.render(functions, chosen, is_sorted)
     for _, unknown in ipairs(report.unknowns) do
       add(('where %s is %s'):format(unknown.name, unknown.what))
     end
+    layers(report.byLayer)
     groups('operator', report.byOperator)
     groups('source', report.bySpan)
     for _, inner in ipairs(report.functions) do

@@ -19,6 +19,7 @@ local REST = 300
 ---@field places table<integer, table> the call of a line
 ---@field cost integer the chosen cost, among `report.COSTS`
 ---@field is_sorted boolean
+---@field is_deep boolean the layers inside of others are shown, too
 ---@field timer uv.uv_timer_t
 
 --- The open reports by the buffer of the text.
@@ -113,7 +114,7 @@ local function hint(view)
   if beside >= 0 then
     local cost = report.COSTS[view.cost].title
     local order = view.is_sorted and 'most expensive first' or 'in the order of the text'
-    local keys = ' %%#Title#%s, %s%%*  c other cost · s sort · <CR> go to the call · K whole type · q close'
+    local keys = ' %%#Title#%s, %s%%*  c other cost · s sort · o layers · <CR> go to the call · K whole type · q close'
     vim.wo[beside][0].winbar = keys:format(cost, order)
   end
 end
@@ -122,7 +123,7 @@ end
 ---@param source integer
 local function draw(source)
   local view = shown[source]
-  local out = report.render(view.functions, view.cost, view.is_sorted)
+  local out = report.render(view.functions, view.cost, view.is_sorted, view.is_deep)
   view.places = out.places
   window.write(view.buffer, out.lines)
   vim.api.nvim_buf_clear_namespace(view.buffer, titles, 0, -1)
@@ -218,7 +219,7 @@ end
 ---@param source integer
 ---@return relay_analyzer.ShapesView
 local function create(source)
-  local view = { functions = {}, places = {}, cost = 1, is_sorted = false, timer = assert(vim.uv.new_timer()) }
+  local view = { functions = {}, places = {}, cost = 1, is_sorted = false, is_deep = false, timer = assert(vim.uv.new_timer()) }
   local function change(what)
     return function()
       what()
@@ -247,6 +248,12 @@ local function create(source)
           view.is_sorted = not view.is_sorted
         end),
         desc = 'sort by cost',
+      },
+      o = {
+        change(function()
+          view.is_deep = not view.is_deep
+        end),
+        desc = 'show or hide the layers inside of layers',
       },
     },
   })

@@ -50,7 +50,9 @@ pub(in crate::lsp) struct ShapesParams {
 /// Returns the shape report of a document.
 pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Result<ShapeReport> {
     let document = snapshot.document(&params.text_document.uri)?;
-    let found = ide::shapes::shapes(&snapshot.db, document.file, params.function.as_deref());
+    let name = params.function.as_deref();
+    let grouping = snapshot.config.layers;
+    let found = ide::layers::shapes_by_layer(&snapshot.db, document.file, name, grouping);
     let place = |range: TextRange| document.range(range, snapshot.encoding);
     let functions = found.iter().map(|f| Function::new(f, &place)).collect();
     Ok(ShapeReport { version: document.version, functions })
@@ -76,7 +78,7 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
     let mut analyzer =
         Analyzer::new(&Options { setup: snapshot.config.setup.clone(), ..Options::default() });
     analyzer.parse(&input.text);
-    let found = analyzer.shapes(None);
+    let found = analyzer.shapes(None, snapshot.config.layers);
     let functions = found.iter().map(|f| Function::new(f, &place)).collect();
     Ok(ShapeReport { version: 0, functions })
 }

@@ -233,7 +233,8 @@ impl Rendering<'_> {
     fn profile(&self, ran: &RunReport, observer: &LiveObserver<'_>) -> Profile<Option<Range>> {
         let mut place =
             |(of, range): (SourceFile, TextRange)| (of == self.file).then(|| self.range(range));
-        observer.profile.document(self.db, ran.time, MAX_ROWS, &mut place)
+        let layers = self.context.config.layers;
+        observer.profile.document(self.db, ran.time, MAX_ROWS, layers, &mut place)
     }
 
     /// Returns the variables with NaN or Inf, in the order of evaluation.

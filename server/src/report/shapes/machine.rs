@@ -1,6 +1,6 @@
 //! The shape report as the types of the protocol.
 
-use ide::shapes::{Amount, FunctionShapes, Group, Input, Row, Source, SourceKind};
+use ide::shapes::{Amount, FunctionShapes, Group, Input, LayerTotal, Row, Source, SourceKind};
 use operators::Category;
 use syntax::TextRange;
 
@@ -17,6 +17,15 @@ impl<P> protocol::Function<P> {
             count: group.count,
             macs: amount(&group.macs),
             bytes: memory(&group.bytes),
+        };
+        let layer = |layer: &LayerTotal| protocol::LayerTotal {
+            name: layer.name.clone(),
+            depth: layer.depth,
+            range: place(layer.range),
+            count: layer.count,
+            parameters: amount(&layer.params),
+            macs: amount(&layer.macs),
+            bytes: memory(&layer.bytes),
         };
         let total = &function.total;
         let unknowns = function.unknowns.iter();
@@ -42,6 +51,7 @@ impl<P> protocol::Function<P> {
             },
             by_operator: function.by_operator.iter().map(group).collect(),
             by_span: function.by_span.iter().map(group).collect(),
+            by_layer: function.by_layer.iter().map(layer).collect(),
             unknowns: unknowns
                 .map(|u| protocol::Unknown { name: u.name.clone(), what: u.what.clone() })
                 .collect(),

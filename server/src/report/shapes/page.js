@@ -22,6 +22,20 @@ function table(section, label, rows, columns, cost) {
   return { made, fill };
 }
 
+/** A table of totals by layer below a function. A search opens all layers. */
+function layerTable(section, label, list) {
+  const made = new LayerTable(section, { label });
+  const isOpen = made.keep;
+  made.keep = (row) => (search.value === "" ? isOpen(row) : row.name.toLowerCase().includes(search.value.toLowerCase()));
+  made.table.classList.add("groups");
+  const fill = () => {
+    made.heat = heatOf(list, "macs");
+    made.list(list);
+  };
+  fill();
+  return { made, fill };
+}
+
 /** The largest graph that is open at first. */
 const OPEN = 300;
 
@@ -51,12 +65,14 @@ function picture(section, one, pick) {
 }
 
 const tables = [...document.querySelectorAll("section")].flatMap((section, at) => {
-  const { name, rows, byOperator, bySpan } = report[at];
+  const { name, rows, byLayer, byOperator, bySpan } = report[at];
   picture(section, report[at], (row) => calls.made.mark(row, true));
   const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value);
+  const layers = byLayer.length > 0 ? [layerTable(section, `Costs of ${name} by layer`, byLayer)] : [];
   const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
   return [
     calls,
+    ...layers,
     ...groups.map(([what, list]) => {
       const sums = table(section, `Costs of ${name} by ${what}`, list, () => groupColumns(what), () => "macs");
       sums.made.table.classList.add("groups");

@@ -1,18 +1,18 @@
 //! The shape report as a table for terminals and as CSV.
 
-use std::borrow::Cow;
-
 use ide::shapes::{Amount, FunctionShapes, Group};
 use rustc_hash::FxHashSet;
 use syntax::LineIndex;
 
-use super::{name_of, summary};
+use super::{
+    columns::{columns, cut, nonzero},
+    layers::by_layer,
+    name_of, summary,
+};
 use crate::report::escape;
 
 /// The longest type that is printed whole, in characters.
 const MAX_TYPE: usize = 60;
-/// The number of characters that a shortened text has at least.
-const SHORTEST: usize = 8;
 
 /// The most calls of a small function.
 const MAX_SMALL: usize = 8;
@@ -105,6 +105,9 @@ fn totals(function: &FunctionShapes, width: Option<usize>) -> String {
         cells.extend(groups.iter().map(|group| group_cells(function, group)));
         out += &columns(&cells, [false, true, true, true], width);
     }
+    if !function.by_layer.is_empty() {
+        out += &by_layer(function, None, width);
+    }
     for unknown in &function.unknowns {
         out += &format!("where {} is {}\n", unknown.name, unknown.what);
     }
@@ -123,54 +126,6 @@ fn group_cells(function: &FunctionShapes, group: &Group) -> [String; 4] {
         nonzero(function, &group.macs),
         function.bytes(&group.bytes),
     ]
-}
-
-fn nonzero(function: &FunctionShapes, amount: &Amount) -> String {
-    if amount.is_zero() { "-".to_owned() } else { function.number(amount) }
-}
-
-/// Shortens a text to `longest` characters and a mark.
-fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-/// Aligns cells, of which the columns in `right` are numbers.
-fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N], most: Option<usize>) -> String {
-    let mut widths = [0; N];
-    for row in cells {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    // The longest text gives way first, one character after the other.
-    while let Some(most) = most
-        && 1 + widths.iter().map(|width| width + 1).sum::<usize>() > most
-        && let Some(longest) =
-            (0..N).filter(|&at| !right[at] && widths[at] > SHORTEST).max_by_key(|&at| widths[at])
-    {
-        widths[longest] -= 1;
-    }
-    let mut out = String::new();
-    for row in cells {
-        let mut line = String::from(" ");
-        for ((cell, width), right) in row.iter().zip(widths).zip(right) {
-            // Escaping preserves the number of characters, and so the columns.
-            let cell = match cell.chars().count() > width {
-                true => cut(cell, width.saturating_sub(1)).into(),
-                false => Cow::Borrowed(cell.as_str()),
-            };
-            let cell = escape::terminal(&cell);
-            let space = " ".repeat(width - cell.chars().count());
-            line += " ";
-            line += &if right { format!("{space}{cell}") } else { format!("{cell}{space}") };
-        }
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
 }
 
 /// Formats the rows of all functions as CSV by RFC 4180.

@@ -1,0 +1,94 @@
+//! The totals of layers, as a table and as CSV.
+
+use ide::shapes::{Amount, FunctionShapes};
+use syntax::{LineIndex, TextRange};
+
+use super::{
+    columns::{columns, nonzero},
+    summary,
+};
+use crate::report::escape;
+
+/// Formats a table of layers per function, with the totals below.
+pub(crate) fn layer_table(
+    functions: &[FunctionShapes],
+    lines: &LineIndex,
+    width: Option<usize>,
+) -> String {
+    let mut out = String::new();
+    let all = functions.iter().flat_map(FunctionShapes::all);
+    for function in all.filter(|function| !function.by_layer.is_empty()) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let line = lines.line_at(function.range.start()) + 1;
+        out += &format!("{} (line {line})\n", function.name);
+        out += &by_layer(function, Some(lines), width);
+        out += &format!("total: {}\n", summary(function));
+        for unknown in &function.unknowns {
+            out += &format!("where {} is {}\n", unknown.name, unknown.what);
+        }
+    }
+    if out.is_empty() {
+        out += "no function has layers\n";
+    }
+    escape::terminal_lines(&out).into_owned()
+}
+
+/// Formats the totals of the layers of a function, with their lines if given.
+pub(super) fn by_layer(
+    function: &FunctionShapes,
+    lines: Option<&LineIndex>,
+    width: Option<usize>,
+) -> String {
+    let head = ["by layer", "calls", "parameters", "MACs", "bytes", "lines"];
+    let mut cells = vec![head.map(str::to_owned)];
+    if lines.is_none() {
+        cells[0][5].clear();
+    }
+    for layer in &function.by_layer {
+        cells.push([
+            format!("{}{}", "  ".repeat(layer.depth), layer.name),
+            ide::words::number(layer.count),
+            nonzero(function, &layer.params),
+            nonzero(function, &layer.macs),
+            function.bytes(&layer.bytes),
+            lines.map_or_else(String::new, |lines| line_range(layer.range, lines)),
+        ]);
+    }
+    columns(&cells, [false, true, true, true, true, false], width)
+}
+
+fn line_range(range: TextRange, lines: &LineIndex) -> String {
+    let (first, last) = (lines.line_at(range.start()) + 1, lines.line_at(range.end()) + 1);
+    if first == last { first.to_string() } else { format!("{first}–{last}") }
+}
+
+/// Formats the layers of all functions as CSV by RFC 4180.
+pub(crate) fn layer_csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
+    let mut out =
+        String::from("function,depth,layer,first_line,last_line,calls,parameters,macs,bytes\r\n");
+    for function in functions.iter().flat_map(FunctionShapes::all) {
+        for layer in &function.by_layer {
+            let amount = |amount: &Amount| match amount.as_known() {
+                Some(known) => known.to_string(),
+                None => function.number(amount),
+            };
+            let fields = [
+                // Spreadsheets would take `@main` for a formula.
+                function.name.trim_start_matches('@').to_owned(),
+                layer.depth.to_string(),
+                layer.name.clone(),
+                (lines.line_at(layer.range.start()) + 1).to_string(),
+                (lines.line_at(layer.range.end()) + 1).to_string(),
+                layer.count.to_string(),
+                amount(&layer.params),
+                amount(&layer.macs),
+                amount(&layer.bytes),
+            ];
+            out += &fields.map(|field| escape::csv(&field)).join(",");
+            out += "\r\n";
+        }
+    }
+    out
+}
