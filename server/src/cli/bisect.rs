@@ -189,7 +189,7 @@ impl Modules<'_> {
         }
         let calls = calls_of(&candidates);
         let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
-        let (shown_a, shown_b) = (shown(&before, &lines_a), shown(&after, &lines_b));
+        let (shown_a, shown_b) = (shown(&before, &lines_a, &[]), shown(&after, &lines_b, &[]));
         let pass = self.log.modules[other].pass.as_deref();
         match format {
             PassesFormat::Human => {

@@ -79,8 +79,8 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     });
     let names = functions.as_ref().map(|(a, b)| (a.as_str(), b.as_str()));
     let prepared = (
-        Prepared::new(&before, names.map(|names| names.0), false, None),
-        Prepared::new(&after, names.map(|names| names.1), false, None),
+        Prepared::new(&before, names.map(|names| names.0), true, None),
+        Prepared::new(&after, names.map(|names| names.1), true, None),
     );
     let errors = [&prepared.0, &prepared.1].map(|side| match side {
         Err(Unprepared::Syntax(error)) => Some(&**error),
@@ -121,7 +121,7 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
         comparison.arguments.warnings.iter().for_each(|warning| stderr::warning(warning));
     }
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
-    let shown = (shown(&before, &lines_a), shown(&after, &lines_b));
+    let shown = (shown(&before, &lines_a, &a.layers), shown(&after, &lines_b, &b.layers));
     let calls = calls_of(&candidates);
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
@@ -164,7 +164,7 @@ fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
         format!("the values cannot be compared: {}{help}", reason.message)
     })?;
     let lines = LineIndex::new(&module.text);
-    let shown = shown(&module, &lines);
+    let shown = shown(&module, &lines, &[]);
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         CompareFormat::Human => {

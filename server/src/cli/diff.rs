@@ -7,6 +7,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use diff::{Comparand, Options};
+use ide::layers::{FunctionLayers, Grouping};
 use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
 use syntax::LineIndex;
 use types::{Release, Releases};
@@ -109,7 +110,8 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     }
     progress.advance(1);
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
-    let (shown_a, shown_b) = (shown(&before, &lines_a), shown(&after, &lines_b));
+    let (shown_a, shown_b) =
+        (shown(&before, &lines_a, &a.layers), shown(&after, &lines_b, &b.layers));
     let totals = match found.equal {
         true => Totals::default(),
         false => Totals { before: a.cost, after: b.cost },
@@ -150,6 +152,8 @@ pub(super) struct Prepared {
     pub(super) comparand: Comparand,
     /// The cost of running it, or the named function.
     cost: Option<Cost>,
+    /// The layers of its functions, if its cost is computed.
+    pub(super) layers: Vec<FunctionLayers>,
     /// The releases of TVM that may have printed it.
     releases: Releases,
 }
@@ -183,7 +187,7 @@ impl From<Unprepared> for Failure {
 }
 
 impl Prepared {
-    /// Analyses a module, of which a named function must exist. Its cost is computed if the modules may
+    /// Analyses a module, of which a named function must exist. Its cost and its layers are computed if the modules may
     /// differ. A module that does not tell its release has the assumed one.
     pub(super) fn new(
         side: &NamedModule,
@@ -205,6 +209,10 @@ impl Prepared {
         let module = semantics::module(db, file, 0).ok_or_else(nothing)?;
         let prepared = Prepared {
             cost: if with_cost { cost(db, file, name) } else { None },
+            layers: match with_cost {
+                true => ide::layers::layers(db, file, Grouping::default()).clone(),
+                false => Vec::new(),
+            },
             comparand: Comparand::new(db, module),
             releases: match semantics::possible_releases(db, module) {
                 // Its text names the release if it is not that of 0.14.
@@ -250,7 +258,7 @@ fn named(name: &str) -> Option<&str> {
 pub(super) fn refuse(sides: [(&PathBuf, &NamedModule); 2], errors: [Option<&Diagnostic>; 2]) {
     let [(path_a, before), (path_b, after)] = sides;
     let tell = |side: &NamedModule, role: &str, error: &Diagnostic| {
-        let (line, column) = shown(side, &LineIndex::new(&side.text)).position(error.range);
+        let (line, column) = shown(side, &LineIndex::new(&side.text), &[]).position(error.range);
         stderr::error(&format!(
             "`{}`, {role}, has a syntax error in line {line}, column {column}: {}",
             escape::terminal(&side.name),
@@ -280,13 +288,18 @@ fn file_of(name: &Path) -> PathBuf {
     log.map_or_else(|| name.to_owned(), |(log, _)| PathBuf::from(log))
 }
 
-pub(super) fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
+pub(super) fn shown<'t>(
+    side: &'t NamedModule,
+    lines: &'t LineIndex,
+    layers: &'t [FunctionLayers],
+) -> Shown<'t> {
     Shown {
         name: &side.name,
         text: &side.text,
         lines,
         offset: side.offset,
         first_line: side.first_line,
+        layers,
     }
 }
 

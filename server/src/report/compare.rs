@@ -1,6 +1,6 @@
 //! The comparison of the values of two modules, for people and as JSON.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use diff::{Pair, What};
 use serde::Serialize;
@@ -62,6 +62,9 @@ pub(crate) struct JsonPair<'d> {
     accumulated: JsonErrors,
     local: JsonErrors,
     culprit: bool,
+    /// The layers of the second module around the call, the outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    layers: Vec<&'d str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
 }
@@ -86,7 +89,7 @@ impl From<&Errors> for JsonErrors {
 pub(crate) fn json<'d>(
     comparison: &Comparison,
     calls: &Calls<'d>,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&Shown<'d>, &Shown<'d>),
     seed: u64,
 ) -> Document<'d> {
     let pair = |compared: &Compared| json_pair(compared, calls, (a, b));
@@ -111,7 +114,7 @@ pub(crate) fn json<'d>(
 fn json_pair<'d>(
     compared: &Compared,
     calls: &Calls<'d>,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&Shown<'d>, &Shown<'d>),
 ) -> JsonPair<'d> {
     let (function, pair) = calls.compared[compared.pair];
     JsonPair {
@@ -122,6 +125,7 @@ fn json_pair<'d>(
         accumulated: (&compared.accumulated).into(),
         local: (&compared.local).into(),
         culprit: compared.is_culprit,
+        layers: b.layers_around(pair.after).iter().map(|part| part.name.as_str()).collect(),
         changes: pair.changes.iter().map(change_text).collect(),
     }
 }
@@ -130,7 +134,7 @@ fn json_pair<'d>(
 pub(crate) fn culprit<'d>(
     comparison: &Comparison,
     calls: &Calls<'d>,
-    sides: (&Shown<'_>, &Shown<'_>),
+    sides: (&Shown<'d>, &Shown<'d>),
 ) -> Option<JsonPair<'d>> {
     let first = comparison.pairs.iter().find(|compared| compared.is_culprit)?;
     Some(json_pair(first, calls, sides))
@@ -212,15 +216,65 @@ pub(crate) fn human(
         let (line, column) = b.position(pair.after);
         let _ = writeln!(
             out,
-            "  {:>6}:{column:<4} {:<24} local {:<10} accumulated {}",
+            "  {:>6}:{column:<4} {:<24} local {:<10} accumulated {}{}",
             line,
             escape::terminal(&pair.operators.1),
             number(compared.local.max_abs),
             number(compared.accumulated.max_abs),
+            place_in_layers(pair.after, b),
         );
     }
     if rows.len() > LISTED {
         let _ = writeln!(out, "  and {} more", rows.len() - LISTED);
+    }
+    out + &by_layer(comparison, calls, b)
+}
+
+/// Returns the layers around a call for the end of a line: ` in layer 3, attention`.
+fn place_in_layers(call: TextRange, side: &Shown<'_>) -> String {
+    let names: Vec<&str> = side.layers_around(call).iter().map(|part| part.name.as_str()).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("  in {}", escape::terminal(&names.join(", ")))
+    }
+}
+
+/// The largest errors of the calls of a layer.
+struct LayerErrors {
+    name: String,
+    local: f64,
+    accumulated: f64,
+}
+
+/// Lists the outermost layers with errors, in the order of the second module.
+fn by_layer(comparison: &Comparison, calls: &Calls<'_>, side: &Shown<'_>) -> String {
+    let mut layers: BTreeMap<u32, LayerErrors> = BTreeMap::new();
+    for compared in &comparison.pairs {
+        let (_, pair) = calls.compared[compared.pair];
+        let around = side.layers_around(pair.after);
+        let Some(part) = around.first() else { continue };
+        let new = || LayerErrors { name: part.name.clone(), local: 0.0, accumulated: 0.0 };
+        let layer = layers.entry(part.range.start().into()).or_insert_with(new);
+        layer.local = layer.local.max(compared.local.max_abs);
+        layer.accumulated = layer.accumulated.max(compared.accumulated.max_abs);
+    }
+    layers.retain(|_, layer| layer.accumulated > 0.0 || layer.local > 0.0);
+    if layers.is_empty() {
+        return String::new();
+    }
+    let count = layers.len();
+    let shown = layers.into_values().take(LISTED);
+    let shown: Vec<_> =
+        shown.map(|layer| (escape::terminal(&layer.name).into_owned(), layer)).collect();
+    let width = shown.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let mut out = "\nlargest errors by layer:\n".to_owned();
+    for (name, layer) in &shown {
+        let (local, accumulated) = (number(layer.local), number(layer.accumulated));
+        let _ = writeln!(out, "  {name:<width$}  local {local:<10} accumulated {accumulated}");
+    }
+    if count > LISTED {
+        let _ = writeln!(out, "  and {} more", count - LISTED);
     }
     out
 }

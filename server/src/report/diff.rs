@@ -4,12 +4,14 @@ mod cost;
 mod html;
 mod human;
 mod json;
+mod layers;
 mod replaces;
 mod values;
 
 pub(crate) use cost::cost;
 pub(crate) use html::html;
 pub(crate) use human::{Place, Report, change_note, change_text, headline, human};
+use ide::layers::{FunctionLayers, Part, function_around};
 pub(crate) use json::json;
 use syntax::{Encoding, LineIndex, TextRange};
 pub(crate) use values::{JsonRun, Runs, run_text};
@@ -26,6 +28,8 @@ pub(crate) struct Shown<'t> {
     pub(crate) offset: usize,
     /// The number of lines before it in the file.
     pub(crate) first_line: u32,
+    /// The layers of its functions.
+    pub(crate) layers: &'t [FunctionLayers],
 }
 
 impl<'t> Shown<'t> {
@@ -33,6 +37,12 @@ impl<'t> Shown<'t> {
     pub(crate) fn position(&self, range: TextRange) -> (u32, u32) {
         let at = self.lines.line_column(range.start(), Encoding::Utf32);
         (at.line + self.first_line + 1, at.column + 1)
+    }
+
+    /// Returns the layers around a range, the outermost first.
+    pub(crate) fn layers_around(&self, range: TextRange) -> Vec<&'t Part> {
+        let around = function_around(self.layers, range);
+        around.map_or_else(Vec::new, |function| function.around(range))
     }
 
     /// Returns the text of a range.

@@ -7,6 +7,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use diff::{Change, FunctionRef, Options, Pair, Unpaired};
+use ide::layers::{FunctionLayers, Grouping, layers};
 use semantics::{Code, Database, SourceFile};
 use serde::Deserialize;
 use syntax::{LineColumn, LineIndex, TextRange, TextSize};
@@ -154,7 +155,15 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
             let text = format!("`{before}` → `{after}`: {headline}\n");
             Report { text, ..Report::default() }
         }
-        false => human(&found, (&before.shown(), &after.shown()), &totals),
+        false => {
+            let grouping = snapshot.config.layers;
+            let layers_of = |db, file| match (grouping, found.equal) {
+                (Grouping::Flat, _) | (_, true) => &[][..],
+                (grouping, false) => &layers(db, file, grouping)[..],
+            };
+            let (layers_a, layers_b) = (layers_of(db_a, file_a), layers_of(db_b, file_b));
+            human(&found, (&before.shown(layers_a), &after.shown(layers_b)), &totals)
+        }
     };
     let report_lines = LineIndex::new(&report.text);
     let link = |place: &Place| ReportLink {
@@ -248,9 +257,9 @@ impl Module {
         move |range| convert::range(lines, range, encoding)
     }
 
-    fn shown(&self) -> Shown<'_> {
+    fn shown<'m>(&'m self, layers: &'m [FunctionLayers]) -> Shown<'m> {
         let (text, lines) = self.text();
-        Shown { name: &self.name, text, lines, offset: 0, first_line: 0 }
+        Shown { name: &self.name, text, lines, offset: 0, first_line: 0, layers }
     }
 }
 

@@ -8,7 +8,7 @@ use syntax::{TextRange, TextSize};
 use types::{AttrValue, TensorType};
 
 use super::{
-    Shown,
+    Shown, layers,
     replaces::{self, Listed, Replaced, Sides, is_operator},
 };
 use crate::{
@@ -241,6 +241,7 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
             "  … and {hidden} more kinds of changes: use `--format json` or `--format html` to see all"
         );
     }
+    layers::describe(function, sides, out);
 }
 
 fn name_of(lost: &Unpaired) -> String {

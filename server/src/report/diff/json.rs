@@ -5,7 +5,10 @@ use serde::Serialize;
 use syntax::TextRange;
 use types::AttrValue;
 
-use super::{JsonRun, Shown, bytes};
+use super::{
+    JsonRun, Shown, bytes,
+    layers::{LayerChanges, by_layer},
+};
 use crate::protocol::Totals;
 
 /// The document of `diff --format json`.
@@ -29,6 +32,9 @@ struct JsonFunction<'d> {
     pairs: Vec<JsonPair<'d>>,
     removed: Vec<[usize; 2]>,
     added: Vec<[usize; 2]>,
+    /// The layers with changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    layers: Vec<LayerChanges>,
 }
 
 #[derive(Serialize)]
@@ -116,6 +122,7 @@ fn function<'d>(diff: &'d FunctionDiff, before: &Shown<'_>, after: &Shown<'_>) -
         pairs: diff.pairs.iter().map(pair).collect(),
         removed: lost(&diff.removed, before),
         added: lost(&diff.added, after),
+        layers: if diff.equal { Vec::new() } else { by_layer(diff, (before, after)) },
     }
 }
 
