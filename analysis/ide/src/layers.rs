@@ -206,22 +206,23 @@ pub fn of_functions(
         all.iter().rev().map(|function| (function.name.as_str(), *function)).collect();
     let parse = file.parse(db);
     let root = Node::root(&parse.green);
-    let layers = shapes.iter().map(|function| {
-        // An edit does not wait for the rest.
-        db.unwind_if_revision_cancelled();
-        layers_of(function, &functions, grouping, root)
-    });
+    // An edit does not wait for the rest.
+    let stop = || db.unwind_if_revision_cancelled();
+    let layers = shapes.iter().map(|one| layers_of(one, &functions, grouping, root, &stop));
     layers.collect()
 }
 
-/// Returns the layers of a function.
+/// Returns the layers of a function. `stop` unwinds if they are not needed any more.
 fn layers_of(
     function: &FunctionShapes,
     functions: &Functions<'_>,
     grouping: Grouping,
     root: Node<'_>,
+    stop: &dyn Fn(),
 ) -> FunctionLayers {
+    stop();
     let steps = Steps::new(function, functions);
+    stop();
     let finder = Finder { steps: &steps, functions };
     let paths = Paths::new(&steps);
     let all = 0..steps.len();
@@ -233,9 +234,11 @@ fn layers_of(
             with_ends(named.unwrap_or_else(|| finder.find(all.clone(), 0)), &steps)
         }
     };
+    stop();
     let paths = (grouping == Grouping::Names).then_some(&paths);
     let render = Render { steps: &steps, paths, root };
     let layers = render.all(groups, &all, &[]);
+    stop();
     FunctionLayers {
         name: function.name.clone(),
         range: function.range,

@@ -81,14 +81,14 @@ function layerColumns() {
   return [{ ...name, text: marked, hint: (one) => one.name }, count, parameters, macs, bytes];
 }
 
-/** The layers as rows of a table; those inside of others are closed at first, but for those that are in `open`. */
-function layerRows(list, open = new Set()) {
+/** The layers as rows of a table, all of them closed. `parents` are the numbers of the layers around one. */
+function layerRows(list) {
   const around = [];
   return list.map((layer, at) => {
     around.length = layer.depth;
     const parents = around.slice();
     around.push(at);
-    return { ...layer, at, parents, isParent: list[at + 1]?.depth > layer.depth, isOpen: open.has(at) };
+    return { ...layer, at, parents, isParent: list[at + 1]?.depth > layer.depth, isOpen: false };
   });
 }
 

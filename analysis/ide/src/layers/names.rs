@@ -61,10 +61,17 @@ pub(super) fn path(name: &str) -> Vec<String> {
             None => parts.push(part.to_owned()),
         }
     }
+    let count = parts.len();
     while let Some(last) = parts.last()
         && is_role(last)
     {
         parts.pop();
+    }
+    // `%a` is the name of a weight, not of a layer.
+    if let [_] = parts[..]
+        && count == 1
+    {
+        parts.clear();
     }
     parts
 }
@@ -285,6 +292,7 @@ mod tests {
         assert_eq!(path("%features.0.0.running_var"), "features 0 0");
         assert_eq!(path("%conv0_weight"), "conv0");
         assert_eq!(path("%weight"), "");
+        assert_eq!(path("%a"), "");
     }
 
     #[test]

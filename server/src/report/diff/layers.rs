@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use diff::{FunctionDiff, PairKind};
+use diff::{FunctionDiff, FunctionRef, PairKind};
+use ide::layers::function_around;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use syntax::TextRange;
@@ -10,6 +11,8 @@ use syntax::TextRange;
 use super::Shown;
 use crate::report::escape;
 
+/// The number of calls from which a report has the layers of a function: the changes of a shorter one are few enough.
+const MIN_CALLS: usize = 24;
 /// The maximal number of layers in a report.
 const MAX_LAYERS: usize = 40;
 
@@ -61,7 +64,13 @@ pub(super) fn describe(
     sides: (&Shown<'_>, &Shown<'_>),
     out: &mut impl Write,
 ) {
-    let layers = by_layer(function, sides);
+    let is_long = |of: Option<&FunctionRef>, side: &Shown<'_>| {
+        let layers = of.and_then(|of| function_around(side.layers, of.range));
+        layers.is_some_and(|layers| layers.calls >= MIN_CALLS)
+    };
+    let is_long =
+        is_long(function.before.as_ref(), sides.0) || is_long(function.after.as_ref(), sides.1);
+    let layers = if is_long { by_layer(function, sides) } else { Vec::new() };
     if layers.is_empty() {
         return;
     }
