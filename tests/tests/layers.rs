@@ -5,8 +5,13 @@ use ide::{
     layers::{Evidence, FunctionLayers, Grouping, Layer, layers, of_functions, shapes_by_layer},
     symbols::{Symbol, listed_layers, outline},
 };
-use relay_tests::{command::Folder, corpus};
+use relay_tests::{
+    client::{Client, at},
+    command::Folder,
+    corpus,
+};
 use semantics::Database;
+use serde_json::{Value, json};
 use syntax::{LineIndex, ParseLimits, TextRange, TextSize};
 
 fn layers_of(text: &str, grouping: Grouping) -> Vec<FunctionLayers> {
@@ -188,7 +193,7 @@ fn the_command_prints_a_tree_and_json() {
 ";
     assert_eq!(tree.out, expected);
     let json = folder.run(&["layers", "net.relay", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
+    let json: Value = serde_json::from_str(&json.out).expect("a document");
     let group = &json["functions"][0]["groups"][0];
     assert_eq!(group["repeats"], 2);
     assert_eq!(group["calls"], 26);
@@ -372,7 +377,7 @@ total: 768 parameters (3.0 KiB), 3,584 MACs, 26 calls; peak memory 576 bytes at 
                  main,0,layer 0–1 (transformer block) × 2,2,27,26,768,";
     assert!(csv.out.starts_with(first), "{}", csv.out);
     let json = folder.run(&["shapes", "net.relay", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
+    let json: Value = serde_json::from_str(&json.out).expect("a document");
     let layers = &json["functions"][0]["byLayer"];
     assert_eq!(layers[0]["parameters"]["value"], 768);
     assert_eq!(layers[1]["depth"], 1);
@@ -404,7 +409,7 @@ fn shared_weights_count_once() {
 fn times_of_a_run_are_summed_by_layer() {
     let folder = Folder::new("layers-run", &[("net.relay", transformer(2).as_bytes())]);
     let run = folder.run(&["run", "net.relay", "--random", "1", "--profile", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&run.out).expect(&run.err);
+    let json: Value = serde_json::from_str(&run.out).expect(&run.err);
     let layers = json["profile"]["layers"].as_array().expect("layers");
     let names: Vec<(&str, u64, u64)> = layers
         .iter()
@@ -433,9 +438,9 @@ fn changes_and_errors_are_grouped_by_layer() {
     let diff = folder.run(&["diff", "a.relay", "b.relay"]);
     assert!(diff.out.contains("  by layer:\n    layer 1: 1 added\n"), "{}", diff.out);
     let json = folder.run(&["diff", "a.relay", "b.relay", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
-    let layer = serde_json::json!({ "layer": "layer 1", "changed": 0, "removed": 0, "added": 1 });
-    assert_eq!(json["functions"][0]["layers"], serde_json::json!([layer]));
+    let json: Value = serde_json::from_str(&json.out).expect("a document");
+    let layer = json!({ "layer": "layer 1", "changed": 0, "removed": 0, "added": 1 });
+    assert_eq!(json["functions"][0]["layers"], json!([layer]));
 
     let after = before.replace("nn.relu(%h1u)", "tanh(%h1u)");
     let files = [("a.relay", before.as_bytes()), ("b.relay", after.as_bytes())];
@@ -446,4 +451,51 @@ fn changes_and_errors_are_grouped_by_layer() {
     let (_, by_layer) = compared.out.split_once("largest errors by layer:\n").expect("a table");
     let names: Vec<&str> = by_layer.lines().filter_map(|line| line.get(2..9)).collect();
     assert_eq!(names, ["layer 1", "layer 2"], "{}", compared.out);
+}
+
+/// The outline, hovers and symbols of the workspace say where a binding is, by the evidence that the setting names.
+#[test]
+fn editors_show_the_layers_of_the_setting() {
+    const URI: &str = "file:///net.relay";
+    let abilities = json!({
+        "general": { "positionEncodings": ["utf-8"] },
+        "textDocument": { "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } },
+    });
+    let text = transformer(30);
+    assert!(text.len() > 16 << 10, "a long text");
+    let line = text.lines().position(|line| line.contains("let %h3u =")).expect("the binding");
+    let place = at(URI, line as u32, 8);
+    let document = json!({ "textDocument": { "uri": URI } });
+    for (setting, outermost, layer) in [
+        ("names", Some("layer 0–29"), Some("in layer 3, mlp, with")),
+        ("found", Some("transformer block"), Some("in transformer block 4 of 30, feed-forward")),
+        ("flat", None, None),
+    ] {
+        let mut client = Client::start_with(abilities.clone(), json!({ "layers": setting }));
+        client.open(URI, &text);
+        let mut hover = || {
+            let hover = client.request("textDocument/hover", place.clone());
+            hover["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned()
+        };
+        // The first hover of a version does not wait for layers.
+        assert!(!hover().contains("\n\nin "), "{setting}");
+        let found = hover();
+        match layer {
+            Some(layer) => assert!(found.contains(&format!("\n\n{layer}")), "{found}"),
+            None => assert!(!found.contains("\n\nin "), "{found}"),
+        }
+        let symbols = client.request("textDocument/documentSymbol", document.clone());
+        let main = &symbols["result"][0];
+        assert_eq!(main["children"][0]["name"].as_str(), outermost, "{setting}");
+        let folds = client.request("textDocument/foldingRange", document.clone());
+        let fold = |fold: &Value| fold["startLine"] == 1 && fold["endLine"] == 13;
+        let folds = folds["result"].as_array().expect("folding ranges");
+        assert_eq!(folds.iter().any(fold), layer.is_some(), "{setting}");
+        let query = json!({ "query": "encoder.layer.3.att" });
+        let found = client.request("workspace/symbol", query);
+        let first = &found["result"][0];
+        let name = (setting == "names").then_some("encoder.layer.3.attention");
+        assert_eq!(first["name"].as_str(), name, "{found}");
+        assert_eq!(client.finish(), Some(0));
+    }
 }

@@ -6,7 +6,7 @@
 use semantics::{Db, SourceFile};
 use syntax::{Element, LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
 
-use crate::layers::{self, Grouping, Part};
+use crate::layers::{Grouping, Part, shown_layers};
 
 /// A folding range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,11 +73,8 @@ pub fn of_layers(
     grouping: Grouping,
     lines: &LineIndex,
 ) -> Vec<Fold> {
-    if grouping == Grouping::Flat {
-        return Vec::new();
-    }
     let mut found = Vec::new();
-    for function in layers::layers(db, file, grouping) {
+    for function in shown_layers(db, file, grouping) {
         let first = lines.line_at(function.range.start());
         add_parts(&function.parts, first, lines, &mut found);
     }

@@ -16,7 +16,7 @@ mod totals;
 
 use std::ops::Range;
 
-use semantics::{Db, SourceFile};
+use semantics::{Db, SourceFile, modules};
 use syntax::{Node, TextRange};
 use types::Type;
 
@@ -192,6 +192,18 @@ impl Group {
 #[salsa::tracked(returns(ref), no_eq)]
 pub fn layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<FunctionLayers> {
     of_functions(db, file, &shapes::shapes(db, file, None), grouping)
+}
+
+/// The maximal number of modules of a log whose layers editors show.
+const MAX_MODULES: usize = 8;
+
+/// Returns the layers that editors show: none if there is no evidence, and none in a log of many modules, whose layers
+/// take longer than a user waits for an outline.
+pub fn shown_layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> &[FunctionLayers] {
+    if grouping == Grouping::Flat || modules(db, file).len() > MAX_MODULES {
+        return &[];
+    }
+    layers(db, file, grouping)
 }
 
 /// Returns the layers of functions of a file, in their order.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
-use super::{FunctionLayers, Grouping, Layer, LayerKind, Render, layers};
+use super::{FunctionLayers, Grouping, Layer, LayerKind, Render, shown_layers};
 
 /// The maximal number of parts of a function. The layers inside of further repetitions have no parts.
 const MAX_PARTS: usize = 4_096;
@@ -85,10 +85,7 @@ impl Render<'_, '_, '_> {
 
 /// Returns the layers around a range of a file, the outermost first.
 pub fn place_of(db: &dyn Db, file: SourceFile, grouping: Grouping, range: TextRange) -> Vec<&Part> {
-    if grouping == Grouping::Flat {
-        return Vec::new();
-    }
-    let around = function_around(layers(db, file, grouping), range);
+    let around = function_around(shown_layers(db, file, grouping), range);
     around.map_or_else(Vec::new, |function| function.around(range))
 }
 

@@ -22,11 +22,8 @@ const MAX_REPETITIONS: usize = 64;
 
 /// Adds the layers of functions to the outline of a file.
 pub(super) fn add(db: &dyn Db, file: SourceFile, grouping: Grouping, outline: &mut [Symbol]) {
-    if grouping == Grouping::Flat {
-        return;
-    }
     let mut entries = Entries { left: MAX_LAYERS };
-    let mut functions = layers::layers(db, file, grouping).iter().peekable();
+    let mut functions = layers::shown_layers(db, file, grouping).iter().peekable();
     // Both are in the order of the file.
     for symbol in outline.iter_mut().flat_map(definitions_in) {
         while functions.next_if(|function| function.range.start() < symbol.full.start()).is_some() {
@@ -46,7 +43,7 @@ pub fn listed_layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<L
         return Vec::new();
     }
     let mut found: Vec<Listed> = Vec::new();
-    for function in layers::layers(db, file, grouping) {
+    for function in layers::shown_layers(db, file, grouping) {
         let mut stack: Vec<&Part> = function.parts.iter().rev().collect();
         while let Some(part) = stack.pop() {
             // A layer inside of another one may be all of it that has weights.

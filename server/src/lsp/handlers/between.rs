@@ -7,7 +7,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use diff::{Change, FunctionRef, Options, Pair, Unpaired};
-use ide::layers::{FunctionLayers, Grouping, layers};
+use ide::layers::{FunctionLayers, shown_layers};
 use semantics::{Code, Database, SourceFile};
 use serde::Deserialize;
 use syntax::{LineColumn, LineIndex, TextRange, TextSize};
@@ -156,10 +156,9 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
             Report { text, ..Report::default() }
         }
         false => {
-            let grouping = snapshot.config.layers;
-            let layers_of = |db, file| match (grouping, found.equal) {
-                (Grouping::Flat, _) | (_, true) => &[][..],
-                (grouping, false) => &layers(db, file, grouping)[..],
+            let layers_of = |db, file| match found.equal {
+                true => &[],
+                false => shown_layers(db, file, snapshot.config.layers),
             };
             let (layers_a, layers_b) = (layers_of(db_a, file_a), layers_of(db_b, file_b));
             human(&found, (&before.shown(layers_a), &after.shown(layers_b)), &totals)
