@@ -214,6 +214,10 @@ class Relay {
           SILENT.has((document instanceof vscode.Uri ? document : document.uri).scheme)
             ? undefined
             : next(document, previous, token),
+        provideFoldingRanges: async (document, context, token, next) => {
+          const ranges = await next(document, context, token);
+          return ranges && this.reading.besideChains(document, ranges);
+        },
         workspace: {
           configuration: ({ items }) => items.map(() => writtenSettings(this.context.extension)),
           didChangeConfiguration: async () => {

@@ -118,6 +118,12 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     return chains.map(([first, last]) => new vscode.FoldingRange(first, last, vscode.FoldingRangeKind.Region));
   }
 
+  /** The folding ranges of the server without those that begin with a chain: VS Code folds one range from a line. */
+  besideChains(document: vscode.TextDocument, ranges: readonly vscode.FoldingRange[]): vscode.FoldingRange[] {
+    const chains = new Set((this.views.get(document)?.chains ?? []).map(([first]) => first));
+    return ranges.filter(({ start }) => !chains.has(start));
+  }
+
   /** Toggles the view of the active file. Returns what it shows, or undefined if it is off. */
   private async toggle(): Promise<ShownReading | undefined> {
     const editor = vscode.window.activeTextEditor;
