@@ -10,9 +10,9 @@ import { assertAtMost, cpuTime } from "./cpu-time.mjs";
 const media = (name) => readFile(new URL(`../media/${name}.js`, import.meta.url), "utf8");
 const source = (await Promise.all(["amounts", "layout", "dataflow", "paint"].map(media))).join("\n");
 const page = vm.runInNewContext(
-  `${source}; ({ layout, NODE, PILL, LONGEST, dataflow, tensor, compact, SvgPen, paintGraph, clip })`,
+  `${source}; ({ layout, NODE, PILL, LONGEST, dataflow, tensor, compact, SvgPen, paintGraph, clip, layerRows, layerColumns })`,
 );
-const { layout, NODE, PILL, LONGEST, dataflow, tensor, compact, SvgPen, paintGraph, clip } = page;
+const { layout, NODE, PILL, LONGEST, dataflow, tensor, compact, SvgPen, paintGraph, clip, layerRows, layerColumns } = page;
 
 /** Converts values of the page's realm to ours. */
 const plain = (value) => JSON.parse(JSON.stringify(value));
@@ -164,4 +164,14 @@ test("types in a table and on an edge", () => {
   assert.equal(compact("List[Tensor[(2), int8]]"), "List[Tensor[(2), int8]]");
   assert.equal(clip("%layer1.0.bn1.weight", 12, true), "….bn1.weight");
   assert.equal(clip("nn.conv2d", 5), "nn.c…");
+});
+
+test("layers know those around them, and say whether they are open", () => {
+  const list = [["stage", 0], ["unit 1", 1], ["convolution", 2], ["unit 2", 1], ["head", 0]];
+  const rows = layerRows(list.map(([name, depth]) => ({ name, depth })));
+  assert.deepEqual(plain(rows.map(({ parents }) => parents)), [[], [0], [0, 1], [0], []]);
+  assert.deepEqual(plain(rows.map(({ isParent }) => isParent)), [true, true, false, false, false]);
+  const [{ text }] = layerColumns();
+  assert.equal(text(rows[0]), "▸ stage");
+  assert.equal(text({ ...rows[1], isOpen: true }).trim(), "▾ unit 1");
 });
