@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
-use super::{FunctionLayers, Grouping, Layer, layers, of_functions};
+use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions};
 use crate::shapes::{self, Amount, FunctionShapes, Input, LayerTotal, SourceKind};
 
 /// The maximal number of weights by which two calls are compared.
@@ -27,7 +27,7 @@ pub fn shapes_by_layer(
     let own = name.is_none().then(|| of_functions(db, file, &found, grouping));
     let all = own.as_deref().unwrap_or_else(|| layers(db, file, grouping));
     for function in &mut found {
-        if let Some(layers) = all.iter().find(|layers| layers.range == function.range) {
+        if let Some(layers) = function_around(all, function.range) {
             function.by_layer = totals(function, layers);
         }
     }
