@@ -178,6 +178,40 @@ fn a_wrong_pass_of_a_log_is_named_with_its_call() {
     assert!(run.err.contains("module 2 cannot be run: "), "{}", run.err);
 }
 
+/// The pass whose result cannot be run is named, with the place and the reason, and what is before it is searched.
+#[test]
+fn a_pass_whose_result_cannot_be_run_is_named() {
+    let broken: Vec<usize> = (11..16).collect();
+    let found = |name: &str, log: &str| {
+        let run = bisect(name, log, &["--format", "json"]);
+        let found: Value = serde_json::from_str(&run.out).expect("a document");
+        (run.code, found)
+    };
+    let (code, document) = found("broken", &log(16, 99, &broken));
+    assert_eq!(code, Some(2), "{document}");
+    assert_eq!(document["index"], Value::Null, "{document}");
+    let not_run = &document["not_run"];
+    assert_eq!((&not_run["index"], &not_run["pass"]), (&11.into(), &"Pass11".into()), "{document}");
+    assert_eq!(not_run["code"], "unknown-variable", "{document}");
+    let line = not_run["line"].as_u64().expect("a line") as usize;
+    let text = log(16, 99, &broken);
+    assert!(text.lines().nth(line - 1).is_some_and(|line| line.contains("%5, %e")), "{document}");
+    // A wrong pass before it is found, too.
+    let (code, document) = found("broken-wrong", &log(16, 6, &broken));
+    assert_eq!((code, &document["pass"]), (Some(1), &"Pass6".into()), "{document}");
+    assert_eq!(document["pair"]["operator"], "nn.batch_norm", "{document}");
+    assert_eq!(document["not_run"]["pass"], "Pass11", "{document}");
+    let run = bisect("broken-human", &log(16, 99, &broken), &[]);
+    for part in ["module 11 (`Pass11`) cannot be run", "`%e`", "[unknown-variable]", "run.log#11:"]
+    {
+        assert!(run.out.contains(part), "{part}: {} {}", run.out, run.err);
+    }
+    assert!(!run.out.contains("the last module computes"), "{}", run.out);
+    let run = bisect("broken-all", &log(3, 99, &[1, 2]), &[]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.out.starts_with("only the first module can be run"), "{}", run.out);
+}
+
 #[test]
 fn all_modules_of_a_log_may_be_run() {
     let run = bisect("all", &log(4, 2, &[]), &["--all", "--rtol", "1e-7"]);

@@ -21,8 +21,8 @@ use crate::{
     report::{compare as report, escape, stderr},
     run::{
         arguments::Inputs,
-        bisect::{Bisection, State, bisect},
-        compare::{CallPair, Candidate, Comparison, Side, Tolerances, candidates, compare},
+        bisect::{Bisection, Obstacle, State, bisect},
+        compare::{CallPair, Candidate, Comparison, NotRun, Side, Tolerances, candidates, compare},
     },
 };
 
@@ -108,14 +108,14 @@ impl Modules<'_> {
         before: &NamedModule,
         after: &NamedModule,
         pairs: &[CallPair],
-    ) -> Result<Comparison, String> {
+    ) -> Result<Comparison, NotRun> {
         let sides = (self.side(before), self.side(after));
         let mut tolerances = self.tolerances;
         // A result is no more precise than the values that it is computed from.
         if [before, after].iter().any(|module| module.text.contains("float16")) {
             tolerances.relative.get_or_insert(HALF);
         }
-        compare(sides, pairs, &self.inputs, &self.limits, tolerances).map_err(|it| it.message)
+        compare(sides, pairs, &self.inputs, &self.limits, tolerances)
     }
 
     /// Returns the first module that can be run: its values are right.
@@ -130,11 +130,26 @@ impl Modules<'_> {
                     }
                     return Ok((at, module));
                 }
-                Err(message) if reason.is_empty() => reason = message,
+                Err(not_run) if reason.is_empty() => {
+                    reason = self.place_and_reason(at, &obstacle(&module, not_run));
+                }
                 Err(_) => {}
             }
         }
         Err(format!("no module can be run; the first one: {reason}").into())
+    }
+
+    /// Runs a module on the arguments of the first one, and compares the results.
+    fn state(&self, right: &NamedModule, module: &NamedModule) -> State {
+        if module.text == right.text {
+            return State::Same;
+        }
+        match self.compare(right, module, &[]) {
+            Ok(comparison) if !comparison.is_equal => State::Other,
+            Ok(comparison) if self.is_visible(&comparison, module) => State::Near,
+            Ok(_) => State::Same,
+            Err(not_run) => State::NotRun(obstacle(module, not_run)),
+        }
     }
 
     fn search(&self, format: PassesFormat) -> Result<Outcome, Failure> {
@@ -142,31 +157,14 @@ impl Modules<'_> {
         let count = self.log.modules.len();
         let progress = Progress::new(true, count.ilog2() as usize + 2, "runs");
         let mut broken = None;
-        // The last module is run first. If its error is small, but larger than that of another order of sums, smaller
-        // errors count, and the call with an error of its own decides.
-        let mut is_strict = None;
         let found = bisect(first, count, |at| {
             progress.advance(1);
-            let module = match self.module(at) {
-                Ok(module) => module,
+            match self.module(at) {
+                Ok(module) => self.state(&right, &module),
                 Err(message) => {
                     broken = Some(message.clone());
-                    return State::NotRun(message);
+                    State::NotRun(Obstacle { message, ..Obstacle::default() })
                 }
-            };
-            if module.text == right.text {
-                return State::Same;
-            }
-            match self.compare(&right, &module, &[]) {
-                Ok(comparison) => {
-                    let strict = *is_strict.get_or_insert(comparison.is_equal);
-                    match comparison.is_equal && !(strict && self.is_visible(&comparison, &module))
-                    {
-                        true => State::Same,
-                        false => State::Other,
-                    }
-                }
-                Err(message) => State::NotRun(message),
             }
         });
         drop(progress);
@@ -183,8 +181,9 @@ impl Modules<'_> {
         let diff = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
         let candidates = candidates(&diff.functions);
         let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();
-        let comparison = self.compare(&before, &after, &pairs)?;
-        if is_strict == Some(true) && !comparison.pairs.iter().any(|pair| pair.is_culprit) {
+        let comparison = self.compare(&before, &after, &pairs).map_err(|it| it.message)?;
+        // An error that is tolerated is one only if a call has an error of its own.
+        if found.is_strict && !comparison.pairs.iter().any(|pair| pair.is_culprit) {
             return self.same(&Bisection { other: None, ..found }, format, &mut out);
         }
         let calls = calls_of(&candidates);
@@ -193,29 +192,29 @@ impl Modules<'_> {
         let pass = self.log.modules[other].pass.as_deref();
         match format {
             PassesFormat::Human => {
-                let name = pass.map(|pass| format!(" (`{}`)", escape::terminal(pass)));
                 let runs = ide::words::counted(found.runs as u64, "run");
                 writeln!(
                     out,
-                    "module {other}{} is the first that computes another value, after {runs} of {count} modules",
-                    name.unwrap_or_default()
+                    "{} is the first that computes another value, after {runs} of {count} modules",
+                    self.named(other)
                 )?;
                 if other - found.same > 1 {
                     let between = ide::words::counted((other - found.same - 1) as u64, "module");
                     writeln!(out, "{between} before it cannot be run, and may do so, too")?;
                 }
                 write!(out, "{}", report::human(&comparison, &calls, (&shown_a, &shown_b)))?;
+                self.write_not_run(&found, &mut out)?;
             }
             PassesFormat::Json => {
                 let pair = report::culprit(&comparison, &calls, (&shown_a, &shown_b));
                 let document = json!({
                     "pass": pass, "index": other, "runs": found.runs, "pair": pair,
-                    "skipped": skipped(&found.skipped),
+                    "not_run": self.not_run(&found), "skipped": skipped(&found.skipped),
                 });
                 writeln!(out, "{document}")?;
             }
         }
-        self.tell_skipped(&found.skipped, format);
+        self.tell_skipped(&found, format);
         out.flush()?;
         Ok(Outcome::Errors)
     }
@@ -227,7 +226,7 @@ impl Modules<'_> {
         errors.is_some_and(|errors| errors.max_abs > VISIBLE * errors.scale)
     }
 
-    /// Says that the last module computes what the first one does.
+    /// Says that the last module that can be run computes what the first one does.
     fn same(
         &self,
         found: &Bisection,
@@ -237,24 +236,82 @@ impl Modules<'_> {
         match format {
             PassesFormat::Human => {
                 let count = ide::words::counted(self.log.modules.len() as u64, "module");
-                writeln!(out, "the last module computes what the first one does ({count})")?;
+                match found.not_run {
+                    None => {
+                        writeln!(out, "the last module computes what the first one does ({count})")?;
+                    }
+                    Some(not_run) if not_run == found.same + 1 && found.same == 0 => {
+                        writeln!(out, "only the first module can be run ({count})")?;
+                    }
+                    Some(not_run) => writeln!(
+                        out,
+                        "no difference before module {not_run}: module {} computes what the first one does ({count})",
+                        found.same
+                    )?,
+                }
+                self.write_not_run(found, out)?;
             }
             PassesFormat::Json => {
                 let document = json!({
                     "pass": null, "index": null, "runs": found.runs, "pair": null,
-                    "skipped": skipped(&found.skipped),
+                    "not_run": self.not_run(found), "skipped": skipped(&found.skipped),
                 });
                 writeln!(out, "{document}")?;
             }
         }
-        self.tell_skipped(&found.skipped, format);
+        self.tell_skipped(found, format);
         out.flush()?;
-        Ok(Outcome::Clean)
+        // Whether the last module computes the same is not known.
+        Ok(if found.not_run.is_some() { Outcome::Unusable } else { Outcome::Clean })
     }
 
-    fn tell_skipped(&self, skipped: &[(usize, String)], format: PassesFormat) {
+    /// Returns a module with its pass, as in ``module 3 (`FuseOps`)``.
+    fn named(&self, at: usize) -> String {
+        let pass = self.log.modules[at].pass.as_deref();
+        let pass = pass.map(|pass| format!(" (`{}`)", escape::terminal(pass)));
+        format!("module {at}{}", pass.unwrap_or_default())
+    }
+
+    /// Returns the reason that a module cannot be run, after its place.
+    fn place_and_reason(&self, at: usize, obstacle: &Obstacle) -> String {
+        let code = obstacle.code.as_ref().map(|code| format!(" [{code}]")).unwrap_or_default();
+        let reason = format!("{}{code}", escape::terminal(&obstacle.message));
+        match obstacle.position {
+            Some((line, column)) => {
+                format!("{}#{at}:{line}:{column}: {reason}", escape::terminal(&self.log.path))
+            }
+            None => reason,
+        }
+    }
+
+    /// Says which pass made the first module of those at the end that cannot be run.
+    fn write_not_run(&self, found: &Bisection, out: &mut impl Write) -> std::io::Result<()> {
+        let Some(at) = found.not_run else { return Ok(()) };
+        let after = match self.log.modules.len() - at {
+            1 => String::new(),
+            _ => ", and the last one cannot, either".to_owned(),
+        };
+        writeln!(out, "{} cannot be run{after}", self.named(at))?;
+        if let Some(obstacle) = found.obstacle(at) {
+            writeln!(out, "  {}", self.place_and_reason(at, obstacle))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the first module of those at the end that cannot be run, for a document.
+    fn not_run(&self, found: &Bisection) -> Option<Value> {
+        let at = found.not_run?;
+        let obstacle = found.obstacle(at)?;
+        let mut document = json_obstacle(at, obstacle);
+        document["pass"] = json!(self.log.modules[at].pass);
+        Some(document)
+    }
+
+    fn tell_skipped(&self, found: &Bisection, format: PassesFormat) {
         if format == PassesFormat::Human {
-            for (at, reason) in skipped {
+            for (at, obstacle) in found.skipped.iter().filter(|(at, _)| Some(*at) != found.not_run)
+            {
+                let reason = self.place_and_reason(*at, obstacle);
                 stderr::note(&format!("module {at} cannot be run: {reason}"));
             }
         }
@@ -270,6 +327,7 @@ impl Modules<'_> {
         for at in first..count {
             let module = self.module(at)?;
             let compared = self.compare(&right, &module, &[]);
+            let compared = compared.map_err(|not_run| obstacle(&module, not_run));
             progress.advance(1);
             is_equal &= compared.as_ref().map_or(true, |comparison| comparison.is_equal);
             rows.push((at, compared));
@@ -279,12 +337,16 @@ impl Modules<'_> {
         let pass = |at: usize| self.log.modules[at].pass.as_deref();
         match format {
             PassesFormat::Json => {
-                let row = |(at, compared): &(usize, Result<Comparison, String>)| match compared {
+                let row = |(at, compared): &(usize, Result<Comparison, Obstacle>)| match compared {
                     Ok(it) => json!({
                         "index": at, "pass": pass(*at), "equal": it.is_equal,
                         "result": it.result.as_ref().map(report::JsonErrors::from),
                     }),
-                    Err(reason) => json!({ "index": at, "pass": pass(*at), "reason": reason }),
+                    Err(obstacle) => {
+                        let mut document = json_obstacle(*at, obstacle);
+                        document["pass"] = json!(pass(*at));
+                        document
+                    }
                 };
                 let modules: Vec<Value> = rows.iter().map(row).collect();
                 writeln!(out, "{}", json!({ "modules": modules }))?;
@@ -294,7 +356,9 @@ impl Modules<'_> {
                     let name = escape::terminal(pass(*at).unwrap_or("-"));
                     let error = match compared {
                         Ok(it) => report::result_text(it),
-                        Err(reason) => format!("cannot be run: {}", escape::terminal(reason)),
+                        Err(obstacle) => {
+                            format!("cannot be run: {}", self.place_and_reason(*at, obstacle))
+                        }
                     };
                     writeln!(out, "{at:>4}  {name:<28}  {error}")?;
                 }
@@ -305,6 +369,25 @@ impl Modules<'_> {
     }
 }
 
-fn skipped(skipped: &[(usize, String)]) -> Vec<Value> {
-    skipped.iter().map(|(at, reason)| json!({ "index": at, "reason": reason })).collect()
+fn skipped(skipped: &[(usize, Obstacle)]) -> Vec<Value> {
+    skipped.iter().map(|(at, obstacle)| json_obstacle(*at, obstacle)).collect()
+}
+
+/// Returns a module that cannot be run, for a document.
+fn json_obstacle(at: usize, obstacle: &Obstacle) -> Value {
+    json!({
+        "index": at, "reason": obstacle.message, "code": obstacle.code,
+        "line": obstacle.position.map(|(line, _)| line),
+        "column": obstacle.position.map(|(_, column)| column),
+    })
+}
+
+/// Returns the reason that a module cannot be run.
+fn obstacle(module: &NamedModule, not_run: NotRun) -> Obstacle {
+    let position = not_run.error.map(|(_, range)| {
+        let lines = LineIndex::new(&module.text);
+        shown(module, &lines).position(range)
+    });
+    let code = not_run.error.map(|(code, _)| code.name().to_owned());
+    Obstacle { message: not_run.message, code, position }
 }

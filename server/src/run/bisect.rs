@@ -1,14 +1,27 @@
-//! The search for the first module of a log that computes another value.
+//! The search for the first module of a log that computes another value, or that cannot be run.
+
+/// The reason that a module cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Obstacle {
+    /// The message.
+    pub(crate) message: String,
+    /// The code of the error, if it has one.
+    pub(crate) code: Option<String>,
+    /// The line and the column of the error in the text of the module, from 1, if it has a place there.
+    pub(crate) position: Option<(u32, u32)>,
+}
 
 /// What a run of a module says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// The value is that of the first module.
     Same,
+    /// The error is tolerated, but larger than that of sums in another order.
+    Near,
     /// It is another one.
     Other,
     /// The module cannot be run, for a reason.
-    NotRun(String),
+    NotRun(Obstacle),
 }
 
 /// The result of a search.
@@ -16,46 +29,108 @@ pub(crate) enum State {
 pub(crate) struct Bisection {
     /// The last module that is known to compute the same value.
     pub(crate) same: usize,
-    /// The first module that is known to compute another one; `None` if the last module computes the same.
+    /// The first module that is known to compute another one; `None` if the last module that can be run computes the
+    /// same.
     pub(crate) other: Option<usize>,
+    /// The first module of those at the end that cannot be run, after one that can; `None` if the last module can.
+    pub(crate) not_run: Option<usize>,
+    /// True if [`State::Near`] counts as another value, since the last module that can be run is near.
+    pub(crate) is_strict: bool,
     /// The number of modules that were run.
     pub(crate) runs: usize,
     /// The modules that cannot be run, with the reasons.
-    pub(crate) skipped: Vec<(usize, String)>,
+    pub(crate) skipped: Vec<(usize, Obstacle)>,
+}
+
+impl Bisection {
+    /// Returns the reason that a module cannot be run.
+    pub(crate) fn obstacle(&self, module: usize) -> Option<&Obstacle> {
+        self.skipped.iter().find(|(at, _)| *at == module).map(|(_, obstacle)| obstacle)
+    }
+}
+
+/// Runs modules, each once at most.
+struct Runner<R> {
+    run: R,
+    states: Vec<Option<State>>,
+    runs: usize,
+    skipped: Vec<(usize, Obstacle)>,
+}
+
+impl<R: FnMut(usize) -> State> Runner<R> {
+    fn state(&mut self, at: usize) -> State {
+        if let Some(known) = &self.states[at] {
+            return known.clone();
+        }
+        let state = (self.run)(at);
+        self.runs += 1;
+        if let State::NotRun(obstacle) = &state {
+            self.skipped.push((at, obstacle.clone()));
+        }
+        self.states[at] = Some(state.clone());
+        state
+    }
+
+    /// Returns the last module before the end that can be run, and the first one after it, by halves: a pass whose
+    /// result cannot be run leaves that to the passes after it. The module `first` can be run, and `last` cannot.
+    fn border(&mut self, first: usize, last: usize) -> (usize, usize) {
+        let (mut runs, mut fails) = (first, last);
+        while fails - runs > 1 {
+            let middle = runs.midpoint(fails);
+            match self.state(middle) {
+                State::NotRun(_) => fails = middle,
+                State::Same | State::Near | State::Other => runs = middle,
+            }
+        }
+        (runs, fails)
+    }
 }
 
 /// Searches modules from the first one, whose value is right, by halves. `run` runs one of them. A module that
-/// cannot be run is skipped: one beside it is run in its place.
-pub(crate) fn bisect(first: usize, count: usize, mut run: impl FnMut(usize) -> State) -> Bisection {
-    let mut found = Bisection { same: first, other: None, runs: 0, skipped: Vec::new() };
-    let mut states: Vec<Option<State>> = vec![None; count];
-    let mut state = |at: usize, found: &mut Bisection| {
-        states[at]
-            .get_or_insert_with(|| {
-                let state = run(at);
-                found.runs += 1;
-                if let State::NotRun(reason) = &state {
-                    found.skipped.push((at, reason.clone()));
-                }
-                state
-            })
-            .clone()
+/// cannot be run is skipped: one beside it is run in its place. If the last module cannot be run, the search finds the
+/// first of those that cannot, and goes on in the modules before it.
+pub(crate) fn bisect(first: usize, count: usize, run: impl FnMut(usize) -> State) -> Bisection {
+    let mut runner = Runner { run, states: vec![None; count], runs: 0, skipped: Vec::new() };
+    let mut found = Bisection {
+        same: first,
+        other: None,
+        not_run: None,
+        is_strict: false,
+        runs: 0,
+        skipped: Vec::new(),
     };
-    // The last module that can be run. Each is run once at most.
-    let mut last = count;
-    loop {
-        last = last.saturating_sub(1);
-        if last <= first {
-            return found;
+    search(first, count, &mut runner, &mut found);
+    found.runs = runner.runs;
+    found.skipped = runner.skipped;
+    found.skipped.sort_by_key(|(at, _)| *at);
+    found
+}
+
+fn search<R: FnMut(usize) -> State>(
+    first: usize,
+    count: usize,
+    runner: &mut Runner<R>,
+    found: &mut Bisection,
+) {
+    let mut last = count.saturating_sub(1);
+    if last <= first {
+        return;
+    }
+    if let State::NotRun(_) = runner.state(last) {
+        let (runs, fails) = runner.border(first, last);
+        found.not_run = Some(fails);
+        last = runs;
+        if last == first {
+            return;
         }
-        match state(last, &mut found) {
-            State::Same => {
-                found.same = last;
-                return found;
-            }
-            State::Other => break,
-            State::NotRun(_) => {}
+    }
+    match runner.state(last) {
+        State::Same => {
+            found.same = last;
+            return;
         }
+        State::Near => found.is_strict = true,
+        State::Other | State::NotRun(_) => {}
     }
     let mut other = last;
     // Each round moves one of the ends, or is the last one.
@@ -65,9 +140,10 @@ pub(crate) fn bisect(first: usize, count: usize, mut run: impl FnMut(usize) -> S
         near.sort_by_key(|at| at.abs_diff(middle));
         let mut moved = false;
         for at in near {
-            match state(at, &mut found) {
+            match runner.state(at) {
                 State::Same => found.same = at,
-                State::Other => other = at,
+                State::Near if !found.is_strict => found.same = at,
+                State::Near | State::Other => other = at,
                 State::NotRun(_) => continue,
             }
             moved = true;
@@ -78,17 +154,19 @@ pub(crate) fn bisect(first: usize, count: usize, mut run: impl FnMut(usize) -> S
         }
     }
     found.other = Some(other);
-    found.skipped.sort();
-    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn search(count: usize, bad: usize, not_run: &[usize]) -> Bisection {
+    fn not_run() -> State {
+        State::NotRun(Obstacle { message: "it is broken".to_owned(), ..Obstacle::default() })
+    }
+
+    fn search(count: usize, bad: usize, broken: &[usize]) -> Bisection {
         bisect(0, count, |at| match at {
-            at if not_run.contains(&at) => State::NotRun("it is broken".to_owned()),
+            at if broken.contains(&at) => not_run(),
             at if at >= bad => State::Other,
             _ => State::Same,
         })
@@ -101,6 +179,7 @@ mod tests {
                 let found = search(count, bad, &[]);
                 assert_eq!((found.same, found.other), (bad - 1, Some(bad)), "{count}");
                 assert!(found.runs <= count.ilog2() as usize + 2, "{count}, {bad}: {}", found.runs);
+                assert_eq!(found.not_run, None);
             }
             assert_eq!(search(count, count, &[]).other, None);
         }
@@ -108,13 +187,52 @@ mod tests {
 
     #[test]
     fn modules_that_do_not_run_are_skipped() {
-        let found = search(20, 9, &[10, 19]);
-        assert_eq!((found.same, found.other), (8, Some(9)));
-        assert_eq!(found.skipped, [(19, "it is broken".to_owned())]);
         // The wrong one is among those that cannot be run.
         let found = search(20, 9, &[8, 9, 10]);
         assert_eq!((found.same, found.other), (7, Some(11)));
-        assert_eq!(search(3, 1, &[1, 2]).other, None);
+        assert_eq!(found.obstacle(9).map(|it| it.message.as_str()), Some("it is broken"));
         assert_eq!(search(1, 1, &[]).runs, 0);
+    }
+
+    /// The pass whose result cannot be run is found, and the modules before it are searched.
+    #[test]
+    fn modules_before_those_that_do_not_run_are_searched() {
+        for count in 2..50usize {
+            let most = 2 * count.ilog2() as usize + 3;
+            for broken in 1..count {
+                let all: Vec<usize> = (broken..count).collect();
+                let found = search(count, count, &all);
+                assert_eq!((found.same, found.other), (broken - 1, None), "{count}, {broken}");
+                assert_eq!(found.not_run, Some(broken));
+                assert!(found.obstacle(broken).is_some());
+                assert!(found.runs <= most, "{count}, {broken}: {}", found.runs);
+                for bad in 1..broken {
+                    let found = search(count, bad, &all);
+                    assert_eq!((found.same, found.other), (bad - 1, Some(bad)));
+                    assert_eq!(found.not_run, Some(broken));
+                    assert!(found.runs <= most, "{count}, {broken}, {bad}: {}", found.runs);
+                }
+            }
+        }
+    }
+
+    /// A small error counts only if the last module that can be run has no larger one.
+    #[test]
+    fn small_errors_count_unless_there_is_a_large_one() {
+        let found = bisect(0, 16, |at| if at >= 5 { State::Near } else { State::Same });
+        assert_eq!((found.other, found.is_strict), (Some(5), true));
+        let found = bisect(0, 16, |at| match at {
+            12.. => State::Other,
+            5.. => State::Near,
+            _ => State::Same,
+        });
+        assert_eq!((found.other, found.is_strict), (Some(12), false));
+        let found = bisect(0, 16, |at| match at {
+            14.. => not_run(),
+            9.. => State::Other,
+            3.. => State::Near,
+            _ => State::Same,
+        });
+        assert_eq!((found.other, found.not_run, found.is_strict), (Some(9), Some(14), false));
     }
 }

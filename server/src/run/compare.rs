@@ -21,7 +21,7 @@ use std::{thread, time::Instant};
 
 use interpreter::{Fault, Limits, Measured, Observer, Tensor, Value};
 use rustc_hash::FxHashMap;
-use semantics::{Database, Diagnostic, Severity, SourceFile, View};
+use semantics::{Code, Database, Diagnostic, Severity, SourceFile, View};
 use syntax::TextRange;
 use types::Type;
 
@@ -118,17 +118,19 @@ pub(crate) struct NotRun {
     pub(crate) message: String,
     /// The help.
     pub(crate) help: Option<String>,
+    /// The code of the error in a module, if it is one, and its place.
+    pub(crate) error: Option<(Code, TextRange)>,
 }
 
 impl NotRun {
     fn new(message: impl Into<String>) -> NotRun {
-        NotRun { message: message.into(), help: None }
+        NotRun { message: message.into(), help: None, error: None }
     }
 }
 
 impl From<ArgumentError> for NotRun {
     fn from(error: ArgumentError) -> NotRun {
-        NotRun { message: error.message, help: error.help }
+        NotRun { message: error.message, help: error.help, error: None }
     }
 }
 
@@ -270,7 +272,7 @@ fn with_function<R>(
     if let Some(error) = found.iter().find(is_error) {
         let message = format!("`{}` has errors: {}", def.name(db), error.message);
         let help = "`relay-analyzer check` shows them".to_owned();
-        return Err(NotRun { message, help: Some(help) });
+        return Err(NotRun { message, help: Some(help), error: Some((error.code, error.range)) });
     }
     work(db, &view)
 }
@@ -330,7 +332,11 @@ fn run_second(
 
 fn fault_of(db: &Database, view: &View<'_>, fault: &Fault) -> NotRun {
     let diagnostic = failure::diagnostic(db, view.def, fault, |limit| format!("--{limit}"));
-    NotRun { message: diagnostic.message.to_string(), help: diagnostic.help.map(|h| h.to_string()) }
+    NotRun {
+        message: diagnostic.message.to_string(),
+        help: diagnostic.help.map(|h| h.to_string()),
+        error: Some((diagnostic.code, diagnostic.range)),
+    }
 }
 
 /// Returns the arguments of the second side: those of the same names, or else those at the same positions.
@@ -350,6 +356,7 @@ fn matching(view: &View<'_>, given: &[(String, Value)]) -> Result<Vec<Value>, No
                 "the functions have different parameters: only the second one has {some}"
             ),
             help: Some("compare functions that take the same values".to_owned()),
+            error: None,
         });
     }
     let value = |(at, (name, ty)): (usize, &(String, Type))| {
