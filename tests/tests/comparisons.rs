@@ -129,16 +129,155 @@ fn what_cannot_be_compared_is_said() {
     let other = "def @main(%a: Tensor[(2), float32], %b: Tensor[(2), float32]) { add(%a, %b) }";
     let wrong = "def @main(%x: Tensor[(2), float32]) { add(%x, %y) }";
     let fails = "def @main(%x: Tensor[(2), float32]) { accelerate(%x) }";
+    let header = "def @main(%x: Tensor[(2), flot32]) { add(%x, %x) }";
     for (name, before, after, reason) in [
         ("parameters", right(), other.to_owned(), "only the second one has `%a`"),
-        ("errors", wrong.to_owned(), wrong.to_owned(), "`@main` has errors"),
-        ("unknown", fails.to_owned(), fails.to_owned(), "the modules cannot be compared"),
+        ("header", header.to_owned(), header.to_owned(), "`@main` has errors"),
+        ("errors", wrong.to_owned(), wrong.to_owned(), "a.relay:1:47: "),
+        ("unknown", fails.to_owned(), fails.to_owned(), "what could be compared agrees"),
     ] {
         let run = compare(name, &before, &after, &[]);
         assert_eq!(run.code, Some(2), "{name}: {}", run.out);
-        assert!(run.err.contains(reason), "{name}: {}", run.err);
+        assert!((run.err + &run.out).contains(reason), "{name}: {}", run.out);
     }
     assert_eq!(compare("negative", other, other, &["--rtol", "-1"]).code, Some(2));
+}
+
+/// A module with a call that fails if the divisor is zero.
+fn failing(divisor: u32, activation: &str) -> String {
+    format!(
+        "#[version = \"0.0.5\"]
+def @main(%x: Tensor[(4), float32], %i: Tensor[(4), int32]) {{
+  %0 = exp(%x);
+  %1 = floor_divide(%i, {divisor});
+  %2 = cast(%1, dtype=\"float32\");
+  %3 = {activation}(%0);
+  %4 = add(%3, %2);
+  (%3, %4)
+}}
+"
+    )
+}
+
+/// Returns the reasons of the pairs that are not compared, by the operators.
+fn not_run(document: &Value, after: &str) -> Vec<(String, String)> {
+    let pairs = document["not_run"].as_array().expect("pairs").iter();
+    let operator = |pair: &Value| {
+        let start = pair["after"][0].as_u64().expect("an offset") as usize;
+        after[start..].split('(').next().unwrap_or_default().to_owned()
+    };
+    pairs
+        .map(|pair| (operator(pair), pair["reason"].as_str().unwrap_or_default().to_owned()))
+        .collect()
+}
+
+/// A call that cannot be run leaves what depends on it unknown, and all else is compared.
+#[test]
+fn a_call_that_fails_does_not_end_a_comparison() {
+    let (right, wrong) = (failing(0, "tanh"), failing(0, "sigmoid"));
+    let (code, found, document) = culprits("failing", &right, &wrong);
+    assert_eq!((code, &found[..]), (Some(1), &["sigmoid".to_owned()][..]), "{document}");
+    let stops = document["stops"].as_array().expect("stops");
+    assert_eq!(stops.len(), 2, "{document}");
+    assert_eq!(
+        (&stops[1]["module"], &stops[1]["line"]),
+        (&"after".into(), &4.into()),
+        "{document}"
+    );
+    assert_eq!(stops[1]["code"], "run-operator-failed", "{document}");
+    let reasons = not_run(&document, &wrong);
+    let operators: Vec<&str> = reasons.iter().map(|(operator, _)| operator.as_str()).collect();
+    assert_eq!(operators, ["floor_divide", "cast", "add"], "{reasons:?}");
+    assert!(reasons[1].1.contains("depends on what cannot be run: "), "{reasons:?}");
+    assert_eq!(document["result"], Value::Null);
+    // Agreement of what is known is no agreement of the results.
+    let (code, found, document) = culprits("failing-same", &right, &right);
+    assert_eq!((code, found.len(), &document["equal"]), (Some(2), 0, &false.into()), "{document}");
+}
+
+/// What fails in the second module alone is replaced, so that what follows is compared.
+#[test]
+fn what_fails_in_one_module_only_is_replaced_by_the_other() {
+    let after = failing(0, "tanh");
+    let (code, found, document) = culprits("failing-after", &failing(2, "tanh"), &after);
+    assert_eq!((code, found.len()), (Some(2), 0), "{document}");
+    let reasons = not_run(&document, &after);
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert_eq!(reasons[0].0, "floor_divide", "{reasons:?}");
+    let accumulated: Vec<bool> = document["pairs"]
+        .as_array()
+        .expect("pairs")
+        .iter()
+        .map(|pair| pair["accumulated"].is_null())
+        .collect();
+    assert_eq!(accumulated, [false, true, false, true], "{document}");
+    let run = compare("failing-human", &failing(2, "tanh"), &after, &[]);
+    for part in ["the results are not known", "cannot be run: b.relay:4:8: ", "1 not compared"] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+}
+
+/// A module with an error of the text is compared up to it.
+#[test]
+fn values_before_an_error_of_the_text_are_compared() {
+    let after = network("1e-3f", RIGHT[1], RIGHT[2]).replace("%5, %d", "%5, %e");
+    let (code, found, document) = culprits("error", &right(), &after);
+    assert_eq!((code, &found[..]), (Some(1), &["nn.batch_norm".to_owned()][..]), "{document}");
+    let stops = document["stops"].as_array().expect("stops");
+    assert_eq!(stops.len(), 1, "{document}");
+    assert_eq!((&stops[0]["code"], &stops[0]["line"]), (&"unknown-variable".into(), &10.into()));
+    let reasons = not_run(&document, &after);
+    assert!(reasons.iter().any(|(operator, _)| operator == "nn.dense"), "{reasons:?}");
+}
+
+/// Of several samples the worst errors are told, with their samples.
+#[test]
+fn errors_of_several_samples_are_merged() {
+    // A wrong activation shows for negative elements only.
+    let module = |activation: &str| {
+        format!("def @main(%x: Tensor[(2), float32]) {{\n  %0 = {activation}(%x);\n  exp(%0)\n}}\n")
+    };
+    let (before, after) = (module("abs"), module("nn.relu"));
+    let files = [("a.relay", before.as_bytes()), ("b.relay", after.as_bytes())];
+    let folder = Folder::new("compare-samples", &files);
+    std::fs::create_dir(folder.path().join("inputs")).expect("a folder");
+    for (name, x) in [("p", "[1, 2]"), ("q", "[1, -2]"), ("r", "[1, -1]")] {
+        let text = "def @main(%x: Tensor[(2), float32]) { %x }";
+        std::fs::write(folder.path().join("x.relay"), text).expect("a file");
+        let (input, output) = (format!("x={x}"), format!("inputs/{name}.npz"));
+        let run = folder.run(&["run", "x.relay", "--input", &input, "--output", &output]);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        rename_array(&folder.path().join(&output), b"o0.npy", b"i0.npy");
+    }
+    let run = |args: &[&str]| folder.run(&[&["compare", "a.relay", "b.relay"], args].concat());
+    let json = run(&["--samples", "inputs", "--format", "json"]);
+    assert_eq!(json.code, Some(1), "{} {}", json.err, json.out);
+    let found: Value = serde_json::from_str(&json.out).expect("a document");
+    assert_eq!(found["inputs"]["samples"], serde_json::json!(["p.npz", "q.npz", "r.npz"]));
+    let pair = &found["pairs"][0];
+    assert_eq!((&pair["culprit"], &pair["sample"]), (&true.into(), &"q.npz".into()), "{found}");
+    assert_eq!(pair["local"]["max_abs"], 2.0, "{found}");
+    let human = run(&["--samples", "inputs"]);
+    for part in ["on 3 samples", "(q.npz)"] {
+        assert!(human.out.contains(part), "{part}: {}", human.out);
+    }
+    let seeds = run(&["--samples", "3", "--random", "7", "--format", "json"]);
+    let found: Value = serde_json::from_str(&seeds.out).expect("a document");
+    assert_eq!(found["inputs"]["samples"], serde_json::json!(["seed 7", "seed 8", "seed 9"]));
+    for samples in ["0", "nothing", "a.relay"] {
+        assert_eq!(run(&["--samples", samples]).code, Some(2), "{samples}");
+    }
+}
+
+/// Renames an array of an archive, which is stored without compression, to a name of the same length.
+fn rename_array(path: &std::path::Path, from: &[u8], to: &[u8]) {
+    let mut bytes = std::fs::read(path).expect("an archive");
+    for at in 0..bytes.len().saturating_sub(from.len()) {
+        if &bytes[at..at + from.len()] == from {
+            bytes[at..at + from.len()].copy_from_slice(to);
+        }
+    }
+    std::fs::write(path, bytes).expect("a file");
 }
 
 /// Writes a log whose modules are wrong from one on.

@@ -9,6 +9,7 @@ mod observer;
 mod operator;
 mod program;
 mod scalar;
+mod unknown;
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -27,7 +28,7 @@ use crate::{
     value::{Closure, SLOT, Value},
 };
 use kernel_thread::{LazyKernelThread, is_large_value};
-pub use observer::{Measured, Observer};
+pub use observer::{Absence, Measured, Observer};
 use program::Program;
 
 /// The number of calls of small operators between checks of the clock.
@@ -162,6 +163,7 @@ impl<'db> Machine<'db> {
         let watch = self.begun.take().unwrap_or_else(|| self.watch());
         let mut run = Run {
             measures: observer.as_ref().is_some_and(|observer| observer.measures()),
+            has_unknown: false,
             depth: self.limits.depth.unwrap_or(usize::MAX),
             watch,
             fuel: self.limits.fuel.unwrap_or(u64::MAX),
@@ -211,6 +213,8 @@ struct Run<'r, 'db, 'o> {
     depth: usize,
     /// True if the observer measures operators.
     measures: bool,
+    /// True if the run went on after a failure, so that values may be unknown.
+    has_unknown: bool,
     stack: Vec<Value>,
     frames: Vec<Frame>,
     until_poll: u32,
@@ -258,8 +262,10 @@ impl Run<'_, '_, '_> {
             let proc = frame.proc.clone();
             let base = frame.base;
             // Runs until the frame changes.
-            if let Some(value) = self.frame(&proc, base)? {
-                return Ok(value);
+            match self.frame(&proc, base) {
+                Ok(Some(value)) => return Ok(value),
+                Ok(None) => {}
+                Err(fault) => self.go_on_after(fault)?,
             }
         }
     }
@@ -390,6 +396,10 @@ impl Run<'_, '_, '_> {
         tail: bool,
         base: usize,
     ) -> Result<bool, Fault> {
+        if let Value::Unknown(_) = function {
+            self.put(base, dst, function);
+            return Ok(false);
+        }
         let Value::Closure(closure) = function else {
             let message = format!("{} cannot be called", function.describe());
             return Err(Fault::new(FaultKind::Untyped, message));
@@ -402,6 +412,11 @@ impl Run<'_, '_, '_> {
                 (self.program.proc(*number)?, own)
             }
             Callable::Operator(operator) => {
+                if let Some(number) = self.failure_of(&args) {
+                    let value = self.unknown(Absence::Operand(number), &Type::Error);
+                    self.put(base, dst, value.unwrap_or(Value::Unknown(number)));
+                    return Ok(false);
+                }
                 let attrs = operator.attrs_of_value().unwrap_or_default();
                 let value = self.operator(operator, &attrs, &mut args, &Type::Error)?;
                 let bytes = self.bytes(&value);

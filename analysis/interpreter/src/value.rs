@@ -26,6 +26,9 @@ pub enum Value {
     Closure(Arc<Closure>),
     /// A reference.
     Ref(Arc<Reference>),
+    /// The value of an expression that failed or depends on one that did, in a run that goes on after failures
+    /// ([`Observer::unknown`](crate::Observer::unknown)), with the number of the failure.
+    Unknown(u32),
     /// The content of a slot before it is written or after its last use. No expression evaluates to it.
     Empty,
 }
@@ -68,7 +71,11 @@ thread_local! {
 
 impl Drop for Cell {
     fn drop(&mut self) {
-        if self.0.iter().all(|value| matches!(value, Value::Tensor(_) | Value::Empty)) {
+        if self
+            .0
+            .iter()
+            .all(|value| matches!(value, Value::Tensor(_) | Value::Unknown(_) | Value::Empty))
+        {
             return;
         }
         let fields = std::mem::take(&mut self.0);
@@ -234,8 +241,30 @@ impl Value {
             Value::Data(data) => format!("a value made by `{}`", data.constructor),
             Value::Closure(_) => "a function".into(),
             Value::Ref(_) => "a reference".into(),
+            Value::Unknown(_) => "a value that is not known".into(),
             Value::Empty => "nothing".into(),
         }
+    }
+
+    /// Returns the number of a failure that a value depends on. Fields of tuples and data are searched up to a limit,
+    /// references and functions are not.
+    pub fn failure(&self) -> Option<u32> {
+        let mut left = 1 << 12;
+        let mut stack = vec![self];
+        while let Some(value) = stack.pop() {
+            let parts = match value {
+                Value::Unknown(number) => return Some(*number),
+                Value::Tuple(cell) => &cell.0[..],
+                Value::Data(data) => data.fields(),
+                Value::Tensor(_) | Value::Closure(_) | Value::Ref(_) | Value::Empty => continue,
+            };
+            if parts.len() > left {
+                return None;
+            }
+            left -= parts.len();
+            stack.extend(parts);
+        }
+        None
     }
 
     /// Returns the tensors in a value that is known to be small, with the fields of tuples and data
@@ -258,7 +287,7 @@ impl Value {
                 }
                 Value::Tuple(cell) => &cell.0[..],
                 Value::Data(data) => data.fields(),
-                Value::Closure(_) | Value::Ref(_) | Value::Empty => continue,
+                Value::Closure(_) | Value::Ref(_) | Value::Unknown(_) | Value::Empty => continue,
             };
             left = left.checked_sub(parts.len())?;
             stack.extend(parts.iter().rev());

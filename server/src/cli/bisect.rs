@@ -115,7 +115,12 @@ impl Modules<'_> {
         if [before, after].iter().any(|module| module.text.contains("float16")) {
             tolerances.relative.get_or_insert(HALF);
         }
-        compare(sides, pairs, &self.inputs, &self.limits, tolerances)
+        let compared = compare(sides, pairs, &self.inputs, &self.limits, tolerances)?;
+        let (of_before, of_after) = &compared.stops;
+        match of_after.iter().chain(of_before).next() {
+            Some(stop) => Err(stop.clone().into()),
+            None => Ok(compared),
+        }
     }
 
     /// Returns the first module that can be run: its values are right.
@@ -238,7 +243,10 @@ impl Modules<'_> {
                 let count = ide::words::counted(self.log.modules.len() as u64, "module");
                 match found.not_run {
                     None => {
-                        writeln!(out, "the last module computes what the first one does ({count})")?;
+                        writeln!(
+                            out,
+                            "the last module computes what the first one does ({count})"
+                        )?;
                     }
                     Some(not_run) if not_run == found.same + 1 && found.same == 0 => {
                         writeln!(out, "only the first module can be run ({count})")?;

@@ -16,8 +16,12 @@ use crate::{
     progress::Progress,
     project::Project,
     report::{compare as report, stderr},
-    run::compare::{
-        CallPair, Candidate, Side, Tolerances, candidates, compare, compare_recorded, is_recorded,
+    run::{
+        arguments::Inputs,
+        compare::{
+            CallPair, Candidate, Comparison, NotRun, Sample, Samples, Side, Tolerances, candidates,
+            compare, compare_recorded, is_recorded,
+        },
     },
 };
 
@@ -37,6 +41,10 @@ pub(super) struct CompareArgs {
     function: Option<String>,
     #[command(flatten)]
     inputs: InputArgs,
+    /// The number of samples, each with other random arguments, or a folder of `.npz` files, each with the arguments of
+    /// one; the worst errors of all are told, with their samples
+    #[arg(long, value_name = "N|FOLDER", value_parser = Samples::parse)]
+    samples: Option<Samples>,
     /// The tolerated error of each element relative to the largest element of the value [default: by data type]
     #[arg(long, value_name = "ERROR", value_parser = error)]
     rtol: Option<f64>,
@@ -102,17 +110,16 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
         Side { text: &after.text, function: names.map(|names| names.1) },
     );
     let tolerances = Tolerances { relative: args.rtol, absolute: args.atol };
-    let progress = Progress::new(true, 1, "runs");
     let limits = args.limits.in_project(&Project::default());
-    let compared = compare(sides, &pairs, &inputs, &limits, tolerances);
-    drop(progress);
-    let comparison = match compared {
-        Ok(comparison) => comparison,
-        Err(reason) => {
-            let help = reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
-            return Err(format!("the modules cannot be compared: {}{help}", reason.message).into());
-        }
-    };
+    let samples = args.samples.as_ref().unwrap_or(&Samples::Seeds(1)).inputs(&inputs)?;
+    let compared =
+        on_samples(&samples, |inputs| compare(sides, &pairs, inputs, &limits, tolerances));
+    let comparison = compared.map_err(|(sample, reason)| {
+        let help = reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        let of = if samples.len() > 1 { format!(" ({})", sample.name) } else { String::new() };
+        format!("the modules cannot be compared{of}: {}{help}", reason.message)
+    })?;
+    let names: Vec<&str> = samples.iter().map(|sample| sample.name.as_str()).collect();
     if args.format == CompareFormat::Human {
         let seed = args.inputs.random.unwrap_or_default();
         if let Some(random) = comparison.arguments.random(seed) {
@@ -122,7 +129,7 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     }
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
     let shown = (shown(&before, &lines_a, &a.layers), shown(&after, &lines_b, &b.layers));
-    let calls = calls_of(&candidates);
+    let calls = report::Calls { samples: &names, ..calls_of(&candidates) };
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         CompareFormat::Human => {
@@ -136,7 +143,35 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
         }
     }
     out.flush()?;
-    Ok(if comparison.is_equal { Outcome::Clean } else { Outcome::Errors })
+    Ok(outcome(&comparison))
+}
+
+/// Compares on each sample, and merges the comparisons.
+fn on_samples(
+    samples: &[Sample],
+    mut compare: impl FnMut(&Inputs) -> Result<Comparison, NotRun>,
+) -> Result<Comparison, (&Sample, NotRun)> {
+    let progress = Progress::new(true, samples.len(), "runs");
+    let mut compare = |sample: &Sample| {
+        let compared = compare(&sample.inputs);
+        progress.advance(1);
+        compared
+    };
+    // There is one sample at least.
+    let mut merged = compare(&samples[0]).map_err(|reason| (&samples[0], reason))?;
+    for (number, sample) in samples.iter().enumerate().skip(1) {
+        merged.merge(compare(sample).map_err(|reason| (sample, reason))?, number);
+    }
+    Ok(merged)
+}
+
+/// Returns the outcome of a comparison. A result that is not known is no agreement.
+fn outcome(comparison: &Comparison) -> Outcome {
+    match comparison.culprits().next() {
+        _ if comparison.is_equal => Outcome::Clean,
+        None if !comparison.is_complete() => Outcome::Unusable,
+        _ => Outcome::Errors,
+    }
 }
 
 /// Returns the calls of a report.
@@ -146,11 +181,15 @@ pub(super) fn calls_of<'d>(candidates: &[Candidate<'d>]) -> report::Calls<'d> {
     report::Calls {
         compared: compared.map(|c| (c.function, c.pair)).collect(),
         excluded: excluded.collect(),
+        samples: &[],
     }
 }
 
 /// Compares the values of a module with recorded ones.
 fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
+    if args.samples.is_some() {
+        return Err("recorded values are those of one sample".to_owned().into());
+    }
     let module = read_module(&args.before, args.reading.max_code())?;
     let function = args.function.as_deref().map(global);
     let seed = *args.inputs.random.get_or_insert(0);

@@ -19,6 +19,7 @@ use crate::{
     run::{
         arguments::{Arguments, Inputs},
         execute::{Ending, Prepared, RunObserver, Selection, execute},
+        failure,
     },
 };
 
@@ -343,7 +344,7 @@ impl Judge {
         verdict.what = ended.what;
         verdict.holds = match (keep, ended.kind) {
             (Keep::Nan, None) => ended.has_nan,
-            (Keep::Fails, Some(kind)) if !is_of_limit(kind) => {
+            (Keep::Fails, Some(kind)) if !is_of_input(kind) => {
                 *self.code.get_or_insert(kind.code()) == kind.code()
             }
             _ => false,
@@ -385,10 +386,9 @@ struct Ended {
     has_nan: bool,
 }
 
-/// Returns true for a failure that says more of the limits or arguments than of the module.
-fn is_of_limit(kind: FaultKind) -> bool {
-    use FaultKind::{Cancelled, Depth, Fuel, Input, Memory, Missing, Time, Untyped};
-    matches!(kind, Fuel | Memory | Time | Depth | Cancelled | Input | Missing | Untyped)
+/// Returns true for a failure that says more of the limits, the arguments or the text than of what is computed.
+fn is_of_input(kind: FaultKind) -> bool {
+    failure::is_of_limit(kind) || matches!(kind, FaultKind::Missing | FaultKind::Untyped)
 }
 
 /// Returns true if there are no errors but allowed ones.

@@ -11,7 +11,7 @@ use super::{
     diff::{Shown, bytes, change_text},
     escape,
 };
-use crate::run::compare::{Compared, Comparison, Errors, RecordedComparison};
+use crate::run::compare::{Compared, Comparison, Errors, MissingValue, RecordedComparison, Stop};
 
 /// The calls of a comparison, each with the name of its function.
 pub(crate) struct Calls<'d> {
@@ -19,24 +19,71 @@ pub(crate) struct Calls<'d> {
     pub(crate) compared: Vec<(&'d str, &'d Pair)>,
     /// The others, with the reason.
     pub(crate) excluded: Vec<(&'d str, &'d Pair, &'static str)>,
+    /// The names of the samples, if there are several.
+    pub(crate) samples: &'d [&'d str],
 }
 
 impl<'d> Calls<'d> {
+    /// Returns the name of a sample, if there are several.
+    fn sample(&self, number: usize) -> Option<&'d str> {
+        self.samples.get(number).copied().filter(|_| self.samples.len() > 1)
+    }
+
+    /// Returns what follows an error: the name of its sample, if there are several.
+    fn in_sample(&self, number: usize) -> String {
+        let name = self.sample(number).map(|name| format!(" ({})", escape::terminal(name)));
+        name.unwrap_or_default()
+    }
+
     /// Returns the pairs that are compared by none of the results, with the reason.
     fn not_run(
         &self,
         comparison: &Comparison,
-    ) -> impl Iterator<Item = (&'d str, &'d Pair, &'static str)> {
+        sides: (&Shown<'_>, &Shown<'_>),
+    ) -> Vec<(&'d str, &'d Pair, String)> {
         let mut is_compared = vec![false; self.compared.len()];
         comparison.pairs.iter().for_each(|compared| is_compared[compared.pair] = true);
-        let not_computed = self.compared.iter().zip(is_compared).filter(|(_, is)| !is);
-        let not_computed: Vec<_> = not_computed
-            .map(|((function, pair), _)| {
-                (*function, *pair, "it was not computed on both sides, or the types differ")
-            })
-            .collect();
-        self.excluded.clone().into_iter().chain(not_computed)
+        let not_computed = self.compared.iter().zip(is_compared).enumerate();
+        let not_computed = not_computed.filter(|(_, (_, is))| !is).map(|(at, (call, _))| {
+            let missing = comparison.missing.get(&at);
+            let reason = missing.and_then(|missing| missing_text(missing, comparison, sides));
+            let other = "it was not computed on both sides, or the types differ";
+            (call.0, call.1, reason.unwrap_or_else(|| other.to_owned()))
+        });
+        let excluded = self.excluded.iter().map(|call| (call.0, call.1, call.2.to_owned()));
+        excluded.chain(not_computed).collect()
     }
+}
+
+/// Returns the reason that a value is not known.
+fn missing_text(
+    missing: &MissingValue,
+    comparison: &Comparison,
+    (a, b): (&Shown<'_>, &Shown<'_>),
+) -> Option<String> {
+    let (stops, side) = match missing.is_before {
+        true => (&comparison.stops.0, a),
+        false => (&comparison.stops.1, b),
+    };
+    let stop = stops.get(missing.stop)?;
+    let relation = if missing.is_own { "" } else { "it depends on what cannot be run: " };
+    Some(format!("{relation}{}", stop_text(stop, side)))
+}
+
+/// Describes what cannot be run after its place.
+fn stop_text(stop: &Stop, side: &Shown<'_>) -> String {
+    let (line, column) = side.position(stop.range);
+    let (name, message) = (escape::terminal(side.name), escape::terminal(&stop.message));
+    format!("{name}:{line}:{column}: {message} [{}]", stop.code)
+}
+
+/// Describes what cannot be run for a document.
+fn stop_json(stop: &Stop, of: &'static str, side: &Shown<'_>) -> Value {
+    let (line, column) = side.position(stop.range);
+    json!({
+        "module": of, "range": bytes(stop.range, side), "line": line, "column": column,
+        "code": stop.code.name(), "message": stop.message, "help": stop.help,
+    })
 }
 
 /// The document of `compare --format json`. Ranges are in bytes.
@@ -50,6 +97,8 @@ pub(crate) struct Document<'d> {
     /// The error of the results; `null` if they have different types.
     result: Option<JsonErrors>,
     not_run: Vec<Value>,
+    /// What cannot be run in the modules `before` and `after`.
+    stops: Vec<Value>,
 }
 
 /// A pair of calls in a document.
@@ -59,12 +108,16 @@ pub(crate) struct JsonPair<'d> {
     before: [usize; 2],
     after: [usize; 2],
     operator: &'d str,
-    accumulated: JsonErrors,
+    /// `null` if a value of an ordinary run is not known.
+    accumulated: Option<JsonErrors>,
     local: JsonErrors,
     culprit: bool,
     /// The layers of the second module around the call, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     layers: Vec<&'d str>,
+    /// The sample with the largest local error, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<&'d str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
 }
@@ -93,7 +146,8 @@ pub(crate) fn json<'d>(
     seed: u64,
 ) -> Document<'d> {
     let pair = |compared: &Compared| json_pair(compared, calls, (a, b));
-    let not_run = calls.not_run(comparison).map(|(function, pair, reason)| {
+    let not_run = calls.not_run(comparison, (a, b));
+    let not_run = not_run.into_iter().map(|(function, pair, reason)| {
         json!({
             "function": function,
             "before": bytes(pair.before, a),
@@ -101,13 +155,18 @@ pub(crate) fn json<'d>(
             "reason": reason,
         })
     });
+    let before = comparison.stops.0.iter().map(|stop| stop_json(stop, "before", a));
+    let after = comparison.stops.1.iter().map(|stop| stop_json(stop, "after", b));
     Document {
         equal: comparison.is_equal,
-        inputs: json!({ "seed": seed, "random": comparison.arguments.drawn }),
+        inputs: json!({
+            "seed": seed, "random": comparison.arguments.drawn, "samples": calls.samples,
+        }),
         pairs: comparison.pairs.iter().map(pair).collect(),
         first: comparison.pairs.iter().position(|compared| compared.is_culprit),
         result: comparison.result.as_ref().map(JsonErrors::from),
         not_run: not_run.collect(),
+        stops: before.chain(after).collect(),
     }
 }
 
@@ -122,10 +181,11 @@ fn json_pair<'d>(
         before: bytes(pair.before, a),
         after: bytes(pair.after, b),
         operator: &pair.operators.1,
-        accumulated: (&compared.accumulated).into(),
+        accumulated: compared.accumulated.as_ref().map(JsonErrors::from),
         local: (&compared.local).into(),
         culprit: compared.is_culprit,
         layers: b.layers_around(pair.after).iter().map(|part| part.name.as_str()).collect(),
+        sample: calls.sample(compared.sample),
         changes: pair.changes.iter().map(change_text).collect(),
     }
 }
@@ -143,6 +203,7 @@ pub(crate) fn culprit<'d>(
 /// Describes the results of a comparison in one line.
 pub(crate) fn result_text(comparison: &Comparison) -> String {
     match &comparison.result {
+        None if !comparison.is_complete() => "unknown".to_owned(),
         None => "another type".to_owned(),
         Some(errors) if errors.max_abs == 0.0 && errors.nan == 0 => "equal".to_owned(),
         Some(errors) => {
@@ -162,26 +223,43 @@ pub(crate) fn human(
     (a, b): (&Shown<'_>, &Shown<'_>),
 ) -> String {
     let mut out = String::new();
+    let of_result = calls.in_sample(comparison.result_sample);
     let result = match &comparison.result {
         _ if comparison.is_equal => "the results agree".to_owned(),
+        None if !comparison.is_complete() => match comparison.culprits().next() {
+            Some(_) => "the modules differ; their results are not known".to_owned(),
+            None => "what could be compared agrees, and the results are not known".to_owned(),
+        },
         None => "the modules differ: their results have different types".to_owned(),
-        Some(errors) => format!("the modules differ; results: {}", errors_text(errors)),
+        Some(errors) => format!("the modules differ; results: {}{of_result}", errors_text(errors)),
     };
-    let skipped = calls.not_run(comparison).count();
+    let skipped = calls.not_run(comparison, (a, b)).len();
     let without = match skipped {
         0 => String::new(),
         count => format!(", {count} not compared"),
     };
     let pairs = ide::words::counted(comparison.pairs.len() as u64, "pair");
-    let _ = writeln!(out, "{result} ({pairs} of calls compared{without})");
-    let culprits: Vec<&Compared> =
-        comparison.pairs.iter().filter(|compared| compared.is_culprit).collect();
+    let samples = match calls.samples.len() {
+        0 | 1 => String::new(),
+        count => format!(" on {count} samples"),
+    };
+    let _ = writeln!(out, "{result} ({pairs} of calls compared{samples}{without})");
+    let stops = comparison.stops.0.iter().map(|stop| (stop, a));
+    let stops = stops.chain(comparison.stops.1.iter().map(|stop| (stop, b)));
+    for (stop, side) in stops.clone().take(LISTED) {
+        let _ = writeln!(out, "cannot be run: {}", stop_text(stop, side));
+    }
+    if stops.clone().count() > LISTED {
+        let _ = writeln!(out, "  and {} more", stops.count() - LISTED);
+    }
+    let culprits: Vec<&Compared> = comparison.culprits().collect();
     let Some(first) = culprits.first() else {
-        let largest = comparison.pairs.iter().map(|c| c.accumulated.max_abs).fold(0.0, f64::max);
+        let errors = comparison.pairs.iter().filter_map(|pair| pair.accumulated);
+        let largest = errors.map(|errors| errors.max_abs).fold(0.0, f64::max);
         if comparison.is_equal && largest > 0.0 {
             let _ = writeln!(out, "the largest error of a call is {}", number(largest));
         }
-        if !comparison.is_equal {
+        if !comparison.is_equal && comparison.is_complete() {
             out += "no pair of calls has an error of its own: the cause is in calls without a partner\n";
         }
         return out;
@@ -203,7 +281,8 @@ pub(crate) fn human(
     for change in pair.changes.iter().filter(|change| change.what != What::Operand) {
         let _ = writeln!(out, "  {}", change_text(change));
     }
-    let _ = writeln!(out, "  local error: {}", errors_text(&first.local));
+    let of_first = calls.in_sample(first.sample);
+    let _ = writeln!(out, "  local error: {}{of_first}", errors_text(&first.local));
     if let Some((before, after)) = &first.values {
         let _ =
             writeln!(out, "  values before: {}\n  values after:  {}", before.line(), after.line());
@@ -220,7 +299,7 @@ pub(crate) fn human(
             line,
             escape::terminal(&pair.operators.1),
             number(compared.local.max_abs),
-            number(compared.accumulated.max_abs),
+            compared.accumulated.map_or("unknown".to_owned(), |errors| number(errors.max_abs)),
             place_in_layers(pair.after, b),
         );
     }
@@ -327,6 +406,7 @@ pub(crate) fn recorded_json(
         "pairs": pairs,
         "first": comparison.pairs.iter().position(|pair| pair.is_culprit),
         "ambiguous": comparison.ambiguous,
+        "stops": comparison.stops.iter().map(|stop| stop_json(stop, "before", shown)).collect::<Vec<_>>(),
         "not_run": not_run,
     })
 }
@@ -341,6 +421,9 @@ pub(crate) fn recorded_human(comparison: &RecordedComparison, shown: &Shown<'_>)
         (false, false) => "the values differ",
     };
     let _ = writeln!(out, "{what} ({values} compared)");
+    for stop in comparison.stops.iter().take(LISTED) {
+        let _ = writeln!(out, "cannot be run: {}", stop_text(stop, shown));
+    }
     for pair in comparison.pairs.iter().filter(|pair| pair.is_culprit).take(LISTED) {
         let (line, column) = shown.position(pair.call);
         let _ = writeln!(

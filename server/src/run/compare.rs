@@ -9,34 +9,44 @@
 //!   inherits an error has none.
 //! - The **accumulated error** is that of an ordinary run. It needs a second run, unless no call has a local error.
 //!
+//! What cannot be run does not end a side: what depends on it is unknown and not compared, unless the other side has the
+//! value.
+//!
 //! A value is dropped when it was compared. The first side waits when it is too far ahead, so that not all of its
 //! values are kept.
 
 mod exchange;
+mod observers;
 mod pairs;
 mod recorded;
+mod samples;
 mod statistics;
+mod stops;
 
 use std::{thread, time::Instant};
 
-use interpreter::{Fault, Limits, Measured, Observer, Tensor, Value};
+use interpreter::{Fault, Limits, Machine, Value};
 use rustc_hash::FxHashMap;
-use semantics::{Code, Database, Diagnostic, Severity, SourceFile, View};
+use semantics::{Code, View};
 use syntax::TextRange;
 use types::Type;
 
 use super::{
     arguments::{self, ArgumentError, Arguments, Inputs},
-    execute::Selection,
+    execute::{Selection, errors_among},
     failure,
     summary::Summary,
 };
 use crate::{allocator::limited_machine, analyzer::Analyzer, panics};
-use exchange::{Exchange, Key};
+use exchange::Exchange;
+use observers::{Calls, First, PairErrors, Second, converted};
 pub(crate) use pairs::{Candidate, candidates};
 pub(crate) use recorded::{RecordedComparison, compare_recorded, is_recorded};
+pub(crate) use samples::{Sample, Samples};
 pub(crate) use statistics::Errors;
 use statistics::Tolerance;
+pub(crate) use stops::{MissingValue, Stop};
+use stops::{Stops, Subject};
 
 /// One of the two modules.
 #[derive(Clone, Copy)]
@@ -91,24 +101,44 @@ pub(crate) struct Compared {
     pub(crate) pair: usize,
     /// The error on the operands of the first side, the largest of several calls.
     pub(crate) local: Errors,
-    /// The error of an ordinary run, likewise.
-    pub(crate) accumulated: Errors,
+    /// The error of an ordinary run, likewise; `None` if a value of it is not known.
+    pub(crate) accumulated: Option<Errors>,
     /// True if the local error exceeds the tolerance, and the results differ by more than the order of sums.
     pub(crate) is_culprit: bool,
     /// The values of the call with the largest local error, if it is a culprit with one tensor.
     pub(crate) values: Option<(Summary, Summary)>,
+    /// The number of the sample with the largest local error.
+    pub(crate) sample: usize,
 }
 
 /// The comparison of two runs.
 pub(crate) struct Comparison {
     /// The pairs that were computed on both sides, in the order of the second side.
     pub(crate) pairs: Vec<Compared>,
-    /// The error of the results; `None` if they have different types.
+    /// The error of the results; `None` if they have different types, or one is not known.
     pub(crate) result: Option<Errors>,
+    /// The number of the sample with the largest error of the results.
+    pub(crate) result_sample: usize,
+    /// The expressions of the first side that cannot be run, and those of the second one.
+    pub(crate) stops: (Vec<Stop>, Vec<Stop>),
+    /// The pairs of which one value is not known, by their numbers.
+    pub(crate) missing: FxHashMap<usize, MissingValue>,
     /// True if the results agree, and no call is a culprit.
     pub(crate) is_equal: bool,
     /// The arguments, without their values.
     pub(crate) arguments: Arguments,
+}
+
+impl Comparison {
+    /// Returns true if the results agree or differ, as far as that is known.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.result.is_some() || self.stops.0.is_empty() && self.stops.1.is_empty()
+    }
+
+    /// Returns the pairs that are culprits.
+    pub(crate) fn culprits(&self) -> impl Iterator<Item = &Compared> {
+        self.pairs.iter().filter(|pair| pair.is_culprit)
+    }
 }
 
 /// The reason that modules cannot be compared.
@@ -125,6 +155,12 @@ pub(crate) struct NotRun {
 impl NotRun {
     fn new(message: impl Into<String>) -> NotRun {
         NotRun { message: message.into(), help: None, error: None }
+    }
+}
+
+impl From<Stop> for NotRun {
+    fn from(stop: Stop) -> NotRun {
+        NotRun { message: stop.message, help: stop.help, error: Some((stop.code, stop.range)) }
     }
 }
 
@@ -148,8 +184,12 @@ pub(crate) fn compare(
     limits: &Limits,
     tolerances: Tolerances,
 ) -> Result<Comparison, NotRun> {
-    let (first, local) = run_both((before, after), pairs, (inputs, limits, tolerances), true)?;
-    let is_exact = local.iter().flatten().all(|seen| seen.errors.is_zero());
+    let (mut first, local) = run_both((before, after), pairs, (inputs, limits, tolerances), true)?;
+    // What is unknown was replaced.
+    let is_exact = local.iter().flatten().all(|seen| seen.errors.is_zero())
+        && first.stops.0.is_empty()
+        && first.stops.1.is_empty();
+    let missing = std::mem::take(&mut first.missing);
     let (last, accumulated) = match is_exact {
         true => (first, None),
         false => {
@@ -173,14 +213,15 @@ pub(crate) fn compare(
     let is_recovered = admits(of_result(true).after_many_calls());
     let compared = |(pair, seen): (usize, Option<PairErrors>)| {
         let seen = seen?;
-        let accumulated = accumulated.as_ref().and_then(|all| all[pair].as_ref());
+        let accumulated = accumulated.as_ref().and_then(|all| Some(all[pair].as_ref()?.errors));
         let is_culprit = !is_recovered && !seen.is_tolerated;
         let compared = Compared {
             pair,
             local: seen.errors,
-            accumulated: accumulated.map_or(seen.errors, |seen| seen.errors),
+            accumulated: if is_exact { Some(seen.errors) } else { accumulated },
             is_culprit,
             values: seen.values.filter(|_| is_culprit),
+            sample: 0,
         };
         Some((seen.sequence, compared))
     };
@@ -189,27 +230,32 @@ pub(crate) fn compare(
     found.sort_by_key(|(sequence, _)| *sequence);
     let pairs: Vec<Compared> = found.into_iter().map(|(_, compared)| compared).collect();
     let is_equal = is_equal && !pairs.iter().any(|compared| compared.is_culprit);
-    Ok(Comparison { pairs, result: errors, is_equal, arguments: last.arguments })
+    let Ran { arguments, stops, .. } = last;
+    let result_sample = 0;
+    Ok(Comparison { pairs, result: errors, result_sample, is_equal, arguments, stops, missing })
 }
 
 /// The results of a run of both sides.
 struct Ran {
     values: (Value, Value),
     arguments: Arguments,
+    stops: (Vec<Stop>, Vec<Stop>),
+    missing: FxHashMap<usize, MissingValue>,
 }
 
-/// The errors of a pair in one run of the second side.
-struct PairErrors {
-    /// The largest error.
-    errors: Errors,
-    /// True if no error exceeds the tolerance.
-    is_tolerated: bool,
-    /// The relative error that the data types of its values have between two ways to compute one operator.
-    precision: f64,
-    /// Summaries of the values with the largest error, if it exceeds the tolerance.
-    values: Option<(Summary, Summary)>,
-    /// The number of the first comparison among all.
-    sequence: usize,
+/// The result of the run of the first side.
+struct RanFirst {
+    value: Value,
+    arguments: Arguments,
+    stops: Vec<Stop>,
+}
+
+/// The result of the run of the second side.
+struct RanSecond {
+    value: Value,
+    seen: Vec<Option<PairErrors>>,
+    stops: Vec<Stop>,
+    missing: FxHashMap<usize, MissingValue>,
 }
 
 fn run_both(
@@ -244,8 +290,14 @@ fn run_both(
         Ok((first, second))
     });
     tracing::debug!(time = ?begin.elapsed(), replaces, "both sides have run");
-    let ((first, arguments), (second, seen)) = ran?;
-    Ok((Ran { values: (first, second), arguments }, seen))
+    let (first, second) = ran?;
+    let ran = Ran {
+        values: (first.value, second.value),
+        arguments: first.arguments,
+        stops: (first.stops, second.stops),
+        missing: second.missing,
+    };
+    Ok((ran, second.seen))
 }
 
 /// Returns what `work` does, or its panic as a message.
@@ -259,7 +311,7 @@ fn guarded<R>(work: impl Fn() -> Result<R, NotRun>) -> Result<R, NotRun> {
 /// Runs `work` on the function of a side.
 fn with_function<R>(
     side: Side<'_>,
-    work: impl FnOnce(&Database, &View<'_>) -> Result<R, NotRun>,
+    work: impl FnOnce(&Subject<'_, '_>) -> Result<R, NotRun>,
 ) -> Result<R, NotRun> {
     let mut analyzer = Analyzer::default();
     let found = analyzer.check(side.text).diagnostics;
@@ -268,13 +320,35 @@ fn with_function<R>(
     let def = selection.find(db, file).map_err(NotRun::new)?;
     let view = View::new(db, def).ok_or_else(|| NotRun::new("the function cannot be read"))?;
     let range = def.range(db);
-    let is_error = |d: &&Diagnostic| d.severity == Severity::Error && range.contains_range(d.range);
-    if let Some(error) = found.iter().find(is_error) {
+    let errors = errors_among(&found);
+    // Without its header the function cannot be called.
+    let mut own = errors.iter().filter(|error| range.contains_range(error.range));
+    if let Some(error) = own.find(|error| ide::live::is_in_header(&view, error.range)) {
         let message = format!("`{}` has errors: {}", def.name(db), error.message);
         let help = "`relay-analyzer check` shows them".to_owned();
         return Err(NotRun { message, help: Some(help), error: Some((error.code, error.range)) });
     }
-    work(db, &view)
+    work(&Subject { db, view: &view, errors })
+}
+
+/// Returns a machine that stops at the errors of the text.
+fn machine_of<'db>(subject: &Subject<'_, 'db>, limits: &Limits) -> Machine<'db> {
+    let machine = limited_machine(subject.db, limits.clone());
+    let ranges = subject.errors.iter().map(|error| error.range).collect();
+    machine.stopping_at(subject.view.def.file(subject.db), ranges)
+}
+
+/// Returns the value of a run: an unknown one, if it ended at what cannot be run.
+fn ended(
+    ran: Result<Value, Fault>,
+    subject: &Subject<'_, '_>,
+    stops: &mut Stops<'_, '_>,
+) -> Result<Value, NotRun> {
+    match ran {
+        Err(fault) if failure::is_of_limit(fault.kind) => Err(subject.stop(&fault).into()),
+        Err(fault) => Ok(Value::Unknown(stops.add(&fault))),
+        Ok(value) => Ok(value),
+    }
 }
 
 /// Runs the first side, whose arguments are given to the other one, too.
@@ -284,19 +358,22 @@ fn run_first(
     inputs: &Inputs,
     limits: &Limits,
     exchange: &Exchange,
-) -> Result<(Value, Arguments), NotRun> {
-    with_function(side, |db, view| {
-        let mut machine = limited_machine(db, limits.clone());
+) -> Result<RanFirst, NotRun> {
+    with_function(side, |subject| {
+        let view = subject.view;
+        let mut machine = machine_of(subject, limits);
         let watch = machine.begin();
         let gather = || arguments::gather(view, inputs, &mut |_| None);
-        let mut arguments = watch.within(gather).map_err(|fault| fault_of(db, view, &fault))??;
+        let mut arguments = watch.within(gather).map_err(|fault| subject.stop(&fault))??;
         let values = std::mem::take(&mut arguments.values);
         let names = arguments::parameter_types(view).into_iter().map(|(name, _)| name);
         exchange.set_arguments(names.zip(values.iter().cloned()).collect());
-        let mut observer = First { calls: Calls::new(view, pairs, |pair| pair.before), exchange };
+        let calls = Calls::new(view, pairs, |pair| pair.before);
+        let mut observer = First { calls, exchange, stops: Stops::new(subject) };
         let ran = machine.run(view.def, values, Some(&mut observer));
-        let value = ran.map_err(|fault| fault_of(db, view, &fault))?;
-        Ok((value, arguments))
+        let mut stops = observer.stops;
+        let value = ended(ran, subject, &mut stops)?;
+        Ok(RanFirst { value, arguments, stops: stops.into_found() })
     })
 }
 
@@ -307,9 +384,10 @@ fn run_second(
     (limits, tolerances): (&Limits, Tolerances),
     exchange: &Exchange,
     replaces: bool,
-) -> Result<(Value, Vec<Option<PairErrors>>), NotRun> {
-    with_function(side, |db, view| {
-        let mut machine = limited_machine(db, limits.clone());
+) -> Result<RanSecond, NotRun> {
+    with_function(side, |subject| {
+        let view = subject.view;
+        let mut machine = machine_of(subject, limits);
         let Some(given) = exchange.arguments() else {
             return Err(NotRun::new("the first module was not run"));
         };
@@ -323,20 +401,22 @@ fn run_second(
             seen: std::iter::repeat_with(|| None).take(pairs.len()).collect(),
             count: 0,
             replaces,
+            stops: Stops::new(subject),
+            missing: FxHashMap::default(),
         };
         let ran = machine.run(view.def, values, Some(&mut observer));
-        let value = ran.map_err(|fault| fault_of(db, view, &fault))?;
-        Ok((value, observer.seen))
+        let Second { seen, mut stops, mut missing, .. } = observer;
+        let value = ended(ran, subject, &mut stops)?;
+        let stops = stops.into_found();
+        // An error of the text leaves no call that could be told.
+        for (pair, call) in pairs.iter().enumerate() {
+            let own = stops.iter().position(|stop| call.after.contains_range(stop.range));
+            if let Some(stop) = own.filter(|_| seen[pair].is_none()) {
+                missing.insert(pair, MissingValue { is_before: false, stop, is_own: true });
+            }
+        }
+        Ok(RanSecond { value, seen, stops, missing })
     })
-}
-
-fn fault_of(db: &Database, view: &View<'_>, fault: &Fault) -> NotRun {
-    let diagnostic = failure::diagnostic(db, view.def, fault, |limit| format!("--{limit}"));
-    NotRun {
-        message: diagnostic.message.to_string(),
-        help: diagnostic.help.map(|h| h.to_string()),
-        error: Some((diagnostic.code, diagnostic.range)),
-    }
 }
 
 /// Returns the arguments of the second side: those of the same names, or else those at the same positions.
@@ -373,101 +453,4 @@ fn matching(view: &View<'_>, given: &[(String, Value)]) -> Result<Vec<Value>, No
         Ok(value.clone())
     };
     params.iter().enumerate().map(value).collect()
-}
-
-/// The calls of pairs on one side, with the number of times that each was computed.
-struct Calls {
-    file: SourceFile,
-    pairs: FxHashMap<TextRange, (usize, usize)>,
-}
-
-impl Calls {
-    fn new(view: &View<'_>, pairs: &[CallPair], range: impl Fn(&CallPair) -> TextRange) -> Calls {
-        let pairs = pairs.iter().enumerate().map(|(at, pair)| (range(pair), (at, 0)));
-        Calls { file: view.def.file(view.db), pairs: pairs.collect() }
-    }
-
-    /// Returns the key of a call if it is in a pair.
-    fn key(&mut self, call: &Measured<'_>) -> Option<Key> {
-        let (file, range) = call.place;
-        let (pair, count) = self.pairs.get_mut(&range).filter(|_| file == self.file)?;
-        *count += 1;
-        Some(Key { pair: *pair, count: *count })
-    }
-}
-
-/// Returns a value with the type of another one; `None` if it has another form. A pass may compute in another precision.
-fn converted(value: Value, to: &Value) -> Option<Value> {
-    if value.ty() == to.ty() {
-        return Some(value);
-    }
-    let (tensor, to) = (value.as_tensor()?, to.as_tensor()?);
-    Tensor::from_f64s(to.dtype(), to.shape(), tensor.to_f64s()).map(Value::from)
-}
-
-/// Gives the values of the first side to the second one.
-struct First<'e> {
-    calls: Calls,
-    exchange: &'e Exchange,
-}
-
-impl Observer for First<'_> {
-    fn measures(&self) -> bool {
-        true
-    }
-
-    fn called(&mut self, call: &Measured<'_>) {
-        if let Some(key) = self.calls.key(call) {
-            self.exchange.give(key, call.value.clone());
-        }
-    }
-}
-
-/// Compares the values of the second side with those of the first one.
-struct Second<'e> {
-    calls: Calls,
-    pairs: &'e [CallPair],
-    tolerances: Tolerances,
-    exchange: &'e Exchange,
-    seen: Vec<Option<PairErrors>>,
-    count: usize,
-    replaces: bool,
-}
-
-impl Observer for Second<'_> {
-    fn measures(&self) -> bool {
-        true
-    }
-
-    fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {
-        let key = self.calls.key(call)?;
-        let other = self.exchange.take(key)?;
-        let errors = Errors::between(&other, call.value)?;
-        self.count += 1;
-        let is_one_operator = self.pairs[key.pair].is_one_operator;
-        let is_tolerated = errors.is_zero()
-            || self.tolerances.between(&other, call.value, is_one_operator).admits(&errors);
-        let precision = Tolerance::of(&other, call.value, true).relative;
-        match &mut self.seen[key.pair] {
-            Some(seen) if !errors.exceeds(&seen.errors) => {
-                seen.errors = seen.errors.with(errors);
-                seen.is_tolerated &= is_tolerated;
-            }
-            seen => {
-                let before = seen.take();
-                let summary = |value: &Value| value.as_tensor().map(Summary::of);
-                *seen = Some(PairErrors {
-                    errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
-                    sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
-                    precision,
-                    is_tolerated: is_tolerated && before.is_none_or(|seen| seen.is_tolerated),
-                    values: match is_tolerated {
-                        true => None,
-                        false => summary(&other).zip(summary(call.value)),
-                    },
-                });
-            }
-        }
-        if self.replaces { converted(other, call.value) } else { None }
-    }
 }

@@ -117,7 +117,7 @@ impl<'db> Prepared<'db> {
 }
 
 /// Returns the errors of the text. Other findings are none, even if settings make them errors.
-fn errors_among(found: &[Diagnostic]) -> Vec<Diagnostic> {
+pub(super) fn errors_among(found: &[Diagnostic]) -> Vec<Diagnostic> {
     let is_error =
         |d: &&Diagnostic| d.severity == Severity::Error && d.code.severity() == Severity::Error;
     found.iter().filter(is_error).cloned().collect()

@@ -65,6 +65,12 @@ pub(crate) fn summary_of(error: &Diagnostic) -> String {
     format!("{} [{}]", error.message.lines().next().unwrap_or_default(), error.code)
 }
 
+/// Returns true for a failure that says more of the limits or the arguments of a run than of the program.
+pub(crate) fn is_of_limit(kind: FaultKind) -> bool {
+    use FaultKind::{Cancelled, Depth, Fuel, Input, Memory, Time};
+    matches!(kind, Fuel | Memory | Time | Depth | Cancelled | Input)
+}
+
 /// Returns the name of a definition that is run, in messages.
 pub(crate) fn name_of(db: &Database, def: Def<'_>) -> String {
     match def.name(db).as_str() {

@@ -101,7 +101,7 @@ fn fits(value: &Value, depth: usize, limit: usize, left: &mut usize) -> bool {
         Value::Tuple(_) => all(value.as_tuple().unwrap_or_default()),
         Value::Data(data) => all(data.fields()),
         Value::Ref(cell) => all(&[cell.get()]),
-        Value::Tensor(_) | Value::Closure(_) | Value::Empty => true,
+        Value::Tensor(_) | Value::Closure(_) | Value::Unknown(_) | Value::Empty => true,
     }
 }
 
@@ -119,7 +119,7 @@ impl Serialize for Shown<'_> {
         if depth > DEPTH {
             return to.serialize_unit();
         }
-        if matches!(value, Value::Empty) && extra.is_empty() {
+        if matches!(value, Value::Unknown(_) | Value::Empty) && extra.is_empty() {
             return to.serialize_unit();
         }
         let fields = |fields| Fields { fields, depth: depth + 1, limit, saved };
@@ -151,7 +151,7 @@ impl Serialize for Shown<'_> {
                     Shown { value, depth: depth + 1, limit, extra: Extras::NONE, saved: false };
                 map.serialize_entry("ref", &shown)?;
             }
-            Value::Empty => {}
+            Value::Unknown(_) | Value::Empty => {}
         }
         extra.serialize(&mut map)?;
         map.end()

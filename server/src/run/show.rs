@@ -64,6 +64,7 @@ fn put(value: &Value, depth: usize, out: &mut String) {
             put(&cell.get(), depth + 1, out);
             out.push(')');
         }
+        Value::Unknown(_) => out.push_str("<unknown>"),
         Value::Empty => out.push_str("<nothing>"),
     }
 }

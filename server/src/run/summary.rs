@@ -286,7 +286,7 @@ fn join(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) ->
         Value::Data(_) => contents(value, MAX_INLINE),
         Value::Closure(_) => "a function".to_owned(),
         Value::Ref(_) => "a reference".to_owned(),
-        Value::Empty => String::new(),
+        Value::Unknown(_) | Value::Empty => String::new(),
     }
 }
 
@@ -318,7 +318,7 @@ fn put(value: &Value, limit: usize, out: &mut String) {
         }
         Value::Closure(_) => *out += "a function",
         Value::Ref(_) => *out += "a reference",
-        Value::Empty => {}
+        Value::Unknown(_) | Value::Empty => {}
     }
 }
 

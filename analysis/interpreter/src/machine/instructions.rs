@@ -10,7 +10,7 @@ use super::{
     matching::{matches, truth},
 };
 use crate::{
-    code::{Arms, Instr, Promise},
+    code::{Arms, Instr, Pattern, Promise},
     compile::literal_of_dtype,
     fault::{Fault, FaultKind},
     tensor::Tensor,
@@ -52,6 +52,10 @@ impl Run<'_, '_, '_> {
     #[inline]
     pub(super) fn field(&mut self, base: usize, instr: &Instr, index: usize) -> Result<(), Fault> {
         let tuple = self.operand(base, instr, 0);
+        if let Value::Unknown(_) = tuple {
+            self.put(base, instr.dst, tuple);
+            return Ok(());
+        }
         let field = tuple.as_tuple().and_then(|fields| fields.get(index));
         let Some(field) = field.cloned() else {
             let message = format!("field {index} is out of range for {}", tuple.describe());
@@ -65,6 +69,7 @@ impl Run<'_, '_, '_> {
     #[inline]
     pub(super) fn condition(&mut self, base: usize, instr: &Instr) -> Result<bool, Fault> {
         let value = self.operand(base, instr, 0);
+        self.decided_by(&value)?;
         truth(&value).ok_or_else(|| {
             let message = format!("the condition is {}, not a bool", value.describe());
             Fault::new(FaultKind::Untyped, message)
@@ -80,6 +85,9 @@ impl Run<'_, '_, '_> {
         arms: &Arms,
     ) -> Result<(usize, usize), Fault> {
         let value = self.operand(base, instr, 0);
+        if !matches!(arms.arms.first(), Some((Pattern::Wildcard | Pattern::Bind(_), _))) {
+            self.decided_by(&value)?;
+        }
         let mut bound: SmallVec<[(u32, Value); 4]> = SmallVec::new();
         let arm = arms.arms.iter().enumerate().find(|(_, (pattern, _))| {
             bound.clear();
@@ -99,8 +107,12 @@ impl Run<'_, '_, '_> {
     /// Reads a reference.
     #[inline]
     pub(super) fn read(&mut self, base: usize, instr: &Instr) -> Result<(), Fault> {
-        let Value::Ref(cell) = self.operand(base, instr, 0) else { return Err(no_reference()) };
-        self.put(base, instr.dst, cell.get());
+        let value = match self.operand(base, instr, 0) {
+            Value::Ref(cell) => cell.get(),
+            unknown @ Value::Unknown(_) => unknown,
+            _ => return Err(no_reference()),
+        };
+        self.put(base, instr.dst, value);
         Ok(())
     }
 
@@ -125,6 +137,7 @@ impl Run<'_, '_, '_> {
     ) -> Result<(), Fault> {
         let value = self.operand(base, instr, 0);
         match &mut self.observer {
+            _ if matches!(value, Value::Unknown(_)) => Ok(()),
             Some(observer) => self.watch.within(|| observer.bound(name, &value)),
             None => Ok(()),
         }

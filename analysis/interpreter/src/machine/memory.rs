@@ -189,7 +189,7 @@ fn live_bytes(stack: &[Value], args: &[Value], limit: u64) -> u64 {
                 (Arc::as_ptr(closure) as usize, 64 + SLOT * closure.captured().len() as u64)
             }
             Value::Ref(cell) => (Arc::as_ptr(cell) as usize, 64 + SLOT),
-            Value::Empty => continue,
+            Value::Unknown(_) | Value::Empty => continue,
         };
         if !seen.insert(address) {
             continue;

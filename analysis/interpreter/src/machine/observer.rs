@@ -9,7 +9,7 @@ use syntax::TextRange;
 use types::{Attrs, DataType, Dim, Type};
 
 use super::Run;
-use crate::{code::Proc, value::Value};
+use crate::{code::Proc, fault::Fault, value::Value};
 
 /// Receives notifications about a running definition.
 pub trait Observer {
@@ -42,6 +42,28 @@ pub trait Observer {
         let _ = call;
         None
     }
+
+    /// The expression at `place` has no value. Returns the number of the failure for [`Value::Unknown`], with which the
+    /// run goes on, or for a call another value of its type; `None` to end the run.
+    fn unknown(
+        &mut self,
+        place: (SourceFile, TextRange),
+        absence: Absence<'_>,
+    ) -> Option<(u32, Option<Value>)> {
+        let _ = (place, absence);
+        None
+    }
+}
+
+/// The reason that an expression has no value.
+#[derive(Clone, Copy, Debug)]
+pub enum Absence<'f> {
+    /// A call of an operator failed.
+    Call(&'f Fault),
+    /// Something else failed. It is told at each use of the expression.
+    Other(&'f Fault),
+    /// A call of an operator has an operand that depends on the failure with this number.
+    Operand(u32),
 }
 
 impl Run<'_, '_, '_> {

@@ -10,7 +10,7 @@ use super::{
     Args, LARGE, Run,
     kernel_thread::{self, is_large},
     memory::{bytes_of, recycle},
-    observer::{ArgType, Measured},
+    observer::{Absence, ArgType, Measured},
 };
 use crate::{
     chain::Chain,
@@ -35,6 +35,19 @@ impl Run<'_, '_, '_> {
         site: &CallSite,
     ) -> Result<(), Fault> {
         let mut args = self.operands(base, &instr.args);
+        if let Some(number) = self.failure_of(&args) {
+            let value = self.unknown(Absence::Operand(number), &site.result);
+            return self.finish_call(
+                base,
+                instr.dst,
+                args,
+                value.unwrap_or(Value::Unknown(number)),
+            );
+        }
+        if self.has_unknown && site.result.has_error() {
+            let message = "this expression has no type because of an error";
+            return Err(Fault::new(FaultKind::Untyped, message));
+        }
         // A measured call uses the kernel.
         let scalar = site.fusion.scalar.filter(|_| !self.measures);
         let value = match scalar.and_then(|scalar| scalar.run(&mut args)) {

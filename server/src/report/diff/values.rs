@@ -57,13 +57,16 @@ impl Runs {
         let mut pairs: Vec<_> = found
             .pairs
             .iter()
-            .map(|compared| {
+            .filter_map(|compared| {
                 let call = calls[compared.pair];
-                (call.before, call.after, Agreement::of(&compared.accumulated))
+                Some((call.before, call.after, Agreement::of(compared.accumulated.as_ref()?)))
             })
             .collect();
         pairs.sort_by_key(|(_, after, _)| after.start());
-        let result = found.result.as_ref().map_or(Agreement::Different(None), Agreement::of);
+        let stops = found.stops.0.iter().chain(&found.stops.1);
+        let unknown = stops.map(|stop| Agreement::Unknown(stop.message.clone())).next();
+        let none = unknown.unwrap_or(Agreement::Different(None));
+        let result = found.result.as_ref().map_or(none, Agreement::of);
         Runs { result, pairs }
     }
 }

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use arrays::{Archive, Source};
-use interpreter::{Limits, Measured, Observer, Value};
+use interpreter::{Absence, Limits, Measured, Observer, Value};
 use rustc_hash::FxHashMap;
 use semantics::{
     SourceFile, View,
@@ -18,15 +18,12 @@ use syntax::{
 };
 
 use super::{
-    Arguments, Errors, Inputs, NotRun, Side, Tolerances, converted, fault_of, guarded,
-    with_function,
+    Arguments, Errors, Inputs, NotRun, Side, Stop, Stops, Tolerances, converted, ended, guarded,
+    machine_of, with_function,
 };
-use crate::{
-    allocator::limited_machine,
-    run::{
-        arguments,
-        files::{Named, Part},
-    },
+use crate::run::{
+    arguments,
+    files::{Named, Part},
 };
 
 /// The comparison of a call with a recorded value.
@@ -54,6 +51,8 @@ pub(crate) struct RecordedComparison {
     pub(crate) not_compared: Vec<(String, String)>,
     /// The names that stand for several calls or are resolved by order, with what they were taken for.
     pub(crate) ambiguous: Vec<String>,
+    /// The expressions that cannot be run.
+    pub(crate) stops: Vec<Stop>,
     /// True if no error exceeds the tolerance.
     pub(crate) is_equal: bool,
     /// The arguments, without their values.
@@ -79,31 +78,34 @@ pub(crate) fn compare_recorded(
 ) -> Result<RecordedComparison, NotRun> {
     let records = Records::open(path).map_err(NotRun::new)?;
     guarded(|| {
-        with_function(side, |db, view| {
+        with_function(side, |subject| {
+            let view = subject.view;
             let assigned = assign(&records.names, &sites(view));
             let run = |replaces: bool| {
-                let mut machine = limited_machine(db, limits.clone());
+                let mut machine = machine_of(subject, limits);
                 let watch = machine.begin();
                 let gather = || arguments::gather(view, inputs, &mut |_| None);
-                let gathered = watch.within(gather).map_err(|fault| fault_of(db, view, &fault))?;
+                let gathered = watch.within(gather).map_err(|fault| subject.stop(&fault))?;
                 let mut arguments = gathered?;
                 let values = std::mem::take(&mut arguments.values);
                 let mut observer = RecordObserver {
-                    file: view.def.file(db),
+                    file: view.def.file(subject.db),
                     records: &records,
                     assigned: &assigned.records,
                     seen: FxHashMap::default(),
                     tolerances,
                     replaces,
+                    stops: Stops::new(subject),
                 };
                 let ran = machine.run(view.def, values, Some(&mut observer));
-                let value = ran.map_err(|fault| fault_of(db, view, &fault))?;
-                observer.result(&value, view.def.range(db));
-                Ok::<_, NotRun>((observer.seen, arguments))
+                let value = ended(ran, subject, &mut observer.stops)?;
+                observer.result(&value, view.def.range(subject.db));
+                Ok::<_, NotRun>((observer.seen, arguments, observer.stops.into_found()))
             };
-            let (local, arguments) = run(true)?;
-            let (ordinary, _) = run(false)?;
-            Ok(combined(&records.names, &assigned, local, &ordinary, arguments))
+            let (local, arguments, _) = run(true)?;
+            let (ordinary, _, stops) = run(false)?;
+            let found = combined(&records.names, &assigned, local, &ordinary, arguments);
+            Ok(RecordedComparison { stops, ..found })
         })
     })
 }
@@ -147,6 +149,7 @@ fn combined(
         pairs,
         not_compared,
         ambiguous: assigned.ambiguous.clone(),
+        stops: Vec::new(),
         is_equal,
         arguments,
     }
@@ -333,16 +336,17 @@ struct RecordComparison {
 }
 
 /// Compares the values of a run with records.
-struct RecordObserver<'r> {
+struct RecordObserver<'r, 'db> {
     file: SourceFile,
     records: &'r Records,
     assigned: &'r FxHashMap<TextRange, usize>,
     seen: FxHashMap<usize, RecordComparison>,
     tolerances: Tolerances,
     replaces: bool,
+    stops: Stops<'r, 'db>,
 }
 
-impl RecordObserver<'_> {
+impl RecordObserver<'_, '_> {
     /// Compares a value, and returns the recorded one.
     fn compare(
         &mut self,
@@ -389,9 +393,21 @@ impl RecordObserver<'_> {
     }
 }
 
-impl Observer for RecordObserver<'_> {
+impl Observer for RecordObserver<'_, '_> {
     fn measures(&self) -> bool {
         true
+    }
+
+    fn unknown(
+        &mut self,
+        (file, range): (SourceFile, TextRange),
+        absence: Absence<'_>,
+    ) -> Option<(u32, Option<Value>)> {
+        let stop = self.stops.of(absence);
+        let record = self.assigned.get(&range).filter(|_| file == self.file && self.replaces);
+        // What follows is compared on the recorded value.
+        let recorded = record.and_then(|record| self.records.read(*record).ok());
+        Some((stop, recorded))
     }
 
     fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {

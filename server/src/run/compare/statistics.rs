@@ -38,8 +38,11 @@ struct Sums {
 }
 
 impl Errors {
-    /// Returns the error of `b` against `a`; `None` if they have different forms.
+    /// Returns the error of `b` against `a`; `None` if they have different forms, or a part is not known.
     pub(super) fn between(a: &Value, b: &Value) -> Option<Errors> {
+        if a.failure().or(b.failure()).is_some() {
+            return None;
+        }
         let (a, b) = (a.leaves_within(MAX_LEAVES)?, b.leaves_within(MAX_LEAVES)?);
         // Numbers and their codes, as of a quantised tensor, are not of one kind.
         let is_same = |(a, b): (&&Tensor, &&Tensor)| {

@@ -1,0 +1,167 @@
+//! The observers of the two sides, which give and compare the values of paired calls.
+
+use interpreter::{Absence, Measured, Observer, Tensor, Value};
+use rustc_hash::FxHashMap;
+use semantics::{SourceFile, View};
+use syntax::TextRange;
+
+use super::{
+    CallPair, Errors, MissingValue, Tolerance, Tolerances,
+    exchange::{Exchange, Key},
+    stops::Stops,
+};
+use crate::run::summary::Summary;
+
+/// The errors of a pair in one run of the second side.
+pub(super) struct PairErrors {
+    /// The largest error.
+    pub(super) errors: Errors,
+    /// True if no error exceeds the tolerance.
+    pub(super) is_tolerated: bool,
+    /// The relative error that the data types of its values have between two ways to compute one operator.
+    pub(super) precision: f64,
+    /// Summaries of the values with the largest error, if it exceeds the tolerance.
+    pub(super) values: Option<(Summary, Summary)>,
+    /// The number of the first comparison among all.
+    pub(super) sequence: usize,
+}
+
+/// The calls of pairs on one side, with the number of times that each was computed.
+pub(super) struct Calls {
+    file: SourceFile,
+    pairs: FxHashMap<TextRange, (usize, usize)>,
+}
+
+impl Calls {
+    pub(super) fn new(
+        view: &View<'_>,
+        pairs: &[CallPair],
+        range: impl Fn(&CallPair) -> TextRange,
+    ) -> Calls {
+        let pairs = pairs.iter().enumerate().map(|(at, pair)| (range(pair), (at, 0)));
+        Calls { file: view.def.file(view.db), pairs: pairs.collect() }
+    }
+
+    /// Returns the key of a call if it is in a pair.
+    fn key(&mut self, (file, range): (SourceFile, TextRange)) -> Option<Key> {
+        let (pair, count) = self.pairs.get_mut(&range).filter(|_| file == self.file)?;
+        *count += 1;
+        Some(Key { pair: *pair, count: *count })
+    }
+}
+
+/// Returns a value with the type of another one; `None` if it has another form. A pass may compute in another precision.
+pub(super) fn converted(value: Value, to: &Value) -> Option<Value> {
+    if value.ty() == to.ty() {
+        return Some(value);
+    }
+    let (tensor, to) = (value.as_tensor()?, to.as_tensor()?);
+    Tensor::from_f64s(to.dtype(), to.shape(), tensor.to_f64s()).map(Value::from)
+}
+
+/// Gives the values of the first side to the second one.
+pub(super) struct First<'e, 'db> {
+    pub(super) calls: Calls,
+    pub(super) exchange: &'e Exchange,
+    pub(super) stops: Stops<'e, 'db>,
+}
+
+impl Observer for First<'_, '_> {
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn called(&mut self, call: &Measured<'_>) {
+        if let Some(key) = self.calls.key(call.place) {
+            self.exchange.give(key, call.value.clone());
+        }
+    }
+
+    fn unknown(
+        &mut self,
+        place: (SourceFile, TextRange),
+        absence: Absence<'_>,
+    ) -> Option<(u32, Option<Value>)> {
+        let stop = self.stops.of(absence);
+        if !matches!(absence, Absence::Other(_))
+            && let Some(key) = self.calls.key(place)
+        {
+            self.exchange.give(key, Value::Unknown(stop));
+        }
+        Some((stop, None))
+    }
+}
+
+/// Compares the values of the second side with those of the first one.
+pub(super) struct Second<'e, 'db> {
+    pub(super) calls: Calls,
+    pub(super) pairs: &'e [CallPair],
+    pub(super) tolerances: Tolerances,
+    pub(super) exchange: &'e Exchange,
+    pub(super) seen: Vec<Option<PairErrors>>,
+    pub(super) count: usize,
+    pub(super) replaces: bool,
+    pub(super) stops: Stops<'e, 'db>,
+    pub(super) missing: FxHashMap<usize, MissingValue>,
+}
+
+impl Observer for Second<'_, '_> {
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {
+        let key = self.calls.key(call.place)?;
+        let other = self.exchange.take(key)?;
+        if let Some(stop) = other.failure() {
+            let missing = MissingValue { is_before: true, stop: stop as usize, is_own: false };
+            self.missing.entry(key.pair).or_insert(missing);
+            return None;
+        }
+        let errors = Errors::between(&other, call.value)?;
+        self.count += 1;
+        let is_one_operator = self.pairs[key.pair].is_one_operator;
+        let is_tolerated = errors.is_zero()
+            || self.tolerances.between(&other, call.value, is_one_operator).admits(&errors);
+        let precision = Tolerance::of(&other, call.value, true).relative;
+        match &mut self.seen[key.pair] {
+            Some(seen) if !errors.exceeds(&seen.errors) => {
+                seen.errors = seen.errors.with(errors);
+                seen.is_tolerated &= is_tolerated;
+            }
+            seen => {
+                let before = seen.take();
+                let summary = |value: &Value| value.as_tensor().map(Summary::of);
+                *seen = Some(PairErrors {
+                    errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
+                    sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
+                    precision,
+                    is_tolerated: is_tolerated && before.is_none_or(|seen| seen.is_tolerated),
+                    values: match is_tolerated {
+                        true => None,
+                        false => summary(&other).zip(summary(call.value)),
+                    },
+                });
+            }
+        }
+        if self.replaces { converted(other, call.value) } else { None }
+    }
+
+    fn unknown(
+        &mut self,
+        place: (SourceFile, TextRange),
+        absence: Absence<'_>,
+    ) -> Option<(u32, Option<Value>)> {
+        let stop = self.stops.of(absence);
+        if matches!(absence, Absence::Other(_)) {
+            return Some((stop, None));
+        }
+        let Some(key) = self.calls.key(place) else { return Some((stop, None)) };
+        let other = self.exchange.take(key);
+        let is_own = matches!(absence, Absence::Call(_));
+        let missing = MissingValue { is_before: false, stop: stop as usize, is_own };
+        self.missing.entry(key.pair).or_insert(missing);
+        // What follows is compared on the operands of the first side.
+        Some((stop, other.filter(|other| self.replaces && other.failure().is_none())))
+    }
+}
