@@ -269,6 +269,35 @@ fn errors_of_several_samples_are_merged() {
     }
 }
 
+/// The page has all pairs, the histogram of a culprit, and the errors by source.
+#[test]
+fn a_page_has_the_pairs_and_their_sources() {
+    let spans = |module: String| {
+        module
+            .replace("nn.relu(%1.0);", "nn.relu(%1.0) /* span=aten::relu_3:0:0 */;")
+            .replace("epsilon=1e-3f);", "epsilon=1e-3f) /* span=</script><b>:0:0 */;")
+    };
+    let after = spans(network("1e-3f", RIGHT[1], RIGHT[2]));
+    let run = compare("page", &spans(right()), &after, &["--format", "html"]);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.starts_with("<!doctype html>"), "{}", run.out);
+    let (_, rest) = run.out.split_once("id=\"report\">").expect("the report");
+    let (report, _) = rest.split_once("</script>").expect("its end");
+    let report: Value = serde_json::from_str(report).expect("a document");
+    let pairs = report["pairs"].as_array().expect("pairs");
+    assert_eq!(pairs.len(), 8, "{report}");
+    let culprit = pairs.iter().find(|pair| pair["culprit"] == true).expect("a culprit");
+    assert_eq!(culprit["operator"], "nn.batch_norm");
+    let counts = culprit["histogram"].as_array().expect("a histogram");
+    // All elements of the three results of the call.
+    let sum: u64 = counts.iter().filter_map(Value::as_u64).sum();
+    assert_eq!((counts.len(), sum), (11, 2 * 4 * 8 * 8 + 4 + 4), "{culprit}");
+    let sources = report["sources"].as_array().expect("sources");
+    let names: Vec<&Value> = sources.iter().map(|source| &source["name"]).collect();
+    assert_eq!(names, ["</script><b>", "aten::relu_3"], "{report}");
+    assert_eq!((&sources[0]["culprits"], &sources[1]["culprits"]), (&1.into(), &0.into()));
+}
+
 /// Renames an array of an archive, which is stored without compression, to a name of the same length.
 fn rename_array(path: &std::path::Path, from: &[u8], to: &[u8]) {
     let mut bytes = std::fs::read(path).expect("an archive");

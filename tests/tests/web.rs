@@ -208,5 +208,6 @@ fn reports() {
     };
     write("shapes.html", &["shapes", "--format", "html", name]);
     write("diff.html", &["diff", "--format", "html", "before.relay", name]);
+    write("compare.html", &["compare", "--format", "html", "before.relay", name]);
     ends_well(command.arg(root().join("target/editors-shots")));
 }

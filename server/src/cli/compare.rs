@@ -66,6 +66,8 @@ enum CompareFormat {
     Human,
     /// One JSON document with every pair of calls
     Json,
+    /// A self-contained page with a sortable table of all pairs and histograms of the errors
+    Html,
 }
 
 /// Parses a tolerated error.
@@ -141,6 +143,9 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
             serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
+        CompareFormat::Html => {
+            write!(out, "{}", report::html(&comparison, &calls, (&shown.0, &shown.1)))?;
+        }
     }
     out.flush()?;
     Ok(outcome(&comparison))
@@ -187,6 +192,9 @@ pub(super) fn calls_of<'d>(candidates: &[Candidate<'d>]) -> report::Calls<'d> {
 
 /// Compares the values of a module with recorded ones.
 fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
+    if args.format == CompareFormat::Html {
+        return Err("a comparison with recorded values has no page".to_owned().into());
+    }
     if args.samples.is_some() {
         return Err("recorded values are those of one sample".to_owned().into());
     }
@@ -217,6 +225,7 @@ fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
             let document = report::recorded_json(&comparison, &shown, seed);
             writeln!(out, "{document}")?;
         }
+        CompareFormat::Html => {}
     }
     out.flush()?;
     Ok(if comparison.is_equal { Outcome::Clean } else { Outcome::Errors })

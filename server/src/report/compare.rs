@@ -1,5 +1,7 @@
 //! The comparison of the values of two modules, for people and as JSON.
 
+mod page;
+
 use std::{collections::BTreeMap, fmt::Write};
 
 use diff::{Pair, What};
@@ -11,7 +13,10 @@ use super::{
     diff::{Shown, bytes, change_text},
     escape,
 };
-use crate::run::compare::{Compared, Comparison, Errors, MissingValue, RecordedComparison, Stop};
+use crate::run::compare::{
+    Compared, Comparison, Errors, Histogram, MissingValue, RecordedComparison, Stop,
+};
+pub(crate) use page::html;
 
 /// The calls of a comparison, each with the name of its function.
 pub(crate) struct Calls<'d> {
@@ -118,6 +123,9 @@ pub(crate) struct JsonPair<'d> {
     /// The sample with the largest local error, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<&'d str>,
+    /// The histogram of the local error of a culprit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    histogram: Option<Histogram>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
 }
@@ -186,6 +194,7 @@ fn json_pair<'d>(
         culprit: compared.is_culprit,
         layers: b.layers_around(pair.after).iter().map(|part| part.name.as_str()).collect(),
         sample: calls.sample(compared.sample),
+        histogram: compared.histogram,
         changes: pair.changes.iter().map(change_text).collect(),
     }
 }

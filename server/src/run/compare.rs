@@ -41,10 +41,10 @@ use crate::{allocator::limited_machine, analyzer::Analyzer, panics};
 use exchange::Exchange;
 use observers::{Calls, First, PairErrors, Second, converted};
 pub(crate) use pairs::{Candidate, candidates};
-pub(crate) use recorded::{RecordedComparison, compare_recorded, is_recorded};
+pub(crate) use recorded::{RecordedComparison, compare_recorded, is_recorded, span_after};
 pub(crate) use samples::{Sample, Samples};
-pub(crate) use statistics::Errors;
 use statistics::Tolerance;
+pub(crate) use statistics::{Errors, Histogram};
 pub(crate) use stops::{MissingValue, Stop};
 use stops::{Stops, Subject};
 
@@ -107,6 +107,8 @@ pub(crate) struct Compared {
     pub(crate) is_culprit: bool,
     /// The values of the call with the largest local error, if it is a culprit with one tensor.
     pub(crate) values: Option<(Summary, Summary)>,
+    /// The histogram of that error.
+    pub(crate) histogram: Option<Histogram>,
     /// The number of the sample with the largest local error.
     pub(crate) sample: usize,
 }
@@ -125,6 +127,8 @@ pub(crate) struct Comparison {
     pub(crate) missing: FxHashMap<usize, MissingValue>,
     /// True if the results agree, and no call is a culprit.
     pub(crate) is_equal: bool,
+    /// True if the results differ by more than sums in another order do.
+    pub(crate) is_visible: bool,
     /// The arguments, without their values.
     pub(crate) arguments: Arguments,
 }
@@ -221,6 +225,7 @@ pub(crate) fn compare(
             accumulated: if is_exact { Some(seen.errors) } else { accumulated },
             is_culprit,
             values: seen.values.filter(|_| is_culprit),
+            histogram: seen.histogram.filter(|_| is_culprit),
             sample: 0,
         };
         Some((seen.sequence, compared))
@@ -232,7 +237,16 @@ pub(crate) fn compare(
     let is_equal = is_equal && !pairs.iter().any(|compared| compared.is_culprit);
     let Ran { arguments, stops, .. } = last;
     let result_sample = 0;
-    Ok(Comparison { pairs, result: errors, result_sample, is_equal, arguments, stops, missing })
+    Ok(Comparison {
+        pairs,
+        result: errors,
+        result_sample,
+        is_equal,
+        is_visible: errors.is_some() && !is_recovered,
+        arguments,
+        stops,
+        missing,
+    })
 }
 
 /// The results of a run of both sides.

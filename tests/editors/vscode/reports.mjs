@@ -1,8 +1,8 @@
 // The HTML reports of the command line in a headless browser.
 //
-//   node reports.mjs SHAPES DIFF FOLDER
+//   node reports.mjs SHAPES DIFF COMPARE FOLDER
 //
-// SHAPES and DIFF: reports of modules whose names and strings contain tags. Screenshots go to FOLDER.
+// SHAPES, DIFF and COMPARE: reports of modules whose names and strings contain tags. Screenshots go to FOLDER.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 
 import { launchBrowser, pageInside, say } from "./workbench.mjs";
 
-const [shapes, diff, folder] = process.argv.slice(2);
+const [shapes, diff, compare, folder] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 
 /** What an attacker adds where a name is not escaped. Each of them would set `attacked`. */
@@ -62,6 +62,15 @@ const uses = {
     await page.locator("input").fill("");
     await page.locator("select").selectOption({ index: 1 });
   },
+  async compare(page) {
+    await page.locator("#pairs tbody tr[data-at]").first().waitFor();
+    // The first call with an error of its own is selected.
+    await page.locator(".histogram div").first().waitFor();
+    await page.locator("#pairs th[data-key='local-max_abs']").click();
+    assert.match(await page.locator("#pairs tbody tr[data-at]").first().innerText(), /tanh/, "the worst error is first");
+    await page.locator("input").fill("dense");
+    await page.locator("#pairs tbody tr[data-at]", { hasText: "tanh" }).waitFor({ state: "detached" });
+  },
   async diff(page) {
     await page.getByRole("button", { name: "Next change" }).click();
     await page.locator(".on").first().waitFor();
@@ -73,7 +82,7 @@ const uses = {
 };
 
 try {
-  for (const [name, file] of Object.entries({ shapes, diff })) {
+  for (const [name, file] of Object.entries({ shapes, diff, compare })) {
     const { page, context, outside, problems } = await opened(file);
     await uses[name](page);
     await page.screenshot({ path: path.join(folder, `report-${name}.png`) });

@@ -6,7 +6,7 @@ use semantics::{SourceFile, View};
 use syntax::TextRange;
 
 use super::{
-    CallPair, Errors, MissingValue, Tolerance, Tolerances,
+    CallPair, Errors, Histogram, MissingValue, Tolerance, Tolerances,
     exchange::{Exchange, Key},
     stops::Stops,
 };
@@ -22,6 +22,8 @@ pub(super) struct PairErrors {
     pub(super) precision: f64,
     /// Summaries of the values with the largest error, if it exceeds the tolerance.
     pub(super) values: Option<(Summary, Summary)>,
+    /// The histogram of that error.
+    pub(super) histogram: Option<Histogram>,
     /// The number of the first comparison among all.
     pub(super) sequence: usize,
 }
@@ -132,7 +134,10 @@ impl Observer for Second<'_, '_> {
             seen => {
                 let before = seen.take();
                 let summary = |value: &Value| value.as_tensor().map(Summary::of);
+                let is_shown = !is_tolerated;
+                let histogram = || Histogram::between(&other, call.value, errors.scale);
                 *seen = Some(PairErrors {
+                    histogram: is_shown.then(histogram).flatten(),
                     errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
                     sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
                     precision,

@@ -230,7 +230,7 @@ fn sites(view: &View<'_>) -> Vec<Site> {
 }
 
 /// Returns the name in the comment after a call: `aten::relu_3` of `/* ty=… span=aten::relu_3:0:0 */`.
-fn span_after(text: &str, range: TextRange) -> Option<String> {
+pub(crate) fn span_after(text: &str, range: TextRange) -> Option<String> {
     let rest = text.get(usize::from(range.end())..)?.trim_start();
     let (comment, _) = rest.strip_prefix("/*")?.split_once("*/")?;
     let (_, span) = comment.rsplit_once("span=")?;

@@ -109,6 +109,7 @@ impl Comparison {
             _ => None,
         };
         self.is_equal &= other.is_equal;
+        self.is_visible |= other.is_visible;
         let before = merged(&mut self.stops.0, other.stops.0);
         let after = merged(&mut self.stops.1, other.stops.1);
         for (pair, mut missing) in other.missing {
@@ -150,7 +151,7 @@ impl Compared {
         };
         if is_worse {
             self.local = other.local.with(self.local);
-            self.values = other.values;
+            (self.values, self.histogram) = (other.values, other.histogram);
             self.sample = other.sample;
         } else {
             self.local = self.local.with(other.local);

@@ -66,17 +66,61 @@ impl Errors {
     }
 
     /// Returns true if this error is larger than another one.
-    pub(super) fn exceeds(&self, other: &Errors) -> bool {
+    pub(crate) fn exceeds(&self, other: &Errors) -> bool {
         (self.nan, self.max_abs) > (other.nan, other.max_abs)
     }
 
     /// Returns this error, and of another one that is no larger what is worse in it.
-    pub(super) fn with(self, other: Errors) -> Errors {
+    pub(crate) fn with(self, other: Errors) -> Errors {
         Errors {
             max_rel: self.max_rel.max(other.max_rel),
             cosine: self.cosine.min(other.cosine),
             ..self
         }
+    }
+}
+
+/// The number of elements by their error relative to the largest element: those that are equal, then those below
+/// 1e-8, 1e-7, … 1, and the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub(crate) struct Histogram([u64; BINS]);
+
+const BINS: usize = 11;
+
+impl Histogram {
+    /// Returns the histogram of two values of the same form, whose largest element is known.
+    pub(super) fn between(a: &Value, b: &Value, scale: f64) -> Option<Histogram> {
+        let (a, b) = (a.leaves_within(MAX_LEAVES)?, b.leaves_within(MAX_LEAVES)?);
+        let mut histogram = Histogram::default();
+        for (a, b) in a.into_iter().zip(b) {
+            let others = b.to_f64s();
+            let mut at = 0;
+            a.each_f64s(|numbers| {
+                for (x, y) in numbers.iter().zip(&others[at..]) {
+                    histogram.0[bin(*x, *y, scale)] += 1;
+                }
+                at += numbers.len();
+            });
+        }
+        Some(histogram)
+    }
+
+    /// Returns what the bins are called.
+    pub(crate) fn labels() -> Vec<String> {
+        let bins = (1..BINS - 1).map(|bin| format!("< 1e{}", bin as i32 - 9));
+        std::iter::once("equal".to_owned()).chain(bins).chain(["≥ 1".to_owned()]).collect()
+    }
+}
+
+/// Returns the bin of two elements.
+fn bin(x: f64, y: f64, scale: f64) -> usize {
+    let relative = (x - y).abs() / scale;
+    if x == y || x.is_nan() && y.is_nan() {
+        0
+    } else if relative.is_finite() {
+        (1..BINS - 1).find(|bin| relative < 10f64.powi(*bin as i32 - 9)).unwrap_or(BINS - 1)
+    } else {
+        BINS - 1
     }
 }
 
@@ -211,6 +255,19 @@ mod tests {
         assert_eq!(opposite.cosine, -1.0);
         assert!(opposite.exceeds(&equal));
         assert_eq!(opposite.with(equal).max_abs, 2.0);
+    }
+
+    #[test]
+    fn elements_are_counted_by_their_errors() {
+        let value = |numbers: &[f64]| {
+            let tensor = Tensor::from_f64s(DataType::FLOAT64, &[numbers.len()], numbers.to_vec());
+            Value::from(tensor.expect("a tensor"))
+        };
+        let (a, b) =
+            (value(&[1.0, 1.0, 2.0, 4.0, 0.0]), value(&[1.0, 1.0 + 4e-9, 2.5, 8.0, f64::NAN]));
+        let found = Histogram::between(&a, &b, 4.0).expect("a histogram");
+        assert_eq!(found.0, [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(Histogram::labels().len(), BINS);
     }
 
     #[test]
