@@ -6,6 +6,7 @@
 //! [`Measure`], so that there are finitely many.
 
 mod cut;
+mod differs;
 mod edits;
 mod facts;
 mod keep;
@@ -22,6 +23,7 @@ use syntax::{
 };
 
 use cut::{Parts, Style};
+pub(crate) use differs::Joined;
 use edits::{edits, renumbered, whole};
 use facts::{Block, Facts, tokens};
 use keep::{Judge, Verdict};
@@ -94,6 +96,21 @@ fn bindings(text: &str) -> usize {
     kinds.filter(|kind| matches!(kind, SyntaxKind::LET_STMT | SyntaxKind::GRAPH_STMT)).count()
 }
 
+/// Returns the first module of a reduction that keeps a difference from another one: two functions that differ.
+///
+/// # Errors
+/// The message if the modules cannot be compared, or no call that differs can be cut out.
+pub(crate) fn joined(text: &str, other: &str, setting: &Setting) -> Result<Joined, String> {
+    let (inputs, limits) = (&setting.inputs, &setting.limits);
+    let modules = differs::modules((text, other), inputs, limits)?;
+    let differs = |module: &Joined| differs::difference(&module.text, inputs, limits);
+    let found = modules.into_iter().find(|module| differs(module).is_ok_and(|it| it.is_some()));
+    found.ok_or_else(|| {
+        "the call that differs cannot be cut out of both modules: `relay-analyzer compare` names it"
+            .to_owned()
+    })
+}
+
 /// Reduces a module. `improved` is called with each smaller module, which is complete, and its number of bindings.
 ///
 /// # Errors
@@ -153,6 +170,9 @@ impl Reducer<'_> {
         let mut candidates = candidates;
         let is_parallel = matches!(self.judge.keep(), Keep::Command(_));
         loop {
+            if self.judge.is_cancelled() {
+                return Err("the reduction was cancelled".to_owned());
+            }
             let group = if is_parallel { GROUP } else { 1 };
             let new: Vec<String> = candidates.by_ref().take(group).collect();
             if new.is_empty() {

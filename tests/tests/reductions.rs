@@ -101,6 +101,50 @@ fn a_refusal_of_tvm_is_kept() {
     assert_eq!(document["bindings"], serde_json::json!([1, 0]), "{text}");
 }
 
+/// Two modules that compute other values become two functions that do, on the same values.
+#[test]
+fn a_difference_from_another_module_is_kept() {
+    let right = NETWORK
+        .replace("Tensor[(5, 7)", "Tensor[(5, 4)")
+        .replace("  %1 = nn.relu(%0);", "  %7 = sigmoid(%0);\n  %1 = subtract(%7, %0);");
+    let folder = |name: &str, other: &str| {
+        let files = [("a.relay", right.as_bytes()), ("other.relay", other.as_bytes())];
+        Folder::new(&format!("reduce-differs-{name}"), &files)
+    };
+    let args = ["reduce", "a.relay", "-o", "b.relay", "--keep", "differs:other.relay"];
+    // Other numbers and names of bindings do not matter.
+    let renamed =
+        |text: &str| text.replace("%0", "%10").replace("%1 ", "%11 ").replace("(%1)", "(%11)");
+    for (name, from, to, calls) in [
+        ("operands", "subtract(%7, %0)", "subtract(%0, %7)", ["subtract(", "subtract("]),
+        ("operator", "sigmoid(%0)", "tanh(%0)", ["sigmoid(", "tanh("]),
+        ("axis", "nn.softmax(%5)", "nn.softmax(%5, axis=0)", ["nn.softmax(", "axis=0"]),
+    ] {
+        for other in [right.replace(from, to), renamed(&right.replace(from, to))] {
+            let folder = folder(name, &other);
+            let run = folder.run(&args);
+            assert_eq!(run.code, Some(0), "{name}: {}", run.err);
+            let text = std::fs::read_to_string(folder.path().join("b.relay")).expect("a module");
+            assert!(
+                text.contains("// Shows: the results of `@main` and `@other` differ"),
+                "{text}"
+            );
+            let (first, second) = text.split_once("def @other").expect("two functions");
+            assert!(first.contains(calls[0]) && second.contains(calls[1]), "{name}: {text}");
+            assert!(!text.contains("conv2d") && text.lines().count() < 14, "{name}: {text}");
+            let compared =
+                folder.run(&["compare", "b.relay", "b.relay", "--function", "@main=@other"]);
+            assert_eq!(compared.code, Some(1), "{name}: {} {text}", compared.out);
+        }
+    }
+    let same = folder("same", &renamed(&right)).run(&args);
+    assert_eq!(same.code, Some(1), "{}", same.out);
+    assert!(same.err.contains("the modules compute the same values"), "{}", same.err);
+    let missing =
+        folder("missing", &right).run(&["reduce", "a.relay", "--keep", "differs:no.relay"]);
+    assert_eq!(missing.code, Some(2), "{}", missing.err);
+}
+
 /// Candidates are well-formed before a command sees them, and the file that it gets is a module.
 #[cfg(unix)]
 #[test]

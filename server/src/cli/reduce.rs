@@ -3,10 +3,12 @@
 use std::{
     io::{IsTerminal, Write},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use clap::{Args, ValueEnum};
+use semantics::Rules;
 use serde_json::json;
 
 use super::{Failure, InputArgs, Outcome, Reading, RunLimits, run::inputs, seconds};
@@ -14,7 +16,7 @@ use crate::{
     files::Claims,
     input::read_module,
     project::Project,
-    reduce::{Keep, Setting, reduce},
+    reduce::{Keep, Setting, joined, reduce},
     report::{escape, stderr},
 };
 
@@ -24,7 +26,8 @@ pub(super) struct ReduceArgs {
     /// The module: a file, or a module of a log by index or pass, as in `run.log#7`
     path: PathBuf,
     /// What the result still shows: `code:CODE`, a diagnostic; `tvm` or `tvm=RELEASE`, a refusal of TVM;
-    /// `fails`, a failure of a run; `nan`, a NaN in the result of a run
+    /// `fails`, a failure of a run; `nan`, a NaN in the result of a run; `differs:FILE`, a call with another value than
+    /// in that module
     #[arg(long, value_name = "WHAT", value_parser = Keep::parse, required_unless_present = "command")]
     keep: Option<Keep>,
     /// A command that exits with 0 for what is kept; `{}` in it is the path of a module
@@ -75,12 +78,16 @@ pub(super) fn run(mut args: ReduceArgs) -> Result<Outcome, Failure> {
     // Otherwise a module that does not end would be run for the time of `run`.
     args.limits.time.get_or_insert(10.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let setting = Setting {
+    let mut setting = Setting {
         keep,
         inputs: inputs(&args.inputs)?,
         limits: args.limits.in_project(&Project::default()),
         time: Duration::try_from_secs_f64(args.timeout).unwrap_or(Duration::MAX),
         jobs: args.jobs.map_or(cores, usize::from),
+        operators: None,
+        cancelled: Arc::default(),
+        rules: Rules::General,
+        place: None,
     };
     let is_told = std::io::stderr().is_terminal();
     let mut last = usize::MAX;
@@ -92,7 +99,17 @@ pub(super) fn run(mut args: ReduceArgs) -> Result<Outcome, Failure> {
         }
         output.write_text(text).map(drop).map_err(|error| output.error(&error))
     };
-    let reduced = match reduce(&module.text, setting, &mut improved) {
+    let start = match &setting.keep {
+        Keep::Differs(other) => {
+            let other = read_module(other, args.reading.max_code())?;
+            joined(&module.text, &other.text, &setting).map(|joined| {
+                setting.operators = Some(joined.operators);
+                joined.text
+            })
+        }
+        _ => Ok(module.text.clone()),
+    };
+    let reduced = match start.and_then(|start| reduce(&start, setting, &mut improved)) {
         Ok(reduced) => reduced,
         Err(message) => {
             stderr::error(&format!("{}: {message}", escape::terminal(&module.name)));

@@ -94,6 +94,18 @@ pub(super) fn build(facts: &Facts, parts: &Parts, style: Style) -> Option<String
     }))
 }
 
+/// Returns the names of the parameters that stand for variables in the module that is built of parts, by the ranges where
+/// these are bound; `None` if the type of one is not known.
+pub(super) fn parameters(
+    facts: &Facts,
+    parts: &Parts,
+    style: Style,
+) -> Option<FxHashMap<TextRange, String>> {
+    let mut params = Params::new(facts, parts, style);
+    parts.ranges.iter().try_for_each(|range| params.declare(*range))?;
+    Some(params.by_binder)
+}
+
 /// Returns the definitions of a module without those that `keep` refuses; what the others mention stays.
 pub(super) fn with_items(
     facts: &Facts,

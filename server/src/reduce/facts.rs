@@ -100,6 +100,20 @@ impl Facts {
         self.variables.get(&binder)
     }
 
+    /// Returns the range of the value of the statement that binds a variable; `None` for a parameter.
+    pub(super) fn value_of(&self, binder: TextRange) -> Option<TextRange> {
+        let path = self.root().path_to(binder);
+        let (name, value) = path.iter().rev().find_map(|node| bound(ast::Stmt::cast(*node)?))?;
+        (name == binder).then_some(value)
+    }
+
+    /// Returns the range of the variable that a value is bound to.
+    pub(super) fn binder_of(&self, value: TextRange) -> Option<TextRange> {
+        let path = self.root().path_to(value);
+        let (name, of) = path.iter().rev().find_map(|node| bound(ast::Stmt::cast(*node)?))?;
+        (of == value).then_some(name)
+    }
+
     /// Returns the type of an expression as text, if a module can contain it.
     pub(super) fn type_of(&self, range: TextRange) -> Option<String> {
         self.types.get(&range).and_then(writable)
@@ -168,6 +182,16 @@ impl Facts {
         let tail = block.tail().map(|tail| tail.range());
         (tail.is_some() || !stmts.is_empty()).then_some(Block { range: block.range(), stmts, tail })
     }
+}
+
+/// Returns the ranges of the variable and the value of a statement.
+fn bound(stmt: ast::Stmt<'_>) -> Option<(TextRange, TextRange)> {
+    let (name, value) = match stmt {
+        ast::Stmt::LetStmt(it) => (it.name()?, it.value()?.range()),
+        ast::Stmt::GraphStmt(it) => (it.name()?, it.value()?.range()),
+        ast::Stmt::FreeVarStmt(_) | ast::Stmt::ExprStmt(_) => return None,
+    };
+    Some((name.range(), value))
 }
 
 fn is_named(param: ast::Param<'_>, binder: TextRange) -> bool {

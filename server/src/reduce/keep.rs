@@ -3,8 +3,12 @@
 use std::{
     collections::HashSet,
     fmt,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -12,7 +16,7 @@ use interpreter::{Fault, FaultKind, Limits, Measured, Observer, Value};
 use semantics::{Code, Diagnostic, Rules, Setup, Severity};
 use syntax::TextRange;
 
-use super::facts::Facts;
+use super::{differs, facts::Facts};
 use crate::{
     analyzer::{Analyzer, Options},
     files::{Claims, Scratch},
@@ -34,6 +38,8 @@ pub(crate) enum Keep {
     Fails,
     /// An element of the result that is not a number.
     Nan,
+    /// A difference between the values of two functions that were cut from the module and from the one at this path.
+    Differs(PathBuf),
     /// A command that exits with 0; `{}` in it is the path of the module.
     Command(String),
 }
@@ -45,6 +51,7 @@ impl Keep {
     /// The message for another text.
     pub(crate) fn parse(text: &str) -> Result<Keep, String> {
         match text.split_once([':', '=']) {
+            Some(("differs", path)) if !path.is_empty() => Ok(Keep::Differs(path.into())),
             Some(("code", name)) => Code::from_name(name).map(Keep::Code).ok_or_else(|| {
                 let near =
                     semantics::nearest_code(name).map(|code| format!("; did you mean `{code}`?"));
@@ -58,15 +65,16 @@ impl Keep {
             None if text == "fails" => Ok(Keep::Fails),
             None if text == "nan" => Ok(Keep::Nan),
             _ => {
-                Err("it is none of `code:CODE`, `tvm`, `tvm=RELEASE`, `fails` and `nan`".to_owned())
+                let all = "`code:CODE`, `tvm`, `tvm=RELEASE`, `fails`, `nan` and `differs:FILE`";
+                Err(format!("it is none of {all}"))
             }
         }
     }
 
-    fn rules(&self) -> Rules {
+    fn rules(&self) -> Option<Rules> {
         match self {
-            Keep::Tvm(rules) => *rules,
-            _ => Rules::General,
+            Keep::Tvm(rules) => Some(*rules),
+            _ => None,
         }
     }
 }
@@ -79,6 +87,7 @@ impl fmt::Display for Keep {
             Keep::Tvm(Rules::General) => f.write_str("--keep tvm"),
             Keep::Fails => f.write_str("--keep fails"),
             Keep::Nan => f.write_str("--keep nan"),
+            Keep::Differs(path) => write!(f, "--keep differs:{}", path.display()),
             Keep::Command(command) => write!(f, "--command '{}'", command.replace('\n', " ")),
         }
     }
@@ -96,6 +105,14 @@ pub(crate) struct Setting {
     pub(crate) time: Duration,
     /// The commands that run at the same time.
     pub(crate) jobs: usize,
+    /// The operators of the calls that differ, in [`Joined`](super::Joined).
+    pub(crate) operators: Option<(String, String)>,
+    /// Ends the reduction soon after it is set.
+    pub(crate) cancelled: Arc<AtomicBool>,
+    /// The rules of the diagnostics, unless what is kept decides them.
+    pub(crate) rules: Rules,
+    /// The place of the diagnostic that is kept, if there are several.
+    pub(crate) place: Option<TextRange>,
 }
 
 /// The judgement of a module.
@@ -134,7 +151,8 @@ impl Judge {
     /// # Errors
     /// The message if it does not show what is kept, or cannot be run.
     pub(super) fn new(setting: Setting, text: &str) -> Result<(Judge, Verdict), String> {
-        let setup = Setup { rules: setting.keep.rules(), ..Setup::default() };
+        let rules = setting.keep.rules().unwrap_or(setting.rules);
+        let setup = Setup { rules, ..Setup::default() };
         let analyzer = Analyzer::new(&Options { setup, ..Options::default() });
         let folder = match &setting.keep {
             Keep::Command(_) => Some(Scratch::new("reduce")?),
@@ -164,7 +182,7 @@ impl Judge {
                 judge.code = other.or(errors.first()).map(|error| error.code);
             }
             Keep::Code(_) | Keep::Command(_) => {}
-            Keep::Fails | Keep::Nan => {
+            Keep::Fails | Keep::Nan | Keep::Differs(_) => {
                 if let Some(error) = errors.first() {
                     return Err(format!(
                         "the module has errors and cannot be run: {}",
@@ -199,6 +217,7 @@ impl Judge {
             Keep::Nan if !verdict.what.is_empty() => {
                 format!("the module does not run: {}", verdict.what)
             }
+            Keep::Differs(_) => "the results do not differ: there is nothing to keep".to_owned(),
             Keep::Nan => "the result has no NaN: there is nothing to keep".to_owned(),
             Keep::Command(_) => format!(
                 "the command does not hold for the module at the start{}",
@@ -210,6 +229,11 @@ impl Judge {
     /// Returns what is kept.
     pub(super) fn keep(&self) -> &Keep {
         &self.setting.keep
+    }
+
+    /// Returns true if the reduction is to end.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.setting.cancelled.load(Ordering::Relaxed)
     }
 
     /// Returns true if syntax errors are kept: the tree then says little about the text.
@@ -287,14 +311,28 @@ impl Judge {
         match self.setting.keep.clone() {
             Keep::Code(_) | Keep::Tvm(_) => {
                 let mut shown = found.iter().filter(|d| Some(d.code) == self.code);
-                if let Some(first) = shown.next() {
+                // Only the module at the start has it at this place.
+                let place = self.setting.place.take();
+                let wanted = shown.clone().find(|d| Some(d.range) == place);
+                if let Some(first) = wanted.or_else(|| shown.next()) {
                     verdict.holds = true;
                     verdict.what = one_line(&first.message);
                     verdict.places = vec![first.range];
                     verdict.places.extend(first.related.iter().map(|related| related.range));
                 }
             }
-            Keep::Fails | Keep::Nan if !is_formed => {}
+            Keep::Fails | Keep::Nan | Keep::Differs(_) if !is_formed => {}
+            Keep::Differs(_) => {
+                let calls = self.setting.operators.as_ref();
+                if calls.is_some_and(|calls| !differs::has_calls(&self.analyzer, calls)) {
+                    return Ok(verdict);
+                }
+                let (inputs, limits) = (&self.setting.inputs, &self.setting.limits);
+                // Candidates whose functions take other values are not compared.
+                if let Some(what) = differs::difference(text, inputs, limits).unwrap_or_default() {
+                    (verdict.holds, verdict.what) = (true, what);
+                }
+            }
             Keep::Fails | Keep::Nan => self.run(text, &mut verdict)?,
             Keep::Command(command) => match self.commands(&command, &[text.to_owned()]).pop() {
                 Some(Ok(holds)) => verdict.holds = holds,
