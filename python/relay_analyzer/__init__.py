@@ -21,6 +21,7 @@ from ._diagnostics import Diagnostic, Diagnostics, Edit, Fix, ModuleError, Parse
 from ._diff import Diff, FunctionDiff, diff
 from ._errors import ArgumentError, BinaryError, RelayError, RunError, SourceError
 from ._passes import Pass, Passes, passes
+from ._reduce import Reduction, reduce
 from ._run import Closure, Data, Reference, run
 from ._shapes import Call, Function, Input, Parameter, Shapes, Total
 from ._types import TypeAt, Types
@@ -48,6 +49,7 @@ __all__ = [
     "Pass",
     "PassInstrument",
     "Passes",
+    "Reduction",
     "Reference",
     "Related",
     "RelayError",
@@ -64,6 +66,7 @@ __all__ = [
     "find_binary",
     "fmt",
     "passes",
+    "reduce",
     "run",
     "shapes",
     "show",

@@ -29,6 +29,8 @@ mod message;
 mod outgoing;
 mod owner;
 mod published;
+#[cfg(not(target_arch = "wasm32"))]
+mod reductions;
 mod request;
 mod runs;
 mod semantic_tokens;

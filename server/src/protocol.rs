@@ -11,6 +11,8 @@ mod check;
 mod compare;
 mod document;
 mod log;
+#[cfg(not(target_arch = "wasm32"))]
+mod reduce;
 mod run;
 #[cfg(test)]
 mod schema;
@@ -32,6 +34,8 @@ pub(crate) use document::{
 pub(crate) use log::{
     History, HistoryDocument, HistoryPlace, HistoryStop, ModuleText, PassLog, PassModule, StepKind,
 };
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use reduce::ReducedModule;
 pub(crate) use run::{
     BoundValue, CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals,
     ParameterField, Profile, ProfileTotal, Recalled, RecalledArguments, Remembered, RunError,

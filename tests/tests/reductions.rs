@@ -1,11 +1,12 @@
 //! The reduction of modules on the command line.
 
 use relay_tests::{
+    client::Client,
     command::{Folder, Run},
     corpus,
 };
 use semantics::{Database, Severity, check_file};
-use serde_json::Value;
+use serde_json::{Value, json};
 use syntax::ParseLimits;
 
 /// A network with one wrong call among others.
@@ -190,6 +191,61 @@ fn what_does_not_hold_at_the_start_is_said() {
     let (run, _) = reduce("unknown", fine, &["--keep", "code:shape-mismach"]);
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("there is no code `shape-mismach`"), "{}", run.err);
+}
+
+/// The server reduces a document to the diagnostic at a position, which clients with the command get as a code action.
+#[test]
+fn a_document_is_reduced_to_a_diagnostic() {
+    let uri = "file:///work/reduce.relay";
+    // Two diagnostics of one code: the one at the position is kept.
+    let text = NETWORK.replace("  nn.softmax(%5)", "  %6 = nn.dense(%2, %d);\n  nn.softmax(%5)");
+    let commands = json!({ "commands": ["relay.reduceToDiagnostic"] });
+    let mut client =
+        Client::start_with(json!({ "experimental": { "commands": commands } }), Value::Null);
+    client.open(uri, &text);
+    let range =
+        json!({ "start": { "line": 10, "character": 0 }, "end": { "line": 10, "character": 40 } });
+    let params =
+        json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
+    let actions = client.request("textDocument/codeAction", params);
+    let mut actions = actions["result"].as_array().expect("actions").iter();
+    let action = actions.rfind(|action| action["title"] == "Reduce to This Diagnostic");
+    let command = action.expect("an action")["command"].clone();
+    assert_eq!(command["command"], "relay.reduceToDiagnostic");
+    assert_eq!(command["arguments"][2], "shape-mismatch");
+    let mut run = |argument: Value| {
+        let params = json!({ "command": "relay.reduce", "arguments": [argument] });
+        client.request("workspace/executeCommand", params)
+    };
+    let reduced = run(json!({
+        "uri": uri, "position": command["arguments"][1], "code": command["arguments"][2],
+    }));
+    let result = &reduced["result"];
+    assert_eq!(result["code"], "shape-mismatch", "{reduced}");
+    assert_eq!(result["bindings"], json!([7, 0]), "{reduced}");
+    let reduced_text = result["text"].as_str().expect("a text");
+    assert_eq!(errors(reduced_text), ["shape-mismatch"]);
+    assert!(reduced_text.contains("units=4"), "{reduced_text}");
+    let of_line = run(json!({ "uri": uri, "position": { "line": 12, "character": 0 } }));
+    assert_ne!(of_line["result"]["text"], result["text"], "{of_line}");
+    for (argument, code) in [
+        (json!({ "uri": uri, "position": { "line": 0, "character": 0 } }), -32803),
+        (
+            json!({ "uri": uri, "position": { "line": 10, "character": 8 }, "code": "no-code" }),
+            -32803,
+        ),
+        (json!({ "uri": uri }), -32602),
+        (json!(7), -32602),
+    ] {
+        assert_eq!(run(argument.clone())["error"]["code"], code, "{argument}");
+    }
+    // Other clients do not get the action.
+    let mut other = Client::start_with(json!({}), Value::Null);
+    other.open(uri, &text);
+    let params =
+        json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
+    let actions = other.request("textDocument/codeAction", params).to_string();
+    assert!(!actions.contains("Reduce to This Diagnostic"), "{actions}");
 }
 
 /// Returns a network with a refused module in it: as another definition, or as a function in `@main`.

@@ -93,6 +93,17 @@ vim.lsp.commands['relay.showReferences'] = function(command, context)
   require('relay-analyzer.references').show(command.arguments, context.bufnr)
 end
 
+vim.lsp.commands['relay.reduceToDiagnostic'] = function(command, context)
+  require('relay-analyzer.reduce').execute(command.arguments, context.bufnr)
+end
+
+vim.api.nvim_create_user_command('RelayReduce', function(call)
+  require('relay-analyzer.reduce').command(call)
+end, {
+  bang = true,
+  desc = 'relay-analyzer: the smallest module that still has the diagnostic at the cursor; with !, cancel',
+})
+
 vim.api.nvim_create_user_command('RelayRun', function(call)
   require('relay-analyzer.run').command(call)
 end, {

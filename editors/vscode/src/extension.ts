@@ -27,6 +27,7 @@ import { isLog } from "./modules.js";
 import { Passes } from "./passes.js";
 import { clickable } from "./requests.js";
 import { Reading } from "./reading.js";
+import { registerReduce } from "./reduce.js";
 import { isSavedModule, registerSaved } from "./saved.js";
 import { writtenSettings } from "./settings.js";
 import { ShapePanel } from "./shapes.js";
@@ -134,6 +135,7 @@ class Relay {
       this.type,
       registerExample(context.extensionUri),
       registerWhy(() => this.client),
+      registerReduce(() => this.client),
       registerBinding(() => this.client),
       this.virtual,
       this.comparisons,

@@ -460,6 +460,20 @@ export interface RecalledArguments {
   readonly status: Recalled;
 }
 
+/** The response to `relay.reduce`: a small module with the diagnostic. */
+export interface ReducedModule {
+  /** The numbers of bindings before and after. */
+  readonly bindings: readonly [number, number];
+  /** The code of the diagnostic. */
+  readonly code: string;
+  /** The message of the diagnostic, in one line. */
+  readonly shows: string;
+  /** The module, with a comment that says what it shows. */
+  readonly text: string;
+  /** The number of modules that were tried. */
+  readonly tried: number;
+}
+
 /** The arguments of a function. */
 export interface Remembered {
   /** Paths of `.npz` files. */

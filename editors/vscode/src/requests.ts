@@ -14,6 +14,7 @@ import type {
   PassLog,
   PassModule,
   ReadingView,
+  ReducedModule,
   SavedCode,
   ShapeReport,
   TypeAt,
@@ -60,6 +61,21 @@ export function shapesOfFile(client: LanguageClient, uri: vscode.Uri): Promise<S
 
 export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<Why | null> {
   return client.sendRequest("relay/whyShape", { textDocument: { uri }, position });
+}
+
+/** A diagnostic at a position, or in its line. */
+export interface ReductionTarget {
+  readonly uri: string;
+  readonly position: Position;
+  readonly code?: string;
+}
+
+export function reduceTo(
+  client: LanguageClient,
+  target: ReductionTarget,
+  token: vscode.CancellationToken,
+): Promise<ReducedModule> {
+  return client.sendRequest("workspace/executeCommand", { command: "relay.reduce", arguments: [target] }, token);
 }
 
 function identify(client: LanguageClient, document: vscode.TextDocument): { uri: string } {

@@ -92,7 +92,7 @@ test("each decoration of a comparison has its colours", async () => {
 });
 
 test("the implemented commands are those of the manifest", async () => {
-  const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "automatic", "history"];
+  const files = ["shapes", "type", "why", "reduce", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "automatic", "history"];
   const source = (await Promise.all(files.map((name) => read(`src/${name}.ts`)))).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
   // Their names are constants, with which the registered commands are compared in order.

@@ -27,7 +27,8 @@ pub(super) struct ReduceArgs {
     path: PathBuf,
     /// What the result still shows: `code:CODE`, a diagnostic; `tvm` or `tvm=RELEASE`, a refusal of TVM;
     /// `fails`, a failure of a run; `nan`, a NaN in the result of a run; `differs:FILE`, a call with another value than
-    /// in that module
+    /// in that module; `ask`, what is answered to each `{"candidate": TEXT}` on standard output by a line `true` or
+    /// `false` on standard input
     #[arg(long, value_name = "WHAT", value_parser = Keep::parse, required_unless_present = "command")]
     keep: Option<Keep>,
     /// A command that exits with 0 for what is kept; `{}` in it is the path of a module

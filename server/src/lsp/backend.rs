@@ -6,6 +6,8 @@ use tower_lsp::{
     lsp_types::*,
 };
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::reductions;
 use super::{
     abilities::ClientAbilities,
     event::{Event, Mailbox},
@@ -342,6 +344,11 @@ impl LanguageServer for Backend {
             })?;
             self.mailbox.send(Event::ClearValues(uri));
             return Ok(None);
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        if params.command == reductions::REDUCE {
+            let subject = self.ask(params, Retry::Never, reductions::subject).await?;
+            return to_json(&reductions::run(subject).await?).map(Some);
         }
         if params.command == actions::APPLY {
             if let Some(edit) = self.ask(params, Retry::Never, actions::apply).await? {

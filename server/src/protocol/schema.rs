@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::{
     BatchAnswer, BoundNames, CodeView, Comparison, ConvertedText, FailedRun, HealthCounts, History,
-    ModuleText, PassLog, ReadingView, RunResponse, SavedCode, ShapeReport, ShapesDocument, TypeAt,
-    Why,
+    ModuleText, PassLog, ReadingView, ReducedModule, RunResponse, SavedCode, ShapeReport,
+    ShapesDocument, TypeAt, Why,
 };
 
 /// A position of the protocol: a line and a character, from 0.
@@ -319,6 +319,7 @@ fn responses() -> Definitions {
         schema.subschema_for::<ModuleText>();
         schema.subschema_for::<PassLog>();
         schema.subschema_for::<ReadingView>();
+        schema.subschema_for::<ReducedModule>();
         schema.subschema_for::<RunResponse>();
         schema.subschema_for::<SavedCode>();
         schema.subschema_for::<ShapeReport>();

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     fmt,
+    io::{BufRead, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -40,6 +41,8 @@ pub(crate) enum Keep {
     Nan,
     /// A difference between the values of two functions that were cut from the module and from the one at this path.
     Differs(PathBuf),
+    /// What the program that started this one answers.
+    Ask,
     /// A command that exits with 0; `{}` in it is the path of the module.
     Command(String),
 }
@@ -64,8 +67,10 @@ impl Keep {
             None if text == "tvm" => Ok(Keep::Tvm(Rules::of(true))),
             None if text == "fails" => Ok(Keep::Fails),
             None if text == "nan" => Ok(Keep::Nan),
+            None if text == "ask" => Ok(Keep::Ask),
             _ => {
-                let all = "`code:CODE`, `tvm`, `tvm=RELEASE`, `fails`, `nan` and `differs:FILE`";
+                let all =
+                    "`code:CODE`, `tvm`, `tvm=RELEASE`, `fails`, `nan`, `differs:FILE` and `ask`";
                 Err(format!("it is none of {all}"))
             }
         }
@@ -87,6 +92,7 @@ impl fmt::Display for Keep {
             Keep::Tvm(Rules::General) => f.write_str("--keep tvm"),
             Keep::Fails => f.write_str("--keep fails"),
             Keep::Nan => f.write_str("--keep nan"),
+            Keep::Ask => f.write_str("--keep ask"),
             Keep::Differs(path) => write!(f, "--keep differs:{}", path.display()),
             Keep::Command(command) => write!(f, "--command '{}'", command.replace('\n', " ")),
         }
@@ -181,7 +187,7 @@ impl Judge {
                 let other = errors.iter().find(|error| error.code != Code::TvmVersion);
                 judge.code = other.or(errors.first()).map(|error| error.code);
             }
-            Keep::Code(_) | Keep::Command(_) => {}
+            Keep::Code(_) | Keep::Command(_) | Keep::Ask => {}
             Keep::Fails | Keep::Nan | Keep::Differs(_) => {
                 if let Some(error) = errors.first() {
                     return Err(format!(
@@ -217,6 +223,7 @@ impl Judge {
             Keep::Nan if !verdict.what.is_empty() => {
                 format!("the module does not run: {}", verdict.what)
             }
+            Keep::Ask => "the answer for the module at the start is no".to_owned(),
             Keep::Differs(_) => "the results do not differ: there is nothing to keep".to_owned(),
             Keep::Nan => "the result has no NaN: there is nothing to keep".to_owned(),
             Keep::Command(_) => format!(
@@ -261,6 +268,15 @@ impl Judge {
         self.tried += 1;
         let verdict = self.verdict(text).unwrap_or_default();
         self.formed += u64::from(verdict.is_formed);
+        if !verdict.is_formed && tracing::enabled!(tracing::Level::DEBUG) {
+            let found = self.diagnostics(text).unwrap_or_default();
+            let errors = found.iter().filter(|d| d.severity == Severity::Error);
+            let other =
+                errors.filter(|d| Some(d.code) != self.code && !self.allowed.contains(&d.code));
+            for error in other.take(1) {
+                tracing::debug!("ill-formed: {}", one_line(&error.message));
+            }
+        }
         tracing::debug!(verdict.holds, verdict.is_formed, "candidate:\n{text}");
         verdict
     }
@@ -321,7 +337,15 @@ impl Judge {
                     verdict.places.extend(first.related.iter().map(|related| related.range));
                 }
             }
-            Keep::Fails | Keep::Nan | Keep::Differs(_) if !is_formed => {}
+            Keep::Fails | Keep::Nan | Keep::Differs(_) | Keep::Ask if !is_formed => {}
+            Keep::Ask => match ask(text) {
+                Ok(holds) => verdict.holds = holds,
+                Err(message) => {
+                    // Nothing answers any more.
+                    self.setting.cancelled.store(true, Ordering::Relaxed);
+                    return Err(message);
+                }
+            },
             Keep::Differs(_) => {
                 let calls = self.setting.operators.as_ref();
                 if calls.is_some_and(|calls| !differs::has_calls(&self.analyzer, calls)) {
@@ -469,6 +493,27 @@ impl Observer for Watch {
 impl RunObserver for Watch {
     fn started(&mut self, _: &Arguments) {}
 }
+
+/// Asks the program that started this one about a module: a line of JSON on standard output, and an answer on standard
+/// input.
+fn ask(text: &str) -> Result<bool, String> {
+    let mut out = std::io::stdout().lock();
+    let line = serde_json::json!({ "candidate": text });
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    written.map_err(|error| format!("no question can be written: {error}"))?;
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().take(MOST_ANSWER).read_line(&mut answer);
+    match (read, answer.trim()) {
+        (Ok(_), "true") => Ok(true),
+        (Ok(_), "false") => Ok(false),
+        (Ok(0), _) => Err("there is no answer: standard input has ended".to_owned()),
+        (Ok(_), other) => Err(format!("the answer is `{other}`, neither `true` nor `false`")),
+        (Err(error), _) => Err(format!("no answer can be read: {error}")),
+    }
+}
+
+/// The most bytes of an answer.
+const MOST_ANSWER: u64 = 80;
 
 fn start(command: &str, path: &Path) -> std::io::Result<Child> {
     let path = path.display().to_string();

@@ -80,7 +80,13 @@ function M.client_config()
       general = { positionEncodings = { 'utf-8', 'utf-16', 'utf-32' } },
       experimental = {
         commands = {
-          commands = { 'relay.run', 'relay.showReferences', 'relay.bindParameters', 'relay.liftConstants' },
+          commands = {
+            'relay.run',
+            'relay.showReferences',
+            'relay.bindParameters',
+            'relay.liftConstants',
+            'relay.reduceToDiagnostic',
+          },
         },
       },
     }),

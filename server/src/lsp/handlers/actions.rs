@@ -1,6 +1,7 @@
 //! `textDocument/codeAction`, `codeAction/resolve`, and the command that resolves and applies an action.
 
 use ide::actions::{Action, ActionKind};
+use semantics::{Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syntax::TextRange;
@@ -8,7 +9,7 @@ use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
         CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
-        Command, ExecuteCommandParams, Url, WorkspaceEdit,
+        Command, Diagnostic as DisplayedDiagnostic, ExecuteCommandParams, Url, WorkspaceEdit,
     },
 };
 
@@ -18,6 +19,10 @@ use crate::lsp::{documents::Document, request::content_modified, snapshot::Snaps
 /// The command that applies an action, for clients that do not resolve it. Its argument is the data of the
 /// action.
 pub(in crate::lsp) const APPLY: &str = "relay.applyAction";
+
+/// The command of clients that reduces a document with `relay.reduce` and shows the result. Its arguments are the URI,
+/// the position and the code of a diagnostic.
+const REDUCE_TO: &str = "relay.reduceToDiagnostic";
 
 /// The size in bytes up to which a client that does not resolve actions gets their edits at once. In a longer
 /// text [`APPLY`] computes them: those of all actions take as long as checking the text a dozen times, and
@@ -90,6 +95,8 @@ pub(in crate::lsp) fn handle(
     if is_requested(only, &CodeActionKind::QUICKFIX) {
         let mut found = diagnostics::found(snapshot, document);
         found.retain(|d| d.range.start() <= range.end() && range.start() <= d.range.end());
+        let error = found.iter().find(|d| d.severity == Severity::Error);
+        let reducible = error.filter(|_| snapshot.session.runs(REDUCE_TO)).cloned();
         semantics::retain_helpful_fixes(&snapshot.db, document.file, &mut found);
         for diagnostic in found {
             for (at, fix) in diagnostic.fixes.iter().enumerate() {
@@ -97,6 +104,11 @@ pub(in crate::lsp) fn handle(
                 let action = document.fix(uri, fix, of, at == 0, encoding);
                 actions.extend(action.map(CodeActionOrCommand::CodeAction));
             }
+        }
+        // Fixes are more wanted.
+        if let Some(diagnostic) = reducible.filter(|_| document.problem.is_none()) {
+            let shown = document.diagnostic(uri, &diagnostic, encoding);
+            actions.push(CodeActionOrCommand::CodeAction(reduction(uri, &diagnostic, shown)));
         }
     }
     if document.problem.is_some() {
@@ -140,6 +152,19 @@ struct ActionData {
     version: i32,
     start: u32,
     end: u32,
+}
+
+/// Returns the action that reduces a document to a diagnostic, as it is displayed.
+fn reduction(uri: &Url, diagnostic: &Diagnostic, shown: DisplayedDiagnostic) -> CodeAction {
+    let title = "Reduce to This Diagnostic";
+    let arguments = vec![json!(uri), json!(shown.range.start), json!(diagnostic.code.name())];
+    CodeAction {
+        title: title.to_owned(),
+        kind: Some(CodeActionKind::QUICKFIX),
+        command: Some(Command::new(title.to_owned(), REDUCE_TO.to_owned(), Some(arguments))),
+        diagnostics: Some(vec![shown]),
+        ..CodeAction::default()
+    }
 }
 
 fn offer(uri: &Url, document: &Document, range: TextRange, offered: &Action) -> CodeAction {

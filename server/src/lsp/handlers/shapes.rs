@@ -13,6 +13,8 @@ use tower_lsp::{
 };
 
 use super::{actions::APPLY, rename::refused};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::lsp::reductions::REDUCE;
 use crate::{
     analyzer::{Analyzer, Options},
     input,
@@ -31,8 +33,12 @@ const WHY: &str = "relay.whyShape.text";
 
 /// Returns the commands of the server.
 pub(in crate::lsp) fn commands() -> ExecuteCommandOptions {
+    let commands = [WHY, RUN, CLEAR, APPLY].map(str::to_owned).to_vec();
+    // Browsers have no threads.
+    #[cfg(not(target_arch = "wasm32"))]
+    let commands = [commands, vec![REDUCE.to_owned()]].concat();
     ExecuteCommandOptions {
-        commands: [WHY, RUN, CLEAR, APPLY].map(str::to_owned).to_vec(),
+        commands,
         work_done_progress_options: WorkDoneProgressOptions::default(),
     }
 }
