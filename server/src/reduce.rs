@@ -24,7 +24,7 @@ use syntax::{
 
 use cut::{Parts, Style};
 pub(crate) use differs::Joined;
-use edits::{edits, renumbered, whole};
+use edits::{Edit, edits, is_attribute, renumbered, whole};
 use facts::{Block, Facts, tokens};
 use keep::{Judge, Verdict};
 pub(crate) use keep::{Keep, Setting};
@@ -194,7 +194,17 @@ impl Reducer<'_> {
         for style in Style::ALL {
             for place in self.verdict.places.clone() {
                 let path = facts.root().path_to(place);
-                let exprs = path.iter().rev().filter(|node| ast::Expr::can_cast(node.kind()));
+                // An operator that is not called may lack attributes.
+                let is_operator = |node: &Node<'_>| {
+                    node.kind() == SyntaxKind::NAME_REF
+                        && operators::find(facts.slice(node.range())).is_some()
+                };
+                let is_value = |node: &&Node<'_>| {
+                    ast::Expr::can_cast(node.kind())
+                        && !is_operator(node)
+                        && !is_attribute(facts.root(), node.range())
+                };
+                let exprs = path.iter().rev().filter(is_value);
                 let parts = spread(exprs.map(|node| node.range()).collect());
                 let parts = parts
                     .into_iter()
@@ -328,6 +338,8 @@ impl Reducer<'_> {
             let style = self.style;
             let edits = edits(&facts, block.as_ref(), (style.is_some(), self.judge.is_of_syntax()));
             let style = style.unwrap_or(Style::VERBATIM);
+            let edits: Vec<Edit> =
+                edits.into_iter().filter(|edit| self.judge.keeps_type(&facts, edit)).collect();
             if !self.accept(edits.iter().filter_map(|edit| edit.apply(&facts, style)))? {
                 return Ok(is_smaller);
             }

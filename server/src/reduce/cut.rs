@@ -70,8 +70,14 @@ pub(super) fn build(facts: &Facts, parts: &Parts, style: Style) -> Option<String
     }
     let list = params.list();
     let path = facts.root().path_to(*parts.ranges.first()?);
-    let result = path.iter().find_map(|node| ast::FnDef::cast(*node)?.ret());
-    let result = result.filter(|_| style.keeps_result).map(|ret| facts.slice(ret.range()));
+    let def = path.iter().find_map(|node| ast::FnDef::cast(*node));
+    let result = def.and_then(ast::FnDef::ret).filter(|_| style.keeps_result);
+    if let (Some(ret), Some(def)) = (result, def)
+        && breaks_result(facts, def, ret, parts)
+    {
+        return None;
+    }
+    let result = result.map(|ret| facts.slice(ret.range()));
     let result = result.unwrap_or_default();
     let names = words([list.as_str(), body.as_str(), result]);
     let generics = path.iter().find_map(|node| {
@@ -92,6 +98,20 @@ pub(super) fn build(facts: &Facts, parts: &Parts, style: Style) -> Option<String
         let name = if has_main { "@reduced" } else { "@main" };
         format!("def {name}{generics}({list}) {result} {{\n{body}}}\n")
     }))
+}
+
+/// Returns true if a function returns what it declares, and the parts have a value of another type.
+fn breaks_result(facts: &Facts, def: ast::FnDef<'_>, ret: ast::RetType<'_>, parts: &Parts) -> bool {
+    let own = def.body().and_then(ast::Block::tail).and_then(|tail| facts.type_of(tail.range()));
+    let declared = ret.ty().map(|ty| without_comments(facts.slice(ty.range())));
+    if own.is_none() || own != declared {
+        return false;
+    }
+    let value = match parts.result {
+        Some(binder) => facts.declaration(binder).flatten(),
+        None => parts.ranges.last().and_then(|range| facts.type_of(*range)),
+    };
+    value.is_some() && value != declared
 }
 
 /// Returns the names of the parameters that stand for variables in the module that is built of parts, by the ranges where

@@ -21,6 +21,13 @@ pub(super) enum Edit {
     Item(TextRange),
     /// Builds a module of parts.
     Parts(Parts),
+    /// Removes an attribute from a call.
+    Attribute {
+        /// The range of the call.
+        call: TextRange,
+        /// That of the attribute with its comma.
+        removed: TextRange,
+    },
     /// Replaces ranges of the text.
     Text(Vec<(TextRange, String)>),
 }
@@ -33,6 +40,9 @@ impl Edit {
                 Some(cut::with_items(facts, |range| range != *removed, style.is_plain))
             }
             Edit::Parts(parts) => cut::build(facts, parts, style),
+            Edit::Attribute { removed, .. } => {
+                Some(cut::replaced(facts, &[(*removed, String::new())]))
+            }
             Edit::Text(edits) => Some(cut::replaced(facts, edits)),
         }
     }
@@ -135,7 +145,7 @@ fn is_leaf(kind: SyntaxKind) -> bool {
     matches!(kind, LITERAL | LOCAL_REF | GRAPH_REF | GLOBAL_REF | NAME_REF)
 }
 
-fn is_attribute(root: Node<'_>, range: TextRange) -> bool {
+pub(super) fn is_attribute(root: Node<'_>, range: TextRange) -> bool {
     root.path_to(range).iter().any(|node| node.kind() == SyntaxKind::ATTR)
 }
 
@@ -171,7 +181,10 @@ fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
                 })
             };
             let optional = list.attrs().filter(|attr| !is_required(attr));
-            found.extend(optional.map(|attr| remove(with_comma(list.node(), attr.node()))));
+            let removed = |attr: ast::Attr<'_>| with_comma(list.node(), attr.node());
+            found.extend(
+                optional.map(|attr| Edit::Attribute { call: node.range(), removed: removed(attr) }),
+            );
         }
         PARAM_LIST => {
             let attributes = node.children().filter(|child| child.kind() == ATTR);
@@ -246,7 +259,7 @@ fn with_comma(list: Node<'_>, element: Node<'_>) -> TextRange {
 /// The most lines that are removed one by one.
 const MOST_LINES: usize = 500;
 
-/// Removes lines of a text that is not parsed well: halves, quarters and so on.
+/// Removes lines of a text that is not parsed well: halves, quarters and so on. Lines that bind what other lines use stay.
 fn fewer_lines(facts: &Facts) -> Vec<Edit> {
     let mut start = 0;
     let ends = facts.text.split_inclusive('\n').map(|line| {
@@ -262,7 +275,7 @@ fn fewer_lines(facts: &Facts) -> Vec<Edit> {
             let (from, to) = (chunk.first()?.0, chunk.last()?.1);
             let range =
                 TextRange::new(u32::try_from(from).ok()?.into(), u32::try_from(to).ok()?.into());
-            Some(Edit::Text(vec![(range, String::new())]))
+            (!facts.is_used_outside(range)).then(|| Edit::Text(vec![(range, String::new())]))
         }));
         size /= 2;
     }

@@ -90,6 +90,12 @@ impl Facts {
         self.uses.get(from..to).unwrap_or_default()
     }
 
+    /// Returns true if a variable that is bound within a range is used outside.
+    pub(super) fn is_used_outside(&self, range: TextRange) -> bool {
+        let is_outside = |of: &&Use| !range.contains_range(of.range);
+        self.uses.iter().filter(is_outside).any(|of| range.contains_range(of.binder))
+    }
+
     /// Returns true if a variable is used.
     pub(super) fn is_used(&self, binder: TextRange) -> bool {
         self.variables.contains_key(&binder)
@@ -98,6 +104,11 @@ impl Facts {
     /// Returns a variable.
     pub(super) fn variable(&self, binder: TextRange) -> Option<&Variable> {
         self.variables.get(&binder)
+    }
+
+    /// Returns the type of the value of the block that is reduced.
+    pub(super) fn result_type(&self) -> Option<String> {
+        self.type_of(self.main_block(None)?.tail?)
     }
 
     /// Returns the range of the value of the statement that binds a variable; `None` for a parameter.

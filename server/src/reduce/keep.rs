@@ -17,7 +17,12 @@ use interpreter::{Fault, FaultKind, Limits, Measured, Observer, Value};
 use semantics::{Code, Diagnostic, Rules, Setup, Severity};
 use syntax::TextRange;
 
-use super::{differs, facts::Facts};
+use super::{
+    cut::{self, Parts, Style},
+    differs,
+    edits::Edit,
+    facts::Facts,
+};
 use crate::{
     analyzer::{Analyzer, Options},
     files::{Claims, Scratch},
@@ -256,6 +261,22 @@ impl Judge {
             Facts::of(analyzer, text.clone())
         });
         found.ok()
+    }
+
+    /// Returns true unless the removal of an attribute changes the type of its call, or adds another error to it. The call
+    /// alone, with parameters of the types of its operands, shows that.
+    pub(super) fn keeps_type(&mut self, facts: &Facts, edit: &Edit) -> bool {
+        let Edit::Attribute { call, removed } = edit else { return true };
+        let alone = Parts { ranges: vec![*call], ..Parts::default() };
+        let Some(text) = cut::build(facts, &alone, Style::ALL[0]) else { return true };
+        let text = text.replacen(facts.slice(*removed).trim(), "", 1);
+        let found = self.diagnostics(&text).unwrap_or_default();
+        if !is_formed(&found, &self.allowed, self.code) {
+            return false;
+        }
+        // A call with the error that is kept has no type.
+        let before = facts.type_of(*call);
+        before.is_none() || self.facts(&text).is_some_and(|facts| facts.result_type() == before)
     }
 
     fn diagnostics(&mut self, text: &str) -> Result<Vec<Diagnostic>, String> {
