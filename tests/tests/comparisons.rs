@@ -388,6 +388,15 @@ fn all_modules_of_a_log_may_be_run() {
     assert_eq!(lines.len(), 4, "{}", run.out);
     assert!(lines[1].contains("Pass1") && lines[1].ends_with("equal"), "{}", run.out);
     assert!(lines[2].contains("Pass2") && lines[2].contains("differs: max abs "), "{}", run.out);
+    let page = bisect("page", &log(4, 2, &[3]), &["--all", "--rtol", "1e-7", "--format", "html"]);
+    let (_, rest) = page.out.split_once("id=\"report\">").expect("the report");
+    let (report, _) = rest.split_once("</script>").expect("its end");
+    let report: Value = serde_json::from_str(report).expect("a document");
+    let modules = report["modules"].as_array().expect("modules");
+    let states: Vec<&Value> = modules.iter().map(|module| &module["state"]).collect();
+    assert_eq!(states, ["equal", "equal", "differs", "cannot be run"], "{report}");
+    assert_eq!((&modules[2]["pass"], page.code), (&"Pass2".into(), Some(1)));
+    assert_eq!(bisect("no-page", &log(4, 2, &[]), &["--format", "html"]).code, Some(2));
     let same = bisect("same", &log(4, 9, &[]), &[]);
     assert_eq!(same.code, Some(0), "{}", same.err);
     assert!(same.out.contains("the last module computes what the first one does"), "{}", same.out);

@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diff::Options;
 use serde_json::{Value, json};
 use syntax::LineIndex;
@@ -11,7 +11,6 @@ use super::{
     Failure, InputArgs, Outcome, RunLimits,
     compare::{calls_of, error},
     diff::{Prepared, global, shown},
-    passes::PassesFormat,
     run::inputs,
 };
 use crate::{
@@ -48,9 +47,19 @@ pub(super) struct BisectArgs {
     atol: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value = "human")]
-    format: PassesFormat,
+    format: BisectFormat,
     #[command(flatten)]
     limits: RunLimits,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BisectFormat {
+    /// The pass and the call, or a table
+    Human,
+    /// One JSON document
+    Json,
+    /// With `--all`: a self-contained page with a sortable table
+    Html,
 }
 
 /// The tolerated error, relative to the largest element, of a result that is computed in half precision.
@@ -70,6 +79,9 @@ struct Modules<'l> {
 }
 
 pub(super) fn run(mut args: BisectArgs) -> Result<Outcome, Failure> {
+    if args.format == BisectFormat::Html && !args.all {
+        return Err("`--format html` takes `--all`".to_owned().into());
+    }
     let log = read_log(&args.log)?;
     let count = log.modules.len();
     if count < 2 {
@@ -157,7 +169,7 @@ impl Modules<'_> {
         }
     }
 
-    fn search(&self, format: PassesFormat) -> Result<Outcome, Failure> {
+    fn search(&self, format: BisectFormat) -> Result<Outcome, Failure> {
         let (first, right) = self.first()?;
         let count = self.log.modules.len();
         let progress = Progress::new(true, count.ilog2() as usize + 2, "runs");
@@ -196,7 +208,7 @@ impl Modules<'_> {
         let (shown_a, shown_b) = (shown(&before, &lines_a, &[]), shown(&after, &lines_b, &[]));
         let pass = self.log.modules[other].pass.as_deref();
         match format {
-            PassesFormat::Human => {
+            BisectFormat::Human => {
                 let runs = ide::words::counted(found.runs as u64, "run");
                 writeln!(
                     out,
@@ -210,7 +222,7 @@ impl Modules<'_> {
                 write!(out, "{}", report::human(&comparison, &calls, (&shown_a, &shown_b)))?;
                 self.write_not_run(&found, &mut out)?;
             }
-            PassesFormat::Json => {
+            BisectFormat::Json | BisectFormat::Html => {
                 let pair = report::culprit(&comparison, &calls, (&shown_a, &shown_b));
                 let document = json!({
                     "pass": pass, "index": other, "runs": found.runs, "pair": pair,
@@ -235,11 +247,11 @@ impl Modules<'_> {
     fn same(
         &self,
         found: &Bisection,
-        format: PassesFormat,
+        format: BisectFormat,
         out: &mut impl Write,
     ) -> Result<Outcome, Failure> {
         match format {
-            PassesFormat::Human => {
+            BisectFormat::Human => {
                 let count = ide::words::counted(self.log.modules.len() as u64, "module");
                 match found.not_run {
                     None => {
@@ -259,7 +271,7 @@ impl Modules<'_> {
                 }
                 self.write_not_run(found, out)?;
             }
-            PassesFormat::Json => {
+            BisectFormat::Json | BisectFormat::Html => {
                 let document = json!({
                     "pass": null, "index": null, "runs": found.runs, "pair": null,
                     "not_run": self.not_run(found), "skipped": skipped(&found.skipped),
@@ -315,8 +327,8 @@ impl Modules<'_> {
         Some(document)
     }
 
-    fn tell_skipped(&self, found: &Bisection, format: PassesFormat) {
-        if format == PassesFormat::Human {
+    fn tell_skipped(&self, found: &Bisection, format: BisectFormat) {
+        if format == BisectFormat::Human {
             for (at, obstacle) in found.skipped.iter().filter(|(at, _)| Some(*at) != found.not_run)
             {
                 let reason = self.place_and_reason(*at, obstacle);
@@ -326,7 +338,7 @@ impl Modules<'_> {
     }
 
     /// Runs every module, and writes the error of each result against the first one.
-    fn all(&self, format: PassesFormat) -> Result<Outcome, Failure> {
+    fn all(&self, format: BisectFormat) -> Result<Outcome, Failure> {
         let (first, right) = self.first()?;
         let count = self.log.modules.len();
         let progress = Progress::new(true, count, "runs");
@@ -344,7 +356,7 @@ impl Modules<'_> {
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
         let pass = |at: usize| self.log.modules[at].pass.as_deref();
         match format {
-            PassesFormat::Json => {
+            BisectFormat::Json => {
                 let row = |(at, compared): &(usize, Result<Comparison, Obstacle>)| match compared {
                     Ok(it) => json!({
                         "index": at, "pass": pass(*at), "equal": it.is_equal,
@@ -359,7 +371,25 @@ impl Modules<'_> {
                 let modules: Vec<Value> = rows.iter().map(row).collect();
                 writeln!(out, "{}", json!({ "modules": modules }))?;
             }
-            PassesFormat::Human => {
+            BisectFormat::Html => {
+                let row = |(at, compared): &(usize, Result<Comparison, Obstacle>)| {
+                    let (at, found) = (*at, compared.as_ref());
+                    report::ModuleRow {
+                        index: at,
+                        pass: pass(at),
+                        state: match &found {
+                            Ok(comparison) if comparison.is_equal => "equal",
+                            Ok(_) => "differs",
+                            Err(_) => "cannot be run",
+                        },
+                        result: found.ok().and_then(|it| Some(it.result.as_ref()?.into())),
+                        reason: found.err().map(|reason| self.place_and_reason(at, reason)),
+                    }
+                };
+                let rows: Vec<report::ModuleRow<'_>> = rows.iter().map(row).collect();
+                write!(out, "{}", report::modules_html(&self.log.path, &rows))?;
+            }
+            BisectFormat::Human => {
                 for (at, compared) in &rows {
                     let name = escape::terminal(pass(*at).unwrap_or("-"));
                     let error = match compared {

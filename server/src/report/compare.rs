@@ -1,5 +1,6 @@
 //! The comparison of the values of two modules, for people and as JSON.
 
+mod modules;
 mod page;
 
 use std::{collections::BTreeMap, fmt::Write};
@@ -16,6 +17,7 @@ use super::{
 use crate::run::compare::{
     Compared, Comparison, Errors, Histogram, MissingValue, RecordedComparison, Stop,
 };
+pub(crate) use modules::{ModuleRow, modules_html};
 pub(crate) use page::html;
 
 /// The calls of a comparison, each with the name of its function.

@@ -16,7 +16,7 @@ use crate::{
     run::compare::{Compared, Comparison, Errors, Histogram, span_after},
 };
 
-const STYLES: [&str; 3] = [
+pub(super) const STYLES: [&str; 3] = [
     include_str!("../shapes/page.css"),
     include_str!("../../../../editors/vscode/media/table.css"),
     include_str!("page.css"),
