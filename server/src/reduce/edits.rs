@@ -1,6 +1,6 @@
 //! Small edits of a module, the largest first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange,
@@ -11,7 +11,7 @@ use types::AttrDefault;
 
 use super::{
     cut::{self, Parts, Style},
-    facts::{Block, Facts, Stmt},
+    facts::{Block, Facts, Stmt, tokens},
 };
 
 /// A change of a module.
@@ -268,6 +268,14 @@ fn fewer_lines(facts: &Facts) -> Vec<Edit> {
         (from, start)
     });
     let lines: Vec<(usize, usize)> = ends.collect();
+    // The first and the last place of each name. The first one binds it, also where the tree is not that of a module.
+    let mut names: HashMap<&str, (usize, usize)> = HashMap::new();
+    for (kind, range) in tokens(&facts.text) {
+        if matches!(kind, SyntaxKind::LOCAL | SyntaxKind::GRAPH) {
+            let places = names.entry(&facts.text[range.clone()]);
+            places.or_insert((range.start, range.start)).1 = range.start;
+        }
+    }
     let mut found = Vec::new();
     let mut size = lines.len() / 2;
     while size > 0 && lines.len() / size <= MOST_LINES {
@@ -275,7 +283,10 @@ fn fewer_lines(facts: &Facts) -> Vec<Edit> {
             let (from, to) = (chunk.first()?.0, chunk.last()?.1);
             let range =
                 TextRange::new(u32::try_from(from).ok()?.into(), u32::try_from(to).ok()?.into());
-            (!facts.is_used_outside(range)).then(|| Edit::Text(vec![(range, String::new())]))
+            let is_bound_here =
+                |(first, last): &(usize, usize)| (from..to).contains(first) && *last >= to;
+            let is_used = names.values().any(is_bound_here);
+            (!is_used).then(|| Edit::Text(vec![(range, String::new())]))
         }));
         size /= 2;
     }
@@ -336,10 +347,22 @@ fn smaller_sizes(facts: &Facts) -> Vec<Edit> {
         ast::Item::FnDef(def) => Some(def.node()),
         _ => None,
     });
-    let nodes = defs.flat_map(Node::descendants).filter(|it| it.kind() != SyntaxKind::PROJ_EXPR);
+    let defs: Vec<Node<'_>> = defs.collect();
+    let attributes = defs.iter().flat_map(|def| def.descendants()).filter_map(ast::Attr::cast);
+    // Numbers of axes are no sizes. The ranges are in text order.
+    let is_axes = |attr: &ast::Attr<'_>| {
+        attr.name().is_some_and(|name| matches!(&*name.text(), "axis" | "axes"))
+    };
+    let axes: Vec<TextRange> = attributes.filter(is_axes).map(AstNode::range).collect();
+    let is_axis = |range: TextRange| {
+        let after = axes.partition_point(|of| of.start() <= range.start());
+        after.checked_sub(1).is_some_and(|at| axes[at].contains_range(range))
+    };
+    let nodes = defs.iter().flat_map(|def| def.descendants());
+    let nodes = nodes.filter(|it| it.kind() != SyntaxKind::PROJ_EXPR);
     let ints: Vec<(TextRange, u64, bool)> = nodes
         .flat_map(|node| node.tokens().map(move |token| (node.kind(), token)))
-        .filter(|(_, token)| token.kind() == SyntaxKind::INT)
+        .filter(|(_, token)| token.kind() == SyntaxKind::INT && !is_axis(token.range()))
         .filter_map(|(kind, token)| {
             Some((token.range(), token.text().parse().ok()?, kind == SyntaxKind::DIM))
         })

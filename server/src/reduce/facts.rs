@@ -90,12 +90,6 @@ impl Facts {
         self.uses.get(from..to).unwrap_or_default()
     }
 
-    /// Returns true if a variable that is bound within a range is used outside.
-    pub(super) fn is_used_outside(&self, range: TextRange) -> bool {
-        let is_outside = |of: &&Use| !range.contains_range(of.range);
-        self.uses.iter().filter(is_outside).any(|of| range.contains_range(of.binder))
-    }
-
     /// Returns true if a variable is used.
     pub(super) fn is_used(&self, binder: TextRange) -> bool {
         self.variables.contains_key(&binder)

@@ -62,7 +62,12 @@ pub(crate) fn explain_stop<'d>(
 
 /// Returns the first line of the message of an error, and its code.
 pub(crate) fn summary_of(error: &Diagnostic) -> String {
-    format!("{} [{}]", error.message.lines().next().unwrap_or_default(), error.code)
+    format!("{} [{}]", headline(error), error.code)
+}
+
+/// Returns the first line of the message of an error.
+pub(crate) fn headline(error: &Diagnostic) -> &str {
+    error.message.lines().next().unwrap_or_default()
 }
 
 /// Returns true for a failure that says more of the limits or the arguments of a run than of the program.

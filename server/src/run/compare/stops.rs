@@ -94,7 +94,7 @@ impl Subject<'_, '_> {
             None => failure::diagnostic(db, view.def, &fault, |limit| format!("--{limit}")),
         };
         Stop {
-            message: diagnostic.message.lines().next().unwrap_or_default().to_owned(),
+            message: failure::headline(&diagnostic).to_owned(),
             code: diagnostic.code,
             range: diagnostic.range,
             help: diagnostic.help,
