@@ -227,6 +227,13 @@ enum Command {
         after_help = "Exit codes: 0 after `shutdown` and `exit`; 1 if the session ends otherwise"
     )]
     Lsp,
+    /// Debug functions: speak the Debug Adapter Protocol over standard input and output, or a port
+    #[command(after_help = "Exit codes: 0 after the session; 2 if the port cannot be used")]
+    Dap {
+        /// Listen on this port of 127.0.0.1 instead; 0 chooses one, which is printed
+        #[arg(long, value_name = "PORT")]
+        port: Option<u16>,
+    },
 }
 
 #[derive(Args)]
@@ -522,6 +529,11 @@ pub(crate) fn main() -> ExitCode {
         }
         Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man { output }) => manual::pages(output.as_deref()),
+        Some(Command::Dap { port }) => match port.map_or_else(crate::dap::serve, crate::dap::listen) {
+            // A thread may still block on standard input.
+            Ok(()) => std::process::exit(0),
+            Err(error) => Err(error.into()),
+        },
         Some(Command::Lsp) | None => {
             crate::allocator::return_freed_pages();
             match crate::lsp::serve::serve() {

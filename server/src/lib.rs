@@ -20,6 +20,8 @@ mod binding;
 #[cfg(not(target_arch = "wasm32"))]
 mod cli;
 mod code_view;
+#[cfg(not(target_arch = "wasm32"))]
+mod dap;
 mod embedded;
 mod files;
 mod input;

@@ -19,7 +19,7 @@ mod documents;
 pub(crate) mod embedded;
 mod event;
 mod exit;
-mod framing;
+pub(crate) mod framing;
 mod handlers;
 mod layered;
 mod live;

@@ -26,6 +26,19 @@ pub(crate) struct Proc {
     pub(crate) file: SourceFile,
     /// The range in the file of each instruction.
     pub(crate) places: Vec<TextRange>,
+    /// The variables, if the slots keep their values.
+    pub(crate) variables: Vec<FrameVariable>,
+}
+
+/// A variable of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameVariable {
+    /// The range of its name where it is bound.
+    pub(crate) name: TextRange,
+    /// Its slot.
+    pub(crate) slot: u32,
+    /// True if a function captured it.
+    pub(crate) is_captured: bool,
 }
 
 /// An operand: a slot of the frame.
@@ -110,6 +123,8 @@ pub(crate) enum Op {
     Resume,
     /// Reports the value of a variable, whose name is at this range of the file, to the observer.
     Report(TextRange),
+    /// Reports a point at which a debugger can stop, which is the place of the instruction.
+    Reach,
     /// Fails if the last operand does not have its declared sizes.
     Check(Arc<Promise>),
     /// Returns the operand.

@@ -19,6 +19,7 @@ mod layout;
 mod lazy;
 mod literal;
 mod numeric;
+mod points;
 mod promise;
 mod stops;
 mod unit;
@@ -36,10 +37,11 @@ use syntax::TextRange;
 use types::ParamId;
 
 use crate::{
-    code::{Callable, Op, Pattern, Proc},
+    code::{Callable, FrameVariable, Op, Pattern, Proc},
     fault::FaultKind,
 };
 use call::unsupported_type;
+pub use points::{Point, PointKind, points};
 use lazy::Lazy;
 pub(crate) use literal::of_dtype as literal_of_dtype;
 use numeric::LiteralDTypes;
@@ -56,12 +58,24 @@ pub(crate) trait Linker {
     fn metadata(&self) -> Option<&Metadata>;
 }
 
-/// Compiles a definition or a bare expression. With `observed`, the code reports the values of the
-/// variables of its statements. The code stops at the `errors` of the file.
+/// What code reports to the observer of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Tracing {
+    /// The values of the variables of statements.
+    Values,
+    /// Also the [points](Point) before them, and the values of variables in function expressions.
+    Points,
+    /// As `Points`, with variables that have their values until the call ends: without, a value is
+    /// moved out at its last use.
+    Frames,
+}
+
+/// Compiles a definition or a bare expression. Without `tracing`, the code reports nothing. The code stops at the
+/// `errors` of the file.
 pub(crate) fn compile(
     view: &View<'_>,
     linker: &mut dyn Linker,
-    observed: bool,
+    tracing: Option<Tracing>,
     errors: &[TextRange],
 ) -> Arc<Proc> {
     let name = match view.def.name(view.db).as_str() {
@@ -71,7 +85,7 @@ pub(crate) fn compile(
     let mut compiler = Compiler {
         view,
         linker,
-        observed,
+        tracing,
         name,
         file: view.def.file(view.db),
         lazy: Lazy::of(view),
@@ -180,7 +194,7 @@ impl Context {
 struct Compiler<'a, 'db> {
     view: &'a View<'db>,
     linker: &'a mut dyn Linker,
-    observed: bool,
+    tracing: Option<Tracing>,
     name: Name,
     file: SourceFile,
     lazy: Lazy,
@@ -213,7 +227,7 @@ impl Compiler<'_, '_> {
             for &binder in params.iter().chain(&free) {
                 let param = LocalRef { unit: number, binder };
                 self.param(Var::Local(param));
-                if self.observed
+                if self.tracing.is_some()
                     && let Some(&reg) = self.context().vars.get(&Var::Local(param))
                 {
                     let name = self.view.binding_range(param);
@@ -223,6 +237,10 @@ impl Compiler<'_, '_> {
             if let Some(header) = unit.header() {
                 self.check_params(number, header);
             }
+        }
+        if self.has_points() {
+            let place = points::entry(self.view);
+            self.emit(Op::Reach, None, &[], place);
         }
         // A bare function is called with the arguments of the run.
         let bare = self.view.bare_function();
@@ -297,7 +315,39 @@ impl Compiler<'_, '_> {
     }
 
     fn finish(&self, context: Context) -> Arc<Proc> {
-        Arc::new(layout::lay_out(context, self.name.clone(), self.file))
+        let variables = match self.tracing {
+            Some(Tracing::Frames) => self.variables(&context),
+            _ => Vec::new(),
+        };
+        Arc::new(layout::lay_out(context, self.name.clone(), self.file, variables))
+    }
+
+    /// Returns the variables of a function, with registers for slots.
+    fn variables(&self, context: &Context) -> Vec<FrameVariable> {
+        let of = |(var, reg): (&Var, &Reg)| match var {
+            Var::Local(local) => {
+                let is_captured = context.captures.iter().any(|(_, captured)| captured == reg);
+                Some(FrameVariable {
+                    name: self.view.binding_range(*local),
+                    slot: *reg,
+                    is_captured,
+                })
+            }
+            Var::Maker(_) | Var::DType(_) => None,
+        };
+        let mut variables: Vec<FrameVariable> = context.vars.iter().filter_map(of).collect();
+        variables.sort_by_key(|variable| variable.name.start());
+        variables
+    }
+
+    /// Returns true if the code has points at which a debugger can stop.
+    fn has_points(&self) -> bool {
+        self.tracing >= Some(Tracing::Points)
+    }
+
+    /// Returns true if the function that is being compiled reports the values of its variables.
+    fn reports(&self) -> bool {
+        self.has_points() || (self.tracing.is_some() && self.contexts.len() == 1)
     }
 
     fn place(&self, expr: ExprId) -> TextRange {
@@ -507,8 +557,7 @@ impl Compiler<'_, '_> {
     fn bind(&mut self, var: LocalRef, reg: Reg, place: TextRange) {
         self.check_binding(var.binder, reg);
         let lazy = self.lazy.is(var);
-        let observed = self.observed && self.contexts.len() == 1;
-        if observed {
+        if self.reports() {
             let name = self.view.binding_range(var);
             self.emit(Op::Report(name), None, &[reg], place);
         }

@@ -1,5 +1,6 @@
 //! The machine, which executes code over a stack of frames.
 
+mod calls;
 mod fused;
 mod instructions;
 mod kernel_thread;
@@ -21,13 +22,14 @@ use types::Type;
 use crate::{
     allocate::no_memory,
     code::{Callable, Instr, NO_SLOT, Op, Operand, Proc},
-    compile::literal_dtypes,
+    compile::{Tracing, literal_dtypes},
     fault::{Fault, FaultKind, Step},
     limits::{Limits, Watch},
     pool::BufferPool,
     value::{Closure, SLOT, Value},
 };
 use kernel_thread::{LazyKernelThread, is_large_value};
+pub use calls::{Call, Calls, CallVariable, Event, Flow};
 pub use observer::{Absence, Measured, Observer};
 use program::Program;
 
@@ -50,10 +52,14 @@ pub struct Machine<'db> {
     /// Returns the bytes of the large blocks that the process has allocated.
     meter: Option<fn() -> u64>,
     thread: LazyKernelThread,
+    /// What the code of the observed file reports.
+    tracing: Tracing,
 }
 
 /// The frame of an active call.
 struct Frame {
+    /// The number of the call in the run.
+    serial: u64,
     proc: Arc<Proc>,
     /// The index of its first slot.
     base: usize,
@@ -78,6 +84,7 @@ impl<'db> Machine<'db> {
             pool: None,
             meter: None,
             thread: LazyKernelThread::default(),
+            tracing: Tracing::Values,
         }
     }
 
@@ -100,6 +107,11 @@ impl<'db> Machine<'db> {
     pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Machine<'db> {
         self.cancelled = flag;
         self
+    }
+
+    /// Sets what the next runs report to their observers, if they have one.
+    pub fn trace(&mut self, tracing: Tracing) {
+        self.tracing = tracing;
     }
 
     /// Stops runs at the errors of a file, whose ranges these are: evaluating an expression with an error fails with
@@ -152,7 +164,8 @@ impl<'db> Machine<'db> {
         if !matches!(def.kind(self.program.db), DefKind::Fn | DefKind::Expr) {
             return Err(Fault::new(FaultKind::Missing, "this is not a function that can be run"));
         }
-        self.program.observe(observer.is_some().then(|| def.file(self.program.db)));
+        let observed = observer.is_some().then(|| (def.file(self.program.db), self.tracing));
+        self.program.observe(observed);
         let proc = self.program.compile(def)?;
         if proc.params != args.len() {
             return Err(Fault::new(
@@ -164,6 +177,8 @@ impl<'db> Machine<'db> {
         let mut run = Run {
             measures: observer.as_ref().is_some_and(|observer| observer.measures()),
             has_unknown: false,
+            has_points: observer.is_some() && self.tracing >= Tracing::Points,
+            entered: 0,
             depth: self.limits.depth.unwrap_or(usize::MAX),
             watch,
             fuel: self.limits.fuel.unwrap_or(u64::MAX),
@@ -193,6 +208,10 @@ impl<'db> Machine<'db> {
             .and_then(|value| run.with_elements(value));
         result.map_err(|fault| {
             let fault = run.traced(fault);
+            if run.has_points && fault.kind != FaultKind::Cancelled {
+                // The run ends in any case.
+                let _ = run.event(Event::Failed(&fault));
+            }
             // Drops the values in the background: there may be ten million.
             let left = std::mem::take(&mut run.stack);
             rayon::spawn(move || drop(left));
@@ -215,6 +234,10 @@ struct Run<'r, 'db, 'o> {
     measures: bool,
     /// True if the run went on after a failure, so that values may be unknown.
     has_unknown: bool,
+    /// True if the observer receives events.
+    has_points: bool,
+    /// The number of calls that were entered.
+    entered: u64,
     stack: Vec<Value>,
     frames: Vec<Frame>,
     until_poll: u32,
@@ -250,7 +273,9 @@ impl Run<'_, '_, '_> {
             self.stack.extend(own.captured().iter().cloned());
         }
         self.stack.resize_with(base + proc.slots, || Value::Empty);
-        self.frames.push(Frame { proc, base, pc: 0, dst, own, resume: Vec::new() });
+        self.entered += 1;
+        let serial = self.entered;
+        self.frames.push(Frame { serial, proc, base, pc: 0, dst, own, resume: Vec::new() });
         Ok(())
     }
 
@@ -305,6 +330,9 @@ impl Run<'_, '_, '_> {
                 Op::Proj(index) => self.field(base, instr, *index as usize)?,
                 Op::Operator(site) => {
                     self.step()?;
+                    if self.has_points {
+                        self.event(Event::Calling(site.operator))?;
+                    }
                     self.site(base, instr, site)?;
                 }
                 Op::Fused(fused) => {
@@ -378,6 +406,11 @@ impl Run<'_, '_, '_> {
                     pc = to.ok_or_else(no_place)? as usize;
                 }
                 Op::Report(name) => self.report(base, instr, (proc.file, *name))?,
+                Op::Reach => {
+                    if self.has_points {
+                        self.event(Event::Reached)?;
+                    }
+                }
                 Op::Check(promise) => self.check(base, instr, promise)?,
                 Op::Return => return Ok(self.end(base, instr)),
                 Op::Fault(kind, message) => {

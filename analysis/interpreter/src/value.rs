@@ -145,6 +145,11 @@ impl Closure {
     pub(crate) fn captured(&self) -> &[Value] {
         &self.captured.0
     }
+
+    /// Returns the values of the variables that the function took from around, for a debugger.
+    pub fn captures(&self) -> &[Value] {
+        self.captured()
+    }
 }
 
 impl Value {

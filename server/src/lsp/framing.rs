@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// The largest body that is accepted, in bytes, far above the size limit of documents. A longer one
 /// ends the session: to skip it could take hours.
-pub(super) const MAX_BODY: u64 = 1 << 30;
+pub(crate) const MAX_BODY: u64 = 1 << 30;
 
 /// The capacity of the body buffer that is kept between messages, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -19,7 +19,7 @@ const MAX_LINE: u64 = 8 << 10;
 
 /// One step of reading the input.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Frame<'f> {
+pub(crate) enum Frame<'f> {
     /// The body of a message.
     Body(&'f [u8]),
     /// A header that cannot be parsed, with the reason.
@@ -31,14 +31,14 @@ pub(super) enum Frame<'f> {
 }
 
 /// Reads messages from a stream of bytes.
-pub(super) struct FrameReader<I> {
+pub(crate) struct FrameReader<I> {
     input: I,
     line: Vec<u8>,
     body: Vec<u8>,
 }
 
 impl<I: AsyncBufRead + Unpin> FrameReader<I> {
-    pub(super) fn new(input: I) -> FrameReader<I> {
+    pub(crate) fn new(input: I) -> FrameReader<I> {
         FrameReader { input, line: Vec::new(), body: Vec::new() }
     }
 
@@ -46,7 +46,7 @@ impl<I: AsyncBufRead + Unpin> FrameReader<I> {
     ///
     /// # Errors
     /// The input cannot be read.
-    pub(super) async fn next(&mut self) -> std::io::Result<Frame<'_>> {
+    pub(crate) async fn next(&mut self) -> std::io::Result<Frame<'_>> {
         let length = match self.header().await? {
             Header::End => return Ok(Frame::End),
             Header::Body(length) if length > MAX_BODY => return Ok(Frame::Oversized),

@@ -299,6 +299,22 @@ pub(crate) fn gather(
     Ok(Arguments { values, drawn, warnings: files.warnings })
 }
 
+/// Returns the value of a type that is written as an argument: a number, a list of numbers, or the name of a `.npy`
+/// file relative to `folder`.
+///
+/// # Errors
+/// The message for a text that is no such value.
+pub(crate) fn written_value(
+    text: &str,
+    ty: &Type,
+    types: &ModuleTypes,
+    folder: &Path,
+) -> Result<Value, String> {
+    let written = Written::parse(text.trim())?;
+    let functions: Functions<'_> = &mut |_| None;
+    written::Reader { types, folder, is_remote: false, functions }.value(&written, ty)
+}
+
 /// Returns the error of an unknown parameter.
 fn unknown(params: &[Param], name: &str) -> ArgumentError {
     let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clock::Instant;
-use interpreter::{Fault, FaultKind, Limits, Observer, Value};
+use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Tracing, Value};
 use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View};
 use syntax::TextSize;
 
@@ -179,12 +179,49 @@ pub(crate) fn execute(
     inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
     observer: &mut dyn RunObserver,
 ) -> RunReport {
-    let Prepared { def, view, db, limits, cancelled, errors } = prepared;
-    let mut machine = limited_machine(db, limits.clone()).cancelled_by(cancelled.clone());
-    if !errors.is_empty() {
-        let ranges = errors.iter().map(|error| error.range).collect();
-        machine = machine.stopping_at(def.file(*db), ranges);
+    Repeatable::new(prepared).run(inputs, observer)
+}
+
+/// Runs of one definition, which share its code and decoded constants.
+pub(crate) struct Repeatable<'p, 'db> {
+    prepared: &'p Prepared<'db>,
+    machine: Machine<'db>,
+}
+
+impl<'p, 'db> Repeatable<'p, 'db> {
+    /// Creates the runs of a prepared definition.
+    pub(crate) fn new(prepared: &'p Prepared<'db>) -> Repeatable<'p, 'db> {
+        let Prepared { def, db, limits, cancelled, errors, .. } = prepared;
+        let mut machine = limited_machine(db, limits.clone()).cancelled_by(cancelled.clone());
+        if !errors.is_empty() {
+            let ranges = errors.iter().map(|error| error.range).collect();
+            machine = machine.stopping_at(def.file(*db), ranges);
+        }
+        Repeatable { prepared, machine }
     }
+
+    /// Sets what the next runs report to their observers.
+    pub(crate) fn trace(&mut self, tracing: Tracing) {
+        self.machine.trace(tracing);
+    }
+
+    /// Runs the definition, as [`execute`] does.
+    pub(crate) fn run(
+        &mut self,
+        inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
+        observer: &mut dyn RunObserver,
+    ) -> RunReport {
+        run(self.prepared, &mut self.machine, inputs, observer)
+    }
+}
+
+fn run<'db>(
+    prepared: &Prepared<'db>,
+    machine: &mut Machine<'db>,
+    inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
+    observer: &mut dyn RunObserver,
+) -> RunReport {
+    let Prepared { def, view, db, errors, .. } = prepared;
     let watch = machine.begin();
     let mut function = |name: &str| {
         let def = function_named(db, def.file(*db), name)?;

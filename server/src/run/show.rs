@@ -106,6 +106,11 @@ fn tensor(tensor: &Tensor) -> String {
     out
 }
 
+/// Formats an element of a tensor, by its position in the order of the rows.
+pub(crate) fn element(tensor: &Tensor, at: usize) -> String {
+    elements(tensor, &[at]).pop().unwrap_or_default().trim().trim_end_matches('.').to_owned()
+}
+
 /// Formats a scalar.
 fn scalar(tensor: &Tensor) -> String {
     match tensor.dtype().kind {

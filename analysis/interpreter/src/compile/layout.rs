@@ -11,12 +11,18 @@ use smallvec::SmallVec;
 use syntax::TextRange;
 
 use super::{Context, Reg, RegInstr, RegOp, fuse};
-use crate::code::{Arms, Instr, NO_SLOT, Op, Operand, Pattern, Proc};
+use crate::code::{Arms, FrameVariable, Instr, NO_SLOT, Op, Operand, Pattern, Proc};
 
-/// Assigns slots to the registers of a function.
-pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Proc {
+/// Assigns slots to the registers of a function. The registers of `variables` keep their slots to the end.
+pub(super) fn lay_out(
+    mut context: Context,
+    name: Name,
+    file: SourceFile,
+    mut variables: Vec<FrameVariable>,
+) -> Proc {
     let parts = std::mem::take(&mut context.parts);
     let mut pinned: FxHashSet<Reg> = context.lazies.keys().copied().collect();
+    pinned.extend(variables.iter().map(|variable| variable.slot));
     for reg_instr in parts.iter().skip(1).flatten() {
         pinned.extend(reg_instr.dst);
         pinned.extend(&reg_instr.args);
@@ -70,6 +76,9 @@ pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Pro
             *part = starts.get(*part as usize).copied().unwrap_or_default();
         }
     }
+    for variable in &mut variables {
+        variable.slot = frame.slots[variable.slot as usize];
+    }
     mark_tails(&mut frame.code);
     fuse::fuse(&mut frame.code);
     Proc {
@@ -79,6 +88,7 @@ pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Pro
         code: frame.code,
         file,
         places: frame.places,
+        variables,
     }
 }
 

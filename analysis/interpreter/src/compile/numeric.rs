@@ -142,7 +142,7 @@ impl Compiler<'_, '_> {
             return;
         };
         self.context().vars.insert(Var::Local(var), maker);
-        if self.observed && self.contexts.len() == 1 {
+        if self.tracing.is_some() && self.contexts.len() == 1 {
             // Observers see the value at its default data types.
             let numeric = self.view.unit_types(var.unit).numeric.as_deref();
             let own = numeric.and_then(|numeric| {

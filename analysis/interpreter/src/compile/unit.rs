@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use semantics::body::{self, BinderId, Expr, ExprId, FnId, LocalRef, PatternKind, Region, UnitId};
 use syntax::TextRange;
 
-use super::{Compiler, Context, LiteralDTypes, Location, RegInstr, RegOp, Var};
+use super::{Compiler, Context, LiteralDTypes, Location, RegInstr, RegOp, Var, points};
 use crate::code::{Op, Pattern, Proc};
 
 /// The owner of a region.
@@ -79,6 +79,11 @@ impl Compiler<'_, '_> {
                 _ => {}
             }
         }
+        let stops = match self.has_points() {
+            true => points::of_unit(self.view, number, unit),
+            false => Vec::new(),
+        };
+        let mut stops = stops.into_iter().peekable();
         for index in 0..=count {
             if let Some(role) = ends[index] {
                 self.leave(role);
@@ -104,6 +109,9 @@ impl Compiler<'_, '_> {
                     let part = context.parts.len() as u32;
                     context.parts.push(Vec::new());
                     context.open.push(part);
+                }
+                while let Some((_, point)) = stops.next_if(|(before, _)| *before <= id) {
+                    self.emit(Op::Reach, None, &[], point.range);
                 }
                 self.expr(id);
             }
@@ -211,7 +219,7 @@ impl Compiler<'_, '_> {
 
     /// Reports the values of the variables of a pattern.
     fn report_pattern(&mut self, pattern: &body::Pattern) {
-        if !self.observed || self.contexts.len() != 1 {
+        if !self.reports() {
             return;
         }
         match &pattern.kind {

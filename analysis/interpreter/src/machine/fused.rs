@@ -141,6 +141,7 @@ mod tests {
     use crate::{
         Machine, Tensor, Value,
         code::{Op, Proc},
+        compile::Tracing,
         machine::program::Program,
     };
 
@@ -174,7 +175,7 @@ mod tests {
         let mut program = Program::new(&db);
         // From the convolution to the activation, with the field of the tuple; and after the softmax.
         assert_eq!(lengths(&program.compile(def).expect("code")), [5, 3]);
-        program.observe(Some(file));
+        program.observe(Some((file, Tracing::Values)));
         assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
     }
 

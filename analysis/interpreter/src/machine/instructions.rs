@@ -7,6 +7,7 @@ use syntax::TextRange;
 
 use super::{
     Run,
+    calls::Event,
     matching::{matches, truth},
 };
 use crate::{
@@ -137,10 +138,11 @@ impl Run<'_, '_, '_> {
     ) -> Result<(), Fault> {
         let value = self.operand(base, instr, 0);
         match &mut self.observer {
-            _ if matches!(value, Value::Unknown(_)) => Ok(()),
-            Some(observer) => self.watch.within(|| observer.bound(name, &value)),
-            None => Ok(()),
+            _ if matches!(value, Value::Unknown(_)) => return Ok(()),
+            Some(observer) => self.watch.within(|| observer.bound(name, &value))?,
+            None => return Ok(()),
         }
+        if self.has_points { self.event(Event::Bound(name.1, &value)) } else { Ok(()) }
     }
 
     /// Compares values with their declared sizes.

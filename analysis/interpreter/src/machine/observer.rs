@@ -8,7 +8,10 @@ use smallvec::SmallVec;
 use syntax::TextRange;
 use types::{Attrs, DataType, Dim, Type};
 
-use super::Run;
+use super::{
+    Run,
+    calls::{Calls, Event, Flow},
+};
 use crate::{code::Proc, fault::Fault, value::Value};
 
 /// Receives notifications about a running definition.
@@ -22,6 +25,12 @@ pub trait Observer {
     /// The `if` or `match` at `place` continues in the arm with this index; that of a true condition is 0.
     fn chose(&mut self, place: (SourceFile, TextRange), arm: usize) {
         let _ = (place, arm);
+    }
+
+    /// An event of a run whose [tracing](crate::Tracing) includes points. The run waits for the answer.
+    fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
+        let _ = (event, calls);
+        Flow::Continue
     }
 
     /// Returns true if [`Observer::called`] is to be called, which costs two clock readings per

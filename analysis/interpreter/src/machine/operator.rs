@@ -8,6 +8,7 @@ use types::{Attrs, Type};
 
 use super::{
     Args, LARGE, Run,
+    calls::{Calls, Event},
     kernel_thread::{self, is_large},
     memory::{bytes_of, recycle},
     observer::{Absence, ArgType, Measured},
@@ -185,6 +186,11 @@ impl Run<'_, '_, '_> {
             observer.called(&call);
             if let Some(other) = observer.replacement(&call) {
                 return Ok(other);
+            }
+            if self.has_points {
+                let mut calls = Calls::new(&self.frames, &mut self.stack);
+                let flow = observer.event(Event::Called(&call), &mut calls);
+                self.follow(flow)?;
             }
         }
         Ok(value)

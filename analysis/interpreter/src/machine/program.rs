@@ -9,7 +9,7 @@ use syntax::TextRange;
 
 use crate::{
     code::Proc,
-    compile::{Linker, compile},
+    compile::{Linker, Tracing, compile},
     fault::{Fault, FaultKind},
     tensor::Tensor,
     value::Value,
@@ -23,7 +23,7 @@ pub(super) struct Program<'db> {
     constants: Vec<Constant>,
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
     /// The file whose variables are reported to the observer.
-    observed: Option<SourceFile>,
+    observed: Option<(SourceFile, Tracing)>,
     /// The ranges of the errors at which runs stop, and their file.
     errors: Option<(SourceFile, Vec<TextRange>)>,
 }
@@ -68,9 +68,9 @@ impl<'db> Program<'db> {
     }
 
     /// Chooses the file whose variables are reported to the observer.
-    pub(super) fn observe(&mut self, file: Option<SourceFile>) {
-        if self.observed != file {
-            self.observed = file;
+    pub(super) fn observe(&mut self, observed: Option<(SourceFile, Tracing)>) {
+        if self.observed != observed {
+            self.observed = observed;
             self.globals.iter_mut().for_each(|(_, proc)| *proc = None);
         }
     }
@@ -83,16 +83,17 @@ impl<'db> Program<'db> {
 
     /// Compiles a definition.
     pub(super) fn compile(&mut self, def: Def<'db>) -> Result<Arc<Proc>, Fault> {
-        let observed = self.observed == Some(def.file(self.db));
+        let file = def.file(self.db);
+        let tracing = self.observed.filter(|(of, _)| *of == file).map(|(_, tracing)| tracing);
         let Some(view) = View::new(self.db, def) else {
             return Err(Fault::new(FaultKind::Missing, "unknown definition"));
         };
         let metadata = semantics::metadata(self.db, view.module);
         let errors = self.errors.take();
-        let own = errors.iter().find(|(file, _)| *file == def.file(self.db));
+        let own = errors.iter().find(|(of, _)| *of == file);
         let ranges = own.map_or(&[][..], |(_, ranges)| ranges);
         let mut scope = Scope { module: view.module, metadata, program: self };
-        let proc = compile(&view, &mut scope, observed, ranges);
+        let proc = compile(&view, &mut scope, tracing, ranges);
         self.errors = errors;
         Ok(proc)
     }

@@ -1,0 +1,345 @@
+//! Breakpoints: where they are, and when they hold.
+
+use interpreter::{Point, PointKind};
+use rustc_hash::FxHashMap;
+use syntax::{TextRange, TextSize};
+
+use super::{
+    evaluator::{Evaluator, variables_in},
+    program::{Positions, Program},
+    protocol::{BreakpointState, FunctionBreakpoint, SourceBreakpoint},
+};
+
+/// The largest number of breakpoints of each kind.
+const MAX: usize = 10_000;
+
+/// A breakpoint of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Breakpoint {
+    pub(super) id: i64,
+    pub(super) condition: Option<String>,
+    pub(super) hits: Option<HitCondition>,
+    /// The text of a logpoint, which does not stop.
+    pub(super) log: Option<String>,
+}
+
+/// A condition on the number of times that a breakpoint was reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum HitCondition {
+    /// `5`, `=5`, `==5`
+    Equal(u64),
+    /// `>5`
+    Above(u64),
+    /// `>=5`
+    AtLeast(u64),
+    /// `<5`
+    Below(u64),
+    /// `<=5`
+    AtMost(u64),
+    /// `%5`
+    Multiple(u64),
+}
+
+impl HitCondition {
+    /// Parses a hit condition.
+    ///
+    /// # Errors
+    /// The message for another text.
+    fn parse(text: &str) -> Result<HitCondition, String> {
+        let text = text.trim();
+        let signs: [(&str, fn(u64) -> HitCondition); 7] = [
+            (">=", HitCondition::AtLeast),
+            ("<=", HitCondition::AtMost),
+            ("==", HitCondition::Equal),
+            (">", HitCondition::Above),
+            ("<", HitCondition::Below),
+            ("=", HitCondition::Equal),
+            ("%", HitCondition::Multiple),
+        ];
+        let signed = signs.iter().find_map(|(sign, made)| Some((text.strip_prefix(sign)?, *made)));
+        let (number, made) = signed.unwrap_or((text, HitCondition::Equal));
+        let wrong =
+            || format!("`{text}` is no hit count: it takes a form such as `5`, `>= 5` or `% 5`");
+        let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+        match made(number) {
+            HitCondition::Multiple(0) => Err(wrong()),
+            condition => Ok(condition),
+        }
+    }
+
+    /// Returns true if it holds for the number of hits, this one included.
+    pub(super) fn holds(self, hits: u64) -> bool {
+        match self {
+            HitCondition::Equal(number) => hits == number,
+            HitCondition::Above(number) => hits > number,
+            HitCondition::AtLeast(number) => hits >= number,
+            HitCondition::Below(number) => hits < number,
+            HitCondition::AtMost(number) => hits <= number,
+            HitCondition::Multiple(number) => hits.is_multiple_of(number),
+        }
+    }
+}
+
+/// The breakpoints and filters of a session.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Breakpoints {
+    /// Those before points, by the ranges of these.
+    pub(super) before: FxHashMap<TextRange, Vec<Breakpoint>>,
+    /// Those whose conditions or texts name the variable that is bound: after it has its value.
+    pub(super) bound: FxHashMap<TextRange, Vec<Breakpoint>>,
+    /// Those on operators.
+    pub(super) operators: FxHashMap<String, Vec<Breakpoint>>,
+    /// Those on definitions, at their points.
+    pub(super) definitions: FxHashMap<TextRange, Vec<Breakpoint>>,
+    /// Stops at results with NaN.
+    pub(super) nan: bool,
+    /// Stops at results with infinities.
+    pub(super) infinite: bool,
+    /// Stops at failures.
+    pub(super) failed: bool,
+}
+
+impl Breakpoints {
+    /// Returns true if the values of variables are needed where the run stops.
+    pub(super) fn needs_variables(&self) -> bool {
+        !self.before.is_empty()
+            || !self.bound.is_empty()
+            || !self.operators.is_empty()
+            || !self.definitions.is_empty()
+            || self.nan
+            || self.infinite
+    }
+
+    /// Sets the breakpoints of the file, and returns where they are.
+    pub(super) fn set(
+        &mut self,
+        wanted: &[SourceBreakpoint],
+        program: &Program,
+        evaluator: &Evaluator,
+        positions: Positions,
+        next_id: &mut i64,
+    ) -> Vec<BreakpointState> {
+        self.before.clear();
+        self.bound.clear();
+        let wanted = wanted.iter().take(MAX);
+        wanted.map(|one| self.place(one, program, evaluator, positions, next_id)).collect()
+    }
+
+    fn place(
+        &mut self,
+        wanted: &SourceBreakpoint,
+        program: &Program,
+        evaluator: &Evaluator,
+        positions: Positions,
+        next_id: &mut i64,
+    ) -> BreakpointState {
+        *next_id += 1;
+        let mut state = BreakpointState {
+            id: *next_id,
+            verified: false,
+            message: None,
+            source: Some(program.source()),
+            line: None,
+            column: None,
+        };
+        let Some(point) = point_at(program, (wanted.line, wanted.column), positions) else {
+            let text = "there is no binding or result in this line or after it";
+            state.message = Some(text.to_owned());
+            return state;
+        };
+        let (line, column) = program.position(point.range.start(), positions);
+        (state.line, state.column) = (Some(line), Some(column));
+        if line != wanted.line {
+            let what = match point.kind {
+                PointKind::Binding(_) => format!("the binding of {}", program.at(point.range)),
+                PointKind::Definition => "the next definition".to_owned(),
+                PointKind::Result => "the next result".to_owned(),
+            };
+            state.message = Some(format!("moved to {what}: nothing is evaluated in line {}", wanted.line));
+        }
+        let texts = conditions(wanted.condition.as_deref(), wanted.log_message.as_deref());
+        let checked = texts.iter().try_for_each(|text| evaluator.check(text, point.range));
+        let hits = wanted.hit_condition.as_deref().filter(|text| !text.trim().is_empty());
+        let hits = hits.map(HitCondition::parse).transpose();
+        let hits = match checked.and(hits) {
+            Ok(hits) => hits,
+            Err(message) => {
+                state.message = Some(message);
+                return state;
+            }
+        };
+        state.verified = true;
+        let name = match point.kind {
+            PointKind::Binding(_) => Some(program.at(point.range)),
+            _ => None,
+        };
+        let names_own = name.is_some_and(|own| {
+            let mut named = texts.iter().flat_map(|text| variables_in(text));
+            named.any(|word| word == own || word.strip_prefix(own).is_some_and(|f| f.starts_with('.')))
+        });
+        let to = if names_own { &mut self.bound } else { &mut self.before };
+        to.entry(point.range).or_default().push(Breakpoint {
+            id: state.id,
+            condition: non_empty(wanted.condition.as_deref()),
+            hits,
+            log: non_empty(wanted.log_message.as_deref()),
+        });
+        state
+    }
+
+    /// Sets the breakpoints on operators and definitions.
+    pub(super) fn set_functions(
+        &mut self,
+        wanted: &[FunctionBreakpoint],
+        program: &Program,
+        positions: Positions,
+        next_id: &mut i64,
+    ) -> Vec<BreakpointState> {
+        self.operators.clear();
+        self.definitions.clear();
+        let mut states = Vec::new();
+        for one in wanted.iter().take(MAX) {
+            *next_id += 1;
+            let mut state = BreakpointState {
+                id: *next_id,
+                verified: false,
+                message: None,
+                source: None,
+                line: None,
+                column: None,
+            };
+            let hits = one.hit_condition.as_deref().filter(|text| !text.trim().is_empty());
+            let hits = match hits.map(HitCondition::parse).transpose() {
+                Ok(hits) => hits,
+                Err(message) => {
+                    state.message = Some(message);
+                    states.push(state);
+                    continue;
+                }
+            };
+            let breakpoint = Breakpoint {
+                id: state.id,
+                condition: non_empty(one.condition.as_deref()),
+                hits,
+                log: None,
+            };
+            let name = one.name.trim();
+            if let Some(point) = program.definition_point(&format!("@{}", name.trim_start_matches('@'))) {
+                let (line, column) = program.position(point.range.start(), positions);
+                state.source = Some(program.source());
+                (state.line, state.column) = (Some(line), Some(column));
+                self.definitions.entry(point.range).or_default().push(breakpoint);
+                state.verified = true;
+            } else if operators::find(name).is_some() {
+                self.operators.entry(name.to_owned()).or_default().push(breakpoint);
+                state.verified = true;
+            } else {
+                state.message = Some(format!("there is no operator and no function `{name}`"));
+            }
+            states.push(state);
+        }
+        states
+    }
+}
+
+fn non_empty(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+/// Returns the expressions of a breakpoint: its condition, and those in the braces of its text.
+fn conditions(condition: Option<&str>, log: Option<&str>) -> Vec<String> {
+    let mut all: Vec<String> = non_empty(condition).into_iter().collect();
+    let pieces = log.map(pieces).unwrap_or_default();
+    all.extend(pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Expression(text) => Some(text.to_owned()),
+        Piece::Text(_) => None,
+    }));
+    all
+}
+
+/// A piece of the text of a logpoint.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Piece<'t> {
+    Text(&'t str),
+    /// `{mean(%5)}`
+    Expression(&'t str),
+}
+
+/// Returns the pieces of the text of a logpoint.
+pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{')
+        && let Some((inside, behind)) = after.split_once('}')
+    {
+        found.extend((!before.is_empty()).then_some(Piece::Text(before)));
+        found.push(Piece::Expression(inside));
+        rest = behind;
+    }
+    found.extend((!rest.is_empty()).then_some(Piece::Text(rest)));
+    found
+}
+
+/// Returns the point of a breakpoint: the first one of its line from its column on, otherwise the next one.
+fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> Option<Point> {
+    let (line, column) = at;
+    let start = program.offset((line, positions.column), positions);
+    if program.position(start, positions).0 != line {
+        return None;
+    }
+    let from = column.map_or(start, |column| program.offset((line, column), positions));
+    let after = |offset: TextSize| {
+        let first = program.points.partition_point(|point| point.range.start() < offset);
+        program.points.get(first).copied()
+    };
+    let is_in_line = |point: &Point| program.position(point.range.start(), positions).0 == line;
+    let found = after(from).filter(is_in_line).or_else(|| after(start))?;
+    // `let %x = …` may begin before the line of a result that spans lines: the innermost one counts.
+    Some(found)
+}
+
+/// Returns the points between two lines.
+pub(super) fn points_between(
+    program: &Program,
+    (first, last): (i64, i64),
+    positions: Positions,
+) -> Vec<(i64, i64)> {
+    let places = program.points.iter().map(|point| program.position(point.range.start(), positions));
+    places.filter(|(line, _)| (first..=last).contains(line)).take(MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hit_conditions() {
+        let holds = |text: &str| -> Vec<u64> {
+            let condition = HitCondition::parse(text).expect("a condition");
+            (1..=6).filter(|hits| condition.holds(*hits)).collect()
+        };
+        assert_eq!(holds("3"), [3]);
+        assert_eq!(holds("== 3"), [3]);
+        assert_eq!(holds(">4"), [5, 6]);
+        assert_eq!(holds(">= 4"), [4, 5, 6]);
+        assert_eq!(holds("<2"), [1]);
+        assert_eq!(holds("<=2"), [1, 2]);
+        assert_eq!(holds("% 2"), [2, 4, 6]);
+        for text in ["", "%0", "x", "-1", "> %5"] {
+            assert!(HitCondition::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_have_expressions_in_braces() {
+        let found = pieces("loss {mean(%5)}, {%x} {");
+        let expected = [
+            Piece::Text("loss "),
+            Piece::Expression("mean(%5)"),
+            Piece::Text(", "),
+            Piece::Expression("%x"),
+            Piece::Text(" {"),
+        ];
+        assert_eq!(found, expected);
+    }
+}

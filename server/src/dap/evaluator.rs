@@ -1,0 +1,355 @@
+//! Expressions in a stopped frame. An expression becomes a function of the variables that it names, after the
+//! definition of the frame, so that the analysis and the interpreter see it like any other function: with the globals,
+//! data types and constants of the module.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use interpreter::{CallVariable, Limits, Value};
+use parking_lot::Mutex;
+use semantics::{DefKind, Severity, SourceFile, View, body::LocalRef};
+use syntax::{TextRange, TextSize};
+use types::Type;
+
+use super::program::Program;
+use crate::{allocator::limited_machine, panics, run::failure};
+
+/// The name of the function of an expression.
+const NAME: &str = "@relay_debug_expression";
+/// The longest expression, in bytes.
+const MAX_LENGTH: usize = 64 << 10;
+/// The number of expressions whose functions are kept.
+const MAX_KEPT: usize = 1000;
+/// The number of parts of a value that are searched for functions.
+const MAX_PARTS: usize = 1 << 16;
+
+/// Evaluates expressions.
+#[derive(Clone)]
+pub(super) struct Evaluator {
+    program: Program,
+    /// The files that were made for expressions, by their texts.
+    files: Arc<Mutex<HashMap<String, SourceFile>>>,
+}
+
+/// A variable that an expression names.
+struct Parameter {
+    name: String,
+    /// Its type in the text; without it, that of its value is inferred.
+    ty: Option<String>,
+    value: Option<Value>,
+}
+
+impl Evaluator {
+    /// Creates the evaluator of a program.
+    pub(super) fn new(program: &Program) -> Evaluator {
+        Evaluator { program: program.clone(), files: Arc::default() }
+    }
+
+    /// Returns the file of the program.
+    pub(super) fn file(&self) -> SourceFile {
+        self.program.file
+    }
+
+    /// Returns the program.
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Evaluates an expression at a place with the variables of its frame.
+    ///
+    /// # Errors
+    /// The message for an expression that does not type, names a variable without a value, or fails.
+    pub(super) fn evaluate(
+        &self,
+        expression: &str,
+        at: TextRange,
+        variables: &[CallVariable],
+    ) -> Result<Value, String> {
+        let expression = prepared(expression)?;
+        let mut parameters = Vec::new();
+        for (name, range) in self.named(&expression, at, variables.iter().map(|v| v.name)) {
+            let variable = variables.iter().find(|variable| variable.name == range);
+            let Some(value) = variable.map(|variable| variable.value.clone()) else { continue };
+            if matches!(value, Value::Empty) {
+                return Err(format!("`{name}` has no value yet here"));
+            }
+            if has_function(&value) {
+                return Err(format!(
+                    "`{name}` is a function or has one, which cannot be used in expressions: call a definition"
+                ));
+            }
+            let ty = self.type_text(&value, at, range);
+            parameters.push(Parameter { name, ty, value: Some(value) });
+        }
+        let mut result = self.run(&expression, at, &parameters);
+        if result.is_err() && parameters.iter().any(|parameter| parameter.ty.is_none()) {
+            return result;
+        }
+        // A static type may name what the function does not: the types of its values then follow from their uses.
+        if result.is_err() {
+            let is_static = |p: &Parameter| !matches!(p.value, Some(Value::Tensor(_)));
+            if parameters.iter().any(is_static) {
+                parameters.iter_mut().filter(|p| is_static(p)).for_each(|p| p.ty = None);
+                result = self.run(&expression, at, &parameters).or(result);
+            }
+        }
+        result
+    }
+
+    /// Checks the types of an expression at a place, before the program runs.
+    ///
+    /// # Errors
+    /// The message of its first error.
+    pub(super) fn check(&self, expression: &str, at: TextRange) -> Result<(), String> {
+        let expression = prepared(expression)?;
+        let Some(def) = self.program.def_at(at.start()) else { return Ok(()) };
+        let Some(view) = View::new(&self.program.db, def) else { return Ok(()) };
+        let bindings = bindings(&view);
+        let ranges = bindings.iter().map(|(range, _)| *range);
+        let parameters = self.named(&expression, at, ranges).into_iter().map(|(name, range)| {
+            let binding = bindings.iter().find(|(of, _)| *of == range);
+            let ty = binding.map(|(_, binding)| view.binding_type(*binding));
+            let ty = ty.filter(|ty| view.can_name(ty, at)).map(ToString::to_string);
+            Parameter { name, ty, value: None }
+        });
+        let parameters: Vec<Parameter> = parameters.collect();
+        // Without all types, an error may be one of a missing type only.
+        if parameters.iter().any(|parameter| parameter.ty.is_none()) {
+            return Ok(());
+        }
+        self.function(&expression, at, &parameters).map(|_| ())
+    }
+
+    /// Returns the variables that an expression names, with the ranges where they are bound: the last one of each name
+    /// up to the place.
+    fn named(
+        &self,
+        expression: &str,
+        at: TextRange,
+        bound: impl Iterator<Item = TextRange> + Clone,
+    ) -> Vec<(String, TextRange)> {
+        let mut found: Vec<(String, TextRange)> = Vec::new();
+        for word in variables_in(expression) {
+            // `%t.0` is the field of `%t`, unless there is a variable of this name.
+            let mut name = word;
+            loop {
+                let same = bound.clone().filter(|range| self.program.at(*range) == name);
+                let before = same.clone().filter(|range| range.start() <= at.end());
+                if let Some(range) = before.max_by_key(|range| range.start()).or(same.min_by_key(|r| r.start())) {
+                    if found.iter().all(|(known, _)| known != name) {
+                        found.push((name.to_owned(), range));
+                    }
+                    break;
+                }
+                let Some((whole, _)) = name.rsplit_once('.') else { break };
+                name = whole;
+            }
+        }
+        found
+    }
+
+    /// Returns the type of a value as text: that of its tensors, otherwise that of its variable.
+    fn type_text(&self, value: &Value, at: TextRange, range: TextRange) -> Option<String> {
+        let own = value.ty();
+        if is_complete(&own) {
+            return Some(own.to_string());
+        }
+        let view = View::new(&self.program.db, self.program.def_at(at.start())?)?;
+        let (_, binding) = bindings(&view).into_iter().find(|(of, _)| *of == range)?;
+        let ty = view.binding_type(binding);
+        view.can_name(ty, at).then(|| ty.to_string())
+    }
+
+    fn run(
+        &self,
+        expression: &str,
+        at: TextRange,
+        parameters: &[Parameter],
+    ) -> Result<Value, String> {
+        let file = self.function(expression, at, parameters)?;
+        let values: Vec<Value> = parameters.iter().filter_map(|p| p.value.clone()).collect();
+        let db = &self.program.db;
+        let limits = Limits {
+            fuel: Some(100_000_000),
+            time: Some(Duration::from_secs(10)),
+            ..self.program.limits.clone()
+        };
+        let run = || {
+            let mut defs = semantics::all_defs(db, file);
+            let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME);
+            let def = def.ok_or_else(|| "this is no expression".to_owned())?;
+            let mut machine = limited_machine(db, limits.clone());
+            machine.run(def, values.clone(), None).map_err(|fault| failure::message(&fault))
+        };
+        panics::caught(run).map_err(|panicked| panicked.message("the expression"))?
+    }
+
+    /// Returns the file with the function of an expression.
+    ///
+    /// # Errors
+    /// The message of its first error.
+    fn function(
+        &self,
+        expression: &str,
+        at: TextRange,
+        parameters: &[Parameter],
+    ) -> Result<SourceFile, String> {
+        let db = &self.program.db;
+        let mut header = String::new();
+        let mut aliases = String::new();
+        for (number, Parameter { name, ty, .. }) in parameters.iter().enumerate() {
+            // `%0` is no name of a parameter.
+            let is_graph = name.trim_start_matches('%').starts_with(|c: char| c.is_ascii_digit());
+            let own = if is_graph { format!("%relay_debug_{number}") } else { name.clone() };
+            if is_graph {
+                aliases += &format!("{name} = {own}; ");
+            }
+            header += if number > 0 { ", " } else { "" };
+            header += &own;
+            if let Some(ty) = ty {
+                header += &format!(": {ty}");
+            }
+        }
+        let text = &self.program.text;
+        let code = format!("\ndef {NAME}({header}) {{ {aliases}{expression}\n}}\n");
+        let (start, end) = match self.program.def_at(at.start()) {
+            // A bare expression ends its module.
+            Some(def) if def.kind(db) == DefKind::Expr => {
+                (def.range(db).start().into(), def.range(db).end().into())
+            }
+            Some(def) => (def.range(db).end().into(), def.range(db).end().into()),
+            None => (text.len(), text.len()),
+        };
+        let (before, after) = (text.get(..start), text.get(end..));
+        let whole = format!("{}{code}{}", before.unwrap_or(text), after.unwrap_or_default());
+        let mut files = self.files.lock();
+        let known = files.get(&whole).copied();
+        let file = known.unwrap_or_else(|| db.add_file(whole.clone(), self.program.options.limits));
+        if known.is_none() && files.len() < MAX_KEPT {
+            files.insert(whole, file);
+        }
+        drop(files);
+        let own = TextRange::at(TextSize::from(start as u32), TextSize::of(&*code));
+        self.first_error(file, own).map_or(Ok(file), Err)
+    }
+
+    fn first_error(&self, file: SourceFile, own: TextRange) -> Option<String> {
+        let db = &self.program.db;
+        let mut parse_errors = file.parse(db).errors.iter().map(|error| error.range).collect::<Vec<_>>();
+        parse_errors.retain(|range| own.contains_range(*range));
+        let mut defs = semantics::all_defs(db, file);
+        let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME);
+        let view = def.and_then(|def| View::new(db, def));
+        let is_typed = view.is_some_and(|view| {
+            view.inference.units.iter().all(|unit| unit.findings.is_empty())
+                && view.body.units.iter().all(|unit| unit.problems.is_empty())
+        });
+        if is_typed && parse_errors.is_empty() {
+            return None;
+        }
+        let found = semantics::check_file(db, file);
+        let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
+        let error = errors.find(|d| own.contains_range(d.range));
+        error.map(failure::summary_of)
+    }
+}
+
+/// Returns the bindings of a definition with the ranges of their names.
+fn bindings(view: &View<'_>) -> Vec<(TextRange, LocalRef)> {
+    let mut found = Vec::new();
+    for (unit, data) in view.body.units() {
+        for number in 0..data.binders.len() as u32 {
+            let binding = LocalRef { unit, binder: semantics::body::BinderId(number) };
+            found.push((view.binding_range(binding), binding));
+        }
+    }
+    found
+}
+
+/// Returns an expression without the helpers `any_nan`, `any_inf` and `shape`, which stand for calls of operators.
+fn prepared(expression: &str) -> Result<String, String> {
+    let expression = expression.trim().trim_end_matches(';');
+    if expression.is_empty() {
+        return Err("there is no expression".to_owned());
+    }
+    if expression.len() > MAX_LENGTH {
+        return Err(format!("the expression is longer than {} KiB", MAX_LENGTH >> 10));
+    }
+    let mut out = String::new();
+    // The parentheses that are open, with those that close them in addition.
+    let mut open: Vec<bool> = Vec::new();
+    let mut rest = expression;
+    while let Some(c) = rest.chars().next() {
+        let is_letter = |c: char| c.is_alphanumeric() || "_.%@".contains(c);
+        if is_letter(c) {
+            let end = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            let called = after.trim_start().strip_prefix('(');
+            let operators = match word {
+                "any_nan" => Some("any(isnan("),
+                "any_inf" => Some("any(isinf("),
+                "shape" => Some("shape_of("),
+                _ => None,
+            };
+            match (operators, called) {
+                (Some(operators), Some(after)) => {
+                    out += operators;
+                    open.push(word != "shape");
+                    rest = after;
+                }
+                _ => {
+                    out += word;
+                    rest = after;
+                }
+            }
+            continue;
+        }
+        out.push(c);
+        match c {
+            '(' => open.push(false),
+            ')' if open.pop() == Some(true) => out.push(')'),
+            _ => {}
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    Ok(out)
+}
+
+/// Returns the names of variables in an expression, with the fields after them.
+pub(super) fn variables_in(expression: &str) -> impl Iterator<Item = &str> {
+    let is_letter = |c: char| c.is_alphanumeric() || "_.".contains(c);
+    expression.match_indices('%').filter_map(move |(at, _)| {
+        let after = &expression[at + 1..];
+        let end = after.find(|c: char| !is_letter(c)).unwrap_or(after.len());
+        let name = expression[at..at + 1 + end].trim_end_matches('.');
+        (name.len() > 1).then_some(name)
+    })
+}
+
+fn is_complete(ty: &Type) -> bool {
+    match ty {
+        Type::Tensor(_) => true,
+        Type::Tuple(fields) => fields.iter().all(is_complete),
+        _ => false,
+    }
+}
+
+/// Returns true for a function, or a value that has one or too many parts: the code of a function belongs to the run.
+fn has_function(value: &Value) -> bool {
+    let mut left = MAX_PARTS;
+    let mut todo = vec![value.clone()];
+    while let Some(value) = todo.pop() {
+        let Some(less) = left.checked_sub(1) else { return true };
+        left = less;
+        match &value {
+            Value::Closure(_) => return true,
+            Value::Tuple(_) => todo.extend(value.as_tuple().unwrap_or_default().iter().cloned()),
+            Value::Data(data) => todo.extend(data.fields().iter().cloned()),
+            Value::Ref(cell) => todo.push(cell.get()),
+            Value::Tensor(_) | Value::Empty => {}
+        }
+        if todo.len() > MAX_PARTS {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,146 @@
+//! The program that is debugged: its text at the launch, its points, and the positions of the client.
+
+use std::path::{Path, PathBuf};
+
+use interpreter::{Limits, Point, PointKind};
+use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View};
+use syntax::{Encoding, LineColumn, LineIndex, TextRange, TextSize};
+
+use super::protocol::Source;
+use crate::{
+    analyzer::Options,
+    input,
+    project::{Project, Projects},
+    run::failure,
+};
+
+/// How the client counts.
+#[derive(Clone, Copy)]
+pub(super) struct Positions {
+    /// The number of the first line.
+    pub(super) line: i64,
+    /// The number of the first column; columns are UTF-16 code units.
+    pub(super) column: i64,
+}
+
+/// A program. Its text stays that of the launch when the file is edited.
+#[derive(Clone)]
+pub(super) struct Program {
+    /// The database; clones share its results.
+    pub(super) db: Database,
+    /// The file.
+    pub(super) file: SourceFile,
+    /// Its text.
+    pub(super) text: String,
+    /// The lines of the text.
+    pub(super) lines: LineIndex,
+    /// The absolute path.
+    pub(super) path: PathBuf,
+    /// The settings of the analysis.
+    pub(super) options: Options,
+    /// The limits of a run.
+    pub(super) limits: Limits,
+    /// The errors of the text, at which runs stop.
+    pub(super) errors: Vec<Diagnostic>,
+    /// The points of all definitions, in the order of the text.
+    pub(super) points: Vec<Point>,
+}
+
+impl Program {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// The message for a file that cannot be read.
+    pub(super) fn load(path: &Path) -> Result<Program, String> {
+        let path = std::path::absolute(path).map_err(|error| input::cannot_read(path, &error))?;
+        let loaded = path.parent().and_then(|folder| Projects::default().of_folder(folder));
+        let project = match &loaded {
+            Some(loaded) if loaded.problems.is_empty() => (*loaded.project).clone(),
+            Some(loaded) => {
+                let shown = loaded.shown_path();
+                return Err(format!("`{shown}` has problems: correct it, and start again"));
+            }
+            None => Project::default(),
+        };
+        let read = input::read_file(&path, project.code_size.unwrap_or(input::MAX_CODE))?;
+        if let Some(problem) = &read.problem {
+            return Err(format!("{}: {}", read.path, problem.message));
+        }
+        let options = Options { setup: project.setup().of_runs(), ..Options::from(&project) };
+        let mut db = Database::new();
+        db.set_up(&options.setup);
+        let file = db.add_file(read.text.clone(), options.limits);
+        db.set_levels(file, &options.levels);
+        let found = semantics::check_file(&db, file);
+        let errors = found.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+        let points = all_points(&db, file);
+        // A stop may last for hours.
+        let limits = Limits { time: None, ..project.run_limits() };
+        let lines = LineIndex::new(&read.text);
+        Ok(Program { db, file, text: read.text, lines, path, options, limits, errors, points })
+    }
+
+    /// Returns the source of the file.
+    pub(super) fn source(&self) -> Source {
+        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        Source { name: name.unwrap_or_default(), path: self.path.display().to_string() }
+    }
+
+    /// Returns the text of a range.
+    pub(super) fn at(&self, range: TextRange) -> &str {
+        self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default()
+    }
+
+    /// Returns the line and the column of an offset.
+    pub(super) fn position(&self, offset: TextSize, positions: Positions) -> (i64, i64) {
+        let at = self.lines.line_column(offset, Encoding::Utf16);
+        (i64::from(at.line) + positions.line, i64::from(at.column) + positions.column)
+    }
+
+    /// Returns the 0-based line of an offset.
+    pub(super) fn line(&self, offset: TextSize) -> u32 {
+        self.lines.line_at(offset)
+    }
+
+    /// Returns the offset of a line and a column; the end of the text for a line after it.
+    pub(super) fn offset(&self, (line, column): (i64, i64), positions: Positions) -> TextSize {
+        let number = |at: i64, first: i64| u32::try_from(at.saturating_sub(first).max(0));
+        let line = number(line, positions.line).unwrap_or(u32::MAX);
+        let column = number(column, positions.column).unwrap_or(u32::MAX);
+        let at = self.lines.offset(LineColumn { line, column }, Encoding::Utf16);
+        at.unwrap_or(self.lines.text_len())
+    }
+
+    /// Returns the point before the body of a definition.
+    pub(super) fn definition_point(&self, name: &str) -> Option<Point> {
+        let mut defs = semantics::all_defs(&self.db, self.file);
+        let def = defs.find(|def| def.kind(&self.db) == DefKind::Fn && def.name(&self.db) == name);
+        let own = def?.range(&self.db);
+        let is_entry = |point: &&Point| {
+            point.kind == PointKind::Definition && own.contains_range(point.range)
+        };
+        self.points.iter().find(is_entry).copied()
+    }
+
+    /// Returns the definition at a place.
+    pub(super) fn def_at(&self, at: TextSize) -> Option<Def<'_>> {
+        semantics::def_at(&self.db, self.file, at).map(|(_, def)| def)
+    }
+
+    /// Describes the errors of the text in one line.
+    pub(super) fn errors_in_short(&self) -> Option<String> {
+        let first = self.errors.first()?;
+        let line = self.line(first.range.start()) + 1;
+        let count = ide::words::counted(self.errors.len() as u64, "error");
+        let summary = failure::summary_of(first);
+        Some(format!("the program has {count}, at which it stops: line {line}: {summary}"))
+    }
+}
+
+fn all_points(db: &Database, file: SourceFile) -> Vec<Point> {
+    let runs = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+    let views = semantics::all_defs(db, file).filter(runs).filter_map(|def| View::new(db, def));
+    let mut points: Vec<Point> = views.flat_map(|view| interpreter::points(&view)).collect();
+    points.sort_by_key(|point| (point.range.start(), point.range.end()));
+    points
+}

@@ -1,0 +1,419 @@
+//! The messages of the Debug Adapter Protocol, as far as they are answered:
+//! <https://microsoft.github.io/debug-adapter-protocol/specification>.
+//!
+//! Lines and columns are those of the client, as [`Positions`](super::program::Positions) converts them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+/// A message of the client.
+#[derive(Deserialize)]
+pub(super) struct Incoming {
+    /// Its number.
+    #[serde(default)]
+    pub(super) seq: i64,
+    /// `request`; clients answer no requests of this server.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    /// The name of the request.
+    #[serde(default)]
+    pub(super) command: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub(super) arguments: Json,
+}
+
+/// A message to the client.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Outgoing {
+    /// The answer to a request.
+    Response(Response),
+    /// An event.
+    Event(Event),
+}
+
+/// The answer to a request.
+#[derive(Serialize)]
+pub(super) struct Response {
+    pub(super) request_seq: i64,
+    pub(super) success: bool,
+    pub(super) command: String,
+    /// The reason of a failure, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) body: Option<Body>,
+}
+
+/// An event.
+#[derive(Serialize)]
+#[serde(tag = "event", content = "body", rename_all = "lowercase")]
+pub(super) enum Event {
+    /// Breakpoints can be set.
+    Initialized,
+    /// The run stopped.
+    Stopped(StoppedEvent),
+    /// A text for the console.
+    Output(OutputEvent),
+    /// The run ended.
+    Exited(ExitedEvent),
+    /// The session is over.
+    Terminated,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StoppedEvent {
+    /// `entry`, `step`, `breakpoint`, `function breakpoint`, `exception`, `pause` or `goto`.
+    pub(super) reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    pub(super) thread_id: i64,
+    pub(super) all_threads_stopped: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) hit_breakpoint_ids: Vec<i64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct OutputEvent {
+    /// `console`, `stdout` or `stderr`.
+    pub(super) category: &'static str,
+    pub(super) output: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<i64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ExitedEvent {
+    /// That of the command `run`: 0, 1 after a failure, 2 if the run could not start.
+    pub(super) exit_code: i64,
+}
+
+/// The body of a response.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Body {
+    Capabilities(Box<Capabilities>),
+    #[serde(rename_all = "camelCase")]
+    Breakpoints {
+        breakpoints: Vec<BreakpointState>,
+    },
+    Locations {
+        breakpoints: Vec<BreakpointLocation>,
+    },
+    Threads {
+        threads: Vec<Thread>,
+    },
+    #[serde(rename_all = "camelCase")]
+    Frames {
+        stack_frames: Vec<StackFrame>,
+        total_frames: usize,
+    },
+    Scopes {
+        scopes: Vec<Scope>,
+    },
+    Variables {
+        variables: Vec<Variable>,
+    },
+    Evaluated(Evaluated),
+    Changed(Changed),
+    Exception(ExceptionInfo),
+    #[serde(rename_all = "camelCase")]
+    Continued {
+        all_threads_continued: bool,
+    },
+    Failure {
+        error: ErrorText,
+    },
+}
+
+/// The reason of a failure.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ErrorText {
+    pub(super) id: i64,
+    pub(super) format: String,
+    pub(super) show_user: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Capabilities {
+    pub(super) supports_configuration_done_request: bool,
+    pub(super) supports_function_breakpoints: bool,
+    pub(super) supports_conditional_breakpoints: bool,
+    pub(super) supports_hit_conditional_breakpoints: bool,
+    pub(super) supports_log_points: bool,
+    pub(super) supports_evaluate_for_hovers: bool,
+    pub(super) supports_step_back: bool,
+    pub(super) supports_restart_frame: bool,
+    pub(super) supports_set_variable: bool,
+    pub(super) supports_exception_info_request: bool,
+    pub(super) supports_terminate_request: bool,
+    pub(super) supports_breakpoint_locations_request: bool,
+    pub(super) supports_delayed_stack_trace_loading: bool,
+    pub(super) exception_breakpoint_filters: Vec<ExceptionFilter>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ExceptionFilter {
+    pub(super) filter: &'static str,
+    pub(super) label: &'static str,
+    pub(super) description: &'static str,
+    pub(super) default: bool,
+}
+
+#[derive(Serialize, Clone)]
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) path: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct BreakpointState {
+    pub(super) id: i64,
+    pub(super) verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) column: Option<i64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct BreakpointLocation {
+    pub(super) line: i64,
+    pub(super) column: i64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Thread {
+    pub(super) id: i64,
+    pub(super) name: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StackFrame {
+    pub(super) id: i64,
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<Source>,
+    pub(super) line: i64,
+    pub(super) column: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end_line: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end_column: Option<i64>,
+    pub(super) can_restart: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Scope {
+    pub(super) name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<&'static str>,
+    pub(super) variables_reference: i64,
+    pub(super) named_variables: usize,
+    pub(super) expensive: bool,
+}
+
+/// A value as the client shows it.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) value: String,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) ty: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<PresentationHint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) evaluate_name: Option<String>,
+    pub(super) variables_reference: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) indexed_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) named_variables: Option<usize>,
+}
+
+#[derive(Serialize)]
+pub(super) struct PresentationHint {
+    pub(super) kind: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) attributes: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Evaluated {
+    pub(super) result: String,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) ty: Option<String>,
+    pub(super) variables_reference: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) indexed_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) named_variables: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Changed {
+    pub(super) value: String,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) ty: Option<String>,
+    pub(super) variables_reference: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ExceptionInfo {
+    pub(super) exception_id: String,
+    pub(super) description: String,
+    pub(super) break_mode: &'static str,
+}
+
+/// The arguments of `initialize`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct InitializeArguments {
+    pub(super) lines_start_at1: bool,
+    pub(super) columns_start_at1: bool,
+}
+
+impl Default for InitializeArguments {
+    fn default() -> InitializeArguments {
+        InitializeArguments { lines_start_at1: true, columns_start_at1: true }
+    }
+}
+
+/// The arguments of `launch`, those of a configuration of the client.
+#[derive(Deserialize, Default, Clone)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct LaunchArguments {
+    /// The file.
+    pub(super) program: String,
+    /// The function; that of the command `run` without one.
+    pub(super) function: Option<String>,
+    /// Arguments by the names of parameters, as of `--input`.
+    pub(super) inputs: Map<String, Json>,
+    /// `.npz` and `.params` files with arguments, as of `--inputs`.
+    pub(super) archives: Vec<String>,
+    /// `.params` files with weights, as of `--params`.
+    pub(super) params: Vec<String>,
+    /// The seed of missing arguments.
+    pub(super) random: Option<u64>,
+    /// Stops before the first binding.
+    pub(super) stop_on_entry: bool,
+    /// Runs without stopping.
+    pub(super) no_debug: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SourceArguments {
+    pub(super) path: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SetBreakpointsArguments {
+    pub(super) source: SourceArguments,
+    pub(super) breakpoints: Vec<SourceBreakpoint>,
+}
+
+/// A breakpoint as the client sets it.
+#[derive(Deserialize, Default, Clone)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SourceBreakpoint {
+    pub(super) line: i64,
+    pub(super) column: Option<i64>,
+    pub(super) condition: Option<String>,
+    pub(super) hit_condition: Option<String>,
+    pub(super) log_message: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct SetFunctionBreakpointsArguments {
+    pub(super) breakpoints: Vec<FunctionBreakpoint>,
+}
+
+/// A breakpoint on an operator or a definition.
+#[derive(Deserialize, Default, Clone)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct FunctionBreakpoint {
+    pub(super) name: String,
+    pub(super) condition: Option<String>,
+    pub(super) hit_condition: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct SetExceptionBreakpointsArguments {
+    pub(super) filters: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct LocationsArguments {
+    pub(super) source: SourceArguments,
+    pub(super) line: i64,
+    pub(super) end_line: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct StackTraceArguments {
+    pub(super) start_frame: usize,
+    pub(super) levels: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FrameArguments {
+    pub(super) frame_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct VariablesArguments {
+    pub(super) variables_reference: i64,
+    /// `indexed` or `named`; both without it.
+    #[serde(default)]
+    pub(super) filter: Option<String>,
+    #[serde(default)]
+    pub(super) start: usize,
+    /// 0 stands for all.
+    #[serde(default)]
+    pub(super) count: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetVariableArguments {
+    pub(super) variables_reference: i64,
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EvaluateArguments {
+    pub(super) expression: String,
+    #[serde(default)]
+    pub(super) frame_id: Option<i64>,
+}

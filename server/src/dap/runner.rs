@@ -1,0 +1,153 @@
+//! The thread of a run: the run, and its repetitions.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender},
+    },
+    thread,
+};
+
+use interpreter::Tracing;
+
+use super::{
+    debugger::{Debugger, Shared},
+    evaluator::Evaluator,
+    program::Program,
+    protocol::LaunchArguments,
+    stop::{Goal, Order, Report},
+};
+use crate::{
+    panics,
+    run::{
+        arguments::{Given, Inputs},
+        execute::{Ending, Prepared, Repeatable, RunReport, Selection},
+        failure::{self, Places},
+        files::Named,
+        show,
+    },
+};
+
+/// The stack size, for the deepest nesting that settings allow.
+pub(super) const STACK: usize = 16 << 20;
+/// The longest result that is printed, in bytes.
+const MAX_RESULT: usize = 64 << 10;
+
+/// Returns the sources of the arguments of a launch. Names of files are relative to `folder`.
+///
+/// # Errors
+/// The message for an argument of another form.
+pub(super) fn inputs(launch: &LaunchArguments, folder: &Path) -> Result<Inputs, String> {
+    let given = launch.inputs.iter();
+    let given = given.map(|(name, value)| Given::of_json(name, value, folder, false));
+    let named = |path: &String| Named { path: folder.join(path), within: None, part: None };
+    Ok(Inputs {
+        given: given.collect::<Result<Vec<Given>, String>>()?,
+        archives: launch.archives.iter().map(named).collect(),
+        params: launch.params.iter().map(named).collect(),
+        seed: launch.random,
+    })
+}
+
+/// Returns the choice of the function of a launch.
+pub(super) fn selection(launch: &LaunchArguments) -> Selection<'_> {
+    launch.function.as_deref().map_or(Selection::Main, Selection::Named)
+}
+
+/// Returns the folder to which the names of files in a launch are relative.
+pub(super) fn folder(program: &Program) -> PathBuf {
+    program.path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Starts the thread of a run.
+///
+/// # Errors
+/// The thread cannot be started.
+pub(super) fn start(
+    evaluator: Evaluator,
+    launch: LaunchArguments,
+    shared: Arc<Shared>,
+    orders: Receiver<Order>,
+    reports: Sender<Report>,
+) -> std::io::Result<()> {
+    let work = move || {
+        let end = reports.clone();
+        let mut channels = Some((orders, reports));
+        let run = || match channels.take() {
+            Some(channels) => run(&evaluator, &launch, &shared, channels),
+            None => ("the run has ended".to_owned(), 2),
+        };
+        let (text, code) =
+            panics::caught(run).unwrap_or_else(|panicked| (panicked.message("this run"), 2));
+        // Fails if the session has ended.
+        let _ = end.send(Report::Ended { text, code });
+    };
+    thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work).map(|_| ())
+}
+
+/// Runs the program, and repeats it as ordered. Returns the last text for the console and the exit code.
+fn run(
+    evaluator: &Evaluator,
+    launch: &LaunchArguments,
+    shared: &Shared,
+    channels: (Receiver<Order>, Sender<Report>),
+) -> (String, i64) {
+    let program = evaluator.program();
+    let db = &program.db;
+    let prepared = selection(launch).find(db, program.file).and_then(|def| {
+        let prepared = Prepared::new(db, def, program.limits.clone());
+        prepared.ok_or_else(|| "the function cannot be analysed".to_owned())
+    });
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(message) => return (message, 2),
+    };
+    let prepared =
+        prepared.cancelled_by(shared.cancelled.clone()).stopping_at(&program.errors);
+    let goal = if launch.stop_on_entry { Goal::Entry } else { Goal::Breakpoint };
+    let mut debugger = Debugger::new(shared, evaluator.clone(), channels, goal, launch.random);
+    let mut runs = Repeatable::new(&prepared);
+    let folder = folder(program);
+    loop {
+        let tracing = match debugger.keeps_variables {
+            true => Tracing::Frames,
+            false => Tracing::Points,
+        };
+        runs.trace(tracing);
+        let report = runs.run(|| Ok(inputs(launch, &folder)?), &mut debugger);
+        if debugger.repeats() {
+            continue;
+        }
+        if let (Some(lost), false) = (debugger.lost(), debugger.is_cancelled()) {
+            debugger.print(lost.to_owned(), None);
+        }
+        return ended(program, &prepared, &report);
+    }
+}
+
+/// Returns the last text of a run and its exit code.
+fn ended(program: &Program, prepared: &Prepared<'_>, report: &RunReport) -> (String, i64) {
+    let name = program.path.display().to_string();
+    let mut places = Places::new(&program.db, program.file, &name, &program.lines);
+    match &report.ending {
+        Ending::Refused(error) => {
+            let help = error.help.as_ref().map(|help| format!("\nhelp: {help}"));
+            (format!("{}{}", error.message, help.unwrap_or_default()), 2)
+        }
+        Ending::Failed(fault) => {
+            let what = failure::name_of(&program.db, prepared.def);
+            let text = failure::message(fault);
+            (format!("{what} failed: {text}\n{}", places.trace(fault).trim_end()), 1)
+        }
+        Ending::Done(value) => {
+            let mut text = show::human(value);
+            if text.len() > MAX_RESULT {
+                let end = (0..=MAX_RESULT).rev().find(|at| text.is_char_boundary(*at));
+                text.truncate(end.unwrap_or(0));
+                text.push('…');
+            }
+            (text, i64::from(!program.errors.is_empty()))
+        }
+    }
+}

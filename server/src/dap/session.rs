@@ -1,0 +1,533 @@
+//! A session: the requests of a client, in any order.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::Ordering,
+        mpsc::{Receiver, Sender, channel},
+    },
+};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use syntax::TextRange;
+
+use super::{
+    breakpoints::points_between,
+    debugger::Shared,
+    evaluator::Evaluator,
+    program::{Positions, Program},
+    protocol::{
+        Body, BreakpointLocation, BreakpointState, Capabilities, ErrorText, Event, ExceptionFilter,
+        ExceptionInfo, ExitedEvent, Incoming, InitializeArguments, LaunchArguments,
+        LocationsArguments, Outgoing, OutputEvent, Response, SetBreakpointsArguments,
+        SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments, StoppedEvent, Thread,
+    },
+    runner,
+    stop::{Goal, Order, Reason, Report, Stop},
+    stopped::StoppedRun,
+    transport::{Input, Output},
+};
+use crate::{
+    panics,
+    run::{execute::Prepared, failure},
+};
+
+/// The only thread.
+const THREAD: i64 = 1;
+/// The filters of exceptions.
+const FILTERS: [ExceptionFilter; 3] = [
+    ExceptionFilter {
+        filter: "failed",
+        label: "Failures",
+        description: "Stops where the run fails: an operator rejects its arguments, no arm matches, a limit is reached",
+        default: true,
+    },
+    ExceptionFilter {
+        filter: "nan",
+        label: "NaN",
+        description: "Stops after an operator whose result has NaN",
+        default: false,
+    },
+    ExceptionFilter {
+        filter: "infinity",
+        label: "Infinities",
+        description: "Stops after an operator whose result has infinities",
+        default: false,
+    },
+];
+
+/// What a session waits for.
+pub(super) enum Happening {
+    /// A message of the client, or its end.
+    Input(Input),
+    /// A report of the run.
+    Report(Report),
+}
+
+/// The run of a session.
+struct Run {
+    orders: Sender<Order>,
+    shared: Arc<Shared>,
+}
+
+/// The answer to a request.
+type Answer = Result<Option<Body>, String>;
+
+/// A session.
+pub(super) struct Session {
+    output: Output,
+    to_self: Sender<Happening>,
+    positions: Positions,
+    launch: Option<(LaunchArguments, Evaluator)>,
+    is_configured: bool,
+    run: Option<Run>,
+    /// Shared with the run, which is not started yet or has ended, too.
+    shared: Arc<Shared>,
+    stopped: Option<StoppedRun>,
+    next_id: i64,
+    is_over: bool,
+}
+
+impl Session {
+    /// Serves a client until it disconnects.
+    pub(super) fn serve(output: Output, happenings: (Sender<Happening>, Receiver<Happening>)) {
+        let (to_self, happenings) = happenings;
+        let mut session = Session {
+            output,
+            to_self,
+            positions: Positions { line: 1, column: 1 },
+            launch: None,
+            is_configured: false,
+            run: None,
+            shared: Arc::default(),
+            stopped: None,
+            next_id: 0,
+            is_over: false,
+        };
+        for happening in happenings.iter() {
+            match happening {
+                Happening::Input(Input::Closed) => break,
+                Happening::Input(Input::Malformed(reason)) => {
+                    session.print("stderr", &reason, None);
+                }
+                Happening::Input(Input::Message(message)) => session.message(&message),
+                Happening::Report(report) => session.report(report),
+            }
+            if session.is_over {
+                break;
+            }
+        }
+        session.end_run();
+    }
+
+    fn send(&mut self, message: Outgoing) {
+        // A client that reads no more has gone.
+        if self.output.send(&message).is_err() {
+            self.is_over = true;
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.send(Outgoing::Event(event));
+    }
+
+    fn print(&mut self, category: &'static str, text: &str, place: Option<TextRange>) {
+        let program = self.launch.as_ref().map(|(_, evaluator)| evaluator.program());
+        let at = place.zip(program).map(|(range, program)| {
+            (program.source(), program.position(range.start(), self.positions).0)
+        });
+        let (source, line) = at.unzip();
+        let output = format!("{text}\n");
+        self.event(Event::Output(OutputEvent { category, output, source, line }));
+    }
+
+    fn message(&mut self, message: &Incoming) {
+        if message.kind != "request" {
+            return;
+        }
+        let mut answer = Err(String::new());
+        let mut answer_to = |session: &mut Session| answer = session.answer(message);
+        let caught = panics::caught(|| answer_to(self));
+        if let Err(panicked) = caught {
+            answer = Err(panicked.message("this request"));
+        }
+        let (success, body, reason) = match answer {
+            Ok(body) => (true, body, None),
+            Err(format) => {
+                let error = ErrorText { id: 1, format, show_user: true };
+                (false, Some(Body::Failure { error }), Some("failed"))
+            }
+        };
+        self.send(Outgoing::Response(Response {
+            request_seq: message.seq,
+            success,
+            command: message.command.clone(),
+            message: reason,
+            body,
+        }));
+        if !success {
+            return;
+        }
+        match message.command.as_str() {
+            "launch" => self.launched(),
+            "configurationDone" => self.start(),
+            "terminate" => self.terminate(),
+            "disconnect" => self.is_over = true,
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, message: &Incoming) -> Answer {
+        let given = &message.arguments;
+        match message.command.as_str() {
+            "initialize" => self.initialize(&arguments(given)?),
+            "launch" => self.prepare(arguments(given)?),
+            "attach" => Err("a run is launched, not attached to".to_owned()),
+            "configurationDone" => {
+                self.is_configured = true;
+                Ok(None)
+            }
+            "setBreakpoints" => self.set_breakpoints(&arguments(given)?),
+            "setFunctionBreakpoints" => self.set_functions(&arguments(given)?),
+            "setExceptionBreakpoints" => self.set_filters(&arguments(given)?),
+            "breakpointLocations" => self.locations(&arguments(given)?),
+            "threads" => {
+                let name = match &self.launch {
+                    Some((launch, _)) => launch.function.clone().unwrap_or("run".to_owned()),
+                    None => "run".to_owned(),
+                };
+                Ok(Some(Body::Threads { threads: vec![Thread { id: THREAD, name }] }))
+            }
+            "stackTrace" => {
+                let given = arguments(given)?;
+                let positions = self.positions;
+                self.stopped()?.0.frames(&given, positions).map(Some)
+            }
+            "scopes" => {
+                let given = arguments(given)?;
+                self.stopped()?.0.scopes(&given).map(Some)
+            }
+            "variables" => {
+                let given = arguments(given)?;
+                self.stopped()?.0.variables(&given).map(Some)
+            }
+            "evaluate" => {
+                let given = arguments(given)?;
+                self.stopped()?.0.evaluate(&given).map(Some)
+            }
+            "setVariable" => {
+                let given = arguments(given)?;
+                let (stopped, run) = self.stopped()?;
+                let (order, body) = stopped.set(&given)?;
+                // Fails if the run has ended.
+                let _ = run.orders.send(order);
+                Ok(Some(body))
+            }
+            "exceptionInfo" => {
+                let Reason::Exception(found) = &self.stopped()?.0.reason else {
+                    return Err("the run did not stop at an exception".to_owned());
+                };
+                Ok(Some(Body::Exception(ExceptionInfo {
+                    exception_id: found.id.clone(),
+                    description: found.description.clone(),
+                    break_mode: "always",
+                })))
+            }
+            "continue" => {
+                self.resume(|_| Order::Continue(Goal::Breakpoint))?;
+                Ok(Some(Body::Continued { all_threads_continued: true }))
+            }
+            "next" => self.resume(|stopped| {
+                let (serial, depth) = stopped.innermost();
+                Order::Continue(Goal::Over { serial, depth })
+            }),
+            "stepIn" => self.resume(|_| Order::Continue(Goal::Into)),
+            "stepOut" => self.resume(|stopped| {
+                Order::Continue(Goal::Out { depth: stopped.innermost().1 })
+            }),
+            "stepBack" => self.resume(|_| Order::StepBack),
+            "reverseContinue" => self.resume(|_| Order::ReverseContinue),
+            "restartFrame" => {
+                let given = arguments(given)?;
+                let serial = self.stopped()?.0.serial(&given)?;
+                self.resume(|_| Order::Repeat(Goal::Call { serial }))
+            }
+            "pause" => {
+                if self.run.is_none() {
+                    return Err(not_running());
+                }
+                if self.stopped.is_none() {
+                    self.shared.pause.store(true, Ordering::Release);
+                    self.shared.notify();
+                }
+                Ok(None)
+            }
+            "terminate" | "disconnect" | "cancel" => Ok(None),
+            other => Err(format!("the request `{other}` is not supported")),
+        }
+    }
+
+    fn initialize(&mut self, given: &InitializeArguments) -> Answer {
+        let first = |is_one: bool| i64::from(is_one);
+        let (line, column) = (first(given.lines_start_at1), first(given.columns_start_at1));
+        self.positions = Positions { line, column };
+        Ok(Some(Body::Capabilities(Box::new(Capabilities {
+            supports_configuration_done_request: true,
+            supports_function_breakpoints: true,
+            supports_conditional_breakpoints: true,
+            supports_hit_conditional_breakpoints: true,
+            supports_log_points: true,
+            supports_evaluate_for_hovers: true,
+            supports_step_back: true,
+            supports_restart_frame: true,
+            supports_set_variable: true,
+            supports_exception_info_request: true,
+            supports_terminate_request: true,
+            supports_breakpoint_locations_request: true,
+            supports_delayed_stack_trace_loading: true,
+            exception_breakpoint_filters: FILTERS.into(),
+        }))))
+    }
+
+    fn prepare(&mut self, launch: LaunchArguments) -> Answer {
+        if self.launch.is_some() {
+            return Err("a program was launched already in this session".to_owned());
+        }
+        if launch.program.is_empty() {
+            return Err("the configuration has no `program`: name the file to debug".to_owned());
+        }
+        let program = Program::load(Path::new(&launch.program))?;
+        runner::inputs(&launch, &runner::folder(&program))?;
+        {
+            let def = runner::selection(&launch).find(&program.db, program.file)?;
+            let prepared = Prepared::new(&program.db, def, program.limits.clone());
+            let prepared = prepared.ok_or_else(|| "the function cannot be analysed".to_owned())?;
+            let prepared = prepared.stopping_at(&program.errors);
+            if let Some(error) = prepared.header_error() {
+                let name = failure::name_of(&program.db, def);
+                return Err(format!("{name} cannot be called: {}", failure::summary_of(error)));
+            }
+        }
+        self.launch = Some((launch, Evaluator::new(&program)));
+        Ok(None)
+    }
+
+    fn launched(&mut self) {
+        let errors = self.launch.as_ref().and_then(|(_, e)| e.program().errors_in_short());
+        if let Some(errors) = errors {
+            self.print("stderr", &errors, None);
+        }
+        // Breakpoints are set in the text of the program.
+        self.event(Event::Initialized);
+        self.start();
+    }
+
+    /// Starts the run if all that it needs is known.
+    fn start(&mut self) {
+        let Some((launch, evaluator)) = self.launch.clone().filter(|_| self.is_configured) else {
+            return;
+        };
+        if self.run.is_some() || self.shared.cancelled.load(Ordering::Relaxed) {
+            return;
+        }
+        let (orders, from_session) = channel();
+        let (reports, from_run) = channel();
+        let to_self = self.to_self.clone();
+        let forward = move || {
+            for report in from_run {
+                // Fails if the session has ended.
+                if to_self.send(Happening::Report(report)).is_err() {
+                    return;
+                }
+            }
+        };
+        let started = std::thread::Builder::new().name("reports".into()).spawn(forward);
+        let shared = self.shared.clone();
+        let started = started
+            .and_then(|_| runner::start(evaluator, launch, shared, from_session, reports));
+        match started {
+            Ok(()) => self.run = Some(Run { orders, shared: self.shared.clone() }),
+            Err(error) => {
+                self.report(Report::Ended { text: format!("no run can be started: {error}"), code: 2 });
+            }
+        }
+    }
+
+    fn set_breakpoints(&mut self, given: &SetBreakpointsArguments) -> Answer {
+        let Some((launch, evaluator)) = &self.launch else {
+            return Ok(Some(self.pending(given.breakpoints.len())));
+        };
+        let program = evaluator.program();
+        let path = given.source.path.as_deref().map(std::path::absolute);
+        let is_own = path.is_some_and(|path| path.is_ok_and(|path| is_same(&path, &program.path)));
+        if !is_own || launch.no_debug {
+            let mut pending = self.pending(given.breakpoints.len());
+            if let (Body::Breakpoints { breakpoints }, false) = (&mut pending, is_own) {
+                breakpoints.iter_mut().for_each(|state| {
+                    state.message = Some("this file is not the program".to_owned());
+                });
+            }
+            return Ok(Some(pending));
+        }
+        let mut all = self.shared.breakpoints.lock().clone();
+        let ids = &mut self.next_id;
+        let breakpoints =
+            all.set(&given.breakpoints, program, evaluator, self.positions, ids);
+        *self.shared.breakpoints.lock() = all;
+        self.shared.notify();
+        Ok(Some(Body::Breakpoints { breakpoints }))
+    }
+
+    fn set_functions(&mut self, given: &SetFunctionBreakpointsArguments) -> Answer {
+        let Some((launch, evaluator)) = &self.launch else {
+            return Ok(Some(self.pending(given.breakpoints.len())));
+        };
+        if launch.no_debug {
+            return Ok(Some(self.pending(given.breakpoints.len())));
+        }
+        let ids = &mut self.next_id;
+        let mut all = self.shared.breakpoints.lock();
+        let breakpoints =
+            all.set_functions(&given.breakpoints, evaluator.program(), self.positions, ids);
+        drop(all);
+        self.shared.notify();
+        Ok(Some(Body::Breakpoints { breakpoints }))
+    }
+
+    /// Returns breakpoints that hold nowhere.
+    fn pending(&mut self, count: usize) -> Body {
+        let states = (0..count.min(10_000)).map(|_| {
+            self.next_id += 1;
+            BreakpointState {
+                id: self.next_id,
+                verified: false,
+                message: None,
+                source: None,
+                line: None,
+                column: None,
+            }
+        });
+        Body::Breakpoints { breakpoints: states.collect() }
+    }
+
+    fn set_filters(&mut self, given: &SetExceptionBreakpointsArguments) -> Answer {
+        let is_debugged = self.launch.as_ref().is_none_or(|(launch, _)| !launch.no_debug);
+        let has = |name: &str| is_debugged && given.filters.iter().any(|filter| filter == name);
+        let mut all = self.shared.breakpoints.lock();
+        (all.failed, all.nan, all.infinite) = (has("failed"), has("nan"), has("infinity"));
+        drop(all);
+        self.shared.notify();
+        Ok(None)
+    }
+
+    fn locations(&mut self, given: &LocationsArguments) -> Answer {
+        let Some((_, evaluator)) = &self.launch else { return Err(not_running()) };
+        let lines = (given.line, given.end_line.unwrap_or(given.line));
+        let places = points_between(evaluator.program(), lines, self.positions).into_iter();
+        let breakpoints = places.map(|(line, column)| BreakpointLocation { line, column });
+        Ok(Some(Body::Locations { breakpoints: breakpoints.collect() }))
+    }
+
+    fn stopped(&mut self) -> Result<(&mut StoppedRun, &Run), String> {
+        let Some(run) = &self.run else { return Err(not_running()) };
+        let stopped = self.stopped.as_mut();
+        let stopped = stopped.ok_or_else(|| "the program is running: pause it first".to_owned())?;
+        Ok((stopped, run))
+    }
+
+    fn resume(&mut self, order: impl FnOnce(&StoppedRun) -> Order) -> Answer {
+        let (stopped, run) = self.stopped()?;
+        let order = order(stopped);
+        // The values of the stop are released before operators may reuse their memory.
+        let orders = run.orders.clone();
+        self.stopped = None;
+        // Fails if the run has ended.
+        let _ = orders.send(order);
+        Ok(None)
+    }
+
+    fn report(&mut self, report: Report) {
+        match report {
+            Report::Stopped(stop) => self.stop(stop),
+            Report::Line { text, place } => self.print("console", &text, place),
+            Report::Ended { text, code } => {
+                self.run = None;
+                self.stopped = None;
+                // The session has one run.
+                self.shared.cancelled.store(true, Ordering::Relaxed);
+                self.print(if code == 0 { "stdout" } else { "stderr" }, &text, None);
+                self.event(Event::Exited(ExitedEvent { exit_code: code }));
+                self.event(Event::Terminated);
+            }
+        }
+    }
+
+    fn stop(&mut self, stop: Stop) {
+        let Some((_, evaluator)) = &self.launch else { return };
+        let mut event = StoppedEvent {
+            reason: "step",
+            description: None,
+            text: None,
+            thread_id: THREAD,
+            all_threads_stopped: true,
+            hit_breakpoint_ids: Vec::new(),
+        };
+        match &stop.reason {
+            Reason::Entry => event.reason = "entry",
+            Reason::Step => {}
+            Reason::Pause => event.reason = "pause",
+            Reason::Breakpoint(ids) => {
+                (event.reason, event.hit_breakpoint_ids) = ("breakpoint", ids.clone());
+            }
+            Reason::FunctionBreakpoint(ids) => {
+                (event.reason, event.hit_breakpoint_ids) = ("function breakpoint", ids.clone());
+            }
+            Reason::Exception(found) => {
+                event.reason = "exception";
+                event.description = Some("Paused on exception".to_owned());
+                event.text = Some(found.description.clone());
+            }
+        }
+        self.stopped = Some(StoppedRun::new(stop, evaluator.clone()));
+        self.event(Event::Stopped(event));
+    }
+
+    fn terminate(&mut self) {
+        match &self.run {
+            // The run reports its end.
+            Some(_) => self.end_run(),
+            None => self.event(Event::Terminated),
+        }
+    }
+
+    fn end_run(&mut self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+        self.stopped = None;
+        if let Some(run) = &mut self.run {
+            run.shared.notify();
+            // A stopped run waits for an order, and ends without a session.
+            run.orders = channel().0;
+        }
+    }
+}
+
+fn not_running() -> String {
+    "no program is running: launch one first".to_owned()
+}
+
+/// Returns true if two paths name the same file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other
+        || one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+}
+
+/// Returns the arguments of a request; without any, those of an empty object.
+fn arguments<A: DeserializeOwned>(given: &Json) -> Result<A, String> {
+    let given = match given {
+        Json::Null => Json::Object(serde_json::Map::new()),
+        other => other.clone(),
+    };
+    serde_json::from_value(given).map_err(|error| format!("the arguments are invalid: {error}"))
+}

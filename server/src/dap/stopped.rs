@@ -1,0 +1,247 @@
+//! A stopped run, as the client looks at it: frames, scopes, variables and expressions.
+
+use std::path::Path;
+
+use interpreter::{CallVariable, Tensor, Value};
+use semantics::View;
+
+use super::{
+    evaluator::Evaluator,
+    program::Positions,
+    protocol::{
+        Body, Changed, Evaluated, EvaluateArguments, FrameArguments, Scope, SetVariableArguments,
+        StackFrame, StackTraceArguments, Variable, VariablesArguments,
+    },
+    runner,
+    stop::{Order, Reason, Stop, StoppedCall},
+    variables::{Node, Nodes},
+};
+use crate::run::arguments;
+
+/// A stopped run.
+pub(super) struct StoppedRun {
+    /// The reason of the stop.
+    pub(super) reason: Reason,
+    calls: Vec<StoppedCall>,
+    omitted: Option<(usize, usize)>,
+    has_variables: bool,
+    evaluator: Evaluator,
+    nodes: Nodes,
+}
+
+impl StoppedRun {
+    /// Creates the view of a stop.
+    pub(super) fn new(stop: Stop, evaluator: Evaluator) -> StoppedRun {
+        let Stop { reason, calls, omitted, has_variables } = stop;
+        StoppedRun { reason, calls, omitted, has_variables, evaluator, nodes: Nodes::default() }
+    }
+
+    /// Returns the number of the innermost call, and the number of calls.
+    pub(super) fn innermost(&self) -> (u64, usize) {
+        let serial = self.calls.first().map_or(0, |stopped| stopped.call.serial);
+        let depth = self.calls.last().map_or(0, |stopped| stopped.inner + 1);
+        (serial, depth)
+    }
+
+    /// Returns the number of the call of a frame.
+    ///
+    /// # Errors
+    /// There is no such frame.
+    pub(super) fn serial(&self, given: &FrameArguments) -> Result<u64, String> {
+        Ok(self.frame(given.frame_id)?.1.call.serial)
+    }
+
+    fn frame(&self, id: i64) -> Result<(usize, &StoppedCall), String> {
+        let at = id.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+        let found = at.and_then(|at| Some((at, self.calls.get(at)?)));
+        found.ok_or_else(|| format!("there is no frame {id} where the run has stopped"))
+    }
+
+    /// Returns the frames, the innermost first.
+    pub(super) fn frames(
+        &self,
+        given: &StackTraceArguments,
+        positions: Positions,
+    ) -> Result<Body, String> {
+        let program = self.evaluator.program();
+        let mut frames = Vec::new();
+        for (at, stopped) in self.calls.iter().enumerate() {
+            if let Some((count, before)) = self.omitted
+                && at == before
+            {
+                let calls = ide::words::counted(count as u64, "more call");
+                frames.push(label(&format!("… {calls} …")));
+            }
+            let (file, range) = stopped.call.place;
+            let is_own = file == program.file;
+            let name = match stopped.call.function.as_str() {
+                "" => "the expression",
+                name => name,
+            };
+            let (line, column) = program.position(range.start(), positions);
+            let (end_line, end_column) = program.position(range.end(), positions);
+            frames.push(StackFrame {
+                id: at as i64 + 1,
+                name: match is_own {
+                    true => name.to_owned(),
+                    false => format!("{name} (prelude)"),
+                },
+                source: is_own.then(|| program.source()),
+                line: if is_own { line } else { 0 },
+                column: if is_own { column } else { 0 },
+                end_line: is_own.then_some(end_line),
+                end_column: is_own.then_some(end_column),
+                can_restart: is_own,
+                presentation_hint: (!is_own).then_some("subtle"),
+            });
+        }
+        let total_frames = frames.len();
+        let levels = if given.levels == 0 { usize::MAX } else { given.levels };
+        let stack_frames = frames.into_iter().skip(given.start_frame).take(levels).collect();
+        Ok(Body::Frames { stack_frames, total_frames })
+    }
+
+    /// Returns the scopes of a frame.
+    pub(super) fn scopes(&mut self, given: &FrameArguments) -> Result<Body, String> {
+        let (frame, stopped) = self.frame(given.frame_id)?;
+        let captured = stopped.variables.iter().filter(|variable| variable.is_captured).count();
+        let own = stopped.variables.len() - captured;
+        let mut scopes = vec![Scope {
+            name: "Variables",
+            presentation_hint: Some("locals"),
+            variables_reference: self.nodes.number(Node::Scope { frame, is_captured: false }),
+            named_variables: own,
+            expensive: false,
+        }];
+        if captured > 0 {
+            scopes.push(Scope {
+                name: "Captured",
+                presentation_hint: None,
+                variables_reference: self.nodes.number(Node::Scope { frame, is_captured: true }),
+                named_variables: captured,
+                expensive: false,
+            });
+        }
+        Ok(Body::Scopes { scopes })
+    }
+
+    /// Returns the variables of a scope, or the parts of a value.
+    pub(super) fn variables(&mut self, given: &VariablesArguments) -> Result<Body, String> {
+        let node = self.node(given.variables_reference)?;
+        let Node::Scope { frame, is_captured } = node else {
+            let variables = self.nodes.parts(&node, given.start, given.count);
+            let is_wanted = |variable: &Variable| match given.filter.as_deref() {
+                Some("indexed") => variable.name.starts_with('['),
+                Some("named") => !variable.name.starts_with('['),
+                _ => true,
+            };
+            let variables = variables.into_iter().filter(is_wanted).collect();
+            return Ok(Body::Variables { variables });
+        };
+        if !self.has_variables {
+            let value = "not kept by a run without breakpoints: step back to repeat it with them";
+            let note = Variable {
+                name: "variables".to_owned(),
+                value: value.to_owned(),
+                ..Variable::default()
+            };
+            return Ok(Body::Variables { variables: vec![note] });
+        }
+        if given.filter.as_deref() == Some("indexed") {
+            return Ok(Body::Variables { variables: Vec::new() });
+        }
+        let own = self.of_scope(frame, is_captured);
+        let count = if given.count == 0 { usize::MAX } else { given.count };
+        let mut variables = Vec::new();
+        for variable in own.into_iter().skip(given.start).take(count) {
+            let name = self.evaluator.program().at(variable.name).to_owned();
+            variables.push(self.nodes.frame_variable(&name, &variable));
+        }
+        Ok(Body::Variables { variables })
+    }
+
+    fn node(&self, number: i64) -> Result<Node, String> {
+        let node = self.nodes.get(number).cloned();
+        node.ok_or_else(|| format!("there is no value {number} where the run has stopped"))
+    }
+
+    fn of_scope(&self, frame: usize, is_captured: bool) -> Vec<CallVariable> {
+        let variables = self.calls.get(frame).map_or(&[][..], |stopped| &stopped.variables);
+        variables.iter().filter(|variable| variable.is_captured == is_captured).cloned().collect()
+    }
+
+    /// Evaluates an expression in a frame, by default the innermost one.
+    pub(super) fn evaluate(&mut self, given: &EvaluateArguments) -> Result<Body, String> {
+        let (_, stopped) = self.frame(given.frame_id.unwrap_or(1))?;
+        let range = stopped.call.place.1;
+        let value = self.evaluator.evaluate(&given.expression, range, &stopped.variables)?;
+        let shown = self.nodes.value("", &value);
+        Ok(Body::Evaluated(Evaluated {
+            result: shown.value,
+            ty: shown.ty,
+            variables_reference: shown.variables_reference,
+            indexed_variables: shown.indexed_variables,
+            named_variables: shown.named_variables,
+        }))
+    }
+
+    /// Sets a variable. Returns the order for the run, and the answer.
+    pub(super) fn set(&mut self, given: &SetVariableArguments) -> Result<(Order, Body), String> {
+        let Node::Scope { frame, is_captured } = self.node(given.variables_reference)? else {
+            return Err("only variables can be set, not the parts of their values".to_owned());
+        };
+        let program = self.evaluator.program();
+        let stopped = self.calls.get_mut(frame).ok_or("there is no such frame")?;
+        let inner = stopped.inner;
+        let place = stopped.call.place.1;
+        let mut variables = stopped.variables.iter_mut();
+        let variable = variables.rfind(|variable| {
+            variable.is_captured == is_captured && program.at(variable.name) == given.name
+        });
+        let variable =
+            variable.ok_or_else(|| format!("there is no variable `{}` here", given.name))?;
+        let Value::Tensor(tensor) = &variable.value else {
+            return Err(match &variable.value {
+                Value::Empty => format!("`{}` has no value yet", given.name),
+                other => format!("`{}` is {}: only tensors can be set", given.name, other.describe()),
+            });
+        };
+        let value = match given.value.trim() {
+            "zeros" => {
+                let zeros = Tensor::zeros(tensor.dtype(), tensor.shape());
+                Value::from(zeros.ok_or("there is no memory for the zeros")?)
+            }
+            text => {
+                let def = program.def_at(place.start());
+                let view = def.and_then(|def| View::new(&program.db, def));
+                let view = view.ok_or("the definition cannot be analysed")?;
+                let folder = runner::folder(program);
+                let folder: &Path = &folder;
+                arguments::written_value(text, &tensor.ty(), &view.types, folder)?
+            }
+        };
+        variable.value = value.clone();
+        let name = variable.name;
+        let shown = self.nodes.value(&given.name, &value);
+        let changed = Changed {
+            value: shown.value,
+            ty: shown.ty,
+            variables_reference: shown.variables_reference,
+        };
+        Ok((Order::Set { inner, name, value }, Body::Changed(changed)))
+    }
+}
+
+fn label(text: &str) -> StackFrame {
+    StackFrame {
+        id: 0,
+        name: text.to_owned(),
+        source: None,
+        line: 0,
+        column: 0,
+        end_line: None,
+        end_column: None,
+        can_restart: false,
+        presentation_hint: Some("label"),
+    }
+}

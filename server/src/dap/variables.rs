@@ -1,0 +1,196 @@
+//! Values as the client shows them: lines, and trees that it opens level by level and page by page.
+
+use interpreter::{CallVariable, SharedTensor, Value};
+
+use super::protocol::{PresentationHint, Variable};
+use crate::run::{show, summary};
+
+/// The number of children of a value that are sent without being asked for a page.
+const PAGE: usize = 1000;
+/// The number of handles of a stop.
+const MAX_HANDLES: usize = 1 << 20;
+/// The longest value in one line, in bytes.
+const MAX_LINE: usize = 200;
+
+/// What a reference of the client stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    /// The variables of a frame that are captured, or those that are not.
+    Scope { frame: usize, is_captured: bool },
+    /// The parts of a value.
+    Value(Value),
+    /// A part of a tensor: the elements after the first ones, along the axes from one on.
+    Part { tensor: SharedTensor, first: usize, axis: usize },
+}
+
+/// The references of the client, which are valid until the run goes on.
+#[derive(Default)]
+pub(super) struct Nodes {
+    nodes: Vec<Node>,
+}
+
+impl Nodes {
+    /// Returns the number of a node; 0 for no children.
+    pub(super) fn number(&mut self, node: Node) -> i64 {
+        if self.nodes.len() >= MAX_HANDLES {
+            return 0;
+        }
+        self.nodes.push(node);
+        self.nodes.len() as i64
+    }
+
+    /// Returns the node with a number.
+    pub(super) fn get(&self, number: i64) -> Option<&Node> {
+        self.nodes.get(usize::try_from(number.checked_sub(1)?).ok()?)
+    }
+
+    /// Returns the variable of a frame with its name in the text.
+    pub(super) fn frame_variable(&mut self, name: &str, variable: &CallVariable) -> Variable {
+        if matches!(variable.value, Value::Empty) {
+            return Variable {
+                name: name.to_owned(),
+                value: "not computed yet".to_owned(),
+                presentation_hint: Some(PresentationHint {
+                    kind: "virtual",
+                    attributes: vec!["readOnly"],
+                }),
+                ..Variable::default()
+            };
+        }
+        let mut shown = self.value(name, &variable.value);
+        shown.evaluate_name = Some(name.to_owned());
+        shown
+    }
+
+    /// Returns a value with a reference to its parts.
+    pub(super) fn value(&mut self, name: &str, value: &Value) -> Variable {
+        let text = match value {
+            Value::Tensor(_) => summary::line(value, &summary::of_value(value)),
+            Value::Ref(cell) => format!("ref({})", summary::contents(&cell.get(), MAX_LINE)),
+            _ => summary::contents(value, MAX_LINE),
+        };
+        let (indexed, named) = parts(value);
+        let has_parts = indexed.is_some() || named.is_some();
+        let reference = if has_parts { self.number(Node::Value(value.clone())) } else { 0 };
+        Variable {
+            name: name.to_owned(),
+            value: text,
+            ty: Some(type_of(value)),
+            presentation_hint: Some(hint(value)),
+            evaluate_name: None,
+            variables_reference: reference,
+            indexed_variables: indexed.filter(|_| reference > 0),
+            named_variables: named.filter(|_| reference > 0),
+        }
+    }
+
+    /// Returns a page of the parts of a node, which is not a scope.
+    pub(super) fn parts(&mut self, node: &Node, start: usize, count: usize) -> Vec<Variable> {
+        let count = if count == 0 { PAGE } else { count.min(PAGE) };
+        match node {
+            Node::Scope { .. } => Vec::new(),
+            Node::Value(Value::Tensor(tensor)) => self.elements(tensor, (0, 0), start, count),
+            Node::Part { tensor, first, axis } => {
+                self.elements(tensor, (*first, *axis), start, count)
+            }
+            Node::Value(value) => {
+                let content;
+                let fields = match value {
+                    Value::Tuple(_) => value.as_tuple().unwrap_or_default(),
+                    Value::Data(data) => data.fields(),
+                    Value::Ref(cell) => {
+                        content = [cell.get()];
+                        &content[..]
+                    }
+                    Value::Closure(closure) => closure.captures(),
+                    Value::Tensor(_) | Value::Empty => &[],
+                };
+                let page = fields.iter().enumerate().skip(start).take(count);
+                page.map(|(at, field)| match value {
+                    Value::Ref(_) => self.value("content", field),
+                    Value::Closure(_) => self.value(&format!("capture {at}"), field),
+                    _ => self.value(&at.to_string(), field),
+                })
+                .collect()
+            }
+        }
+    }
+
+    fn elements(
+        &mut self,
+        tensor: &SharedTensor,
+        (first, axis): (usize, usize),
+        start: usize,
+        count: usize,
+    ) -> Vec<Variable> {
+        let Some((&size, rest)) = tensor.shape().get(axis..).and_then(<[usize]>::split_first)
+        else {
+            return Vec::new();
+        };
+        let stride: usize = rest.iter().product();
+        let mut found = Vec::new();
+        for at in (start..size).take(count) {
+            let name = format!("[{at}]");
+            let element = first + at * stride;
+            let ty = tensor.dtype().to_string();
+            found.push(match rest.first() {
+                None => Variable {
+                    name,
+                    value: show::element(tensor, element),
+                    ty: Some(ty),
+                    presentation_hint: Some(PresentationHint {
+                        kind: "data",
+                        attributes: vec!["readOnly"],
+                    }),
+                    ..Variable::default()
+                },
+                Some(&next) => {
+                    let part =
+                        Node::Part { tensor: tensor.clone(), first: element, axis: axis + 1 };
+                    let reference = self.number(part);
+                    let sizes: Vec<String> = rest.iter().map(ToString::to_string).collect();
+                    Variable {
+                        name,
+                        value: format!("{ty} ({})", sizes.join(", ")),
+                        ty: Some(ty),
+                        presentation_hint: Some(PresentationHint {
+                            kind: "data",
+                            attributes: vec!["readOnly"],
+                        }),
+                        variables_reference: reference,
+                        indexed_variables: (reference > 0).then_some(next),
+                        ..Variable::default()
+                    }
+                }
+            });
+        }
+        found
+    }
+}
+
+/// Returns the numbers of parts by position and by name.
+fn parts(value: &Value) -> (Option<usize>, Option<usize>) {
+    match value {
+        Value::Tensor(tensor) => (tensor.shape().first().copied().filter(|size| *size > 0), None),
+        Value::Tuple(_) => (None, value.as_tuple().map(<[Value]>::len).filter(|count| *count > 0)),
+        Value::Data(data) => (None, Some(data.fields().len()).filter(|count| *count > 0)),
+        Value::Ref(_) => (None, Some(1)),
+        Value::Closure(closure) => {
+            (None, Some(closure.captures().len()).filter(|count| *count > 0))
+        }
+        Value::Empty => (None, None),
+    }
+}
+
+/// Returns the type of a value as text.
+fn type_of(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => tensor.ty().to_string(),
+        _ => value.describe(),
+    }
+}
+
+fn hint(value: &Value) -> PresentationHint {
+    let kind = if matches!(value, Value::Closure(_)) { "method" } else { "data" };
+    PresentationHint { kind, attributes: Vec::new() }
+}
