@@ -529,11 +529,13 @@ pub(crate) fn main() -> ExitCode {
         }
         Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man { output }) => manual::pages(output.as_deref()),
-        Some(Command::Dap { port }) => match port.map_or_else(crate::dap::serve, crate::dap::listen) {
-            // A thread may still block on standard input.
-            Ok(()) => std::process::exit(0),
-            Err(error) => Err(error.into()),
-        },
+        Some(Command::Dap { port }) => {
+            match port.map_or_else(crate::dap::serve, crate::dap::listen) {
+                // A thread may still block on standard input.
+                Ok(()) => std::process::exit(0),
+                Err(error) => Err(error.into()),
+            }
+        }
         Some(Command::Lsp) | None => {
             crate::allocator::return_freed_pages();
             match crate::lsp::serve::serve() {

@@ -17,7 +17,7 @@ mod variables;
 
 use std::{
     io,
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv4Addr, Shutdown, TcpListener},
     sync::mpsc::channel,
     thread,
 };
@@ -45,8 +45,10 @@ pub(crate) fn listen(port: u16) -> io::Result<()> {
     stderr::note(&format!("listening on {}", listener.local_addr()?));
     for stream in listener.incoming() {
         let stream = stream?;
-        let input = stream.try_clone()?;
+        let (input, end) = (stream.try_clone()?, stream.try_clone()?);
         session(input, stream)?;
+        // The thread that reads messages may still wait for one. It fails if the client has closed the stream.
+        let _ = end.shutdown(Shutdown::Both);
     }
     Ok(())
 }
@@ -60,6 +62,7 @@ fn session(
     let output = Output::new(output);
     let serve = move || Session::serve(output, (sender, receiver));
     // Expressions nest as deeply as programs.
-    let served = thread::Builder::new().name("session".into()).stack_size(runner::STACK).spawn(serve)?;
+    let served =
+        thread::Builder::new().name("session".into()).stack_size(runner::STACK).spawn(serve)?;
     served.join().map_err(|_| io::Error::other("the session panicked"))
 }

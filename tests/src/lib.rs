@@ -10,6 +10,7 @@ pub mod calls;
 pub mod client;
 pub mod command;
 pub mod corpus;
+pub mod debugged;
 pub mod edit_kinds;
 pub mod edits;
 pub mod figures;

@@ -22,6 +22,7 @@ mod comparisons;
 mod completion;
 mod computed;
 mod conformance;
+mod debugger;
 mod delivery;
 mod dependencies;
 mod differences;

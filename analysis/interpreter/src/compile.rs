@@ -41,11 +41,11 @@ use crate::{
     fault::FaultKind,
 };
 use call::unsupported_type;
-pub use points::{Point, PointKind, points};
 use lazy::Lazy;
 pub(crate) use literal::of_dtype as literal_of_dtype;
 use numeric::LiteralDTypes;
 pub(crate) use numeric::literal_dtypes;
+pub use points::{Point, PointKind, points};
 use stops::Stops;
 
 /// Assigns numbers to the definitions and constants that a body refers to.

@@ -28,8 +28,8 @@ use crate::{
     pool::BufferPool,
     value::{Closure, SLOT, Value},
 };
+pub use calls::{Call, CallVariable, Calls, Event, Flow};
 use kernel_thread::{LazyKernelThread, is_large_value};
-pub use calls::{Call, Calls, CallVariable, Event, Flow};
 pub use observer::{Absence, Measured, Observer};
 use program::Program;
 

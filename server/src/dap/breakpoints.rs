@@ -155,7 +155,8 @@ impl Breakpoints {
                 PointKind::Definition => "the next definition".to_owned(),
                 PointKind::Result => "the next result".to_owned(),
             };
-            state.message = Some(format!("moved to {what}: nothing is evaluated in line {}", wanted.line));
+            state.message =
+                Some(format!("moved to {what}: nothing is evaluated in line {}", wanted.line));
         }
         let texts = conditions(wanted.condition.as_deref(), wanted.log_message.as_deref());
         let checked = texts.iter().try_for_each(|text| evaluator.check(text, point.range));
@@ -175,7 +176,9 @@ impl Breakpoints {
         };
         let names_own = name.is_some_and(|own| {
             let mut named = texts.iter().flat_map(|text| variables_in(text));
-            named.any(|word| word == own || word.strip_prefix(own).is_some_and(|f| f.starts_with('.')))
+            named.any(|word| {
+                word == own || word.strip_prefix(own).is_some_and(|f| f.starts_with('.'))
+            })
         });
         let to = if names_own { &mut self.bound } else { &mut self.before };
         to.entry(point.range).or_default().push(Breakpoint {
@@ -224,7 +227,9 @@ impl Breakpoints {
                 log: None,
             };
             let name = one.name.trim();
-            if let Some(point) = program.definition_point(&format!("@{}", name.trim_start_matches('@'))) {
+            if let Some(point) =
+                program.definition_point(&format!("@{}", name.trim_start_matches('@')))
+            {
                 let (line, column) = program.position(point.range.start(), positions);
                 state.source = Some(program.source());
                 (state.line, state.column) = (Some(line), Some(column));
@@ -304,7 +309,8 @@ pub(super) fn points_between(
     (first, last): (i64, i64),
     positions: Positions,
 ) -> Vec<(i64, i64)> {
-    let places = program.points.iter().map(|point| program.position(point.range.start(), positions));
+    let places =
+        program.points.iter().map(|point| program.position(point.range.start(), positions));
     places.filter(|(line, _)| (first..=last).contains(line)).take(MAX).collect()
 }
 

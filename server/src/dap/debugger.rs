@@ -201,12 +201,7 @@ impl<'s> Debugger<'s> {
         if !self.keeps_variables && self.began.elapsed() < MAX_REPEATED {
             return self.repeat(Goal::Position { at: self.now, reason });
         }
-        if let Some(from) = self.step_from.take()
-            && matches!(reason, Reason::Step)
-            && self.steps.len() < MAX_STEPS
-        {
-            self.steps.insert(self.now, from);
-        }
+        self.step_from = None;
         let stop = Stop::new(reason, calls, self.evaluator.file(), self.keeps_variables);
         if self.reports.send(Report::Stopped(stop)).is_err() {
             return Flow::End;
@@ -300,11 +295,6 @@ impl<'s> Debugger<'s> {
             }
             _ => {}
         }
-        let hit = match self.breakpoints.before.is_empty() && self.breakpoints.definitions.is_empty()
-        {
-            true => None,
-            false => self.hit_at_point(calls),
-        };
         let is_step = match &self.goal {
             Goal::Into => true,
             Goal::Over { serial, depth } => calls.depth() < *depth || calls.serial() == *serial,
@@ -312,6 +302,15 @@ impl<'s> Debugger<'s> {
             Goal::Entry => true,
             _ => false,
         };
+        if is_step
+            && let Some(from) = self.step_from.take()
+            && self.steps.len() < MAX_STEPS
+        {
+            self.steps.insert(self.now, from);
+        }
+        let breakpoints = &self.breakpoints;
+        let has_any = !breakpoints.before.is_empty() || !breakpoints.definitions.is_empty();
+        let hit = if has_any { self.hit_at_point(calls) } else { None };
         match hit {
             Some(reason) => self.found(reason, calls),
             None if is_step => {
@@ -401,8 +400,7 @@ impl<'s> Debugger<'s> {
             match piece {
                 Piece::Text(text) => line += text,
                 Piece::Expression(expression) => {
-                    let value =
-                        self.evaluator.evaluate(expression, place, &calls.variables(0));
+                    let value = self.evaluator.evaluate(expression, place, &calls.variables(0));
                     line += &match value {
                         Ok(value) => summary::line(&value, &summary::of_value(&value)),
                         Err(message) => format!("{{{message}}}"),
@@ -411,7 +409,8 @@ impl<'s> Debugger<'s> {
             }
         }
         if self.lines == MAX_LINES {
-            line += &format!("\nthe logpoints have printed {MAX_LINES} lines: later ones are left out");
+            line +=
+                &format!("\nthe logpoints have printed {MAX_LINES} lines: later ones are left out");
         }
         self.print(line, Some(place));
     }
@@ -507,7 +506,10 @@ impl Observer for Debugger<'_> {
                     return Flow::Continue;
                 }
                 let id = fault.kind.code().name().to_owned();
-                let description = failure::message(fault);
+                let program = self.evaluator.program();
+                let mut fault = (*fault).clone();
+                failure::explain_stop(&mut fault, program.file, &program.errors);
+                let description = failure::message(&fault);
                 return self.found(Reason::Exception(Exception { id, description }), calls);
             }
             Event::Reached | Event::Bound(..) | Event::Calling(_) => {}
@@ -534,9 +536,7 @@ impl Observer for Debugger<'_> {
             Goal::Position { at, .. }
             | Goal::Through { at, .. }
             | Goal::PointBefore { at, .. }
-            | Goal::BreakpointBefore { at } => {
-                at.results > 0 && at.results != Position::FAILED
-            }
+            | Goal::BreakpointBefore { at } => at.results > 0 && at.results != Position::FAILED,
             _ => false,
         };
         self.breakpoints.nan || self.breakpoints.infinite || has_results

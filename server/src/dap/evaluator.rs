@@ -6,7 +6,11 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use interpreter::{CallVariable, Limits, Value};
 use parking_lot::Mutex;
-use semantics::{DefKind, Severity, SourceFile, View, body::LocalRef};
+use semantics::{
+    DefKind, Severity, SourceFile, View,
+    body::{BinderId, Expr, LocalRef},
+    effects::Effects,
+};
 use syntax::{TextRange, TextSize};
 use types::Type;
 
@@ -72,7 +76,8 @@ impl Evaluator {
             if matches!(value, Value::Empty) {
                 return Err(format!("`{name}` has no value yet here"));
             }
-            if has_function(&value) {
+            if has_part(&value, |part| matches!(part, Value::Closure(_))) {
+                // Its code belongs to the run.
                 return Err(format!(
                     "`{name}` is a function or has one, which cannot be used in expressions: call a definition"
                 ));
@@ -134,7 +139,9 @@ impl Evaluator {
             loop {
                 let same = bound.clone().filter(|range| self.program.at(*range) == name);
                 let before = same.clone().filter(|range| range.start() <= at.end());
-                if let Some(range) = before.max_by_key(|range| range.start()).or(same.min_by_key(|r| r.start())) {
+                if let Some(range) =
+                    before.max_by_key(|range| range.start()).or(same.min_by_key(|r| r.start()))
+                {
                     if found.iter().all(|(known, _)| known != name) {
                         found.push((name.to_owned(), range));
                     }
@@ -177,6 +184,11 @@ impl Evaluator {
             let mut defs = semantics::all_defs(db, file);
             let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME);
             let def = def.ok_or_else(|| "this is no expression".to_owned())?;
+            let is_ref = |value: &Value| has_part(value, |part| matches!(part, Value::Ref(_)));
+            if values.iter().any(is_ref) && View::new(db, def).is_some_and(|view| writes(&view)) {
+                let message = "it writes a reference of the program, which would change the run";
+                return Err(message.to_owned());
+            }
             let mut machine = limited_machine(db, limits.clone());
             machine.run(def, values.clone(), None).map_err(|fault| failure::message(&fault))
         };
@@ -234,7 +246,8 @@ impl Evaluator {
 
     fn first_error(&self, file: SourceFile, own: TextRange) -> Option<String> {
         let db = &self.program.db;
-        let mut parse_errors = file.parse(db).errors.iter().map(|error| error.range).collect::<Vec<_>>();
+        let mut parse_errors =
+            file.parse(db).errors.iter().map(|error| error.range).collect::<Vec<_>>();
         parse_errors.retain(|range| own.contains_range(*range));
         let mut defs = semantics::all_defs(db, file);
         let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME);
@@ -242,6 +255,7 @@ impl Evaluator {
         let is_typed = view.is_some_and(|view| {
             view.inference.units.iter().all(|unit| unit.findings.is_empty())
                 && view.body.units.iter().all(|unit| unit.problems.is_empty())
+                && has_all_names(&view)
         });
         if is_typed && parse_errors.is_empty() {
             return None;
@@ -253,12 +267,28 @@ impl Evaluator {
     }
 }
 
+/// Returns true if a definition writes references.
+fn writes(view: &View<'_>) -> bool {
+    view.effects().steps().iter().any(|(_, effects)| effects.has(Effects::WRITE))
+}
+
+/// Returns true if all names in a definition are those of variables and definitions.
+fn has_all_names(view: &View<'_>) -> bool {
+    view.body.units().all(|(number, unit)| {
+        unit.exprs.iter().all(|expr| match expr {
+            Expr::Free(free) => view.scopes.get(number, *free).is_some(),
+            Expr::Global(name) => semantics::global(view.db, view.module, name).is_some(),
+            _ => true,
+        })
+    })
+}
+
 /// Returns the bindings of a definition with the ranges of their names.
 fn bindings(view: &View<'_>) -> Vec<(TextRange, LocalRef)> {
     let mut found = Vec::new();
     for (unit, data) in view.body.units() {
         for number in 0..data.binders.len() as u32 {
-            let binding = LocalRef { unit, binder: semantics::body::BinderId(number) };
+            let binding = LocalRef { unit, binder: BinderId(number) };
             found.push((view.binding_range(binding), binding));
         }
     }
@@ -275,8 +305,8 @@ fn prepared(expression: &str) -> Result<String, String> {
         return Err(format!("the expression is longer than {} KiB", MAX_LENGTH >> 10));
     }
     let mut out = String::new();
-    // The parentheses that are open, with those that close them in addition.
-    let mut open: Vec<bool> = Vec::new();
+    // What closes the parentheses that are open.
+    let mut open: Vec<&str> = Vec::new();
     let mut rest = expression;
     while let Some(c) = rest.chars().next() {
         let is_letter = |c: char| c.is_alphanumeric() || "_.%@".contains(c);
@@ -285,15 +315,15 @@ fn prepared(expression: &str) -> Result<String, String> {
             let (word, after) = rest.split_at(end);
             let called = after.trim_start().strip_prefix('(');
             let operators = match word {
-                "any_nan" => Some("any(isnan("),
-                "any_inf" => Some("any(isinf("),
-                "shape" => Some("shape_of("),
+                "any_nan" => Some(("any(isnan(", "))")),
+                "any_inf" => Some(("any(isinf(", "))")),
+                "shape" => Some(("shape_of(", ", dtype=\"int32\")")),
                 _ => None,
             };
             match (operators, called) {
-                (Some(operators), Some(after)) => {
-                    out += operators;
-                    open.push(word != "shape");
+                (Some((begin, end)), Some(after)) => {
+                    out += begin;
+                    open.push(end);
                     rest = after;
                 }
                 _ => {
@@ -303,11 +333,13 @@ fn prepared(expression: &str) -> Result<String, String> {
             }
             continue;
         }
-        out.push(c);
         match c {
-            '(' => open.push(false),
-            ')' if open.pop() == Some(true) => out.push(')'),
-            _ => {}
+            '(' => {
+                open.push(")");
+                out.push(c);
+            }
+            ')' => out += open.pop().unwrap_or(")"),
+            _ => out.push(c),
         }
         rest = &rest[c.len_utf8()..];
     }
@@ -333,23 +365,54 @@ fn is_complete(ty: &Type) -> bool {
     }
 }
 
-/// Returns true for a function, or a value that has one or too many parts: the code of a function belongs to the run.
-fn has_function(value: &Value) -> bool {
+/// Returns true if a value or a part of it is `wanted`, or if it has too many parts.
+fn has_part(value: &Value, wanted: fn(&Value) -> bool) -> bool {
     let mut left = MAX_PARTS;
     let mut todo = vec![value.clone()];
     while let Some(value) = todo.pop() {
         let Some(less) = left.checked_sub(1) else { return true };
         left = less;
+        if wanted(&value) {
+            return true;
+        }
         match &value {
-            Value::Closure(_) => return true,
             Value::Tuple(_) => todo.extend(value.as_tuple().unwrap_or_default().iter().cloned()),
             Value::Data(data) => todo.extend(data.fields().iter().cloned()),
             Value::Ref(cell) => todo.push(cell.get()),
-            Value::Tensor(_) | Value::Empty => {}
+            Value::Closure(_) | Value::Tensor(_) | Value::Empty => {}
         }
         if todo.len() > MAX_PARTS {
             return true;
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helpers_are_calls_of_operators() {
+        let cases = [
+            ("any_nan(%5)", "any(isnan(%5))"),
+            ("any_inf (add(%x, %y));", "any(isinf(add(%x, %y)))"),
+            ("shape(%x)", "shape_of(%x, dtype=\"int32\")"),
+            ("add(shape(f(%x)), 1)", "add(shape_of(f(%x), dtype=\"int32\"), 1)"),
+            ("%shape", "%shape"),
+            ("any_nan", "any_nan"),
+            ("))(", "))("),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(prepared(written).as_deref(), Ok(expected));
+        }
+        assert!(prepared(" ; ").is_err());
+        assert!(prepared(&"x".repeat(MAX_LENGTH + 1)).is_err());
+    }
+
+    #[test]
+    fn variables_have_their_fields() {
+        let found: Vec<&str> = variables_in("add(%5.0, %x) + %t.a.b. % 3").collect();
+        assert_eq!(found, ["%5.0", "%x", "%t.a.b"]);
+    }
 }

@@ -116,9 +116,8 @@ impl Program {
         let mut defs = semantics::all_defs(&self.db, self.file);
         let def = defs.find(|def| def.kind(&self.db) == DefKind::Fn && def.name(&self.db) == name);
         let own = def?.range(&self.db);
-        let is_entry = |point: &&Point| {
-            point.kind == PointKind::Definition && own.contains_range(point.range)
-        };
+        let is_entry =
+            |point: &&Point| point.kind == PointKind::Definition && own.contains_range(point.range);
         self.points.iter().find(is_entry).copied()
     }
 

@@ -244,9 +244,9 @@ impl Session {
                 Order::Continue(Goal::Over { serial, depth })
             }),
             "stepIn" => self.resume(|_| Order::Continue(Goal::Into)),
-            "stepOut" => self.resume(|stopped| {
-                Order::Continue(Goal::Out { depth: stopped.innermost().1 })
-            }),
+            "stepOut" => {
+                self.resume(|stopped| Order::Continue(Goal::Out { depth: stopped.innermost().1 }))
+            }
             "stepBack" => self.resume(|_| Order::StepBack),
             "reverseContinue" => self.resume(|_| Order::ReverseContinue),
             "restartFrame" => {
@@ -345,12 +345,15 @@ impl Session {
         };
         let started = std::thread::Builder::new().name("reports".into()).spawn(forward);
         let shared = self.shared.clone();
-        let started = started
-            .and_then(|_| runner::start(evaluator, launch, shared, from_session, reports));
+        let started =
+            started.and_then(|_| runner::start(evaluator, launch, shared, from_session, reports));
         match started {
             Ok(()) => self.run = Some(Run { orders, shared: self.shared.clone() }),
             Err(error) => {
-                self.report(Report::Ended { text: format!("no run can be started: {error}"), code: 2 });
+                self.report(Report::Ended {
+                    text: format!("no run can be started: {error}"),
+                    code: 2,
+                });
             }
         }
     }
@@ -373,8 +376,7 @@ impl Session {
         }
         let mut all = self.shared.breakpoints.lock().clone();
         let ids = &mut self.next_id;
-        let breakpoints =
-            all.set(&given.breakpoints, program, evaluator, self.positions, ids);
+        let breakpoints = all.set(&given.breakpoints, program, evaluator, self.positions, ids);
         *self.shared.breakpoints.lock() = all;
         self.shared.notify();
         Ok(Some(Body::Breakpoints { breakpoints }))

@@ -9,7 +9,7 @@ use super::{
     evaluator::Evaluator,
     program::Positions,
     protocol::{
-        Body, Changed, Evaluated, EvaluateArguments, FrameArguments, Scope, SetVariableArguments,
+        Body, Changed, EvaluateArguments, Evaluated, FrameArguments, Scope, SetVariableArguments,
         StackFrame, StackTraceArguments, Variable, VariablesArguments,
     },
     runner,
@@ -203,7 +203,9 @@ impl StoppedRun {
         let Value::Tensor(tensor) = &variable.value else {
             return Err(match &variable.value {
                 Value::Empty => format!("`{}` has no value yet", given.name),
-                other => format!("`{}` is {}: only tensors can be set", given.name, other.describe()),
+                other => {
+                    format!("`{}` is {}: only tensors can be set", given.name, other.describe())
+                }
             });
         };
         let value = match given.value.trim() {

@@ -65,6 +65,7 @@ impl Nodes {
     /// Returns a value with a reference to its parts.
     pub(super) fn value(&mut self, name: &str, value: &Value) -> Variable {
         let text = match value {
+            Value::Tensor(tensor) if tensor.shape().is_empty() => show::element(tensor, 0),
             Value::Tensor(_) => summary::line(value, &summary::of_value(value)),
             Value::Ref(cell) => format!("ref({})", summary::contents(&cell.get(), MAX_LINE)),
             _ => summary::contents(value, MAX_LINE),
