@@ -28,9 +28,9 @@ use crate::{
     pool::BufferPool,
     value::{Closure, SLOT, Value},
 };
-pub use calls::{Call, CallVariable, Calls, Event, Flow};
+pub use calls::{Call, CallVariable, Calls};
 use kernel_thread::{LazyKernelThread, is_large_value};
-pub use observer::{Absence, Measured, Observer};
+pub use observer::{Absence, Event, Flow, Measured, Observer};
 use program::Program;
 
 /// The number of calls of small operators between checks of the clock.

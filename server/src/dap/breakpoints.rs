@@ -47,7 +47,8 @@ impl HitCondition {
     /// The message for another text.
     fn parse(text: &str) -> Result<HitCondition, String> {
         let text = text.trim();
-        let signs: [(&str, fn(u64) -> HitCondition); 7] = [
+        type Condition = fn(u64) -> HitCondition;
+        let signs: [(&str, Condition); 7] = [
             (">=", HitCondition::AtLeast),
             ("<=", HitCondition::AtMost),
             ("==", HitCondition::Equal),

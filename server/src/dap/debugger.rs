@@ -66,6 +66,17 @@ struct Edit {
     value: Value,
 }
 
+/// The last point of an active call.
+#[derive(Clone, Copy, Default)]
+struct LastPoint {
+    /// The number of the call; 0 for a call without points.
+    serial: u64,
+    /// The moment of the point.
+    moment: u64,
+    /// The moment of the one before it in the same call; 0 for none.
+    before: u64,
+}
+
 /// The observer of a run that is debugged.
 pub(super) struct Debugger<'s> {
     shared: &'s Shared,
@@ -88,6 +99,8 @@ pub(super) struct Debugger<'s> {
     steps: FxHashMap<Position, Position>,
     /// The position at which the current step began.
     step_from: Option<Position>,
+    /// The last points of the active calls, the outermost first.
+    points: Vec<LastPoint>,
     edits: Vec<Edit>,
     /// The number of times that breakpoints with a hit condition were reached.
     hits: FxHashMap<i64, u64>,
@@ -127,6 +140,7 @@ impl<'s> Debugger<'s> {
             candidate: None,
             steps: FxHashMap::default(),
             step_from: None,
+            points: Vec::new(),
             edits: Vec::new(),
             hits: FxHashMap::default(),
             lines: 0,
@@ -145,6 +159,7 @@ impl<'s> Debugger<'s> {
         self.began = Instant::now();
         self.keeps_variables = true;
         self.candidate = None;
+        self.points.clear();
         self.skipped = self.skipped.max(self.printed);
         self.hits.clear();
         true
@@ -229,10 +244,9 @@ impl<'s> Debugger<'s> {
                 Order::StepBack => {
                     let goal = match self.steps.get(&self.now) {
                         Some(&at) => Goal::Position { at, reason: Reason::Step },
-                        None => {
-                            let (serial, depth) = (calls.serial(), calls.depth());
-                            Goal::PointBefore { at: self.now, serial, depth }
-                        }
+                        None => self
+                            .point_before(calls)
+                            .map_or(Goal::Entry, |at| Goal::Position { at, reason: Reason::Step }),
                     };
                     return self.repeat(goal);
                 }
@@ -270,7 +284,7 @@ impl<'s> Debugger<'s> {
                 self.goal = (**then).clone();
                 None
             }
-            Goal::PointBefore { at, .. } | Goal::BreakpointBefore { at } if *at <= self.now => {
+            Goal::BreakpointBefore { at } if *at <= self.now => {
                 let goal = match self.candidate.take() {
                     Some((at, reason)) => Goal::Position { at, reason },
                     None => Goal::Entry,
@@ -281,24 +295,42 @@ impl<'s> Debugger<'s> {
         }
     }
 
+    /// Records a point of the innermost call.
+    fn pass(&mut self, depth: usize, serial: u64) {
+        self.points.resize(depth, LastPoint::default());
+        let moment = self.now.moment;
+        if let Some(last) = self.points.last_mut() {
+            let before = if last.serial == serial { last.moment } else { 0 };
+            *last = LastPoint { serial, moment, before };
+        }
+    }
+
+    /// Returns the last point before this event that is in the same call or in one around it.
+    fn point_before(&self, calls: &Calls<'_>) -> Option<Position> {
+        let depth = calls.depth();
+        let moment = (0..depth).find_map(|inner| {
+            let last = self.points.get(depth - 1 - inner)?;
+            // A call that has ended may have left its point.
+            if last.serial != calls.serial(inner) {
+                return None;
+            }
+            let is_here = last.moment == self.now.moment && self.now.results == 0;
+            let moment = if is_here { last.before } else { last.moment };
+            (moment > 0).then_some(moment)
+        });
+        moment.map(|moment| Position { moment, results: 0 })
+    }
+
     fn reached(&mut self, calls: &mut Calls<'_>) -> Flow {
-        match &self.goal {
-            Goal::PointBefore { serial, depth, .. } => {
-                if calls.depth() < *depth || calls.serial() == *serial {
-                    self.candidate = Some((self.now, Reason::Step));
-                }
-                return Flow::Continue;
-            }
-            Goal::Call { serial } if calls.serial() == *serial => {
-                self.goal = Goal::Breakpoint;
-                return self.stop(Reason::Step, calls);
-            }
-            _ => {}
+        let (depth, serial) = (calls.depth(), calls.serial(0));
+        if matches!(self.goal, Goal::Call { serial: wanted } if wanted == serial) {
+            self.goal = Goal::Breakpoint;
+            return self.stop(Reason::Step, calls);
         }
         let is_step = match &self.goal {
             Goal::Into => true,
-            Goal::Over { serial, depth } => calls.depth() < *depth || calls.serial() == *serial,
-            Goal::Out { depth } => calls.depth() < *depth,
+            Goal::Over { serial: own, depth: most } => depth < *most || serial == *own,
+            Goal::Out { depth: most } => depth < *most,
             Goal::Entry => true,
             _ => false,
         };
@@ -456,7 +488,7 @@ impl<'s> Debugger<'s> {
             return flow;
         }
         let Breakpoints { nan, infinite, .. } = self.breakpoints;
-        if !(nan || infinite) || matches!(self.goal, Goal::PointBefore { .. }) {
+        if !nan && !infinite {
             return Flow::Continue;
         }
         let tensors = call.value.leaves_within(1 << 10).unwrap_or_default();
@@ -515,6 +547,9 @@ impl Observer for Debugger<'_> {
             Event::Reached | Event::Bound(..) | Event::Calling(_) => {}
         }
         self.count(calls);
+        if matches!(event, Event::Reached) {
+            self.pass(calls.depth(), calls.serial(0));
+        }
         if let Some(flow) = self.arrive(calls) {
             return flow;
         }
@@ -535,7 +570,6 @@ impl Observer for Debugger<'_> {
         let has_results = match &self.goal {
             Goal::Position { at, .. }
             | Goal::Through { at, .. }
-            | Goal::PointBefore { at, .. }
             | Goal::BreakpointBefore { at } => at.results > 0 && at.results != Position::FAILED,
             _ => false,
         };

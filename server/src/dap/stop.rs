@@ -42,8 +42,6 @@ pub(super) enum Goal {
     Through { at: Position, then: Box<Goal> },
     /// The first point of a call, in a repeated run.
     Call { serial: u64 },
-    /// Finds the last point before a position that is in the same call or in one around it.
-    PointBefore { at: Position, serial: u64, depth: usize },
     /// Finds the last breakpoint before a position.
     BreakpointBefore { at: Position },
 }
@@ -56,7 +54,6 @@ impl Goal {
             Goal::Position { .. }
                 | Goal::Through { .. }
                 | Goal::Call { .. }
-                | Goal::PointBefore { .. }
                 | Goal::BreakpointBefore { .. }
         )
     }

@@ -1,40 +1,10 @@
 //! The active calls of a run, for a debugger.
 
-use operators::Operator;
 use semantics::SourceFile;
 use syntax::TextRange;
 
-use super::{Frame, Run, observer::Measured};
-use crate::{
-    fault::{Fault, FaultKind},
-    value::Value,
-};
-
-/// An event at which a debugger can stop.
-#[derive(Debug)]
-pub enum Event<'e> {
-    /// The [point](crate::Point) at the place of the innermost call is reached: what follows it is not evaluated yet.
-    Reached,
-    /// The variable whose name is at this range got this value.
-    Bound(TextRange, &'e Value),
-    /// The operator is about to be called.
-    Calling(&'static Operator),
-    /// An operator was called; only if the observer [measures](super::Observer::measures).
-    Called(&'e Measured<'e>),
-    /// The run fails, and ends after this event.
-    Failed(&'e Fault),
-}
-
-/// What a run does after an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flow {
-    /// It goes on.
-    Continue,
-    /// It goes on, and asks the observer again what it receives.
-    Refresh,
-    /// It ends with [`FaultKind::Cancelled`].
-    End,
-}
+use super::Frame;
+use crate::value::Value;
 
 /// The active calls of a run.
 pub struct Calls<'r> {
@@ -74,9 +44,9 @@ impl<'r> Calls<'r> {
         self.frames.len()
     }
 
-    /// Returns the number of the innermost call in the run.
-    pub fn serial(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.serial)
+    /// Returns the number in the run of the call with a number of calls inside of it.
+    pub fn serial(&self, inner: usize) -> u64 {
+        self.frame(inner).map_or(0, |frame| frame.serial)
     }
 
     /// Returns the place of the innermost call.
@@ -127,25 +97,4 @@ impl<'r> Calls<'r> {
 fn place(frame: &Frame) -> (SourceFile, TextRange) {
     let range = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
     (frame.proc.file, range.unwrap_or_default())
-}
-
-impl Run<'_, '_, '_> {
-    /// Sends an event to the observer.
-    pub(super) fn event(&mut self, event: Event<'_>) -> Result<(), Fault> {
-        let Some(observer) = &mut self.observer else { return Ok(()) };
-        let flow = observer.event(event, &mut Calls::new(&self.frames, &mut self.stack));
-        self.follow(flow)
-    }
-
-    /// Does what the observer answers.
-    pub(super) fn follow(&mut self, flow: Flow) -> Result<(), Fault> {
-        match flow {
-            Flow::Continue => Ok(()),
-            Flow::Refresh => {
-                self.measures = self.observer.as_ref().is_some_and(|seen| seen.measures());
-                Ok(())
-            }
-            Flow::End => Err(Fault::new(FaultKind::Cancelled, "the debugger ended the run")),
-        }
-    }
 }

@@ -7,8 +7,8 @@ use syntax::TextRange;
 
 use super::{
     Run,
-    calls::Event,
     matching::{matches, truth},
+    observer::Event,
 };
 use crate::{
     code::{Arms, Instr, Pattern, Promise},

@@ -8,11 +8,38 @@ use smallvec::SmallVec;
 use syntax::TextRange;
 use types::{Attrs, DataType, Dim, Type};
 
-use super::{
-    Run,
-    calls::{Calls, Event, Flow},
+use super::{Run, calls::Calls};
+use crate::{
+    code::Proc,
+    fault::{Fault, FaultKind},
+    value::Value,
 };
-use crate::{code::Proc, fault::Fault, value::Value};
+
+/// An event at which a debugger can stop.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// The [point](crate::Point) at the place of the innermost call is reached: what follows it is not evaluated yet.
+    Reached,
+    /// The variable whose name is at this range got this value.
+    Bound(TextRange, &'e Value),
+    /// The operator is about to be called.
+    Calling(&'static Operator),
+    /// An operator was called; only if the observer [measures](Observer::measures).
+    Called(&'e Measured<'e>),
+    /// The run fails, and ends after this event.
+    Failed(&'e Fault),
+}
+
+/// What a run does after an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// It goes on.
+    Continue,
+    /// It goes on, and asks the observer again what it receives.
+    Refresh,
+    /// It ends with [`FaultKind::Cancelled`].
+    End,
+}
 
 /// Receives notifications about a running definition.
 pub trait Observer {
@@ -82,6 +109,25 @@ impl Run<'_, '_, '_> {
             && let Some(place) = proc.places.get(frame.pc.saturating_sub(1))
         {
             observer.chose((proc.file, *place), arm);
+        }
+    }
+
+    /// Sends an event to the observer.
+    pub(super) fn event(&mut self, event: Event<'_>) -> Result<(), Fault> {
+        let Some(observer) = &mut self.observer else { return Ok(()) };
+        let flow = observer.event(event, &mut Calls::new(&self.frames, &mut self.stack));
+        self.follow(flow)
+    }
+
+    /// Does what the observer answers.
+    pub(super) fn follow(&mut self, flow: Flow) -> Result<(), Fault> {
+        match flow {
+            Flow::Continue => Ok(()),
+            Flow::Refresh => {
+                self.measures = self.observer.as_ref().is_some_and(|seen| seen.measures());
+                Ok(())
+            }
+            Flow::End => Err(Fault::new(FaultKind::Cancelled, "the debugger ended the run")),
         }
     }
 }

@@ -8,10 +8,10 @@ use types::{Attrs, Type};
 
 use super::{
     Args, LARGE, Run,
-    calls::{Calls, Event},
+    calls::Calls,
     kernel_thread::{self, is_large},
     memory::{bytes_of, recycle},
-    observer::{Absence, ArgType, Measured},
+    observer::{Absence, ArgType, Event, Measured},
 };
 use crate::{
     chain::Chain,
