@@ -318,6 +318,15 @@ fn code_lenses() {
     let command = &lenses["result"][0]["command"];
     assert_eq!(command["command"], "relay.showReferences");
     assert_eq!(command["arguments"][2][0]["range"], range((4, 15), (4, 20)));
+    // Clients with the command debug the functions that can be run.
+    let commands = json!({ "experimental": { "commands": { "commands": ["relay.debug"] } } });
+    let mut debugging = Client::start_with(commands, Value::Null);
+    debugging.open(URI, MODEL);
+    let lenses = debugging.request("textDocument/codeLens", document());
+    assert_eq!(titles(&lenses), ["1 reference", cost, "▶ Run", "Debug"]);
+    let (run, debug) = (&lenses["result"][2]["command"], &lenses["result"][3]["command"]);
+    assert_eq!(debug["command"], "relay.debug");
+    assert_eq!(debug["arguments"], run["arguments"]);
     // Clients with the command can wrap a long header.
     let params = ["%weight: Tensor[(8, 8), float32]"; 200].join(", ");
     let text = format!("def @main({params}) {{ 1 }}\n");

@@ -3,12 +3,14 @@
 import type * as vscode from "vscode";
 import { type Executable, LanguageClient, type LanguageClientOptions, TransportKind } from "vscode-languageclient/node";
 
+import { debugs, registerDebugger } from "./debug.js";
 import { activate as activateWith, type Launched } from "./extension.js";
 import { findServer, serverSettings } from "./server.js";
 
 export { deactivate } from "./extension.js";
 
 export function activate(context: vscode.ExtensionContext): Promise<void> {
+  registerDebugger(context);
   return activateWith(context, launch);
 }
 
@@ -24,5 +26,7 @@ async function launch(context: vscode.ExtensionContext, options: LanguageClientO
     transport: TransportKind.stdio,
     options: { env: { ...process.env, ...settings.env } },
   };
-  return { ...server, client: new LanguageClient("relay", "relay-analyzer", executable, options) };
+  const client = new LanguageClient("relay", "relay-analyzer", executable, options);
+  client.registerFeature(debugs);
+  return { ...server, client };
 }

@@ -30,8 +30,8 @@ const MAX_PARTS: usize = 1 << 16;
 #[derive(Clone)]
 pub(super) struct Evaluator {
     program: Program,
-    /// The files that were made for expressions, by their texts.
-    files: Arc<Mutex<HashMap<String, SourceFile>>>,
+    /// The files that were made for expressions, by the offsets and texts of their functions.
+    files: Arc<Mutex<HashMap<(usize, String), SourceFile>>>,
 }
 
 /// A variable that an expression names.
@@ -231,16 +231,20 @@ impl Evaluator {
             Some(def) => (def.range(db).end().into(), def.range(db).end().into()),
             None => (text.len(), text.len()),
         };
-        let (before, after) = (text.get(..start), text.get(end..));
-        let whole = format!("{}{code}{}", before.unwrap_or(text), after.unwrap_or_default());
-        let mut files = self.files.lock();
-        let known = files.get(&whole).copied();
-        let file = known.unwrap_or_else(|| db.add_file(whole.clone(), self.program.options.limits));
-        if known.is_none() && files.len() < MAX_KEPT {
-            files.insert(whole, file);
-        }
-        drop(files);
         let own = TextRange::at(TextSize::from(start as u32), TextSize::of(&*code));
+        let mut files = self.files.lock();
+        let key = (start, code);
+        let file = files.get(&key).copied().unwrap_or_else(|| {
+            let (before, after) = (text.get(..start), text.get(end..));
+            let (before, after) = (before.unwrap_or(text), after.unwrap_or_default());
+            let whole = format!("{before}{}{after}", key.1);
+            let file = db.add_file(whole, self.program.options.limits);
+            if files.len() < MAX_KEPT {
+                files.insert(key, file);
+            }
+            file
+        });
+        drop(files);
         self.first_error(file, own).map_or(Ok(file), Err)
     }
 

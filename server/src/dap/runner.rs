@@ -104,7 +104,8 @@ fn run(
         Err(message) => return (message, 2),
     };
     let prepared = prepared.cancelled_by(shared.cancelled.clone()).stopping_at(&program.errors);
-    let goal = if launch.stop_on_entry { Goal::Entry } else { Goal::Breakpoint };
+    let goal =
+        if launch.stop_on_entry && !launch.no_debug { Goal::Entry } else { Goal::Breakpoint };
     let mut debugger = Debugger::new(shared, evaluator.clone(), channels, goal, launch.random);
     let mut runs = Repeatable::new(&prepared);
     let folder = folder(program);

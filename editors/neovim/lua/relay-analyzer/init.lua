@@ -190,6 +190,38 @@ function M.setup(chosen)
   end
 end
 
+--- Sets up nvim-dap for Relay: the program of the server is the debug adapter, too.
+---@return boolean done false without nvim-dap
+function M.dap()
+  local found, dap = pcall(require, 'dap')
+  if not found then
+    M.tell('relay-analyzer: debugging needs nvim-dap: https://github.com/mfussenegger/nvim-dap', vim.log.levels.WARN)
+    return false
+  end
+  dap.adapters.relay = function(connect)
+    local cmd = vim.deepcopy(M.cmd())
+    if cmd[#cmd] == 'lsp' then
+      table.remove(cmd)
+    end
+    local args = vim.list_slice(cmd, 2)
+    table.insert(args, 'dap')
+    connect({ type = 'executable', command = cmd[1], args = args })
+  end
+  dap.configurations.relay = dap.configurations.relay
+    or {
+      { type = 'relay', request = 'launch', name = 'Debug @main', program = '${file}', random = 0 },
+      {
+        type = 'relay',
+        request = 'launch',
+        name = 'Debug @main from its first binding',
+        program = '${file}',
+        random = 0,
+        stopOnEntry = true,
+      },
+    }
+  return true
+end
+
 ---@return vim.lsp.Client[]
 function M.clients()
   return vim.lsp.get_clients({ name = M.name })

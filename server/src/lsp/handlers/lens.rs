@@ -13,6 +13,8 @@ use crate::lsp::{documents::Document, runs::RUN, snapshot::Snapshot};
 
 /// The command that shows references, of editors that announce it.
 const SHOW_REFERENCES: &str = "relay.showReferences";
+/// The command that debugs a function, of editors that announce it.
+const DEBUG: &str = "relay.debug";
 /// The command that wraps a long header, of editors that announce it.
 const WRAP_HEADER: &str = "relay.wrapHeader";
 
@@ -35,7 +37,25 @@ pub(in crate::lsp) fn handle(
     // A lens without a command would have no use.
     let wraps = snapshot.session.runs(WRAP_HEADER);
     found.retain(|lens| wraps || !matches!(lens.kind, LensKind::LongHeader(_)));
-    Ok(Some(found.iter().map(|lens| convert(snapshot, uri, document, lens)).collect()))
+    // The debugger reads the file itself.
+    let is_module = std::path::Path::new(uri.path())
+        .extension()
+        .is_some_and(|extension| extension == "relay" || extension == "rly");
+    let debugs = is_module && uri.scheme() == "file" && snapshot.session.runs(DEBUG);
+    let converted = found.iter().flat_map(|lens| {
+        let run = convert(snapshot, uri, document, lens);
+        let debug = debug_lens(&run, lens).filter(|_| debugs);
+        [Some(run), debug].into_iter().flatten()
+    });
+    Ok(Some(converted.collect()))
+}
+
+/// Returns the lens beside the one that runs a function.
+fn debug_lens(run: &CodeLens, lens: &Lens) -> Option<CodeLens> {
+    let LensKind::Run { .. } = &lens.kind else { return None };
+    let arguments = run.command.as_ref()?.arguments.clone();
+    let command = Command::new("Debug".to_owned(), DEBUG.to_owned(), arguments);
+    Some(CodeLens { range: run.range, command: Some(command), data: None })
 }
 
 fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> CodeLens {
