@@ -227,7 +227,7 @@ enum Command {
         after_help = "Exit codes: 0 after `shutdown` and `exit`; 1 if the session ends otherwise"
     )]
     Lsp,
-    /// Debug functions: speak the Debug Adapter Protocol over standard input and output, or a port
+    /// Run the debugger over standard input and output, or over a port
     #[command(after_help = "Exit codes: 0 after the session; 2 if the port cannot be used")]
     Dap {
         /// Listen on this port of 127.0.0.1 instead; 0 chooses one, which is printed
