@@ -182,6 +182,8 @@ class FunctionShapes(TypedDict):
     bySpan: List[Group]
     #: The inner functions.
     functions: List[FunctionShapes]
+    #: The groups of the dataflow graph, in order. Calls between them are in no group.
+    groups: List[GraphGroup]
     name: str
     range: LineRange
     results: List[Input]
@@ -190,6 +192,32 @@ class FunctionShapes(TypedDict):
     total: Total
     #: The unknown sizes of the amounts.
     unknowns: List[Unknown]
+
+@final
+class GraphGroup(TypedDict):
+    """Calls that follow one another and are drawn as one box until it is opened: a layer, or a part of a long sequence of calls. Amounts are sums over all calls of all repetitions."""
+
+    #: The size of all results.
+    bytes: Amount
+    calls: Count
+    #: The number of repetitions that differ from it in details.
+    exceptions: NotRequired[int]
+    #: The index of the repetition whose groups are in `groups`.
+    exemplar: int
+    groups: List[GraphGroup]
+    #: The kind of the layer; `sequence` for calls without structure.
+    kind: str
+    #: The name of the kind, if it says more than the name.
+    kindName: NotRequired[str]
+    #: The type of the result, for narrow places.
+    label: str
+    macs: Amount
+    name: str
+    parameters: Amount
+    #: The range of each repetition.
+    ranges: List[LineRange]
+    #: The calls of each repetition: the indices of the first and of the one after the last. Calls between two repetitions belong to the group, too.
+    rows: List[Tuple[int, int]]
 
 @final
 class Group(TypedDict):
@@ -353,6 +381,8 @@ class Row(TypedDict):
     category: Category
     dtype: NotRequired[str]
     inputs: List[Input]
+    #: The type for narrow places: `1×64 f32`.
+    label: str
     liveBytes: Amount
     macs: Amount
     operator: str
@@ -370,6 +400,8 @@ class Row(TypedDict):
 class RowInput(TypedDict):
     """The result of a row."""
 
+    #: The fields of the result that are taken, if it is a tuple and not taken as a whole.
+    fields: NotRequired[List[TakenField]]
     row: int
 
 @final
@@ -414,6 +446,8 @@ class Source(TypedDict):
     """An input of a function."""
 
     kind: SourceKind
+    #: The type for narrow places: `1×64 f32`.
+    label: str
     name: str
     range: LineRange
     type: str
@@ -431,6 +465,15 @@ class SummaryDocument(TypedDict):
     nan: int
     shape: List[int]
     type: str
+
+@final
+class TakenField(TypedDict):
+    """A field of a tuple that is taken."""
+
+    #: The index, from 0.
+    index: int
+    #: The type for narrow places: `1×64 f32`.
+    label: str
 
 @final
 class TensorDocument(TypedDict):

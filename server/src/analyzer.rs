@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ide::{
-    layers::{Grouping, shapes_by_layer},
+    layers::{FunctionLayers, Grouping, shapes_by_layer},
     shapes::FunctionShapes,
 };
 use semantics::{Database, Diagnostic, Levels, Setup, Severity, SourceFile};
@@ -132,7 +132,11 @@ impl Analyzer {
     }
 
     /// Returns the shape report of the last text with totals by layer, for one function if `name` is given.
-    pub(crate) fn shapes(&self, name: Option<&str>, grouping: Grouping) -> Vec<FunctionShapes> {
+    pub(crate) fn shapes(
+        &self,
+        name: Option<&str>,
+        grouping: Grouping,
+    ) -> (Vec<FunctionShapes>, Vec<FunctionLayers>) {
         shapes_by_layer(&self.db, self.file, name, grouping)
     }
 

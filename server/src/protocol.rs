@@ -43,8 +43,9 @@ pub(crate) use run::{
     TracePlace, TraceStep,
 };
 pub(crate) use shapes::{
-    Attribute, ConstantInput, Dim, Function, Group, Input, LayerTotal, LineColumn, LineRange, Plan,
-    Row, RowInput, ShapeReport, ShapesDocument, Source, SourceKind, Total, Unknown, VariableInput,
+    Attribute, ConstantInput, Dim, Function, GraphGroup, Group, Input, LayerTotal, LineColumn,
+    LineRange, Plan, Row, RowInput, ShapeReport, ShapesDocument, Source, SourceKind, TakenField,
+    Total, Unknown, VariableInput,
 };
 pub(crate) use type_at::{
     Axis, Dimension, Distribution, Elements, Expected, ShapeStep, Tensor, TypeAt, Variable, Why,

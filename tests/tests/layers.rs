@@ -400,7 +400,7 @@ fn shared_weights_count_once() {
     text += "  %b3\n}\n";
     let db = Database::new();
     let file = db.add_file(&text, ParseLimits::default());
-    let found = shapes_by_layer(&db, file, None, Grouping::Found);
+    let (found, _) = shapes_by_layer(&db, file, None, Grouping::Found);
     let layers = &found[0].by_layer;
     assert_eq!(layers[0].name, "dense × 4");
     assert_eq!(layers[0].params, found[0].total.params);

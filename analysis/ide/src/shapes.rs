@@ -85,6 +85,8 @@ pub struct Row {
     pub span: Option<String>,
     /// The origins of the arguments.
     pub inputs: Vec<Input>,
+    /// Indices of [`Row::inputs`], with the fields that the call takes of their results, which are tuples.
+    pub fields: Vec<(usize, u32)>,
     /// The names and values of the written attributes.
     pub attributes: Vec<(String, String)>,
     /// The reason why the number of multiply-accumulates is undefined.

@@ -39,15 +39,13 @@ mod wide;
 
 pub use allocate::{repeated, with_capacity};
 pub use compile::{Point, PointKind, Tracing, points};
+pub use compile::{Point, PointKind, Tracing, points};
 pub use families::{can_run, missing, refusal};
 pub use fault::{Fault, FaultKind, Step};
 pub use half::{bf16, f16};
 pub use interrupt::{FatalFault, charge, poll, until_cancelled};
 pub use limits::{Limits, Watch};
-pub use compile::{Point, PointKind, Tracing, points};
-pub use machine::{
-    Absence, Call, CallVariable, Calls, Event, Flow, Machine, Measured, Observer,
-};
+pub use machine::{Absence, Call, CallVariable, Calls, Event, Flow, Machine, Measured, Observer};
 pub use shared::SharedTensor;
 pub use tensor::{Array, Element, Tensor, count_of};
 pub use value::{Closure, Data, Reference, Value};

@@ -209,6 +209,8 @@ export interface FunctionShapes {
   readonly bySpan: readonly Group[];
   /** The inner functions. */
   readonly functions: readonly FunctionShapes[];
+  /** The groups of the dataflow graph, in order. Calls between them are in no group. */
+  readonly groups: readonly GraphGroup[];
   readonly name: string;
   readonly range: Range;
   readonly results: readonly Input[];
@@ -217,6 +219,31 @@ export interface FunctionShapes {
   readonly total: Total;
   /** The unknown sizes of the amounts. */
   readonly unknowns: readonly Unknown[];
+}
+
+/** Calls that follow one another and are drawn as one box until it is opened: a layer, or a part of a long sequence of calls. Amounts are sums over all calls of all repetitions. */
+export interface GraphGroup {
+  /** The size of all results. */
+  readonly bytes: Amount;
+  readonly calls: Count;
+  /** The number of repetitions that differ from it in details. */
+  readonly exceptions?: number;
+  /** The index of the repetition whose groups are in `groups`. */
+  readonly exemplar: number;
+  readonly groups: readonly GraphGroup[];
+  /** The kind of the layer; `sequence` for calls without structure. */
+  readonly kind: string;
+  /** The name of the kind, if it says more than the name. */
+  readonly kindName?: string;
+  /** The type of the result, for narrow places. */
+  readonly label: string;
+  readonly macs: Amount;
+  readonly name: string;
+  readonly parameters: Amount;
+  /** The range of each repetition. */
+  readonly ranges: readonly Range[];
+  /** The calls of each repetition: the indices of the first and of the one after the last. Calls between two repetitions belong to the group, too. */
+  readonly rows: readonly (readonly [number, number])[];
 }
 
 /** The totals of the calls of one operator or one `span=` source. */
@@ -502,6 +529,8 @@ export interface Row {
   readonly category: Category;
   readonly dtype?: string;
   readonly inputs: readonly Input[];
+  /** The type for narrow places: `1×64 f32`. */
+  readonly label: string;
   readonly liveBytes: Amount;
   readonly macs: Amount;
   readonly operator: string;
@@ -518,6 +547,8 @@ export interface Row {
 
 /** The result of a row. */
 export interface RowInput {
+  /** The fields of the result that are taken, if it is a tuple and not taken as a whole. */
+  readonly fields?: readonly TakenField[];
   readonly row: number;
 }
 
@@ -621,6 +652,8 @@ export type SideName = "before" | "after";
 /** An input of a function. */
 export interface Source {
   readonly kind: SourceKind;
+  /** The type for narrow places: `1×64 f32`. */
+  readonly label: string;
   readonly name: string;
   readonly range: Range;
   readonly type: string;
@@ -639,6 +672,14 @@ export interface Stop {
   readonly kind: ChangeKind;
   /** The side without the expression. */
   readonly without?: SideName;
+}
+
+/** A field of a tuple that is taken. */
+export interface TakenField {
+  /** The index, from 0. */
+  readonly index: number;
+  /** The type for narrow places: `1×64 f32`. */
+  readonly label: string;
 }
 
 /** A tensor of a type. */

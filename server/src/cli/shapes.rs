@@ -90,7 +90,8 @@ fn report(
         let is_wrong = looked.diagnostics.iter().any(|d| d.severity == Severity::Error);
         (is_wrong, analyzer.shapes(name.as_deref(), Grouping::default()))
     });
-    let (is_wrong, functions) = report.map_err(|panicked| panic_message(&input.path, &panicked))?;
+    let (is_wrong, (functions, layers)) =
+        report.map_err(|panicked| panic_message(&input.path, &panicked))?;
     if is_wrong {
         stderr::error(&format!(
             "{}: the file has errors, so shapes may be assumed or missing: `relay-analyzer check` reports them",
@@ -131,10 +132,10 @@ fn report(
         ShapesFormat::Dot => write!(out, "{}", shapes::dot(&functions))?,
         ShapesFormat::Html => {
             let title = if input.path == "-" { "Shapes" } else { &input.path };
-            write!(out, "{}", shapes::html(title, &functions, &lines))?;
+            write!(out, "{}", shapes::html(title, &functions, &layers, &lines))?;
         }
         ShapesFormat::Json => {
-            let functions = functions.iter().map(|f| Function::new(f, &place)).collect();
+            let functions = Function::list(&functions, &layers, &place);
             let plan = plan.map(json_plan);
             let document = ShapesDocument { path: &input.path, functions, plan };
             serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;

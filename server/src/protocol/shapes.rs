@@ -6,7 +6,7 @@
 use serde::Serialize;
 use tower_lsp::lsp_types::Range;
 
-use super::Amount;
+use super::{Amount, Count};
 
 /// The response to `relay/shapes` and `relay/shapesOfFile`.
 #[derive(Serialize)]
@@ -73,6 +73,8 @@ pub(crate) struct Function<P> {
     pub(crate) by_span: Vec<Group>,
     /// The totals of the layers, each before those inside of it.
     pub(crate) by_layer: Vec<LayerTotal<P>>,
+    /// The groups of the dataflow graph, in order. Calls between them are in no group.
+    pub(crate) groups: Vec<GraphGroup<P>>,
     /// The unknown sizes of the amounts.
     pub(crate) unknowns: Vec<Unknown>,
 }
@@ -88,6 +90,8 @@ pub(crate) struct Row<P> {
     pub(crate) category: &'static str,
     #[serde(rename = "type")]
     pub(crate) ty: String,
+    /// The type for narrow places: `1×64 f32`.
+    pub(crate) label: String,
     /// The shape of a single tensor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shape: Option<Vec<Dim>>,
@@ -182,6 +186,8 @@ pub(crate) struct Source<P> {
     pub(crate) name: String,
     #[serde(rename = "type")]
     pub(crate) ty: String,
+    /// The type for narrow places: `1×64 f32`.
+    pub(crate) label: String,
     pub(crate) kind: SourceKind,
     pub(crate) range: P,
 }
@@ -211,6 +217,56 @@ pub(crate) enum Input {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RowInput {
     pub(crate) row: usize,
+    /// The fields of the result that are taken, if it is a tuple and not taken as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fields: Vec<TakenField>,
+}
+
+/// A field of a tuple that is taken.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TakenField {
+    /// The index, from 0.
+    pub(crate) index: u32,
+    /// The type for narrow places: `1×64 f32`.
+    pub(crate) label: String,
+}
+
+/// Calls that follow one another and are drawn as one box until it is opened: a layer, or a part of a long
+/// sequence of calls. Amounts are sums over all calls of all repetitions.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "GraphGroup"))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GraphGroup<P> {
+    pub(crate) name: String,
+    /// The kind of the layer; `sequence` for calls without structure.
+    pub(crate) kind: &'static str,
+    /// The name of the kind, if it says more than the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind_name: Option<&'static str>,
+    /// The calls of each repetition: the indices of the first and of the one after the last. Calls between two
+    /// repetitions belong to the group, too.
+    pub(crate) rows: Vec<[usize; 2]>,
+    /// The range of each repetition.
+    pub(crate) ranges: Vec<P>,
+    /// The index of the repetition whose groups are in `groups`.
+    pub(crate) exemplar: usize,
+    /// The number of repetitions that differ from it in details.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) exceptions: usize,
+    pub(crate) calls: Count,
+    /// The type of the result, for narrow places.
+    pub(crate) label: String,
+    pub(crate) parameters: Amount,
+    pub(crate) macs: Amount,
+    /// The size of all results.
+    pub(crate) bytes: Amount,
+    pub(crate) groups: Vec<GraphGroup<P>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A parameter or free variable.

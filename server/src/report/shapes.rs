@@ -2,6 +2,7 @@
 
 mod columns;
 mod graph;
+mod groups;
 mod layers;
 mod machine;
 mod page;

@@ -12,26 +12,33 @@ use crate::shapes::{self, Amount, FunctionShapes, Input, LayerTotal, SourceKind}
 /// The maximal number of weights by which two calls are compared.
 const MAX_WEIGHTS: usize = 8;
 
-/// Returns the shape reports of [`shapes::shapes`] with totals by layer.
+/// Returns the shape reports of [`shapes::shapes`] with totals by layer, and the layers of these functions, as far as
+/// they have any.
 pub fn shapes_by_layer(
     db: &dyn Db,
     file: SourceFile,
     name: Option<&str>,
     grouping: Grouping,
-) -> Vec<FunctionShapes> {
+) -> (Vec<FunctionShapes>, Vec<FunctionLayers>) {
     let mut found = shapes::shapes(db, file, name);
     if grouping == Grouping::Flat {
-        return found;
+        return (found, Vec::new());
     }
     // What a call of another function computes is part of the evidence.
-    let own = name.is_none().then(|| of_functions(db, file, &found, grouping));
-    let all = own.as_deref().unwrap_or_else(|| layers(db, file, grouping));
+    let own = match name {
+        None => of_functions(db, file, &found, grouping),
+        Some(_) => {
+            let all = layers(db, file, grouping);
+            let own = found.iter().filter_map(|function| function_around(all, function.range));
+            own.cloned().collect()
+        }
+    };
     for function in &mut found {
-        if let Some(layers) = function_around(all, function.range) {
+        if let Some(layers) = function_around(&own, function.range) {
             function.by_layer = totals(function, layers);
         }
     }
-    found
+    (found, own)
 }
 
 /// Returns the totals of the layers of a function, each before those inside of it, and of the calls in no layer.

@@ -29,6 +29,29 @@ pub(super) struct Sources {
     index: FxHashMap<Leaf, usize>,
 }
 
+/// The origins of values, without duplicates.
+#[derive(Default)]
+pub(super) struct InputList {
+    pub(super) inputs: Vec<Input>,
+    /// Indices of `inputs`, with fields that are taken of their results.
+    pub(super) fields: Vec<(usize, u32)>,
+}
+
+impl InputList {
+    fn add(&mut self, input: Input, field: Option<u32>) {
+        let known = self.inputs.iter().position(|known| *known == input);
+        let at = known.unwrap_or(self.inputs.len());
+        if known.is_none() {
+            self.inputs.push(input);
+        }
+        if let (Input::Row(_), Some(field)) = (input, field)
+            && !self.fields.contains(&(at, field))
+        {
+            self.fields.push((at, field));
+        }
+    }
+}
+
 /// A definition with indexes.
 pub(super) struct Data<'db> {
     pub(super) view: View<'db>,
@@ -151,9 +174,9 @@ impl<'db> Data<'db> {
         expr_ref: ExprRef,
         rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
-    ) -> Vec<Input> {
+    ) -> InputList {
         let unit = self.view.unit(expr_ref.unit);
-        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return Vec::new() };
+        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return InputList::default() };
         let args = unit.call(*id).args.iter().rev();
         self.origins(
             args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }).collect(),
@@ -165,13 +188,16 @@ impl<'db> Data<'db> {
     /// Returns the origins of expressions, those of the last one in `stack` first.
     pub(super) fn origins(
         &self,
-        mut stack: Vec<ExprRef>,
+        exprs: Vec<ExprRef>,
         rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
-    ) -> Vec<Input> {
-        let mut found: Vec<Input> = Vec::new();
+    ) -> InputList {
+        let mut found = InputList::default();
+        // With each expression, the field that is taken of its value.
+        let mut stack: Vec<(ExprRef, Option<u32>)> =
+            exprs.into_iter().map(|expr_ref| (expr_ref, None)).collect();
         for _ in 0..MAX_SOURCES {
-            let Some(next) = stack.pop() else { break };
+            let Some((next, taken)) = stack.pop() else { break };
             let value = self.view.resolve(next);
             let input = match rows.get(&value) {
                 Some(&row) => Some(Input::Row(row)),
@@ -190,18 +216,22 @@ impl<'db> Data<'db> {
                             &Expr::Proj { tuple, index } => {
                                 let tuple =
                                     self.view.resolve(ExprRef { unit: value.unit, expr: tuple });
-                                stack.push(field(&self.view, tuple, index).unwrap_or(tuple));
+                                stack.push(match field(&self.view, tuple, index) {
+                                    Some(value) => (value, taken),
+                                    None => (tuple, Some(index)),
+                                });
                                 None
                             }
                             Expr::Tuple(fields) => {
                                 let fields = fields.iter().take(MAX_SOURCES).rev();
-                                stack
-                                    .extend(fields.map(|&expr| ExprRef { unit: value.unit, expr }));
+                                stack.extend(
+                                    fields.map(|&expr| (ExprRef { unit: value.unit, expr }, None)),
+                                );
                                 None
                             }
                             expr => {
                                 parts(of, expr, &mut |expr| {
-                                    stack.push(ExprRef { unit: value.unit, expr });
+                                    stack.push((ExprRef { unit: value.unit, expr }, taken));
                                 });
                                 None
                             }
@@ -209,8 +239,8 @@ impl<'db> Data<'db> {
                     }
                 },
             };
-            if let Some(input) = input.filter(|input| !found.contains(input)) {
-                found.push(input);
+            if let Some(input) = input {
+                found.add(input, taken);
             }
         }
         found

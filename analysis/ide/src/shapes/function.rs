@@ -210,9 +210,10 @@ impl<'db> Reporter<'db> {
             let index: FxHashMap<ExprRef, usize> =
                 calls.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at)).collect();
             for (row, &expr_ref) in rows.iter_mut().zip(&calls) {
-                row.inputs = data.inputs(expr_ref, &index, &mut sources);
+                let origins = data.inputs(expr_ref, &index, &mut sources);
+                (row.inputs, row.fields) = (origins.inputs, origins.fields);
             }
-            results = data.origins(code.result.into_iter().collect(), &index, &mut sources);
+            results = data.origins(code.result.into_iter().collect(), &index, &mut sources).inputs;
             sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
         }
         Analysis { rows, sources: sources.list, results, inner: code.functions, summary }
@@ -257,6 +258,7 @@ impl<'db> Reporter<'db> {
             live: Amount::ZERO,
             span: data.span(expr_ref),
             inputs: Vec::new(),
+            fields: Vec::new(),
             attributes: if self.details { attributes(data, expr_ref, call) } else { Vec::new() },
             undefined: None,
         };

@@ -58,9 +58,9 @@ pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Resul
     let document = snapshot.document(&params.text_document.uri)?;
     let name = params.function.as_deref();
     let grouping = snapshot.config.layers;
-    let found = ide::layers::shapes_by_layer(&snapshot.db, document.file, name, grouping);
+    let (found, layers) = ide::layers::shapes_by_layer(&snapshot.db, document.file, name, grouping);
     let place = |range: TextRange| document.range(range, snapshot.encoding);
-    let functions = found.iter().map(|f| Function::new(f, &place)).collect();
+    let functions = Function::list(&found, &layers, &place);
     Ok(ShapeReport { version: document.version, functions })
 }
 
@@ -84,8 +84,8 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
     let mut analyzer =
         Analyzer::new(&Options { setup: snapshot.config.setup.clone(), ..Options::default() });
     analyzer.parse(&input.text);
-    let found = analyzer.shapes(None, snapshot.config.layers);
-    let functions = found.iter().map(|f| Function::new(f, &place)).collect();
+    let (found, layers) = analyzer.shapes(None, snapshot.config.layers);
+    let functions = Function::list(&found, &layers, &place);
     Ok(ShapeReport { version: 0, functions })
 }
 

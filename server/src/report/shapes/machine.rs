@@ -1,15 +1,35 @@
 //! The shape report as the types of the protocol.
 
-use ide::shapes::{Amount, FunctionShapes, Group, Input, LayerTotal, Row, Source, SourceKind};
+use ide::{
+    layers::{FunctionLayers, Layer},
+    shapes::{Amount, FunctionShapes, Group, Input, LayerTotal, Row, Source, SourceKind},
+};
 use operators::Category;
 use syntax::TextRange;
 
-use super::summary;
-use crate::protocol::{self, ConstantInput, RowInput, VariableInput};
+use super::{
+    groups::{self, label},
+    summary,
+};
+use crate::protocol::{self, ConstantInput, RowInput, TakenField, VariableInput};
 
 impl<P> protocol::Function<P> {
-    /// Converts the report of a function. `place` converts ranges.
-    pub(crate) fn new(function: &FunctionShapes, place: &dyn Fn(TextRange) -> P) -> Self {
+    /// Converts the reports of functions, with the layers as groups of the graph. `place` converts ranges.
+    pub(crate) fn list(
+        functions: &[FunctionShapes],
+        layers: &[FunctionLayers],
+        place: &dyn Fn(TextRange) -> P,
+    ) -> Vec<Self> {
+        let own = |function: &FunctionShapes| {
+            let found = layers
+                .iter()
+                .find(|layers| layers.range == function.range && layers.name == function.name);
+            found.map(|found| found.layers.as_slice()).unwrap_or_default()
+        };
+        functions.iter().map(|one| protocol::Function::new(one, own(one), place)).collect()
+    }
+
+    fn new(function: &FunctionShapes, layers: &[Layer], place: &dyn Fn(TextRange) -> P) -> Self {
         let amount = |amount: &Amount| json_amount(function, amount, false);
         let memory = |amount: &Amount| json_amount(function, amount, true);
         let group = |group: &Group| protocol::Group {
@@ -34,11 +54,15 @@ impl<P> protocol::Function<P> {
             range: place(function.range),
             rows: function.rows.iter().map(|row| json_row(function, row, place)).collect(),
             sources: function.sources.iter().map(|source| json_source(source, place)).collect(),
-            results: function.results.iter().map(|&input| json_input(function, input)).collect(),
+            results: function
+                .results
+                .iter()
+                .map(|&input| json_input(function, input, &[]))
+                .collect(),
             functions: function
                 .functions
                 .iter()
-                .map(|f| protocol::Function::new(f, place))
+                .map(|f| protocol::Function::new(f, &[], place))
                 .collect(),
             total: protocol::Total {
                 text: summary(function),
@@ -52,6 +76,7 @@ impl<P> protocol::Function<P> {
             by_operator: function.by_operator.iter().map(group).collect(),
             by_span: function.by_span.iter().map(group).collect(),
             by_layer: function.by_layer.iter().map(layer).collect(),
+            groups: groups::of_function(function, layers, place),
             unknowns: unknowns
                 .map(|u| protocol::Unknown { name: u.name.clone(), what: u.what.clone() })
                 .collect(),
@@ -80,6 +105,7 @@ fn json_row<P>(
         operator: row.operator.clone(),
         category: row.category.map_or("function", Category::name),
         ty: row.ty.to_string(),
+        label: label(&row.ty),
         shape,
         dtype: tensor.map(|tensor| tensor.dtype.to_string()),
         range: place(row.range),
@@ -88,7 +114,13 @@ fn json_row<P>(
         bytes: memory(&row.bytes),
         live_bytes: memory(&row.live),
         span: row.span.clone(),
-        inputs: row.inputs.iter().map(|&input| json_input(function, input)).collect(),
+        inputs: (row.inputs.iter().enumerate())
+            .map(|(at, &input)| {
+                let fields = row.fields.iter().filter(|(input, _)| *input == at);
+                let fields: Vec<u32> = fields.map(|(_, field)| *field).collect();
+                json_input(function, input, &fields)
+            })
+            .collect(),
         attributes: attributes
             .map(|(name, value)| protocol::Attribute { name: name.clone(), value: value.clone() })
             .collect(),
@@ -100,6 +132,7 @@ fn json_source<P>(source: &Source, place: &dyn Fn(TextRange) -> P) -> protocol::
     protocol::Source {
         name: source.name.clone(),
         ty: source.ty.to_string(),
+        label: label(&source.ty),
         kind: match source.kind {
             SourceKind::Input => protocol::SourceKind::Input,
             SourceKind::Weight => protocol::SourceKind::Weight,
@@ -109,9 +142,16 @@ fn json_source<P>(source: &Source, place: &dyn Fn(TextRange) -> P) -> protocol::
     }
 }
 
-fn json_input(function: &FunctionShapes, input: Input) -> protocol::Input {
+fn json_input(function: &FunctionShapes, input: Input, fields: &[u32]) -> protocol::Input {
     match input {
-        Input::Row(row) => protocol::Input::Row(RowInput { row }),
+        Input::Row(row) => {
+            let ty = function.rows.get(row).map(|row| &row.ty);
+            let field = |&index: &u32| {
+                let field = ty.and_then(|ty| ty.as_tuple()?.get(index as usize));
+                TakenField { index, label: field.map(label).unwrap_or_default() }
+            };
+            protocol::Input::Row(RowInput { row, fields: fields.iter().map(field).collect() })
+        }
         Input::Source(at) => match &function.sources[at] {
             Source { kind: SourceKind::Constant, .. } => {
                 protocol::Input::Constant(ConstantInput { constant: true, source: at })
@@ -123,7 +163,11 @@ fn json_input(function: &FunctionShapes, input: Input) -> protocol::Input {
     }
 }
 
-fn json_amount(function: &FunctionShapes, amount: &Amount, is_bytes: bool) -> protocol::Amount {
+pub(super) fn json_amount(
+    function: &FunctionShapes,
+    amount: &Amount,
+    is_bytes: bool,
+) -> protocol::Amount {
     let value = amount.as_known();
     let terms = amount.terms().filter(|_| value.is_none()).map(|(factors, coefficient)| {
         let factors =

@@ -3,7 +3,7 @@
 //! The page contains the report as JSON and renders visible rows only, with the table and the graph of the shape
 //! panel: a browser cannot lay out 14,500 rows at once.
 
-use ide::shapes::FunctionShapes;
+use ide::{layers::FunctionLayers, shapes::FunctionShapes};
 use syntax::{LineIndex, TextRange};
 
 use super::summary;
@@ -28,7 +28,12 @@ const SCRIPTS: [&str; 7] = [
 ];
 
 /// Returns the page.
-pub(crate) fn html(title: &str, functions: &[FunctionShapes], lines: &LineIndex) -> String {
+pub(crate) fn html(
+    title: &str,
+    functions: &[FunctionShapes],
+    layers: &[FunctionLayers],
+    lines: &LineIndex,
+) -> String {
     let page = Page::new(&[STYLE, TABLE_STYLE].concat(), &SCRIPTS.concat());
     let mut out = page.start(title);
     out += &format!(
@@ -42,7 +47,7 @@ pub(crate) fn html(title: &str, functions: &[FunctionShapes], lines: &LineIndex)
         section(function, &mut out);
     }
     let line = |range: TextRange| lines.line_at(range.start()) + 1;
-    let report: Vec<_> = functions.iter().map(|f| Function::new(f, &line)).collect();
+    let report = Function::list(functions, layers, &line);
     // Numbers and strings serialise without errors.
     let report = serde_json::to_string(&report).unwrap_or_default();
     out += "<script type=\"application/json\" id=\"report\">";
