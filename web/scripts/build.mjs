@@ -69,7 +69,7 @@ for (const [id, page] of Object.entries({ shapes: SHAPES, results: RESULTS })) {
 <html lang="en" id="${id}">
 <head>
   <meta charset="utf-8">
-  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src data: blob:">
+  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src data: blob:; worker-src blob:">
 ${["theme.css", ...page.styles.map((name) => `media/${name}`)].map((name) => `  <link rel="stylesheet" href="${name}">`).join("\n")}
   <title>${page.title}</title>
 </head>

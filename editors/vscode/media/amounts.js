@@ -2,7 +2,6 @@
 "use strict";
 
 const NUMBERS = new Intl.NumberFormat("en");
-const DTYPES = { float: "f", bfloat: "bf", int: "i", uint: "u" };
 
 /** The value of an amount if each unknown is 1. */
 function atOne(amount) {
@@ -27,17 +26,6 @@ function tensor(type) {
   }
   const text = `(${first.shape}), ${first.dtype}`;
   return type.startsWith("(") ? `${text} … ${others.length + 1} fields` : text;
-}
-
-/** `1×64 f32`, for narrow places. */
-function compact(type) {
-  const [first, ...others] = tensors(type);
-  if (first === undefined || !(type.startsWith("Tensor[") || type.startsWith("(Tensor["))) {
-    return type;
-  }
-  const dtype = first.dtype.replace(/^(bfloat|float|uint|int)(?=\d)/, (name) => DTYPES[name]);
-  const text = `${first.shape === "" ? "scalar" : first.shape.split(", ").join("×")} ${dtype}`;
-  return others.length > 0 ? `${text} +${others.length}` : text;
 }
 
 /** The costs of a call that can be shown next to the operator. */

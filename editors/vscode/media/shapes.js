@@ -52,15 +52,38 @@ const sumsOf = (what) => new VirtualTable(byId("sums"), { label: `Costs by ${wha
 const layerSums = new LayerTable(byId("sums"), { label: "Costs by layer", scroller: byId("sums") });
 const sums = { operator: sumsOf("operator"), source: sumsOf("source") };
 
+/** The cost that colours the graph. */
+const colouring = () => (state.colour === "memory" ? "bytes" : state.cost);
+/** The largest cost of a box that is shown. */
+let most = 1;
+/** The boxes with matches of the search. */
+let bright = new Map();
+
 const graph = new Graph({
   canvas: byId("canvas"),
   minimap: byId("minimap"),
+  list: byId("reader"),
   paint: (at) => {
     const item = graph.scene.items[at];
-    const isByCost = item.kind === "call" && state.colour !== "kind";
-    return isByCost ? { colour: "charts-red", strength: 0.75 * heat(item.row) } : paintOfKind(item);
+    const amount = (item.row ?? item.group)?.[colouring()];
+    const isByCost = amount !== undefined && state.colour !== "kind";
+    return isByCost ? { colour: "charts-red", strength: 0.75 * Math.sqrt(Math.min(1, atOne(amount) / most)) } : paintOfKind(item);
   },
-  isBright: (at) => found(graph.scene.items[at].row?.haystack ?? graph.scene.items[at].name.toLowerCase()),
+  isBright: (at) => {
+    const item = graph.scene.items[at];
+    if (state.search === "") {
+      return true;
+    }
+    if (!bright.has(item.key)) {
+      const own = item.level.scope.one.rows.slice(item.start ?? 0, item.end ?? 0);
+      bright.set(item.key, item.start === undefined ? found(item.name.toLowerCase()) : own.some(({ haystack }) => found(haystack)));
+    }
+    return bright.get(item.key);
+  },
+  changed: () => {
+    scale();
+    details();
+  },
   select,
   open: (at) => {
     const { range } = graph.scene.items[at] ?? {};
@@ -71,6 +94,19 @@ const graph = new Graph({
   point: ({ item, pill }, event) => point(item, pill, event),
 });
 
+/** Adapts the colours to what is shown. */
+function scale() {
+  most = 1;
+  for (const { row, group, isOpen } of graph.scene.items) {
+    const amount = (row ?? group)?.[colouring()];
+    if (!isOpen && amount !== undefined) {
+      most = Math.max(most, atOne(amount));
+    }
+  }
+  bright = new Map();
+  graph.recolour();
+}
+
 /** Shows a tooltip at the mouse. */
 function point(at, pill, event) {
   const tip = byId("tip");
@@ -80,12 +116,15 @@ function point(at, pill, event) {
     return;
   }
   if (pill !== undefined) {
-    tip.textContent = [...graph.scene.pills[at]].map(({ name, type, kind }) => `${kind === "jump" ? "from" : kind} ${name}: ${type}`).join("\n");
+    tip.textContent = item.pills.slice(0, 30).map(({ name, type, kind }) => `${kind === "jump" ? "from" : kind} ${name}: ${type}`).join("\n");
+  } else if (item.kind === "group") {
+    const { group } = item;
+    tip.textContent = `${titleOf(item)}\n${group.calls.text}, ${item.label}\nMACs ${textOf(group.macs)}, bytes ${textOf(group.bytes)}, parameters ${textOf(group.parameters)}`;
   } else if (item.row === undefined) {
-    tip.textContent = `${item.kind} ${item.name}\n${item.type}`;
+    tip.textContent = `${item.kind} ${item.name}\n${item.label}`;
   } else {
     const costs = COSTS.map(({ title, text }) => `${title} ${text(item.row)}`).join(", ");
-    tip.textContent = `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.type}\n${costs}`;
+    tip.textContent = `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.row.type}\n${costs}`;
   }
   const box = byId("picture").getBoundingClientRect();
   tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth))}px`;
@@ -95,10 +134,13 @@ function point(at, pill, event) {
 /** Selects an item of the graph, opens its details, and moves the cursor to it without taking focus. */
 function select(at) {
   byId("tip").hidden = true;
-  const { row, range } = graph.scene.items[at];
+  const { row, range, level } = graph.scene.items[at] ?? {};
+  if (level === undefined) {
+    return;
+  }
   state.details = true;
   vscode.setState(state);
-  mark(row === undefined ? -1 : row.at, false);
+  mark(row === undefined || level.scope.one !== one ? -1 : row.at, false);
   graph.mark(at, false);
   details();
   // The details have reduced the space of the graph.
@@ -122,7 +164,7 @@ function details() {
     const row = graph.scene.items[at].row;
     const amounts = row ? COSTS.map(({ text }) => text(row)).join(" ") : "";
     const unknowns = (one?.unknowns ?? []).filter(({ name }) => new RegExp(`\\b${name}\\b`).test(amounts));
-    showDetails(host, { scene: graph.scene, at, unknowns }, {
+    showDetails(host, { scene: graph.scene, at, unknowns, toggle: () => graph.toggle(at), canOpen: graph.levels.canOpen(graph.scene.items[at]) }, {
       select,
       go: (range) => move(range),
       close: closeDetails,
@@ -145,16 +187,20 @@ function go(at) {
   }
 }
 
-/** Marks a row in the table and in the graph, and scrolls it into view. */
-function mark(at, reveal = true) {
+/** Marks a row in the table and in the graph, and scrolls it into view; with `opens`, groups open for it. */
+function mark(at, reveal = true, opens = false) {
   const changed = at !== marked;
   marked = at;
   if (!stale.has("table")) {
     table.mark(at, reveal && changed);
   }
   if (!stale.has("graph")) {
-    graph.mark(at < 0 ? -1 : graph.scene.first + at, reveal && changed);
-    details();
+    if (opens && at >= 0) {
+      void graph.reveal(at).then(details);
+    } else {
+      graph.mark(at < 0 ? -1 : graph.boxOf(at), reveal && changed);
+      details();
+    }
   }
   countMatches();
   vscode.postMessage({ type: "marked", name: rows[at]?.name ?? "" });
@@ -195,11 +241,7 @@ function choose(name) {
   one = functions.find((one) => one.name === name) ?? functions[0];
   state.name = one?.name;
   byId("function").value = one?.name ?? "";
-  rows = (one?.rows ?? []).map((row, at) => {
-    const name = row.binding ?? `#${at}`;
-    const line = row.range.start.line + 1;
-    return { ...row, at, name, line, haystack: `${name} ${row.operator} ${row.type} ${row.span ?? ""}`.toLowerCase() };
-  });
+  rows = one?.rows ?? [];
   marked = -1;
   if (subject !== `${uri} ${state.name}`) {
     subject = `${uri} ${state.name}`;
@@ -222,13 +264,14 @@ const RENDERERS = {
     table.mark(marked, true);
   },
   graph() {
-    const { sources = [], results = [] } = one ?? {};
-    graph.show(subject, dataflow({ rows, sources, results }));
-    if (marked >= 0) {
-      graph.mark(graph.scene.first + marked, true);
-    }
+    const shown = one;
+    void graph.show(subject, shown, functions).then(() => {
+      if (marked >= 0 && shown === one) {
+        graph.mark(graph.boxOf(marked), true);
+      }
+      details();
+    });
     legend();
-    details();
   },
   sums() {
     const layers = one?.byLayer ?? [];
@@ -252,8 +295,8 @@ function render() {
 
 /** The legend of the colours. */
 function legend() {
-  const byCost = state.colour === "cost";
-  const title = COSTS.find(({ key }) => key === state.cost).title;
+  const byCost = state.colour !== "kind";
+  const title = COSTS.find(({ key }) => key === colouring()).title;
   const kinds = KINDS.filter((kind) => rows.some((row) => kindOf(row) === kind));
   const entries = byCost ? [["cost", `${title}: the darker, the more`]] : kinds.map(({ key, title }) => [key, title]);
   byId("legend").replaceChildren(
@@ -278,7 +321,7 @@ function step(by) {
   if (matches.length > 0) {
     const here = matches.indexOf(marked);
     const next = here < 0 ? (by > 0 ? 0 : matches.length - 1) : (here + by + matches.length) % matches.length;
-    mark(matches[next]);
+    mark(matches[next], true, true);
   }
 }
 
@@ -287,13 +330,13 @@ function search(text) {
   vscode.setState(state);
   byId("scroll").scrollTop = 0;
   table.arrange();
-  graph.recolour();
+  scale();
   countMatches();
   // The first match after the marked row, like the search of the editor.
   if (text !== "" && !matches.includes(marked)) {
     const next = matches.find((at) => at > marked) ?? matches[0];
     if (next !== undefined) {
-      mark(next);
+      mark(next, true, state.tab === "graph");
     }
   }
 }
@@ -311,8 +354,16 @@ function total() {
   ].join("\n");
 }
 
+/** A row with what the table and the graph show of it. */
+function described(row, at) {
+  const name = row.binding ?? `#${at}`;
+  const line = row.range.start.line + 1;
+  return { ...row, at, name, line, haystack: `${name} ${row.operator} ${row.type} ${row.span ?? ""}`.toLowerCase() };
+}
+
 function report(data) {
-  ({ functions, uri } = data);
+  uri = data.uri;
+  functions = data.functions.map((one) => ({ ...one, rows: one.rows.map(described) }));
   // The panel of a new window shows this file again.
   state.uri = uri;
   vscode.setState(state);
@@ -338,7 +389,8 @@ function tab(name) {
 }
 
 async function save(kind) {
-  const { data, whole } = kind === "svg" ? exportSvg(graph) : await exportPng(graph);
+  const part = byId("extent").value;
+  const { data, whole } = kind === "svg" ? exportSvg(graph, part) : await exportPng(graph, part);
   const name = (state.name ?? "graph").replace(/^[@%]/, "").replace(/[^\w.-]/g, "_");
   vscode.postMessage({ type: "save", name: `${name}.${kind}`, data, whole });
 }
@@ -364,7 +416,7 @@ byId("colour").addEventListener("change", ({ target }) => {
   state.colour = target.value;
   vscode.setState(state);
   legend();
-  graph.recolour();
+  scale();
 });
 for (const one of TABS) {
   byId(`show-${one}`).addEventListener("click", () => tab(one));

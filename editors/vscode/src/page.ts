@@ -16,7 +16,7 @@ export function showPage(webview: vscode.Webview, extension: vscode.Uri, { title
 <html lang="en">
 <head>
   <meta charset="utf-8">
-  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${source}; script-src ${source}">
+  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${source}; script-src ${source}; worker-src blob:">
 ${styles.map((name) => `  <link rel="stylesheet" href="${local(name)}">`).join("\n")}
   <title>${title}</title>
 </head>

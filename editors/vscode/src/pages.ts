@@ -12,7 +12,7 @@ export interface Page {
 export const SHAPES: Page = {
   title: "Shapes",
   styles: ["table.css", "shapes.css"],
-  scripts: ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"],
+  scripts: ["amounts.js", "table.js", "picture.js", "kinds.js", "details.js", "shapes.js"],
   body: `  <header>
     <select id="function" aria-label="Function"></select>
     <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
@@ -34,15 +34,21 @@ export const SHAPES: Page = {
       <label>Colour <select id="colour">
         <option value="kind">by kind</option>
         <option value="cost">by cost</option>
+        <option value="memory">by memory</option>
       </select></label>
       <span class="gap"></span>
+      <select id="extent" aria-label="What is saved">
+        <option value="whole">Whole</option>
+        <option value="visible">Visible</option>
+      </select>
       <button id="svg" title="Save the graph as SVG">SVG</button>
       <button id="png" title="Save the graph as PNG">PNG</button>
     </div>
     <div id="legend" aria-label="Colours"></div>
     <div id="stage">
       <div id="picture">
-        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
+        <ul id="reader" class="reader" role="tree" aria-label="Calls and groups of the graph"></ul>
+        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, Space opens a group, Backspace closes it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
         <canvas id="minimap" aria-hidden="true" hidden></canvas>
         <div id="tip" hidden></div>
       </div>

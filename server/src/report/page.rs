@@ -26,7 +26,7 @@ impl Page {
     pub(crate) fn start(&self, title: &str) -> String {
         format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; script-src {}; \
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; script-src {}; worker-src blob:; \
              base-uri 'none'; form-action 'none'\">\n\
              <title>{}</title>\n<style>{}</style></head>\n<body>\n",
             source(&self.style),

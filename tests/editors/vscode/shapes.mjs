@@ -84,7 +84,7 @@ const graphState = (panel) =>
       bounds: scene.bounds,
       selected: scene.items[selected]?.name,
       items: scene.items.map(({ kind, name, row }, at) => ({ kind, name, operator: row?.operator, ...scene.nodes[at] })),
-      pills: scene.pills.flat().map(({ name, kind }) => `${kind} ${name}`),
+      pills: scene.items.flatMap(({ pills }) => pills).map(({ name, kind }) => `${kind} ${name}`),
     };
   });
 

@@ -16,10 +16,12 @@ use types::Type;
 use super::{machine::json_amount, name_of};
 use crate::protocol::{Count, GraphGroup};
 
-/// The longest path through the boxes that are shown together.
+/// The longest path through the boxes that are shown together: two screens at which names can be read.
 const MAX_DEPTH: usize = 20;
 /// The most boxes that are shown together.
 const MAX_BOXES: usize = 48;
+/// How many times as much is shown of a layer that is opened: its calls belong together.
+const OPENED: usize = 2;
 /// The most parts of a sequence.
 const MAX_PARTS: usize = 12;
 
@@ -39,7 +41,7 @@ pub(super) fn of_function<P>(
     place: &dyn Fn(TextRange) -> P,
 ) -> Vec<GraphGroup<P>> {
     let groups = Groups { function, place };
-    groups.within(&(0..function.rows.len()), layers)
+    groups.within(&(0..function.rows.len()), layers, 1)
 }
 
 struct Groups<'a, P> {
@@ -49,7 +51,7 @@ struct Groups<'a, P> {
 
 impl<P> Groups<'_, P> {
     /// Returns the groups of a range of calls. The nesting of layers is bounded.
-    fn within(&self, rows: &Range<usize>, layers: &[Layer]) -> Vec<GraphGroup<P>> {
+    fn within(&self, rows: &Range<usize>, layers: &[Layer], times: usize) -> Vec<GraphGroup<P>> {
         let mut boxes = Vec::new();
         let mut next = rows.start;
         for layer in layers {
@@ -68,12 +70,15 @@ impl<P> Groups<'_, P> {
             boxes.push(GraphBox { rows: whole, group: Some(self.layer(layer)) });
         }
         boxes.extend((next..rows.end).map(|row| GraphBox { rows: row..row + 1, group: None }));
-        self.bounded(boxes)
+        self.bounded(boxes, times)
     }
 
     /// Returns the groups among some boxes, which are put into groups themselves if they are too many.
-    fn bounded(&self, boxes: Vec<GraphBox<P>>) -> Vec<GraphGroup<P>> {
-        let parts = self.depth(&boxes).div_ceil(MAX_DEPTH).max(boxes.len().div_ceil(MAX_BOXES));
+    fn bounded(&self, boxes: Vec<GraphBox<P>>, times: usize) -> Vec<GraphGroup<P>> {
+        let parts = self
+            .depth(&boxes)
+            .div_ceil(MAX_DEPTH * times)
+            .max(boxes.len().div_ceil(MAX_BOXES * times));
         if parts <= 1 {
             return boxes.into_iter().filter_map(|one| one.group).collect();
         }
@@ -117,7 +122,7 @@ impl<P> Groups<'_, P> {
 
     fn layer(&self, layer: &Layer) -> GraphGroup<P> {
         let exemplar = layer.rows.get(layer.exemplar).cloned().unwrap_or_default();
-        let groups = self.within(&exemplar, &layer.layers);
+        let groups = self.within(&exemplar, &layer.layers, OPENED);
         let mut group = self.group(&layer.rows, groups);
         group.name.clone_from(&layer.name);
         group.kind = layer.kind.key();
@@ -135,7 +140,7 @@ impl<P> Groups<'_, P> {
     fn sequence(&self, boxes: Vec<GraphBox<P>>) -> GraphGroup<P> {
         let start = boxes.first().map_or(0, |first| first.rows.start);
         let rows = start..boxes.last().map_or(start, |last| last.rows.end);
-        let groups = self.bounded(boxes);
+        let groups = self.bounded(boxes, 1);
         self.group(&[rows], groups)
     }
 

@@ -9,8 +9,12 @@ const chosen = document.querySelector("select");
 chosen.append(...COSTS.map(({ key, title }) => new Option(title, key)));
 
 /** A table below a function. `columns` and `cost` are called again when another cost is selected. */
-function table(section, label, rows, columns, cost) {
-  const made = new VirtualTable(section, { label, pick: (at) => made.mark(at, false) });
+function table(section, label, rows, columns, cost, picked = () => {}) {
+  const pick = (at) => {
+    made.mark(at, false);
+    picked(at);
+  };
+  const made = new VirtualTable(section, { label, pick });
   const texts = columns().map(({ text, hint }) => hint ?? text);
   const haystacks = new Map(rows.map((row) => [row, texts.map((text) => text(row)).join(" ").toLowerCase()]));
   made.keep = (row) => haystacks.get(row).includes(search.value.toLowerCase());
@@ -36,38 +40,46 @@ function layerTable(section, label, list) {
   return { made, fill };
 }
 
-/** The largest graph that is open at first. */
-const OPEN = 300;
+/** The number of graphs that are open at first. */
+const OPEN = 8;
+/** The graphs that are laid out, in the order in which they were opened. */
+const graphs = [];
+let opened = 0;
 
 /** The dataflow graph of a function, which is laid out once it is open. `pick` is called with a call that is clicked. */
 function picture(section, one, pick) {
   const details = document.createElement("details");
-  details.innerHTML = `<summary>Dataflow</summary><div class="picture"><canvas tabindex="0" role="application"></canvas><canvas class="minimap" aria-hidden="true" hidden></canvas></div>`;
+  details.innerHTML = `<summary>Dataflow</summary><div class="picture"><ul class="reader" role="tree"></ul><canvas tabindex="0" role="application"></canvas><canvas class="minimap" aria-hidden="true" hidden></canvas></div>`;
   const [canvas, minimap] = details.querySelectorAll("canvas");
-  canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, F fits, S zooms to the selection`);
+  const list = details.querySelector("ul");
+  list.setAttribute("aria-label", `Dataflow of ${one.name}`);
+  canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, Enter opens a group, F fits, S zooms to the selection`);
   let graph;
   const select = (at) => {
     graph.mark(at, true);
-    const row = at - graph.scene.first;
-    if (row >= 0 && row < one.rows.length) {
-      pick(row);
+    const { kind, row, level } = graph.scene.items[at] ?? {};
+    if (kind === "call" && level.scope.one === one) {
+      pick(row.at);
     }
   };
   details.addEventListener("toggle", () => {
     if (details.open && graph === undefined) {
       const paint = (at) => paintOfKind(graph.scene.items[at]);
-      graph = new Graph({ canvas, minimap, paint, isBright: () => true, select, open: () => {}, point: () => {} });
-      graph.show(one.name, dataflow(one));
+      graph = new Graph({ canvas, minimap, list, paint, isBright: () => true, select, open: () => {}, point: () => {} });
+      graphs.push(graph);
+      void graph.show(one.name, one, report);
     }
   });
   section.append(details);
-  details.open = one.rows.length <= OPEN;
+  details.open = opened++ < OPEN;
+  // A call that is chosen in the table is shown in the picture.
+  return (row) => graph?.reveal(row);
 }
 
 const tables = [...document.querySelectorAll("section")].flatMap((section, at) => {
   const { name, rows, byLayer, byOperator, bySpan } = report[at];
-  picture(section, report[at], (row) => calls.made.mark(row, true));
-  const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value);
+  const show = picture(section, report[at], (row) => calls.made.mark(row, true));
+  const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value, show);
   const layers = byLayer.length > 0 ? [layerTable(section, `Costs of ${name} by layer`, byLayer)] : [];
   const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
   return [

@@ -17,13 +17,11 @@ use crate::{
 
 const STYLE: &str = include_str!("page.css");
 const TABLE_STYLE: &str = include_str!("../../../../editors/vscode/media/table.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("../../../../editors/vscode/media/amounts.js"),
     include_str!("../../../../editors/vscode/media/table.js"),
-    include_str!("../../../../editors/vscode/media/layout.js"),
-    include_str!("../../../../editors/vscode/media/dataflow.js"),
-    include_str!("../../../../editors/vscode/media/paint.js"),
-    include_str!("../../../../editors/vscode/media/graph.js"),
+    include_str!("../../../../editors/vscode/media/picture.js"),
+    include_str!("../../../../editors/vscode/media/kinds.js"),
     include_str!("page.js"),
 ];
 
