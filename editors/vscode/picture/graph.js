@@ -311,7 +311,7 @@ export class Graph {
   /** Fits a part of the plane into the canvas. */
   frame({ left, top, right, bottom }, most) {
     const { width, height } = this.size();
-    const scale = Math.min(most, width / (right - left), height / (bottom - top));
+    const scale = Math.min(most, (width - 2) / (right - left), (height - 2) / (bottom - top));
     this.centre((left + right) / 2, (top + bottom) / 2, Math.max(ZOOM.least, scale));
   }
 

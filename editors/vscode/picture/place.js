@@ -27,7 +27,8 @@ export function closedSize(box) {
 
 /** What is to be arranged of a level. */
 export function outline({ boxes, edges, spine }) {
-  const sizes = boxes.map(closedSize).map(({ left, right, height }) => ({ width: left + right, height }));
+  // As much room on both sides: dagre aligns the middles of boxes, and pills are on one side only.
+  const sizes = boxes.map(closedSize).map(({ left, right, height }) => ({ width: 2 * Math.max(left, right), height }));
   return { boxes: sizes, edges: edges.map(({ from, to }) => [from, to]), spine };
 }
 
@@ -58,13 +59,13 @@ export function placed(level, open) {
   let shift;
   let bottom = -NODE.gapY;
   for (const [row, layer] of layers.entries()) {
-    layer.sort((a, b) => middle(elements[a], size(a)) - middle(elements[b], size(b)));
+    layer.sort((a, b) => elements[a].x - elements[b].x);
     const centre = layer.findIndex((at) => main.has(at));
     if (centre >= 0) {
-      shift = middle(elements[layer[centre]], size(layer[centre]));
+      shift = elements[layer[centre]].x;
     }
     shift ??= 0;
-    spread(layer, centre, (at) => middle(elements[at], size(at)) - shift, size, x);
+    spread(layer, centre, (at) => elements[at].x - shift, size, x);
     tops[row] = bottom + NODE.gapY;
     bottom = tops[row] + Math.max(0, ...layer.map((at) => size(at).height));
     bottoms[row] = bottom;
@@ -76,12 +77,6 @@ export function placed(level, open) {
     bounds.right = Math.max(bounds.right, x[at] + size(at).right);
   });
   return { level, inner, sizes, x, tops, bottoms, bounds };
-}
-
-/** The middle of a box beside its pills, which dagre has placed with them. */
-function middle({ x }, { left, right }) {
-  // Only closed boxes were arranged, and only pills make one side longer than the other.
-  return x + Math.min(left - right, PILL.apart + PILL.width) / 2;
 }
 
 /** The boxes of the main line, and the elements that its edges pass. */

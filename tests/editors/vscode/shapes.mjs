@@ -98,18 +98,29 @@ async function graphOf({ page, panel, workspace, shot }) {
   assert.ok(opened.scale >= 0.7, `letters of ${12 * opened.scale} pixels`);
   assert.deepEqual(opened.items.filter(({ kind }) => kind === "input").map(({ name }) => name), ["%tokens"]);
   assert.equal(opened.items.filter(({ kind }) => kind === "output").length, 1);
-  assert.ok(opened.pills.includes("weight %wq"), opened.pills.join(", "));
-  const legend = (await panel.locator("#legend").innerText()).split("\n");
-  assert.ok(legend.includes("convolution, product") && legend.includes("activation"), legend.join(", "));
-  await shot("shapes-graph");
-
-  // A click selects a call, shows its details and moves the cursor to it.
+  // Groups are closed first, and the row at the cursor is in one.
+  assert.deepEqual(opened.items.map(({ name }) => name), ["%flat", "attention", "%tokens", "result"]);
+  assert.equal(opened.selected, "attention");
+  await shot("shapes-closed");
   const box = await canvas.boundingBox();
   const click = async (name) => {
     const { items, scale, x, y } = await state();
     const item = items.find((item) => item.name === name);
     await page.mouse.click(box.x + item.x * scale + x, box.y + (item.y + 20) * scale + y);
   };
+  await canvas.focus();
+  await page.keyboard.press("Space");
+  const inside = await settled(({ items }) => items.some(({ name }) => name === "%scores"));
+  assert.ok(inside.pills.includes("weight %wq"), inside.pills.join(", "));
+  const place = (state, name) => state.items.find((item) => item.name === name);
+  assert.equal(place(inside, "%flat").x, place(opened, "%flat").x, "the main line stays");
+  const listed = await panel.locator("#reader [aria-level='2']").allInnerTexts();
+  assert.ok(listed.some((line) => line.includes("nn.softmax")), listed.join("; "));
+  const legend = (await panel.locator("#legend").innerText()).split("\n");
+  assert.ok(legend.includes("convolution, product") && legend.includes("activation"), legend.join(", "));
+  await shot("shapes-graph");
+
+  // A click selects a call, shows its details and moves the cursor to it.
   await panel.locator("#fit").click();
   await settled(({ sight, bounds }) => sight.left <= bounds.left && sight.right >= bounds.right && sight.top <= bounds.top && sight.bottom >= bounds.bottom);
   assert.ok(await panel.locator("#minimap").isHidden(), "all is in sight");
