@@ -185,6 +185,27 @@ fn web_extension() {
     ends_well(command.env("RELAY_TEST_FILE", root().join("tests/examples/broken-attention.relay")));
 }
 
+/// The picture of networks when it opens: letters that can be read, nothing cut off, groups that open in place.
+#[test]
+fn pictures() {
+    let _alone = ALONE.lock();
+    let Some(corpus) = corpus::conformance() else { return };
+    let Some(mut command) = browser("tests/editors/vscode/picture.mjs") else { return };
+    let folder = Folder::new("web-pictures", &[]);
+    command.arg(root().join("target/editors-shots"));
+    let models = ["bert-base", "resnet50", "densenet121", "lstm500", "tv-swin_t"];
+    let models = models.map(|name| corpus.join(format!("models/{name}.relay")));
+    for module in models.into_iter().chain([root().join("tests/examples/lists.relay")]) {
+        let mut report = Command::new(binary());
+        let output = report.args(["shapes", "--format", "html"]).arg(&module).output();
+        let name = module.file_stem().expect("a name").to_string_lossy().into_owned();
+        let path = folder.path().join(format!("{name}.html"));
+        fs::write(&path, output.expect("it starts").stdout).expect("a file");
+        command.arg(path);
+    }
+    ends_well(&mut command);
+}
+
 /// The HTML reports of the command line, which run their own scripts only.
 #[test]
 fn reports() {

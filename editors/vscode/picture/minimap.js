@@ -37,7 +37,7 @@ export class Minimap {
     }
     const [across, down] = [bounds.right - bounds.left, bounds.bottom - bounds.top];
     const room = graph.size();
-    const scale = Math.min(Math.min(SIZE.width, room.width / 4) / across, Math.min(SIZE.height, room.height / 2) / down);
+    const scale = Math.min(Math.min(SIZE.width, room.width / 6) / across, Math.min(SIZE.height, room.height / 3) / down);
     const width = Math.max(SIZE.least, across * scale);
     const height = Math.max(SIZE.least, down * scale);
     Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });

@@ -26,7 +26,10 @@ const worker = {
 };
 
 export async function bundle() {
-  const { outputFiles } = await build({ ...common, entryPoints: ["picture/index.js"], plugins: [worker], legalComments: "inline" });
+  // The license of dagre, which its bundle has in a file of its own.
+  const license = readFileSync(path.join(extension, "node_modules/@dagrejs/dagre/LICENSE"), "utf8").trim();
+  const banner = { js: `/*! Contains dagre (https://github.com/dagrejs/dagre):\n${license}\n*/` };
+  const { outputFiles } = await build({ ...common, entryPoints: ["picture/index.js"], plugins: [worker], banner });
   return outputFiles[0].text;
 }
 

@@ -240,6 +240,9 @@ test("types in a table", () => {
   assert.equal(clip("nn.conv2d", 5), "nn.c…");
 });
 
+/** Converts values of the page's realm to ours. */
+const plain = (value) => JSON.parse(JSON.stringify(value));
+
 test("layers know those around them, and say whether they are open", () => {
   const list = [["stage", 0], ["unit 1", 1], ["convolution", 2], ["unit 2", 1], ["head", 0]];
   const rows = layerRows(list.map(([name, depth]) => ({ name, depth })));

@@ -7,6 +7,7 @@ mod layers;
 mod machine;
 mod page;
 mod table;
+mod texts;
 
 use ide::{
     shapes::{Amount, FunctionShapes, Row},

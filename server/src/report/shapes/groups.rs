@@ -11,9 +11,11 @@ use ide::{
     words,
 };
 use syntax::TextRange;
-use types::Type;
 
-use super::{machine::json_amount, name_of};
+use super::{
+    name_of,
+    texts::{json_amount, label},
+};
 use crate::protocol::{Count, GraphGroup};
 
 /// The longest path through the boxes that are shown together: two screens at which names can be read.
@@ -24,9 +26,6 @@ const MAX_BOXES: usize = 48;
 const OPENED: usize = 2;
 /// The most parts of a sequence.
 const MAX_PARTS: usize = 12;
-
-/// The longest text of a type that is no tensor.
-const MAX_LABEL: usize = 24;
 
 /// A box of the graph: a call, or a group.
 struct GraphBox<P> {
@@ -178,31 +177,4 @@ impl<P> Groups<'_, P> {
             groups,
         }
     }
-}
-
-/// Returns a type for narrow places: `1×64 f32`. Of a tuple it is the first field, with the number of the others.
-pub(super) fn label(ty: &Type) -> String {
-    match ty {
-        Type::Tensor(tensor) => {
-            let sizes: Vec<String> = tensor.shape.iter().map(|size| size.to_string()).collect();
-            let shape = if sizes.is_empty() { "scalar".to_owned() } else { sizes.join("×") };
-            format!("{shape} {}", short_dtype(&tensor.dtype.to_string()))
-        }
-        Type::Tuple(fields) => match fields.split_first() {
-            Some((first, [])) => label(first),
-            Some((first, rest)) => format!("{} +{}", label(first), rest.len()),
-            None => "()".to_owned(),
-        },
-        other => words::bounded(other, MAX_LABEL).0,
-    }
-}
-
-/// Returns the short name of a data type, as frameworks have it: `f32`.
-fn short_dtype(dtype: &str) -> String {
-    for (long, short) in [("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")] {
-        if let Some(bits) = dtype.strip_prefix(long) {
-            return format!("{short}{bits}");
-        }
-    }
-    dtype.to_owned()
 }

@@ -8,8 +8,8 @@ use operators::Category;
 use syntax::TextRange;
 
 use super::{
-    groups::{self, label},
-    summary,
+    groups, summary,
+    texts::{json_amount, label},
 };
 use crate::protocol::{self, ConstantInput, RowInput, TakenField, VariableInput};
 
@@ -160,24 +160,5 @@ fn json_input(function: &FunctionShapes, input: Input, fields: &[u32]) -> protoc
                 protocol::Input::Variable(VariableInput { variable: name.clone(), source: at })
             }
         },
-    }
-}
-
-pub(super) fn json_amount(
-    function: &FunctionShapes,
-    amount: &Amount,
-    is_bytes: bool,
-) -> protocol::Amount {
-    let value = amount.as_known();
-    let terms = amount.terms().filter(|_| value.is_none()).map(|(factors, coefficient)| {
-        let factors =
-            factors.iter().map(|(unknown, power)| (function.unknown_name(*unknown), *power));
-        protocol::Term { coefficient, factors: factors.collect() }
-    });
-    protocol::Amount {
-        value,
-        text: if is_bytes { function.bytes(amount) } else { function.number(amount) },
-        terms: terms.collect(),
-        undefined: amount.undefined_count(),
     }
 }
