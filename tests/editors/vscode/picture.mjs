@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { FIGURES, launchBrowser, pageInside, say } from "./workbench.mjs";
+import { FIGURES, PATIENCE, launchBrowser, pageInside, say } from "./workbench.mjs";
 
 const [folder, ...reports] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
@@ -26,6 +26,7 @@ try {
     for (const colorScheme of ["light", "dark"]) {
       const name = `${path.basename(report, ".html")}-${colorScheme}`;
       const { page, context, outside } = await pageInside(browser, { viewport: SIZE, colorScheme });
+      page.setDefaultTimeout(PATIENCE);
       const problems = [];
       page.on("pageerror", (error) => problems.push(String(error)));
       page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
@@ -34,6 +35,8 @@ try {
       const opened = await page.evaluate(async ({ width, height }) => {
         const most = (a, b) => (a.scene.items.length >= b.scene.items.length ? a : b);
         globalThis.shown = graphs.find(({ name }) => name === "@main") ?? graphs.reduce(most);
+        // A section that is not in sight is not laid out.
+        document.body.append(shown.canvas.parentElement);
         Object.assign(shown.canvas.parentElement.style, { position: "fixed", inset: "0", zIndex: 9, width: `${width}px`, height: `${height}px`, background: "Canvas" });
         const one = report.find((one) => one.name === shown.name);
         const start = performance.now();
