@@ -172,7 +172,10 @@ impl<'a> Infer<'a> {
             env,
             solver,
             batch: Batch::default(),
-            done: bodies.iter().map(|_| FrozenUnits::default()).collect(),
+            done: bodies
+                .iter()
+                .map(|(body, _)| FrozenUnits::with_capacity(body.units.len()))
+                .collect(),
             levels: Vec::new(),
             effects: Vec::new(),
             whole: false,

@@ -20,10 +20,25 @@ const LEAST: usize = USUAL / 2;
 
 /// A list in chunks.
 pub struct List<T> {
-    chunks: Vec<Arc<[T]>>,
-    /// The number of the first element of each chunk.
-    starts: Vec<u32>,
+    chunks: Vec<Chunk<T>>,
     len: usize,
+    /// The number of elements in the chunks up to the first one of another length than the usual one.
+    regular: usize,
+}
+
+/// A chunk of a list.
+#[derive(Debug)]
+struct Chunk<T> {
+    /// The number of elements before it.
+    start: usize,
+    /// At least one.
+    elements: Arc<Vec<T>>,
+}
+
+impl<T> Clone for Chunk<T> {
+    fn clone(&self) -> Chunk<T> {
+        Chunk { start: self.start, elements: self.elements.clone() }
+    }
 }
 
 impl<T> List<T> {
@@ -39,11 +54,7 @@ impl<T> List<T> {
 
     /// Returns the element at an index.
     pub fn get(&self, at: usize) -> Option<&T> {
-        if at >= self.len {
-            return None;
-        }
-        let (chunk, start) = self.chunk_of(at);
-        self.chunks[chunk].get(at - start)
+        (at < self.len).then(|| &self[at])
     }
 
     /// Returns the first element.
@@ -63,46 +74,54 @@ impl<T> List<T> {
         if len == 0 {
             return Iter { front: [].iter(), chunks: [].iter(), back: [].iter(), len };
         }
-        let ((first, first_start), (last, last_start)) =
-            (self.chunk_of(range.start), self.chunk_of(end - 1));
-        let from = range.start - first_start;
+        let (first, last) = (self.chunk_of(range.start), self.chunk_of(end - 1));
+        let (front, back) = (&self.chunks[first], &self.chunks[last]);
+        let from = range.start - front.start;
         if first == last {
-            let front = self.chunks[first][from..from + len].iter();
+            let front = front.elements[from..from + len].iter();
             return Iter { front, chunks: [].iter(), back: [].iter(), len };
         }
         Iter {
-            front: self.chunks[first][from..].iter(),
+            front: front.elements[from..].iter(),
             chunks: self.chunks[first + 1..last].iter(),
-            back: self.chunks[last][..end - last_start].iter(),
+            back: back.elements[..end - back.start].iter(),
             len,
         }
     }
 
-    /// Returns the chunk of an element, and the number of its first element.
-    fn chunk_of(&self, at: usize) -> (usize, usize) {
-        // Most chunks have the usual length, and an edit moves the others by few.
-        let guess = (at / USUAL).min(self.starts.len() - 1);
-        let start = self.starts[guess] as usize;
-        let end = self.starts.get(guess + 1).map_or(self.len, |&end| end as usize);
-        if (start..end).contains(&at) {
-            return (guess, start);
+    /// Returns the number of the chunk of an element.
+    fn chunk_of(&self, at: usize) -> usize {
+        if at < self.regular {
+            return at / USUAL;
         }
-        let chunk = self.starts.partition_point(|&start| start as usize <= at) - 1;
-        (chunk, self.starts[chunk] as usize)
+        // An edit moves the elements after it by few.
+        let guess = (at / USUAL).min(self.chunks.len() - 1);
+        let Chunk { start, elements } = &self.chunks[guess];
+        match (*start..start + elements.len()).contains(&at) {
+            true => guess,
+            false => self.chunks.partition_point(|chunk| chunk.start <= at) - 1,
+        }
+    }
+
+    /// Returns an element after the regular chunks.
+    #[inline(never)]
+    fn irregular(&self, at: usize) -> &T {
+        let Chunk { start, elements } = &self.chunks[self.chunk_of(at)];
+        &elements[at - start]
     }
 
     /// Returns the number of elements at the beginning, and of others at the end, that two lists share: those in the
     /// same chunks, and those next to them of which `is_same` is true.
     fn common_ends_by(&self, other: &List<T>, is_same: impl Fn(&T, &T) -> bool) -> (usize, usize) {
-        let pairs = self.chunks.iter().zip(&other.chunks);
-        let shared = pairs.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
-        let mut prefix = self.starts.get(shared).map_or(self.len, |&start| start as usize);
+        let is_shared = |(a, b): &(&Chunk<T>, &Chunk<T>)| Arc::ptr_eq(&a.elements, &b.elements);
+        let shared = self.chunks.iter().zip(&other.chunks).take_while(is_shared).count();
+        let mut prefix = self.chunks.get(shared).map_or(self.len, |chunk| chunk.start);
         let shorter = self.len.min(other.len);
         let rest = self.range(prefix..shorter).zip(other.range(prefix..shorter));
         prefix += rest.take_while(|(a, b)| is_same(a, b)).count();
 
         let pairs = self.chunks.iter().rev().zip(other.chunks.iter().rev());
-        let shared = pairs.take_while(|(a, b)| Arc::ptr_eq(a, b)).map(|(a, _)| a.len());
+        let shared = pairs.take_while(is_shared).map(|(a, _)| a.elements.len());
         let suffix = shared.sum::<usize>().min(shorter - prefix);
         let (a, b) =
             (self.range(prefix..self.len - suffix), other.range(prefix..other.len - suffix));
@@ -114,8 +133,9 @@ impl<T> List<T> {
 impl<T: Clone> List<T> {
     /// Replaces an element.
     pub(crate) fn set(&mut self, at: usize, value: T) {
-        let (chunk, start) = self.chunk_of(at);
-        Arc::make_mut(&mut self.chunks[chunk])[at - start] = value;
+        let chunk = self.chunk_of(at);
+        let Chunk { start, elements } = &mut self.chunks[chunk];
+        Arc::make_mut(elements)[at - *start] = value;
     }
 }
 
@@ -140,13 +160,13 @@ impl<T: Eq> Eq for List<T> {}
 
 impl<T> Default for List<T> {
     fn default() -> List<T> {
-        List { chunks: Vec::new(), starts: Vec::new(), len: 0 }
+        List { chunks: Vec::new(), len: 0, regular: 0 }
     }
 }
 
 impl<T> Clone for List<T> {
     fn clone(&self) -> List<T> {
-        List { chunks: self.chunks.clone(), starts: self.starts.clone(), len: self.len }
+        List { chunks: self.chunks.clone(), ..*self }
     }
 }
 
@@ -159,9 +179,12 @@ impl<T: fmt::Debug> fmt::Debug for List<T> {
 impl<T> Index<usize> for List<T> {
     type Output = T;
 
+    #[inline]
     fn index(&self, at: usize) -> &T {
-        let (chunk, start) = self.chunk_of(at);
-        &self.chunks[chunk][at - start]
+        if at < self.regular {
+            return &self.chunks[at / USUAL].elements[at % USUAL];
+        }
+        self.irregular(at)
     }
 }
 
@@ -187,7 +210,7 @@ impl<T> FromIterator<T> for List<T> {
 pub struct Iter<'a, T> {
     front: std::slice::Iter<'a, T>,
     /// The chunks between those of `front` and `back`.
-    chunks: std::slice::Iter<'a, Arc<[T]>>,
+    chunks: std::slice::Iter<'a, Chunk<T>>,
     back: std::slice::Iter<'a, T>,
     /// The number of elements left.
     len: usize,
@@ -211,7 +234,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
             }
             // No chunk is empty.
             match self.chunks.next() {
-                Some(chunk) => self.front = chunk.iter(),
+                Some(chunk) => self.front = chunk.elements.iter(),
                 None if self.back.len() == 0 => return None,
                 None => self.front = std::mem::take(&mut self.back),
             }
@@ -227,7 +250,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
             skipped -= self.front.len();
             self.len -= self.front.len();
             self.front = match self.chunks.next() {
-                Some(chunk) => chunk.iter(),
+                Some(chunk) => chunk.elements.iter(),
                 None if self.back.len() == 0 => {
                     self.front = [].iter();
                     return None;
@@ -243,7 +266,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
         let Iter { front, chunks, back, .. } = self;
         let mut all = front.fold(first, &mut f);
         for chunk in chunks {
-            all = chunk.iter().fold(all, &mut f);
+            all = chunk.elements.iter().fold(all, &mut f);
         }
         back.fold(all, f)
     }
@@ -257,7 +280,7 @@ impl<T> DoubleEndedIterator for Iter<'_, T> {
                 return Some(element);
             }
             match self.chunks.next_back() {
-                Some(chunk) => self.back = chunk.iter(),
+                Some(chunk) => self.back = chunk.elements.iter(),
                 None if self.front.len() == 0 => return None,
                 None => self.back = std::mem::take(&mut self.front),
             }
@@ -281,6 +304,13 @@ impl<T> Default for Builder<T> {
 }
 
 impl<T> Builder<T> {
+    /// Returns a builder of a list with about a number of elements.
+    pub(crate) fn with_capacity(count: usize) -> Builder<T> {
+        let chunks = Vec::with_capacity(count.div_ceil(USUAL));
+        let list = List { chunks, ..List::default() };
+        Builder { list, open: Vec::with_capacity(count.min(USUAL)) }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.list.len + self.open.len()
     }
@@ -294,7 +324,8 @@ impl<T> Builder<T> {
 
     pub(crate) fn push(&mut self, element: T) {
         if self.open.len() == USUAL {
-            self.close();
+            let full = std::mem::replace(&mut self.open, Vec::with_capacity(USUAL));
+            self.push_chunk(full.into());
         }
         self.open.push(element);
     }
@@ -307,15 +338,20 @@ impl<T> Builder<T> {
     /// Ends a chunk after the elements so far.
     fn close(&mut self) {
         if !self.open.is_empty() {
-            let chunk = self.open.drain(..).collect();
-            self.push_chunk(chunk);
+            let mut chunk = std::mem::take(&mut self.open);
+            chunk.shrink_to_fit();
+            self.push_chunk(chunk.into());
         }
     }
 
-    fn push_chunk(&mut self, chunk: Arc<[T]>) {
-        self.list.starts.push(self.list.len as u32);
-        self.list.len += chunk.len();
-        self.list.chunks.push(chunk);
+    fn push_chunk(&mut self, elements: Arc<Vec<T>>) {
+        let list = &mut self.list;
+        let (start, len) = (list.len, elements.len());
+        list.len += len;
+        if list.regular == start && len == USUAL {
+            list.regular = list.len;
+        }
+        list.chunks.push(Chunk { start, elements });
     }
 }
 
@@ -324,8 +360,7 @@ impl<T: Clone> Builder<T> {
     pub(crate) fn extend(&mut self, other: &List<T>, range: Range<usize>) {
         let (mut at, end) = (range.start, range.end.min(other.len));
         while at < end {
-            let (chunk, start) = other.chunk_of(at);
-            let chunk = &other.chunks[chunk];
+            let Chunk { start, elements: chunk } = &other.chunks[other.chunk_of(at)];
             let part = at - start..(end - start).min(chunk.len());
             at += part.len();
             if part.len() < chunk.len() {
@@ -410,7 +445,7 @@ mod tests {
             let other: List<Arc<usize>> = vector.iter().cloned().collect();
             assert_eq!(list, other, "equality does not depend on the chunks");
         }
-        let small = list.chunks.windows(2).filter(|pair| pair[0].len() < LEAST).count();
+        let small = list.chunks.windows(2).filter(|pair| pair[0].elements.len() < LEAST).count();
         assert!(small * 4 <= list.chunks.len(), "{small} of {} are small", list.chunks.len());
     }
 
@@ -418,7 +453,9 @@ mod tests {
     fn an_edit_shares_all_chunks_but_those_beside_it() {
         let before = list(10_000);
         let after = spliced(&before, 5_000..5_001, 2);
-        let is_shared = |chunk: &&Arc<[_]>| before.chunks.iter().any(|old| Arc::ptr_eq(old, chunk));
+        let is_shared = |chunk: &&Chunk<_>| {
+            before.chunks.iter().any(|old| Arc::ptr_eq(&old.elements, &chunk.elements))
+        };
         assert!(after.chunks.iter().filter(|chunk| !is_shared(chunk)).count() <= 3);
     }
 }

@@ -129,8 +129,8 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
     };
     let slots = block.map_or_else(Vec::new, |block| slots(block, common));
     let count = common.prefix + slots.len() + common.suffix;
-    let mut units: Builder<Arc<Unit>> = Builder::default();
-    let mut ranges = Builder::default();
+    let mut units: Builder<Arc<Unit>> = Builder::with_capacity(count + 1);
+    let mut ranges = Builder::with_capacity(count + 1);
     let mut starts = Vec::with_capacity(count + 1);
     let is_complete = old_units.len() == count + 1;
     let mut has_same_body =

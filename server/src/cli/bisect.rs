@@ -424,7 +424,7 @@ fn json_obstacle(at: usize, obstacle: &Obstacle) -> Value {
 fn obstacle(module: &NamedModule, not_run: NotRun) -> Obstacle {
     let position = not_run.error.map(|(_, range)| {
         let lines = LineIndex::new(&module.text);
-        shown(module, &lines).position(range)
+        shown(module, &lines, &[]).position(range)
     });
     let code = not_run.error.map(|(code, _)| code.name().to_owned());
     Obstacle { message: not_run.message, code, position }

@@ -383,7 +383,7 @@ fn has_part(value: &Value, wanted: fn(&Value) -> bool) -> bool {
             Value::Tuple(_) => todo.extend(value.as_tuple().unwrap_or_default().iter().cloned()),
             Value::Data(data) => todo.extend(data.fields().iter().cloned()),
             Value::Ref(cell) => todo.push(cell.get()),
-            Value::Closure(_) | Value::Tensor(_) | Value::Empty => {}
+            Value::Closure(_) | Value::Tensor(_) | Value::Unknown(_) | Value::Empty => {}
         }
         if todo.len() > MAX_PARTS {
             return true;

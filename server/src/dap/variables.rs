@@ -104,7 +104,7 @@ impl Nodes {
                         &content[..]
                     }
                     Value::Closure(closure) => closure.captures(),
-                    Value::Tensor(_) | Value::Empty => &[],
+                    Value::Tensor(_) | Value::Unknown(_) | Value::Empty => &[],
                 };
                 let page = fields.iter().enumerate().skip(start).take(count);
                 page.map(|(at, field)| match value {
@@ -179,7 +179,7 @@ fn parts(value: &Value) -> (Option<usize>, Option<usize>) {
         Value::Closure(closure) => {
             (None, Some(closure.captures().len()).filter(|count| *count > 0))
         }
-        Value::Empty => (None, None),
+        Value::Unknown(_) | Value::Empty => (None, None),
     }
 }
 

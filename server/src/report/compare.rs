@@ -347,7 +347,8 @@ fn by_layer(comparison: &Comparison, calls: &Calls<'_>, side: &Shown<'_>) -> Str
         let new = || LayerErrors { name: part.name.clone(), local: 0.0, accumulated: 0.0 };
         let layer = layers.entry(part.range.start().into()).or_insert_with(new);
         layer.local = layer.local.max(compared.local.max_abs);
-        layer.accumulated = layer.accumulated.max(compared.accumulated.max_abs);
+        let accumulated = compared.accumulated.as_ref().map_or(0.0, |errors| errors.max_abs);
+        layer.accumulated = layer.accumulated.max(accumulated);
     }
     layers.retain(|_, layer| layer.accumulated > 0.0 || layer.local > 0.0);
     if layers.is_empty() {

@@ -6,7 +6,6 @@ use super::UnitTypes;
 use crate::list::{Builder, List};
 
 /// The types of the units up to the last one that was begun.
-#[derive(Default)]
 pub(super) struct FrozenUnits {
     /// Those before the first unit of the open batch.
     closed: Builder<Arc<UnitTypes>>,
@@ -15,6 +14,11 @@ pub(super) struct FrozenUnits {
 }
 
 impl FrozenUnits {
+    /// Returns no types, with the capacity for a number of units.
+    pub(super) fn with_capacity(units: usize) -> FrozenUnits {
+        FrozenUnits { closed: Builder::with_capacity(units), open: Vec::new() }
+    }
+
     /// Returns the types of a unit, if they are frozen.
     pub(super) fn get(&self, unit: usize) -> Option<&Arc<UnitTypes>> {
         match unit.checked_sub(self.closed.len()) {
