@@ -27,7 +27,7 @@ use crate::{
     analyzer::Analyzer,
     files::Target,
     run::arguments,
-    weights::{Known, decoded},
+    weights::{NamedArrays, decoded},
 };
 use names::{Names, Note};
 use params::ParamList;
@@ -68,7 +68,11 @@ fn list_of<'t>(view: &View<'_>, code: &'t str) -> Result<ParamList<'t>, String> 
 /// # Errors
 /// The message if the module has errors, nothing is bound, an array has another type, or a file
 /// cannot be read or written.
-pub(crate) fn bind(text: &str, known: &Known, output: &Target) -> Result<Vec<String>, String> {
+pub(crate) fn bind(
+    text: &str,
+    known: &NamedArrays,
+    output: &Target,
+) -> Result<Vec<String>, String> {
     let mut analyzer = checked(text)?;
     let view = main_of(&mut analyzer)?;
     let (db, file) = (view.db, view.def.file(view.db));

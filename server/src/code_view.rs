@@ -193,7 +193,7 @@ pub(crate) struct Source<'s> {
 }
 
 /// What was written.
-pub(crate) struct Written {
+pub(crate) struct WriteOutcome {
     /// The state of the file; `None` for what is not a file.
     stamp: Option<Stamp>,
     /// The offset of the section.
@@ -207,7 +207,7 @@ pub(crate) fn write(
     source: Source<'_>,
     view: &ViewText<'_>,
     to: &Target,
-) -> Result<Written, Refusal> {
+) -> Result<WriteOutcome, Refusal> {
     if !view.drops() {
         source.section.map(|section| view.drops_from(section)).transpose()?;
         return copy(source.text, view.code, &[], to);
@@ -225,7 +225,7 @@ pub(crate) fn write(
     let removal = removal.ok_or(Refusal::OtherFormat)?;
     let code = semantics::renumber_constants(view.code, &removal.numbers);
     let written = copy(&module.text, &code, &removal.edits, to)?;
-    Ok(Written { is_renumbered: true, ..written })
+    Ok(WriteOutcome { is_renumbered: true, ..written })
 }
 
 /// Writes code and the section of a source with edits, which are in order.
@@ -234,7 +234,7 @@ fn copy(
     code: &str,
     edits: &[(Range<usize>, String)],
     to: &Target,
-) -> Result<Written, Refusal> {
+) -> Result<WriteOutcome, Refusal> {
     let mut changed = false;
     let written = to.write(|out| {
         // An offset in another state of the file would write the weights from the middle of something.
@@ -264,7 +264,7 @@ fn copy(
         Err(_) if changed => Err(Refusal::Changed),
         written => {
             let start = code.len() as u64;
-            Ok(Written { stamp: written?, start, is_renumbered: false })
+            Ok(WriteOutcome { stamp: written?, start, is_renumbered: false })
         }
     }
 }
@@ -322,7 +322,7 @@ pub(crate) fn save(
             write(Source { text: &text, section: Some(&section) }, &view, &target)?
         }
     };
-    let Written { stamp, start, is_renumbered } = written;
+    let WriteOutcome { stamp, start, is_renumbered } = written;
     // A file has a state.
     let stamp = stamp.ok_or(Refusal::Changed)?;
     if !is_renumbered {

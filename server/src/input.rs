@@ -13,7 +13,7 @@ use std::{
 
 pub(crate) use folder::{Contents, cannot_read, contents};
 pub(crate) use log::{Log, NamedModule, read_log, read_log_file, read_module};
-pub(crate) use saved::Saved;
+pub(crate) use saved::SavedContent;
 use semantics::{Code, Diagnostic};
 use syntax::{TextRange, TextSize};
 use weights::Stamp;
@@ -33,7 +33,7 @@ pub(crate) struct Input {
     pub(crate) problem: Option<Diagnostic>,
     /// The other contents of a file that TVM saved as JSON or in an archive, whose text was converted.
     /// Such a file is never written.
-    pub(crate) saved: Option<Saved>,
+    pub(crate) saved: Option<SavedContent>,
     /// The state in which a regular file was read.
     pub(crate) stamp: Option<Stamp>,
 }

@@ -27,12 +27,12 @@ thread_local! {
     /// The number of nested calls of [`guarded`] on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     /// The last panic of this thread within such a call.
-    static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<CaughtPanic>> = const { RefCell::new(None) };
 }
 
 /// A panic that was caught.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Panicked {
+pub(crate) struct CaughtPanic {
     /// The place in the source, as in `analysis/semantics/src/body.rs:12:5`.
     pub(crate) site: String,
     /// The panic message.
@@ -45,17 +45,17 @@ pub(crate) enum Interrupt {
     /// It was cancelled, by the client or by a change of the database.
     Cancelled(Cancelled),
     /// It panicked.
-    Panicked(Panicked),
+    Panicked(CaughtPanic),
 }
 
-impl fmt::Display for Panicked {
+impl fmt::Display for CaughtPanic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.site, self.text)
     }
 }
 
-impl Panicked {
-    fn new(site: &str, payload: &(dyn std::any::Any + Send)) -> Panicked {
+impl CaughtPanic {
+    fn new(site: &str, payload: &(dyn std::any::Any + Send)) -> CaughtPanic {
         let text = payload
             .downcast_ref::<String>()
             .map(String::as_str)
@@ -66,7 +66,7 @@ impl Panicked {
             text.truncate(at);
             text.push('…');
         }
-        Panicked { site: site.to_owned(), text }
+        CaughtPanic { site: site.to_owned(), text }
     }
 
     /// Returns true if this thread panicked, and not another one, which reports it.
@@ -86,13 +86,13 @@ impl Panicked {
 
     /// Returns the full message: the failed work, the panic, and the help.
     pub(crate) fn message(&self, what: &str) -> String {
-        format!("an internal error ended {what} ({self}); {}", Panicked::help())
+        format!("an internal error ended {what} ({self}); {}", CaughtPanic::help())
     }
 
     /// Returns the diagnostic of a file whose analysis panicked.
     pub(crate) fn diagnostic(&self, at: TextRange) -> Diagnostic {
         let message = format!("an internal error ended the analysis of this file ({self})");
-        Diagnostic::new(Code::InternalError, at, message).help(Panicked::help())
+        Diagnostic::new(Code::InternalError, at, message).help(CaughtPanic::help())
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn install_hook() {
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
             default(info);
         }
-        let panicked = Panicked::new(&site(info), info.payload());
+        let panicked = CaughtPanic::new(&site(info), info.payload());
         if DEPTH.get() > 0 {
             LAST.set(Some(panicked));
         } else {
@@ -121,7 +121,7 @@ pub fn on_panic(report: fn(String)) {
     std::panic::set_hook(Box::new(move |info| {
         report(match info.payload().downcast_ref::<interpreter::FatalFault>() {
             Some(ended) => format!("the run was ended: {ended}"),
-            None => Panicked::new(&site(info), info.payload()).message("the session"),
+            None => CaughtPanic::new(&site(info), info.payload()).message("the session"),
         });
     }));
 }
@@ -173,7 +173,7 @@ pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
         };
         // The hook did not run on this thread if it only propagates the panic.
         let last = LAST.take();
-        let panicked = last.unwrap_or_else(|| Panicked::new(ELSEWHERE, &*payload));
+        let panicked = last.unwrap_or_else(|| CaughtPanic::new(ELSEWHERE, &*payload));
         return Err(Interrupt::Panicked(panicked));
     }
 }
@@ -182,10 +182,10 @@ pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
 ///
 /// # Errors
 /// The panic.
-pub(crate) fn caught<R>(work: impl FnMut() -> R) -> Result<R, Panicked> {
+pub(crate) fn caught<R>(work: impl FnMut() -> R) -> Result<R, CaughtPanic> {
     guarded(work).map_err(|interrupt| match interrupt {
         Interrupt::Panicked(panicked) => panicked,
-        Interrupt::Cancelled(cancelled) => Panicked::new("the database", &cancelled.to_string()),
+        Interrupt::Cancelled(cancelled) => CaughtPanic::new("the database", &cancelled.to_string()),
     })
 }
 

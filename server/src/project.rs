@@ -16,7 +16,7 @@ use std::{
 use semantics::{Code, DeclaredOperators, Diagnostic, Levels, Rules, Setup, Severity};
 use syntax::{TextRange, format::Style};
 
-use crate::report::{self, Checked};
+use crate::report::{self, CheckReport};
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "relay.toml";
@@ -64,7 +64,7 @@ impl Project {
 
 /// A `relay.toml` that was read.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct ProjectFile {
     /// The path.
     pub(crate) path: PathBuf,
     /// The valid settings.
@@ -75,9 +75,9 @@ pub(crate) struct Loaded {
     pub(crate) text: String,
 }
 
-impl Loaded {
+impl ProjectFile {
     /// Reads a file. One that cannot be read has no settings and one problem.
-    pub(crate) fn read(path: &Path) -> Loaded {
+    pub(crate) fn read(path: &Path) -> ProjectFile {
         let (text, error) = match text_of(path) {
             Ok(text) => (text, None),
             Err(error) => (String::new(), Some(error)),
@@ -87,13 +87,13 @@ impl Loaded {
             let message = format!("this file cannot be read: {error}");
             problems = vec![Diagnostic::new(Code::InvalidSettings, TextRange::default(), message)];
         }
-        Loaded { path: path.to_owned(), project: Arc::new(project), problems, text }
+        ProjectFile { path: path.to_owned(), project: Arc::new(project), problems, text }
     }
 
     /// Reads a file that was found. The problems of a link do not quote its target, which may be any file:
     /// a log of a build is more widely read than the files of the machine.
-    fn found(path: &Path) -> Loaded {
-        let mut loaded = Loaded::read(path);
+    fn found(path: &Path) -> ProjectFile {
+        let mut loaded = ProjectFile::read(path);
         if path.is_symlink() && !loaded.problems.is_empty() {
             let message = "this link does not lead to a file with valid settings";
             let problem = Diagnostic::new(Code::InvalidSettings, TextRange::default(), message);
@@ -117,7 +117,7 @@ impl Loaded {
         let parse = Arc::new(syntax::parse(""));
         let (path, text) = (self.shown_path(), self.text.clone());
         let problems = self.problems.clone();
-        report::human(&Checked::new(path, text, parse, problems, Severity::Error))
+        report::human(&CheckReport::new(path, text, parse, problems, Severity::Error))
     }
 }
 
@@ -139,12 +139,12 @@ fn text_of(path: &Path) -> Result<String, String> {
 #[derive(Default)]
 pub(crate) struct Projects {
     /// The nearest `relay.toml` of each folder.
-    folders: BTreeMap<PathBuf, Option<Arc<Loaded>>>,
+    folders: BTreeMap<PathBuf, Option<Arc<ProjectFile>>>,
 }
 
 impl Projects {
     /// Returns the nearest `relay.toml` in a folder and those above it.
-    pub(crate) fn of_folder(&mut self, folder: &Path) -> Option<Arc<Loaded>> {
+    pub(crate) fn of_folder(&mut self, folder: &Path) -> Option<Arc<ProjectFile>> {
         let mut visited: Vec<&Path> = Vec::new();
         let mut found = None;
         for folder in folder.ancestors() {
@@ -155,7 +155,7 @@ impl Projects {
             visited.push(folder);
             let file = folder.join(FILE_NAME);
             if file.is_file() {
-                found = Some(Arc::new(Loaded::found(&file)));
+                found = Some(Arc::new(ProjectFile::found(&file)));
                 break;
             }
         }
@@ -166,8 +166,8 @@ impl Projects {
     }
 
     /// Returns the files that were read, in order.
-    pub(crate) fn files(&self) -> Vec<Arc<Loaded>> {
-        let mut files: Vec<Arc<Loaded>> = self.folders.values().flatten().cloned().collect();
+    pub(crate) fn files(&self) -> Vec<Arc<ProjectFile>> {
+        let mut files: Vec<Arc<ProjectFile>> = self.folders.values().flatten().cloned().collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
         files

@@ -23,7 +23,7 @@ use syntax::{LineIndex, Parse};
 use types::Releases;
 
 /// A checked file and its diagnostics.
-pub(crate) struct Checked {
+pub(crate) struct CheckReport {
     /// The path.
     pub(crate) path: String,
     /// The text.
@@ -39,7 +39,7 @@ pub(crate) struct Checked {
     _parse: Arc<Parse>,
 }
 
-impl Checked {
+impl CheckReport {
     /// Creates a report of the diagnostics from severity `least`.
     pub(crate) fn new(
         path: String,
@@ -47,14 +47,14 @@ impl Checked {
         parse: Arc<Parse>,
         mut diagnostics: Vec<Diagnostic>,
         least: Severity,
-    ) -> Checked {
+    ) -> CheckReport {
         let mut counts = [0; 4];
         for diagnostic in &diagnostics {
             counts[diagnostic.severity as usize] += 1;
         }
         diagnostics.retain(|d| d.severity >= least);
         let (lines, releases) = (OnceLock::new(), None);
-        Checked { path, text, lines, diagnostics, counts, releases, _parse: parse }
+        CheckReport { path, text, lines, diagnostics, counts, releases, _parse: parse }
     }
 
     /// Returns the line starts. Most files have no diagnostics and need none.
@@ -73,7 +73,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    pub(crate) fn add(&mut self, checked: &Checked) {
+    pub(crate) fn add(&mut self, checked: &CheckReport) {
         self.files += 1;
         if let Some(releases) = checked.releases {
             *self.releases.entry(releases.to_string()).or_default() += 1;

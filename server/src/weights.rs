@@ -38,21 +38,21 @@ pub(crate) fn names(section: &Section) -> Vec<String> {
 }
 
 /// Files that name tensors by arrays with equal contents.
-pub(crate) struct Known(Vec<Archive<FileReader>>);
+pub(crate) struct NamedArrays(Vec<Archive<FileReader>>);
 
-impl Known {
+impl NamedArrays {
     /// Opens `.params` and `.npz` files, whatever they are called.
     ///
     /// # Errors
     /// The message for a file that cannot be read.
-    pub(crate) fn open(paths: &[PathBuf]) -> Result<Known, String> {
+    pub(crate) fn open(paths: &[PathBuf]) -> Result<NamedArrays, String> {
         let archive = |path: &PathBuf| {
             let file = open_file(path).map_err(|error| cannot_read(path, &error))?;
             let length = file.metadata().map_err(|error| cannot_read(path, &error))?.len();
             let source = Source::new(FileReader::from(file), length);
             Archive::open(source).map_err(|error| format!("`{}`: {error}", shown(path)))
         };
-        Ok(Known(paths.iter().map(archive).collect::<Result<_, String>>()?))
+        Ok(NamedArrays(paths.iter().map(archive).collect::<Result<_, String>>()?))
     }
 
     /// Finds the last array of a name, as Python does.

@@ -38,20 +38,20 @@ pub(crate) struct Interner<'t> {
     leaves: Vec<Option<GreenNode>>,
     /// Caches of recent tokens by kind: most white space is one line break and an indentation, and
     /// most comments show one of a few types.
-    recent: Vec<Recent<'t>>,
+    recent: Vec<RecentTexts<'t>>,
     /// Tensor types, and their indices by text.
     tensors: Vec<GreenNode>,
     tensor_indices: FxHashMap<Cow<'t, str>, u32>,
-    recent_tensors: Recent<'t>,
+    recent_tensors: RecentTexts<'t>,
     /// A direct-mapped cache of shareable nodes, by the hash of their children's addresses.
     nodes: Vec<Option<GreenNode>>,
 }
 
 /// A direct-mapped cache from texts to indices, because a comparison is cheaper than a hash.
 #[derive(Clone, Default)]
-struct Recent<'t>([(&'t str, u32); 8]);
+struct RecentTexts<'t>([(&'t str, u32); 8]);
 
-impl<'t> Recent<'t> {
+impl<'t> RecentTexts<'t> {
     /// Returns the slot of a text: its length separates `(1, 64)` from `(1, 256)`, its last byte
     /// `%12` from `%13`.
     fn slot(text: &str) -> usize {
@@ -179,7 +179,7 @@ impl<'t> Interner<'t> {
         }
         let index = self.token_index(kind.into(), text, || GreenToken::new(kind.into(), text));
         if self.recent.len() <= slot {
-            self.recent.resize(slot + 1, Recent::default());
+            self.recent.resize(slot + 1, RecentTexts::default());
         }
         self.recent[slot].insert(text, index);
         index

@@ -145,7 +145,7 @@ fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Pars
 /// Parses a damaged text in its readable form.
 fn parse_masked(
     text: &str,
-    masked: pasted::Masked,
+    masked: pasted::MaskedText,
     limits: ParseLimits,
     entry: fn(&mut Parser<'_>),
 ) -> Parse {

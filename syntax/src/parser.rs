@@ -42,7 +42,7 @@ pub(crate) struct Parser<'t> {
 }
 
 /// The result of a parser.
-pub(crate) struct Parsed<'t> {
+pub(crate) struct ParserOutput<'t> {
     pub(crate) green: GreenNode,
     pub(crate) errors: Vec<SyntaxError>,
     /// The lines of logs, whose characters are no errors.
@@ -53,7 +53,7 @@ pub(crate) struct Parsed<'t> {
     pub(crate) interner: Interner<'t>,
 }
 
-impl Parsed<'_> {
+impl ParserOutput<'_> {
     /// Removes the errors about characters in the lines of logs from those of the lexer. Returns true if an
     /// unclosed string was one of them, which any later quote may close.
     pub(crate) fn retain(&self, errors: &mut Vec<SyntaxError>) -> bool {
@@ -108,10 +108,10 @@ impl<'t> Parser<'t> {
         self.tree.end_at(end);
     }
 
-    pub(crate) fn finish(self) -> Parsed<'t> {
+    pub(crate) fn finish(self) -> ParserOutput<'t> {
         let Parser { tree, errors, banners, is_suspect, .. } = self;
         let (green, interner) = tree.complete();
-        Parsed { green, errors, banners, is_suspect, interner }
+        ParserOutput { green, errors, banners, is_suspect, interner }
     }
 
     pub(crate) fn limits(&self) -> ParseLimits {
@@ -264,7 +264,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Consumes a token as a node of its own.
-    pub(crate) fn leaf(&mut self, kind: SyntaxKind) -> Completed {
+    pub(crate) fn leaf(&mut self, kind: SyntaxKind) -> CompletedNode {
         if self.peek(0) == SyntaxKind::END_OF_FILE {
             return self.start().complete(self, kind);
         }
@@ -272,7 +272,7 @@ impl<'t> Parser<'t> {
         let finished = self.tree.leaf(&self.input.tokens, raw, kind);
         self.pos += 1;
         self.steps = 0;
-        Completed { finished, kind }
+        CompletedNode { finished, kind }
     }
 
     pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
@@ -530,8 +530,8 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    pub(crate) fn complete(self, p: &mut Parser<'_>, kind: SyntaxKind) -> Completed {
-        Completed { finished: p.tree.finish(&p.input.tokens, self.at, kind), kind }
+    pub(crate) fn complete(self, p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedNode {
+        CompletedNode { finished: p.tree.finish(&p.input.tokens, self.at, kind), kind }
     }
 
     /// Drops the node; its children become children of the enclosing node.
@@ -542,12 +542,12 @@ impl Marker {
 
 /// A completed node.
 #[derive(Clone, Copy)]
-pub(crate) struct Completed {
+pub(crate) struct CompletedNode {
     finished: Finished,
     kind: SyntaxKind,
 }
 
-impl Completed {
+impl CompletedNode {
     pub(crate) fn kind(self) -> SyntaxKind {
         self.kind
     }

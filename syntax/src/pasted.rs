@@ -45,13 +45,13 @@ impl Mend {
 }
 
 /// A text of equal length as the damaged one, in which every damaged place is readable.
-pub(crate) struct Masked {
+pub(crate) struct MaskedText {
     pub(crate) text: String,
     mends: Vec<Mend>,
 }
 
 /// Returns the readable form of a text; `None` if nothing in it is damaged.
-pub(crate) fn masked(text: &str) -> Option<Masked> {
+pub(crate) fn masked(text: &str) -> Option<MaskedText> {
     readable(text, lines::mends(text))
 }
 
@@ -71,7 +71,7 @@ pub fn readable_section(section: &str) -> Option<String> {
 /// The most characters of a section that are searched for damage.
 const SECTION_HEAD: usize = 200;
 
-fn readable(text: &str, mends: Vec<Mend>) -> Option<Masked> {
+fn readable(text: &str, mends: Vec<Mend>) -> Option<MaskedText> {
     if mends.is_empty() {
         return None;
     }
@@ -98,7 +98,7 @@ fn readable(text: &str, mends: Vec<Mend>) -> Option<Masked> {
         }
     }
     // Whole characters were replaced by ASCII.
-    Some(Masked { text: String::from_utf8(bytes).ok()?, mends })
+    Some(MaskedText { text: String::from_utf8(bytes).ok()?, mends })
 }
 
 /// Overwrites what is in front of a line.
@@ -109,7 +109,7 @@ fn begin_line(place: &mut [u8]) {
     }
 }
 
-impl Masked {
+impl MaskedText {
     /// Extends the tokens of the readable text over the whole of the places that they stand for: `&lt;` is
     /// one token. Takes time in proportion to the tokens and the places.
     pub(crate) fn join(&self, tokens: &mut Tokens) {

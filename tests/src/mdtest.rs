@@ -84,7 +84,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
 }
 
 /// The result of checking a text.
-pub struct Checked {
+pub struct CheckResult {
     /// The failure.
     pub diagnostics: Arc<Vec<Diagnostic>>,
     /// The types.
@@ -92,9 +92,9 @@ pub struct Checked {
 }
 
 /// Checks a text.
-pub fn look(text: &str, rules: Rules) -> Checked {
+pub fn look(text: &str, rules: Rules) -> CheckResult {
     let (db, file) = loaded(text, rules);
-    Checked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
+    CheckResult { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
 
 /// Returns a database with a text.

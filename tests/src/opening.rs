@@ -7,7 +7,7 @@ use semantics::{
 use syntax::{Edit, LineIndex, ParseLimits, TextRange, TextSize, format, format::Style};
 
 /// An open file, with the state of its steps.
-pub struct Opened {
+pub struct OpenFile {
     /// The database, empty before the first step.
     pub db: Database,
     /// The file, after the first step.
@@ -21,13 +21,13 @@ pub struct Opened {
 pub struct Step {
     /// The name of the step.
     pub name: &'static str,
-    run: fn(&mut Opened, SourceFile, &LineIndex),
+    run: fn(&mut OpenFile, SourceFile, &LineIndex),
 }
 
-impl Opened {
+impl OpenFile {
     /// Creates an unopened text.
-    pub fn new(text: String) -> Opened {
-        Opened { db: Database::new(), file: None, text, lines: None }
+    pub fn new(text: String) -> OpenFile {
+        OpenFile { db: Database::new(), file: None, text, lines: None }
     }
 
     /// Runs one step.
@@ -65,13 +65,13 @@ impl Opened {
 }
 
 /// Asserts that `file` contains exactly the bytes of the text, without copying them.
-fn assert_lossless(opened: &Opened, file: SourceFile) {
+fn assert_lossless(opened: &OpenFile, file: SourceFile) {
     let parse = file.parse(&opened.db);
     assert_eq!(usize::from(parse.green.text_len()), opened.text.len(), "the tree lost something");
 }
 
 /// Returns the definitions of a file with a body.
-fn computing(opened: &Opened, file: SourceFile) -> impl Iterator<Item = Def<'_>> {
+fn computing(opened: &OpenFile, file: SourceFile) -> impl Iterator<Item = Def<'_>> {
     let computes = |kind| matches!(kind, DefKind::Fn | DefKind::Expr);
     all_defs(&opened.db, file).filter(move |def| computes(def.kind(&opened.db)))
 }

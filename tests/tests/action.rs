@@ -20,10 +20,10 @@ use relay_tests::{client::binary, command::Folder, corpus::here};
 use serde_json::{Value, json};
 
 /// A request to the API: its method, path and body.
-type Asked = (String, String, Value);
+type ApiRequest = (String, String, Value);
 
 /// Serves an API with these comments, and tells what it was asked.
-fn api(comments: Value) -> (String, Receiver<Asked>) {
+fn api(comments: Value) -> (String, Receiver<ApiRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     let (sender, asked) = channel();

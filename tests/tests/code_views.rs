@@ -24,16 +24,16 @@ fn module(tensors: &[Tensor], uses: &[usize]) -> (String, String) {
 }
 
 /// A document of a client.
-struct Open {
+struct OpenDocument {
     uri: String,
     text: String,
     version: i64,
 }
 
-impl Open {
-    fn new(client: &mut Client, uri: String, text: String) -> Open {
+impl OpenDocument {
+    fn new(client: &mut Client, uri: String, text: String) -> OpenDocument {
         client.open(&uri, &text);
-        Open { uri, text, version: 1 }
+        OpenDocument { uri, text, version: 1 }
     }
 
     fn set(&mut self, client: &mut Client, text: &str) {
@@ -99,14 +99,14 @@ fn of(folder: &Folder, name: &str) -> String {
     format!("file://{}", folder.path().join(name).display())
 }
 
-fn view(client: &mut Client, uri: &str) -> (Open, Value) {
+fn view(client: &mut Client, uri: &str) -> (OpenDocument, Value) {
     let opened = client.request("relay/codeView", json!({ "uri": uri }));
     let text = opened["result"]["text"].as_str().expect("a text").to_owned();
-    let view = Open::new(client, uri.replace("file://", "relay-code:"), text);
+    let view = OpenDocument::new(client, uri.replace("file://", "relay-code:"), text);
     (view, opened["result"]["stamp"].clone())
 }
 
-fn save(client: &mut Client, view: &Open, stamp: &Value) -> Value {
+fn save(client: &mut Client, view: &OpenDocument, stamp: &Value) -> Value {
     let params = json!({ "uri": view.uri, "stamp": stamp, "text": view.text });
     client.request("relay/saveCode", params)
 }
@@ -128,7 +128,7 @@ fn fixes_in_a_code_view_write_what_they_write_in_the_file() {
         let text = code + &section;
         let folder = Folder::new("fixes", &[("net.relay", text.as_bytes())]);
         let uri = of(&folder, "net.relay");
-        let mut whole = Open::new(&mut client, of(&folder, "whole.relay"), text.clone());
+        let mut whole = OpenDocument::new(&mut client, of(&folder, "whole.relay"), text.clone());
         let (mut view, mut stamp) = view(&mut client, &uri);
         for title in [["Drop", "Share"], ["Share", "Drop"]][case % 2] {
             let is_fixed = whole.fix(&mut client, title);
@@ -178,7 +178,7 @@ fn several_fixes_may_be_saved_at_once() {
     let folder = Folder::new("several", &[("net.relay", text.as_bytes())]);
     let uri = of(&folder, "net.relay");
     let mut client = Client::start();
-    let mut whole = Open::new(&mut client, of(&folder, "whole.relay"), text);
+    let mut whole = OpenDocument::new(&mut client, of(&folder, "whole.relay"), text);
     let (mut view, stamp) = view(&mut client, &uri);
     for title in ["Share", "Drop"] {
         assert!(whole.fix(&mut client, title) && view.fix(&mut client, title), "{title}");

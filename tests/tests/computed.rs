@@ -54,7 +54,7 @@ fn tensor(arg: &Array, shape: &[usize], elements: Elements) -> Option<Tensor> {
 }
 
 /// An accepted call, and its results with several arguments.
-struct Tried {
+struct TrialCall {
     text: String,
     /// The message of `cannot-compute`, if any.
     warning: Option<String>,
@@ -74,7 +74,7 @@ fn is_empty(value: &Value) -> bool {
 
 /// Checks and runs a call, as TVM does if it has errors. `None` if it has errors even so, or other warnings,
 /// or if a run fails for another reason than its operator, such as a time limit.
-fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
+fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<TrialCall> {
     let arguments = |elements| -> Option<Vec<Tensor>> {
         let args = case.args.iter().zip(shapes);
         args.map(|(arg, shape)| tensor(arg, shape, elements)).collect()
@@ -107,13 +107,14 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
     };
     let limits =
         Limits { memory: Some(64 << 20), time: Some(Duration::from_secs(1)), ..Limits::default() };
-    let mut tried = Tried { text, warning, computed: false, faults: Vec::new(), panicked: false };
+    let mut tried =
+        TrialCall { text, warning, computed: false, faults: Vec::new(), panicked: false };
     // A call that fails for some elements only fails because of them, such as an index.
     for elements in [Elements::Own, Elements::All(0.0), Elements::All(1.0), Elements::All(2.0)] {
         let args = arguments(elements)?.into_iter().map(Value::from).collect();
         let run = || Machine::new(&db).limited(limits.clone()).run(def, args, None);
         let Ok(ended) = catch_unwind(AssertUnwindSafe(run)) else {
-            return Some(Tried { panicked: true, ..tried });
+            return Some(TrialCall { panicked: true, ..tried });
         };
         match ended {
             // An empty result is always computed, regardless of attributes.
@@ -122,7 +123,7 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
                 let message = format!("it gives {}", value.describe());
                 tried.faults.push(Fault::new(FaultKind::Operator, message));
             }
-            Ok(_) => return Some(Tried { computed: true, ..tried }),
+            Ok(_) => return Some(TrialCall { computed: true, ..tried }),
             Err(fault) if matches!(fault.kind, FaultKind::Operator | FaultKind::Untyped) => {
                 tried.faults.push(fault);
             }
@@ -174,7 +175,7 @@ fn operator_of(expr: &str) -> &str {
 }
 
 /// Tries calls, and shows the shortest for each operator for which `wrong` returns a message.
-fn survey(listed: &[(&str, &str)], wrong: fn(&Tried) -> Option<&str>) {
+fn survey(listed: &[(&str, &str)], wrong: fn(&TrialCall) -> Option<&str>) {
     let mut rng = fastrand::Rng::with_seed(number("RELAY_LAWS_SEED", 0));
     let mut cases = cases();
     let only = std::env::var("RELAY_COMPUTED_ONLY").ok();

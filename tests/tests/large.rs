@@ -192,7 +192,7 @@ fn actions_are_offered_at_once() {
 }
 
 /// The result of a program, and the most memory that it had, in bytes.
-struct Ended {
+struct ProgramEnd {
     code: Option<i32>,
     out: String,
     peak: u64,
@@ -200,7 +200,7 @@ struct Ended {
 }
 
 /// Runs the program in a folder; `None` on systems that do not tell its memory.
-fn run(folder: &Folder, args: &[&str]) -> Option<Ended> {
+fn run(folder: &Folder, args: &[&str]) -> Option<ProgramEnd> {
     let begin = Instant::now();
     let mut child = Command::new(binary())
         .args(args)
@@ -228,7 +228,7 @@ fn run(folder: &Folder, args: &[&str]) -> Option<Ended> {
         std::thread::sleep(Duration::from_millis(1));
     };
     let out = reader.join().expect("the reader ends");
-    Some(Ended { code, out, peak: available("memory", peak)? * 1024, time: begin.elapsed() })
+    Some(ProgramEnd { code, out, peak: available("memory", peak)? * 1024, time: begin.elapsed() })
 }
 
 /// The limit on the memory of a run includes what operators need temporarily, and results whose last

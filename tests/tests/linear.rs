@@ -27,7 +27,7 @@ use relay_tests::{
     figures::{self, WATCHDOG},
     generators::{self, Generator},
     notes::note,
-    opening::{HEAVY_STEPS, Opened, STEPS, Step},
+    opening::{HEAVY_STEPS, OpenFile, STEPS, Step},
 };
 use semantics::{Severity, check_file};
 
@@ -115,7 +115,7 @@ impl Measured {
 
 fn measure(generator: &Generator, steps: &[Step], n: usize) -> Costs {
     let before = ALLOCATOR.allocated();
-    let mut opened = Opened::new((generator.text)(n));
+    let mut opened = OpenFile::new((generator.text)(n));
     let mut costs = Costs { times: Vec::new(), allocated: Vec::new(), live: 0 };
     let mut add = |run: &mut dyn FnMut()| {
         let allocated = ALLOCATOR.total_allocated();
@@ -272,7 +272,7 @@ fn alone_on_a_small_stack(run: impl FnOnce() + Send + 'static) {
 }
 
 /// A generator, and the numbers of repetitions.
-type Sized = (Generator, Vec<usize>);
+type SizedGenerator = (Generator, Vec<usize>);
 
 fn is_asked() -> bool {
     std::env::var_os("RELAY_LINEAR").is_some()
@@ -288,7 +288,7 @@ fn wanted() -> impl Iterator<Item = Generator> {
 /// Returns the generators in `RELAY_LINEAR` at the full sizes, if it is set. Otherwise returns all at a quarter
 /// of two of the sizes, and cheap constructs at a sixteenth, so that the test takes half a minute instead of half
 /// an hour: allocated bytes hardly vary, so that two sizes determine their exponent.
-fn at(sizes: [usize; 4]) -> Vec<Sized> {
+fn at(sizes: [usize; 4]) -> Vec<SizedGenerator> {
     let of = |generator: &Generator| match (is_asked(), generator.bulk) {
         (true, _) => sizes.to_vec(),
         (false, true) => vec![sizes[0] / 16, sizes[2] / 16],
@@ -297,7 +297,7 @@ fn at(sizes: [usize; 4]) -> Vec<Sized> {
     wanted().map(|generator| (generator, of(&generator))).collect()
 }
 
-fn check(measured: Measured, texts: Vec<Sized>) {
+fn check(measured: Measured, texts: Vec<SizedGenerator>) {
     let bars = if is_asked() { FULL } else { SHORT };
     assert!(!texts.is_empty(), "RELAY_LINEAR names no generator");
     note(&format!("measures {} generators of texts (RELAY_LINEAR); takes minutes", texts.len()));
@@ -351,7 +351,7 @@ fn assert_clean_generators_have_no_errors() {
     for generator in generators::all().filter(|generator| generator.clean) {
         for n in [1, 2, 30] {
             let text = (generator.text)(n);
-            let mut opened = Opened::new(text.clone());
+            let mut opened = OpenFile::new(text.clone());
             opened.run(&STEPS[0]);
             let file = opened.file.expect("it is open");
             let found = check_file(&opened.db, file);

@@ -10,7 +10,7 @@ use relay_tests::{command::Folder, corpus, notes::note, variables};
 use serde_json::Value;
 
 /// A text with one change.
-struct Changed {
+struct ChangedText {
     text: String,
     /// The offset of the change in the text before.
     at: usize,
@@ -58,10 +58,10 @@ impl Network {
         Network { name, text, lines, types, sizes }
     }
 
-    fn replaced(&self, at: usize, length: usize, by: &str) -> Changed {
+    fn replaced(&self, at: usize, length: usize, by: &str) -> ChangedText {
         let mut text = self.text.clone();
         text.replace_range(at..at + length, by);
-        Changed { text, at }
+        ChangedText { text, at }
     }
 
     /// Returns the end offsets of the occurrences of `word` in the code of a line.
@@ -73,7 +73,7 @@ impl Network {
         places.filter(|&at| is_code(at)).map(|at| start + at).collect()
     }
 
-    fn attribute(&self, random: &mut fastrand::Rng) -> Option<Changed> {
+    fn attribute(&self, random: &mut fastrand::Rng) -> Option<ChangedText> {
         let places = self.after(random.usize(..self.lines.len()), "=[");
         let at = *places.get(random.usize(..places.len().max(1)))?;
         let length = self.text[at..].bytes().take_while(u8::is_ascii_digit).count();
@@ -81,7 +81,7 @@ impl Network {
         Some(self.replaced(at, length, &(number + 1).to_string()))
     }
 
-    fn constant(&self, random: &mut fastrand::Rng) -> Option<Changed> {
+    fn constant(&self, random: &mut fastrand::Rng) -> Option<ChangedText> {
         let places = self.after(random.usize(..self.lines.len()), ", ");
         let at = *places.get(random.usize(..places.len().max(1)))?;
         let end = at + self.text[at..].find([' ', ',', ')'])?;
@@ -90,7 +90,7 @@ impl Network {
     }
 
     /// Replaces an operand by an earlier variable of the same type.
-    fn operand(&self, random: &mut fastrand::Rng) -> Option<Changed> {
+    fn operand(&self, random: &mut fastrand::Rng) -> Option<ChangedText> {
         let line = random.usize(..self.lines.len());
         let mut places = self.after(line, "(%");
         places.extend(self.after(line, ", %"));
@@ -110,7 +110,7 @@ impl Network {
         Some(self.replaced(at, end - at, other))
     }
 
-    fn annotation(&self, random: &mut fastrand::Rng) -> Option<Changed> {
+    fn annotation(&self, random: &mut fastrand::Rng) -> Option<ChangedText> {
         let at = self.sizes[random.usize(..self.sizes.len())];
         let length = self.text[at..].bytes().take_while(u8::is_ascii_digit).count();
         let size: u64 = self.text[at..at + length].parse().ok()?;
@@ -119,7 +119,7 @@ impl Network {
 }
 
 /// Describes a mistake in the report of one change, if any.
-fn wrong(network: &Network, changed: &Changed) -> Option<String> {
+fn wrong(network: &Network, changed: &ChangedText) -> Option<String> {
     let texts = [("a.relay", network.text.as_bytes()), ("b.relay", changed.text.as_bytes())];
     let folder = Folder::new(&format!("one-change-{}-{}", network.name, changed.at), &texts);
     let ran = folder.run(&["diff", "a.relay", "b.relay", "--format", "json"]);

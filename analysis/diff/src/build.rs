@@ -27,7 +27,7 @@ use syntax::{
 use types::AttrValue;
 
 use crate::{
-    facts::{CallFacts, Definition, Facts, FunctionFacts, Let, Variable, Written},
+    facts::{CallFacts, Definition, Facts, FunctionFacts, Let, Variable, WrittenAttr},
     graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Role, hash_of, mix},
 };
 use labels::{attrs_of, literal_hash, resolved_value, role, shape};
@@ -529,7 +529,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         if self.inference.is_none() || node == NONE {
             return;
         }
-        let written = call.written.iter().map(|attr| Written {
+        let written = call.written.iter().map(|attr| WrittenAttr {
             name: attr.name.clone(),
             value: attr.value.clone(),
             range: self.range(unit, attr.name_range).cover(self.range(unit, attr.value_range)),

@@ -9,7 +9,7 @@ use crate::{
     flat::group_of,
     graph::{Kind, NONE, NodeId},
     half::{Half, same_annotation},
-    report::{Change, Fact, Pair, PairKind, Unpaired, What},
+    report::{Change, Fact, Pair, PairKind, UnpairedExpr, What},
 };
 
 /// A builder of pairs of nodes of two modules.
@@ -264,7 +264,7 @@ fn callee_place(half: &Half, id: NodeId) -> Option<TextRange> {
 }
 
 /// Returns the report of a node without a partner.
-pub(crate) fn unpaired(half: &Half, id: NodeId) -> Unpaired {
+pub(crate) fn unpaired(half: &Half, id: NodeId) -> UnpairedExpr {
     debug_assert!(id != NONE);
-    Unpaired { range: half.graph.node(id).range, operator: operator(half, id) }
+    UnpairedExpr { range: half.graph.node(id).range, operator: operator(half, id) }
 }

@@ -79,12 +79,12 @@ pub(crate) struct CallFacts {
     pub(crate) args: Box<[TextRange]>,
     /// The attributes, including those in the metadata section.
     pub(crate) attrs: Attrs,
-    pub(crate) written: Box<[Written]>,
+    pub(crate) written: Box<[WrittenAttr]>,
 }
 
 /// An attribute as it is written.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenAttr {
     pub(crate) name: SmolStr,
     pub(crate) value: AttrValue,
     /// The range of the name and the value.

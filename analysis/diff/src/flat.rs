@@ -17,7 +17,7 @@ pub(crate) struct InlinedCall {
 
 /// The result of inlining: aliases of nodes, and the inlined calls.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Inlined {
+pub(crate) struct Inlining {
     alias: Vec<NodeId>,
     pub(crate) calls: Vec<InlinedCall>,
     /// The lambdas of the inlined definitions.
@@ -26,7 +26,7 @@ pub(crate) struct Inlined {
     pub(crate) defs: FxHashSet<u32>,
 }
 
-impl Inlined {
+impl Inlining {
     /// Returns the node that replaces `id` after inlining.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
         // A chain of aliases is not longer than the number of nodes.
@@ -67,9 +67,9 @@ impl Inlined {
 ///
 /// A function is copied for each call except the first. Inlining stops when the graph has three
 /// times its size, which bounds time and memory; the remaining calls are kept.
-pub(crate) fn inline(graph: &mut Graph, globals: &FxHashMap<u64, u32>) -> Inlined {
+pub(crate) fn inline(graph: &mut Graph, globals: &FxHashMap<u64, u32>) -> Inlining {
     let most = graph.nodes.len() * 3 + 4096;
-    let mut inlined = Inlined { alias: vec![NONE; graph.nodes.len()], ..Inlined::default() };
+    let mut inlined = Inlining { alias: vec![NONE; graph.nodes.len()], ..Inlining::default() };
     let values = used_as_values(graph);
     let mut taken = vec![false; graph.lambdas.len()];
     let mut at = 0;
@@ -128,7 +128,7 @@ pub(crate) fn inline(graph: &mut Graph, globals: &FxHashMap<u64, u32>) -> Inline
 
 /// Simplifies tuples that are rebuilt from the fields of an inlined result: in
 /// `%t = @f(%x); (%t.0, %t.1)`, the projections become aliases of the fields.
-fn unpack(graph: &Graph, inlined: &mut Inlined) {
+fn unpack(graph: &Graph, inlined: &mut Inlining) {
     for id in 0..graph.nodes.len() as NodeId {
         if graph.node(id).kind != Kind::Tuple {
             continue;
@@ -169,7 +169,7 @@ fn used_as_values(graph: &Graph) -> Vec<bool> {
 }
 
 /// Copies a function including its inner functions.
-fn copy(graph: &mut Graph, inlined: &mut Inlined, lambda: u32, taken: &mut Vec<bool>) -> u32 {
+fn copy(graph: &mut Graph, inlined: &mut Inlining, lambda: u32, taken: &mut Vec<bool>) -> u32 {
     let data = graph.lambda(lambda).clone();
     let (first, last) = (data.first, data.node);
     let offset = graph.nodes.len() as NodeId - first;
@@ -270,7 +270,7 @@ impl Side {
     /// Flattens a function.
     pub(crate) fn new(
         graph: &Graph,
-        inlined: &Inlined,
+        inlined: &Inlining,
         lambda: u32,
         scratch: &mut Scratch,
     ) -> Side {
@@ -303,7 +303,7 @@ impl Side {
         side
     }
 
-    fn walk(&mut self, graph: &Graph, inlined: &Inlined, root: NodeId, scratch: &mut Scratch) {
+    fn walk(&mut self, graph: &Graph, inlined: &Inlining, root: NodeId, scratch: &mut Scratch) {
         if scratch.local[root as usize] != NONE {
             return;
         }

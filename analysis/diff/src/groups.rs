@@ -15,7 +15,7 @@ use crate::{
     half::Half,
     matching::{Input, Pairing, values},
     parts::{Part, parts},
-    report::{Change, Fact, FunctionDiff, Pair, PairKind, Unpaired, What, order},
+    report::{Change, Fact, FunctionDiff, Pair, PairKind, UnpairedExpr, What, order},
 };
 
 /// The maximum number of calls to which one operator is expanded. Passes replace an operator by ten or
@@ -531,7 +531,7 @@ impl Report<'_> {
     }
 
     /// Returns the removed and added nodes in text order.
-    fn unpaired(&self) -> (Vec<Unpaired>, Vec<Unpaired>) {
+    fn unpaired(&self) -> (Vec<UnpairedExpr>, Vec<UnpairedExpr>) {
         let of = |half: &Half, side: &Side, partners: &[u32], known: &FxHashSet<u32>| {
             let is_unpaired = |at: &u32| {
                 partners[*at as usize] == NONE
@@ -540,7 +540,7 @@ impl Report<'_> {
                     && side.kind(*at) != Kind::Pattern
             };
             let all = (0..side.len() as u32).filter(is_unpaired);
-            let mut found: Vec<Unpaired> =
+            let mut found: Vec<UnpairedExpr> =
                 all.map(|at| unpaired(half, side.ids[at as usize])).collect();
             found.sort_by_key(|node| (node.range.start(), node.range.end()));
             found.dedup();

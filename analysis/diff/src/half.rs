@@ -6,7 +6,7 @@ use types::Type;
 use crate::{
     build::{Detail, ModuleGraph},
     facts::{Facts, Let},
-    flat::Inlined,
+    flat::Inlining,
     graph::{Graph, NodeId},
     report::FunctionRef,
 };
@@ -17,14 +17,14 @@ pub(crate) struct Half {
     pub(crate) graph: Graph,
     /// The properties of its expressions. The `let` variables are in the order of their values.
     facts: Facts,
-    pub(crate) inlined: Inlined,
+    pub(crate) inlined: Inlining,
 }
 
 impl Half {
     pub(crate) fn new<'db>(db: &'db dyn Db, module: Module<'db>) -> Half {
         let ModuleGraph { graph, mut facts } = ModuleGraph::new(db, module, Detail::All);
         facts.lets.sort_by_key(|of| of.node);
-        let mut half = Half { graph, facts, inlined: Inlined::default() };
+        let mut half = Half { graph, facts, inlined: Inlining::default() };
         half.shrink();
         half
     }

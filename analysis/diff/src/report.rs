@@ -39,9 +39,9 @@ pub struct FunctionDiff {
     /// The pairs of expressions, in order of the text after, without duplicates.
     pub pairs: Vec<Pair>,
     /// The expressions before that have no partner.
-    pub removed: Vec<Unpaired>,
+    pub removed: Vec<UnpairedExpr>,
     /// The expressions after that have no partner.
-    pub added: Vec<Unpaired>,
+    pub added: Vec<UnpairedExpr>,
     /// The number of operator calls before, counting those of inlined functions at each call.
     pub calls_before: usize,
     /// The number of operator calls after.
@@ -63,7 +63,7 @@ pub struct FunctionRef {
 
 /// An expression without a partner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unpaired {
+pub struct UnpairedExpr {
     /// The range.
     pub range: TextRange,
     /// The callee; empty if the expression is not a call.

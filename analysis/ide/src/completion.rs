@@ -20,7 +20,7 @@ use types::{DataType, Dim, Type};
 
 use self::variables::Uses;
 use crate::{
-    cursor::{CallSite, Cursor, Expected, Marked, def_around},
+    cursor::{CallSite, Cursor, Expectation, MarkedTree, def_around},
     fuzzy,
     locals::locals,
     words,
@@ -118,7 +118,7 @@ pub fn completions(
         let items = vec![snippets::version_header()];
         return Completions { replace, items, ..Completions::default() };
     }
-    let Some(marked) = Marked::new(&parse, offset) else {
+    let Some(marked) = MarkedTree::new(&parse, offset) else {
         return Completions { replace: TextRange::empty(offset), ..Completions::default() };
     };
     let cursor = marked.cursor();
@@ -143,7 +143,7 @@ pub fn completions(
     items.sort_by(|a, b| (a.rank, &a.label).cmp(&(b.rank, &b.label)));
     let incomplete = items.len() > MAX_ITEMS;
     items.truncate(MAX_ITEMS);
-    let is_attribute_value = matches!(cursor.expected, Expected::AttrValue { .. });
+    let is_attribute_value = matches!(cursor.expected, Expectation::AttrValue { .. });
     Completions { replace: cursor.word, items, incomplete, is_attribute_value }
 }
 
@@ -233,28 +233,28 @@ impl List<'_, '_> {
     fn fill(&mut self, cursor: &Cursor<'_>) {
         let call = cursor.calls.first();
         match &cursor.expected {
-            Expected::Nothing => {}
-            Expected::Item => self.items_of_module(),
-            Expected::Statement => {
+            Expectation::Nothing => {}
+            Expectation::Item => self.items_of_module(),
+            Expectation::Statement => {
                 self.values(cursor, None);
                 self.statement_keywords();
                 self.expr_keywords();
             }
-            Expected::Expr { attribute } => {
+            Expectation::Expr { attribute } => {
                 if *attribute && let Some(call) = call {
                     self.attributes(call);
                 }
                 self.values(cursor, call.filter(|_| *attribute));
                 self.expr_keywords();
             }
-            Expected::AttrValue { name, in_list, in_string } => {
+            Expectation::AttrValue { name, in_list, in_string } => {
                 self.attribute_values(call, name, *in_list, *in_string);
             }
-            Expected::Pattern => self.patterns(),
-            Expected::Type => self.types(),
-            Expected::Shape => self.shapes(),
-            Expected::DataType => self.data_types(0),
-            Expected::Field(dot) => self.fields(*dot),
+            Expectation::Pattern => self.patterns(),
+            Expectation::Type => self.types(),
+            Expectation::Shape => self.shapes(),
+            Expectation::DataType => self.data_types(0),
+            Expectation::Field(dot) => self.fields(*dot),
         }
     }
 

@@ -24,7 +24,7 @@ const NAME: &str = "marker";
 const DIGIT: &str = "0";
 
 /// A tree with a marker at the cursor.
-pub(crate) struct Marked<'a> {
+pub(crate) struct MarkedTree<'a> {
     /// The tree without the marker.
     unmarked: Node<'a>,
     green: GreenNode,
@@ -33,14 +33,14 @@ pub(crate) struct Marked<'a> {
 }
 
 /// The text of a tree with an insertion. A reparse reads only the parts that it needs.
-struct Inserted<'a> {
+struct InsertedText<'a> {
     text: Node<'a>,
     /// The offset of the insertion.
     at: usize,
     insert: &'a str,
 }
 
-impl Inserted<'_> {
+impl InsertedText<'_> {
     /// Splits an offset into the one in the text without the insertion, and the one in the insertion.
     fn split(&self, offset: usize) -> (usize, usize) {
         let inside = offset.saturating_sub(self.at).min(self.insert.len());
@@ -48,7 +48,7 @@ impl Inserted<'_> {
     }
 }
 
-impl Source for Inserted<'_> {
+impl Source for InsertedText<'_> {
     fn byte_len(&self) -> usize {
         self.text.byte_len() + self.insert.len()
     }
@@ -84,7 +84,7 @@ pub(crate) struct Cursor<'t> {
     /// The part of the word before the cursor.
     pub(crate) prefix: Cow<'t, str>,
     /// The syntax that is expected.
-    pub(crate) expected: Expected<'t>,
+    pub(crate) expected: Expectation<'t>,
     /// The enclosing calls, the innermost first.
     pub(crate) calls: Vec<CallSite<'t>>,
     /// The arguments of the call whose callee is the word, if its parentheses are closed.
@@ -99,7 +99,7 @@ pub(crate) struct Cursor<'t> {
 
 /// The syntax that is expected at the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Expected<'t> {
+pub(crate) enum Expectation<'t> {
     /// Nothing to complete: a new name, a comment or a number.
     Nothing,
     /// The start of an item.
@@ -146,10 +146,10 @@ pub(crate) fn def_around(
     })
 }
 
-impl<'a> Marked<'a> {
+impl<'a> MarkedTree<'a> {
     /// Inserts a marker into a tree. Returns `None` inside a token that is not a word, such as a comment,
     /// and outside of the tree, which is empty if the text is too large.
-    pub(crate) fn new(parse: &'a Parse, offset: TextSize) -> Option<Marked<'a>> {
+    pub(crate) fn new(parse: &'a Parse, offset: TextSize) -> Option<MarkedTree<'a>> {
         let root = Node::root(&parse.green);
         if !root.is_boundary(offset.into()) {
             return None;
@@ -178,10 +178,10 @@ impl<'a> Marked<'a> {
         let space = begins && insert == NAME && at_end && !kind.is_some_and(is_word);
         let insert = if space { NAME.to_owned() + " " } else { insert.to_owned() };
         let edit = Edit { range: TextRange::empty(offset), insert };
-        let text = Inserted { text: root, at: offset.into(), insert: &edit.insert };
+        let text = InsertedText { text: root, at: offset.into(), insert: &edit.insert };
         let green = parse.reparse(&text, &edit).green;
         let len = TextSize::of(edit.insert.trim_end());
-        Some(Marked { unmarked: root, green, marker: TextRange::at(offset, len) })
+        Some(MarkedTree { unmarked: root, green, marker: TextRange::at(offset, len) })
     }
 
     /// Returns the context of the marker.
@@ -193,7 +193,7 @@ impl<'a> Marked<'a> {
             word: TextRange::empty(offset),
             text: Cow::default(),
             prefix: Cow::default(),
-            expected: Expected::Nothing,
+            expected: Expectation::Nothing,
             calls: Vec::new(),
             arguments: None,
             bound: None,
@@ -297,13 +297,13 @@ impl<'t> Place<'_, 't> {
     }
 
     /// Returns the expected syntax: that of the innermost node which determines it.
-    fn expected(&self) -> Expected<'t> {
+    fn expected(&self) -> Expectation<'t> {
         use SyntaxKind::*;
         let before = self.before_kind();
         // No expression begins after `[`: `meta[$0`.
         let expr = match before {
-            L_BRACK => Expected::Nothing,
-            _ => Expected::Expr { attribute: false },
+            L_BRACK => Expectation::Nothing,
+            _ => Expectation::Expr { attribute: false },
         };
         let is_start = self.begins_line || matches!(before, COMMA | L_BRACE);
         let mut in_list = false;
@@ -313,63 +313,65 @@ impl<'t> Place<'_, 't> {
                 ATTR if self.is_after(node, EQ) => {
                     let name = node.child(NAME).and_then(Node::first_token);
                     let name = name.map_or("", Token::text);
-                    return Expected::AttrValue { name, in_list, in_string: self.in_string };
+                    return Expectation::AttrValue { name, in_list, in_string: self.in_string };
                 }
                 ATTR_LIST => in_list = true,
                 _ if self.in_string => {}
                 PROJ_EXPR if self.is_after(node, DOT) => {
-                    return node.token(DOT).map_or(expr, |dot| Expected::Field(dot.start()));
+                    return node.token(DOT).map_or(expr, |dot| Expectation::Field(dot.start()));
                 }
                 NAME if !matches!(outer_kind, Some(ATTR | GRAPH_STMT | VAR_PAT)) => {
-                    return Expected::Nothing;
+                    return Expectation::Nothing;
                 }
-                SHAPE | DIM => return Expected::Shape,
-                TENSOR_TYPE if self.is_after(node, COMMA) => return Expected::DataType,
-                TENSOR_TYPE => return Expected::Shape,
+                SHAPE | DIM => return Expectation::Shape,
+                TENSOR_TYPE if self.is_after(node, COMMA) => return Expectation::DataType,
+                TENSOR_TYPE => return Expectation::Shape,
                 NAMED_TYPE | HOLE_TYPE if outer_kind == Some(TENSOR_TYPE) => {}
                 NAMED_TYPE | HOLE_TYPE | TUPLE_TYPE | FN_TYPE | REF_TYPE | RET_TYPE => {
-                    return Expected::Type;
+                    return Expectation::Type;
                 }
                 // Nothing follows an arm on its line but a comma: `A => 1 $0`.
                 WILDCARD_PAT | VAR_PAT | CONSTRUCTOR_PAT
                     if !is_start && outer.is_some_and(|arm| arm.start() == self.start) =>
                 {
-                    return Expected::Nothing;
+                    return Expectation::Nothing;
                 }
-                WILDCARD_PAT | VAR_PAT | CONSTRUCTOR_PAT | TUPLE_PAT => return Expected::Pattern,
-                ARM_LIST if is_start => return Expected::Pattern,
+                WILDCARD_PAT | VAR_PAT | CONSTRUCTOR_PAT | TUPLE_PAT => {
+                    return Expectation::Pattern;
+                }
+                ARM_LIST if is_start => return Expectation::Pattern,
                 ARM if self.is_after(node, FAT_ARROW) => return expr,
                 LET_STMT | FREE_VAR_STMT if matches!(before, LET_KW | FREE_VAR_KW) => {
-                    return Expected::Nothing;
+                    return Expectation::Nothing;
                 }
                 // Nothing follows a type: `let %x: int32 $0`.
                 LET_STMT | FREE_VAR_STMT
                     if self.is_after(node, COLON) && !self.is_after(node, EQ) =>
                 {
-                    return Expected::Nothing;
+                    return Expectation::Nothing;
                 }
                 ARG_LIST => {
                     let by_name = outer.and_then(|call| call.child(NAME_REF)).is_some();
                     let attribute = by_name && matches!(before, L_PAREN | COMMA);
-                    return if attribute { Expected::Expr { attribute } } else { expr };
+                    return if attribute { Expectation::Expr { attribute } } else { expr };
                 }
                 LET_STMT | GRAPH_STMT if self.is_after(node, EQ) && before != SEMICOLON => {
                     return expr;
                 }
                 IF_EXPR | INFIX_EXPR if node.start() < self.start => return expr,
                 BLOCK if outer_kind == Some(EXPR_ITEM) && before != SEMICOLON => {}
-                BLOCK if matches!(before, SEMICOLON | L_BRACE) => return Expected::Statement,
+                BLOCK if matches!(before, SEMICOLON | L_BRACE) => return Expectation::Statement,
                 BLOCK | PAREN_EXPR | TUPLE_EXPR => return expr,
                 // The name before the colon has no sigil, or a list of types is expected.
                 PARAM_LIST | CONSTRUCTOR | CONSTRUCTOR_LIST if before == COLON => {
-                    return Expected::Type;
+                    return Expectation::Type;
                 }
                 // The first token is a name in place of `fn`.
                 FN_EXPR if node.start() == self.start => {}
                 ARM | ARM_LIST | PARAM | PARAM_LIST | TYPE_PARAM | TYPE_PARAM_LIST
                 | CONSTRUCTOR | CONSTRUCTOR_LIST | WHERE_CLAUSE | VIRTUAL_DEVICE | VERSION
                 | FN_EXPR | FN_DEF | TYPE_DEF => {
-                    return Expected::Nothing;
+                    return Expectation::Nothing;
                 }
                 EXPR_ITEM | ERROR if outer_kind == Some(SOURCE_FILE) => {
                     let first = node.first_token().map(|token| (token.kind(), token.start()));
@@ -378,18 +380,18 @@ impl<'t> Place<'_, 't> {
                     let item = items.and_then(|mut items| items.find_map(NodeOrToken::into_node));
                     let after_type = item.is_some_and(|item| item.kind() == TYPE_DEF);
                     return match first {
-                        _ if self.begins_line => Expected::Item,
+                        _ if self.begins_line => Expectation::Item,
                         // `type T $0`, `#[$0`
-                        _ if is_first && after_type && before != R_BRACE => Expected::Nothing,
-                        Some((HASH, _)) => Expected::Nothing,
-                        _ if is_first => Expected::Item,
+                        _ if is_first && after_type && before != R_BRACE => Expectation::Nothing,
+                        Some((HASH, _)) => Expectation::Nothing,
+                        _ if is_first => Expectation::Item,
                         _ => expr,
                     };
                 }
                 _ => {}
             }
         }
-        if self.in_string { Expected::Nothing } else { Expected::Item }
+        if self.in_string { Expectation::Nothing } else { Expectation::Item }
     }
 
     /// Returns the calls around the word in the same statement, the innermost first.

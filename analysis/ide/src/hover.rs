@@ -406,7 +406,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
     match ty {
         Type::Error => "_".to_owned(),
         ty => {
-            let mut text = Bounded(String::new());
+            let mut text = BoundedText(String::new());
             // Formatting stops at the limit, because the text of a type with nested sharing can be
             // exponentially long.
             let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{ty}"));
@@ -416,9 +416,9 @@ pub(crate) fn type_text(ty: &Type) -> String {
 }
 
 /// A writer that fails beyond a limit, which exceeds `MAX_TYPE_LEN` characters.
-struct Bounded(String);
+struct BoundedText(String);
 
-impl std::fmt::Write for Bounded {
+impl std::fmt::Write for BoundedText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.0.push_str(text);
         if self.0.len() > 4 * MAX_TYPE_LEN { Err(std::fmt::Error) } else { Ok(()) }

@@ -69,7 +69,7 @@ pub fn hints(
     range: TextRange,
     options: HintOptions,
 ) -> Vec<Hint> {
-    let mut found = Found { range, options, hints: Vec::new() };
+    let mut found = HintCollector { range, options, hints: Vec::new() };
     for module in modules(db, file) {
         let items = module.items(db);
         let from = items.partition_point(|def| def.range(db).end() < range.start());
@@ -91,13 +91,13 @@ pub fn hints(
 }
 
 /// The hints found so far.
-struct Found {
+struct HintCollector {
     range: TextRange,
     options: HintOptions,
     hints: Vec<Hint>,
 }
 
-impl Found {
+impl HintCollector {
     fn add(&mut self, at: TextSize, kind: HintKind, text: String, tooltip: Option<String>) {
         if self.range.contains_inclusive(at) {
             self.hints.push(Hint { at, text, kind, tooltip });
@@ -125,7 +125,7 @@ impl Found {
 }
 
 /// Adds the types and names of parameters in a definition.
-fn of_def(view: &View<'_>, found: &mut Found) {
+fn of_def(view: &View<'_>, found: &mut HintCollector) {
     let start = view.def.start(view.db);
     let from = found.range.start().checked_sub(start).unwrap_or_default();
     let first = view.source.unit_at(from).unwrap_or_default();
@@ -145,7 +145,7 @@ fn of_def(view: &View<'_>, found: &mut Found) {
 }
 
 /// Adds the types of binders and results in a unit that have no annotation.
-fn types_in(view: &View<'_>, number: UnitId, found: &mut Found) {
+fn types_in(view: &View<'_>, number: UnitId, found: &mut HintCollector) {
     let unit = view.unit(number);
     let inferred = view.unit_types(number);
     let mut known: Option<KnownTypes> = None;
@@ -279,7 +279,12 @@ impl Callees {
 }
 
 /// Adds the names of parameters before arguments for which they are informative.
-fn parameters_in(view: &View<'_>, number: UnitId, callees: &mut Callees, found: &mut Found) {
+fn parameters_in(
+    view: &View<'_>,
+    number: UnitId,
+    callees: &mut Callees,
+    found: &mut HintCollector,
+) {
     for (call, range) in view.calls(number) {
         if call.infix || call.args.len() < 2 || range.intersect(found.range).is_none() {
             continue;
@@ -320,7 +325,7 @@ fn is_informative(view: &View<'_>, arg: ExprRef, name: &str) -> bool {
 }
 
 /// Adds labels of the closing braces in the range.
-fn block_ends(root: Node<'_>, start: TextSize, lines: &LineIndex, found: &mut Found) {
+fn block_ends(root: Node<'_>, start: TextSize, lines: &LineIndex, found: &mut HintCollector) {
     let Some(range) = (root.range() + start).intersect(found.range) else { return };
     let range = range - start;
     let mut stack: Vec<(Node<'_>, String)> = vec![(root, String::new())];

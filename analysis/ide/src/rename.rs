@@ -21,7 +21,7 @@ use crate::{
 
 /// A name that can be renamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Renamed {
+pub struct RenameTarget {
     /// The range of the name at the cursor.
     pub range: TextRange,
     /// The current name with its sigil.
@@ -35,11 +35,11 @@ pub type Refusal = String;
 ///
 /// # Errors
 /// Returns the reason if the name cannot be renamed, such as that of an operator.
-pub fn prepare(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Renamed, Refusal> {
+pub fn prepare(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<RenameTarget, Refusal> {
     let (place, symbol, range) = symbol_at(db, file, offset)?;
     refuse_foreign(db, &place, &symbol)?;
     let range = range + place.start(db);
-    Ok(Renamed { range, name: name_of(&place, &symbol) })
+    Ok(RenameTarget { range, name: name_of(&place, &symbol) })
 }
 
 /// Returns the edits that rename the symbol at `offset` to `new`, whose sigil may be omitted.
@@ -82,9 +82,9 @@ pub fn rename(
     Ok(edits)
 }
 
-type Found<'db> = (Place<'db>, Symbol<'db>, TextRange);
+type SymbolUse<'db> = (Place<'db>, Symbol<'db>, TextRange);
 
-fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_>, Refusal> {
+fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<SymbolUse<'_>, Refusal> {
     let nothing = || "there is no name here that can be renamed".to_owned();
     let place = place_at(db, file, offset).ok_or_else(nothing)?;
     let (symbol, range) = place.symbol(db).ok_or_else(nothing)?;

@@ -26,7 +26,7 @@ use semantics::{Db, Def, DefKind, SourceFile, all_defs};
 use syntax::TextRange;
 use types::Type;
 
-pub use amount::{Amount, Unknown};
+pub use amount::{Amount, UnknownId};
 use function::Reporter;
 pub use function::layer;
 
@@ -56,7 +56,7 @@ pub struct FunctionShapes {
     pub by_span: Vec<Group>,
     /// The cost by layer, each before those inside of it; empty without layers, and in [`shapes`].
     pub by_layer: Vec<LayerTotal>,
-    /// The unknown sizes, indexed by [`Unknown`].
+    /// The unknown sizes, indexed by [`UnknownId`].
     pub unknowns: Vec<UnknownSize>,
 }
 
@@ -142,12 +142,12 @@ pub struct Total {
     /// The number of calls of operators.
     pub calls: u64,
     /// The first call whose multiply-accumulates are undefined, if there is one.
-    pub uncounted: Option<Uncounted>,
+    pub uncounted: Option<UncountedCall>,
 }
 
 /// A call whose multiply-accumulates are undefined.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Uncounted {
+pub struct UncountedCall {
     /// The callee: `argsort`.
     pub operator: String,
     /// The reason.
@@ -197,7 +197,7 @@ pub struct UnknownSize {
 
 impl FunctionShapes {
     /// Returns the name of an unknown size in amounts.
-    pub fn unknown_name(&self, unknown: Unknown) -> String {
+    pub fn unknown_name(&self, unknown: UnknownId) -> String {
         self.unknowns.get(unknown as usize).map_or_else(|| "?".into(), |size| size.name.clone())
     }
 

@@ -6,7 +6,7 @@ use syntax::{TextRange, TextSize};
 
 use crate::{
     completion,
-    cursor::{CallSite, Callee, Marked, def_around},
+    cursor::{CallSite, Callee, MarkedTree, def_around},
     hover::{self, type_text},
     locals::locals,
     markdown::code_span,
@@ -65,7 +65,7 @@ impl Label {
 /// Returns the signature of the innermost call around `offset` whose callee is known.
 pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
     let parse = file.parse(db);
-    let marked = Marked::new(&parse, offset)?;
+    let marked = MarkedTree::new(&parse, offset)?;
     let cursor = marked.cursor();
     let (module, def) = def_around(db, file, offset)?;
     let view = || match def.kind(db) {

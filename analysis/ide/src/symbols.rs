@@ -170,7 +170,7 @@ fn signature_text(func: &FuncType) -> String {
 
 /// A workspace symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Listed {
+pub struct SymbolEntry {
     /// The name with its sigil.
     pub name: String,
     /// The kind.
@@ -182,13 +182,13 @@ pub struct Listed {
 }
 
 /// Returns the definitions in a syntax tree. It runs no query, so that the tree need not be kept.
-pub fn listed(parse: &Parse) -> Vec<Listed> {
+pub fn listed(parse: &Parse) -> Vec<SymbolEntry> {
     let mut found = Vec::new();
     let mut add = |name: Option<ast::Name<'_>>, kind, of: Option<&str>| {
         let Some(name) = name else { return };
         let (text, range) = (name.text().into_owned(), trimmed(name.node()));
         if !text.is_empty() {
-            found.push(Listed { name: text, kind, range, of: of.map(str::to_owned) });
+            found.push(SymbolEntry { name: text, kind, range, of: of.map(str::to_owned) });
         }
     };
     for item in Node::root(&parse.green).children() {

@@ -18,7 +18,7 @@ use semantics::{
 use syntax::{SyntaxKind, TextRange, TextSize};
 use types::{TensorType, Type};
 
-pub use expected::Expected;
+pub use expected::ExpectedType;
 
 use crate::{
     elements::{self, Elements},
@@ -57,7 +57,7 @@ pub struct TypeInfo {
     /// The variables that the expression uses.
     pub context: Vec<Variable>,
     /// The type that the context of the expression expects.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedType>,
     /// The elements of the constant of the metadata section that the expression is.
     pub elements: Option<Elements>,
 }

@@ -86,11 +86,11 @@ pub fn default(default: &AttrDefault) -> Option<String> {
 /// Formats `value` up to `longest` characters, and returns true if that is the whole text.
 /// Formatting stops at the limit, because a type can be as large as the module.
 pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
-    struct Bounded {
+    struct BoundedText {
         text: String,
         left: usize,
     }
-    impl Write for Bounded {
+    impl Write for BoundedText {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             let end = text.char_indices().nth(self.left).map(|(end, _)| end);
             let part = &text[..end.unwrap_or(text.len())];
@@ -100,7 +100,7 @@ pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
             if end.is_some() { Err(std::fmt::Error) } else { Ok(()) }
         }
     }
-    let mut bounded = Bounded { text: String::new(), left: longest };
+    let mut bounded = BoundedText { text: String::new(), left: longest };
     let whole = write!(bounded, "{value}").is_ok();
     (bounded.text, whole)
 }

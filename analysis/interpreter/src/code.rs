@@ -84,7 +84,7 @@ pub(crate) enum Op {
     /// Calls an operator.
     Operator(Arc<CallSite>),
     /// Calls an operator together with those that follow.
-    Fused(Arc<Fused>),
+    Fused(Arc<FusedCalls>),
     /// Creates a value of an algebraic data type.
     Construct(SmolStr),
     /// Calls the function that is the first operand.
@@ -183,7 +183,7 @@ pub(crate) struct CallSite {
 /// Calls of operators, each of which takes the result of the previous one. The instructions of all
 /// but the first follow it, and are skipped.
 #[derive(Debug)]
-pub(crate) struct Fused {
+pub(crate) struct FusedCalls {
     /// The first call.
     pub(crate) first: Arc<CallSite>,
     /// True if the kernel of the first call applies the others to its result.
@@ -213,7 +213,7 @@ pub(crate) struct FusedCall {
 pub(crate) enum FusedArg {
     /// The result of the previous call.
     Previous,
-    /// A saved result, by its index in [`Fused::saved`].
+    /// A saved result, by its index in [`FusedCalls::saved`].
     Saved(usize),
     /// A slot of the frame.
     Slot(Operand),

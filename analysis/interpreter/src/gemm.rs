@@ -15,7 +15,7 @@ use crate::{
 };
 use types::DataType;
 
-pub(crate) use float::Aligned;
+pub(crate) use float::AlignedElements;
 pub(crate) use tile::{Shape, Windows};
 
 /// The chain that is applied to a product, and the number of the first element of the product in the

@@ -44,7 +44,9 @@ pub use fault::{Fault, FaultKind, Step};
 pub use half::{bf16, f16};
 pub use interrupt::{FatalFault, charge, poll, until_cancelled};
 pub use limits::{Limits, Watch};
-pub use machine::{Absence, Call, CallVariable, Calls, Event, Flow, Machine, Measured, Observer};
+pub use machine::{
+    Absence, Call, CallMeasurement, CallVariable, Calls, Event, Flow, Machine, Observer,
+};
 pub use shared::SharedTensor;
 pub use tensor::{Array, Element, Tensor, count_of};
 pub use value::{Closure, Data, Reference, Value};

@@ -30,7 +30,7 @@ use crate::{
 };
 pub use calls::{Call, CallVariable, Calls};
 use kernel_thread::{LazyKernelThread, is_large_value};
-pub use observer::{Absence, Event, Flow, Measured, Observer};
+pub use observer::{Absence, CallMeasurement, Event, Flow, Observer};
 use program::Program;
 
 /// The number of calls of small operators between checks of the clock.

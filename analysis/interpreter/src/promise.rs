@@ -16,7 +16,7 @@ impl Promise {
         for (value, ty) in values.zip(&self.types) {
             last = Some((value, differing(value, ty, &mut sizes)));
         }
-        let (value, Some(Differing { axis, found, declared })) = last? else { return None };
+        let (value, Some(SizeDifference { axis, found, declared })) = last? else { return None };
         let (of, ty) = (&self.of, self.types.last()?);
         let value = value.ty();
         Some(format!(
@@ -34,7 +34,7 @@ pub(crate) fn is_promise(ty: &Type) -> bool {
     any
 }
 
-struct Differing {
+struct SizeDifference {
     axis: usize,
     found: i64,
     declared: i64,
@@ -42,7 +42,11 @@ struct Differing {
 
 /// Returns the first size of a value that differs from the declared one. The first size of an axis
 /// `n` is the value of `n`. Recursion is bounded by the depth of types.
-fn differing(value: &Value, ty: &Type, sizes: &mut FxHashMap<Symbol, i64>) -> Option<Differing> {
+fn differing(
+    value: &Value,
+    ty: &Type,
+    sizes: &mut FxHashMap<Symbol, i64>,
+) -> Option<SizeDifference> {
     if let (Value::Tuple(_), Type::Tuple(types)) = (value, ty) {
         let fields = value.as_tuple()?.iter().zip(types.iter());
         return fields.fold(None, |first, (field, ty)| {
@@ -61,7 +65,7 @@ fn differing(value: &Value, ty: &Type, sizes: &mut FxHashMap<Symbol, i64>) -> Op
         }
         let declared = dim.evaluate(&mut |symbol| sizes.get(symbol).copied());
         if let Some(declared) = declared.filter(|&declared| declared != found) {
-            first.get_or_insert(Differing { axis, found, declared });
+            first.get_or_insert(SizeDifference { axis, found, declared });
         }
     }
     first

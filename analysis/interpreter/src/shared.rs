@@ -22,12 +22,12 @@ pub struct SharedTensor(Arc<Inner>);
 struct Inner {
     /// The tensor, once it is computed.
     tensor: OnceLock<Tensor>,
-    transposed: Option<Transposed>,
+    transposed: Option<Transpose>,
 }
 
 /// The transpose of another matrix.
 #[derive(Clone, Debug)]
-struct Transposed {
+struct Transpose {
     /// The other matrix, of two axes.
     from: Tensor,
     /// The shape, which may have leading axes of size 1.
@@ -45,7 +45,7 @@ impl Deref for SharedTensor {
 
     fn deref(&self) -> &Tensor {
         self.0.tensor.get_or_init(|| match &self.0.transposed {
-            Some(Transposed { from, shape }) => {
+            Some(Transpose { from, shape }) => {
                 let moved = from.transposed();
                 moved.clone().reshape(shape).unwrap_or(moved)
             }
@@ -65,7 +65,7 @@ impl SharedTensor {
         if !is_transpose || leading.iter().any(|&size| size != 1) {
             return None;
         }
-        let transposed = Some(Transposed { from, shape: shape.into() });
+        let transposed = Some(Transpose { from, shape: shape.into() });
         Some(SharedTensor(Arc::new(Inner { tensor: OnceLock::new(), transposed })))
     }
 

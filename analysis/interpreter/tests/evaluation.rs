@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use interpreter::{Fault, FaultKind, Limits, Machine, Measured, Observer, Value};
+use interpreter::{CallMeasurement, Fault, FaultKind, Limits, Machine, Observer, Value};
 use semantics::{Database, DefKind, SourceFile};
 use syntax::TextRange;
 
@@ -212,8 +212,8 @@ fn faults_have_traces() {
 
 #[test]
 fn observers_receive_the_values_of_variables() {
-    struct Seen(Vec<(TextRange, f64)>, Vec<String>);
-    impl Observer for Seen {
+    struct ObservedValues(Vec<(TextRange, f64)>, Vec<String>);
+    impl Observer for ObservedValues {
         fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
             let first = value.as_tensor().and_then(|tensor| tensor.to_f64s().first().copied());
             self.0.push((place.1, first.unwrap_or(f64::NAN)));
@@ -223,7 +223,7 @@ fn observers_receive_the_values_of_variables() {
             true
         }
 
-        fn called(&mut self, call: &Measured<'_>) {
+        fn called(&mut self, call: &CallMeasurement<'_>) {
             let args: Vec<String> = call.args.iter().map(ToString::to_string).collect();
             self.1.push(format!("{} {}({})", call.function, call.operator.name, args.join(", ")));
         }
@@ -234,7 +234,7 @@ fn observers_receive_the_values_of_variables() {
     let db = Database::new();
     let file = db.add_file(text, syntax::ParseLimits::default());
     let def = semantics::all_defs(&db, file).next().expect("@main");
-    let mut seen = Seen(Vec::new(), Vec::new());
+    let mut seen = ObservedValues(Vec::new(), Vec::new());
     let value = Machine::new(&db).run(def, Vec::new(), Some(&mut seen)).expect("a value");
     assert_eq!(value.as_tensor().map(|tensor| tensor.to_f64s()), Some(vec![4.0]));
     let named: Vec<(&str, f64)> = seen

@@ -1,6 +1,6 @@
 //! Fused calls have the same results as separate ones.
 
-use interpreter::{Fault, FaultKind, Limits, Machine, Measured, Observer, Tensor, Value};
+use interpreter::{CallMeasurement, Fault, FaultKind, Limits, Machine, Observer, Tensor, Value};
 use semantics::{Database, View, all_defs};
 use types::{DataType, Type};
 
@@ -12,15 +12,15 @@ impl Observer for Separate {
         true
     }
 
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         self.0.push(call.operator.name);
     }
 }
 
 /// An observer that counts the values of variables.
-struct Bound(usize);
+struct BindingCounter(usize);
 
-impl Observer for Bound {
+impl Observer for BindingCounter {
     fn bound(&mut self, _: (semantics::SourceFile, syntax::TextRange), _: &Value) {
         self.0 += 1;
     }
@@ -81,7 +81,7 @@ fn assert_same(text: &str) -> Vec<&'static str> {
         let apart = run(text, &free, wild, Some(&mut each)).expect("it runs as well");
         assert_eq!(together.ty().to_string(), apart.ty().to_string());
         assert!(bits(&together) == bits(&apart), "wild: {wild}\n{text}");
-        let mut bound = Bound(0);
+        let mut bound = BindingCounter(0);
         let seen = run(text, &free, wild, Some(&mut bound)).expect("it runs as well");
         assert!(bits(&seen) == bits(&apart) && bound.0 > 0);
         names = each.0;

@@ -190,13 +190,13 @@ fn tensor(written: &str) -> (String, Tensor) {
 
 /// The timing of a cancelled call: its full duration, which is measured if figures are compared, and the time
 /// from cancellation to the end of the run and of the cleanup.
-struct Timed {
+struct Timing {
     whole: Duration,
     ended: Duration,
     after: Duration,
 }
 
-fn timed(expr: &str, args: &[&str]) -> Timed {
+fn timed(expr: &str, args: &[&str]) -> Timing {
     let tensors: Vec<(String, Tensor)> = args.iter().map(|arg| tensor(arg)).collect();
     let params = ["%x", "%y", "%z"].iter().zip(&tensors).map(|(x, (ty, _))| format!("{x}: {ty}"));
     let text = format!("def @main({}) {{ {expr} }}", params.collect::<Vec<_>>().join(", "));
@@ -255,14 +255,14 @@ fn timed(expr: &str, args: &[&str]) -> Timed {
     let after = times[middle].1;
     times.sort_unstable();
     let whole = if compares_figures() { *whole } else { Duration::ZERO };
-    Timed { whole, ended: times[middle].0, after }
+    Timing { whole, ended: times[middle].0, after }
 }
 
 #[test]
 fn long_calls_end_soon() {
     let mut late = Vec::new();
     for (expr, args) in CALLS {
-        let Timed { whole, ended, after } = timed(expr, args);
+        let Timing { whole, ended, after } = timed(expr, args);
         let name = expr.split(['(', '<']).next().unwrap_or_default();
         println!(
             "{name:32} {:>7.0} ms, stopped after {:>6.1} ms, nothing left after {:>6.1} ms",

@@ -15,7 +15,7 @@ use syntax::{Edit, ParseLimits, Text};
 
 use crate::{
     check::{check_file, context::has_context},
-    content::{Base, Content, Editing, Parsed, Revision},
+    content::{Base, Content, EditBatch, ParseState, Revision},
     db::{Database, SourceFile},
     diagnostic::Levels,
     item::{DefKind, modules},
@@ -40,7 +40,7 @@ impl Database {
 
     /// Edits the text of a file, of which `editing` is the continuation. If it was not parsed yet, it is
     /// parsed now.
-    pub fn edit(&mut self, file: SourceFile, editing: Editing) {
+    pub fn edit(&mut self, file: SourceFile, editing: EditBatch) {
         if editing.is_unchanged() {
             return;
         }
@@ -57,7 +57,7 @@ impl Database {
     /// Applies one edit to the text of a file. Its range must be inside the text, on character
     /// boundaries.
     pub fn apply(&mut self, file: SourceFile, edit: &Edit) {
-        let mut editing = Editing::new(file.text(self));
+        let mut editing = EditBatch::new(file.text(self));
         editing.edit(edit);
         self.edit(file, editing);
     }
@@ -68,7 +68,7 @@ impl Database {
     }
 
     /// Returns the parse of the current text; `None` if the parser panics.
-    fn last_parse(&self, file: SourceFile) -> Option<Parsed> {
+    fn last_parse(&self, file: SourceFile) -> Option<ParseState> {
         catch_unwind(AssertUnwindSafe(|| parsed(self, file).clone())).ok()
     }
 

@@ -9,7 +9,7 @@
 pub(crate) mod allows;
 mod cascades;
 mod cause;
-mod checked;
+mod check_view;
 mod constant_set;
 mod constants;
 pub(crate) mod context;

@@ -37,7 +37,7 @@ pub struct Revision {
 /// An earlier parse, from which the parse of a text is derived.
 #[derive(Clone, Debug)]
 pub struct Base {
-    pub(crate) parsed: Parsed,
+    pub(crate) parsed: ParseState,
     /// The edits from its text to the current one; `None` if the text was replaced.
     pub(crate) edits: Option<Vec<EditedText>>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct EditedText {
 
 /// A parse, and the last good one before it.
 #[derive(Clone, Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParseState {
     /// The parse of the text.
     pub(crate) parse: Arc<Parse>,
     /// The parse before an edit that added syntax errors. A typed `/` or `"` can change the tree of half
@@ -63,12 +63,12 @@ pub(crate) struct Parsed {
 
 impl Revision {
     /// Returns the parse of the text, derived from an earlier one where that is possible.
-    pub(crate) fn parsed(&self, base: Option<&Base>) -> Parsed {
+    pub(crate) fn parsed(&self, base: Option<&Base>) -> ParseState {
         let derived = base.and_then(|base| {
             // An error in it costs the time of a full parse, and no result.
             catch_unwind(AssertUnwindSafe(|| base.parsed(self))).unwrap_or_default()
         });
-        derived.unwrap_or_else(|| Parsed::new(Arc::new(self.parse())))
+        derived.unwrap_or_else(|| ParseState::new(Arc::new(self.parse())))
     }
 
     fn parse(&self) -> Parse {
@@ -81,7 +81,7 @@ impl Revision {
 
 impl Base {
     /// Returns the parse of `next`; `None` if it cannot be derived.
-    fn parsed(&self, next: &Revision) -> Option<Parsed> {
+    fn parsed(&self, next: &Revision) -> Option<ParseState> {
         if cfg!(debug_assertions) {
             panic_if_requested("edit", &next.text);
         }
@@ -101,13 +101,13 @@ impl Base {
     }
 }
 
-impl Parsed {
-    pub(crate) fn new(parse: Arc<Parse>) -> Parsed {
-        Parsed { parse, last_good: None }
+impl ParseState {
+    pub(crate) fn new(parse: Arc<Parse>) -> ParseState {
+        ParseState { parse, last_good: None }
     }
 
     /// Returns the parse of the next text, and the last good one.
-    fn followed_by(self, mut next: Parse) -> Parsed {
+    fn followed_by(self, mut next: Parse) -> ParseState {
         let mut last_good = self.last_good;
         let is_as_good = |good: &mut Arc<Parse>| next.errors.len() <= good.errors.len();
         if let Some(good) = last_good.take_if(is_as_good) {
@@ -116,7 +116,7 @@ impl Parsed {
         if last_good.is_none() && next.errors.len() > self.parse.errors.len() {
             last_good = Some(self.parse);
         }
-        Parsed { parse: Arc::new(next), last_good }
+        ParseState { parse: Arc::new(next), last_good }
     }
 }
 
@@ -129,16 +129,16 @@ const NEAR: u32 = 2_048;
 /// Some editors send bursts of them, and a single one can invalidate the tree of half of the module:
 /// edits close to one another are reparsed once, not one by one.
 #[derive(Clone, Debug)]
-pub struct Editing {
+pub struct EditBatch {
     text: Text,
     edits: Vec<EditedText>,
     pending: Option<Span>,
 }
 
-impl Editing {
+impl EditBatch {
     /// Begins to edit the text of a file.
-    pub fn new(text: Text) -> Editing {
-        Editing { text, edits: Vec::new(), pending: None }
+    pub fn new(text: Text) -> EditBatch {
+        EditBatch { text, edits: Vec::new(), pending: None }
     }
 
     /// Returns the text after the edits so far.

@@ -26,7 +26,7 @@ pub struct Diagnostic<P = TextRange> {
     /// The primary range, in bytes of the file.
     pub range: TextRange,
     /// Related places, such as the origin of a conflicting size or the binder of a name.
-    pub related: Vec<Related<P>>,
+    pub related: Vec<RelatedPlace<P>>,
     /// A suggestion without edits.
     pub help: Option<String>,
     /// The possible fixes, the best one first.
@@ -61,7 +61,7 @@ impl From<TextRange> for InDef {
 
 /// A related place of a diagnostic.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Related<P = TextRange> {
+pub struct RelatedPlace<P = TextRange> {
     /// The range in the same file.
     pub range: P,
     /// The label of the range.
@@ -120,7 +120,7 @@ impl<P> Diagnostic<P> {
         range: impl Into<P>,
         message: impl Into<String>,
     ) -> Diagnostic<P> {
-        self.related.push(Related { range: range.into(), message: message.into(), role });
+        self.related.push(RelatedPlace { range: range.into(), message: message.into(), role });
         self
     }
 
@@ -160,10 +160,8 @@ impl<P> Diagnostic<P> {
         let edits = edits.filter(|edits| !edits.is_deferred());
         edits.flat_map(|edits| edits.iter_mut()).for_each(|(range, _)| convert(range));
         self.search.iter_mut().for_each(|search| convert(&mut search.range));
-        let related = self.related.into_iter().map(|Related { range, message, role }| Related {
-            range: place(range),
-            message,
-            role,
+        let related = self.related.into_iter().map(|RelatedPlace { range, message, role }| {
+            RelatedPlace { range: place(range), message, role }
         });
         Diagnostic {
             code: self.code,

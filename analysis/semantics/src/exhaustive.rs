@@ -137,7 +137,7 @@ impl<'p> Head<'p> {
 }
 
 /// The knowledge about the value at a place.
-enum Known<'p> {
+enum Knowledge<'p> {
     /// The value has this head.
     Is(Head<'p>),
     /// The value has none of these heads.
@@ -147,7 +147,7 @@ enum Known<'p> {
 /// The facts about a value, the latest first.
 struct Facts<'p> {
     place: PlaceId,
-    known: Known<'p>,
+    known: Knowledge<'p>,
     rest: Option<Rc<Facts<'p>>>,
 }
 
@@ -279,7 +279,7 @@ impl<'a, 'p> Search<'a, 'p> {
         if left_out {
             let known = match data_type {
                 DataType::Unknown => None,
-                _ => Some(Known::IsNone(tested.clone())),
+                _ => Some(Knowledge::IsNone(tested.clone())),
             };
             let facts = match known {
                 Some(known) => add(&state.facts, place, known),
@@ -290,7 +290,7 @@ impl<'a, 'p> Search<'a, 'p> {
         for head in order.into_iter().rev() {
             let rows = by_head.remove(&head).unwrap_or_default();
             let may_be_empty = state.may_be_empty || !tested.contains(&head);
-            let facts = add(&state.facts, place, Known::Is(head));
+            let facts = add(&state.facts, place, Knowledge::Is(head));
             states.push(State { rows, facts, may_be_empty });
         }
         true
@@ -350,7 +350,7 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Adds the patterns for the values with these facts.
     fn add_missing(&mut self, facts: Option<&Facts<'p>>) {
-        let mut known: FxHashMap<PlaceId, &Known<'p>> = FxHashMap::default();
+        let mut known: FxHashMap<PlaceId, &Knowledge<'p>> = FxHashMap::default();
         let mut next = facts;
         while let Some(facts) = next {
             known.entry(facts.place).or_insert(&facts.known);
@@ -363,16 +363,16 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Returns the missing patterns at a place, at most [`MAX_MISSING`]. The recursion is as deep
     /// as the written patterns, which the parser bounds.
-    fn patterns(&self, place: PlaceId, known: &FxHashMap<PlaceId, &Known<'p>>) -> Vec<String> {
+    fn patterns(&self, place: PlaceId, known: &FxHashMap<PlaceId, &Knowledge<'p>>) -> Vec<String> {
         match known.get(&place) {
             None => vec!["_".to_owned()],
-            Some(Known::Is(Head::Tuple(width))) => self.fields(place, "", *width, known),
-            Some(Known::Is(Head::Constructor(name))) => {
+            Some(Knowledge::Is(Head::Tuple(width))) => self.fields(place, "", *width, known),
+            Some(Knowledge::Is(Head::Constructor(name))) => {
                 let found = self.types.constructor(name);
                 let width = found.map_or(0, |(_, constructor)| constructor.fields.len());
                 self.fields(place, name, width, known)
             }
-            Some(Known::IsNone(heads)) => {
+            Some(Knowledge::IsNone(heads)) => {
                 let adt = heads.iter().find_map(|head| match head {
                     Head::Constructor(name) => self.types.constructor(name),
                     Head::Tuple(_) => None,
@@ -392,7 +392,7 @@ impl<'a, 'p> Search<'a, 'p> {
         place: PlaceId,
         name: &str,
         width: usize,
-        known: &FxHashMap<PlaceId, &Known<'p>>,
+        known: &FxHashMap<PlaceId, &Knowledge<'p>>,
     ) -> Vec<String> {
         let mut texts = vec![name.to_owned()];
         if width == 0 && !name.is_empty() {
@@ -422,7 +422,7 @@ impl<'a, 'p> Search<'a, 'p> {
 fn add<'p>(
     facts: &Option<Rc<Facts<'p>>>,
     place: PlaceId,
-    known: Known<'p>,
+    known: Knowledge<'p>,
 ) -> Option<Rc<Facts<'p>>> {
     Some(Rc::new(Facts { place, known, rest: facts.clone() }))
 }

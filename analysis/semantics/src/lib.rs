@@ -46,16 +46,16 @@ pub use check::{
     MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, first_syntax_error, is_allowed,
     is_fully_typed, is_helpful, nearest_code, retain_helpful_fixes, source_of, trail_of, writable,
 };
-pub use content::Editing;
+pub use content::EditBatch;
 pub use db::{Database, Db, QueryLog, Rules, Settings, Setup, SourceFile};
 pub use declared::{DeclaredOperator, DeclaredOperators, DeclaredResult};
 pub use diagnostic::{
-    Code, Diagnostic, Edits, Fix, Level, Levels, Lint, NoLevel, Related, Role, Severity,
+    Code, Diagnostic, Edits, Fix, Level, Levels, Lint, NoLevel, RelatedPlace, Role, Severity,
     apply_levels,
 };
 pub use entries::{drop_constants, mentioned_constants, renumber_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};
-pub use tvm::{Converted, apply, rules::imports_prelude, to_tvm};
+pub use tvm::{Conversion, apply, rules::imports_prelude, to_tvm};
 pub use view::{TypeAt, View, types_in};

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use syntax::{Parse, Text};
 
 use crate::{
-    content::{Content, Parsed},
+    content::{Content, ParseState},
     db::{Db, SourceFile},
     prelude,
 };
 
 /// The parse of a file. It is compared by the queries that read parts of it.
 #[salsa::tracked(returns(ref), no_eq)]
-pub(crate) fn parsed(db: &dyn Db, file: SourceFile) -> Parsed {
+pub(crate) fn parsed(db: &dyn Db, file: SourceFile) -> ParseState {
     match file.content(db) {
         Content::Text(revision, base) => revision.parsed(base.as_ref()),
-        Content::Prelude(number) => Parsed::new(prelude::parse(*number).clone()),
-        Content::Closed => Parsed::new(Arc::new(syntax::parse(""))),
+        Content::Prelude(number) => ParseState::new(prelude::parse(*number).clone()),
+        Content::Closed => ParseState::new(Arc::new(syntax::parse(""))),
     }
 }
 

@@ -37,7 +37,7 @@ use crate::{
     queries,
     view::View,
 };
-pub use convert::{Converted, apply, to_tvm};
+pub use convert::{Conversion, apply, to_tvm};
 pub(crate) use literals::suffix_of;
 
 /// A range of the text and its replacement.

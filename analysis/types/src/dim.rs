@@ -12,7 +12,7 @@ use std::{
 
 use smol_str::SmolStr;
 
-use crate::{Bound, DimVar, Param};
+use crate::{BoundParam, DimVar, Param};
 
 /// One axis of a shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -46,7 +46,7 @@ pub enum Symbol {
     /// A type parameter of kind `ShapeVar`, in the function that declares it.
     Param(Param),
     /// A type parameter of kind `ShapeVar`, in the polymorphic type that declares it.
-    Bound(Bound),
+    Bound(BoundParam),
     /// Arithmetic over sizes that are not all known.
     Binary {
         /// The operation.

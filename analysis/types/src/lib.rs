@@ -39,7 +39,7 @@ pub use dtype::{DataType, ElementKind};
 pub use fact::{Fact, Text, ToFact, describe};
 pub use info::{Flags, MAX_DEPTH, MAX_WEIGHT};
 pub use map::{for_each_part, map_leaves, open_tensor};
-pub use param::{Bound, DTypeClass, Kind, Param, ParamId, TypeParam};
+pub use param::{BoundParam, DTypeClass, Kind, Param, ParamId, TypeParam};
 pub use poly::{Instance, Signature, TypeArg};
 pub use relation::{AttrFix, Call, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn};
 pub use release::{Release, Releases};

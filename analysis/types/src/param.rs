@@ -1,10 +1,10 @@
 //! Type parameters, in locally nameless representation.
 //!
-//! A polymorphic type refers to its parameters by de Bruijn index ([`Bound`]): alpha-equivalent
+//! A polymorphic type refers to its parameters by de Bruijn index ([`BoundParam`]): alpha-equivalent
 //! types differ in declared names only, and substitution cannot capture parameters. Inside the function that declares
 //! it, a parameter is a constant with an identity ([`Param`]): in
 //! `def @id[A](%x: A) -> A { %x }` the type of `%x` is a [`Param`], the type of `@id` is over a
-//! [`Bound`]. Only the functions of [`ParamId`] create identities.
+//! [`BoundParam`]. Only the functions of [`ParamId`] create identities.
 
 use std::sync::Arc;
 
@@ -102,14 +102,14 @@ pub struct TypeParam {
 
 /// A use of a parameter inside the polymorphic type that declares it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Bound {
+pub struct BoundParam {
     /// Number of polymorphic types between the use and the declaration.
     pub(crate) depth: u8,
     /// The position among the declared parameters.
     pub(crate) index: u16,
 }
 
-impl Bound {
+impl BoundParam {
     /// Returns the number of enclosing binders that the use requires.
     pub(crate) fn loose(self) -> u8 {
         self.depth.saturating_add(1)

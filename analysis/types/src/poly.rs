@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::{
-    Bound, Constraint, DTypeTerm, Dim, FuncType, Kind, Param, ParamId, PolyType, ShapeTerm, Symbol,
-    Type, TypeParam,
+    BoundParam, Constraint, DTypeTerm, Dim, FuncType, Kind, Param, ParamId, PolyType, ShapeTerm,
+    Symbol, Type, TypeParam,
     info::{Flags, Info},
     map::{Rewrite, Rewriter, open_tensor},
 };
@@ -79,7 +79,7 @@ impl PolyType {
             affects: |info: Info, _| info.flags.has(Flags::PARAM),
             replace: |used: Use<'_>, depth| match used {
                 Use::Param(param) => {
-                    let bound = Bound { depth, index: *index.get(&param.id())? };
+                    let bound = BoundParam { depth, index: *index.get(&param.id())? };
                     Some(bound.as_arg(param.kind()))
                 }
                 Use::Bound(_) => None,
@@ -203,7 +203,7 @@ impl Param {
     }
 }
 
-impl Bound {
+impl BoundParam {
     fn as_arg(self, kind: Kind) -> TypeArg {
         match kind {
             Kind::Type => TypeArg::Type(Type::Bound(self)),
@@ -217,12 +217,12 @@ impl Bound {
 /// An occurrence of a parameter in a type.
 enum Use<'u> {
     Param(&'u Param),
-    Bound(Bound),
+    Bound(BoundParam),
 }
 
 /// A substitution of parameters. Both functions receive the number of binders around the
 /// occurrence. A replacement must have the kind of the parameter, and must account for those
-/// binders in any [`Bound::depth`] that it contains.
+/// binders in any [`BoundParam::depth`] that it contains.
 struct Substitute<A, R> {
     affects: A,
     replace: R,

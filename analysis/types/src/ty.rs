@@ -10,8 +10,8 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::{
-    Attrs, Bound, DTypeVar, DataType, Dim, Kind, Param, Shape, ShapeVar, TensorType, TypeParam,
-    TypeVar,
+    Attrs, BoundParam, DTypeVar, DataType, Dim, Kind, Param, Shape, ShapeVar, TensorType,
+    TypeParam, TypeVar,
     info::{Flags, Info, MAX_DEPTH, MAX_WEIGHT, of_dims},
 };
 
@@ -40,7 +40,7 @@ pub enum Type {
     /// A type parameter in the function that declares it.
     Param(Param),
     /// A type parameter in the polymorphic type that declares it.
-    Bound(Bound),
+    Bound(BoundParam),
     /// An inference variable. Occurs in inference tables only.
     Var(TypeVar),
     /// A written `_`. Each use of the written type replaces it by a fresh variable.
@@ -66,7 +66,7 @@ pub enum ShapeTerm {
     /// A parameter of kind `Shape`, in the function that declares it.
     Param(Param),
     /// A parameter of kind `Shape`, in the polymorphic type that declares it.
-    Bound(Bound),
+    Bound(BoundParam),
     /// An inference variable. Occurs in inference tables only.
     Var(ShapeVar),
     /// Unknown. Occurs in types for messages only ([`Type::for_message`]).
@@ -81,7 +81,7 @@ pub enum DTypeTerm {
     /// A parameter of kind `BaseType`, in the function that declares it.
     Param(Param),
     /// A parameter of kind `BaseType`, in the polymorphic type that declares it.
-    Bound(Bound),
+    Bound(BoundParam),
     /// An inference variable. Occurs in inference tables only.
     Var(DTypeVar),
     /// Unknown. Occurs in types for messages only ([`Type::for_message`]).
@@ -209,7 +209,7 @@ impl AdtType {
 }
 
 impl PolyType {
-    /// Creates a polymorphic type from parts in which the parameters are [`Bound`].
+    /// Creates a polymorphic type from parts in which the parameters are [`BoundParam`].
     pub(crate) fn of_bound(
         params: Box<[TypeParam]>,
         constraints: Box<[Constraint]>,

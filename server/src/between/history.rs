@@ -71,7 +71,7 @@ struct Module {
 }
 
 /// The module in which an expression is selected.
-struct Selected {
+struct SelectedModule {
     module: Module,
     analyzer: Analyzer,
 }
@@ -83,7 +83,7 @@ impl History {
     /// # Errors
     /// No expression is at the offset, or a module cannot be read.
     pub(crate) fn of(log: &Log, start: usize, offset: TextSize) -> Result<History, String> {
-        let own = Selected::of(log, start)?;
+        let own = SelectedModule::of(log, start)?;
         // Comparing the module with itself pairs every expression.
         let itself = own.module.comparand.clone();
         let ranges: Vec<TextRange> =
@@ -92,7 +92,7 @@ impl History {
             let (line, column) = own.module.position(offset);
             return Err(format!("there is no expression at line {line}, column {column}"));
         };
-        let Selected { module: own, analyzer } = own;
+        let SelectedModule { module: own, analyzer } = own;
         drop(analyzer);
         let (back, forward) = (Walk::new(log, start, true), Walk::new(log, start, false));
         let (before, after) =
@@ -108,13 +108,13 @@ impl History {
     }
 }
 
-impl Selected {
-    fn of(log: &Log, number: usize) -> Result<Selected, String> {
+impl SelectedModule {
+    fn of(log: &Log, number: usize) -> Result<SelectedModule, String> {
         let mut module = Module::of(log, number)?;
         let mut analyzer = Analyzer::default();
         analyzer.parse(&module.text.text);
         module.comparand = comparand(&analyzer);
-        Ok(Selected { module, analyzer })
+        Ok(SelectedModule { module, analyzer })
     }
 
     /// Returns the range of the expression that an offset selects.
@@ -213,7 +213,7 @@ impl Module {
 }
 
 /// The stops and steps of a walk, and true if it ended at a module without a counterpart.
-type Followed = (Vec<Stop>, Vec<Step>, bool);
+type HistoryWalk = (Vec<Stop>, Vec<Step>, bool);
 
 /// A walk from module to module, in one direction.
 struct Walk<'l> {
@@ -246,7 +246,7 @@ impl Walk<'_> {
     ///
     /// # Errors
     /// A module cannot be read.
-    fn follow(&self, selected: &Module, range: TextRange) -> Result<Followed, String> {
+    fn follow(&self, selected: &Module, range: TextRange) -> Result<HistoryWalk, String> {
         let (mut stops, mut steps) = (Vec::new(), Vec::new());
         let (mut at, mut range) = (self.start, range);
         let mut own = Module {

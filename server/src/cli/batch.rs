@@ -20,7 +20,7 @@ use super::{
 use crate::{
     analyzer::Analyzer,
     protocol::{self, BatchAnswer, CheckedText, FailedCheck},
-    report::{self, Checked},
+    report::{self, CheckReport},
 };
 
 #[derive(Deserialize)]
@@ -104,7 +104,7 @@ fn check(
     let least = args.severity.map_or(Severity::Hint, Severity::from);
     let path = request.path.as_deref().unwrap_or("-").to_owned();
     let found = looked.diagnostics.to_vec();
-    let checked = Checked::new(path, request.text.clone(), looked.parse, found, least);
+    let checked = CheckReport::new(path, request.text.clone(), looked.parse, found, least);
     let convert = |d| {
         let rendered = args.rendered.then(|| report::excerpt(&checked, d));
         protocol::Diagnostic::new(d, checked.lines(), rendered)

@@ -9,7 +9,7 @@ use crate::{
     binding,
     files::Claims,
     input::{self, Input},
-    weights::Known,
+    weights::NamedArrays,
 };
 
 /// The arguments of `bind`.
@@ -68,7 +68,7 @@ fn about(path: &Path, message: &str) -> Failure {
 pub(super) fn bind(args: &BindArgs) -> Result<Outcome, Failure> {
     let input = module(&args.path, args.reading)?;
     let output = claims(&args.path, &input, true).read_all(&args.params).write(&args.output)?;
-    let known = Known::open(&args.params)?;
+    let known = NamedArrays::open(&args.params)?;
     binding::bind(&input.text, &known, &output).map_err(|message| about(&args.path, &message))?;
     Ok(Outcome::Clean)
 }

@@ -10,7 +10,7 @@ use syntax::LineIndex;
 use super::{
     Failure, InputArgs, Outcome, RunLimits,
     compare::{calls_of, error},
-    diff::{Prepared, global, shown},
+    diff::{PreparedModule, global, shown},
     run::inputs,
 };
 use crate::{
@@ -193,8 +193,8 @@ impl Modules<'_> {
             return self.same(&found, format, &mut out);
         };
         let (before, after) = (self.module(found.same)?, self.module(other)?);
-        let a = Prepared::new(&before, self.function.as_deref(), false, None)?;
-        let b = Prepared::new(&after, self.function.as_deref(), false, None)?;
+        let a = PreparedModule::new(&before, self.function.as_deref(), false, None)?;
+        let b = PreparedModule::new(&after, self.function.as_deref(), false, None)?;
         let diff = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
         let candidates = candidates(&diff.functions);
         let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();

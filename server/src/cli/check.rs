@@ -12,7 +12,7 @@ use syntax::TextRange;
 use super::{
     Failure, Outcome,
     check_args::{CheckArgs, Format},
-    fix::{Fixed, fix, unified},
+    fix::{FixedText, fix, unified},
     found_files,
     settings::FileSettings,
 };
@@ -24,7 +24,7 @@ use crate::{
     panics,
     progress::Progress,
     project::Project,
-    report::{self, Checked, escape},
+    report::{self, CheckReport, escape},
 };
 use printer::Printer;
 
@@ -123,7 +123,7 @@ fn jobs(
 
 /// The result of a file.
 struct FileResult {
-    checked: Checked,
+    checked: CheckReport,
     report: Report,
     /// True if the analysis panicked, which is the only diagnostic.
     panicked: bool,
@@ -147,11 +147,11 @@ impl Job {
         if args.fix || args.diff {
             // A panic is reported when the file is checked.
             match panics::caught(|| fix(analyzer, &input, self.language)) {
-                Ok(Some(Fixed { text, count: fixed })) if args.diff => {
+                Ok(Some(FixedText { text, count: fixed })) if args.diff => {
                     diff = Some(unified(&input.path, &input.text, &text));
                     (input.text, count) = (text, Some(fixed));
                 }
-                Ok(Some(Fixed { text, count: fixed })) => {
+                Ok(Some(FixedText { text, count: fixed })) => {
                     replace_text(&self.path, input.stamp, &text).map_err(|error| {
                         format!("cannot write `{}`: {error}", escape::terminal(&input.path))
                     })?;
@@ -220,9 +220,9 @@ impl Job {
             apply_levels(&self.options.levels, &mut diagnostics);
         }
         let mut checked =
-            Checked::new(input.path, input.text, parse, diagnostics, least_severity(args));
+            CheckReport::new(input.path, input.text, parse, diagnostics, least_severity(args));
         checked.releases = releases;
-        let write = |checked: &Checked| match args.format {
+        let write = |checked: &CheckReport| match args.format {
             Format::Human => Report::Text(report::human(checked)),
             Format::Json => Report::Text(report::json_line(checked)),
             Format::Github => Report::Text(report::github(checked)),

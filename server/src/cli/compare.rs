@@ -8,7 +8,7 @@ use syntax::LineIndex;
 
 use super::{
     Failure, InputArgs, Outcome, Reading, RunLimits,
-    diff::{Prepared, Unprepared, global, refuse, shown},
+    diff::{PreparationError, PreparedModule, global, refuse, shown},
     run::inputs,
 };
 use crate::{
@@ -89,11 +89,11 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     });
     let names = functions.as_ref().map(|(a, b)| (a.as_str(), b.as_str()));
     let prepared = (
-        Prepared::new(&before, names.map(|names| names.0), true, None),
-        Prepared::new(&after, names.map(|names| names.1), true, None),
+        PreparedModule::new(&before, names.map(|names| names.0), true, None),
+        PreparedModule::new(&after, names.map(|names| names.1), true, None),
     );
     let errors = [&prepared.0, &prepared.1].map(|side| match side {
-        Err(Unprepared::Syntax(error)) => Some(&**error),
+        Err(PreparationError::Syntax(error)) => Some(&**error),
         _ => None,
     });
     if errors.iter().any(Option::is_some) {

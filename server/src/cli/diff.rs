@@ -20,7 +20,7 @@ use crate::{
     progress::Progress,
     protocol::{Cost, Totals},
     report::{
-        diff::{self as report, Runs, Shown, cost},
+        diff::{self as report, Runs, ShownModule, cost},
         escape, stderr,
     },
     run::{arguments::no_function, compare::Side},
@@ -78,14 +78,14 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     let is_same = before.text == after.text;
     // One after the other: only one analysis is in memory.
     let prepare = |module, name| {
-        let prepared = Prepared::new(module, name, !is_same, None);
+        let prepared = PreparedModule::new(module, name, !is_same, None);
         progress.advance(1);
         prepared
     };
     let prepared =
         (prepare(&before, names.map(|names| names.0)), prepare(&after, names.map(|names| names.1)));
     let errors = [&prepared.0, &prepared.1].map(|side| match side {
-        Err(Unprepared::Syntax(error)) => Some(&**error),
+        Err(PreparationError::Syntax(error)) => Some(&**error),
         _ => None,
     });
     if errors.iter().any(Option::is_some) {
@@ -99,7 +99,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     if !found.equal
         && let Some(release) = common_release(a.releases, b.releases)
     {
-        let again = |module, name| Prepared::new(module, name, false, Some(release));
+        let again = |module, name| PreparedModule::new(module, name, false, Some(release));
         let a = again(&before, names.map(|names| names.0))?;
         let b = again(&after, names.map(|names| names.1))?;
         let other = diff::compare_prepared(a.comparand, b.comparand, &options);
@@ -148,7 +148,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
 }
 
 /// A module that was analysed, without its analysis.
-pub(super) struct Prepared {
+pub(super) struct PreparedModule {
     pub(super) comparand: Comparand,
     /// The cost of running it, or the named function.
     cost: Option<Cost>,
@@ -165,28 +165,28 @@ fn common_release(a: Releases, b: Releases) -> Option<Release> {
 }
 
 /// The reason that a module is not compared.
-pub(super) enum Unprepared {
+pub(super) enum PreparationError {
     /// It has syntax errors, of which this is the first.
     Syntax(Box<Diagnostic>),
     Other(String),
 }
 
-impl From<String> for Unprepared {
-    fn from(message: String) -> Unprepared {
-        Unprepared::Other(message)
+impl From<String> for PreparationError {
+    fn from(message: String) -> PreparationError {
+        PreparationError::Other(message)
     }
 }
 
-impl From<Unprepared> for Failure {
-    fn from(reason: Unprepared) -> Failure {
+impl From<PreparationError> for Failure {
+    fn from(reason: PreparationError) -> Failure {
         match reason {
-            Unprepared::Syntax(error) => error.message.to_string().into(),
-            Unprepared::Other(message) => message.into(),
+            PreparationError::Syntax(error) => error.message.to_string().into(),
+            PreparationError::Other(message) => message.into(),
         }
     }
 }
 
-impl Prepared {
+impl PreparedModule {
     /// Analyses a module, of which a named function must exist. Its cost and its layers are computed if the modules may
     /// differ. A module that does not tell its release has the assumed one.
     pub(super) fn new(
@@ -194,20 +194,20 @@ impl Prepared {
         name: Option<&str>,
         with_cost: bool,
         assumed: Option<Release>,
-    ) -> Result<Prepared, Unprepared> {
+    ) -> Result<PreparedModule, PreparationError> {
         let setup = Setup { assumed, ..Setup::default() };
         let mut analyzer = Analyzer::new(&analyzer::Options { setup, ..Default::default() });
         analyzer.parse(&side.text);
         let (db, file) = analyzer.database();
         if let Some(error) = semantics::first_syntax_error(db, file) {
-            return Err(Unprepared::Syntax(Box::new(error)));
+            return Err(PreparationError::Syntax(Box::new(error)));
         }
         if let Some(name) = name {
             check_function(db, file, name, side)?;
         }
         let nothing = || "there is nothing to compare".to_owned();
         let module = semantics::module(db, file, 0).ok_or_else(nothing)?;
-        let prepared = Prepared {
+        let prepared = PreparedModule {
             cost: if with_cost { cost(db, file, name) } else { None },
             layers: match with_cost {
                 true => ide::layers::layers(db, file, Grouping::default()).clone(),
@@ -292,8 +292,8 @@ pub(super) fn shown<'t>(
     side: &'t NamedModule,
     lines: &'t LineIndex,
     layers: &'t [FunctionLayers],
-) -> Shown<'t> {
-    Shown {
+) -> ShownModule<'t> {
+    ShownModule {
         name: &side.name,
         text: &side.text,
         lines,

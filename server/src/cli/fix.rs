@@ -20,7 +20,7 @@ const MAX_ROUNDS: usize = 64;
 const CONTEXT: u32 = 3;
 
 /// A text with all fixes that need no choice.
-pub(super) struct Fixed {
+pub(super) struct FixedText {
     pub(super) text: String,
     /// The number of fixed problems.
     pub(super) count: usize,
@@ -32,13 +32,13 @@ pub(super) fn fix(
     analyzer: &mut Analyzer,
     input: &Input,
     language: Option<Language>,
-) -> Option<Fixed> {
+) -> Option<FixedText> {
     // Replaced or converted text must not be written back.
     if input.problem.is_some() || input.saved.is_some() {
         return None;
     }
     let Some(language) = language else { return fix_text(analyzer, &input.text) };
-    let mut all = Fixed { text: input.text.clone(), count: 0 };
+    let mut all = FixedText { text: input.text.clone(), count: 0 };
     // From the last block to the first, so that the places of the others stay right.
     for (number, block) in embedded::blocks(&input.text, language).iter().enumerate().rev() {
         if let Some(fixed) = fix_text(analyzer, &block.text)
@@ -50,7 +50,7 @@ pub(super) fn fix(
     (all.text != input.text).then_some(all)
 }
 
-fn fix_text(analyzer: &mut Analyzer, original: &str) -> Option<Fixed> {
+fn fix_text(analyzer: &mut Analyzer, original: &str) -> Option<FixedText> {
     let mut found = codes(analyzer, original);
     let before = found.len();
     let mut text = original.to_owned();
@@ -80,7 +80,7 @@ fn fix_text(analyzer: &mut Analyzer, original: &str) -> Option<Fixed> {
         return None;
     }
     let count = before.saturating_sub(codes(analyzer, &text).len());
-    Some(Fixed { text, count })
+    Some(FixedText { text, count })
 }
 
 /// Returns the codes that are found in a text, sorted.

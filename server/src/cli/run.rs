@@ -17,11 +17,11 @@ use crate::{
     files::{Claims, Target},
     input,
     protocol::FailedRun,
-    report::{self, Checked, stderr},
+    report::{self, CheckReport, stderr},
     run::{
         self,
-        arguments::{Given, Inputs},
-        execute::{Ending, Prepared, Selection, execute},
+        arguments::{GivenArgument, Inputs},
+        execute::{Ending, PreparedRun, Selection, execute},
         expect,
         failure::{self, Places},
         files::Named,
@@ -54,8 +54,13 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let (path, text, parse) = (input.path.clone(), input.text, looked.parse);
     let lines = syntax::LineIndex::new(&text);
     let report = |diagnostics: Vec<Diagnostic>| {
-        let checked =
-            Checked::new(path.clone(), text.clone(), parse.clone(), diagnostics, Severity::Error);
+        let checked = CheckReport::new(
+            path.clone(),
+            text.clone(),
+            parse.clone(),
+            diagnostics,
+            Severity::Error,
+        );
         let _ = anstream::stderr().write_all(report::human(&checked).as_bytes());
     };
     let (db, file) = analyzer.database();
@@ -66,7 +71,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Err(message.into());
         }
     };
-    let prepared = Prepared::new(db, def, args.limits.in_project(&project))
+    let prepared = PreparedRun::new(db, def, args.limits.in_project(&project))
         .ok_or_else(|| "the function cannot be read".to_owned())?
         .stopping_at(&errors);
     let faulty = !errors.is_empty();
@@ -238,7 +243,7 @@ pub(super) fn inputs(args: &InputArgs) -> Result<Inputs, String> {
                 if !names.insert(bare) {
                     return Err(format!("`--input {bare}=…` is given twice"));
                 }
-                inputs.given.push(Given {
+                inputs.given.push(GivenArgument {
                     name: name.to_owned(),
                     text: value.to_owned(),
                     folder: PathBuf::new(),
@@ -257,7 +262,7 @@ pub(super) fn inputs(args: &InputArgs) -> Result<Inputs, String> {
 const MAX_JSON: u64 = 256 << 20;
 
 /// Reads the arguments in a file of values in JSON: `{"x": [1, 2], "w": "w.npy"}`.
-fn written_in(path: &Path) -> Result<Vec<Given>, String> {
+fn written_in(path: &Path) -> Result<Vec<GivenArgument>, String> {
     let shown = path.display();
     let fail = |what: &dyn std::fmt::Display| format!("cannot read `{shown}`: {what}");
     let file = Named { path: path.to_owned(), within: None, part: None };
@@ -265,7 +270,7 @@ fn written_in(path: &Path) -> Result<Vec<Given>, String> {
     let values: Map<String, Json> = serde_json::from_str(&text)
         .map_err(|error| fail(&format!("it is no JSON object of arguments: {error}")))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    values.iter().map(|(name, value)| Given::of_json(name, value, folder, false)).collect()
+    values.iter().map(|(name, value)| GivenArgument::of_json(name, value, folder, false)).collect()
 }
 
 fn println(text: &str) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use clap::Args;
 use super::Failure;
 use crate::{
     input,
-    project::{FILE_NAME, Loaded, Project, Projects},
+    project::{FILE_NAME, Project, ProjectFile, Projects},
     report::escape,
 };
 
@@ -28,13 +28,13 @@ pub(super) struct SettingsArgs {
 /// The settings of files, each of whose `relay.toml` is read once.
 pub(super) struct FileSettings<'a> {
     args: &'a SettingsArgs,
-    fixed: Option<Arc<Loaded>>,
+    fixed: Option<Arc<ProjectFile>>,
     projects: Projects,
 }
 
 impl<'a> FileSettings<'a> {
     pub(super) fn new(args: &'a SettingsArgs) -> FileSettings<'a> {
-        let fixed = args.config.as_deref().map(|path| Arc::new(Loaded::read(path)));
+        let fixed = args.config.as_deref().map(|path| Arc::new(ProjectFile::read(path)));
         FileSettings { args, fixed, projects: Projects::default() }
     }
 
@@ -61,7 +61,7 @@ impl<'a> FileSettings<'a> {
     }
 
     /// Returns the file with the settings of a file.
-    pub(super) fn loaded(&mut self, path: &Path) -> Option<Arc<Loaded>> {
+    pub(super) fn loaded(&mut self, path: &Path) -> Option<Arc<ProjectFile>> {
         if self.args.isolated {
             return None;
         }
@@ -80,7 +80,7 @@ impl<'a> FileSettings<'a> {
 }
 
 /// Returns the message for a file with settings that cannot be used.
-pub(super) fn refusal(loaded: &Loaded) -> String {
+pub(super) fn refusal(loaded: &ProjectFile) -> String {
     let count = ide::words::counted(loaded.problems.len() as u64, "problem");
     format!(
         "`{}` has {count}: correct it, or ignore `{FILE_NAME}` with `--isolated`",

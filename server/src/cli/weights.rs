@@ -19,7 +19,7 @@ use crate::{
     files::Claims,
     input,
     report::{escape, stderr},
-    weights::{Known, decoded},
+    weights::{NamedArrays, decoded},
 };
 
 /// The arguments of `weights`.
@@ -69,13 +69,13 @@ struct Row {
 }
 
 pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
-    let Opened { code, weights, parameters } = opened(args)?;
+    let WeightsFile { code, weights, parameters } = opened(args)?;
     let mut files = args.save.as_deref().map(|folder| Saves::new(folder, args)).transpose()?;
     let shown = input::shown(&args.path);
     if weights.is_none() && parameters.is_none() {
         return Err(format!("`{shown}` has no metadata section, and no weights").into());
     }
-    let known = Known::open(&args.params)?;
+    let known = NamedArrays::open(&args.params)?;
     let mut rows = Vec::new();
     if let Some(weights) = weights {
         if let Some(error) = weights.section().error() {
@@ -119,7 +119,7 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
 }
 
 /// A file with weights.
-struct Opened {
+struct WeightsFile {
     code: String,
     /// The tensors of the metadata section.
     weights: Option<Weights>,
@@ -128,11 +128,11 @@ struct Opened {
 }
 
 /// Reads a file: mapped if it is a text, else as what TVM saved.
-fn opened(args: &WeightsArgs) -> Result<Opened, Failure> {
+fn opened(args: &WeightsArgs) -> Result<WeightsFile, Failure> {
     let failed = |error| input::cannot_read(&args.path, &error);
     if args.path.as_os_str() != "-" && input::is_text(&args.path).map_err(failed)? {
         let (code, weights) = weights_of(&args.path).map_err(failed)?;
-        return Ok(Opened { code, weights, parameters: None });
+        return Ok(WeightsFile { code, weights, parameters: None });
     }
     let input = input::read(&args.path, args.reading.max_code())?;
     if let Some(problem) = &input.problem {
@@ -142,7 +142,7 @@ fn opened(args: &WeightsArgs) -> Result<Opened, Failure> {
         .map_err(|error| format!("{}: {error}", escape::terminal(&input.path)))?;
     let weights = (!parts.section.is_empty()).then(|| Weights::of_text(parts.section));
     let parameters = input.saved.as_ref().and_then(|saved| saved.params.clone());
-    Ok(Opened { code: parts.code.to_owned(), weights, parameters })
+    Ok(WeightsFile { code: parts.code.to_owned(), weights, parameters })
 }
 
 /// Reads a text: its code, and its weights if it has any.
@@ -171,7 +171,7 @@ fn uses(code: &str, count: usize) -> Vec<u64> {
     uses
 }
 
-fn row(weights: &Weights, known: &Known, entry: u32, uses: u64) -> Result<Row, String> {
+fn row(weights: &Weights, known: &NamedArrays, entry: u32, uses: u64) -> Result<Row, String> {
     let section = weights.section();
     let repeated = weights.repeated();
     let same = repeated.binary_search_by_key(&entry, |pair| pair.0).ok();

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use interpreter::{Calls, Event, Flow, Measured, Observer, Value};
+use interpreter::{CallMeasurement, Calls, Event, Flow, Observer, Value};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
@@ -482,7 +482,7 @@ impl<'s> Debugger<'s> {
     }
 
     /// Looks at the result of an operator for the filters.
-    fn result(&mut self, call: &Measured<'_>, calls: &mut Calls<'_>) -> Flow {
+    fn result(&mut self, call: &CallMeasurement<'_>, calls: &mut Calls<'_>) -> Flow {
         self.now.results += 1;
         if let Some(flow) = self.arrive(calls) {
             return flow;

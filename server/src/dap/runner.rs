@@ -21,8 +21,8 @@ use super::{
 use crate::{
     panics,
     run::{
-        arguments::{Given, Inputs},
-        execute::{Ending, Prepared, Repeatable, RunReport, Selection},
+        arguments::{GivenArgument, Inputs},
+        execute::{Ending, PreparedRun, Repeatable, RunReport, Selection},
         failure::{self, Places},
         files::Named,
         show,
@@ -40,10 +40,10 @@ const MAX_RESULT: usize = 64 << 10;
 /// The message for an argument of another form.
 pub(super) fn inputs(launch: &LaunchArguments, folder: &Path) -> Result<Inputs, String> {
     let given = launch.inputs.iter();
-    let given = given.map(|(name, value)| Given::of_json(name, value, folder, false));
+    let given = given.map(|(name, value)| GivenArgument::of_json(name, value, folder, false));
     let named = |path: &String| Named { path: folder.join(path), within: None, part: None };
     Ok(Inputs {
-        given: given.collect::<Result<Vec<Given>, String>>()?,
+        given: given.collect::<Result<Vec<GivenArgument>, String>>()?,
         archives: launch.archives.iter().map(named).collect(),
         params: launch.params.iter().map(named).collect(),
         seed: launch.random,
@@ -96,7 +96,7 @@ fn run(
     let program = evaluator.program();
     let db = &program.db;
     let prepared = selection(launch).find(db, program.file).and_then(|def| {
-        let prepared = Prepared::new(db, def, program.limits.clone());
+        let prepared = PreparedRun::new(db, def, program.limits.clone());
         prepared.ok_or_else(|| "the function cannot be analysed".to_owned())
     });
     let prepared = match prepared {
@@ -127,7 +127,7 @@ fn run(
 }
 
 /// Returns the last text of a run and its exit code.
-fn ended(program: &Program, prepared: &Prepared<'_>, report: &RunReport) -> (String, i64) {
+fn ended(program: &Program, prepared: &PreparedRun<'_>, report: &RunReport) -> (String, i64) {
     let name = program.path.display().to_string();
     let mut places = Places::new(&program.db, program.file, &name, &program.lines);
     match &report.ending {

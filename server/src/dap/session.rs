@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     panics,
-    run::{execute::Prepared, failure},
+    run::{execute::PreparedRun, failure},
 };
 
 /// The only thread.
@@ -302,7 +302,7 @@ impl Session {
         runner::inputs(&launch, &runner::folder(&program))?;
         {
             let def = runner::selection(&launch).find(&program.db, program.file)?;
-            let prepared = Prepared::new(&program.db, def, program.limits.clone());
+            let prepared = PreparedRun::new(&program.db, def, program.limits.clone());
             let prepared = prepared.ok_or_else(|| "the function cannot be analysed".to_owned())?;
             let prepared = prepared.stopping_at(&program.errors);
             if let Some(error) = prepared.header_error() {

@@ -42,7 +42,7 @@ struct Literal<'a> {
 }
 
 /// The literals that are joined to one text, and the offset after them.
-struct Joined<'a> {
+struct JoinedLiterals<'a> {
     literals: Vec<Literal<'a>>,
     end: usize,
 }
@@ -123,7 +123,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the literals after the first that are joined with it, also by `+`.
-    fn joined(&mut self, first: Literal<'a>, in_call: bool) -> Joined<'a> {
+    fn joined(&mut self, first: Literal<'a>, in_call: bool) -> JoinedLiterals<'a> {
         let mut literals = vec![first];
         let mut end = self.at;
         loop {
@@ -139,11 +139,11 @@ impl<'a> Scanner<'a> {
             end = self.at;
         }
         self.at = end;
-        Joined { literals, end }
+        JoinedLiterals { literals, end }
     }
 
     /// Returns true if what follows the literals changes their text.
-    fn is_changed(&self, joined: &Joined<'_>, in_call: bool) -> bool {
+    fn is_changed(&self, joined: &JoinedLiterals<'_>, in_call: bool) -> bool {
         let mut after = Scanner { text: self.text, at: joined.end };
         after.skip_blank(in_call);
         let rest = after.rest();
@@ -240,7 +240,7 @@ fn decode(literal: &Literal<'_>, builder: &mut Builder) -> bool {
 }
 
 /// Returns the block of literals; `None` if their text is not known before the program runs.
-fn block(joined: &Joined<'_>) -> Option<Block> {
+fn block(joined: &JoinedLiterals<'_>) -> Option<Block> {
     let first = joined.literals.first()?;
     let mut builder = Builder::new();
     let is_known =

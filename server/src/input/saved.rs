@@ -10,7 +10,7 @@ use super::{Input, text_of};
 
 /// The content of a saved file besides the text of its module.
 #[derive(Default)]
-pub(crate) struct Saved {
+pub(crate) struct SavedContent {
     /// The range of the parameters in the file, as `save_param_dict` writes them.
     pub(crate) params: Option<Range<u64>>,
     /// The memory plan of the compiled module.
@@ -36,7 +36,7 @@ pub(super) fn archived(path: &Path, file: &File, length: u64, max_code: u64) -> 
         Err(error) => return Some(refused(path, &error)),
     };
     let is_plan_only = package.text.is_none();
-    let saved = Saved { params: package.params, plan: package.plan, is_plan_only };
+    let saved = SavedContent { params: package.params, plan: package.plan, is_plan_only };
     Some(match package.text {
         Some(text) => Input { saved: Some(saved), ..text_of(path, text.into_bytes(), max_code) },
         None => plan_only(path, saved),
@@ -50,9 +50,10 @@ pub(super) fn converted(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
     };
     if saved::is_plan(json.as_bytes()) {
         return match Plan::read(&json) {
-            Ok(plan) => {
-                plan_only(path, Saved { plan: Some(plan), is_plan_only: true, ..Saved::default() })
-            }
+            Ok(plan) => plan_only(
+                path,
+                SavedContent { plan: Some(plan), is_plan_only: true, ..SavedContent::default() },
+            ),
             Err(error) => refused(path, &error),
         };
     }
@@ -60,7 +61,7 @@ pub(super) fn converted(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         Ok(text) => {
             drop(json);
             let input = text_of(path, text.into_bytes(), max_code);
-            Input { saved: Some(Saved::default()), ..input }
+            Input { saved: Some(SavedContent::default()), ..input }
         }
         Err(error) => refused(path, &error),
     }
@@ -71,7 +72,7 @@ fn refused(path: String, error: &Error) -> Input {
     problem(path, &format!("{place}{} [{}]", error.message, error.code), error.help)
 }
 
-fn plan_only(path: String, saved: Saved) -> Input {
+fn plan_only(path: String, saved: SavedContent) -> Input {
     let message = "it contains no Relay module, only the memory plan of a compiled one [no-module]";
     let help = "`relay-analyzer shapes` shows the plan; `tvmc compile --dump-code relay` writes the module";
     Input { saved: Some(saved), ..problem(path, message, help) }
@@ -81,6 +82,6 @@ fn problem(path: String, message: &str, help: &str) -> Input {
     let message = format!("this saved module cannot be read: {message}");
     let diagnostic = Diagnostic::new(Code::UnreadableSavedModule, TextRange::default(), message);
     let diagnostic = if help.is_empty() { diagnostic } else { diagnostic.help(help) };
-    let saved = Some(Saved::default());
+    let saved = Some(SavedContent::default());
     Input { path, text: String::new(), problem: Some(diagnostic), saved, stamp: None }
 }

@@ -39,15 +39,15 @@ pub(super) struct Base {
 
 /// An analysed text in use. Dropping it returns it to the cache, also if the comparison is cancelled,
 /// because an unwound query leaves no partial results in its database.
-pub(super) struct Borrowed {
+pub(super) struct BorrowedBase {
     bases: Arc<Bases>,
     /// `None` only while it is dropped.
     base: Option<Base>,
 }
 
-impl Borrowed {
+impl BorrowedBase {
     /// Returns the analysis of a text.
-    pub(super) fn new(bases: &Arc<Bases>, text: String) -> Borrowed {
+    pub(super) fn new(bases: &Arc<Bases>, text: String) -> BorrowedBase {
         let known = {
             let mut texts = bases.texts.lock();
             let at = texts.iter().position(|base| base.text == text);
@@ -58,11 +58,11 @@ impl Borrowed {
             analyzer.parse(&text);
             Base { lines: LineIndex::new(&text), text, analyzer }
         });
-        Borrowed { bases: bases.clone(), base: Some(base) }
+        BorrowedBase { bases: bases.clone(), base: Some(base) }
     }
 }
 
-impl Deref for Borrowed {
+impl Deref for BorrowedBase {
     type Target = Base;
 
     fn deref(&self) -> &Base {
@@ -73,7 +73,7 @@ impl Deref for Borrowed {
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for BorrowedBase {
     fn drop(&mut self) {
         let Some(base) = self.base.take().filter(|base| base.text.len() <= MAX_TEXT) else {
             return;

@@ -4,7 +4,7 @@ mod hosts;
 
 use std::{collections::HashMap, sync::Arc};
 
-use semantics::{Code, Database, Diagnostic, Editing, SourceFile};
+use semantics::{Code, Database, Diagnostic, EditBatch, SourceFile};
 use syntax::{
     Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, Source, Text, TextRange, TextSize,
 };
@@ -199,14 +199,14 @@ impl Document {
         }
         let from = whole.unwrap_or(0);
         let mut is_replaced = false;
-        let mut editing = Editing::new(self.text.clone());
+        let mut editing = EditBatch::new(self.text.clone());
         for change in changes.into_iter().skip(from) {
             let Some(range) = change.range else {
                 if change.text != *self.text {
                     is_replaced = true;
                     self.lines = Arc::new(LineIndex::new(&change.text));
                     self.text = change.text.into();
-                    editing = Editing::new(self.text.clone());
+                    editing = EditBatch::new(self.text.clone());
                 }
                 continue;
             };
@@ -230,13 +230,13 @@ impl Document {
         let end = common(&mut old[start..].chars().rev().zip(text[start..].chars().rev()));
         let range = TextRange::new((start as u32).into(), ((old.len() - end) as u32).into());
         let edit = Edit { range, insert: text[start..text.len() - end].to_owned() };
-        let mut editing = Editing::new(self.text.clone());
+        let mut editing = EditBatch::new(self.text.clone());
         self.apply(&mut editing, &edit);
         self.write(db, editing, false, limits);
     }
 
     /// Applies an edit to the text and its line index.
-    fn apply(&mut self, editing: &mut Editing, edit: &Edit) {
+    fn apply(&mut self, editing: &mut EditBatch, edit: &Edit) {
         if !editing.edit(edit) {
             return;
         }
@@ -251,7 +251,7 @@ impl Document {
     }
 
     /// Writes the edits of the text, or all of it if it was replaced, to the database.
-    fn write(&mut self, db: &mut Database, editing: Editing, is_replaced: bool, limits: Limits) {
+    fn write(&mut self, db: &mut Database, editing: EditBatch, is_replaced: bool, limits: Limits) {
         let had_problem = self.problem.is_some();
         self.find_problem(limits);
         if self.host.is_some() {

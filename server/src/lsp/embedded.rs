@@ -17,7 +17,7 @@ use super::{
     owner::Owner,
     runs::Runs,
     service,
-    stdout::{StdoutWriter, Unwritten},
+    stdout::{PendingMessages, StdoutWriter},
     tasks::Pool,
     transport::Handler,
     workers::Workers,
@@ -28,7 +28,7 @@ pub struct Embedded {
     tasks: Pool,
     handler: Handler<Backend>,
     owner: Owner,
-    messages: Unwritten,
+    messages: PendingMessages,
     /// Kept for those that announce the end of the session.
     _exits: UnboundedReceiver<ExitReason>,
 }

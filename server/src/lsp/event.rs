@@ -9,7 +9,7 @@ use tower_lsp::lsp_types::{
 
 use super::{
     abilities::ClientAbilities,
-    handlers::diagnostics::Checked,
+    handlers::diagnostics::DocumentDiagnostics,
     live::{RunRecord, RunTicket},
     request::Request,
     runs::RunRequest,
@@ -49,7 +49,7 @@ pub(super) enum Event {
     /// An edit that the client is to apply.
     Apply(WorkspaceEdit),
     /// A worker finished its job and is idle.
-    Finished(usize, Finished),
+    Finished(usize, JobResult),
 }
 
 impl Event {
@@ -77,13 +77,13 @@ impl Event {
 }
 
 /// The result of a worker's job.
-pub(super) enum Finished {
+pub(super) enum JobResult {
     /// A request was answered.
     Request,
     /// A request was interrupted by a change, and must be tried again.
     Retry(Request),
     /// The diagnostics of a document were computed.
-    Diagnostics(Box<Checked>),
+    Diagnostics(Box<DocumentDiagnostics>),
 }
 
 /// The sending end of the mailbox.

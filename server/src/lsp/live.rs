@@ -53,7 +53,7 @@ const MAX_COMPARED: usize = 16 << 20;
 pub(super) struct Watcher<'r> {
     file: SourceFile,
     text: &'r str,
-    seen: HashMap<TextRange, Seen>,
+    seen: HashMap<TextRange, ValueRecord>,
     nan: Option<Mark>,
     infinite: Option<Mark>,
     /// The variables whose first value has NaN or Inf, in the order of evaluation.
@@ -72,7 +72,7 @@ pub(super) struct NotFinite {
     pub(super) elements: usize,
 }
 
-struct Seen {
+struct ValueRecord {
     /// The first values.
     values: Vec<ShownValue>,
     /// The first value in more detail, as Markdown.
@@ -130,7 +130,7 @@ impl<'r> Watcher<'r> {
         let summaries = summary::of_value(value);
         let values = vec![ShownValue::new(value, &summaries)];
         let details = details(value, &values[0].line);
-        self.seen.insert(range, Seen { values, details, times: 1, last: None });
+        self.seen.insert(range, ValueRecord { values, details, times: 1, last: None });
         self.mark(range, &summaries);
         let sum = |count: fn(&Summary) -> usize| summaries.iter().map(count).sum::<usize>();
         let (nan, infinite) = (sum(|s| s.nan), sum(|s| s.infinite));
@@ -267,7 +267,7 @@ pub(super) struct RunRecord {
     /// The function and its time, if it succeeded.
     ran: Option<(String, Duration)>,
     rerun: Rerun,
-    placed: Mutex<Option<(i32, Arc<Placed>)>>,
+    placed: Mutex<Option<(i32, Arc<PlacedValues>)>>,
 }
 
 /// The summary of the values of a variable.
@@ -343,14 +343,14 @@ impl LiveValue {
 
 /// The values that are valid for a version of the document, with ranges in that version.
 #[derive(Default, Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedValues {
     /// In the order of the text.
     pub(super) values: Vec<LiveValue>,
     /// The diagnostics of the run.
     pub(super) marks: Vec<Diagnostic>,
 }
 
-impl Placed {
+impl PlacedValues {
     /// Returns the value of the variable with its name at `range`.
     pub(super) fn value(&self, range: TextRange) -> Option<&LiveValue> {
         let at = self.values.partition_point(|value| value.range.start() < range.start());
@@ -443,7 +443,7 @@ impl RunRecord {
     }
 
     /// Returns the values that are valid for `document`.
-    fn placed(&self, db: &Database, document: &Document) -> Arc<Placed> {
+    fn placed(&self, db: &Database, document: &Document) -> Arc<PlacedValues> {
         let lock = || self.placed.lock();
         if let Some((version, placed)) = &*lock()
             && *version == document.version
@@ -451,7 +451,7 @@ impl RunRecord {
             return placed.clone();
         }
         let placed = Arc::new(if document.version == self.version {
-            Placed { values: self.values.clone(), marks: self.marks.clone() }
+            PlacedValues { values: self.values.clone(), marks: self.marks.clone() }
         } else {
             self.place(db, document)
         });
@@ -459,7 +459,7 @@ impl RunRecord {
         placed
     }
 
-    fn place(&self, db: &Database, document: &Document) -> Placed {
+    fn place(&self, db: &Database, document: &Document) -> PlacedValues {
         let current: HashMap<Key, TextRange> = definitions(db, document.file).into_iter().collect();
         let same = |a: TextRange, b: TextRange| slice(&self.text, a) == slice(&document.text, b);
         let is_stale: Vec<bool> = {
@@ -517,7 +517,7 @@ impl RunRecord {
             });
             Some(mark)
         });
-        Placed { values, marks: marks.collect() }
+        PlacedValues { values, marks: marks.collect() }
     }
 }
 
@@ -574,7 +574,12 @@ impl Live {
     }
 
     /// Returns the values that are valid for a document.
-    pub(super) fn of(&self, db: &Database, uri: &Url, document: &Document) -> Option<Arc<Placed>> {
+    pub(super) fn of(
+        &self,
+        db: &Database,
+        uri: &Url,
+        document: &Document,
+    ) -> Option<Arc<PlacedValues>> {
         let record = self.lock().get(uri)?.last.clone()?;
         Some(record.placed(db, document))
     }

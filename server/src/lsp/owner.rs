@@ -26,10 +26,10 @@ use super::{
     abilities::{ClientAbilities, Refreshes},
     config::{self, Config, Delivery},
     documents::Documents,
-    event::{Event, Finished, Mailbox},
-    handlers::diagnostics::{self, Checked},
+    event::{Event, JobResult, Mailbox},
+    handlers::diagnostics::{self, DocumentDiagnostics},
     outgoing::{Message, Outgoing},
-    published::Published,
+    published::PublicationState,
     request::{Ran, Request, Retry, content_modified},
     runs::Runs,
     session::Session,
@@ -61,7 +61,7 @@ pub(super) struct Owner {
     closed_files: Vec<SourceFile>,
     /// Closed files of which results are still in memory.
     just_closed: Vec<SourceFile>,
-    published: HashMap<Url, Published>,
+    published: HashMap<Url, PublicationState>,
     /// The number of documents opened so far.
     opened: u64,
     /// The number of times that the client pulled diagnostics.
@@ -184,9 +184,9 @@ impl Owner {
                 self.workers.finished(worker);
                 self.has_garbage = true;
                 match finished {
-                    Finished::Request => {}
-                    Finished::Retry(request) => self.queue.push_front(request),
-                    Finished::Diagnostics(checked) => self.checked(*checked),
+                    JobResult::Request => {}
+                    JobResult::Retry(request) => self.queue.push_front(request),
+                    JobResult::Diagnostics(checked) => self.checked(*checked),
                 }
             }
         }
@@ -425,11 +425,11 @@ impl Owner {
             self.workers.run(
                 snapshot,
                 Box::new(move |snapshot| match request.run(snapshot) {
-                    Ran::Done => Finished::Request,
-                    Ran::Interrupted if request.retry == Retry::Always => Finished::Retry(request),
+                    Ran::Done => JobResult::Request,
+                    Ran::Interrupted if request.retry == Retry::Always => JobResult::Retry(request),
                     Ran::Interrupted => {
                         request.refuse(content_modified());
-                        Finished::Request
+                        JobResult::Request
                     }
                 }),
             );
@@ -443,7 +443,7 @@ impl Owner {
             self.workers.run(
                 snapshot,
                 Box::new(move |snapshot| {
-                    Finished::Diagnostics(Box::new(diagnostics::check(snapshot, uri)))
+                    JobResult::Diagnostics(Box::new(diagnostics::check(snapshot, uri)))
                 }),
             );
         }
@@ -492,7 +492,7 @@ impl Owner {
     }
 
     /// Publishes diagnostics that a worker computed, unless the text has changed.
-    fn checked(&mut self, checked: Checked) {
+    fn checked(&mut self, checked: DocumentDiagnostics) {
         if let Some(panicked) = &checked.panicked {
             self.log(panicked.message(&format!("the analysis of {}", checked.uri)));
         }

@@ -18,7 +18,7 @@ const MAX_DEBOUNCE: Duration = Duration::from_millis(400);
 
 /// The state of the diagnostics of a document.
 #[derive(Default)]
-pub(super) struct Published {
+pub(super) struct PublicationState {
     /// Set if the text or settings changed since they were last computed.
     pub(super) dirty: bool,
     /// True while a worker computes them.
@@ -37,7 +37,7 @@ pub(super) struct Published {
     pub(super) progress: Option<UnboundedSender<String>>,
 }
 
-impl Published {
+impl PublicationState {
     /// Returns the rest of the debounce; zero for diagnostics that are fast to compute.
     pub(super) fn until_due(&self, now: Instant) -> Duration {
         match self.changed {

@@ -50,7 +50,7 @@ use crate::{
     panics::{Interrupt, guarded},
     protocol::{Recalled, RecalledArguments, Remembered, RunResponse, RunResult, RunStatus},
     run::{
-        execute::{Ending, Prepared, Selection, execute},
+        execute::{Ending, PreparedRun, Selection, execute},
         failure,
         profile::Profile,
     },
@@ -367,7 +367,7 @@ fn run(
         };
     }
     announce(&name);
-    let Some(prepared) = Prepared::new(db, def, context.config.run.clone()) else {
+    let Some(prepared) = PreparedRun::new(db, def, context.config.run.clone()) else {
         let message = format!("{name} cannot be analysed");
         return Outcome::failure(Code::RunUntyped, message);
     };

@@ -12,7 +12,7 @@ use super::{
     bases::Bases, code_views::CodeViews, layered::Layered, live::Live, logs::Logs,
     semantic_tokens::TokenCache, workspace::Workspace,
 };
-use crate::panics::Panicked;
+use crate::panics::CaughtPanic;
 
 /// The state of a session that workers share; documents and settings are in the snapshot.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub(super) struct Faults(Mutex<HashSet<String>>);
 
 impl Faults {
     /// Records an error. Returns true if it was not reported before.
-    pub(super) fn is_new(&self, panicked: &Panicked) -> bool {
+    pub(super) fn is_new(&self, panicked: &CaughtPanic) -> bool {
         let mut reported = self.0.lock();
         panicked.is_own() && reported.insert(panicked.site.clone())
     }
@@ -54,7 +54,7 @@ impl Faults {
     /// Returns the error of a request that panicked. An editor sends a dozen requests after each
     /// keystroke and shows a message for each that fails with `InternalError`; after the first, the
     /// others fail with `ContentModified`, which editors ignore silently.
-    pub(super) fn error(&self, panicked: &Panicked) -> Error {
+    pub(super) fn error(&self, panicked: &CaughtPanic) -> Error {
         let (code, message) = if self.is_new(panicked) {
             (ErrorCode::InternalError, panicked.message("this request"))
         } else {

@@ -31,7 +31,7 @@ pub(super) struct StdoutWriter(Arc<Queue>);
 
 /// The messages that are not written yet, for the one who writes them. When it is dropped, they are too,
 /// and so are later ones.
-pub(super) struct Unwritten(Arc<Queue>);
+pub(super) struct PendingMessages(Arc<Queue>);
 
 /// The thread that writes. It never sends on the channel: the channel closes when it ends.
 pub(super) struct StdoutThread(Receiver<()>);
@@ -128,9 +128,9 @@ impl StdoutWriter {
     }
 
     /// Returns a writer and what is written to it.
-    pub(super) fn channel() -> (StdoutWriter, Unwritten) {
+    pub(super) fn channel() -> (StdoutWriter, PendingMessages) {
         let queue = Arc::<Queue>::default();
-        (StdoutWriter(queue.clone()), Unwritten(queue))
+        (StdoutWriter(queue.clone()), PendingMessages(queue))
     }
 
     /// Writes the diagnostics of a document, in place of those that are not written yet.
@@ -161,7 +161,7 @@ impl StdoutWriter {
     }
 }
 
-impl Unwritten {
+impl PendingMessages {
     /// Waits for the next message; `None` after the last one.
     fn next(&self) -> Option<Vec<u8>> {
         let mut messages = self.0.lock();
@@ -182,7 +182,7 @@ impl Unwritten {
     }
 }
 
-impl Drop for Unwritten {
+impl Drop for PendingMessages {
     fn drop(&mut self) {
         self.0.end();
         *self.0.lock() = Messages { is_ended: true, ..Messages::default() };
@@ -213,7 +213,7 @@ mod tests {
         Url::parse(&format!("file:///{name}")).expect("a URL")
     }
 
-    fn numbers(unwritten: &Unwritten) -> Vec<u32> {
+    fn numbers(unwritten: &PendingMessages) -> Vec<u32> {
         let bodies = std::iter::from_fn(|| unwritten.take());
         let number = |body: Vec<u8>| {
             let message: serde_json::Value = serde_json::from_slice(&body).expect("JSON");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    event::{Event, Finished, Mailbox},
+    event::{Event, JobResult, Mailbox},
     snapshot::Snapshot,
 };
 use crate::allocator;
@@ -18,7 +18,7 @@ use crate::allocator;
 const STACK: usize = 16 << 20;
 
 /// A job for a worker. The result is sent to the owner.
-pub(super) type Job = Box<dyn FnOnce(&Snapshot) -> Finished + Send>;
+pub(super) type Job = Box<dyn FnOnce(&Snapshot) -> JobResult + Send>;
 
 /// What a worker does.
 enum Task {

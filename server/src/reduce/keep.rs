@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use interpreter::{Fault, FaultKind, Limits, Measured, Observer, Value};
+use interpreter::{CallMeasurement, Fault, FaultKind, Limits, Observer, Value};
 use semantics::{Code, Diagnostic, Rules, Setup, Severity};
 use syntax::TextRange;
 
@@ -28,7 +28,7 @@ use crate::{
     files::{Claims, Scratch},
     run::{
         arguments::{Arguments, Inputs},
-        execute::{Ending, Prepared, RunObserver, Selection, execute},
+        execute::{Ending, PreparedRun, RunObserver, Selection, execute},
         failure,
     },
 };
@@ -401,24 +401,24 @@ impl Judge {
             let (db, file) = analyzer.database();
             let def = Selection::Main.find(db, file)?;
             let unread = || "the function cannot be read".to_owned();
-            let prepared = Prepared::new(db, def, limits.clone()).ok_or_else(unread)?;
+            let prepared = PreparedRun::new(db, def, limits.clone()).ok_or_else(unread)?;
             let mut watch = Watch::default();
             let report = execute(&prepared, || Ok(inputs.clone()), &mut watch);
             let own = |fault: &Fault| {
                 fault.trace.iter().filter_map(|step| step.place).find(|(of, _)| *of == file)
             };
             Ok::<_, String>(match report.ending {
-                Ending::Refused(refusal) => Ended { what: refusal.message, ..Ended::default() },
-                Ending::Failed(fault) => Ended {
+                Ending::Refused(refusal) => RunEnd { what: refusal.message, ..RunEnd::default() },
+                Ending::Failed(fault) => RunEnd {
                     kind: Some(fault.kind),
                     what: one_line(&fault.message),
                     place: own(&fault).map(|(_, range)| range),
                     has_nan: false,
                 },
-                Ending::Done(value) => Ended {
+                Ending::Done(value) => RunEnd {
                     has_nan: has_nan(&value),
                     place: watch.first.filter(|(of, _)| *of == file).map(|(_, range)| range),
-                    ..Ended::default()
+                    ..RunEnd::default()
                 },
             })
         });
@@ -462,7 +462,7 @@ impl Judge {
 
 /// The end of a run.
 #[derive(Default)]
-struct Ended {
+struct RunEnd {
     kind: Option<FaultKind>,
     what: String,
     place: Option<TextRange>,
@@ -504,7 +504,7 @@ impl Observer for Watch {
         true
     }
 
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         if self.first.is_none() && has_nan(call.value) {
             self.first = Some(call.place);
         }

@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use syntax::TextRange;
 
 use super::{
-    diff::{Shown, bytes, change_text},
+    diff::{ShownModule, bytes, change_text},
     escape,
 };
 use crate::run::compare::{
-    Compared, Comparison, Errors, Histogram, MissingValue, RecordedComparison, Stop,
+    Comparison, Errors, Histogram, MissingValue, PairComparison, RecordedComparison, Stop,
 };
 pub(crate) use modules::{ModuleRow, modules_html};
 pub(crate) use page::html;
 
 /// The calls of a comparison, each with the name of its function.
 pub(crate) struct Calls<'d> {
-    /// Those whose values are compared, in the order of [`Compared::pair`].
+    /// Those whose values are compared, in the order of [`PairComparison::pair`].
     pub(crate) compared: Vec<(&'d str, &'d Pair)>,
     /// The others, with the reason.
     pub(crate) excluded: Vec<(&'d str, &'d Pair, &'static str)>,
@@ -46,7 +46,7 @@ impl<'d> Calls<'d> {
     fn not_run(
         &self,
         comparison: &Comparison,
-        sides: (&Shown<'_>, &Shown<'_>),
+        sides: (&ShownModule<'_>, &ShownModule<'_>),
     ) -> Vec<(&'d str, &'d Pair, String)> {
         let mut is_compared = vec![false; self.compared.len()];
         comparison.pairs.iter().for_each(|compared| is_compared[compared.pair] = true);
@@ -66,7 +66,7 @@ impl<'d> Calls<'d> {
 fn missing_text(
     missing: &MissingValue,
     comparison: &Comparison,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
 ) -> Option<String> {
     let (stops, side) = match missing.is_before {
         true => (&comparison.stops.0, a),
@@ -78,14 +78,14 @@ fn missing_text(
 }
 
 /// Describes what cannot be run after its place.
-fn stop_text(stop: &Stop, side: &Shown<'_>) -> String {
+fn stop_text(stop: &Stop, side: &ShownModule<'_>) -> String {
     let (line, column) = side.position(stop.range);
     let (name, message) = (escape::terminal(side.name), escape::terminal(&stop.message));
     format!("{name}:{line}:{column}: {message} [{}]", stop.code)
 }
 
 /// Describes what cannot be run for a document.
-fn stop_json(stop: &Stop, of: &'static str, side: &Shown<'_>) -> Value {
+fn stop_json(stop: &Stop, of: &'static str, side: &ShownModule<'_>) -> Value {
     let (line, column) = side.position(stop.range);
     json!({
         "module": of, "range": bytes(stop.range, side), "line": line, "column": column,
@@ -152,10 +152,10 @@ impl From<&Errors> for JsonErrors {
 pub(crate) fn json<'d>(
     comparison: &Comparison,
     calls: &Calls<'d>,
-    (a, b): (&Shown<'d>, &Shown<'d>),
+    (a, b): (&ShownModule<'d>, &ShownModule<'d>),
     seed: u64,
 ) -> Document<'d> {
-    let pair = |compared: &Compared| json_pair(compared, calls, (a, b));
+    let pair = |compared: &PairComparison| json_pair(compared, calls, (a, b));
     let not_run = calls.not_run(comparison, (a, b));
     let not_run = not_run.into_iter().map(|(function, pair, reason)| {
         json!({
@@ -181,9 +181,9 @@ pub(crate) fn json<'d>(
 }
 
 fn json_pair<'d>(
-    compared: &Compared,
+    compared: &PairComparison,
     calls: &Calls<'d>,
-    (a, b): (&Shown<'d>, &Shown<'d>),
+    (a, b): (&ShownModule<'d>, &ShownModule<'d>),
 ) -> JsonPair<'d> {
     let (function, pair) = calls.compared[compared.pair];
     JsonPair {
@@ -205,7 +205,7 @@ fn json_pair<'d>(
 pub(crate) fn culprit<'d>(
     comparison: &Comparison,
     calls: &Calls<'d>,
-    sides: (&Shown<'d>, &Shown<'d>),
+    sides: (&ShownModule<'d>, &ShownModule<'d>),
 ) -> Option<JsonPair<'d>> {
     let first = comparison.pairs.iter().find(|compared| compared.is_culprit)?;
     Some(json_pair(first, calls, sides))
@@ -231,7 +231,7 @@ const LISTED: usize = 20;
 pub(crate) fn human(
     comparison: &Comparison,
     calls: &Calls<'_>,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
 ) -> String {
     let mut out = String::new();
     let of_result = calls.in_sample(comparison.result_sample);
@@ -263,7 +263,7 @@ pub(crate) fn human(
     if stops.clone().count() > LISTED {
         let _ = writeln!(out, "  and {} more", stops.count() - LISTED);
     }
-    let culprits: Vec<&Compared> = comparison.culprits().collect();
+    let culprits: Vec<&PairComparison> = comparison.culprits().collect();
     let Some(first) = culprits.first() else {
         let errors = comparison.pairs.iter().filter_map(|pair| pair.accumulated);
         let largest = errors.map(|errors| errors.max_abs).fold(0.0, f64::max);
@@ -275,7 +275,7 @@ pub(crate) fn human(
         }
         return out;
     };
-    let place = |range: TextRange, side: &Shown<'_>| {
+    let place = |range: TextRange, side: &ShownModule<'_>| {
         let (line, column) = side.position(range);
         format!("{}:{line}:{column}", escape::terminal(side.name))
     };
@@ -321,7 +321,7 @@ pub(crate) fn human(
 }
 
 /// Returns the layers around a call for the end of a line: ` in layer 3, attention`.
-fn place_in_layers(call: TextRange, side: &Shown<'_>) -> String {
+fn place_in_layers(call: TextRange, side: &ShownModule<'_>) -> String {
     let names: Vec<&str> = side.layers_around(call).iter().map(|part| part.name.as_str()).collect();
     if names.is_empty() {
         String::new()
@@ -338,7 +338,7 @@ struct LayerErrors {
 }
 
 /// Lists the outermost layers with errors, in the order of the second module.
-fn by_layer(comparison: &Comparison, calls: &Calls<'_>, side: &Shown<'_>) -> String {
+fn by_layer(comparison: &Comparison, calls: &Calls<'_>, side: &ShownModule<'_>) -> String {
     let mut layers: BTreeMap<u32, LayerErrors> = BTreeMap::new();
     for compared in &comparison.pairs {
         let (_, pair) = calls.compared[compared.pair];
@@ -392,7 +392,7 @@ fn errors_text(errors: &Errors) -> String {
 /// Returns the document of a comparison with recorded values.
 pub(crate) fn recorded_json(
     comparison: &RecordedComparison,
-    shown: &Shown<'_>,
+    shown: &ShownModule<'_>,
     seed: u64,
 ) -> Value {
     let pairs: Vec<Value> = comparison
@@ -424,7 +424,7 @@ pub(crate) fn recorded_json(
 }
 
 /// Describes a comparison with recorded values for people.
-pub(crate) fn recorded_human(comparison: &RecordedComparison, shown: &Shown<'_>) -> String {
+pub(crate) fn recorded_human(comparison: &RecordedComparison, shown: &ShownModule<'_>) -> String {
     let mut out = String::new();
     let values = ide::words::counted(comparison.pairs.len() as u64, "recorded value");
     let what = match (comparison.is_equal, comparison.pairs.is_empty()) {

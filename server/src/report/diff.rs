@@ -17,7 +17,7 @@ use syntax::{Encoding, LineIndex, TextRange};
 pub(crate) use values::{JsonRun, Runs, run_text};
 
 /// A module of a comparison, as it is displayed.
-pub(crate) struct Shown<'t> {
+pub(crate) struct ShownModule<'t> {
     /// The name that the user gave.
     pub(crate) name: &'t str,
     /// The text.
@@ -32,7 +32,7 @@ pub(crate) struct Shown<'t> {
     pub(crate) layers: &'t [FunctionLayers],
 }
 
-impl<'t> Shown<'t> {
+impl<'t> ShownModule<'t> {
     /// Returns the line and the column in characters of a range in the file, from 1.
     pub(crate) fn position(&self, range: TextRange) -> (u32, u32) {
         let at = self.lines.line_column(range.start(), Encoding::Utf32);
@@ -52,6 +52,6 @@ impl<'t> Shown<'t> {
 }
 
 /// Returns a range as byte offsets in the file.
-pub(crate) fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
+pub(crate) fn bytes(range: TextRange, side: &ShownModule<'_>) -> [usize; 2] {
     [usize::from(range.start()) + side.offset, usize::from(range.end()) + side.offset]
 }

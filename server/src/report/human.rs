@@ -11,7 +11,7 @@ use annotate_snippets::{
 use semantics::{Diagnostic, Severity};
 use syntax::{TextRange, TextSize};
 
-use super::{Checked, escape};
+use super::{CheckReport, escape};
 
 /// The longest line that is printed whole, in bytes.
 const WHOLE_LINE: usize = 160;
@@ -19,7 +19,7 @@ const WHOLE_LINE: usize = 160;
 const AROUND: usize = 60;
 
 /// Formats the diagnostics of a file.
-pub(crate) fn human(checked: &Checked) -> String {
+pub(crate) fn human(checked: &CheckReport) -> String {
     let mut out = String::new();
     for diagnostic in &checked.diagnostics {
         out += &one(checked, diagnostic);
@@ -29,11 +29,11 @@ pub(crate) fn human(checked: &Checked) -> String {
 }
 
 /// Formats a diagnostic without colour.
-pub(crate) fn excerpt(checked: &Checked, diagnostic: &Diagnostic) -> String {
+pub(crate) fn excerpt(checked: &CheckReport, diagnostic: &Diagnostic) -> String {
     anstream::adapter::strip_str(&one(checked, diagnostic)).to_string()
 }
 
-fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
+fn one(checked: &CheckReport, diagnostic: &Diagnostic) -> String {
     let (title, rule) = match diagnostic.message.split_once('\n') {
         Some((title, rule)) => (title, Some(escape::terminal_lines(rule))),
         None => (diagnostic.message.as_str(), None),
@@ -133,7 +133,7 @@ struct MarkIn<'a> {
 }
 
 /// Returns the excerpts of a diagnostic, with close lines together, and the primary one first.
-fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
+fn excerpts<'a>(checked: &CheckReport, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
     let text = checked.text.as_str();
     let line_of = |offset: TextSize| checked.lines().line_at(offset) as usize;
     let content = |line: usize| checked.lines().line_content(text, line as u32).unwrap_or_default();

@@ -4,7 +4,7 @@ use ide::highlight::{Highlight, Highlights};
 use semantics::{Diagnostic, Severity, TypeAt};
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Checked, escape};
+use super::{CheckReport, escape};
 use crate::protocol;
 
 fn bounds(range: TextRange) -> (u32, u32) {
@@ -48,7 +48,7 @@ impl<'a> protocol::Diagnostic<'a> {
 }
 
 /// Returns one line: `{"path", "diagnostics"}`.
-pub(crate) fn json_line(checked: &Checked) -> String {
+pub(crate) fn json_line(checked: &CheckReport) -> String {
     let convert = |d| protocol::Diagnostic::new(d, checked.lines(), None);
     let diagnostics = checked.diagnostics.iter().map(convert).collect();
     let line = protocol::CheckedFile { path: &checked.path, diagnostics };
@@ -83,7 +83,7 @@ pub(super) fn whole(diagnostic: &Diagnostic) -> String {
 }
 
 /// Returns workflow commands, which GitHub shows as annotations.
-pub(crate) fn github(checked: &Checked) -> String {
+pub(crate) fn github(checked: &CheckReport) -> String {
     let mut out = String::new();
     for diagnostic in &checked.diagnostics {
         let level = match diagnostic.severity {

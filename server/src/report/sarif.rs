@@ -10,7 +10,7 @@ use semantics::{Code, Diagnostic, Fix, Severity};
 use serde::{Serialize, Serializer};
 use syntax::{Encoding, TextRange};
 
-use super::{Checked, escape, machine::whole};
+use super::{CheckReport, escape, machine::whole};
 
 /// The results of the files of a run, and what went wrong in it.
 #[derive(Default)]
@@ -246,7 +246,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// Returns the results of a file.
-pub(crate) fn results(checked: &Checked) -> Vec<SarifResult> {
+pub(crate) fn results(checked: &CheckReport) -> Vec<SarifResult> {
     let uri: Arc<str> = escape::uri(&checked.path).into();
     // Equal lines with equal codes are told apart by their order.
     let mut seen: BTreeMap<u64, u32> = BTreeMap::new();
@@ -273,12 +273,12 @@ pub(crate) fn results(checked: &Checked) -> Vec<SarifResult> {
     checked.diagnostics.iter().map(result).collect()
 }
 
-fn place(checked: &Checked, uri: &Arc<str>, range: TextRange) -> Place {
+fn place(checked: &CheckReport, uri: &Arc<str>, range: TextRange) -> Place {
     let artifact_location = Artifact { uri: uri.clone() };
     Place { artifact_location, region: region(checked, range) }
 }
 
-fn region(checked: &Checked, range: TextRange) -> Region {
+fn region(checked: &CheckReport, range: TextRange) -> Region {
     let at = |offset| checked.lines().line_column(offset, Encoding::Utf16);
     let (start, end) = (at(range.start()), at(range.end()));
     Region {
@@ -291,7 +291,7 @@ fn region(checked: &Checked, range: TextRange) -> Region {
     }
 }
 
-fn fix_of(checked: &Checked, uri: &Arc<str>, fix: &Fix) -> SarifFix {
+fn fix_of(checked: &CheckReport, uri: &Arc<str>, fix: &Fix) -> SarifFix {
     let replacements = fix.edits.iter().map(|(range, text)| Replacement {
         deleted_region: region(checked, *range),
         inserted_content: Message { text: text.clone() },
@@ -307,7 +307,7 @@ fn fix_of(checked: &Checked, uri: &Arc<str>, fix: &Fix) -> SarifFix {
 
 /// Returns a hash of the code and the line of a diagnostic: it stays the same where other lines change. That of
 /// the standard library may change with its version.
-fn fingerprint(checked: &Checked, diagnostic: &Diagnostic) -> u64 {
+fn fingerprint(checked: &CheckReport, diagnostic: &Diagnostic) -> u64 {
     let lines = checked.lines();
     let line = lines.line_content(checked.text.as_str(), lines.line_at(diagnostic.range.start()));
     let line = line.map_or("", |line| &checked.text[std::ops::Range::<usize>::from(line)]);

@@ -28,13 +28,13 @@ use super::files::Named;
 use crate::protocol::RunError;
 use archives::Files;
 use draw::Draw;
-use written::Written;
+use written::ParsedArgument;
 
 /// The sources of the arguments of a run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Inputs {
     /// The arguments that are given for parameters.
-    pub(crate) given: Vec<Given>,
+    pub(crate) given: Vec<GivenArgument>,
     /// Files with arrays by parameter name, or `i0`, `i1`, … by position. Positions count tensors,
     /// all those of a tuple, so that `i1` is the same in a file and on the command line.
     pub(crate) archives: Vec<Named>,
@@ -47,7 +47,7 @@ pub(crate) struct Inputs {
 /// An argument that is given for a parameter: a number, a JSON list of numbers, or the path of a
 /// `.npy` file.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct GivenArgument {
     /// The name of the parameter, or the position of a tensor.
     pub(crate) name: String,
     /// The text of the value.
@@ -58,7 +58,7 @@ pub(crate) struct Given {
     pub(crate) is_remote: bool,
 }
 
-impl Given {
+impl GivenArgument {
     /// Returns an argument that is a number, a list of numbers, or the text of a value in JSON.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Given {
         value: &Json,
         folder: &Path,
         is_remote: bool,
-    ) -> Result<Given, String> {
+    ) -> Result<GivenArgument, String> {
         let text = match value {
             Json::String(text) => text.clone(),
             Json::Number(_) | Json::Bool(_) | Json::Array(_) => value.to_string(),
@@ -79,7 +79,7 @@ impl Given {
                 ));
             }
         };
-        Ok(Given { name: name.to_owned(), text, folder: folder.to_owned(), is_remote })
+        Ok(GivenArgument { name: name.to_owned(), text, folder: folder.to_owned(), is_remote })
     }
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn gather(
     let mut given: HashMap<String, Value> = HashMap::new();
     // The names by which each parameter that is no tuple is given.
     let mut names: HashMap<&str, &str> = HashMap::new();
-    for Given { name: written, text, folder, is_remote } in &inputs.given {
+    for GivenArgument { name: written, text, folder, is_remote } in &inputs.given {
         let written = written.trim().trim_start_matches('%');
         let name = written.to_owned();
         let Place { param, leaf } = place(&params, &name).ok_or_else(|| unknown(&params, &name))?;
@@ -226,7 +226,7 @@ pub(crate) fn gather(
             let error = param.error(format!("`{text}` is an image, and `%{name}` takes {ty}"));
             return Err(error.help(image::help(text, &param.name, ty)));
         }
-        let written = Written::parse(text).map_err(|problem| param.error(problem))?;
+        let written = ParsedArgument::parse(text).map_err(|problem| param.error(problem))?;
         let mut reader =
             written::Reader { types: &view.types, folder, is_remote: *is_remote, functions };
         let value = reader.value(&written, ty).map_err(|problem| {
@@ -310,7 +310,7 @@ pub(crate) fn written_value(
     types: &ModuleTypes,
     folder: &Path,
 ) -> Result<Value, String> {
-    let written = Written::parse(text.trim())?;
+    let written = ParsedArgument::parse(text.trim())?;
     let functions: Functions<'_> = &mut |_| None;
     written::Reader { types, folder, is_remote: false, functions }.value(&written, ty)
 }

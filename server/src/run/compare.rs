@@ -96,7 +96,7 @@ impl Tolerances {
 
 /// The comparison of the values of a pair.
 #[derive(Clone, Debug)]
-pub(crate) struct Compared {
+pub(crate) struct PairComparison {
     /// The number of the pair.
     pub(crate) pair: usize,
     /// The error on the operands of the first side, the largest of several calls.
@@ -116,7 +116,7 @@ pub(crate) struct Compared {
 /// The comparison of two runs.
 pub(crate) struct Comparison {
     /// The pairs that were computed on both sides, in the order of the second side.
-    pub(crate) pairs: Vec<Compared>,
+    pub(crate) pairs: Vec<PairComparison>,
     /// The error of the results; `None` if they have different types, or one is not known.
     pub(crate) result: Option<Errors>,
     /// The number of the sample with the largest error of the results.
@@ -140,7 +140,7 @@ impl Comparison {
     }
 
     /// Returns the pairs that are culprits.
-    pub(crate) fn culprits(&self) -> impl Iterator<Item = &Compared> {
+    pub(crate) fn culprits(&self) -> impl Iterator<Item = &PairComparison> {
         self.pairs.iter().filter(|pair| pair.is_culprit)
     }
 }
@@ -219,7 +219,7 @@ pub(crate) fn compare(
         let seen = seen?;
         let accumulated = accumulated.as_ref().and_then(|all| Some(all[pair].as_ref()?.errors));
         let is_culprit = !is_recovered && !seen.is_tolerated;
-        let compared = Compared {
+        let compared = PairComparison {
             pair,
             local: seen.errors,
             accumulated: if is_exact { Some(seen.errors) } else { accumulated },
@@ -230,10 +230,10 @@ pub(crate) fn compare(
         };
         Some((seen.sequence, compared))
     };
-    let mut found: Vec<(usize, Compared)> =
+    let mut found: Vec<(usize, PairComparison)> =
         local.into_iter().enumerate().filter_map(compared).collect();
     found.sort_by_key(|(sequence, _)| *sequence);
-    let pairs: Vec<Compared> = found.into_iter().map(|(_, compared)| compared).collect();
+    let pairs: Vec<PairComparison> = found.into_iter().map(|(_, compared)| compared).collect();
     let is_equal = is_equal && !pairs.iter().any(|compared| compared.is_culprit);
     let Ran { arguments, stops, .. } = last;
     let result_sample = 0;

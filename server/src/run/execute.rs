@@ -78,7 +78,7 @@ fn function_named<'db>(db: &'db Database, file: SourceFile, name: &str) -> Optio
 }
 
 /// A definition that is ready to run.
-pub(crate) struct Prepared<'db> {
+pub(crate) struct PreparedRun<'db> {
     /// The definition.
     pub(crate) def: Def<'db>,
     /// Its body and types.
@@ -90,21 +90,25 @@ pub(crate) struct Prepared<'db> {
     errors: Vec<Diagnostic>,
 }
 
-impl<'db> Prepared<'db> {
+impl<'db> PreparedRun<'db> {
     /// Prepares a run within limits; `None` if the definition cannot be analysed.
-    pub(crate) fn new(db: &'db Database, def: Def<'db>, limits: Limits) -> Option<Prepared<'db>> {
+    pub(crate) fn new(
+        db: &'db Database,
+        def: Def<'db>,
+        limits: Limits,
+    ) -> Option<PreparedRun<'db>> {
         let view = View::new(db, def)?;
-        Some(Prepared { def, view, db, limits, cancelled: Arc::default(), errors: Vec::new() })
+        Some(PreparedRun { def, view, db, limits, cancelled: Arc::default(), errors: Vec::new() })
     }
 
     /// Ends the run soon after the flag is set.
-    pub(crate) fn cancelled_by(self, flag: Arc<AtomicBool>) -> Prepared<'db> {
-        Prepared { cancelled: flag, ..self }
+    pub(crate) fn cancelled_by(self, flag: Arc<AtomicBool>) -> PreparedRun<'db> {
+        PreparedRun { cancelled: flag, ..self }
     }
 
     /// Stops the run at the errors among the diagnostics of the file.
-    pub(crate) fn stopping_at(self, found: &[Diagnostic]) -> Prepared<'db> {
-        Prepared { errors: errors_among(found), ..self }
+    pub(crate) fn stopping_at(self, found: &[Diagnostic]) -> PreparedRun<'db> {
+        PreparedRun { errors: errors_among(found), ..self }
     }
 
     /// Returns the first error in the header of the definition, without which it cannot be called.
@@ -175,7 +179,7 @@ impl RunReport {
 
 /// Reads the arguments that `inputs` names, and runs the definition on them. Reading counts towards the limits.
 pub(crate) fn execute(
-    prepared: &Prepared<'_>,
+    prepared: &PreparedRun<'_>,
     inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
     observer: &mut dyn RunObserver,
 ) -> RunReport {
@@ -184,14 +188,14 @@ pub(crate) fn execute(
 
 /// Runs of one definition, which share its code and decoded constants.
 pub(crate) struct Repeatable<'p, 'db> {
-    prepared: &'p Prepared<'db>,
+    prepared: &'p PreparedRun<'db>,
     machine: Machine<'db>,
 }
 
 impl<'p, 'db> Repeatable<'p, 'db> {
     /// Creates the runs of a prepared definition.
-    pub(crate) fn new(prepared: &'p Prepared<'db>) -> Repeatable<'p, 'db> {
-        let Prepared { def, db, limits, cancelled, errors, .. } = prepared;
+    pub(crate) fn new(prepared: &'p PreparedRun<'db>) -> Repeatable<'p, 'db> {
+        let PreparedRun { def, db, limits, cancelled, errors, .. } = prepared;
         let mut machine = limited_machine(db, limits.clone()).cancelled_by(cancelled.clone());
         if !errors.is_empty() {
             let ranges = errors.iter().map(|error| error.range).collect();
@@ -216,12 +220,12 @@ impl<'p, 'db> Repeatable<'p, 'db> {
 }
 
 fn run<'db>(
-    prepared: &Prepared<'db>,
+    prepared: &PreparedRun<'db>,
     machine: &mut Machine<'db>,
     inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
     observer: &mut dyn RunObserver,
 ) -> RunReport {
-    let Prepared { def, view, db, errors, .. } = prepared;
+    let PreparedRun { def, view, db, errors, .. } = prepared;
     let watch = machine.begin();
     let mut function = |name: &str| {
         let def = function_named(db, def.file(*db), name)?;

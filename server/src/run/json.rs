@@ -26,7 +26,7 @@ pub(crate) fn within(value: &Value, limit: usize) -> Json {
     if !fits(value, 0, limit, &mut left) {
         return Json::Null;
     }
-    serde_json::to_value(Shown { value, depth: 0, limit, extra: Extras::NONE, saved: false })
+    serde_json::to_value(ShownValue { value, depth: 0, limit, extra: Extras::NONE, saved: false })
         .unwrap_or_default()
 }
 
@@ -82,7 +82,10 @@ pub(crate) fn write(
             "the result has more than {PARTS} parts, too many to be written"
         )));
     }
-    serde_json::to_writer(&mut out, &Shown { value, depth: 0, limit: usize::MAX, extra, saved })?;
+    serde_json::to_writer(
+        &mut out,
+        &ShownValue { value, depth: 0, limit: usize::MAX, extra, saved },
+    )?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -105,7 +108,7 @@ fn fits(value: &Value, depth: usize, limit: usize, left: &mut usize) -> bool {
     }
 }
 
-struct Shown<'v> {
+struct ShownValue<'v> {
     value: &'v Value,
     depth: usize,
     limit: usize,
@@ -113,9 +116,9 @@ struct Shown<'v> {
     saved: bool,
 }
 
-impl Serialize for Shown<'_> {
+impl Serialize for ShownValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let &Shown { value, depth, limit, extra, saved } = self;
+        let &ShownValue { value, depth, limit, extra, saved } = self;
         if depth > DEPTH {
             return to.serialize_unit();
         }
@@ -147,8 +150,13 @@ impl Serialize for Shown<'_> {
             Value::Ref(cell) => {
                 let value = &cell.get();
                 // The content of a reference is in no file.
-                let shown =
-                    Shown { value, depth: depth + 1, limit, extra: Extras::NONE, saved: false };
+                let shown = ShownValue {
+                    value,
+                    depth: depth + 1,
+                    limit,
+                    extra: Extras::NONE,
+                    saved: false,
+                };
                 map.serialize_entry("ref", &shown)?;
             }
             Value::Unknown(_) | Value::Empty => {}
@@ -168,7 +176,7 @@ struct Fields<'v> {
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let &Fields { fields, depth, limit, saved } = self;
-        let shown = |value| Shown { value, depth, limit, extra: Extras::NONE, saved };
+        let shown = |value| ShownValue { value, depth, limit, extra: Extras::NONE, saved };
         to.collect_seq(fields.iter().take(limit).map(shown))
     }
 }

@@ -1,6 +1,6 @@
 //! Observes a run of the command line: displays its progress if it is slow, and measures it if requested.
 
-use interpreter::{Measured, Observer, Value};
+use interpreter::{CallMeasurement, Observer, Value};
 use semantics::SourceFile;
 use syntax::TextRange;
 
@@ -78,7 +78,7 @@ impl Observer for TerminalObserver {
         self.profile.as_ref().is_some_and(Profile::measures)
     }
 
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         if let Some(profile) = &mut self.profile {
             profile.called(call);
         }

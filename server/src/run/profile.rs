@@ -10,7 +10,7 @@ use ide::{
     shapes::{self, FunctionShapes},
     words,
 };
-use interpreter::{Measured, Observer, Value};
+use interpreter::{CallMeasurement, Observer, Value};
 use operators::{Cost, CostCall};
 use semantics::{Db, Def, DefKind, ExprRef, SourceFile, View, body::Expr};
 use syntax::{TextRange, TextSize};
@@ -88,7 +88,7 @@ impl Observer for Profile {
         self.limit.is_none_or(|limit| self.measured < limit)
     }
 
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         let cost = CostCall { args: call.args, result: &call.value.ty(), attrs: call.attrs };
         let macs = match call.operator.cost {
             Cost::Free | Cost::Elementwise | Cost::Reduction => Some(0),

@@ -1,12 +1,12 @@
 //! `if` and `match`.
 
 use super::*;
-use crate::{MistakeKind, parser::Completed};
+use crate::{MistakeKind, parser::CompletedNode};
 
 /// `if (c) { a } else { b }`, and the manual's `else if`.
-pub(super) fn if_expr(p: &mut Parser<'_>) -> Completed {
+pub(super) fn if_expr(p: &mut Parser<'_>) -> CompletedNode {
     let marker = p.start();
-    let mut foreign = mistakes::Collected::default();
+    let mut foreign = mistakes::ConstructEdits::default();
     p.bump();
     if p.at(T!["("]) {
         let open = p.position();
@@ -40,7 +40,7 @@ pub(super) fn if_expr(p: &mut Parser<'_>) -> Completed {
 }
 
 /// Parses a branch in braces.
-fn branch(p: &mut Parser<'_>, foreign: &mut mistakes::Collected) {
+fn branch(p: &mut Parser<'_>, foreign: &mut mistakes::ConstructEdits) {
     if p.at(T!["{"]) {
         stmts::block(p);
     } else if !mistakes::branch(p, foreign) {
@@ -54,7 +54,7 @@ fn branch(p: &mut Parser<'_>, foreign: &mut mistakes::Collected) {
 }
 
 /// `match (%l) { Nil => a, Cons(%h, _) => b }`, `match? …`, and the manual's `case` arms.
-pub(super) fn match_expr(p: &mut Parser<'_>) -> Completed {
+pub(super) fn match_expr(p: &mut Parser<'_>) -> CompletedNode {
     let marker = p.start();
     p.bump();
     p.eat(T!["?"]);
@@ -84,15 +84,15 @@ fn postfix_without_block(p: &mut Parser<'_>) -> Option<SyntaxKind> {
     if p.at(T!["{"]) {
         return None;
     }
-    p.nested(exprs::postfix).flatten().map(Completed::kind)
+    p.nested(exprs::postfix).flatten().map(CompletedNode::kind)
 }
 
 pub(super) fn arm_list(p: &mut Parser<'_>) {
-    arms_with(p, mistakes::Collected::default());
+    arms_with(p, mistakes::ConstructEdits::default());
 }
 
 /// Parses arms in braces, after what other languages write before them.
-pub(super) fn arms_with(p: &mut Parser<'_>, mut foreign: mistakes::Collected) {
+pub(super) fn arms_with(p: &mut Parser<'_>, mut foreign: mistakes::ConstructEdits) {
     let arms = p.start();
     let open = p.position();
     p.bump();
@@ -151,7 +151,7 @@ fn skip_to_end_of_arms(p: &mut Parser<'_>) -> bool {
 }
 
 /// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`. Returns true for the latter.
-pub(super) fn arm(p: &mut Parser<'_>, foreign: &mut mistakes::Collected) -> bool {
+pub(super) fn arm(p: &mut Parser<'_>, foreign: &mut mistakes::ConstructEdits) -> bool {
     let arm = p.start();
     let is_case = p.at_contextual_kw("case") && matches!(p.nth(1), IDENT | LOCAL | L_PAREN);
     if is_case {

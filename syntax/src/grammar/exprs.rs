@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::*;
-use crate::{kind::KindSet, parser::Completed};
+use crate::{kind::KindSet, parser::CompletedNode};
 
 /// The construct after the `.` of a projection, for messages.
 const TUPLE_INDEX: &str = "a tuple index, such as `.0`";
@@ -17,7 +17,7 @@ pub(super) fn expr(p: &mut Parser<'_>) {
 
 /// Records a `match` or block operand: TVM accepts those only as whole expressions.
 /// `first` is its first token.
-fn operand(p: &mut Parser<'_>, first: usize, expr: Completed) {
+fn operand(p: &mut Parser<'_>, first: usize, expr: CompletedNode) {
     if matches!(expr.kind(), MATCH_EXPR | BLOCK_EXPR) {
         let range = p.range_of(first).cover(p.last_range());
         p.compat(range, SyntaxErrorKind::BareOperand);
@@ -25,7 +25,7 @@ fn operand(p: &mut Parser<'_>, first: usize, expr: Completed) {
 }
 
 /// Parses an operator expression or anything that binds tighter.
-pub(super) fn opt_expr(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn opt_expr(p: &mut Parser<'_>) -> Option<CompletedNode> {
     infix(p, 0)
 }
 
@@ -48,7 +48,7 @@ fn binding_power(kind: SyntaxKind) -> u8 {
 }
 
 /// Parses `a op b op c`; all operators are left-associative.
-pub(super) fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
+pub(super) fn infix(p: &mut Parser<'_>, min: u8) -> Option<CompletedNode> {
     let first = p.position();
     let mut left = postfix(p)?;
     let mut chain = 0;
@@ -100,18 +100,18 @@ pub(super) fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
 }
 
 /// Parses a branch without braces.
-pub(super) fn infix_in_branch(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn infix_in_branch(p: &mut Parser<'_>) -> Option<CompletedNode> {
     p.nested(|p| infix(p, 0)).flatten()
 }
 
 /// Parses calls and projections: `f(%x)(%y)`, `%t.0`. Each of them nests the expression before it
 /// one level deeper, so the limit applies to the chain and the nesting inside it together.
-pub(super) fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn postfix(p: &mut Parser<'_>) -> Option<CompletedNode> {
     p.measured(postfix_measured)
 }
 
 /// Returns the expression and the number of calls and projections in it.
-fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
+fn postfix_measured(p: &mut Parser<'_>) -> (Option<CompletedNode>, u32) {
     let first = p.position();
     let Some(mut expr) = opt_atom(p) else { return (None, 0) };
     let mut chain = 0;
@@ -263,7 +263,7 @@ pub(super) fn chain(p: &mut Parser<'_>) -> bool {
 pub(super) const LITERALS: KindSet = KindSet::new(&[INT, FLOAT, TRUE_KW, FALSE_KW]);
 
 /// Parses an atom: a name, a literal, brackets, `if`, `match` or `fn`.
-pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let kind = p.current();
     if LITERALS.contains(kind) {
         return Some(literal(p));
@@ -334,14 +334,14 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
 }
 
 /// `...`: the expression, or some of those of a list, was cut.
-pub(super) fn cut(p: &mut Parser<'_>) -> Completed {
+pub(super) fn cut(p: &mut Parser<'_>) -> CompletedNode {
     let cut = p.start();
     p.bump();
     cut.complete(p, ERROR)
 }
 
 /// `nn.conv2d`. TVM allows white space around the dots.
-pub(super) fn name_ref(p: &mut Parser<'_>) -> Completed {
+pub(super) fn name_ref(p: &mut Parser<'_>) -> CompletedNode {
     if p.nth(1) != T!["."] || p.nth(2) != IDENT {
         return p.leaf(NAME_REF);
     }
@@ -355,12 +355,12 @@ pub(super) fn name_ref(p: &mut Parser<'_>) -> Completed {
 }
 
 /// `1`, `1.5f16`, `True`
-pub(super) fn literal(p: &mut Parser<'_>) -> Completed {
+pub(super) fn literal(p: &mut Parser<'_>) -> CompletedNode {
     number(p, |p| p.leaf(LITERAL))
 }
 
 /// `-1`, `--1`, `-inff`: signs directly before a number are part of the literal.
-pub(super) fn negative(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn negative(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let mut signs = 1;
     while signs < 16 && p.nth(signs) == T!["-"] && p.is_glued(signs) {
         signs += 1;
@@ -399,7 +399,7 @@ fn number<'t, R>(p: &mut Parser<'t>, consume: impl FnOnce(&mut Parser<'t>) -> R)
 }
 
 /// `()`, `(e)`, `(a, b)`, `(a,)`
-fn paren(p: &mut Parser<'_>) -> Completed {
+fn paren(p: &mut Parser<'_>) -> CompletedNode {
     let marker = p.start();
     let open = p.position();
     p.bump();
@@ -452,7 +452,7 @@ fn paren(p: &mut Parser<'_>) -> Completed {
 }
 
 /// `ref(e)`, `ref_read(r)`, `ref_write(r, e)`
-fn reference(p: &mut Parser<'_>, kind: SyntaxKind, arity: usize) -> Completed {
+fn reference(p: &mut Parser<'_>, kind: SyntaxKind, arity: usize) -> CompletedNode {
     let marker = p.start();
     p.bump();
     if p.at(T!["("]) {

@@ -5,7 +5,7 @@ use crate::{MistakeKind, lexer::is_log_line};
 
 /// Parses items up to token number `stop` or the end of the file.
 pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
-    let mut seen = Seen { item: stop != usize::MAX, ..Seen::default() };
+    let mut seen = ItemHistory { item: stop != usize::MAX, ..ItemHistory::default() };
     while p.position() < stop && !p.at_end() {
         if p.is_recovering() && !at_item_line(p) {
             skip_line(p);
@@ -19,7 +19,7 @@ pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
 
 /// The kinds of items parsed so far in the current module.
 #[derive(Default)]
-struct Seen {
+struct ItemHistory {
     item: bool,
     expression: bool,
     /// True in a trace of Python.
@@ -28,14 +28,14 @@ struct Seen {
     repr: bool,
 }
 
-fn item(p: &mut Parser<'_>, seen: &mut Seen) {
+fn item(p: &mut Parser<'_>, seen: &mut ItemHistory) {
     let first = !std::mem::replace(&mut seen.item, true);
     match p.current() {
         HASH if p.nth(1) == T!["["] => {
             if p.nth(2) == IDENT && p.text(2) == "version" {
                 if !first {
                     p.compat(p.range(), SyntaxErrorKind::SecondModule);
-                    *seen = Seen { item: true, ..Seen::default() };
+                    *seen = ItemHistory { item: true, ..ItemHistory::default() };
                 }
                 version(p);
             } else {
@@ -45,7 +45,7 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
         IDENT if at_old_version(p) => {
             if !first {
                 p.compat(p.range(), SyntaxErrorKind::SecondModule);
-                *seen = Seen { item: true, ..Seen::default() };
+                *seen = ItemHistory { item: true, ..ItemHistory::default() };
             }
             old_version(p);
         }
@@ -61,14 +61,14 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
         GLOBAL | AT | IDENT if at_tir(p) => tir(p),
         IDENT | COMMA | R_BRACE if let Some(count) = foreign::at_repr(p, seen.repr) => {
             banner(p, count);
-            *seen = Seen { item: !first, repr: true, ..Seen::default() };
+            *seen = ItemHistory { item: !first, repr: true, ..ItemHistory::default() };
         }
         _ if foreign::at_line(p, seen.trace) => {
             let is_inside = seen.trace && p.indentation(0) > 0;
             let trace = is_inside || foreign::begins_trace(p.rest_of_line(0));
             banner(p, p.count_on_line(0));
             // A module that follows a log line at the start of the file is the first one.
-            *seen = Seen { item: !first, trace, ..Seen::default() };
+            *seen = ItemHistory { item: !first, trace, ..ItemHistory::default() };
         }
         CUT => {
             exprs::cut(p);
@@ -226,7 +226,7 @@ fn type_def(p: &mut Parser<'_>) {
         let open = p.position();
         p.bump();
         let mut separators = Separators::default();
-        let mut foreign = mistakes::Collected::default();
+        let mut foreign = mistakes::ConstructEdits::default();
         while !p.at(T!["}"]) && !p.at_end() && !at_item_line(p) {
             if !matches!(p.current(), IDENT | INT) {
                 if mistakes::leading_bar(p, MistakeKind::ConstructorBar, &mut foreign) {
@@ -262,7 +262,7 @@ fn type_def(p: &mut Parser<'_>) {
 }
 
 /// `Cons(A, List[A])`, `Nil`, `S : (Nat) -> Nat`. Returns true for the last form.
-pub(super) fn constructor(p: &mut Parser<'_>, foreign: &mut mistakes::Collected) -> bool {
+pub(super) fn constructor(p: &mut Parser<'_>, foreign: &mut mistakes::ConstructEdits) -> bool {
     let mut signature = false;
     let constructor = p.start();
     let name = p.start();

@@ -4,7 +4,7 @@ use super::{
     exprs::{LITERALS, literal, negative},
     *,
 };
-use crate::parser::Completed;
+use crate::parser::CompletedNode;
 
 /// Returns true at the manual's `Constant(1, (10, 10), float32)`, false at a call of a constructor
 /// with that name.
@@ -14,7 +14,7 @@ pub(super) fn at_constant(p: &mut Parser<'_>) -> bool {
 }
 
 /// `Constant(1, (10, 10), float32)`
-pub(super) fn constant(p: &mut Parser<'_>) -> Completed {
+pub(super) fn constant(p: &mut Parser<'_>) -> CompletedNode {
     let marker = p.start();
     p.compat(p.range(), SyntaxErrorKind::ConstantExpression);
     p.bump();

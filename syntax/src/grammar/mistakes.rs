@@ -60,12 +60,12 @@ type Edits = Vec<(TextRange, String)>;
 /// The edits of a construct in which several tokens are those of another language, which is one mistake:
 /// `Nil -> 0; Cons(%h, _) -> %h`.
 #[derive(Default)]
-pub(super) struct Collected {
+pub(super) struct ConstructEdits {
     first: Option<(TextRange, MistakeKind)>,
     edits: Edits,
 }
 
-impl Collected {
+impl ConstructEdits {
     /// Adds an edit for the token at `range`.
     pub(super) fn add(&mut self, range: TextRange, kind: MistakeKind, edit: (TextRange, String)) {
         self.first.get_or_insert((range, kind));

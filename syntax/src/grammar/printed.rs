@@ -10,14 +10,14 @@
 //! they are noticed: a text without them does not pay for them.
 
 use super::*;
-use crate::parser::Completed;
+use crate::parser::CompletedNode;
 
 /// The most tokens between the types of a call and its `(` that are looked at.
 const MAX_BEFORE: usize = 1024;
 
 /// Parses the types among the arguments of a call, at the first token of a tensor type. Returns `None` elsewhere.
 #[inline(never)]
-pub(super) fn type_arguments(p: &mut Parser<'_>) -> Option<Completed> {
+pub(super) fn type_arguments(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let first = p.position();
     if !is_argument(p, first) {
         return None;
@@ -30,7 +30,11 @@ pub(super) fn type_arguments(p: &mut Parser<'_>) -> Option<Completed> {
 
 /// Does the same after the name `Tensor`, which is token `first`, in a spelling that is more than one token.
 #[inline(never)]
-pub(super) fn after_tensor(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+pub(super) fn after_tensor(
+    p: &mut Parser<'_>,
+    left: CompletedNode,
+    first: usize,
+) -> Option<CompletedNode> {
     let count = is_argument(p, first).then(|| mistakes::bracketed(p, 0)).flatten()?;
     let types = left.precede(p);
     (0..count).for_each(|_| p.bump());
@@ -66,7 +70,7 @@ fn more(p: &mut Parser<'_>) {
     }
 }
 
-fn complete(p: &mut Parser<'_>, types: crate::parser::Marker, first: usize) -> Completed {
+fn complete(p: &mut Parser<'_>, types: crate::parser::Marker, first: usize) -> CompletedNode {
     record(p, first);
     types.complete(p, TYPE_ARG_LIST)
 }

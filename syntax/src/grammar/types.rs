@@ -1,7 +1,7 @@
 //! Types.
 
 use super::*;
-use crate::parser::Completed;
+use crate::parser::CompletedNode;
 
 /// `: T`
 pub(super) fn opt_ascription(p: &mut Parser<'_>) {
@@ -321,7 +321,7 @@ fn size(p: &mut Parser<'_>) -> bool {
     true
 }
 
-fn product(p: &mut Parser<'_>) -> Option<Completed> {
+fn product(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let mut product = factor(p)?;
     for _ in 0..MAX_OPERATORS {
         if !matches!(p.current(), T!["*"] | T!["/"] | PERCENT) {
@@ -335,7 +335,7 @@ fn product(p: &mut Parser<'_>) -> Option<Completed> {
     Some(product)
 }
 
-fn factor(p: &mut Parser<'_>) -> Option<Completed> {
+fn factor(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let dim = p.start();
     match p.current() {
         INT | T!["?"] | META_REF => {

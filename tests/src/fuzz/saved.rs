@@ -41,13 +41,13 @@ pub fn json(input: &[u8]) {
 }
 
 /// A file that notes how far it is read.
-struct Noted<'f> {
+struct NotingFile<'f> {
     file: Cursor<&'f [u8]>,
     /// The bytes that were read in all.
     read: u64,
 }
 
-impl Read for Noted<'_> {
+impl Read for NotingFile<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(to)?;
         self.read += count as u64;
@@ -55,7 +55,7 @@ impl Read for Noted<'_> {
     }
 }
 
-impl Seek for Noted<'_> {
+impl Seek for NotingFile<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
@@ -66,7 +66,7 @@ pub fn archive(input: &[u8]) {
     let begin = Instant::now();
     let length = input.len() as u64;
     let _ = saved::is_archive(input);
-    let mut file = Noted { file: Cursor::new(input), read: 0 };
+    let mut file = NotingFile { file: Cursor::new(input), read: 0 };
     match saved::open(&mut file, length) {
         Ok(package) => {
             assert!(package.text.is_some() || package.plan.is_some(), "an empty package");

@@ -7,7 +7,7 @@ use syntax::{
     parse,
 };
 
-use crate::opening::{HEAVY_STEPS, Opened, STEPS};
+use crate::opening::{HEAVY_STEPS, OpenFile, STEPS};
 
 /// The maximal length of a message in characters.
 const MAX_MESSAGE: usize = 600;
@@ -119,7 +119,7 @@ pub fn pasted(input: &[u8]) {
 
 /// Runs the analyses for opening a file, typing in it, and all requests of an editor in its middle.
 pub fn open(input: &[u8]) {
-    let mut opened = Opened::new(text_of(input));
+    let mut opened = OpenFile::new(text_of(input));
     for step in STEPS.iter().chain(HEAVY_STEPS) {
         opened.run(step);
     }

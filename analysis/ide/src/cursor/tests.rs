@@ -5,7 +5,7 @@ fn check(text: &str, expected: &str) {
     let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
     let text = text.replace("$0", "");
     let parse = syntax::parse(&text);
-    let Some(marked) = Marked::new(&parse, at) else {
+    let Some(marked) = MarkedTree::new(&parse, at) else {
         assert_eq!("Nothing", expected, "{text}");
         return;
     };
@@ -199,7 +199,7 @@ fn binding_is_excluded_in_its_value_only() {
         let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
         let text = text.replace("$0", "");
         let parse = syntax::parse(&text);
-        let marked = Marked::new(&parse, at).expect("a marker");
+        let marked = MarkedTree::new(&parse, at).expect("a marker");
         let bound = marked.cursor().bound;
         bound.map(|range| text[std::ops::Range::<usize>::from(range)].to_owned())
     };
@@ -227,7 +227,7 @@ fn arguments_around_the_cursor_are_found_in_closed_calls() {
         let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
         let text = text.replace("$0", "");
         let parse = syntax::parse(&text);
-        found(&Marked::new(&parse, at).expect("a marker").cursor())
+        found(&MarkedTree::new(&parse, at).expect("a marker").cursor())
     };
     let of_word = |text: &str| with(text, &|cursor| render(cursor.arguments.as_ref()));
     let call = "def @f() { $0(%x, add(%x, %y), %2, axis=[1, 2]) }";

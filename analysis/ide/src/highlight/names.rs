@@ -25,7 +25,7 @@ use super::{TokenKind, modifier};
 
 /// A binder or use of a variable.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct VariableToken {
     /// The range, relative to the start of the definition.
     pub(super) range: TextRange,
     pub(super) kind: TokenKind,
@@ -162,7 +162,7 @@ impl<'db> DefNames<'db> {
     }
 
     /// Returns the binders and uses of variables in a unit, in text order.
-    pub(super) fn of_unit(&self, number: UnitId) -> Vec<Named> {
+    pub(super) fn of_unit(&self, number: UnitId) -> Vec<VariableToken> {
         let Some(code) = &self.code else { return Vec::new() };
         let Some(unit) = code.body.units.get(number.index()) else { return Vec::new() };
         let mut own: Vec<(TokenKind, u8)> = (0..unit.binders.len())
@@ -175,7 +175,7 @@ impl<'db> DefNames<'db> {
                 own[binder.index()].1 |= modifier::READONLY;
             }
         }
-        let mut found: Vec<Named> = Vec::new();
+        let mut found: Vec<VariableToken> = Vec::new();
         for (i, expr) in unit.exprs.iter().enumerate() {
             let resolved = match expr {
                 Expr::Bound(binder) => Some(own[binder.index()]),
@@ -192,7 +192,7 @@ impl<'db> DefNames<'db> {
             if let Some((kind, modifiers)) = resolved {
                 let modifiers = modifiers & !modifier::UNUSED;
                 let range = code.source.expr(number, ExprId(i as u32));
-                found.push(Named { range, kind, modifiers });
+                found.push(VariableToken { range, kind, modifiers });
             }
         }
         for inner in unused_inside(unit) {
@@ -203,7 +203,7 @@ impl<'db> DefNames<'db> {
                 let silenced = if is_marked_unused(&binder.name) { modifier::UNUSED } else { 0 };
                 let modifiers = (modifiers & !silenced) | modifier::DECLARATION;
                 let range = code.source.range(number, binder.range);
-                found.push(Named { range, kind, modifiers });
+                found.push(VariableToken { range, kind, modifiers });
             }
         }
         // Of `%input` and `%input.1`, which start at the same offset, the longer one wins.

@@ -7,7 +7,7 @@ use syntax::{
 
 use super::{
     Highlight, TokenKind, modifier,
-    names::{DefNames, Named},
+    names::{DefNames, VariableToken},
 };
 
 /// Adds a highlight for each line of `text`, because clients do not support multi-line tokens.
@@ -55,7 +55,7 @@ pub(super) struct Walk<'w, 'db> {
     to: &'w mut Vec<Highlight>,
     base: TextSize,
     /// The remaining binders and uses of variables in text order.
-    named: std::iter::Peekable<std::vec::IntoIter<Named>>,
+    named: std::iter::Peekable<std::vec::IntoIter<VariableToken>>,
     names: Option<&'w DefNames<'db>>,
     /// The type parameters in scope.
     type_params: Vec<&'w str>,
@@ -74,7 +74,7 @@ impl<'w, 'db> Walk<'w, 'db> {
     pub(super) fn new(
         to: &'w mut Vec<Highlight>,
         base: TextSize,
-        named: Vec<Named>,
+        named: Vec<VariableToken>,
         names: Option<&'w DefNames<'db>>,
     ) -> Walk<'w, 'db> {
         let type_params: Vec<&str> =

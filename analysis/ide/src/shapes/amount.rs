@@ -10,7 +10,7 @@ use types::{Dim, Symbol, SymbolId, Type};
 use crate::words;
 
 /// The number of an unknown size in a report.
-pub type Unknown = u32;
+pub type UnknownId = u32;
 
 /// A polynomial in unknown sizes, `100,352·n + 12`, with a number of undefined summands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Amount {
     /// The term without factors. Nearly all amounts are known, and take no memory elsewhere.
     constant: u64,
     /// The coefficients by factors, each of which is an unknown size and its power.
-    terms: BTreeMap<Vec<(Unknown, u32)>, u64>,
+    terms: BTreeMap<Vec<(UnknownId, u32)>, u64>,
     /// The number of undefined summands.
     undefined: u32,
 }
@@ -37,7 +37,7 @@ impl Amount {
         Amount { undefined: 1, ..Amount::ZERO }
     }
 
-    fn term(n: u64, factors: Vec<(Unknown, u32)>) -> Amount {
+    fn term(n: u64, factors: Vec<(UnknownId, u32)>) -> Amount {
         if factors.is_empty() {
             return Amount::known(n);
         }
@@ -92,7 +92,7 @@ impl Amount {
     }
 
     /// Returns the factors and coefficients of the terms. A factor is an unknown size and its power.
-    pub fn terms(&self) -> impl Iterator<Item = (&[(Unknown, u32)], u64)> {
+    pub fn terms(&self) -> impl Iterator<Item = (&[(UnknownId, u32)], u64)> {
         let constant = (self.constant > 0).then_some((&[][..], self.constant));
         constant.into_iter().chain(self.terms.iter().map(|(factors, n)| (factors.as_slice(), *n)))
     }
@@ -104,10 +104,14 @@ impl Amount {
 
     /// Formats the amount. `name` returns the name of an unknown size, `number` formats a
     /// coefficient, with a unit if it has one.
-    pub fn text(&self, name: &dyn Fn(Unknown) -> String, number: &dyn Fn(u64) -> String) -> String {
+    pub fn text(
+        &self,
+        name: &dyn Fn(UnknownId) -> String,
+        number: &dyn Fn(u64) -> String,
+    ) -> String {
         let mut parts: Vec<String> = Vec::new();
         // The highest powers come first, the constant last.
-        let degree = |factors: &[(Unknown, u32)]| factors.iter().map(|f| f.1).sum::<u32>();
+        let degree = |factors: &[(UnknownId, u32)]| factors.iter().map(|f| f.1).sum::<u32>();
         let mut terms: Vec<_> = self.terms().collect();
         terms.sort_by_key(|(factors, _)| std::cmp::Reverse(degree(factors)));
         for (factors, n) in terms {
@@ -127,7 +131,7 @@ impl Amount {
     }
 
     /// Formats the amount without a unit.
-    pub fn plain(&self, name: &dyn Fn(Unknown) -> String) -> String {
+    pub fn plain(&self, name: &dyn Fn(UnknownId) -> String) -> String {
         self.text(name, &words::number)
     }
 }
@@ -146,7 +150,7 @@ const MAX_UNKNOWNS: usize = 6;
 /// each of them, which determines its power. A result that is not a product is undefined.
 pub(super) fn measured(
     types: &[Type],
-    numbers: &mut dyn FnMut(SymbolId, &str) -> Unknown,
+    numbers: &mut dyn FnMut(SymbolId, &str) -> UnknownId,
     measure: &dyn Fn(&[Type]) -> Option<u64>,
 ) -> Amount {
     let mut symbols: Vec<(SymbolId, String)> = Vec::new();

@@ -13,7 +13,7 @@ use syntax::TextRange;
 use types::Type;
 
 use super::{
-    FunctionShapes, Group, Input, Row, Source, Total, Uncounted, UnknownSize,
+    FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
     amount::Amount,
     data::{Data, Sources, Which},
     memory::memory,
@@ -221,7 +221,7 @@ impl<'db> Reporter<'db> {
 }
 
 /// The analysis of a call.
-struct Found<'db> {
+struct CallAnalysis<'db> {
     row: Row,
     weights: Vec<(Def<'db>, Leaf, Amount, Amount)>,
     /// The function that is called.
@@ -242,7 +242,7 @@ impl<'db> Reporter<'db> {
         call: &CallData,
         inputs: &FxHashSet<Leaf>,
         depth: usize,
-    ) -> Option<Found<'db>> {
+    ) -> Option<CallAnalysis<'db>> {
         let view = &data.view;
         let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
         let result = self.sized(data, expr_ref);
@@ -336,7 +336,7 @@ impl<'db> Reporter<'db> {
         for leaf in &leaves {
             row.params.add(&leaf.2);
         }
-        Some(Found { row, weights: leaves, inner })
+        Some(CallAnalysis { row, weights: leaves, inner })
     }
 
     /// Returns the multiply-accumulates of an operator, and the reason if they are undefined.
@@ -396,7 +396,8 @@ impl<'db> Summary<'db> {
     fn add(&mut self, row: &Row, inner: Option<&Analysis<'db>>) {
         self.total.macs.add(&row.macs);
         if self.total.uncounted.is_none() {
-            let own = |why: &String| Uncounted { operator: row.operator.clone(), why: why.clone() };
+            let own =
+                |why: &String| UncountedCall { operator: row.operator.clone(), why: why.clone() };
             self.total.uncounted = match inner {
                 Some(inner) => inner.summary.total.uncounted.clone(),
                 None => row.undefined.as_ref().map(own),

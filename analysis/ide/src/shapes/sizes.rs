@@ -9,7 +9,7 @@ use types::{Dim, Flags, MAX_WEIGHT, SymbolId, Type};
 
 use super::{
     UnknownSize,
-    amount::{Amount, Unknown, measured},
+    amount::{Amount, UnknownId, measured},
 };
 
 /// The maximal number of expressions to follow to the origin of a size.
@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 10_000;
 #[derive(Default)]
 pub(super) struct Sizes {
     pub(super) unknowns: Vec<UnknownSize>,
-    numbers: FxHashMap<SymbolId, Unknown>,
+    numbers: FxHashMap<SymbolId, UnknownId>,
     /// The descriptions of symbols, which are numbered only when an amount uses them.
     descriptions: FxHashMap<SymbolId, String>,
     fresh: u32,
@@ -123,11 +123,11 @@ impl Sizes {
         measured(types, &mut numbers, measure)
     }
 
-    fn number(&mut self, id: SymbolId, name: &str) -> Unknown {
+    fn number(&mut self, id: SymbolId, name: &str) -> UnknownId {
         if let Some(&number) = self.numbers.get(&id) {
             return number;
         }
-        let number = self.unknowns.len() as Unknown;
+        let number = self.unknowns.len() as UnknownId;
         let unknown = match self.descriptions.get(&id) {
             Some(what) => {
                 self.fresh += 1;

@@ -8,7 +8,7 @@
 use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
-use super::{Listed, Symbol, SymbolKind};
+use super::{Symbol, SymbolEntry, SymbolKind};
 use crate::{
     layers::{self, Grouping, Layer, LayerKind, Part},
     words,
@@ -38,18 +38,18 @@ pub(super) fn add(db: &dyn Db, file: SourceFile, grouping: Grouping, outline: &m
 }
 
 /// Returns the layers of a file that names of weights tell, by the part that these names begin with: `encoder.layer.3`.
-pub fn listed_layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<Listed> {
+pub fn listed_layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<SymbolEntry> {
     if grouping != Grouping::Names {
         return Vec::new();
     }
-    let mut found: Vec<Listed> = Vec::new();
+    let mut found: Vec<SymbolEntry> = Vec::new();
     for function in layers::shown_layers(db, file, grouping) {
         let mut stack: Vec<&Part> = function.parts.iter().rev().collect();
         while let Some(part) = stack.pop() {
             // A layer inside of another one may be all of it that has weights.
             let is_new = found.last().is_none_or(|last| last.name != part.source);
             if !part.source.is_empty() && is_new {
-                found.push(Listed {
+                found.push(SymbolEntry {
                     name: part.source.clone(),
                     kind: SymbolKind::Layer,
                     range: TextRange::empty(part.range.start()),

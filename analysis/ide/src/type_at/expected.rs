@@ -10,7 +10,7 @@ use super::pretty::one_line;
 
 /// The expectation of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Expected {
+pub struct ExpectedType {
     /// The context: `` `weight` of `nn.dense` ``.
     pub place: String,
     /// The expected type, if the context determines it.
@@ -20,7 +20,7 @@ pub struct Expected {
 }
 
 /// Returns the expectation of the context of an expression.
-pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<Expected> {
+pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<ExpectedType> {
     let unit = view.unit(expr_ref.unit);
     let argument = unit
         .calls
@@ -29,11 +29,12 @@ pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<Expected> {
     if let Some((call, position)) = argument {
         return of_argument(view, expr_ref, call, position);
     }
-    let plain = |place: String, ty: &Type| Expected { place, ty: Some(one_line(ty)), note: None };
+    let plain =
+        |place: String, ty: &Type| ExpectedType { place, ty: Some(one_line(ty)), note: None };
     let binds = unit.exprs.iter().find_map(|expr| match expr {
         Expr::If { cond, .. } if *cond == expr_ref.expr => {
             let place = "the condition of an `if`".to_owned();
-            Some(Expected { place, ty: Some("bool".to_owned()), note: None })
+            Some(ExpectedType { place, ty: Some("bool".to_owned()), note: None })
         }
         Expr::Bind { binder, value, .. } if *value == expr_ref.expr => {
             let binder = unit.binder(*binder);
@@ -57,7 +58,7 @@ fn of_argument(
     expr_ref: ExprRef,
     call: &CallData,
     position: usize,
-) -> Option<Expected> {
+) -> Option<ExpectedType> {
     match &call.callee {
         Callee::Operator(operator) => {
             // A variadic operator has one name for all arguments.
@@ -77,20 +78,20 @@ fn of_argument(
                     .collect();
                 infer_argument(&relation, operator.args, &types, position)
             });
-            Some(Expected { place, ty: ty.as_ref().map(one_line), note })
+            Some(ExpectedType { place, ty: ty.as_ref().map(one_line), note })
         }
         Callee::Name(name) => {
             let (adt, constructor) = view.types.constructor(name)?;
             let field = constructor.fields.get(position)?;
             let place = format!("field {position} of `{name}` of `{}`", adt.name);
-            Some(Expected { place, ty: Some(one_line(field)), note: None })
+            Some(ExpectedType { place, ty: Some(one_line(field)), note: None })
         }
         Callee::Expr(callee) => {
             let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
             let param = view.ty(callee).signature()?;
             let param = param.func.params().get(position)?;
             let place = format!("parameter {position} of {}", view.describe(callee));
-            Some(Expected { place, ty: Some(one_line(param)), note: None })
+            Some(ExpectedType { place, ty: Some(one_line(param)), note: None })
         }
     }
 }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::{
     chain::MAX_SAVED,
-    code::{CallSite, Fused, FusedArg, FusedCall, Instr, NO_SLOT, Op},
+    code::{CallSite, FusedArg, FusedCall, FusedCalls, Instr, NO_SLOT, Op},
     fusion,
     shared::SharedTensor,
 };
@@ -50,7 +50,7 @@ fn result_of(code: &[Instr], at: usize, site: &CallSite) -> Option<(u32, usize)>
 }
 
 /// Returns the chain that begins with an instruction.
-fn chain_at(code: &[Instr], at: usize) -> Option<Fused> {
+fn chain_at(code: &[Instr], at: usize) -> Option<FusedCalls> {
     let Op::Operator(first) = &code[at].op else { return None };
     let has_epilogue = fusion::has_epilogue(first);
     if !(has_epilogue || fusion::can_start(first))
@@ -122,7 +122,7 @@ fn chain_at(code: &[Instr], at: usize) -> Option<Fused> {
         }
     }
     let is_worthwhile = rest.iter().any(|call| fusion::can_start(&call.site));
-    (is_worthwhile && saved.len() <= MAX_SAVED).then(|| Fused {
+    (is_worthwhile && saved.len() <= MAX_SAVED).then(|| FusedCalls {
         first: first.clone(),
         has_epilogue,
         rest,

@@ -35,24 +35,24 @@ const PARTS_PER_THREAD: usize = 4;
 const LINE: usize = 64;
 
 /// Elements aligned to a cache line.
-pub(crate) struct Aligned<T: Element> {
+pub(crate) struct AlignedElements<T: Element> {
     elements: Vec<T>,
     start: usize,
 }
 
-impl<T: Element> Drop for Aligned<T> {
+impl<T: Element> Drop for AlignedElements<T> {
     fn drop(&mut self) {
         recycle(std::mem::take(&mut self.elements));
     }
 }
 
-impl<T: Element> Aligned<T> {
+impl<T: Element> AlignedElements<T> {
     /// Allocates `count` elements of unspecified values.
-    pub(crate) fn new(count: usize) -> Aligned<T> {
+    pub(crate) fn new(count: usize) -> AlignedElements<T> {
         let more = LINE / size_of::<T>();
         let elements: Vec<T> = unspecified(count.saturating_add(more));
         let start = elements.as_ptr().align_offset(LINE).min(more);
-        Aligned { elements, start }
+        AlignedElements { elements, start }
     }
 
     pub(crate) fn get(&self) -> &[T] {
@@ -76,7 +76,7 @@ fn part<'a, T>(
 }
 
 /// A product in the cheaper of its two orientations.
-struct Oriented<'a, 'c, T> {
+struct OrientedProduct<'a, 'c, T> {
     a: ArrayView2<'a, T>,
     b: ArrayView2<'a, T>,
     c: ArrayViewMut2<'c, T>,
@@ -99,17 +99,17 @@ fn cost<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>) -> usize {
     tiles + packed + copied
 }
 
-impl<'a, 'c, T: Real> Oriented<'a, 'c, T> {
+impl<'a, 'c, T: Real> OrientedProduct<'a, 'c, T> {
     fn new(
         a: ArrayView2<'a, T>,
         b: ArrayView2<'a, T>,
         c: ArrayViewMut2<'c, T>,
-    ) -> Oriented<'a, 'c, T> {
+    ) -> OrientedProduct<'a, 'c, T> {
         let (bt, at) = (b.reversed_axes(), a.reversed_axes());
         if cost(&bt, &at) < cost(&a, &b) {
-            Oriented { a: bt, b: at, c: c.reversed_axes(), is_transposed: true }
+            OrientedProduct { a: bt, b: at, c: c.reversed_axes(), is_transposed: true }
         } else {
-            Oriented { a, b, c, is_transposed: false }
+            OrientedProduct { a, b, c, is_transposed: false }
         }
     }
 }
@@ -120,7 +120,7 @@ pub(super) fn product<T: Real>(
     b: ArrayView2<'_, T>,
     c: ArrayViewMut2<'_, T>,
 ) {
-    let Oriented { a, b, mut c, .. } = Oriented::new(a, b, c);
+    let OrientedProduct { a, b, mut c, .. } = OrientedProduct::new(a, b, c);
     by_blocks(&a, &b, &mut c);
 }
 
@@ -132,7 +132,7 @@ pub(super) fn multiply<T: Real + Gemm>(
     epilogue: Epilogue<'_>,
 ) {
     let apart = c.ncols();
-    let Oriented { a, b, mut c, is_transposed } = Oriented::new(a, b, c);
+    let OrientedProduct { a, b, mut c, is_transposed } = OrientedProduct::new(a, b, c);
     // Called for each part of the product that is computed, with its first row and column.
     let finish = |part: ArrayViewMut2<'_, T>, row: usize, column: usize| match is_transposed {
         false => epilogue.at(row * apart + column).apply(apart, part),
@@ -148,7 +148,7 @@ pub(super) fn multiply<T: Real + Gemm>(
     let parts = threads * PARTS_PER_THREAD;
     let tile = shape::<T>();
     if rows / tile.rows >= parts && inner.saturating_mul(columns) <= SHARED {
-        let packed = Packed::new(&b);
+        let packed = PackedMatrix::new(&b);
         let size = rows.div_ceil(parts).next_multiple_of(tile.rows);
         let parts = c.axis_chunks_iter_mut(Axis(0), size).zip(a.axis_chunks_iter(Axis(0), size));
         each_item(parts.enumerate(), rows.div_ceil(size), &|(at, (mut c, a))| {
@@ -209,7 +209,7 @@ fn by_blocks<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut Arra
     }
     let (depth, width) = block_of::<T>(inner, columns);
     let padded: usize = panels::<T>(columns.min(width)).sum();
-    let mut packed = Aligned::new(padded * depth);
+    let mut packed = AlignedElements::new(padded * depth);
     with_rows(a, |a, apart| {
         for left in (0..columns).step_by(width) {
             let right = columns.min(left + width);
@@ -246,8 +246,8 @@ fn rows<T: Real>(
 }
 
 /// A whole matrix in panels: one block of rows with all columns after another.
-struct Packed<T: Element> {
-    elements: Aligned<T>,
+struct PackedMatrix<T: Element> {
+    elements: AlignedElements<T>,
     /// The number of rows of the matrix.
     inner: usize,
     /// The number of rows of a block.
@@ -257,12 +257,12 @@ struct Packed<T: Element> {
     width: usize,
 }
 
-impl<T: Real> Packed<T> {
-    fn new(matrix: &ArrayView2<'_, T>) -> Packed<T> {
+impl<T: Real> PackedMatrix<T> {
+    fn new(matrix: &ArrayView2<'_, T>) -> PackedMatrix<T> {
         let (inner, columns) = matrix.dim();
         let (depth, _) = block_of::<T>(inner, columns);
         let width: usize = panels::<T>(columns).sum();
-        let mut elements = Aligned::new(width * inner);
+        let mut elements = AlignedElements::new(width * inner);
         let all = elements.get_mut().get_mut(..width * inner).unwrap_or_default();
         let panel = shape::<T>().columns;
         for (block, from) in all.chunks_mut((depth * width).max(1)).zip((0..inner).step_by(depth)) {
@@ -273,7 +273,7 @@ impl<T: Real> Packed<T> {
                 pack(&part(matrix, rows.clone(), columns), to);
             });
         }
-        Packed { elements, inner, depth, columns, width }
+        PackedMatrix { elements, inner, depth, columns, width }
     }
 
     /// Computes `c = a · self` on this thread.

@@ -181,9 +181,9 @@ impl<T: Real, const ROWS: usize> Rows<T, ROWS> for Apart<'_, T, ROWS> {
 /// The columns of a strip one after the other: one address for all rows. The addresses of separate rows,
 /// and of the elements that windows go over, do not all fit into registers.
 #[derive(Clone, Copy)]
-struct Interleaved<'a, T, const ROWS: usize>(&'a [[T; ROWS]]);
+struct InterleavedRows<'a, T, const ROWS: usize>(&'a [[T; ROWS]]);
 
-impl<T: Real, const ROWS: usize> Rows<T, ROWS> for Interleaved<'_, T, ROWS> {
+impl<T: Real, const ROWS: usize> Rows<T, ROWS> for InterleavedRows<'_, T, ROWS> {
     #[inline(always)]
     fn depth(&self) -> usize {
         self.0.len()
@@ -207,9 +207,9 @@ trait Columns<T: Real>: Copy {
 
 /// Rows that are stored consecutively.
 #[derive(Clone, Copy)]
-struct Packed<'a, T>(&'a [T]);
+struct PackedRows<'a, T>(&'a [T]);
 
-impl<T: Real> Columns<T> for Packed<'_, T> {
+impl<T: Real> Columns<T> for PackedRows<'_, T> {
     #[inline(always)]
     fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]> {
         let (rows, _) = pulp::as_arrays::<VECTORS, _>(T::vectors::<S>(self.0));
@@ -219,12 +219,12 @@ impl<T: Real> Columns<T> for Packed<'_, T> {
 
 /// Rows that begin at offsets.
 #[derive(Clone, Copy)]
-struct Spread<'a, T> {
+struct ScatteredRows<'a, T> {
     elements: &'a [T],
     offsets: &'a [usize],
 }
 
-impl<T: Real> Columns<T> for Spread<'_, T> {
+impl<T: Real> Columns<T> for ScatteredRows<'_, T> {
     #[inline(always)]
     fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]> {
         let start = *self.offsets.get(k)?;
@@ -271,7 +271,7 @@ impl<T: Real> Block<'_, '_, T> {
                 let stride = any_product::<T, S, ROWS, VECTORS>(
                     simd,
                     rows,
-                    Packed(panel),
+                    PackedRows(panel),
                     right - left,
                     &mut tile,
                 );
@@ -320,7 +320,7 @@ impl<T: Real> Windows<'_, '_, T> {
             for k in 0..interleaved.len() {
                 interleaved[k] = rows.column(k).unwrap_or([T::default(); ROWS]);
             }
-            let rows = Interleaved(&interleaved);
+            let rows = InterleavedRows(&interleaved);
             let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
             let mut lines = lines.outer_iter_mut();
             let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {
@@ -332,7 +332,7 @@ impl<T: Real> Windows<'_, '_, T> {
                 let right = places.min(left + width);
                 let elements =
                     self.elements.get(self.from * self.line + left..).unwrap_or_default();
-                let columns = Spread { elements, offsets: self.offsets };
+                let columns = ScatteredRows { elements, offsets: self.offsets };
                 let stride = any_product::<T, S, ROWS, VECTORS>(
                     simd,
                     rows,

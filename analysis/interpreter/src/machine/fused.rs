@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::{Args, Run};
 use crate::{
     chain::Chain,
-    code::{Fused, FusedArg, Instr, Operand},
+    code::{FusedArg, FusedCalls, Instr, Operand},
     families,
     fault::Fault,
     fusion::{self, Arg, Builder, CHAIN_KERNEL},
@@ -33,7 +33,7 @@ impl Run<'_, '_, '_> {
         &mut self,
         base: usize,
         instr: &Instr,
-        fused: &Fused,
+        fused: &FusedCalls,
     ) -> Result<usize, Fault> {
         // The first call has been counted.
         let calls = fused.rest.len() as u64;
@@ -90,7 +90,7 @@ impl Run<'_, '_, '_> {
         &self,
         base: usize,
         instr: &Instr,
-        fused: &Fused,
+        fused: &FusedCalls,
     ) -> Option<(Chain, &'static Kernel, Option<Operand>)> {
         let tensor = |arg: &Operand| self.stack.get(base + arg.slot as usize)?.shared();
         let shape = fusion::first_shape(&fused.first.result)?;

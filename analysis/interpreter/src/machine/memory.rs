@@ -142,20 +142,20 @@ fn recycle_tensor(pool: &BufferPool, tensor: Tensor) -> Option<Tensor> {
 
 /// The visited addresses, in many sets: a single one would be reallocated again and again for a
 /// list of ten million cells, without a check for cancellation.
-struct Seen(Vec<FxHashSet<usize>>);
+struct VisitedAddresses(Vec<FxHashSet<usize>>);
 
-impl Seen {
+impl VisitedAddresses {
     const SETS: usize = 256;
 
     /// Returns true if the address is new.
     fn insert(&mut self, address: usize) -> bool {
         // Neighbours are at least 16 bytes apart. The set itself uses other bits.
-        let set = (address >> 4) % Seen::SETS;
+        let set = (address >> 4) % VisitedAddresses::SETS;
         self.0.get_mut(set).is_some_and(|set| set.insert(address))
     }
 }
 
-impl Drop for Seen {
+impl Drop for VisitedAddresses {
     fn drop(&mut self) {
         let sets = std::mem::take(&mut self.0);
         if sets.iter().any(|set| set.len() > 1 << 10) {
@@ -170,7 +170,8 @@ const MEASURED_PART: u64 = 64;
 /// Returns the size of the values on the stack and of arguments, with shared ones counted once. Stops
 /// counting above `limit`.
 fn live_bytes(stack: &[Value], args: &[Value], limit: u64) -> u64 {
-    let mut seen = Seen(collected((0..Seen::SETS).map(|_| FxHashSet::default())));
+    let mut seen =
+        VisitedAddresses(collected((0..VisitedAddresses::SETS).map(|_| FxHashSet::default())));
     let mut bytes = SLOT * stack.len() as u64;
     let mut todo: Vec<Value> = Vec::new();
     let mut roots = args.iter().chain(stack);

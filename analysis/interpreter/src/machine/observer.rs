@@ -25,7 +25,7 @@ pub enum Event<'e> {
     /// The operator is about to be called.
     Calling(&'static Operator),
     /// An operator was called; only if the observer [measures](Observer::measures).
-    Called(&'e Measured<'e>),
+    Called(&'e CallMeasurement<'e>),
     /// The run fails, and ends after this event.
     Failed(&'e Fault),
 }
@@ -68,13 +68,13 @@ pub trait Observer {
     }
 
     /// An operator was called.
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         let _ = call;
     }
 
     /// Returns a value of the same type with which the run goes on instead of the result of a call that
     /// [`Observer::called`] has received.
-    fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {
+    fn replacement(&mut self, call: &CallMeasurement<'_>) -> Option<Value> {
         let _ = call;
         None
     }
@@ -134,7 +134,7 @@ impl Run<'_, '_, '_> {
 
 /// A completed call of an operator.
 #[derive(Debug)]
-pub struct Measured<'c> {
+pub struct CallMeasurement<'c> {
     /// The operator.
     pub operator: &'static Operator,
     /// Its attributes.

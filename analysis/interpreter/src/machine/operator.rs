@@ -11,7 +11,7 @@ use super::{
     calls::Calls,
     kernel_thread::{self, is_large},
     memory::{bytes_of, recycle},
-    observer::{Absence, ArgType, Event, Measured},
+    observer::{Absence, ArgType, CallMeasurement, Event},
 };
 use crate::{
     chain::Chain,
@@ -174,7 +174,7 @@ impl Run<'_, '_, '_> {
             let time = begin.elapsed();
             let args: Vec<Type> = arg_types.iter().map(ArgType::ty).collect();
             let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
-            let call = Measured {
+            let call = CallMeasurement {
                 operator,
                 attrs,
                 args: &args,

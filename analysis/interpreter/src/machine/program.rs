@@ -101,9 +101,9 @@ impl<'db> Program<'db> {
     /// A constant of a metadata section that is still encoded; `None` once it is [`known`].
     ///
     /// [`known`]: Program::known
-    pub(super) fn constant(&self, number: u32) -> Result<Option<Encoded>, Fault> {
+    pub(super) fn constant(&self, number: u32) -> Result<Option<EncodedConstant>, Fault> {
         let (metadata, key, index, known) = self.entry(number)?;
-        Ok(known.is_none().then(|| Encoded {
+        Ok(known.is_none().then(|| EncodedConstant {
             metadata: metadata.clone(),
             key: key.clone(),
             index: *index,
@@ -142,13 +142,13 @@ fn no_constant() -> Fault {
 }
 
 /// A constant of a metadata section.
-pub(super) struct Encoded {
+pub(super) struct EncodedConstant {
     metadata: Arc<Metadata>,
     key: SmolStr,
     index: u32,
 }
 
-impl Encoded {
+impl EncodedConstant {
     /// The number of elements.
     pub(super) fn len(&self) -> u64 {
         let MetaEntry::Found(ty) = self.metadata.constant_type(&self.key, self.index) else {

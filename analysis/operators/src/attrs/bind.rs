@@ -82,7 +82,7 @@ pub enum AttrProblem {
 
 /// The result of [`bind`].
 #[derive(Clone, Debug)]
-pub struct Bound {
+pub struct AttrBinding {
     /// A value for every declared attribute.
     pub attrs: Attrs,
     /// The errors.
@@ -100,7 +100,7 @@ pub fn bind(
     schema: &'static AttrSchema,
     written: &[Written<'_>],
     defaults: &[(&str, AttrDefault)],
-) -> Bound {
+) -> AttrBinding {
     let mut problems = SmallVec::new();
     let (mut trusted, mut releases) = (true, Releases::ALL);
     let mut values: SmallVec<[Option<AttrValue>; 16]> = SmallVec::new();
@@ -160,7 +160,7 @@ pub fn bind(
         })
     };
     let values: Arc<[AttrValue]> = schema.fields.iter().zip(&mut values).map(fill).collect();
-    Bound { attrs: Attrs::new(schema, values), problems, releases, trusted }
+    AttrBinding { attrs: Attrs::new(schema, values), problems, releases, trusted }
 }
 
 /// Returns true if `value`, from the metadata section, is valid for the attribute.

@@ -36,12 +36,12 @@ struct Comment {
     range: TextRange,
     /// The ranges that it covers.
     covered: Vec<TextRange>,
-    codes: Vec<Allowed>,
+    codes: Vec<AllowedCode>,
 }
 
 /// A code in a comment.
 #[derive(PartialEq)]
-struct Allowed {
+struct AllowedCode {
     code: Code,
     /// The range of the code.
     range: TextRange,
@@ -157,13 +157,13 @@ impl Allows {
         }
         // The offset of the list in the file.
         let start = range.start() + content.start + offset_in(text, list);
-        let mut codes: Vec<Allowed> = Vec::new();
+        let mut codes: Vec<AllowedCode> = Vec::new();
         for part in list.split(',') {
             let name = part.trim();
             let at = start + offset_in(list, name);
             let name_range = TextRange::at(at, TextSize::of(name));
             match Code::from_name(name).map(Lint::new) {
-                Some(Ok(lint)) => codes.push(Allowed {
+                Some(Ok(lint)) => codes.push(AllowedCode {
                     code: lint.code(),
                     range: name_range,
                     removed: removed(list, part, start),
@@ -192,9 +192,10 @@ impl Comment {
     /// Returns the diagnostics for codes without findings. `used` holds the starts of the others.
     fn unused(&self, used: &FxHashSet<TextSize>) -> Vec<Diagnostic> {
         // The findings of a run are not those of the text.
-        let is_unused =
-            |a: &&Allowed| !used.contains(&a.range.start()) && !a.code.name().starts_with("run-");
-        let unused: Vec<&Allowed> = self.codes.iter().filter(is_unused).collect();
+        let is_unused = |a: &&AllowedCode| {
+            !used.contains(&a.range.start()) && !a.code.name().starts_with("run-")
+        };
+        let unused: Vec<&AllowedCode> = self.codes.iter().filter(is_unused).collect();
         match unused.as_slice() {
             [] => Vec::new(),
             all if all.len() == self.codes.len() => {

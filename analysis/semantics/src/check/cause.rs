@@ -20,11 +20,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 use types::Fact;
 
-use super::checked::Checked;
+use super::check_view::CheckView;
 use crate::{
     body::*,
     diagnostic::{
-        Cause, Code, DefDiagnostic, Diagnostic, InDef, Related, Role, Severity, are_same,
+        Cause, Code, DefDiagnostic, Diagnostic, InDef, RelatedPlace, Role, Severity, are_same,
     },
     queries,
     view::View,
@@ -88,7 +88,7 @@ impl Evidence {
 /// Adds the declarations that a size of `value`, or all of it, depends on.
 pub(super) fn depends_on(
     cause: &mut Cause<InDef>,
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     value: ExprRef,
     axis: Option<usize>,
 ) {
@@ -287,7 +287,7 @@ fn absorb<P: PartialEq + From<TextRange>>(cause: &mut Diagnostic<P>, consequence
     let message = format!("for the same reason: {sentence}");
     let range = P::from(consequence.range);
     if !cause.related.iter().any(|known| known.range == range) {
-        cause.related.push(Related { range, message, role: Role::Consequence });
+        cause.related.push(RelatedPlace { range, message, role: Role::Consequence });
     }
     for related in consequence.related {
         if related.role == Role::Alternative
@@ -343,7 +343,7 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
                 let DefDiagnostic { range, message, .. } = found[at].clone();
                 if range != found[first].range {
                     let range = range.into();
-                    found[first].related.push(Related { range, message, role: Role::Detail });
+                    found[first].related.push(RelatedPlace { range, message, role: Role::Detail });
                 }
             }
             merged.extend(rest);

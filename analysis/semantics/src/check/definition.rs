@@ -9,7 +9,7 @@ use syntax::{SyntaxKind, TextRange};
 
 use super::{
     cause::{self, Evidence},
-    checked::Checked,
+    check_view::CheckView,
     context::context_of,
     error_ranges::ErrorRanges,
     findings::{self, Report, relation},
@@ -74,7 +74,7 @@ pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings {
         DefKind::Fn | DefKind::Expr => {
             let Some(view) = View::relative(db, def) else { return findings };
             let context = context_of(db, def);
-            check_def(&Checked::new(&view), &context.errors, &mut findings.diagnostics);
+            check_def(&CheckView::new(&view), &context.errors, &mut findings.diagnostics);
             findings.tvm = tvm::check_def(&view, &context.errors, &context.allowed);
         }
         DefKind::Type => names::check_type(db, def, &mut findings.diagnostics),
@@ -84,7 +84,7 @@ pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings {
 }
 
 /// Returns true for the attributes of a call whose operator the project declares, which may have any.
-fn is_of_declared(view: &Checked<'_, '_>, unit: &Unit, problem: &Problem) -> bool {
+fn is_of_declared(view: &CheckView<'_, '_>, unit: &Unit, problem: &Problem) -> bool {
     let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind else { return false };
     let declared = Settings::get(view.db).operators(view.db);
     unit.calls.iter().any(|call| match &call.callee {
@@ -99,7 +99,12 @@ struct NamedArguments(OnceCell<FxHashMap<TextRange, RangeId>>);
 
 impl NamedArguments {
     /// Returns the callee of a call by name with what only operators take: attributes, a string, or a list.
-    fn callee(&self, view: &Checked<'_, '_>, number: UnitId, problem: &Problem) -> Option<RangeId> {
+    fn callee(
+        &self,
+        view: &CheckView<'_, '_>,
+        number: UnitId,
+        problem: &Problem,
+    ) -> Option<RangeId> {
         match problem.kind {
             ProblemKind::AttrsNotTaken { callee_range, .. } => Some(callee_range),
             ProblemKind::StringValue | ProblemKind::ListValue { .. } => {
@@ -129,7 +134,7 @@ fn is_of_broken_call(unit: &Unit, problem: &Problem) -> bool {
 }
 
 /// Checks a function or a bare expression.
-fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<DefDiagnostic>) {
+fn check_def(view: &CheckView<'_, '_>, errors: &ErrorRanges, found: &mut Vec<DefDiagnostic>) {
     let mut all: Vec<Evidence> = Vec::new();
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
@@ -259,7 +264,7 @@ fn is_unresolved(code: Code) -> bool {
 /// Returns true if a finding may follow from a syntax error: inside a call or a body, it may change the number of
 /// arguments or the tail expression; in the header of a function, its parameters.
 fn follows_from_syntax_error(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     errors: &ErrorRanges,
     unit: UnitId,
     depends_on: DependsOn,
@@ -282,7 +287,7 @@ fn follows_from_syntax_error(
 }
 
 /// Returns true if `call` calls a definition with a syntax error in its header.
-fn calls_broken(view: &Checked<'_, '_>, unit: &Unit, call: ExprId) -> bool {
+fn calls_broken(view: &CheckView<'_, '_>, unit: &Unit, call: ExprId) -> bool {
     let Expr::Call(id) = unit.expr(call) else { return false };
     let Callee::Expr(callee) = unit.call(*id).callee else { return false };
     let Expr::Global(name) = unit.expr(callee) else { return false };

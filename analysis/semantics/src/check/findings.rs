@@ -74,7 +74,7 @@ pub(super) mod unused_constant;
 
 use syntax::TextRange;
 
-use super::{cause::Evidence, checked::Checked};
+use super::{cause::Evidence, check_view::CheckView};
 use crate::{
     body::*,
     diagnostic::{Code, DefDiagnostic, Role},
@@ -97,7 +97,7 @@ impl From<DefDiagnostic> for Report {
 
 /// The place of a finding.
 struct Site<'c, 'a, 'db> {
-    view: &'c Checked<'a, 'db>,
+    view: &'c CheckView<'a, 'db>,
     unit: UnitId,
     subject: FindingSubject,
 }
@@ -137,7 +137,7 @@ impl Site<'_, '_, '_> {
 }
 
 /// Returns what a user sees of a finding; `None` if another finding says it.
-pub(super) fn report(view: &Checked<'_, '_>, unit: UnitId, finding: &Finding) -> Option<Report> {
+pub(super) fn report(view: &CheckView<'_, '_>, unit: UnitId, finding: &Finding) -> Option<Report> {
     use FindingKind::*;
     let site = &Site { view, unit, subject: finding.subject };
     let mut report = match &finding.kind {
@@ -197,7 +197,7 @@ pub(crate) fn report_alone(
     unit: UnitId,
     finding: &Finding,
 ) -> Option<DefDiagnostic> {
-    Some(report(&Checked::new(view), unit, finding)?.diagnostic)
+    Some(report(&CheckView::new(view), unit, finding)?.diagnostic)
 }
 
 /// Adds the other places at which TVM reports an error in a value.

@@ -5,7 +5,7 @@ use syntax::{SyntaxKind, T, TextRange, TextSize};
 use types::Kind;
 
 use super::{
-    checked::Checked,
+    check_view::CheckView,
     constants,
     findings::{
         duplicate_constructor, duplicate_definition, extern_constructors, kind_mismatch,
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     body::*,
     db::Db,
-    diagnostic::{Code, DefDiagnostic, Diagnostic, Related, Role},
+    diagnostic::{Code, DefDiagnostic, Diagnostic, RelatedPlace, Role},
     features::UnitFeatures,
     item::{Def, DefKind, Module, module},
     queries,
@@ -135,7 +135,7 @@ fn check_type_use(
 /// Merges the diagnostics of one undeclared type parameter: the first one gets the fix, which declares it, and names
 /// the others.
 fn merge_undeclared(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     uses: Vec<(Name, Kind, DefDiagnostic)>,
     found: &mut Vec<DefDiagnostic>,
 ) {
@@ -143,7 +143,7 @@ fn merge_undeclared(
     for (name, kind, diagnostic) in uses {
         match firsts.iter_mut().find(|(first, _, _)| *first == name) {
             Some((_, _, first)) if first.related.len() < MAX_USES => {
-                first.related.push(Related {
+                first.related.push(RelatedPlace {
                     range: diagnostic.range.into(),
                     message: "and here".to_owned(),
                     role: Role::Detail,
@@ -169,7 +169,7 @@ fn merge_undeclared(
 }
 
 /// Returns the place and the text of the declaration of a type parameter: `<t : Type>` after the name of the definition.
-fn declaration(view: &Checked<'_, '_>, name: &str, kind: Kind) -> Option<(TextSize, String)> {
+fn declaration(view: &CheckView<'_, '_>, name: &str, kind: Kind) -> Option<(TextSize, String)> {
     let item = view.root();
     let declared = format!("{name} : {}", kind.name());
     let node = item
@@ -191,7 +191,7 @@ fn declaration(view: &Checked<'_, '_>, name: &str, kind: Kind) -> Option<(TextSi
 
 /// Reports unknown types in a body. Returns one diagnostic for each name of an unbound variable.
 pub(super) fn check_def(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     found: &mut Vec<DefDiagnostic>,
 ) -> Vec<DefDiagnostic> {
     let mut uses = Vec::new();
@@ -217,7 +217,7 @@ pub(super) fn check_def(
                 let first = &mut unknown[first];
                 if first.related.len() < MAX_USES {
                     let place = view.place(number, free_name.range);
-                    first.related.push(Related {
+                    first.related.push(RelatedPlace {
                         range: place.into(),
                         message: "and here".to_owned(),
                         role: Role::Detail,
@@ -253,6 +253,6 @@ pub(super) fn unbound(unknown: Vec<DefDiagnostic>, found: &mut Vec<DefDiagnostic
     for (at, unknown) in binders.into_iter().zip(unknown) {
         let message = format!("{}: was this meant?", unknown.message);
         let range = unknown.range.into();
-        found[at].related.push(Related { range, message, role: Role::Detail });
+        found[at].related.push(RelatedPlace { range, message, role: Role::Detail });
     }
 }

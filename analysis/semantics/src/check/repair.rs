@@ -12,7 +12,7 @@ use types::{
 
 use super::{
     cause::{self, flow},
-    checked::Checked,
+    check_view::CheckView,
 };
 use crate::{
     body::*,
@@ -31,7 +31,7 @@ type Changes = Vec<(&'static str, AttrValue)>;
 /// Completes the diagnostic of a relation that does not hold with the help and the fix of the repair that fits
 /// best, if there is any.
 pub(super) fn complete(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     expr_ref: ExprRef,
     reason: &Reason,
     mut diagnostic: DefDiagnostic,
@@ -72,7 +72,7 @@ pub(super) fn complete(
 
 /// Adds the change of an attribute that the rule of an operator proposes.
 fn with_fix_of_rule(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     expr_ref: ExprRef,
     reason: &Reason,
     diagnostic: DefDiagnostic,
@@ -91,7 +91,7 @@ fn with_fix_of_rule(
 
 /// A call of an operator whose relation fails.
 struct FailedCall<'c, 'a, 'db> {
-    view: &'c Checked<'a, 'db>,
+    view: &'c CheckView<'a, 'db>,
     expr_ref: ExprRef,
     operator: &'static Operator,
     call: &'c CallData,
@@ -103,7 +103,7 @@ struct FailedCall<'c, 'a, 'db> {
 
 impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
     /// Returns the call at `expr_ref`; `None` if its arguments or attributes are not those intended.
-    fn of(view: &'c Checked<'a, 'db>, expr_ref: ExprRef) -> Option<FailedCall<'c, 'a, 'db>> {
+    fn of(view: &'c CheckView<'a, 'db>, expr_ref: ExprRef) -> Option<FailedCall<'c, 'a, 'db>> {
         let unit = view.unit(expr_ref.unit);
         let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
         let call = unit.call(*call);
@@ -410,7 +410,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
 
 /// Returns the type that is declared for an expression: that of the variable that it is bound to, or of the
 /// result of the function that it is the tail of.
-fn declared<'v>(view: &'v Checked<'_, '_>, expr_ref: ExprRef) -> Option<&'v Type> {
+fn declared<'v>(view: &'v CheckView<'_, '_>, expr_ref: ExprRef) -> Option<&'v Type> {
     let unit = view.unit(expr_ref.unit);
     if let Some(binding) = cause::bound_to(view, expr_ref.unit, expr_ref.expr) {
         return view.binder(binding).annotation.as_ref();
@@ -439,7 +439,7 @@ fn may_be(found: &Type, declared: &Type) -> bool {
 
 /// Adds the suffix to a number in the place of a value of type `expected`.
 pub(super) fn with_suffix(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     value: ExprRef,
     expected: &Type,
     diagnostic: DefDiagnostic,
@@ -456,7 +456,7 @@ fn with_number(diagnostic: DefDiagnostic, edit: Edit) -> DefDiagnostic {
 }
 
 /// Returns the edit that gives a number another data type, if TVM has a suffix for it.
-fn number(view: &Checked<'_, '_>, value: ExprRef, dtype: DataType) -> Option<Edit> {
+fn number(view: &CheckView<'_, '_>, value: ExprRef, dtype: DataType) -> Option<Edit> {
     let Expr::Literal(literal) = view.unit(value.unit).expr(value.expr) else { return None };
     let range = view.range(value);
     let text = view.text(range);

@@ -11,7 +11,7 @@ use syntax::{TextRange, TextSize};
 
 use crate::{
     body::Name,
-    diagnostic::{Code, DefDiagnostic, Related, Role},
+    diagnostic::{Code, DefDiagnostic, RelatedPlace, Role},
     infer::UnresolvedName,
 };
 
@@ -94,7 +94,7 @@ fn fold(
         let range = TextRange::at(range.start(), TextSize::of(name.as_str()));
         let kept = &mut found[first];
         let message = format!("`{to}` here, too");
-        kept.related.push(Related { range: range.into(), message, role: Role::Detail });
+        kept.related.push(RelatedPlace { range: range.into(), message, role: Role::Detail });
         let fix = &mut kept.fixes[0];
         if *to != own {
             fix.title = "Write the sigils of all names".to_owned();

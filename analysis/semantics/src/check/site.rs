@@ -2,7 +2,7 @@
 
 use syntax::{Node, SyntaxError, SyntaxKind, TextRange};
 
-use super::checked::Checked;
+use super::check_view::CheckView;
 use crate::{
     adt::TypeDef,
     body::*,
@@ -20,14 +20,14 @@ pub(super) struct ProblemSite<'s, 'a, 'db> {
 
 /// What has a problem.
 enum Owner<'s, 'a, 'db> {
-    Unit(&'s Checked<'a, 'db>, UnitId),
+    Unit(&'s CheckView<'a, 'db>, UnitId),
     Type(&'s TypeDef),
 }
 
 impl<'s, 'a, 'db> ProblemSite<'s, 'a, 'db> {
     /// Creates the place of a problem of a unit.
     pub(super) fn of_unit(
-        view: &'s Checked<'a, 'db>,
+        view: &'s CheckView<'a, 'db>,
         unit: UnitId,
         problem: &'s Problem,
     ) -> ProblemSite<'s, 'a, 'db> {
@@ -50,7 +50,7 @@ impl<'s, 'a, 'db> ProblemSite<'s, 'a, 'db> {
     }
 
     /// Returns the view and the unit; `None` in a type definition.
-    pub(super) fn unit(&self) -> Option<(&'s Checked<'a, 'db>, UnitId)> {
+    pub(super) fn unit(&self) -> Option<(&'s CheckView<'a, 'db>, UnitId)> {
         match self.owner {
             Owner::Unit(view, unit) => Some((view, unit)),
             Owner::Type(_) => None,

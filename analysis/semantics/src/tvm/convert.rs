@@ -16,7 +16,7 @@ const MAX_ROUNDS: usize = 32;
 
 /// The result of a conversion.
 #[derive(Clone, Debug)]
-pub struct Converted {
+pub struct Conversion {
     /// The converted text.
     pub text: String,
     /// The remaining errors, with ranges in the new text. Empty if TVM accepts the text.
@@ -27,7 +27,7 @@ pub struct Converted {
 /// codes of TVM until none is left.
 ///
 /// A text with syntax errors is returned unchanged.
-pub fn to_tvm(text: &str) -> Converted {
+pub fn to_tvm(text: &str) -> Conversion {
     let limits = ParseLimits::default();
     let mut db = Database::new();
     let file = db.add_file(text, limits);
@@ -44,7 +44,7 @@ pub fn to_tvm(text: &str) -> Converted {
     db.set_tvm(true);
     let mut left = all_diagnostics(&db, file);
     left.retain(|diagnostic| diagnostic.severity == Severity::Error);
-    Converted { text, left }
+    Conversion { text, left }
 }
 
 fn round(db: &Database, file: SourceFile, text: &str) -> String {

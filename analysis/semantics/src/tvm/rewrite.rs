@@ -31,7 +31,8 @@ pub(super) fn calls(db: &dyn Db, module: Module<'_>, release: Release) -> Option
                 let call = unit.call(*call);
                 let Callee::Operator(operator) = &call.callee else { continue };
                 let expr_ref = ExprRef { unit: number, expr: ExprId(id as u32) };
-                Rewritten { view: &view, expr_ref, call, release }.add_to(operator, &mut edits)?;
+                CallRewrite { view: &view, expr_ref, call, release }
+                    .add_to(operator, &mut edits)?;
             }
         }
     }
@@ -39,14 +40,14 @@ pub(super) fn calls(db: &dyn Db, module: Module<'_>, release: Release) -> Option
 }
 
 /// A call that is rewritten.
-struct Rewritten<'v, 'db> {
+struct CallRewrite<'v, 'db> {
     view: &'v View<'db>,
     expr_ref: ExprRef,
     call: &'v CallData,
     release: Release,
 }
 
-impl Rewritten<'_, '_> {
+impl CallRewrite<'_, '_> {
     /// Adds the edits of the call; `None` if it means something else in 0.14 and cannot be written there.
     fn add_to(&self, operator: &'static Operator, edits: &mut Vec<Edit>) -> Option<()> {
         let call = self.call;

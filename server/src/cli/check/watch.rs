@@ -102,7 +102,7 @@ fn stamp(path: &Path) -> Stamp {
 }
 
 /// The last result of a file, and what it was computed from.
-struct Known {
+struct LastResult {
     stamp: Stamp,
     options: Arc<Options>,
     result: Result<FileResult, String>,
@@ -114,7 +114,7 @@ struct Watch<'a> {
     watched: BTreeMap<PathBuf, RecursiveMode>,
     /// The names of files that are checked, which may have any extension.
     names: BTreeSet<OsString>,
-    known: BTreeMap<PathBuf, Known>,
+    known: BTreeMap<PathBuf, LastResult>,
     /// The databases of files, the one that changed last at the end.
     kept: VecDeque<(PathBuf, Analyzer)>,
     outcome: Outcome,
@@ -176,7 +176,7 @@ impl Watch<'_> {
             stale.iter().map(|job| self.check_next(job)).collect()
         };
         for ((job, stamp), result) in stale.iter().zip(stamps).zip(results) {
-            let known = Known { stamp, options: job.options.clone(), result };
+            let known = LastResult { stamp, options: job.options.clone(), result };
             self.known.insert(job.path.clone(), known);
         }
     }

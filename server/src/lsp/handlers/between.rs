@@ -6,7 +6,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use diff::{Change, FunctionRef, Options, Pair, Unpaired};
+use diff::{Change, FunctionRef, Options, Pair, UnpairedExpr};
 use ide::layers::{FunctionLayers, shown_layers};
 use semantics::{Code, Database, SourceFile};
 use serde::Deserialize;
@@ -24,14 +24,14 @@ use crate::{
         stops::stops,
     },
     input::{self, Log},
-    lsp::{bases::Borrowed, convert, snapshot::Snapshot},
+    lsp::{bases::BorrowedBase, convert, snapshot::Snapshot},
     paths,
     protocol::{
         self, Comparison, FunctionChanges, HistoryStop, MatchedPair, ModuleText, PassLog,
         ReportLink, Totals, Unmatched,
     },
     report::{
-        diff::{Place, Report, Shown, change_note, change_text, headline, human},
+        diff::{Place, Report, ShownModule, change_note, change_text, headline, human},
         escape::terminal,
     },
 };
@@ -97,8 +97,8 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         kind: pair.kind.into(),
         changes: pair.changes.iter().map(changed).collect(),
     };
-    let unmatched = |lost: &[Unpaired], place: &dyn Fn(TextRange) -> Range| -> Vec<Unmatched> {
-        let one = |lost: &Unpaired| Unmatched {
+    let unmatched = |lost: &[UnpairedExpr], place: &dyn Fn(TextRange) -> Range| -> Vec<Unmatched> {
+        let one = |lost: &UnpairedExpr| Unmatched {
             range: place(lost.range),
             operator: lost.operator.to_string(),
         };
@@ -192,13 +192,13 @@ fn whole(range: Range) -> Unmatched {
 /// A side of a comparison.
 struct Module {
     name: String,
-    analyzed: Analyzed,
+    analyzed: SideAnalysis,
 }
 
 /// The analysis of a side: that of the snapshot for an open document, otherwise its own.
-enum Analyzed {
+enum SideAnalysis {
     Open { file: SourceFile, text: Arc<String>, lines: LineIndex },
-    Own(Borrowed),
+    Own(BorrowedBase),
 }
 
 impl Module {
@@ -208,7 +208,7 @@ impl Module {
         if module.is_none() && text.is_none() && snapshot.documents.get(&uri).is_some() {
             let open = snapshot.document(&uri)?;
             let (file, text) = (open.file, open.text.collected().clone());
-            let analyzed = Analyzed::Open { file, lines: LineIndex::new(&text), text };
+            let analyzed = SideAnalysis::Open { file, lines: LineIndex::new(&text), text };
             return Ok(Module { name, analyzed });
         }
         let text = match (module, text) {
@@ -223,21 +223,21 @@ impl Module {
                 log.text(number).map_err(refused)?.into_owned()
             }
         };
-        let analyzed = Analyzed::Own(Borrowed::new(&snapshot.session.bases, text));
+        let analyzed = SideAnalysis::Own(BorrowedBase::new(&snapshot.session.bases, text));
         Ok(Module { name, analyzed })
     }
 
     fn database<'m>(&'m self, snapshot: &'m Snapshot) -> (&'m Database, SourceFile) {
         match &self.analyzed {
-            Analyzed::Open { file, .. } => (&snapshot.db, *file),
-            Analyzed::Own(own) => own.analyzer.database(),
+            SideAnalysis::Open { file, .. } => (&snapshot.db, *file),
+            SideAnalysis::Own(own) => own.analyzer.database(),
         }
     }
 
     fn text(&self) -> (&str, &LineIndex) {
         match &self.analyzed {
-            Analyzed::Open { text, lines, .. } => (text, lines),
-            Analyzed::Own(own) => (&own.text, &own.lines),
+            SideAnalysis::Open { text, lines, .. } => (text, lines),
+            SideAnalysis::Own(own) => (&own.text, &own.lines),
         }
     }
 
@@ -256,9 +256,9 @@ impl Module {
         move |range| convert::range(lines, range, encoding)
     }
 
-    fn shown<'m>(&'m self, layers: &'m [FunctionLayers]) -> Shown<'m> {
+    fn shown<'m>(&'m self, layers: &'m [FunctionLayers]) -> ShownModule<'m> {
         let (text, lines) = self.text();
-        Shown { name: &self.name, text, lines, offset: 0, first_line: 0, layers }
+        ShownModule { name: &self.name, text, lines, offset: 0, first_line: 0, layers }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     lsp::{code_views::file_of, documents::Document, snapshot::Snapshot},
     paths,
     protocol::BoundNames,
-    weights::Known,
+    weights::NamedArrays,
 };
 
 /// The commands of clients that ask for the files of each request.
@@ -55,7 +55,7 @@ pub(in crate::lsp) fn bind(snapshot: &Snapshot, params: BindParams) -> Result<Bo
     let files = params.files.iter().map(path).collect::<Result<Vec<_>>>()?;
     let mut claims = claims(&params.uri).read_all(&files);
     let names = claims.write_regular(&path(&params.output)?).and_then(|output| {
-        let known = Known::open(&files)?;
+        let known = NamedArrays::open(&files)?;
         binding::bind(&text, &known, &output)
     });
     names.map(|names| BoundNames { names }).map_err(Error::invalid_params)

@@ -21,34 +21,34 @@ use tower_lsp::{
 
 use crate::{
     lsp::{config::Delivery, documents::Document, snapshot::Snapshot},
-    panics::{self, Interrupt, Panicked, guarded},
+    panics::{self, CaughtPanic, Interrupt, guarded},
 };
 
 /// The diagnostics of a document at a version.
-pub(in crate::lsp) struct Checked {
+pub(in crate::lsp) struct DocumentDiagnostics {
     pub(in crate::lsp) uri: Url,
     /// The diagnostics and their version; `None` if a change cancelled the check.
     pub(in crate::lsp) items: Option<(Arc<Vec<Diagnostic>>, i32)>,
     /// The time that the check took.
     pub(in crate::lsp) took: Duration,
     /// The panic of the check, if it was not reported to the client before.
-    pub(in crate::lsp) panicked: Option<Panicked>,
+    pub(in crate::lsp) panicked: Option<CaughtPanic>,
 }
 
 /// Checks a document, on a worker.
-pub(in crate::lsp) fn check(snapshot: &Snapshot, uri: Url) -> Checked {
+pub(in crate::lsp) fn check(snapshot: &Snapshot, uri: Url) -> DocumentDiagnostics {
     let start = Instant::now();
     let _check = tracing::debug_span!("check", %uri).entered();
     let Some(document) = snapshot.documents.get(&uri) else {
         let items = Some((Arc::default(), 0));
-        return Checked { uri, items, took: Duration::ZERO, panicked: None };
+        return DocumentDiagnostics { uri, items, took: Duration::ZERO, panicked: None };
     };
     let (items, panicked) = match items(snapshot, &uri, document) {
         Ok((items, panicked)) => (Some((Arc::new(items), document.version)), panicked),
         Err(_) => (None, None),
     };
     let panicked = panicked.filter(|panicked| snapshot.session.faults.is_new(panicked));
-    Checked { uri, items, took: start.elapsed(), panicked }
+    DocumentDiagnostics { uri, items, took: start.elapsed(), panicked }
 }
 
 /// Returns the diagnostics of a document.
@@ -68,7 +68,7 @@ fn items(
     snapshot: &Snapshot,
     uri: &Url,
     document: &Document,
-) -> Result<(Vec<Diagnostic>, Option<Panicked>), Cancelled> {
+) -> Result<(Vec<Diagnostic>, Option<CaughtPanic>), Cancelled> {
     let (mut all, mut first) = (Vec::new(), None);
     if let (Some(_), Some(problem)) = (&document.host, &document.problem) {
         all.push(document.diagnostic(uri, problem, snapshot.encoding));

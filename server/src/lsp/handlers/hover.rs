@@ -8,7 +8,7 @@ use tower_lsp::{
 
 use crate::{
     lsp::{documents::Document, snapshot::Snapshot},
-    weights::Known,
+    weights::NamedArrays,
 };
 
 /// The command that explains a shape, of clients that announce it.
@@ -60,7 +60,7 @@ fn known_names(snapshot: &Snapshot, document: &Document, offset: TextSize) -> St
     let mut out = String::new();
     for path in &snapshot.config.weights {
         let path = snapshot.session.workspace.find(path);
-        let found = Known::open(std::slice::from_ref(&path))
+        let found = NamedArrays::open(std::slice::from_ref(&path))
             .and_then(|known| known.name_of(header, &payload));
         let file = ide::markdown::code_span(&path.to_string_lossy());
         match found {

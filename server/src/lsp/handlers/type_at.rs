@@ -45,7 +45,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, info: TypeInfo) 
         ty: variable.ty,
         location: location(variable.range),
     };
-    let expected = |expected: type_at::Expected| Expected {
+    let expected = |expected: type_at::ExpectedType| Expected {
         place: expected.place,
         ty: expected.ty,
         note: expected.note,

@@ -2,7 +2,7 @@
 
 use ide::{
     fuzzy,
-    symbols::{Listed, SymbolKind as Kind, listed, listed_layers},
+    symbols::{SymbolEntry, SymbolKind as Kind, listed, listed_layers},
 };
 use syntax::TextRange;
 use tower_lsp::{
@@ -43,10 +43,10 @@ pub(in crate::lsp) fn handle(
         symbols.extend(listed_layers(&snapshot.db, document.file, grouping));
         (uri, document, symbols)
     });
-    let open: Vec<(&Url, &Document, Vec<Listed>)> = open.collect();
+    let open: Vec<(&Url, &Document, Vec<SymbolEntry>)> = open.collect();
     let mut hits: Vec<Hit<'_>> = Vec::new();
     for (uri, document, symbols) in &open {
-        for Listed { name, kind, range, of } in symbols {
+        for SymbolEntry { name, kind, range, of } in symbols {
             if let Some(score) = fuzzy::score(query, name) {
                 let place = Place::Open(document, *range);
                 hits.push(Hit { score, name, kind: *kind, uri, place, of: of.as_deref() });

@@ -14,7 +14,7 @@ use super::Owner;
 use crate::{
     lsp::{convert, outgoing::Message},
     paths,
-    project::{FILE_NAME, Loaded, Project, Projects},
+    project::{FILE_NAME, Project, ProjectFile, Projects},
 };
 
 /// The age at which the files are read again for a client that cannot watch them.
@@ -145,7 +145,7 @@ impl Owner {
         self.projects.published = published;
     }
 
-    fn problems(&self, loaded: &Loaded) -> Vec<Diagnostic> {
+    fn problems(&self, loaded: &ProjectFile) -> Vec<Diagnostic> {
         let lines = LineIndex::new(&loaded.text);
         let convert = |problem: &semantics::Diagnostic| {
             let help = problem.help.iter().map(|help| format!("\nhelp: {help}"));
@@ -163,7 +163,7 @@ impl Owner {
 }
 
 /// Returns the message for a file with problems, with the place of the first.
-fn message(loaded: &Loaded) -> String {
+fn message(loaded: &ProjectFile) -> String {
     let path = loaded.path.display();
     let Some(first) = loaded.problems.first() else { return String::new() };
     let at = LineIndex::new(&loaded.text).line_column(first.range.start(), syntax::Encoding::Utf32);

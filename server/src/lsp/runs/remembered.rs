@@ -21,7 +21,7 @@ use serde_json::{Map, Value as Json};
 use tower_lsp::lsp_types::Url;
 
 use crate::run::{
-    arguments::{Given, Inputs},
+    arguments::{GivenArgument, Inputs},
     files::Named,
 };
 use crate::{
@@ -72,7 +72,7 @@ impl Remembered {
         let others = others.map(|(name, value)| (name, value, !outside));
         let mut given = Vec::new();
         for (name, value, is_remote) in own.chain(others) {
-            given.push(Given::of_json(name, value, folder, is_remote)?);
+            given.push(GivenArgument::of_json(name, value, folder, is_remote)?);
         }
         let all = |own: &[PathBuf], others: &[PathBuf]| {
             let (paths, is_remote) = if own.is_empty() { (others, !outside) } else { (own, false) };

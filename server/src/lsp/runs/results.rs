@@ -4,7 +4,7 @@ use std::{cell::OnceCell, time::Duration};
 
 use clock::Instant;
 use ide::words;
-use interpreter::{Fault, FaultKind, Measured, Observer, Tensor, Value};
+use interpreter::{CallMeasurement, Fault, FaultKind, Observer, Tensor, Value};
 use semantics::{Code, Database, Def, Diagnostic, SourceFile};
 use syntax::TextRange;
 use tower_lsp::lsp_types::Range;
@@ -65,7 +65,7 @@ impl Observer for LiveObserver<'_> {
         self.profile.measures()
     }
 
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         let begin = Instant::now();
         self.profile.called(call);
         self.profile.add_observed(begin.elapsed());

@@ -9,11 +9,11 @@ use syntax::TextRange;
 use super::{Calls, JsonErrors, human, stop_text};
 use crate::{
     report::{
-        diff::{Shown, change_text},
+        diff::{ShownModule, change_text},
         escape::{self, html as escaped},
         page::Page,
     },
-    run::compare::{Compared, Comparison, Errors, Histogram, span_after},
+    run::compare::{Comparison, Errors, Histogram, PairComparison, span_after},
 };
 
 pub(super) const STYLES: [&str; 3] = [
@@ -63,7 +63,7 @@ struct Source {
 pub(crate) fn html(
     comparison: &Comparison,
     calls: &Calls<'_>,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
 ) -> String {
     let title = format!("{} → {}", a.name, b.name);
     let page = Page::new(&STYLES.concat(), &SCRIPTS.concat());
@@ -108,12 +108,12 @@ pub(crate) fn html(
 
 fn row<'d>(
     at: usize,
-    compared: &Compared,
+    compared: &PairComparison,
     calls: &Calls<'d>,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
 ) -> Row<'d> {
     let (_, pair) = calls.compared[compared.pair];
-    let line = |range: TextRange, side: &Shown<'_>| side.position(range).0;
+    let line = |range: TextRange, side: &ShownModule<'_>| side.position(range).0;
     let values = compared.values.as_ref();
     Row {
         at,
@@ -132,9 +132,9 @@ fn row<'d>(
 
 /// Returns the name in the span of one of the calls.
 fn source_of(
-    compared: &Compared,
+    compared: &PairComparison,
     calls: &Calls<'_>,
-    (a, b): (&Shown<'_>, &Shown<'_>),
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
 ) -> Option<String> {
     let (_, pair) = calls.compared[compared.pair];
     span_after(b.text, pair.after).or_else(|| span_after(a.text, pair.before))
@@ -144,9 +144,9 @@ fn source_of(
 fn sources(
     comparison: &Comparison,
     calls: &Calls<'_>,
-    sides: (&Shown<'_>, &Shown<'_>),
+    sides: (&ShownModule<'_>, &ShownModule<'_>),
 ) -> Vec<Source> {
-    let mut groups: BTreeMap<String, Vec<&Compared>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<&PairComparison>> = BTreeMap::new();
     for compared in &comparison.pairs {
         if let Some(name) = source_of(compared, calls, sides) {
             groups.entry(name).or_default().push(compared);
@@ -156,7 +156,7 @@ fn sources(
         true => next.with(worst),
         false => worst.with(next),
     };
-    let source = |(name, pairs): (String, Vec<&Compared>)| Source {
+    let source = |(name, pairs): (String, Vec<&PairComparison>)| Source {
         name,
         calls: pairs.len(),
         culprits: pairs.iter().filter(|pair| pair.is_culprit).count(),

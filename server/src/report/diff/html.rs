@@ -6,7 +6,7 @@ use std::fmt::Write;
 use diff::{ModuleDiff, PairKind};
 use syntax::TextRange;
 
-use super::Shown;
+use super::ShownModule;
 use crate::{
     protocol::{Amount, Totals},
     report::{escape::html as escaped, page::Page},
@@ -79,7 +79,7 @@ struct Mark {
 /// Returns the page.
 pub(crate) fn html(
     diff: &ModuleDiff,
-    (before, after): (&Shown<'_>, &Shown<'_>),
+    (before, after): (&ShownModule<'_>, &ShownModule<'_>),
     totals: &Totals,
 ) -> String {
     let (mut marks_a, mut marks_b) = (Vec::new(), Vec::new());
@@ -133,7 +133,7 @@ fn cost(totals: &Totals) -> String {
     )
 }
 
-fn section(side: &Shown<'_>, mut marks: Vec<Mark>, out: &mut String) {
+fn section(side: &ShownModule<'_>, mut marks: Vec<Mark>, out: &mut String) {
     let _ = writeln!(out, "<section><h2>{}</h2>", escaped(side.name));
     marks.sort_by_key(|mark| (mark.range.start(), std::cmp::Reverse(mark.range.end())));
     // A range with several counterparts is one mark with several keys and the most specific class.

@@ -2,14 +2,14 @@
 
 use std::fmt::{self, Write};
 
-use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, Unpaired, What};
+use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, UnpairedExpr, What};
 use rustc_hash::FxHashMap;
 use syntax::{TextRange, TextSize};
 use types::{AttrValue, TensorType};
 
 use super::{
-    Shown, layers,
-    replaces::{self, Listed, Replaced, Sides, is_operator},
+    ShownModule, layers,
+    replaces::{self, ListedPair, ReplacedCalls, Sides, is_operator},
 };
 use crate::{
     protocol::{Cost, Totals},
@@ -54,7 +54,11 @@ impl Write for Report {
 }
 
 /// Reports differences.
-pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: &Totals) -> Report {
+pub(crate) fn human(
+    diff: &ModuleDiff,
+    sides: (&ShownModule<'_>, &ShownModule<'_>),
+    totals: &Totals,
+) -> Report {
     let (before, after) = sides;
     let mut out = Report::default();
     let (name_a, name_b) = (escape::terminal(before.name), escape::terminal(after.name));
@@ -175,7 +179,11 @@ fn is_part(function: &FunctionDiff) -> bool {
     of.is_some_and(|reference| reference.is_part)
 }
 
-fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut Report) {
+fn describe(
+    function: &FunctionDiff,
+    sides: (&ShownModule<'_>, &ShownModule<'_>),
+    out: &mut Report,
+) {
     let shown = |name: &str| match name {
         "" => "the expression".to_owned(),
         name => format!("`{}`", escape::terminal(name)),
@@ -211,9 +219,9 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
     let replaced = replaces::all(&function.pairs);
     for (at, pair) in function.pairs.iter().enumerate() {
         match replaced.get(&at) {
-            Some(Listed::As(group)) => add(group.title(), Item::Replaced(group)),
+            Some(ListedPair::As(group)) => add(group.title(), Item::Replaced(group)),
             // Described together with another pair.
-            Some(Listed::Elsewhere) => {}
+            Some(ListedPair::Elsewhere) => {}
             None if pair.kind == PairKind::Same => {}
             None => add(title(pair), Item::Pair(pair)),
         }
@@ -244,7 +252,7 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
     layers::describe(function, sides, out);
 }
 
-fn name_of(lost: &Unpaired) -> String {
+fn name_of(lost: &UnpairedExpr) -> String {
     match lost.operator.as_str() {
         "" => "an expression".to_owned(),
         name => format!("`{}`", escape::terminal(name)),
@@ -331,13 +339,13 @@ fn fact_text(fact: &Fact) -> String {
 
 enum Item<'d> {
     Pair(&'d Pair),
-    Replaced(&'d Replaced<'d>),
-    Removed(&'d Unpaired),
-    Added(&'d Unpaired),
+    Replaced(&'d ReplacedCalls<'d>),
+    Removed(&'d UnpairedExpr),
+    Added(&'d UnpairedExpr),
 }
 
 impl Item<'_> {
-    fn show(&self, (before, after): (&Shown<'_>, &Shown<'_>), out: &mut Report) {
+    fn show(&self, (before, after): (&ShownModule<'_>, &ShownModule<'_>), out: &mut Report) {
         match self {
             Item::Pair(pair) => {
                 let mark = |side: usize| {
@@ -390,7 +398,7 @@ impl Item<'_> {
 
 /// Writes a line of a text, and a line of carets under the changed part.
 fn excerpt(
-    side: &Shown<'_>,
+    side: &ShownModule<'_>,
     (range, mark): (TextRange, Option<TextRange>),
     sign: char,
     ends: Ends,

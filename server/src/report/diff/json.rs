@@ -1,12 +1,12 @@
 //! Differences as JSON. Ranges are in bytes.
 
-use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, Unpaired};
+use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, UnpairedExpr};
 use serde::Serialize;
 use syntax::TextRange;
 use types::AttrValue;
 
 use super::{
-    JsonRun, Shown, bytes,
+    JsonRun, ShownModule, bytes,
     layers::{LayerChanges, by_layer},
 };
 use crate::protocol::Totals;
@@ -90,10 +90,11 @@ struct JsonType<'d> {
 /// Converts differences to JSON; `totals` are the costs of both modules.
 pub(crate) fn json<'d>(
     diff: &'d ModuleDiff,
-    (before, after): (&Shown<'_>, &Shown<'_>),
+    (before, after): (&ShownModule<'_>, &ShownModule<'_>),
     totals: &'d Totals,
 ) -> JsonDiff<'d> {
-    let place = |range: Option<TextRange>, side: &Shown<'_>| range.map(|range| bytes(range, side));
+    let place =
+        |range: Option<TextRange>, side: &ShownModule<'_>| range.map(|range| bytes(range, side));
     let types = diff.types.iter().map(|ty| {
         let (old, new) = (place(ty.before, before), place(ty.after, after));
         JsonType { after: new, before: old, name: &ty.name }
@@ -107,14 +108,19 @@ pub(crate) fn json<'d>(
     }
 }
 
-fn function<'d>(diff: &'d FunctionDiff, before: &Shown<'_>, after: &Shown<'_>) -> JsonFunction<'d> {
+fn function<'d>(
+    diff: &'d FunctionDiff,
+    before: &ShownModule<'_>,
+    after: &ShownModule<'_>,
+) -> JsonFunction<'d> {
     let pair = |pair: &'d Pair| JsonPair {
         before: bytes(pair.before, before),
         after: bytes(pair.after, after),
         kind: pair.kind.word(),
         changes: pair.changes.iter().map(|change| self::change(change, before, after)).collect(),
     };
-    let lost = |lost: &[Unpaired], side| lost.iter().map(|lost| bytes(lost.range, side)).collect();
+    let lost =
+        |lost: &[UnpairedExpr], side| lost.iter().map(|lost| bytes(lost.range, side)).collect();
     JsonFunction {
         before: diff.before.as_ref().map(|f| f.name.as_str()),
         after: diff.after.as_ref().map(|f| f.name.as_str()),
@@ -126,7 +132,11 @@ fn function<'d>(diff: &'d FunctionDiff, before: &Shown<'_>, after: &Shown<'_>) -
     }
 }
 
-fn change<'d>(change: &'d Change, before: &Shown<'_>, after: &Shown<'_>) -> JsonChange<'d> {
+fn change<'d>(
+    change: &'d Change,
+    before: &ShownModule<'_>,
+    after: &ShownModule<'_>,
+) -> JsonChange<'d> {
     JsonChange {
         what: change.what.word(),
         name: &change.name,
@@ -135,7 +145,7 @@ fn change<'d>(change: &'d Change, before: &Shown<'_>, after: &Shown<'_>) -> Json
     }
 }
 
-fn fact<'d>(fact: &'d Fact, side: &Shown<'_>) -> JsonFact<'d> {
+fn fact<'d>(fact: &'d Fact, side: &ShownModule<'_>) -> JsonFact<'d> {
     match fact {
         Fact::Absent => JsonFact::Absent,
         Fact::Callee(name) => JsonFact::Text(name.to_string()),

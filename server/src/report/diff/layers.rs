@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use syntax::TextRange;
 
-use super::Shown;
+use super::ShownModule;
 use crate::report::escape;
 
 /// The number of calls from which a report has the layers of a function: the changes of a shorter one are few enough.
@@ -29,10 +29,10 @@ pub(super) struct LayerChanges {
 /// Returns the layers with changes, in the order of the text.
 pub(super) fn by_layer(
     function: &FunctionDiff,
-    (before, after): (&Shown<'_>, &Shown<'_>),
+    (before, after): (&ShownModule<'_>, &ShownModule<'_>),
 ) -> Vec<LayerChanges> {
     let mut found: FxHashMap<String, (u32, LayerChanges)> = FxHashMap::default();
-    let mut count = |sides: [Option<(&Shown<'_>, TextRange)>; 2],
+    let mut count = |sides: [Option<(&ShownModule<'_>, TextRange)>; 2],
                      add: &dyn Fn(&mut LayerChanges)| {
         let mut sides = sides.into_iter().flatten();
         let around = sides.find_map(|(side, range)| side.layers_around(range).first().copied());
@@ -61,10 +61,10 @@ pub(super) fn by_layer(
 /// Writes the layers with changes of a function.
 pub(super) fn describe(
     function: &FunctionDiff,
-    sides: (&Shown<'_>, &Shown<'_>),
+    sides: (&ShownModule<'_>, &ShownModule<'_>),
     out: &mut impl Write,
 ) {
-    let is_long = |of: Option<&FunctionRef>, side: &Shown<'_>| {
+    let is_long = |of: Option<&FunctionRef>, side: &ShownModule<'_>| {
         let layers = of.and_then(|of| function_around(side.layers, of.range));
         layers.is_some_and(|layers| layers.calls >= MIN_CALLS)
     };

@@ -52,7 +52,7 @@ impl Sides {
 
 /// Several calls that are replaced by one, or one that is replaced by several.
 #[derive(Debug)]
-pub(super) struct Replaced<'p> {
+pub(super) struct ReplacedCalls<'p> {
     /// The side with one call.
     pub(super) one: Sides,
     /// The pairs with the several calls, in text order.
@@ -62,9 +62,9 @@ pub(super) struct Replaced<'p> {
 }
 
 /// The description of a pair by a group of pairs.
-pub(super) enum Listed<'p> {
+pub(super) enum ListedPair<'p> {
     /// The pair represents the group.
-    As(Replaced<'p>),
+    As(ReplacedCalls<'p>),
     /// Another pair represents its group.
     Elsewhere,
 }
@@ -88,18 +88,18 @@ pub(super) fn is_wrapper(pair: &Pair, side: Sides) -> bool {
 }
 
 /// Returns the expansions of operators, and the calls that are combined into one operator.
-pub(super) fn expansions(pairs: &[Pair]) -> Vec<Replaced<'_>> {
+pub(super) fn expansions(pairs: &[Pair]) -> Vec<ReplacedCalls<'_>> {
     let expanded = || pairs.iter().filter(|pair| pair.kind == PairKind::Expanded);
     let mut partners: FxHashMap<TextRange, usize> = FxHashMap::default();
     for pair in expanded() {
         *partners.entry(pair.after).or_default() += 1;
     }
-    let mut found: Vec<Replaced<'_>> = Vec::new();
+    let mut found: Vec<ReplacedCalls<'_>> = Vec::new();
     let mut places: FxHashMap<(Sides, TextRange), usize> = FxHashMap::default();
     for pair in expanded() {
         let one = if partners[&pair.after] > 1 { Sides::After } else { Sides::Before };
         let at = *places.entry((one, one.range(pair))).or_insert_with(|| {
-            found.push(Replaced { one, pairs: Vec::new(), wrapper: None });
+            found.push(ReplacedCalls { one, pairs: Vec::new(), wrapper: None });
             found.len() - 1
         });
         found[at].pairs.push(pair);
@@ -108,16 +108,16 @@ pub(super) fn expansions(pairs: &[Pair]) -> Vec<Replaced<'_>> {
 }
 
 /// Returns the description of each pair that is part of a group, by its index.
-pub(super) fn all(pairs: &[Pair]) -> FxHashMap<usize, Listed<'_>> {
+pub(super) fn all(pairs: &[Pair]) -> FxHashMap<usize, ListedPair<'_>> {
     let index: FxHashMap<*const Pair, usize> =
         pairs.iter().enumerate().map(|(at, pair)| (std::ptr::from_ref(pair), at)).collect();
     let place = |pair: &Pair| index[&std::ptr::from_ref(pair)];
     let mut listed = FxHashMap::default();
     for replaced in expansions(pairs) {
         for pair in &replaced.pairs {
-            listed.insert(place(pair), Listed::Elsewhere);
+            listed.insert(place(pair), ListedPair::Elsewhere);
         }
-        listed.insert(place(replaced.pairs[0]), Listed::As(replaced));
+        listed.insert(place(replaced.pairs[0]), ListedPair::As(replaced));
     }
     for one in [Sides::Before, Sides::After] {
         let mut members: FxHashMap<u32, Vec<&Pair>> = FxHashMap::default();
@@ -130,7 +130,7 @@ pub(super) fn all(pairs: &[Pair]) -> FxHashMap<usize, Listed<'_>> {
                     members.entry(group).or_default().push(pair);
                 }
                 if pair.changes.is_empty() {
-                    listed.insert(place(pair), Listed::Elsewhere);
+                    listed.insert(place(pair), ListedPair::Elsewhere);
                 }
             }
         }
@@ -138,14 +138,14 @@ pub(super) fn all(pairs: &[Pair]) -> FxHashMap<usize, Listed<'_>> {
             let Some(members) = one.group(pair).and_then(|group| members.get(&group)) else {
                 continue;
             };
-            let group = Replaced { one, pairs: members.clone(), wrapper: Some(pair) };
-            listed.insert(place(pair), Listed::As(group));
+            let group = ReplacedCalls { one, pairs: members.clone(), wrapper: Some(pair) };
+            listed.insert(place(pair), ListedPair::As(group));
         }
     }
     listed
 }
 
-impl Replaced<'_> {
+impl ReplacedCalls<'_> {
     /// Returns the title, which groups with the same operators share.
     pub(super) fn title(&self) -> String {
         let operators = self.pairs.iter().map(|pair| self.one.other().operator(pair));

@@ -7,7 +7,7 @@ use interpreter::Limits;
 use serde::Serialize;
 use syntax::TextRange;
 
-use super::{Shown, bytes};
+use super::{ShownModule, bytes};
 use crate::{
     report::escape,
     run::{
@@ -111,7 +111,11 @@ const LISTED: usize = 5;
 
 /// Describes the runs of a function for people: its results, then the pairs of changed calls, and the
 /// first of them whose values differ.
-pub(crate) fn run_text(name: &str, runs: &Runs, (a, b): (&Shown<'_>, &Shown<'_>)) -> String {
+pub(crate) fn run_text(
+    name: &str,
+    runs: &Runs,
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
+) -> String {
     let mut out = format!(
         "\n`{}` on random inputs: {}\n",
         escape::terminal(name),
@@ -183,7 +187,7 @@ impl<'d> JsonRun<'d> {
     pub(crate) fn of(
         name: &'d str,
         runs: &'d Runs,
-        (before, after): (&Shown<'_>, &Shown<'_>),
+        (before, after): (&ShownModule<'_>, &ShownModule<'_>),
     ) -> JsonRun<'d> {
         let pair = |(old, new, agreement): &'d (TextRange, TextRange, Agreement)| JsonRunPair {
             after: bytes(*new, after),

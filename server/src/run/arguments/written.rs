@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 400;
 
 /// A parsed argument, before its type is known.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Written {
+pub(super) enum ParsedArgument {
     /// `3`
     Int(i128),
     /// `2.5`, `1e-3`, `nan`, `-inf`
@@ -26,26 +26,26 @@ pub(super) enum Written {
     /// `true`
     Bool(bool),
     /// `[1, 2]`
-    List(Vec<Written>),
+    List(Vec<ParsedArgument>),
     /// `(1, 2)`
-    Tuple(Vec<Written>),
+    Tuple(Vec<ParsedArgument>),
     /// `Cons(1, Nil)`, `Nil`, `ref(1)`
-    Named(String, Vec<Written>),
+    Named(String, Vec<ParsedArgument>),
     /// `@f`
     Global(String),
     /// `image.npy`
     File(String),
 }
 
-impl Written {
+impl ParsedArgument {
     /// Parses an argument.
     ///
     /// # Errors
     /// The message of the syntax error.
-    pub(super) fn parse(text: &str) -> Result<Written, String> {
+    pub(super) fn parse(text: &str) -> Result<ParsedArgument, String> {
         // File names may have any characters.
         if text.ends_with(".npy") && !text.starts_with(['[', '(']) && !text.contains('\n') {
-            return Ok(Written::File(text.to_owned()));
+            return Ok(ParsedArgument::File(text.to_owned()));
         }
         let mut parser = Parser { rest: text };
         let value = parser.value(0)?;
@@ -73,7 +73,7 @@ impl Parser<'_> {
     }
 
     /// Parses items up to and including the closing bracket.
-    fn items(&mut self, close: char, depth: usize) -> Result<Vec<Written>, String> {
+    fn items(&mut self, close: char, depth: usize) -> Result<Vec<ParsedArgument>, String> {
         let mut items = Vec::new();
         loop {
             if self.take(close) {
@@ -88,15 +88,15 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Written, String> {
+    fn value(&mut self, depth: usize) -> Result<ParsedArgument, String> {
         if depth > MAX_DEPTH {
             return Err(format!("brackets are nested deeper than {MAX_DEPTH}"));
         }
         if self.take('[') {
-            return self.items(']', depth).map(Written::List);
+            return self.items(']', depth).map(ParsedArgument::List);
         }
         if self.take('(') {
-            return self.items(')', depth).map(Written::Tuple);
+            return self.items(')', depth).map(ParsedArgument::Tuple);
         }
         let text = self.rest.trim_start();
         let end = text.find(|c: char| c.is_whitespace() || "[](),".contains(c));
@@ -106,10 +106,10 @@ impl Parser<'_> {
             return Ok(number);
         }
         if word.ends_with(".npy") {
-            return Ok(Written::File(word.to_owned()));
+            return Ok(ParsedArgument::File(word.to_owned()));
         }
         if word.starts_with('@') {
-            return Ok(Written::Global(word.to_owned()));
+            return Ok(ParsedArgument::Global(word.to_owned()));
         }
         if !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             let word = if word.is_empty() { "nothing".to_owned() } else { format!("`{word}`") };
@@ -118,26 +118,26 @@ impl Parser<'_> {
             ));
         }
         let fields = if self.take('(') { self.items(')', depth)? } else { Vec::new() };
-        Ok(Written::Named(word.to_owned(), fields))
+        Ok(ParsedArgument::Named(word.to_owned(), fields))
     }
 }
 
-fn number(word: &str) -> Option<Written> {
+fn number(word: &str) -> Option<ParsedArgument> {
     let plain = word.strip_prefix('+').unwrap_or(word);
     match plain {
-        "true" | "True" => return Some(Written::Bool(true)),
-        "false" | "False" => return Some(Written::Bool(false)),
-        "nan" | "NaN" | "-nan" => return Some(Written::Float(f64::NAN)),
-        "inf" | "Infinity" => return Some(Written::Float(f64::INFINITY)),
-        "-inf" | "-Infinity" => return Some(Written::Float(f64::NEG_INFINITY)),
+        "true" | "True" => return Some(ParsedArgument::Bool(true)),
+        "false" | "False" => return Some(ParsedArgument::Bool(false)),
+        "nan" | "NaN" | "-nan" => return Some(ParsedArgument::Float(f64::NAN)),
+        "inf" | "Infinity" => return Some(ParsedArgument::Float(f64::INFINITY)),
+        "-inf" | "-Infinity" => return Some(ParsedArgument::Float(f64::NEG_INFINITY)),
         _ => {}
     }
     if let Ok(number) = plain.parse() {
-        return Some(Written::Int(number));
+        return Some(ParsedArgument::Int(number));
     }
     // Rust parses names of NaN and infinities that numpy does not.
     let is_number = plain.starts_with(|c: char| c.is_ascii_digit() || "-.".contains(c));
-    plain.parse().ok().filter(|_| is_number).map(Written::Float)
+    plain.parse().ok().filter(|_| is_number).map(ParsedArgument::Float)
 }
 
 /// Converts parsed arguments to values by their types.
@@ -155,29 +155,30 @@ impl Reader<'_, '_> {
     ///
     /// # Errors
     /// The message of the mismatch.
-    pub(super) fn value(&mut self, written: &Written, ty: &Type) -> Result<Value, String> {
+    pub(super) fn value(&mut self, written: &ParsedArgument, ty: &Type) -> Result<Value, String> {
         match (written, ty) {
-            (Written::File(name), _) => {
+            (ParsedArgument::File(name), _) => {
                 let path = self.folder.join(name);
                 let within = self.is_remote.then(|| self.folder.to_owned());
                 let source = Named { path, within, part: None }.open()?;
                 let bad = |error: arrays::Error| format!("`{name}`: {error}");
                 super::read(source.npy().map_err(bad)?, ty, bad)
             }
-            (Written::Int(_) | Written::Float(_) | Written::Bool(_), Type::Tensor(tensor)) => {
-                filled(written, tensor)
-            }
-            (Written::List(_) | Written::Tuple(_), Type::Tensor(tensor)) => {
+            (
+                ParsedArgument::Int(_) | ParsedArgument::Float(_) | ParsedArgument::Bool(_),
+                Type::Tensor(tensor),
+            ) => filled(written, tensor),
+            (ParsedArgument::List(_) | ParsedArgument::Tuple(_), Type::Tensor(tensor)) => {
                 let (shape, numbers) = flat(written)?;
                 let made = elements(&numbers, &shape, tensor.dtype)?;
                 super::fit(made.into(), ty)
             }
             (
-                Written::List(_)
-                | Written::Tuple(_)
-                | Written::Int(_)
-                | Written::Float(_)
-                | Written::Bool(_),
+                ParsedArgument::List(_)
+                | ParsedArgument::Tuple(_)
+                | ParsedArgument::Int(_)
+                | ParsedArgument::Float(_)
+                | ParsedArgument::Bool(_),
                 Type::OpenTensor(open),
             ) => {
                 let (shape, numbers) = flat(written)?;
@@ -188,7 +189,7 @@ impl Reader<'_, '_> {
                 Ok(elements(&numbers, &shape, dtype)?.into())
             }
             (written, Type::Param(_) | Type::Var(_) | Type::Hole) => self.natural(written, ty),
-            (Written::Tuple(fields) | Written::List(fields), Type::Tuple(types)) => {
+            (ParsedArgument::Tuple(fields) | ParsedArgument::List(fields), Type::Tuple(types)) => {
                 if fields.len() != types.len() {
                     let (found, expected) = (fields.len(), types.len());
                     return Err(format!("{found} fields are given for a tuple of {expected}"));
@@ -197,7 +198,7 @@ impl Reader<'_, '_> {
                     fields.iter().zip(types.iter()).map(|(field, ty)| self.value(field, ty));
                 Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
             }
-            (Written::Named(name, fields), Type::Ref(held)) if name == "ref" => {
+            (ParsedArgument::Named(name, fields), Type::Ref(held)) if name == "ref" => {
                 match fields.as_slice() {
                     [one] => Ok(Value::reference(self.value(one, held.inner())?)),
                     many => Err(format!("a reference holds one value, not {}", many.len())),
@@ -206,9 +207,11 @@ impl Reader<'_, '_> {
             (held_value, Type::Ref(held)) => {
                 Ok(Value::reference(self.value(held_value, held.inner())?))
             }
-            (Written::Named(name, fields), Type::Adt(adt)) => self.data(name, fields, adt),
-            (Written::List(items), Type::Adt(adt)) if adt.name() == "List" => self.list(items, adt),
-            (Written::Global(name), Type::Func(_)) => match (self.functions)(name) {
+            (ParsedArgument::Named(name, fields), Type::Adt(adt)) => self.data(name, fields, adt),
+            (ParsedArgument::List(items), Type::Adt(adt)) if adt.name() == "List" => {
+                self.list(items, adt)
+            }
+            (ParsedArgument::Global(name), Type::Func(_)) => match (self.functions)(name) {
                 Some((value, of)) if of == *ty || !of.is_closed() => Ok(value),
                 Some((_, of)) => Err(format!("`{name}` is of type {of}")),
                 None => Err(format!("there is no function `{name}` in this file")),
@@ -219,20 +222,23 @@ impl Reader<'_, '_> {
 
     /// Converts an argument for a parameter of unknown type: `3` is an `int32` and `2.5` a
     /// `float32`, as in a program.
-    fn natural(&mut self, written: &Written, any: &Type) -> Result<Value, String> {
+    fn natural(&mut self, written: &ParsedArgument, any: &Type) -> Result<Value, String> {
         match written {
-            Written::Int(_) | Written::Float(_) | Written::Bool(_) | Written::List(_) => {
+            ParsedArgument::Int(_)
+            | ParsedArgument::Float(_)
+            | ParsedArgument::Bool(_)
+            | ParsedArgument::List(_) => {
                 let (shape, numbers) = flat(written)?;
                 Ok(elements(&numbers, &shape, natural_dtype(&numbers))?.into())
             }
-            Written::Tuple(fields) => {
+            ParsedArgument::Tuple(fields) => {
                 let fields = fields.iter().map(|field| self.value(field, any));
                 Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
             }
-            Written::Named(name, fields) if name == "ref" && fields.len() == 1 => {
+            ParsedArgument::Named(name, fields) if name == "ref" && fields.len() == 1 => {
                 Ok(Value::reference(self.value(&fields[0], any)?))
             }
-            Written::Named(name, fields) => {
+            ParsedArgument::Named(name, fields) => {
                 let Some((_, constructor)) = self.types.constructor(name) else {
                     return Err(format!("there is no constructor `{name}`"));
                 };
@@ -244,15 +250,20 @@ impl Reader<'_, '_> {
                 let fields = fields.iter().map(|field| self.value(field, any));
                 Ok(Value::data(name, fields.collect::<Result<Vec<Value>, String>>()?))
             }
-            Written::Global(name) => match (self.functions)(name) {
+            ParsedArgument::Global(name) => match (self.functions)(name) {
                 Some((value, _)) => Ok(value),
                 None => Err(format!("there is no function `{name}` in this file")),
             },
-            Written::File(name) => Err(format!("the file `{name}` is given")),
+            ParsedArgument::File(name) => Err(format!("the file `{name}` is given")),
         }
     }
 
-    fn data(&mut self, name: &str, fields: &[Written], adt: &AdtType) -> Result<Value, String> {
+    fn data(
+        &mut self,
+        name: &str,
+        fields: &[ParsedArgument],
+        adt: &AdtType,
+    ) -> Result<Value, String> {
         let all = constructors(adt, self.types);
         let Some((constructor, types)) = all.iter().find(|(known, _)| known == name) else {
             let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
@@ -273,7 +284,7 @@ impl Reader<'_, '_> {
     }
 
     /// Converts `[1, 2]` to `Cons(1, Cons(2, Nil))`.
-    fn list(&mut self, items: &[Written], adt: &AdtType) -> Result<Value, String> {
+    fn list(&mut self, items: &[ParsedArgument], adt: &AdtType) -> Result<Value, String> {
         let [element] = adt.args() else { return Err("it takes no elements".to_owned()) };
         let items = items.iter().map(|item| self.value(item, element));
         let items: Vec<Value> = items.collect::<Result<_, String>>()?;
@@ -283,34 +294,34 @@ impl Reader<'_, '_> {
 }
 
 /// Returns the data type of literals.
-fn natural_dtype(numbers: &[&Written]) -> DataType {
-    let are = |is: fn(&Written) -> bool| numbers.iter().all(|number| is(number));
+fn natural_dtype(numbers: &[&ParsedArgument]) -> DataType {
+    let are = |is: fn(&ParsedArgument) -> bool| numbers.iter().all(|number| is(number));
     match () {
         () if numbers.is_empty() => DataType::FLOAT32,
-        () if are(|number| matches!(number, Written::Bool(_))) => DataType::BOOL,
-        () if are(|number| matches!(number, Written::Int(_))) => DataType::INT32,
+        () if are(|number| matches!(number, ParsedArgument::Bool(_))) => DataType::BOOL,
+        () if are(|number| matches!(number, ParsedArgument::Int(_))) => DataType::INT32,
         () => DataType::FLOAT32,
     }
 }
 
-fn kind_of(written: &Written) -> String {
+fn kind_of(written: &ParsedArgument) -> String {
     match written {
-        Written::Int(number) => format!("`{number}`"),
-        Written::Float(number) if number.is_nan() => "`nan`".to_owned(),
-        Written::Float(number) => format!("`{number}`"),
-        Written::Bool(value) => format!("`{value}`"),
-        Written::List(_) => "a list in brackets".to_owned(),
-        Written::Tuple(_) => "a tuple".to_owned(),
-        Written::Named(name, _) | Written::Global(name) => format!("`{name}`"),
-        Written::File(name) => format!("the file `{name}`"),
+        ParsedArgument::Int(number) => format!("`{number}`"),
+        ParsedArgument::Float(number) if number.is_nan() => "`nan`".to_owned(),
+        ParsedArgument::Float(number) => format!("`{number}`"),
+        ParsedArgument::Bool(value) => format!("`{value}`"),
+        ParsedArgument::List(_) => "a list in brackets".to_owned(),
+        ParsedArgument::Tuple(_) => "a tuple".to_owned(),
+        ParsedArgument::Named(name, _) | ParsedArgument::Global(name) => format!("`{name}`"),
+        ParsedArgument::File(name) => format!("the file `{name}`"),
     }
 }
 
 /// Returns the shape of nested lists, which must be regular, and their elements.
-fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
+fn flat(written: &ParsedArgument) -> Result<(Vec<usize>, Vec<&ParsedArgument>), String> {
     let mut shape = Vec::new();
     let mut first = written;
-    while let Written::List(items) | Written::Tuple(items) = first {
+    while let ParsedArgument::List(items) | ParsedArgument::Tuple(items) = first {
         shape.push(items.len());
         match items.first() {
             Some(item) => first = item,
@@ -323,7 +334,9 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
         let mut next = Vec::new();
         for item in level {
             match item {
-                Written::List(items) | Written::Tuple(items) if items.len() == size => {
+                ParsedArgument::List(items) | ParsedArgument::Tuple(items)
+                    if items.len() == size =>
+                {
                     next.extend(items);
                 }
                 _ => return Err("the lists in it are of different lengths".to_owned()),
@@ -331,11 +344,10 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
         }
         level = next;
     }
-    match level
-        .iter()
-        .find(|item| !matches!(item, Written::Int(_) | Written::Float(_) | Written::Bool(_)))
-    {
-        Some(Written::List(_) | Written::Tuple(_)) => {
+    match level.iter().find(|item| {
+        !matches!(item, ParsedArgument::Int(_) | ParsedArgument::Float(_) | ParsedArgument::Bool(_))
+    }) {
+        Some(ParsedArgument::List(_) | ParsedArgument::Tuple(_)) => {
             Err("the lists in it are of different lengths".to_owned())
         }
         Some(other) => Err(format!("{} is not a number", kind_of(other))),
@@ -344,7 +356,7 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
 }
 
 /// Fills a tensor with one number.
-fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
+fn filled(number: &ParsedArgument, tensor: &TensorType) -> Result<Value, String> {
     let shape: Option<Vec<usize>> = tensor.lengths();
     let Some(shape) = shape else {
         return Err("its sizes are unknown, so it cannot be filled with one number".to_owned());
@@ -359,17 +371,21 @@ fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
 }
 
 /// Converts numbers to a tensor, if its data type can represent them.
-fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Tensor, String> {
+fn elements(
+    numbers: &[&ParsedArgument],
+    shape: &[usize],
+    dtype: DataType,
+) -> Result<Tensor, String> {
     let made = if dtype.is_float() || dtype.is_bfloat() {
-        let number = |written: &&Written| match written {
-            Written::Int(number) => *number as f64,
-            Written::Float(number) => *number,
-            Written::Bool(value) => f64::from(u8::from(*value)),
+        let number = |written: &&ParsedArgument| match written {
+            ParsedArgument::Int(number) => *number as f64,
+            ParsedArgument::Float(number) => *number,
+            ParsedArgument::Bool(value) => f64::from(u8::from(*value)),
             _ => f64::NAN,
         };
         let made = Tensor::from_f64s(dtype, shape, numbers.iter().map(number).collect());
         let stored = made.as_ref().map(Tensor::to_f64s).unwrap_or_default();
-        let is_lost = |(written, stored): &(&&Written, &f64)| {
+        let is_lost = |(written, stored): &(&&ParsedArgument, &f64)| {
             stored.is_infinite() && number(written).is_finite()
         };
         if let Some((written, _)) = numbers.iter().zip(&stored).find(is_lost) {
@@ -379,12 +395,12 @@ fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Te
         made
     } else {
         let (low, high) = bounds(dtype);
-        let number = |written: &&Written| {
+        let number = |written: &&ParsedArgument| {
             let number = match written {
-                Written::Int(number) => *number,
-                Written::Bool(value) => i128::from(*value),
+                ParsedArgument::Int(number) => *number,
+                ParsedArgument::Bool(value) => i128::from(*value),
                 // `1e3` is an integer, too.
-                Written::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => {
+                ParsedArgument::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => {
                     *number as i128
                 }
                 other => return Err(format!("{} is not a valid {dtype}", kind_of(other))),
@@ -415,31 +431,34 @@ mod tests {
 
     #[test]
     fn arguments_are_parsed() {
-        let read = |text: &str| Written::parse(text);
-        assert_eq!(read("3"), Ok(Written::Int(3)));
-        assert_eq!(read("-2.5e1"), Ok(Written::Float(-25.0)));
-        assert_eq!(read("True"), Ok(Written::Bool(true)));
-        assert_eq!(read("a b.npy"), Ok(Written::File("a b.npy".into())));
-        let one = || Written::Int(1);
-        assert_eq!(read("[ [1], ]"), Ok(Written::List(vec![Written::List(vec![one()])])));
-        let nil = Written::Named("Nil".into(), vec![]);
-        let cons = Written::Named("Cons".into(), vec![one(), nil]);
+        let read = |text: &str| ParsedArgument::parse(text);
+        assert_eq!(read("3"), Ok(ParsedArgument::Int(3)));
+        assert_eq!(read("-2.5e1"), Ok(ParsedArgument::Float(-25.0)));
+        assert_eq!(read("True"), Ok(ParsedArgument::Bool(true)));
+        assert_eq!(read("a b.npy"), Ok(ParsedArgument::File("a b.npy".into())));
+        let one = || ParsedArgument::Int(1);
+        assert_eq!(
+            read("[ [1], ]"),
+            Ok(ParsedArgument::List(vec![ParsedArgument::List(vec![one()])]))
+        );
+        let nil = ParsedArgument::Named("Nil".into(), vec![]);
+        let cons = ParsedArgument::Named("Cons".into(), vec![one(), nil]);
         assert_eq!(
             read("(Cons(1, Nil), @f)"),
-            Ok(Written::Tuple(vec![cons, Written::Global("@f".into())]))
+            Ok(ParsedArgument::Tuple(vec![cons, ParsedArgument::Global("@f".into())]))
         );
         for wrong in ["", "[1", "[1 2]", "1 2", "]", "-", "[,]", "Cons(", "$"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
         assert!(read(&"[".repeat(100_000)).is_err());
         // Rust parses these as numbers, numpy does not.
-        assert_eq!(read("infinity"), Ok(Written::Named("infinity".into(), vec![])));
+        assert_eq!(read("infinity"), Ok(ParsedArgument::Named("infinity".into(), vec![])));
     }
 
     #[test]
     fn numbers_must_fit_the_data_type() {
         let of = |dtype, text: &str| -> Result<Vec<i64>, String> {
-            let written = Written::parse(text)?;
+            let written = ParsedArgument::parse(text)?;
             let (shape, numbers) = flat(&written)?;
             Ok(elements(&numbers, &shape, dtype)?.to_i64s())
         };
@@ -450,7 +469,7 @@ mod tests {
         assert!(of(DataType::UINT8, "-1").is_err());
         assert!(of(DataType::BOOL, "2").is_err());
         assert_eq!(of(DataType::INT64, "9007199254740993"), Ok(vec![9_007_199_254_740_993]));
-        let all = elements(&[&Written::Int(i128::from(u64::MAX))], &[], DataType::UINT64);
+        let all = elements(&[&ParsedArgument::Int(i128::from(u64::MAX))], &[], DataType::UINT64);
         assert!(matches!(all, Ok(Tensor::U64(array)) if array.first() == Some(&u64::MAX)));
         assert!(of(DataType::INT32, "[[1], [2, 3]]").is_err());
         assert!(of(DataType::INT32, "[1, [2]]").is_err());

@@ -1,6 +1,6 @@
 //! The observers of the two sides, which give and compare the values of paired calls.
 
-use interpreter::{Absence, Measured, Observer, Tensor, Value};
+use interpreter::{Absence, CallMeasurement, Observer, Tensor, Value};
 use rustc_hash::FxHashMap;
 use semantics::{SourceFile, View};
 use syntax::TextRange;
@@ -73,7 +73,7 @@ impl Observer for First<'_, '_> {
         true
     }
 
-    fn called(&mut self, call: &Measured<'_>) {
+    fn called(&mut self, call: &CallMeasurement<'_>) {
         if let Some(key) = self.calls.key(call.place) {
             self.exchange.give(key, call.value.clone());
         }
@@ -112,7 +112,7 @@ impl Observer for Second<'_, '_> {
         true
     }
 
-    fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {
+    fn replacement(&mut self, call: &CallMeasurement<'_>) -> Option<Value> {
         let key = self.calls.key(call.place)?;
         let other = self.exchange.take(key)?;
         if let Some(stop) = other.failure() {

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use arrays::{Archive, Source};
-use interpreter::{Absence, Limits, Measured, Observer, Value};
+use interpreter::{Absence, CallMeasurement, Limits, Observer, Value};
 use rustc_hash::FxHashMap;
 use semantics::{
     SourceFile, View,
@@ -113,7 +113,7 @@ pub(crate) fn compare_recorded(
 /// Combines the two runs.
 fn combined(
     names: &[String],
-    assigned: &Assigned,
+    assigned: &RecordAssignment,
     local: FxHashMap<usize, RecordComparison>,
     ordinary: &FxHashMap<usize, RecordComparison>,
     arguments: Arguments,
@@ -251,21 +251,21 @@ fn simplified(name: &str) -> String {
 }
 
 /// The records of calls.
-struct Assigned {
+struct RecordAssignment {
     /// The record of a call, by its range.
     records: FxHashMap<TextRange, usize>,
     /// What is said of names that do not decide.
     ambiguous: Vec<String>,
 }
 
-impl Assigned {
+impl RecordAssignment {
     fn is_named(&self, record: usize) -> bool {
         self.records.values().any(|known| *known == record)
     }
 }
 
 /// Finds the calls of records: by the name of the binding or the span, or else by the operator and the order.
-fn assign(names: &[String], sites: &[Site]) -> Assigned {
+fn assign(names: &[String], sites: &[Site]) -> RecordAssignment {
     let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (at, site) in sites.iter().enumerate() {
         for name in &site.names {
@@ -275,7 +275,7 @@ fn assign(names: &[String], sites: &[Site]) -> Assigned {
             }
         }
     }
-    let mut assigned = Assigned { records: FxHashMap::default(), ambiguous: Vec::new() };
+    let mut assigned = RecordAssignment { records: FxHashMap::default(), ambiguous: Vec::new() };
     let mut left: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (record, name) in names.iter().enumerate() {
         let exact = name.trim_start_matches('%');
@@ -410,7 +410,7 @@ impl Observer for RecordObserver<'_, '_> {
         Some((stop, recorded))
     }
 
-    fn replacement(&mut self, call: &Measured<'_>) -> Option<Value> {
+    fn replacement(&mut self, call: &CallMeasurement<'_>) -> Option<Value> {
         let (file, range) = call.place;
         let record = *self.assigned.get(&range).filter(|_| file == self.file)?;
         // Of a call that is computed several times, the first value is compared.

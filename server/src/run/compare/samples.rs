@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
-use super::{Compared, Comparison, Inputs, Stop};
+use super::{Comparison, Inputs, PairComparison, Stop};
 use crate::run::files::Named;
 
 /// The samples of a comparison.
@@ -135,9 +135,9 @@ fn merged(stops: &mut Vec<Stop>, more: Vec<Stop>) -> Vec<usize> {
     more.into_iter().map(&mut add).collect()
 }
 
-impl Compared {
+impl PairComparison {
     /// Adds the comparison of the same pair on another sample.
-    fn merge(&mut self, other: Compared) {
+    fn merge(&mut self, other: PairComparison) {
         self.accumulated = match (self.accumulated, other.accumulated) {
             (Some(old), Some(new)) if new.exceeds(&old) => Some(new.with(old)),
             (Some(old), Some(new)) => Some(old.with(new)),

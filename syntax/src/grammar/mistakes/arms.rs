@@ -1,11 +1,11 @@
 //! `match` expressions and patterns.
 
 use super::*;
-use crate::parser::Completed;
+use crate::parser::CompletedNode;
 
 /// Parses what other languages write for the `=>` of an arm. Returns false if it is something else.
 #[inline(never)]
-pub(crate) fn arrow(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
+pub(crate) fn arrow(p: &mut Parser<'_>, arms: &mut ConstructEdits) -> bool {
     if p.is_recovering() || p.on_new_line(0) {
         return false;
     }
@@ -41,7 +41,7 @@ pub(crate) fn arrow(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
 /// Parses what other languages write for the comma after an arm or a constructor: `;`, and `|` before the next one, which
 /// is the mistake `of_bar`. Returns false if it is something else.
 #[inline(never)]
-pub(crate) fn ends_arm(p: &mut Parser<'_>, of_bar: MistakeKind, arms: &mut Collected) -> bool {
+pub(crate) fn ends_arm(p: &mut Parser<'_>, of_bar: MistakeKind, arms: &mut ConstructEdits) -> bool {
     if p.is_recovering() {
         return false;
     }
@@ -65,7 +65,11 @@ pub(crate) fn ends_arm(p: &mut Parser<'_>, of_bar: MistakeKind, arms: &mut Colle
 
 /// Parses a `|` before an arm or a constructor, which is the mistake `kind`. Returns false if it is something else.
 #[inline(never)]
-pub(crate) fn leading_bar(p: &mut Parser<'_>, kind: MistakeKind, arms: &mut Collected) -> bool {
+pub(crate) fn leading_bar(
+    p: &mut Parser<'_>,
+    kind: MistakeKind,
+    arms: &mut ConstructEdits,
+) -> bool {
     if p.is_recovering() || !p.at(UNKNOWN) || p.text(0) != "|" {
         return false;
     }
@@ -77,7 +81,7 @@ pub(crate) fn leading_bar(p: &mut Parser<'_>, kind: MistakeKind, arms: &mut Coll
 
 /// Parses a pattern of another language: `[]`, `default`, `| Nil`. Returns false if it is something else.
 #[inline(never)]
-pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut Collected) -> bool {
+pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut ConstructEdits) -> bool {
     if p.is_recovering() {
         return false;
     }
@@ -119,7 +123,7 @@ fn wildcard(p: &mut Parser<'_>, count: usize) {
 /// Parses the rest of a pattern that begins at token `first`: `Cons %h _`, `%h :: %t`. The pattern is read with its
 /// variables, so that they are bound.
 #[inline(never)]
-pub(crate) fn more_of_pattern(p: &mut Parser<'_>, first: usize, arms: &mut Collected) {
+pub(crate) fn more_of_pattern(p: &mut Parser<'_>, first: usize, arms: &mut ConstructEdits) {
     if p.is_recovering() || p.on_new_line(0) {
         return;
     }
@@ -147,7 +151,7 @@ pub(crate) fn more_of_pattern(p: &mut Parser<'_>, first: usize, arms: &mut Colle
 }
 
 /// `switch (%l) { … }`, at the brace.
-pub(super) fn switch(p: &mut Parser<'_>, left: Completed, first: usize) -> Completed {
+pub(super) fn switch(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> CompletedNode {
     let word = p.range_of(first);
     p.mistake(word, MistakeKind::Spelling("match"), vec![replace(word, "match")]);
     let whole = left.precede(p);
@@ -156,14 +160,18 @@ pub(super) fn switch(p: &mut Parser<'_>, left: Completed, first: usize) -> Compl
 }
 
 /// `case %l of { … }`, after the first word.
-pub(super) fn case_of(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+pub(super) fn case_of(
+    p: &mut Parser<'_>,
+    left: CompletedNode,
+    first: usize,
+) -> Option<CompletedNode> {
     let end = (0..MAX_LOOKAHEAD).find(|&n| p.on_new_line(n) || p.nth(n) == L_BRACE)?;
     if p.nth(end) != L_BRACE || end == 0 || p.text(end - 1) != "of" {
         return None;
     }
     let word = p.range_of(first);
     let of = p.range_of(p.position() + end - 1);
-    let mut arms = Collected::default();
+    let mut arms = ConstructEdits::default();
     arms.add(word, MistakeKind::Spelling("match"), replace(word, "match"));
     let gap = TextRange::new(of.start(), p.range_of(p.position() + end).start());
     arms.edits.push(replace(gap, ""));
@@ -193,7 +201,7 @@ pub(crate) fn with_arms(p: &mut Parser<'_>) -> bool {
     if p.is_recovering() || !p.at(IDENT) || !matches!(p.text(0), "with" | "of") {
         return false;
     }
-    let mut foreign = Collected::default();
+    let mut foreign = ConstructEdits::default();
     let word = p.range();
     if p.nth(1) == L_BRACE {
         foreign.add(word, MistakeKind::Superfluous, delete(p, 0, 1));

@@ -18,7 +18,7 @@ pub(crate) fn equality(p: &mut Parser<'_>) {
 
 /// Parses a condition without parentheses.
 #[inline(never)]
-pub(crate) fn condition(p: &mut Parser<'_>, foreign: &mut Collected) {
+pub(crate) fn condition(p: &mut Parser<'_>, foreign: &mut ConstructEdits) {
     if p.is_recovering() || p.at(L_BRACE) {
         p.expected("`(`");
         return;
@@ -38,7 +38,7 @@ pub(crate) fn condition(p: &mut Parser<'_>, foreign: &mut Collected) {
 
 /// Returns true at a word for `else if`, which is added to the edits.
 #[inline(never)]
-pub(crate) fn at_elif(p: &mut Parser<'_>, foreign: &mut Collected) -> bool {
+pub(crate) fn at_elif(p: &mut Parser<'_>, foreign: &mut ConstructEdits) -> bool {
     let is_elif = !p.is_recovering() && matches!(p.text(0), "elif" | "elsif" | "elseif" | "elseIf");
     if is_elif {
         let word = p.range();
@@ -49,7 +49,7 @@ pub(crate) fn at_elif(p: &mut Parser<'_>, foreign: &mut Collected) -> bool {
 
 /// Parses a branch without braces, and the words before one: `then %x`, `: %x`. Returns false if there is none.
 #[inline(never)]
-pub(crate) fn branch(p: &mut Parser<'_>, foreign: &mut Collected) -> bool {
+pub(crate) fn branch(p: &mut Parser<'_>, foreign: &mut ConstructEdits) -> bool {
     if p.is_recovering() {
         return false;
     }

@@ -159,7 +159,7 @@ pub(crate) fn type_body(p: &mut Parser<'_>) -> bool {
         error.complete(p, ERROR);
         return true;
     }
-    let mut foreign = Collected::default();
+    let mut foreign = ConstructEdits::default();
     foreign.add(sign, MistakeKind::TypeBody, replace(sign, "{"));
     let list = p.start();
     skip(p, 1);
@@ -192,7 +192,7 @@ pub(crate) fn type_body(p: &mut Parser<'_>) -> bool {
 /// Parses the fields of a constructor in another notation: `Dark of int32`, `Dark(level: int32)`. The current token is
 /// `of`, or the `(` before a named field. Returns false if it is something else.
 #[inline(never)]
-pub(crate) fn constructor_fields(p: &mut Parser<'_>, foreign: &mut Collected) -> bool {
+pub(crate) fn constructor_fields(p: &mut Parser<'_>, foreign: &mut ConstructEdits) -> bool {
     if p.is_recovering() || p.on_new_line(0) {
         return false;
     }

@@ -1,14 +1,14 @@
 //! Functions, their parameters and bodies.
 
 use super::*;
-use crate::parser::{Completed, Marker};
+use crate::parser::{CompletedNode, Marker};
 
 /// `(%v) => e`, `%v -> e`, `fun (%v) -> e`: `left` is what precedes the arrow.
 pub(crate) fn arrow_function(
     p: &mut Parser<'_>,
-    left: Completed,
+    left: CompletedNode,
     first: usize,
-) -> Option<Completed> {
+) -> Option<CompletedNode> {
     let word = p.text_at(p.range_of(first));
     let is_word = matches!(word, "fun" | "function" | "func" | "lambda");
     let is_params = matches!(left.kind(), LOCAL_REF | PAREN_EXPR | TUPLE_EXPR);
@@ -51,7 +51,7 @@ fn body_after_sign(p: &mut Parser<'_>, edits: &mut Edits) {
 }
 
 /// `\%v -> e`: `count` tokens are the sign.
-pub(crate) fn lambda(p: &mut Parser<'_>, count: usize) -> Option<Completed> {
+pub(crate) fn lambda(p: &mut Parser<'_>, count: usize) -> Option<CompletedNode> {
     if p.nth(count) != LOCAL {
         return None;
     }
@@ -66,7 +66,7 @@ pub(crate) fn lambda_after(
     p: &mut Parser<'_>,
     whole: Marker,
     start: TextSize,
-) -> Option<Completed> {
+) -> Option<CompletedNode> {
     let sign = p.last_range();
     let mut edits = vec![replace(TextRange::new(start, p.range().start()), "fn (")];
     let mut first = true;
@@ -95,7 +95,7 @@ pub(crate) fn lambda_after(
 }
 
 /// `|%v| e`
-pub(crate) fn closure(p: &mut Parser<'_>) -> Option<Completed> {
+pub(crate) fn closure(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let end = (1..MAX_LOOKAHEAD).find(|&n| !matches!(p.nth(n), LOCAL | COMMA | COLON | IDENT))?;
     if p.nth(end) != UNKNOWN || p.text(end) != "|" || p.nth(1) != LOCAL {
         return None;

@@ -1,7 +1,7 @@
 //! Operators, indices, casts and other forms around an operand.
 
 use super::*;
-use crate::parser::Completed;
+use crate::parser::CompletedNode;
 
 /// The binding power of tokens that follow an operand in other languages alone. It is more than that of every
 /// operator, so that [`operator`] decides.
@@ -12,10 +12,10 @@ pub(in crate::grammar) const FOREIGN: u8 = u8::MAX;
 #[inline(never)]
 pub(crate) fn operator(
     p: &mut Parser<'_>,
-    left: Completed,
+    left: CompletedNode,
     first: usize,
     min: u8,
-) -> Option<Completed> {
+) -> Option<CompletedNode> {
     if p.on_new_line(0) || p.is_recovering() {
         return None;
     }
@@ -78,7 +78,7 @@ pub(crate) fn operator(
     }
 }
 
-fn is_callee(left: Completed) -> bool {
+fn is_callee(left: CompletedNode) -> bool {
     matches!(left.kind(), NAME_REF | GLOBAL_REF)
 }
 
@@ -86,11 +86,11 @@ fn is_callee(left: Completed) -> bool {
 /// number of tokens and the precedence.
 fn call(
     p: &mut Parser<'_>,
-    left: Completed,
+    left: CompletedNode,
     first: usize,
     (name, tokens, power): (&'static str, usize, u8),
     min: u8,
-) -> Option<Completed> {
+) -> Option<CompletedNode> {
     if power <= min {
         return None;
     }
@@ -109,7 +109,7 @@ fn call(
 }
 
 /// `%x |> tanh`
-fn pipe(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+fn pipe(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<CompletedNode> {
     let (start, end) = (p.range_of(first).start(), p.last_range().end());
     let sign = range_of(p, 2);
     let whole = left.precede(p);
@@ -181,7 +181,7 @@ fn spelling(text: &str) -> Option<&'static str> {
 
 /// Parses an operand with a sign of another language before it: `-%x`, `!%c`, `+1f`, `\%v -> e`, `|%v| e`.
 #[inline(never)]
-pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<Completed> {
+pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<CompletedNode> {
     if p.is_recovering() {
         return None;
     }
@@ -251,7 +251,7 @@ pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<Completed> {
 }
 
 /// `[%a, %b]`, `[1f, 2f]`
-fn list(p: &mut Parser<'_>) -> Option<Completed> {
+fn list(p: &mut Parser<'_>) -> Option<CompletedNode> {
     if p.on_new_line(0) {
         return None;
     }
@@ -288,7 +288,7 @@ fn list(p: &mut Parser<'_>) -> Option<Completed> {
 }
 
 /// `%x[0]`, `%x[0:2]`
-fn index(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+fn index(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<CompletedNode> {
     let count = bracketed(p, 0)?;
     let number = (count == 3 && p.nth(1) == INT).then(|| p.text(1).parse().ok()).flatten();
     let range = p.range_of(first).cover(p.range_of(p.position() + count - 1));
@@ -299,7 +299,7 @@ fn index(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed>
 }
 
 /// `%x->sum()`
-fn method(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+fn method(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<CompletedNode> {
     let start = p.range_of(first).start();
     let (arrow, receiver) = (p.range(), p.last_range().end());
     let name = p.text(1);
@@ -320,10 +320,10 @@ fn method(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed
 /// `%x if %c else %y`, `%c ? %x : %y`
 fn conditional(
     p: &mut Parser<'_>,
-    left: Completed,
+    left: CompletedNode,
     first: usize,
     (sign, other): (SyntaxKind, SyntaxKind),
-) -> Option<Completed> {
+) -> Option<CompletedNode> {
     let is_question = sign == QUESTION;
     if !is_question && !begins_operand(p, 1) {
         return None;
@@ -365,14 +365,14 @@ fn operand(p: &mut Parser<'_>) -> Option<TextRange> {
 }
 
 /// Returns true after `(float32)`, before its operand.
-fn is_cast(p: &mut Parser<'_>, left: Completed, first: usize) -> bool {
+fn is_cast(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> bool {
     left.kind() == PAREN_EXPR
         && p.position() == first + 3
         && crate::dtype_of(p.text_at(p.range_of(first + 1))).is_some()
 }
 
 /// `(float32) %n`
-fn cast(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+fn cast(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<CompletedNode> {
     let sign = p.range_of(first).cover(p.last_range());
     let dtype = crate::dtype_of(p.text_at(p.range_of(first + 1)))?;
     let gap = TextRange::new(sign.start(), p.range().start());
@@ -385,7 +385,7 @@ fn cast(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> 
 }
 
 /// `%n as float32`
-fn as_cast(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+fn as_cast(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<CompletedNode> {
     let dtype = crate::dtype_of(p.text(1))?;
     let start = p.range_of(first).start();
     let sign = range_of(p, 2);
@@ -399,7 +399,7 @@ fn as_cast(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Complete
 }
 
 /// `0x10`, `1_000`, `1L`, `1.0_f32`
-fn number(p: &mut Parser<'_>, left: Completed, first: usize) -> Completed {
+fn number(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> CompletedNode {
     let range = p.range_of(first).cover(p.range());
     let edits = number_of(p.text_at(range)).map(|to| replace(range, &to));
     p.mistake(range, MistakeKind::Number, edits.into_iter().collect());
@@ -433,7 +433,12 @@ fn number_of(text: &str) -> Option<String> {
 }
 
 /// `tanh %x`, `@double %x`, `not %c`, `lambda %v: e`.
-fn application(p: &mut Parser<'_>, left: Completed, first: usize, word: &str) -> Option<Completed> {
+fn application(
+    p: &mut Parser<'_>,
+    left: CompletedNode,
+    first: usize,
+    word: &str,
+) -> Option<CompletedNode> {
     let start = p.range_of(first).start();
     match word {
         // `return %x` has a message of its own.
@@ -497,7 +502,7 @@ fn application(p: &mut Parser<'_>, left: Completed, first: usize, word: &str) ->
 
 /// Parses a call of MLIR: `"tosa.tanh"(%x) : (tensor<2xf32>) -> tensor<2xf32>`.
 #[inline(never)]
-pub(crate) fn operation(p: &mut Parser<'_>) -> Option<Completed> {
+pub(crate) fn operation(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let count = bracketed(p, 1)? + 1;
     let range = p.range();
     let whole = p.start();
@@ -512,7 +517,7 @@ pub(crate) fn operation(p: &mut Parser<'_>) -> Option<Completed> {
 }
 
 /// `for %i in range(10) { … }`, `while (%c) { … }`
-fn looped(p: &mut Parser<'_>, left: Completed, first: usize) -> Option<Completed> {
+fn looped(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<CompletedNode> {
     let range = p.range_of(first);
     // Those of `for (let %k = 0; %k < 3; %k++)`, which has been read as a call.
     p.forget_errors_from(range.start());

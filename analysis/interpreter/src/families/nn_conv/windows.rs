@@ -10,7 +10,7 @@ use ndarray::{ArrayViewMut3, Axis};
 use super::Walk;
 use crate::{
     families::prelude::*,
-    gemm::{Aligned, Epilogue, Gemm, Windows},
+    gemm::{AlignedElements, Epilogue, Gemm, Windows},
     parallel::{each_item, threads},
 };
 
@@ -87,7 +87,7 @@ pub(super) fn by_windows<T: Gemm>(
     if !pays_off {
         return false;
     }
-    let mut elements = Aligned::new(channels * copy + tile.columns);
+    let mut elements = AlignedElements::new(channels * copy + tile.columns);
     let all = elements.get_mut().get_mut(..channels * copy).unwrap_or_default();
     each_chunk(all, copy, 2, &|channel, to| {
         let from = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();

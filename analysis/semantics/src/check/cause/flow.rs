@@ -133,8 +133,8 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow<InDef>> {
                 match call.callee {
                     // The result type of a function expression is the type of its body.
                     Callee::Expr(callee) => match called(view, at(callee)) {
-                        Some(Called::Fn(result)) => next.push(result),
-                        Some(Called::Def(range)) => flows.push(Flow { range, dtype: None }),
+                        Some(CalleeResult::Fn(result)) => next.push(result),
+                        Some(CalleeResult::Def(range)) => flows.push(Flow { range, dtype: None }),
                         None => {}
                     },
                     Callee::Operator(_) | Callee::Name(_) => {
@@ -149,25 +149,25 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow<InDef>> {
 }
 
 /// A callee.
-enum Called {
+enum CalleeResult {
     /// A function expression, with the tail expression of its body.
     Fn(ExprRef),
     /// A definition of the file, with the place of its declared result.
     Def(InDef),
 }
 
-fn called(view: &View<'_>, callee: ExprRef) -> Option<Called> {
+fn called(view: &View<'_>, callee: ExprRef) -> Option<CalleeResult> {
     let value = view.resolve(callee);
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
         Expr::Fn(function) => {
             let body = unit.fns[function.index()].body?;
-            Some(Called::Fn(ExprRef { unit: value.unit, expr: body.result }))
+            Some(CalleeResult::Fn(ExprRef { unit: value.unit, expr: body.result }))
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
             let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
-            Some(Called::Def(view.place_in(def, result(&other)?)))
+            Some(CalleeResult::Def(view.place_in(def, result(&other)?)))
         }
         _ => None,
     }

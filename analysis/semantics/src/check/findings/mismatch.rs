@@ -8,7 +8,7 @@ use crate::{
     body::*,
     check::{
         cause::{self, Evidence, flow},
-        checked::Checked,
+        check_view::CheckView,
         differ::differ,
         repair,
         writable::writable,
@@ -244,7 +244,7 @@ fn branches(
 
 /// Returns the place of the type that is declared for the value of an expression, as that of a variable or the result
 /// of the definition.
-fn declared_type(view: &Checked<'_, '_>, expr_ref: ExprRef) -> Option<TextRange> {
+fn declared_type(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> Option<TextRange> {
     let node = match cause::declared_for(view, expr_ref.unit, expr_ref.expr) {
         Some(binding) => view.annotation_node(binding),
         None => view.result_type_node().filter(|_| view.unit(expr_ref.unit).fns.is_empty()),
@@ -289,7 +289,7 @@ const MAX_HANDED_ON: usize = 16;
 /// Adds the fix `.0` for a tuple whose first field has the expected type, as that of `nn.batch_norm`. Where an
 /// operator hands the tuple on, as `nn.relu(%bn)` does, its operand gets it.
 fn or_first_field(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     diagnostic: DefDiagnostic,
     mut tuple: ExprRef,
     found: &Type,
@@ -307,7 +307,7 @@ fn or_first_field(
 }
 
 /// Returns the operand whose type a call has.
-fn handed_on(view: &Checked<'_, '_>, expr_ref: ExprRef) -> Option<ExprRef> {
+fn handed_on(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> Option<ExprRef> {
     let unit = view.unit(expr_ref.unit);
     let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
     let call = unit.call(*call);
@@ -319,7 +319,7 @@ fn handed_on(view: &Checked<'_, '_>, expr_ref: ExprRef) -> Option<ExprRef> {
 
 /// Adds the origins of the sizes that differ.
 fn with_origins(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     mut diagnostic: DefDiagnostic,
     expr_ref: ExprRef,
     conflict: &Conflict,

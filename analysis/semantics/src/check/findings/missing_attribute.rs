@@ -8,7 +8,7 @@ use types::{AttrDefault, AttrField, AttrType, Type};
 use super::{Code, DefDiagnostic, Site};
 use crate::{
     body::*,
-    check::{checked::Checked, site::ProblemSite},
+    check::{check_view::CheckView, site::ProblemSite},
 };
 
 /// An operator as a value.
@@ -114,7 +114,7 @@ fn decided<'t>(field: &AttrField, argument: impl Fn(&str) -> Option<&'t Type>) -
 /// Returns the edit that adds the attributes which a call of the operator `name` must have, and which may be `None`:
 /// `units=None` of `nn.matmul`.
 pub(super) fn optional_attributes(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     expr_ref: ExprRef,
     name: &str,
 ) -> Option<(TextRange, String)> {

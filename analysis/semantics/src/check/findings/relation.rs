@@ -8,10 +8,10 @@ use crate::{
     body::*,
     check::{
         cause::{self, Evidence, flow},
-        checked::Checked,
+        check_view::CheckView,
         origin, repair,
     },
-    diagnostic::{Code, DefDiagnostic, InDef, Related, Role},
+    diagnostic::{Code, DefDiagnostic, InDef, RelatedPlace, Role},
     queries,
     view::View,
 };
@@ -78,7 +78,7 @@ fn evidence(site: &Site<'_, '_, '_>, reason: &Reason) -> Option<Evidence> {
 
 /// Returns the diagnostic for a relation that does not hold.
 pub(super) fn failed(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     expr_ref: ExprRef,
     operator: &str,
     reason: &Reason,
@@ -98,7 +98,7 @@ pub(super) fn failed(
         if !seen.contains(&range) {
             seen.push(range);
             let range = range.into();
-            diagnostic.related.push(Related { range, message, role: Role::Detail });
+            diagnostic.related.push(RelatedPlace { range, message, role: Role::Detail });
         }
     };
     for mark in &reason.marks {
@@ -129,7 +129,7 @@ pub(super) fn failed(
 /// argument is one mistake, however many operators inside the function reject it. Returns false for the call
 /// of an operator.
 pub(in crate::check) fn add_to_call(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     expr_ref: ExprRef,
     (operator, reason): (&str, &Reason),
     first: &mut DefDiagnostic,
@@ -143,7 +143,7 @@ pub(in crate::check) fn add_to_call(
         return true;
     }
     let range = place.unwrap_or(first.range.into());
-    let related = Related { range, message: reason.message.to_string(), role: Role::Detail };
+    let related = RelatedPlace { range, message: reason.message.to_string(), role: Role::Detail };
     if !first.related.contains(&related) {
         first.related.push(related);
     }
@@ -233,7 +233,7 @@ pub(super) fn uncomputable(site: &Site<'_, '_, '_>, reason: &Reason) -> Option<D
 
 /// Returns the diagnostic for a call that TVM accepts although `reason` makes it impossible to
 /// compute.
-fn accepted(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: Reason) -> DefDiagnostic {
+fn accepted(view: &CheckView<'_, '_>, expr_ref: ExprRef, reason: Reason) -> DefDiagnostic {
     let mut diagnostic = failed(view, expr_ref, "", &reason);
     diagnostic.message.push_str("\nTVM accepts the call, but the operator cannot compute it");
     diagnostic

@@ -7,7 +7,7 @@ use types::{DataType, Type, normal_axis};
 
 use crate::{
     body::*,
-    diagnostic::{Code, DefDiagnostic, Related, Role},
+    diagnostic::{Code, DefDiagnostic, RelatedPlace, Role},
     features::UnitFeatures,
     metadata::MetaEntry,
     queries,
@@ -40,7 +40,7 @@ pub(in crate::check) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
                     if first.related.len() <= MAX_RELATED {
                         let message = format!("`{}` is not defined for it, either", operator.name);
                         let range = place.into();
-                        first.related.push(Related { range, message, role: Role::Detail });
+                        first.related.push(RelatedPlace { range, message, role: Role::Detail });
                     }
                 }
                 None => {
@@ -53,7 +53,7 @@ pub(in crate::check) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
 }
 
 /// An operand for which an operator is not defined.
-struct Broken {
+struct UndefinedOperand {
     operand: ExprRef,
     /// The constant from which its value comes.
     source: ExprRef,
@@ -72,7 +72,7 @@ fn broken(
     operator: &'static Operator,
     call: &CallData,
     at: ExprRef,
-) -> Option<Broken> {
+) -> Option<UndefinedOperand> {
     operator.domains.iter().find_map(|&(name, domain)| {
         let position = operator.args.iter().position(|arg| *arg == name)?;
         let operand = ExprRef { unit: at.unit, expr: *call.args.get(position)? };
@@ -96,7 +96,7 @@ fn broken(
             },
         };
         let rule = domain.broken_by(&constant)?;
-        Some(Broken { operand, source, name, value, domain, rule, dtype: result.dtype })
+        Some(UndefinedOperand { operand, source, name, value, domain, rule, dtype: result.dtype })
     })
 }
 
@@ -203,8 +203,8 @@ fn converted(value: f64, dtype: DataType) -> Option<f64> {
     Some(if dtype == DataType::FLOAT32 { f64::from(value as f32) } else { value })
 }
 
-fn diagnostic(view: &View<'_>, operator: &Operator, broken: &Broken) -> DefDiagnostic {
-    let Broken { operand, source, name, value, ref rule, .. } = *broken;
+fn diagnostic(view: &View<'_>, operator: &Operator, broken: &UndefinedOperand) -> DefDiagnostic {
+    let UndefinedOperand { operand, source, name, value, ref rule, .. } = *broken;
     let message = format!(
         "`{}` is not defined for this operand: `{name}` is {value}, and {rule}",
         operator.name

@@ -6,7 +6,7 @@ use syntax::TextRange;
 use super::{Site, missing_attribute, python_call};
 use crate::{
     body::*,
-    check::{checked::Checked, other_names, site::ProblemSite},
+    check::{check_view::CheckView, other_names, site::ProblemSite},
     diagnostic::{Among, Code, DefDiagnostic, External},
     queries,
     tvm::rules,
@@ -90,7 +90,7 @@ fn name_of_other_languages(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Returns the call of an operator in Python's notation, and by its name without the module: `softmax(%x, 1)`.
-fn python_call_of<'v>(view: &'v Checked<'_, '_>, expr_ref: ExprRef) -> Option<&'v PythonCall> {
+fn python_call_of<'v>(view: &'v CheckView<'_, '_>, expr_ref: ExprRef) -> Option<&'v PythonCall> {
     let unit = view.unit(expr_ref.unit);
     let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
     unit.unqualified(unit.call(*call))?.call.as_ref()
@@ -98,7 +98,7 @@ fn python_call_of<'v>(view: &'v Checked<'_, '_>, expr_ref: ExprRef) -> Option<&'
 
 /// Adds the fix for `float32(%n)`, a conversion.
 fn converted(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     expr_ref: ExprRef,
     diagnostic: DefDiagnostic,
     dtype: &str,
@@ -121,7 +121,7 @@ fn converted(
 /// Returns true if a comment states the type of an expression or of a call with it, which a compiler prints that
 /// knows all names: `call_lowered(@tvmgen_default_fused_add, (%x,)) /* ty=Tensor[(4), float32] */`. Under TVM's
 /// rules that is no excuse.
-pub(super) fn is_printed(view: &Checked<'_, '_>, expr_ref: ExprRef) -> bool {
+pub(super) fn is_printed(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> bool {
     if rules::hold(view.db) {
         return false;
     }

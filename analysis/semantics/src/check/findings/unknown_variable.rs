@@ -6,7 +6,7 @@ use types::{DataType, Relation, State, Table, Type, probe};
 
 use crate::{
     body::*,
-    check::{checked::Checked, other_names},
+    check::{check_view::CheckView, other_names},
     diagnostic::{Code, DefDiagnostic},
     queries,
     view::View,
@@ -14,7 +14,7 @@ use crate::{
 
 /// Returns the diagnostic of a free name, with a similar name if `suggest` is set.
 pub(in crate::check) fn report(
-    view: &Checked<'_, '_>,
+    view: &CheckView<'_, '_>,
     number: UnitId,
     free: FreeId,
     suggest: bool,

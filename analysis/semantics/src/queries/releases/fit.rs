@@ -23,24 +23,24 @@ const MAX_DISTANCE: usize = 256;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Evidence {
     call: CallData,
-    inputs: SmallVec<[Stated; 2]>,
+    inputs: SmallVec<[StatedType; 2]>,
     result: SmolStr,
 }
 
 /// A type that the text states.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Stated {
+enum StatedType {
     /// In a comment.
     Comment(SmolStr),
     /// By an annotation.
     Annotation(Type),
 }
 
-impl Stated {
+impl StatedType {
     fn ty(&self) -> Option<Type> {
         match self {
-            Stated::Comment(text) => printed_type(text),
-            Stated::Annotation(ty) => Some(ty.clone()),
+            StatedType::Comment(text) => printed_type(text),
+            StatedType::Annotation(ty) => Some(ty.clone()),
         }
         .filter(Type::is_closed)
     }
@@ -96,7 +96,7 @@ impl Evidence {
     /// Returns the releases in which the call has the stated type; `None` if there is none.
     fn fitting(&self) -> Option<Releases> {
         let Callee::Operator(operator) = self.call.callee else { return None };
-        let inputs: Vec<Type> = self.inputs.iter().map(Stated::ty).collect::<Option<_>>()?;
+        let inputs: Vec<Type> = self.inputs.iter().map(StatedType::ty).collect::<Option<_>>()?;
         let mut others = Releases::NONE;
         let mut fitting = Releases::NONE;
         for form in operator.forms.iter().filter(|form| means_another(&self.call, form)) {
@@ -130,10 +130,10 @@ fn comment(unit: &Unit, about: Subject) -> Option<SmolStr> {
 }
 
 /// Returns the type of an operand: that of its comment, or where a variable is bound.
-fn operand(body: &Body, at: usize, expr: ExprId) -> Option<Stated> {
+fn operand(body: &Body, at: usize, expr: ExprId) -> Option<StatedType> {
     let unit = &body.units[at];
     if let Some(text) = comment(unit, Subject::Expr(expr)) {
-        return Some(Stated::Comment(text));
+        return Some(StatedType::Comment(text));
     }
     let Expr::Free(free) = unit.expr(expr) else { return None };
     let name = &unit.frees[free.index()].name;
@@ -145,10 +145,10 @@ fn operand(body: &Body, at: usize, expr: ExprId) -> Option<Stated> {
             continue;
         };
         if let Some(ty) = &unit.binder(binder).annotation {
-            return Some(Stated::Annotation(ty.clone()));
+            return Some(StatedType::Annotation(ty.clone()));
         }
         let of_value = || comment(unit, Subject::Expr(unit.root?));
-        return comment(unit, Subject::Binder(binder)).or_else(of_value).map(Stated::Comment);
+        return comment(unit, Subject::Binder(binder)).or_else(of_value).map(StatedType::Comment);
     }
     None
 }

@@ -6,7 +6,7 @@ use super::origin::Origins;
 use crate::view::View;
 
 /// A view of a definition, and what its diagnostics share.
-pub(super) struct Checked<'a, 'db> {
+pub(super) struct CheckView<'a, 'db> {
     view: &'a View<'db>,
     /// The origins of sizes and data types.
     pub(super) origins: Origins,
@@ -14,14 +14,14 @@ pub(super) struct Checked<'a, 'db> {
     pub(super) repaired: Cell<usize>,
 }
 
-impl<'a, 'db> Checked<'a, 'db> {
+impl<'a, 'db> CheckView<'a, 'db> {
     /// Creates the context of a definition.
-    pub(super) fn new(view: &'a View<'db>) -> Checked<'a, 'db> {
-        Checked { view, origins: Origins::default(), repaired: Cell::new(0) }
+    pub(super) fn new(view: &'a View<'db>) -> CheckView<'a, 'db> {
+        CheckView { view, origins: Origins::default(), repaired: Cell::new(0) }
     }
 }
 
-impl<'db> Deref for Checked<'_, 'db> {
+impl<'db> Deref for CheckView<'_, 'db> {
     type Target = View<'db>;
 
     fn deref(&self) -> &View<'db> {
