@@ -93,7 +93,7 @@ enum Command {
     #[command(
         after_help = "Exit codes: 0 without errors; 1 if a file has errors; 2 after wrong usage, or if a file cannot be read or analysed"
     )]
-    Shapes(ShapesArgs),
+    Shapes(shapes::ShapesArgs),
     /// Show the layers of functions: stages, blocks and how often they repeat themselves
     #[command(
         after_help = "Exit codes: 0 without errors; 1 if the file has errors; 2 after wrong usage, or if it cannot be read or analysed"
@@ -245,24 +245,6 @@ struct TypesArgs {
     reading: Reading,
 }
 
-#[derive(Args)]
-struct ShapesArgs {
-    /// Files, folders, or `-` for standard input; `csv`, `html` and `dot` take one file
-    #[arg(required = true)]
-    paths: Vec<PathBuf>,
-    /// The function to report, such as `@main`; all functions with calls if omitted
-    #[arg(long, value_name = "@NAME")]
-    function: Option<String>,
-    /// The rows of a table and of CSV
-    #[arg(long, value_enum, default_value = "call")]
-    by: ShapeRows,
-    /// The output format
-    #[arg(long, value_enum, default_value = "table")]
-    format: ShapesFormat,
-    #[command(flatten)]
-    reading: Reading,
-}
-
 /// Parses a release of TVM.
 fn release(text: &str) -> Result<Release, String> {
     Release::parse(text).ok_or_else(|| "expected a release from 0.5 to 0.19".to_owned())
@@ -380,29 +362,6 @@ impl RunLimits {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
     if seconds > 0.0 { Ok(seconds) } else { Err("it must be above 0".to_owned()) }
-}
-
-/// The rows of a shape report.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ShapeRows {
-    /// Each call
-    Call,
-    /// Each layer, with the totals of its calls
-    Layer,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ShapesFormat {
-    /// Columns for a terminal
-    Table,
-    /// One JSON document
-    Json,
-    /// One line per call, for spreadsheets
-    Csv,
-    /// An HTML page
-    Html,
-    /// A graph for Graphviz
-    Dot,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,19 +1,64 @@
 //! `relay-analyzer shapes`
 
-use std::{io::Write, path::Path};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
+use clap::{Args, ValueEnum};
 use ide::layers::Grouping;
 use saved::Plan;
 use semantics::Severity;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Failure, Outcome, ShapeRows, ShapesArgs, ShapesFormat, named_files, panic_message};
+use super::{Failure, Outcome, Reading, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
     protocol::{self, Function, LineRange, ShapesDocument},
     report::{escape, shapes, stderr},
 };
+
+#[derive(Args)]
+pub(super) struct ShapesArgs {
+    /// Files, folders, or `-` for standard input; `csv`, `html` and `dot` take one file
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// The function to report, such as `@main`; all functions with calls if omitted
+    #[arg(long, value_name = "@NAME")]
+    function: Option<String>,
+    /// The rows of a table and of CSV
+    #[arg(long, value_enum, default_value = "call")]
+    by: ShapeRows,
+    /// The output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: ShapesFormat,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// The rows of a shape report.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShapeRows {
+    /// Each call
+    Call,
+    /// Each layer, with the totals of its calls
+    Layer,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShapesFormat {
+    /// Columns for a terminal
+    Table,
+    /// One JSON document
+    Json,
+    /// One line per call, for spreadsheets
+    Csv,
+    /// An HTML page
+    Html,
+    /// A graph for Graphviz
+    Dot,
+}
 
 pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let (files, mut outcome) = named_files(&args.paths);
