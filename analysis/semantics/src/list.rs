@@ -53,6 +53,7 @@ impl<T> List<T> {
     }
 
     /// Returns the element at an index.
+    #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {
         (at < self.len).then(|| &self[at])
     }
@@ -72,20 +73,19 @@ impl<T> List<T> {
         let end = range.end.min(self.len);
         let len = end.saturating_sub(range.start);
         if len == 0 {
-            return Iter { front: [].iter(), chunks: [].iter(), back: [].iter(), len };
+            return Iter { front: [].iter(), chunks: [].iter(), back: [].iter() };
         }
         let (first, last) = (self.chunk_of(range.start), self.chunk_of(end - 1));
         let (front, back) = (&self.chunks[first], &self.chunks[last]);
         let from = range.start - front.start;
         if first == last {
             let front = front.elements[from..from + len].iter();
-            return Iter { front, chunks: [].iter(), back: [].iter(), len };
+            return Iter { front, chunks: [].iter(), back: [].iter() };
         }
         Iter {
             front: front.elements[from..].iter(),
             chunks: self.chunks[first + 1..last].iter(),
             back: back.elements[..end - back.start].iter(),
-            len,
         }
     }
 
@@ -110,23 +110,44 @@ impl<T> List<T> {
         &elements[at - start]
     }
 
-    /// Returns the number of elements at the beginning, and of others at the end, that two lists share: those in the
-    /// same chunks, and those next to them of which `is_same` is true.
+    /// Returns the number of elements at the beginning, and of others at the end, that two lists have in common. Those
+    /// in the same chunks are not compared.
     fn common_ends_by(&self, other: &List<T>, is_same: impl Fn(&T, &T) -> bool) -> (usize, usize) {
-        let is_shared = |(a, b): &(&Chunk<T>, &Chunk<T>)| Arc::ptr_eq(&a.elements, &b.elements);
-        let shared = self.chunks.iter().zip(&other.chunks).take_while(is_shared).count();
-        let mut prefix = self.chunks.get(shared).map_or(self.len, |chunk| chunk.start);
+        let count =
+            |a: &mut dyn Iterator<Item = (&T, &T)>| a.take_while(|(a, b)| is_same(a, b)).count();
+        let mut prefix = 0;
+        for (a, b) in self.chunks.iter().zip(&other.chunks) {
+            let (a, b) = (&a.elements, &b.elements);
+            let same = match Arc::ptr_eq(a, b) {
+                true => a.len(),
+                false => count(&mut a.iter().zip(&**b)),
+            };
+            prefix += same;
+            if same < a.len().max(b.len()) {
+                break;
+            }
+        }
         let shorter = self.len.min(other.len);
         let rest = self.range(prefix..shorter).zip(other.range(prefix..shorter));
-        prefix += rest.take_while(|(a, b)| is_same(a, b)).count();
+        prefix += count(&mut { rest });
 
-        let pairs = self.chunks.iter().rev().zip(other.chunks.iter().rev());
-        let shared = pairs.take_while(is_shared).map(|(a, _)| a.elements.len());
-        let suffix = shared.sum::<usize>().min(shorter - prefix);
-        let (a, b) =
-            (self.range(prefix..self.len - suffix), other.range(prefix..other.len - suffix));
-        let rest = a.rev().zip(b.rev()).take_while(|(a, b)| is_same(a, b)).count();
-        (prefix, suffix + rest)
+        let mut suffix = 0;
+        for (a, b) in self.chunks.iter().rev().zip(other.chunks.iter().rev()) {
+            let (a, b) = (&a.elements, &b.elements);
+            let same = match Arc::ptr_eq(a, b) {
+                true => a.len(),
+                false => count(&mut a.iter().rev().zip(b.iter().rev())),
+            };
+            suffix += same;
+            if same < a.len().max(b.len()) || suffix > shorter - prefix {
+                break;
+            }
+        }
+        suffix = suffix.min(shorter - prefix);
+        let rest = prefix..self.len - suffix;
+        let others = prefix..other.len - suffix;
+        suffix += count(&mut self.range(rest).rev().zip(other.range(others).rev()));
+        (prefix, suffix)
     }
 }
 
@@ -212,43 +233,62 @@ pub struct Iter<'a, T> {
     /// The chunks between those of `front` and `back`.
     chunks: std::slice::Iter<'a, Chunk<T>>,
     back: std::slice::Iter<'a, T>,
-    /// The number of elements left.
-    len: usize,
 }
 
 impl<T> Clone for Iter<'_, T> {
     fn clone(&self) -> Self {
-        let Iter { front, chunks, back, len } = self;
-        Iter { front: front.clone(), chunks: chunks.clone(), back: back.clone(), len: *len }
+        let Iter { front, chunks, back } = self;
+        Iter { front: front.clone(), chunks: chunks.clone(), back: back.clone() }
+    }
+}
+
+impl<'a, T> Iter<'a, T> {
+    /// Returns the first element of the next chunk.
+    #[cold]
+    fn next_chunk(&mut self) -> Option<&'a T> {
+        // No chunk is empty.
+        self.front = match self.chunks.next() {
+            Some(chunk) => chunk.elements.iter(),
+            None => std::mem::take(&mut self.back),
+        };
+        self.front.next()
+    }
+
+    /// Returns the last element of the chunk before.
+    #[cold]
+    fn chunk_before(&mut self) -> Option<&'a T> {
+        self.back = match self.chunks.next_back() {
+            Some(chunk) => chunk.elements.iter(),
+            None => std::mem::take(&mut self.front),
+        };
+        self.back.next_back()
     }
 }
 
 impl<'a, T> Iterator for Iter<'a, T> {
     type Item = &'a T;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a T> {
-        loop {
-            if let Some(element) = self.front.next() {
-                self.len -= 1;
-                return Some(element);
-            }
-            // No chunk is empty.
-            match self.chunks.next() {
-                Some(chunk) => self.front = chunk.elements.iter(),
-                None if self.back.len() == 0 => return None,
-                None => self.front = std::mem::take(&mut self.back),
-            }
+        match self.front.next() {
+            Some(element) => Some(element),
+            None => self.next_chunk(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.len, Some(self.len))
+        let between = match self.chunks.as_slice() {
+            [first, .., last] => last.start + last.elements.len() - first.start,
+            [only] => only.elements.len(),
+            [] => 0,
+        };
+        let len = self.front.len() + between + self.back.len();
+        (len, Some(len))
     }
 
     fn nth(&mut self, mut skipped: usize) -> Option<&'a T> {
         while skipped >= self.front.len() {
             skipped -= self.front.len();
-            self.len -= self.front.len();
             self.front = match self.chunks.next() {
                 Some(chunk) => chunk.elements.iter(),
                 None if self.back.len() == 0 => {
@@ -258,7 +298,6 @@ impl<'a, T> Iterator for Iter<'a, T> {
                 None => std::mem::take(&mut self.back),
             };
         }
-        self.len -= skipped + 1;
         self.front.nth(skipped)
     }
 
@@ -273,17 +312,11 @@ impl<'a, T> Iterator for Iter<'a, T> {
 }
 
 impl<T> DoubleEndedIterator for Iter<'_, T> {
+    #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(element) = self.back.next_back() {
-                self.len -= 1;
-                return Some(element);
-            }
-            match self.chunks.next_back() {
-                Some(chunk) => self.back = chunk.elements.iter(),
-                None if self.front.len() == 0 => return None,
-                None => self.back = std::mem::take(&mut self.front),
-            }
+        match self.back.next_back() {
+            Some(element) => Some(element),
+            None => self.chunk_before(),
         }
     }
 }
@@ -311,10 +344,12 @@ impl<T> Builder<T> {
         Builder { list, open: Vec::with_capacity(count.min(USUAL)) }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.list.len + self.open.len()
     }
 
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
         match at.checked_sub(self.list.len) {
             Some(at) => self.open.get(at),
@@ -322,10 +357,10 @@ impl<T> Builder<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, element: T) {
         if self.open.len() == USUAL {
-            let full = std::mem::replace(&mut self.open, Vec::with_capacity(USUAL));
-            self.push_chunk(full.into());
+            self.close_usual();
         }
         self.open.push(element);
     }
@@ -333,6 +368,12 @@ impl<T> Builder<T> {
     pub(crate) fn finish(mut self) -> List<T> {
         self.close();
         self.list
+    }
+
+    #[cold]
+    fn close_usual(&mut self) {
+        let full = std::mem::replace(&mut self.open, Vec::with_capacity(USUAL));
+        self.push_chunk(full.into());
     }
 
     /// Ends a chunk after the elements so far.

@@ -137,18 +137,30 @@ fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
         is_complete && other.is_some_and(|other| Arc::ptr_eq(&header, &other.body.units[0]));
     let mut has_same_ranges =
         is_complete && other.is_some_and(|other| other.source.units[0] == header_ranges);
-    units.push(header);
-    ranges.push(header_ranges);
     starts.push(TextSize::new(0));
+    // The first chunk stays if the header does.
+    let same_unit = usize::from(old_units.first().is_some_and(|old| Arc::ptr_eq(old, &header)));
+    let same_ranges = usize::from(old_source.first() == Some(&header_ranges));
+    if same_unit == 0 {
+        units.push(header);
+    }
+    if same_ranges == 0 {
+        ranges.push(header_ranges);
+    }
     if let (Some((old, _)), Some(block)) = (&old, block) {
-        units.extend(old_units, 1..1 + common.prefix);
-        ranges.extend(old_source, 1..1 + common.prefix);
+        units.extend(old_units, 1 - same_unit..1 + common.prefix);
+        ranges.extend(old_source, 1 - same_ranges..1 + common.prefix);
         let known = &old.source.starts[1..=common.prefix];
         starts.extend(moved(known, old.block.start(), block.start() - origin));
     }
     for (number, slot) in (1 + common.prefix..).zip(&slots) {
         starts.push(slot.node.start() - origin);
         let (mut unit, own_ranges) = lowering.statement(slot);
+        if old_units.is_empty() {
+            units.push(Arc::new(unit));
+            ranges.push(own_ranges);
+            continue;
+        }
         // Another tree may lower to an equal unit, such as after white space was added. The old
         // unit keeps its types.
         let after_edit = (old_units.len() + number).checked_sub(count + 1);

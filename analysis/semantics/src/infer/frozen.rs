@@ -20,6 +20,7 @@ impl FrozenUnits {
     }
 
     /// Returns the types of a unit, if they are frozen.
+    #[inline]
     pub(super) fn get(&self, unit: usize) -> Option<&Arc<UnitTypes>> {
         match unit.checked_sub(self.closed.len()) {
             Some(unit) => self.open.get(unit)?.as_ref(),
@@ -29,7 +30,10 @@ impl FrozenUnits {
 
     /// Begins units, up to a number of them.
     pub(super) fn begin(&mut self, units: usize) {
-        self.open.resize(units - self.closed.len(), None);
+        match units - self.closed.len() {
+            1 => self.open.push(None),
+            open => self.open.resize(open, None),
+        }
     }
 
     /// Freezes a unit of the open batch.
@@ -51,8 +55,15 @@ impl FrozenUnits {
 
     /// Ends the open batch, all units of which are frozen.
     pub(super) fn close(&mut self) {
-        let types = self.open.drain(..).map(Option::unwrap_or_default);
-        types.for_each(|types| self.closed.push(types));
+        // Most batches are one unit.
+        if self.open.len() > 1 {
+            let last = self.open.len() - 1;
+            let types = self.open.drain(..last).map(Option::unwrap_or_default);
+            types.for_each(|types| self.closed.push(types));
+        }
+        if let Some(types) = self.open.pop() {
+            self.closed.push(types.unwrap_or_default());
+        }
     }
 
     /// Adds a unit, where no batch is open.
