@@ -224,21 +224,25 @@ impl<'a> Infer<'a> {
             let unit = next;
             next += 1;
             let at = UnitRef { body: 0, unit: UnitId(unit as u32) };
-            if self.batch.units.is_empty() {
-                if let Some(known) = &mut known
-                    && let Some(types) = known.get(unit)
-                    && match known.compare(unit, body) {
-                        Inputs::Same => true,
-                        Inputs::Different => false,
-                        Inputs::Unknown => self.inputs_hold(at, types),
-                    }
-                {
-                    self.reuse(unit, types.clone());
-                    continue;
+            let mut compared = Inputs::Different;
+            let mut types = None;
+            if let Some(known) = known.as_mut().filter(|_| self.batch.units.is_empty()) {
+                types = known.get(unit);
+                if types.is_some() {
+                    compared = known.compare(unit, body);
                 }
             }
-            inputs.clear();
-            self.add_inputs(at, &mut inputs);
+            if compared != Inputs::Same {
+                inputs.clear();
+                self.add_inputs(at, &mut inputs);
+            }
+            if let Some(types) = types
+                && (compared == Inputs::Same
+                    || compared == Inputs::Unknown && types.has_inputs(&inputs))
+            {
+                self.reuse(unit, types.clone());
+                continue;
+            }
             let of_unit = &body.units[unit];
             let is_keyed = self.batch.units.is_empty()
                 && repeated::has_key(of_unit, &inputs, scopes.unit(at.unit));
@@ -301,7 +305,8 @@ impl<'a> Infer<'a> {
                 for unit in 0..self.bodies[number].0.units.len() {
                     self.env.poll();
                     let at = UnitRef { body: number as u32, unit: UnitId(unit as u32) };
-                    let inputs = self.inputs_of(at);
+                    let mut inputs = Vec::new();
+                    self.add_inputs(at, &mut inputs);
                     self.run(at, inputs);
                 }
             }
@@ -336,22 +341,8 @@ impl<'a> Infer<'a> {
         })
     }
 
-    /// Returns true if a unit has the same inputs as when `types` were inferred.
-    fn inputs_hold(&self, at: UnitRef, types: &UnitTypes) -> bool {
-        let now = self.inputs_of(at);
-        now.len() == types.inputs.len()
-            && now.iter().zip(&types.inputs).all(|(now, then)| then.is_same(now) || then == now)
-    }
-
-    /// Returns the inputs of a unit: the types of its free names, of the globals that it uses, and
-    /// for the tail expression the written result. The order is fixed.
-    fn inputs_of(&self, at: UnitRef) -> Vec<Type> {
-        let mut inputs = Vec::new();
-        self.add_inputs(at, &mut inputs);
-        inputs
-    }
-
-    /// Adds the inputs of a unit to an empty list.
+    /// Adds the inputs of a unit to an empty list: the types of its free names, of the globals that it uses, and for the
+    /// tail expression the written result. The order is fixed.
     fn add_inputs(&self, at: UnitRef, inputs: &mut Vec<Type>) {
         let (body, scopes) = self.bodies[at.body as usize];
         let unit = body.unit(at.unit);

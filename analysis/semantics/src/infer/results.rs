@@ -44,7 +44,7 @@ pub struct UnitTypes {
     pub findings: Box<[Finding]>,
     /// The numbers of type comments that disagree with the inferred types.
     pub stale: Box<[u32]>,
-    /// The inputs of the unit; see `Infer::inputs_of`.
+    /// The inputs of the unit; see `Infer::add_inputs`.
     pub(super) inputs: Box<[Type]>,
     /// True if the unit was a batch of its own.
     pub(super) alone: bool,
@@ -114,6 +114,12 @@ impl UnitTypes {
             || !self.findings.is_empty()
             || !self.stale.is_empty()
             || !self.assumed.is_empty()
+    }
+
+    /// Returns true if the unit had these inputs.
+    pub(super) fn has_inputs(&self, inputs: &[Type]) -> bool {
+        let same = |(now, then): (&Type, &Type)| then.is_same(now) || then == now;
+        inputs.len() == self.inputs.len() && inputs.iter().zip(&self.inputs).all(same)
     }
 
     /// Returns true if a type of the batch is more general than the written one.
