@@ -502,6 +502,12 @@ fn vscode_between() {
     });
 }
 
+/// A breakpoint, F5, values, steps forwards and back, and an expression.
+#[test]
+fn vscode_debugger() {
+    workbench("debug", 1, |_| {});
+}
+
 /// The package for one platform, with the server in it.
 #[test]
 fn vscode_platform_package() {

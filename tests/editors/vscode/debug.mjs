@@ -1,0 +1,99 @@
+// Debugging as a user does it: a breakpoint and F5 without a launch.json, values, steps into a call, over a binding and
+// back, and an expression in the console.
+//
+//   node debug.mjs EXTENSION.vsix FOLDER
+//
+// Screenshots go to FOLDER.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { PATIENCE, eventually, goTo, say, until, withWorkbench } from "./workbench.mjs";
+
+const [extension, folder] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+const made = mkdtempSync(path.join(tmpdir(), "relay-debug-"));
+const file = path.join(made, "net.relay");
+writeFileSync(
+  file,
+  `#[version = "0.0.5"]
+def @square(%v: Tensor[(2, 3), float32]) {
+  %0 = multiply(%v, %v);
+  add(%0, 1f)
+}
+
+def @main(%x: Tensor[(2, 3), float32]) {
+  %1 = nn.relu(%x);
+  %2 = @square(%1);
+  %3 = subtract(%2, 1f);
+  nn.softmax(%3)
+}
+`,
+);
+
+await withWorkbench({ files: [file], extension }, async ({ page, workspace, remote, open }) => {
+  const shot = (name) => page.screenshot({ path: path.join(folder, `${name}.png`) });
+  const status = (text) => page.locator(".statusbar-item", { hasText: text }).first();
+  const variable = (name) => page.locator(".debug-variables .monaco-list-row", { hasText: name }).first();
+  const scope = variable("Variables");
+  const frames = () => page.locator(".debug-call-stack .monaco-list-row .stack-frame").allInnerTexts();
+  /** Waits until the program stands at a line. */
+  const stoppedAt = (line) => eventually(page, async () => (await frames())[0] ?? "", (text) => text.includes(`\n${line}:`));
+
+  try {
+    await open([["openFile", remote(path.join(workspace, "net.relay"))]]);
+    await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
+    await status("OK").waitFor({ timeout: PATIENCE });
+    await page.locator(".codelens-decoration a", { hasText: "Debug" }).first().waitFor({ timeout: PATIENCE });
+
+    // F9 and F5.
+    await goTo(page, 9, 3);
+    await page.keyboard.press("F9");
+    await page.locator(".codicon-debug-breakpoint").first().waitFor({ timeout: PATIENCE });
+    await page.keyboard.press("F5");
+    await page.locator(".debug-toolbar").waitFor({ timeout: PATIENCE });
+    await stoppedAt(9);
+    say("stopped", JSON.stringify(await frames()));
+    // VS Code opens a scope by itself only if it was open before.
+    await until(variable("%1"), () => scope.locator(".monaco-tl-twistie").click({ timeout: 5_000 }));
+    assert.match(await variable("%1").innerText(), /Tensor\[\(2, 3\), float32\]|\(2, 3\)/);
+    await shot("debug-stopped");
+
+    // Into the call, over a binding, and back.
+    await page.keyboard.press("F11");
+    await stoppedAt(2);
+    await page.keyboard.press("F10");
+    await stoppedAt(3);
+    // VS Code asks for the frames below the first one a moment later.
+    await eventually(page, async () => (await frames()).length, (count) => count === 2);
+    await page.keyboard.press("F10");
+    await stoppedAt(4);
+    await variable("%0").waitFor({ timeout: PATIENCE });
+    await shot("debug-inside");
+    await page.locator(".debug-toolbar .codicon-debug-step-back").click();
+    await stoppedAt(3);
+    say("stepped back");
+
+    // An expression in the console.
+    await page.locator(".repl-input-wrapper .monaco-editor").first().click();
+    await page.keyboard.type("max(multiply(%v, %v))");
+    await page.keyboard.press("Enter");
+    const answer = page.locator(".repl .evaluation-result, .repl .monaco-list-row .value").last();
+    await answer.waitFor({ timeout: PATIENCE });
+    assert.match(await answer.innerText(), /\d/);
+    await shot("debug-console");
+    say("evaluated", JSON.stringify(await answer.innerText()));
+
+    // To the end.
+    await page.keyboard.press("F5");
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden", timeout: PATIENCE });
+    await shot("debug-ended");
+    say("OK");
+  } catch (error) {
+    await shot("failed-debug");
+    throw error;
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+});
