@@ -22,6 +22,7 @@
 
 (setq native-comp-jit-compilation nil
       make-backup-files nil
+      create-lockfiles nil
       eglot-autoshutdown t
       eglot-confirm-server-edits nil)
 
