@@ -7,7 +7,7 @@
 use semantics::{
     Db, DefKind, SourceFile, View,
     body::{BinderKind, Body, Expr, ExprId, LocalRef, Name, UnitId},
-    lower::Lowered,
+    lower::LoweredBody,
     module_types,
     scope::{Scopes, resolve},
 };
@@ -386,7 +386,7 @@ fn check_resolution(
     let root = Node::root(&parse.green);
     let node =
         root.children().find(|node| node.kind() == def.node(db).kind()).ok_or_else(unclear)?;
-    let lowered = Lowered::new(&node.green().to_owned(), None);
+    let lowered = LoweredBody::new(&node.green().to_owned(), None);
     let body = lowered.body();
     let scopes = resolve(body);
     let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();

@@ -35,7 +35,7 @@ use crate::features::UnitFeatures;
 pub(crate) use index::{has_meta, name_bit};
 pub use pattern::{Arm, Match, Pattern, PatternKind};
 pub use problem::{
-    Problem, ProblemKind, PythonCall, PythonExpr, PythonPart, PythonText, Unqualified,
+    Problem, ProblemKind, PythonCall, PythonExpr, PythonPart, PythonText, UnqualifiedCall,
 };
 pub use reference::{ExprRef, LocalRef};
 pub use source::{SourceMap, UnitRanges};

@@ -18,7 +18,7 @@ use crate::{
     diagnostic::Levels,
     metadata::Metadata,
     prelude,
-    previous::{Computed, Previous},
+    previous::{ComputedResults, Previous},
 };
 
 /// A file. Its text is the input, and its tree is the result of a query.
@@ -135,7 +135,7 @@ pub struct Settings {
 #[salsa::db]
 pub trait Db: salsa::Database {
     /// Returns where queries put their results, to be earlier ones after the next change.
-    fn computed(&self) -> &Computed;
+    fn computed(&self) -> &ComputedResults;
 }
 
 /// The database.
@@ -143,7 +143,7 @@ pub trait Db: salsa::Database {
 #[derive(Clone)]
 pub struct Database {
     // Dropped before the storage: when salsa has waited for other handles, they have dropped theirs.
-    computed: Arc<Computed>,
+    computed: Arc<ComputedResults>,
     prelude: Arc<[SourceFile]>,
     // Dropped last, because salsa waits for other handles.
     storage: salsa::Storage<Self>,
@@ -154,7 +154,7 @@ impl salsa::Database for Database {}
 
 #[salsa::db]
 impl Db for Database {
-    fn computed(&self) -> &Computed {
+    fn computed(&self) -> &ComputedResults {
         &self.computed
     }
 }
@@ -243,7 +243,7 @@ impl Database {
     }
 
     /// Returns what queries have computed, after those of other handles have ended.
-    pub(crate) fn finish_queries(&mut self) -> Option<&mut Computed> {
+    pub(crate) fn finish_queries(&mut self) -> Option<&mut ComputedResults> {
         salsa::Database::trigger_cancellation(self);
         // No other handle is left.
         Arc::get_mut(&mut self.computed)

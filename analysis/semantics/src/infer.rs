@@ -50,11 +50,11 @@ pub use finding::{
     DependsOn, Finding, FindingKind, FindingSubject, Mismatch, Remark, TypeLimit, UnresolvedName,
 };
 use frozen::FrozenUnits;
-use learned::{Learned, settled};
-use repeated::Repeated;
+use learned::{LearnedFacts, settled};
+use repeated::SolvedUnits;
 pub use results::{Inference, Numeric, UnitTypes};
-pub(crate) use reuse::Inferred;
-use reuse::{Inputs, Known};
+pub(crate) use reuse::TypedBody;
+use reuse::{Inputs, UnitReuse};
 
 /// The inference of another body, reused where nothing differs.
 struct Memo<'m> {
@@ -127,9 +127,9 @@ struct Infer<'a> {
     /// reference holds it.
     weak: Vec<bool>,
     /// What is known of written type parameters before the bodies are inferred.
-    learned: Learned,
+    learned: LearnedFacts,
     /// What this run has found of them.
-    found: Learned,
+    found: LearnedFacts,
     /// True if types held in references are not generalised: all uses of the definitions are here.
     keeps_weak: bool,
     /// True if inference has exceeded its budget and has been abandoned.
@@ -184,8 +184,8 @@ impl<'a> Infer<'a> {
             signatures: vec![None; bodies.len()],
             numeric: vec![Vec::new(); bodies.len()],
             weak: vec![false; bodies.len()],
-            learned: Learned::default(),
-            found: Learned::default(),
+            learned: LearnedFacts::default(),
+            found: LearnedFacts::default(),
             keeps_weak: false,
             exhausted: false,
             entangled: false,
@@ -206,23 +206,14 @@ impl<'a> Infer<'a> {
     /// Infers unit by unit, one batch after the other.
     fn ordered(&mut self, memo: Option<&Memo<'_>>) {
         let (body, scopes) = self.bodies[0];
-        let mut known = memo.map(|memo| Known::new(memo, body, scopes));
+        let mut known = memo.map(|memo| UnitReuse::new(memo, body, scopes));
         let count = body.units.len();
-        let mut repeated = Repeated::default();
+        let mut repeated = SolvedUnits::default();
         let mut next = 0;
         let mut inputs = Vec::new();
         while next < count {
             self.env.poll();
-            if let Some(known) = known.as_mut().filter(|_| self.batch.units.is_empty()) {
-                let (types, before) = known.unchanged_from(next);
-                next += before.len();
-                self.done[0].extend(types, before);
-                if next == count {
-                    break;
-                }
-            }
             let unit = next;
-            next += 1;
             let at = UnitRef { body: 0, unit: UnitId(unit as u32) };
             let mut compared = Inputs::Different;
             let mut types = None;
@@ -231,7 +222,16 @@ impl<'a> Infer<'a> {
                 if types.is_some() {
                     compared = known.compare(unit, body);
                 }
+                if compared == Inputs::Same {
+                    let (types, before) = known.unchanged_from(unit);
+                    if !before.is_empty() {
+                        next += before.len();
+                        self.done[0].extend(types, before);
+                        continue;
+                    }
+                }
             }
+            next += 1;
             if compared != Inputs::Same {
                 inputs.clear();
                 self.add_inputs(at, &mut inputs);

@@ -8,7 +8,7 @@
 
 use std::{
     fmt,
-    ops::{Index, Range},
+    ops::{Deref, Index, Range},
     sync::Arc,
 };
 
@@ -18,30 +18,69 @@ const USUAL: usize = 64;
 /// not make a list of small chunks.
 const LEAST: usize = USUAL / 2;
 
-/// A list in chunks.
-pub struct List<T> {
-    chunks: Vec<Chunk<T>>,
+/// What a chunk knows about its elements.
+pub trait Summary<T> {
+    /// Returns the summary of the elements of a chunk, at least one.
+    fn of(elements: &[T]) -> Self;
+}
+
+impl<T> Summary<T> for () {
+    fn of(_: &[T]) {}
+}
+
+/// A list in chunks with a summary each.
+pub struct List<T, S = ()> {
+    chunks: Vec<Chunk<T, S>>,
     len: usize,
     /// The number of elements in the chunks up to the first one of another length than the usual one.
     regular: usize,
 }
 
 /// A chunk of a list.
-#[derive(Debug)]
-struct Chunk<T> {
+struct Chunk<T, S> {
     /// The number of elements before it.
     start: usize,
-    /// At least one.
-    elements: Arc<Vec<T>>,
+    elements: Arc<Elements<T, S>>,
 }
 
-impl<T> Clone for Chunk<T> {
-    fn clone(&self) -> Chunk<T> {
+impl<T, S> Clone for Chunk<T, S> {
+    fn clone(&self) -> Chunk<T, S> {
         Chunk { start: self.start, elements: self.elements.clone() }
     }
 }
 
-impl<T> List<T> {
+/// The elements of a range that are in one chunk.
+pub(crate) struct Part<'l, S> {
+    pub(crate) range: Range<usize>,
+    /// The number of elements before the chunk.
+    pub(crate) start: usize,
+    pub(crate) summary: &'l S,
+}
+
+/// The elements of a chunk, at least one.
+#[derive(Clone)]
+struct Elements<T, S> {
+    all: Vec<T>,
+    summary: S,
+}
+
+impl<T, S: Summary<T>> Elements<T, S> {
+    fn new(all: Vec<T>) -> Arc<Elements<T, S>> {
+        let summary = S::of(&all);
+        Arc::new(Elements { all, summary })
+    }
+}
+
+impl<T, S> Deref for Elements<T, S> {
+    type Target = Vec<T>;
+
+    #[inline]
+    fn deref(&self) -> &Vec<T> {
+        &self.all
+    }
+}
+
+impl<T, S> List<T, S> {
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
@@ -64,12 +103,12 @@ impl<T> List<T> {
     }
 
     /// Returns the elements in order.
-    pub fn iter(&self) -> Iter<'_, T> {
+    pub fn iter(&self) -> Iter<'_, T, S> {
         self.range(0..self.len)
     }
 
     /// Returns the elements of a range in order; of a range beyond the end those that there are.
-    pub fn range(&self, range: Range<usize>) -> Iter<'_, T> {
+    pub fn range(&self, range: Range<usize>) -> Iter<'_, T, S> {
         let end = range.end.min(self.len);
         let len = end.saturating_sub(range.start);
         if len == 0 {
@@ -87,6 +126,30 @@ impl<T> List<T> {
             chunks: self.chunks[first + 1..last].iter(),
             back: back.elements[..end - back.start].iter(),
         }
+    }
+
+    /// Returns a range of elements in parts of one chunk each, in order.
+    pub(crate) fn parts(&self, range: Range<usize>) -> impl Iterator<Item = Part<'_, S>> {
+        let end = range.end.min(self.len);
+        let first = if range.start < end { self.chunk_of(range.start) } else { self.chunks.len() };
+        let chunks = self.chunks[first..].iter().take_while(move |chunk| chunk.start < end);
+        chunks.map(move |Chunk { start, elements }| {
+            let range = range.start.max(*start)..end.min(start + elements.len());
+            Part { range, start: *start, summary: &elements.summary }
+        })
+    }
+
+    /// Returns true if the elements of a range are those of one from `first` on in another list, in a chunk that the
+    /// two share.
+    pub(crate) fn shares(&self, range: Range<usize>, other: &List<T, S>, first: usize) -> bool {
+        if range.is_empty() || first >= other.len {
+            return false;
+        }
+        let own = &self.chunks[self.chunk_of(range.start)];
+        let others = &other.chunks[other.chunk_of(first)];
+        Arc::ptr_eq(&own.elements, &others.elements)
+            && range.start - own.start == first - others.start
+            && range.end <= own.start + own.elements.len()
     }
 
     /// Returns the number of the chunk of an element.
@@ -112,7 +175,11 @@ impl<T> List<T> {
 
     /// Returns the number of elements at the beginning, and of others at the end, that two lists have in common. Those
     /// in the same chunks are not compared.
-    fn common_ends_by(&self, other: &List<T>, is_same: impl Fn(&T, &T) -> bool) -> (usize, usize) {
+    fn common_ends_by(
+        &self,
+        other: &List<T, S>,
+        is_same: impl Fn(&T, &T) -> bool,
+    ) -> (usize, usize) {
         let count =
             |a: &mut dyn Iterator<Item = (&T, &T)>| a.take_while(|(a, b)| is_same(a, b)).count();
         let mut prefix = 0;
@@ -120,7 +187,7 @@ impl<T> List<T> {
             let (a, b) = (&a.elements, &b.elements);
             let same = match Arc::ptr_eq(a, b) {
                 true => a.len(),
-                false => count(&mut a.iter().zip(&**b)),
+                false => count(&mut a.iter().zip(b.iter())),
             };
             prefix += same;
             if same < a.len().max(b.len()) {
@@ -151,12 +218,14 @@ impl<T> List<T> {
     }
 }
 
-impl<T: Clone> List<T> {
+impl<T: Clone, S: Summary<T> + Clone> List<T, S> {
     /// Replaces an element.
     pub(crate) fn set(&mut self, at: usize, value: T) {
         let chunk = self.chunk_of(at);
         let Chunk { start, elements } = &mut self.chunks[chunk];
-        Arc::make_mut(elements)[at - *start] = value;
+        let elements = Arc::make_mut(elements);
+        elements.all[at - *start] = value;
+        elements.summary = S::of(&elements.all);
     }
 }
 
@@ -167,8 +236,8 @@ impl<T> List<Arc<T>> {
     }
 }
 
-impl<T: PartialEq> PartialEq for List<T> {
-    fn eq(&self, other: &List<T>) -> bool {
+impl<T: PartialEq, S> PartialEq for List<T, S> {
+    fn eq(&self, other: &List<T, S>) -> bool {
         if self.len != other.len {
             return false;
         }
@@ -177,27 +246,27 @@ impl<T: PartialEq> PartialEq for List<T> {
     }
 }
 
-impl<T: Eq> Eq for List<T> {}
+impl<T: Eq, S> Eq for List<T, S> {}
 
-impl<T> Default for List<T> {
-    fn default() -> List<T> {
+impl<T, S> Default for List<T, S> {
+    fn default() -> List<T, S> {
         List { chunks: Vec::new(), len: 0, regular: 0 }
     }
 }
 
-impl<T> Clone for List<T> {
-    fn clone(&self) -> List<T> {
+impl<T, S> Clone for List<T, S> {
+    fn clone(&self) -> List<T, S> {
         List { chunks: self.chunks.clone(), ..*self }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for List<T> {
+impl<T: fmt::Debug, S> fmt::Debug for List<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
     }
 }
 
-impl<T> Index<usize> for List<T> {
+impl<T, S> Index<usize> for List<T, S> {
     type Output = T;
 
     #[inline]
@@ -209,17 +278,17 @@ impl<T> Index<usize> for List<T> {
     }
 }
 
-impl<'a, T> IntoIterator for &'a List<T> {
+impl<'a, T, S> IntoIterator for &'a List<T, S> {
     type Item = &'a T;
-    type IntoIter = Iter<'a, T>;
+    type IntoIter = Iter<'a, T, S>;
 
-    fn into_iter(self) -> Iter<'a, T> {
+    fn into_iter(self) -> Iter<'a, T, S> {
         self.iter()
     }
 }
 
-impl<T> FromIterator<T> for List<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> List<T> {
+impl<T, S: Summary<T>> FromIterator<T> for List<T, S> {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> List<T, S> {
         let mut builder = Builder::default();
         elements.into_iter().for_each(|element| builder.push(element));
         builder.finish()
@@ -227,22 +296,21 @@ impl<T> FromIterator<T> for List<T> {
 }
 
 /// The elements of a [`List`] in order.
-#[derive(Debug)]
-pub struct Iter<'a, T> {
+pub struct Iter<'a, T, S = ()> {
     front: std::slice::Iter<'a, T>,
     /// The chunks between those of `front` and `back`.
-    chunks: std::slice::Iter<'a, Chunk<T>>,
+    chunks: std::slice::Iter<'a, Chunk<T, S>>,
     back: std::slice::Iter<'a, T>,
 }
 
-impl<T> Clone for Iter<'_, T> {
+impl<T, S> Clone for Iter<'_, T, S> {
     fn clone(&self) -> Self {
         let Iter { front, chunks, back } = self;
         Iter { front: front.clone(), chunks: chunks.clone(), back: back.clone() }
     }
 }
 
-impl<'a, T> Iter<'a, T> {
+impl<'a, T, S> Iter<'a, T, S> {
     /// Returns the first element of the next chunk.
     #[cold]
     fn next_chunk(&mut self) -> Option<&'a T> {
@@ -265,7 +333,7 @@ impl<'a, T> Iter<'a, T> {
     }
 }
 
-impl<'a, T> Iterator for Iter<'a, T> {
+impl<'a, T, S> Iterator for Iter<'a, T, S> {
     type Item = &'a T;
 
     #[inline]
@@ -311,7 +379,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
     }
 }
 
-impl<T> DoubleEndedIterator for Iter<'_, T> {
+impl<T, S> DoubleEndedIterator for Iter<'_, T, S> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         match self.back.next_back() {
@@ -321,24 +389,24 @@ impl<T> DoubleEndedIterator for Iter<'_, T> {
     }
 }
 
-impl<T> ExactSizeIterator for Iter<'_, T> {}
+impl<T, S> ExactSizeIterator for Iter<'_, T, S> {}
 
 /// Makes a [`List`] from elements and from parts of other lists.
-pub(crate) struct Builder<T> {
-    list: List<T>,
+pub(crate) struct Builder<T, S = ()> {
+    list: List<T, S>,
     /// The elements after the last chunk.
     open: Vec<T>,
 }
 
-impl<T> Default for Builder<T> {
-    fn default() -> Builder<T> {
+impl<T, S> Default for Builder<T, S> {
+    fn default() -> Builder<T, S> {
         Builder { list: List::default(), open: Vec::new() }
     }
 }
 
-impl<T> Builder<T> {
+impl<T, S: Summary<T>> Builder<T, S> {
     /// Returns a builder of a list with about a number of elements.
-    pub(crate) fn with_capacity(count: usize) -> Builder<T> {
+    pub(crate) fn with_capacity(count: usize) -> Builder<T, S> {
         let chunks = Vec::with_capacity(count.div_ceil(USUAL));
         let list = List { chunks, ..List::default() };
         Builder { list, open: Vec::with_capacity(count.min(USUAL)) }
@@ -365,7 +433,7 @@ impl<T> Builder<T> {
         self.open.push(element);
     }
 
-    pub(crate) fn finish(mut self) -> List<T> {
+    pub(crate) fn finish(mut self) -> List<T, S> {
         self.close();
         self.list
     }
@@ -373,7 +441,7 @@ impl<T> Builder<T> {
     #[cold]
     fn close_usual(&mut self) {
         let full = std::mem::replace(&mut self.open, Vec::with_capacity(USUAL));
-        self.push_chunk(full.into());
+        self.push_chunk(Elements::new(full));
     }
 
     /// Ends a chunk after the elements so far.
@@ -381,11 +449,11 @@ impl<T> Builder<T> {
         if !self.open.is_empty() {
             let mut chunk = std::mem::take(&mut self.open);
             chunk.shrink_to_fit();
-            self.push_chunk(chunk.into());
+            self.push_chunk(Elements::new(chunk));
         }
     }
 
-    fn push_chunk(&mut self, elements: Arc<Vec<T>>) {
+    fn push_chunk(&mut self, elements: Arc<Elements<T, S>>) {
         let list = &mut self.list;
         let (start, len) = (list.len, elements.len());
         list.len += len;
@@ -396,9 +464,9 @@ impl<T> Builder<T> {
     }
 }
 
-impl<T: Clone> Builder<T> {
+impl<T: Clone, S: Summary<T>> Builder<T, S> {
     /// Adds the elements of a range of another list, in the same chunks.
-    pub(crate) fn extend(&mut self, other: &List<T>, range: Range<usize>) {
+    pub(crate) fn extend(&mut self, other: &List<T, S>, range: Range<usize>) {
         let (mut at, end) = (range.start, range.end.min(other.len));
         while at < end {
             let Chunk { start, elements: chunk } = &other.chunks[other.chunk_of(at)];
@@ -494,7 +562,7 @@ mod tests {
     fn an_edit_shares_all_chunks_but_those_beside_it() {
         let before = list(10_000);
         let after = spliced(&before, 5_000..5_001, 2);
-        let is_shared = |chunk: &&Chunk<_>| {
+        let is_shared = |chunk: &&Chunk<_, _>| {
             before.chunks.iter().any(|old| Arc::ptr_eq(&old.elements, &chunk.elements))
         };
         assert!(after.chunks.iter().filter(|chunk| !is_shared(chunk)).count() <= 3);

@@ -43,20 +43,20 @@ pub use ty::meta_symbol;
 pub use type_def::lower_type_def;
 
 /// The tree of a definition, with the body and the source map that follow from it. Made by
-/// [`Lowered::new`] alone, so that they always belong together.
+/// [`LoweredBody::new`] alone, so that they always belong together.
 #[derive(Clone)]
-pub struct Lowered {
+pub struct LoweredBody {
     green: GreenNode,
     body: Arc<Body>,
     source: Arc<SourceMap>,
 }
 
-impl Lowered {
+impl LoweredBody {
     /// Lowers the tree of a definition or of a bare expression.
     ///
     /// `other` may be any definition, and is most useful if it is the previous version of this one:
     /// units of the same syntax are shared with it. The result is equal without it.
-    pub fn new(green: &GreenNode, other: Option<&Lowered>) -> Lowered {
+    pub fn new(green: &GreenNode, other: Option<&LoweredBody>) -> LoweredBody {
         let parts = lower(Node::root(green), other);
         let body = other.filter(|_| parts.has_same_body).map(|other| other.body.clone());
         let body = body.unwrap_or_else(|| {
@@ -67,7 +67,7 @@ impl Lowered {
         let source = source.map(|other| other.source.clone());
         let source = source
             .unwrap_or_else(|| Arc::new(SourceMap { starts: parts.starts, units: parts.ranges }));
-        Lowered { green: green.clone(), body, source }
+        LoweredBody { green: green.clone(), body, source }
     }
 
     /// Returns the body.
@@ -95,7 +95,7 @@ struct Parts {
     has_same_ranges: bool,
 }
 
-fn lower(node: Node<'_>, other: Option<&Lowered>) -> Parts {
+fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
     let mut lowering = Lowering::default();
     let origin = node.start();
     let block = ast::FnDef::cast(node)

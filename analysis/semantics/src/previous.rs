@@ -2,13 +2,13 @@
 //!
 //! They are an input: the field `previous` of a [`SourceFile`](crate::SourceFile) holds the last results
 //! of its definitions, and only the owner of the database changes it. Queries read it through a tracked
-//! query, and write what they compute to [`Computed`], which they cannot read. With the next tree of the
+//! query, and write what they compute to [`ComputedResults`], which they cannot read. With the next tree of the
 //! file, or when the owner is idle, the owner moves it from there into the input. What a query finds is
 //! thus the same throughout a revision, in whatever order threads execute queries.
 //!
 //! No result depends on it, because of two properties:
 //!
-//! - An entry is always true. [`Lowered`], [`Named`] and [`Inferred`] hold a result together with
+//! - An entry is always true. [`LoweredBody`], [`ResolvedBody`] and [`TypedBody`] hold a result together with
 //!   everything that it follows from, have private fields, and are made only by the function that
 //!   computes them. An entry may be out of date, but a tree is never paired with the body of another.
 //! - The function that receives an entry takes from it only parts whose inputs equal those at hand, so
@@ -27,7 +27,9 @@ use std::{
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{infer::Inferred, key::DefKey, lower::Lowered, module::ModuleTypes, scope::Named};
+use crate::{
+    infer::TypedBody, key::DefKey, lower::LoweredBody, module::ModuleTypes, scope::ResolvedBody,
+};
 
 /// The last results of the definitions of a file, and the data types of its modules by number.
 #[derive(Clone, Default)]
@@ -39,9 +41,9 @@ pub struct Previous {
 /// The last results of a definition.
 #[derive(Clone, Default)]
 struct Entry {
-    lowered: Option<Lowered>,
-    named: Option<Named>,
-    inferred: Option<Inferred>,
+    lowered: Option<LoweredBody>,
+    named: Option<ResolvedBody>,
+    inferred: Option<TypedBody>,
 }
 
 impl fmt::Debug for Previous {
@@ -151,15 +153,15 @@ impl Earlier {
         self.0.as_ref()?.upgrade()
     }
 
-    pub(crate) fn lowered(&self, key: &DefKey) -> Option<Lowered> {
+    pub(crate) fn lowered(&self, key: &DefKey) -> Option<LoweredBody> {
         self.previous()?.defs.get(key)?.lowered.clone()
     }
 
-    pub(crate) fn named(&self, key: &DefKey) -> Option<Named> {
+    pub(crate) fn named(&self, key: &DefKey) -> Option<ResolvedBody> {
         self.previous()?.defs.get(key)?.named.clone()
     }
 
-    pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {
+    pub(crate) fn inferred(&self, key: &DefKey) -> Option<TypedBody> {
         self.previous()?.defs.get(key)?.inferred.clone()
     }
 
@@ -180,9 +182,9 @@ pub(crate) struct News {
 /// The results that queries have computed, by file. Queries have a shared reference, with which nothing
 /// can be read.
 #[derive(Default)]
-pub struct Computed(Mutex<FxHashMap<salsa::Id, News>>);
+pub struct ComputedResults(Mutex<FxHashMap<salsa::Id, News>>);
 
-impl Computed {
+impl ComputedResults {
     /// Each write is complete, so that a poisoned lock protects valid data.
     fn record(&self, file: salsa::Id, write: impl FnOnce(&mut News)) {
         let mut files = self.0.lock();
@@ -193,15 +195,15 @@ impl Computed {
         self.record(file, |news| write(news.results.defs.entry(key).or_default()));
     }
 
-    pub(crate) fn lowered(&self, file: salsa::Id, key: DefKey, lowered: Lowered) {
+    pub(crate) fn lowered(&self, file: salsa::Id, key: DefKey, lowered: LoweredBody) {
         self.record_def(file, key, |entry| entry.lowered = Some(lowered));
     }
 
-    pub(crate) fn named(&self, file: salsa::Id, key: DefKey, named: Named) {
+    pub(crate) fn named(&self, file: salsa::Id, key: DefKey, named: ResolvedBody) {
         self.record_def(file, key, |entry| entry.named = Some(named));
     }
 
-    pub(crate) fn inferred(&self, file: salsa::Id, key: DefKey, inferred: Inferred) {
+    pub(crate) fn inferred(&self, file: salsa::Id, key: DefKey, inferred: TypedBody) {
         self.record_def(file, key, |entry| entry.inferred = Some(inferred));
     }
 

@@ -1,5 +1,6 @@
 //! Resolution of names across the units of a body.
 
+mod names;
 mod update;
 
 use std::{
@@ -17,22 +18,23 @@ use crate::{
         BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitId, UnitKind, name_bit,
     },
     features::UnitFeatures,
-    list::List,
+    list::{Builder, List, Part},
 };
+use names::{Names, Reach, Reference, UnitNames};
 
 /// The resolved names of a body, and the features of its units.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scopes {
     /// The part that depends on the names alone.
-    pub(crate) names: Arc<Resolved>,
+    pub(crate) names: Arc<NameTable>,
     /// The units with features, in order.
     features: Vec<(UnitId, UnitFeatures)>,
 }
 
 impl std::ops::Deref for Scopes {
-    type Target = Resolved;
+    type Target = NameTable;
 
-    fn deref(&self) -> &Resolved {
+    fn deref(&self) -> &NameTable {
         &self.names
     }
 }
@@ -41,16 +43,14 @@ impl std::ops::Deref for Scopes {
 ///
 /// Most edits of a body change no name: then this is reused, including the memos in it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Resolved {
+pub struct NameTable {
     // What most changes of names change is compared first.
     /// The unbound names of each unit.
     pub unknown: Vec<(UnitId, FreeId)>,
     /// The unused variables of statements and the header.
     pub unused: Vec<LocalRef>,
-    /// The start of the names of each unit in `frees`.
-    starts: Vec<u32>,
     /// The variable of each free name, unit by unit.
-    frees: Vec<u64>,
+    names: Names,
     /// The unused variables that are bound inside of a statement.
     pub unused_inside: Vec<LocalRef>,
     /// The bindings that shadow another one, as pairs of the shadowing and the shadowed variable.
@@ -63,28 +63,6 @@ pub struct Resolved {
     pub graphs: GraphNumbers,
     /// Lookup tables, built when a few searches over all units have been made.
     tables: Lazy,
-}
-
-/// The variables of a body that are the same as in an earlier version, by the units that bind them.
-pub(crate) struct Moved {
-    /// The units below this one have the same numbers.
-    pub(crate) settled: usize,
-    /// The units from this one on had numbers that were smaller by a number, which wraps.
-    pub(crate) from: usize,
-    pub(crate) by: usize,
-}
-
-/// No variable, in the list of a body's bindings.
-const UNBOUND: u64 = u64::MAX;
-
-/// Packs a binding: two thirds of the size, and lists of them are compared and searched as bytes.
-fn packed(binding: Option<LocalRef>) -> u64 {
-    binding.map_or(UNBOUND, |binding| u64::from(binding.unit.0) << 32 | u64::from(binding.binder.0))
-}
-
-fn unpacked(binding: u64) -> Option<LocalRef> {
-    let local = LocalRef { unit: UnitId((binding >> 32) as u32), binder: BinderId(binding as u32) };
-    (binding != UNBOUND).then_some(local)
 }
 
 /// The order of the numbers of the graph variables of a body.
@@ -181,38 +159,34 @@ impl Scopes {
     }
 }
 
-/// A body and its resolved names. Made by [`Named::new`] alone, so that the two always belong together.
+/// A body and its resolved names. Made by [`ResolvedBody::new`] alone, so that the two always belong together.
 #[derive(Clone)]
-pub(crate) struct Named {
+pub(crate) struct ResolvedBody {
     body: Arc<Body>,
     scopes: Arc<Scopes>,
 }
 
-/// Equal bodies are one allocation, see [`crate::lower::Lowered`].
-impl PartialEq for Named {
-    fn eq(&self, other: &Named) -> bool {
+/// Equal bodies are one allocation, see [`crate::lower::LoweredBody`].
+impl PartialEq for ResolvedBody {
+    fn eq(&self, other: &ResolvedBody) -> bool {
         Arc::ptr_eq(&self.body, &other.body) && self.scopes == other.scopes
     }
 }
 
-impl Eq for Named {}
+impl Eq for ResolvedBody {}
 
-impl Named {
+impl ResolvedBody {
     /// Resolves the names of a body.
     ///
     /// `other` may be any body, and is most useful if it is the previous version of this one. The result
     /// is equal without it.
-    pub(crate) fn new(body: Arc<Body>, other: Option<&Named>) -> Named {
-        let known = other.and_then(|Named { body: before, scopes: known }| {
+    pub(crate) fn new(body: Arc<Body>, other: Option<&ResolvedBody>) -> ResolvedBody {
+        let known = other.and_then(|ResolvedBody { body: before, scopes: known }| {
             let update = || known.update(before, &body).map(Arc::new);
             known.follow(before, &body).or_else(update)
         });
-        #[cfg(debug_assertions)]
-        if let Some(scopes) = &known {
-            assert_eq!(**scopes, resolve(&body));
-        }
         let scopes = known.unwrap_or_else(|| Arc::new(resolve(&body)));
-        Named { body, scopes }
+        ResolvedBody { body, scopes }
     }
 
     /// Returns the body.
@@ -226,7 +200,7 @@ impl Named {
     }
 }
 
-impl Resolved {
+impl NameTable {
     /// Returns the last unit that uses `binding`, with its free name there. `body` is the body of
     /// these names.
     pub fn last_use(&self, body: &Body, binding: LocalRef) -> Option<(UnitId, FreeId)> {
@@ -290,57 +264,58 @@ impl Resolved {
 
     /// Returns the variable that `free` of `unit` refers to.
     pub fn get(&self, unit: UnitId, free: FreeId) -> Option<LocalRef> {
-        unpacked(*self.packed_of(unit).get(free.index())?)
+        self.names.get(unit.index())?.0.get(free.index())?.binding(unit)
     }
 
     /// Returns the variables that the free names of `unit` refer to.
     pub fn unit(&self, unit: UnitId) -> impl ExactSizeIterator<Item = Option<LocalRef>> + Clone {
-        self.packed_of(unit).iter().map(|&binding| unpacked(binding))
+        let names = self.names.get(unit.index()).map_or(&[][..], |names| &names.0);
+        names.iter().map(move |name| name.binding(unit))
     }
 
-    /// Returns the packed bindings of the free names of a unit.
-    fn packed_of(&self, unit: UnitId) -> &[u64] {
-        self.packed(unit.index()..unit.index() + 1)
-    }
-
-    /// Returns the packed bindings of the free names of some units.
-    fn packed(&self, units: Range<usize>) -> &[u64] {
-        let at = |unit: usize| self.starts.get(unit).map_or(self.frees.len(), |&at| at as usize);
-        &self.frees[at(units.start)..at(units.end)]
+    /// Returns the variables that the free names of some units refer to, by unit.
+    pub(crate) fn units(
+        &self,
+        units: Range<usize>,
+    ) -> impl Iterator<Item = impl ExactSizeIterator<Item = Option<LocalRef>>> {
+        let names = self.names.range(units.clone());
+        units
+            .zip(names)
+            .map(|(unit, names)| names.0.iter().map(move |name| name.binding(UnitId(unit as u32))))
     }
 
     /// Returns the first of some units with a name that refers to another variable than in a unit of
-    /// `before`; or the end of `units`. `first` is the unit there that corresponds to the first one,
-    /// and `is_same` compares two variables where `moved` does not tell that they are
-    /// the same.
+    /// `before`; or the end of `units`. `first` is the unit there that corresponds to the first one.
+    ///
+    /// `is_same` compares two variables. It is not called where it is known to be true: for a chunk of both
+    /// versions with variables of the header and of the units from `settled_from` on.
     pub(crate) fn first_difference(
         &self,
         units: Range<usize>,
-        before: &Resolved,
+        before: &NameTable,
         first: usize,
-        moved: &Moved,
+        settled_from: usize,
         is_same: impl Fn(LocalRef, LocalRef) -> bool,
     ) -> usize {
-        let new = self.packed(units.clone());
-        let old = before.packed(first..first + units.len());
-        let pairs = || new.iter().zip(old);
-        let [settled, from, by] = [moved.settled, moved.from, moved.by].map(|n| (n as u64) << 32);
-        let same = |(&new, &old): (&u64, &u64)| {
-            new < settled && new == old
-                || new >= from && new.wrapping_sub(by) == old
-                || match (unpacked(new), unpacked(old)) {
-                    (Some(new), Some(old)) => is_same(new, old),
-                    (None, None) => true,
-                    _ => false,
+        let same = |pair: (Option<LocalRef>, Option<LocalRef>)| match pair {
+            (Some(new), Some(old)) => is_same(new, old),
+            (new, old) => new == old,
+        };
+        for Part { range, start, summary } in self.names.parts(units.clone()) {
+            let then = first + (range.start - units.start);
+            if summary.first_binding(start) >= settled_from
+                && self.names.shares(range.clone(), &before.names, then)
+            {
+                continue;
+            }
+            let pairs = self.units(range.clone()).zip(before.units(then..then + range.len()));
+            for (unit, (new, old)) in range.zip(pairs) {
+                if new.len() != old.len() || !new.zip(old).all(same) {
+                    return unit;
                 }
-        };
-        let at = match pairs().position(|pair| !same(pair)) {
-            Some(at) => at,
-            None if new.len() == old.len() => return units.end,
-            None => new.len().min(old.len()),
-        };
-        let start = self.starts.get(units.start).map_or(0, |&start| start as usize);
-        unit_of(&self.starts, start + at).min(units.end)
+            }
+        }
+        units.end
     }
 
     /// Returns the units that use `binding`, in order, with its free name there. `body` is the body
@@ -352,21 +327,33 @@ impl Resolved {
     ) -> impl DoubleEndedIterator<Item = (UnitId, FreeId)> {
         let uses: Vec<(UnitId, FreeId)> = match self.tables(body) {
             Some(tables) => tables.uses.get(&binding).cloned().unwrap_or_default(),
-            None => {
-                let packed = packed(Some(binding));
-                // A variable is used after the unit that binds it.
-                let first = self.starts.get(binding.unit.index() + 1);
-                let first = first.map_or(self.frees.len(), |&first| first as usize);
-                let after = (first..).zip(&self.frees[first..]);
-                let at = after.filter(|(_, free)| **free == packed);
-                let place = |(at, _): (usize, _)| {
-                    let unit = unit_of(&self.starts, at);
-                    (UnitId(unit as u32), FreeId(at as u32 - self.starts[unit]))
-                };
-                at.map(place).collect()
-            }
+            None => self.search(binding).collect(),
         };
         uses.into_iter()
+    }
+
+    /// Searches for the uses of a variable. It is used after the unit that binds it.
+    fn search(&self, binding: LocalRef) -> impl Iterator<Item = (UnitId, FreeId)> {
+        let after = binding.unit.index() + 1..self.names.len();
+        let may_use = move |part: &Part<'_, Reach>| {
+            binding.unit == UnitId::HEADER
+                || part.summary.first_binding(part.start) <= binding.unit.index()
+        };
+        let units = self.names.parts(after).filter(may_use).flat_map(|part| part.range);
+        units.flat_map(move |unit| {
+            let unit = UnitId(unit as u32);
+            let uses = (0..).zip(self.unit(unit)).filter(move |(_, name)| *name == Some(binding));
+            uses.map(move |(free, _)| (unit, FreeId(free)))
+        })
+    }
+
+    /// Returns the free names of some units that refer to no variable, in order.
+    fn unbound(&self, units: Range<usize>) -> impl Iterator<Item = (UnitId, FreeId)> {
+        let parts = self.names.parts(units).filter(|part| part.summary.has_unbound);
+        parts.flat_map(|part| part.range).flat_map(|unit| {
+            let names = (0..).zip(&self.names[unit].0).filter(|(_, name)| !name.is_bound());
+            names.map(move |(free, _)| (UnitId(unit as u32), FreeId(free)))
+        })
     }
 
     /// Returns true if a free name is reported as unbound. The front of a longer name that is bound
@@ -388,10 +375,15 @@ impl Resolved {
     }
 }
 
-/// Returns the unit of a free name by the starts of the units: the last one that begins at or before
-/// it, as units without names begin there too.
-fn unit_of(starts: &[u32], at: usize) -> usize {
-    starts.partition_point(|&start| start as usize <= at) - 1
+/// Returns the first use of each unbound name in some units.
+fn unknown(body: &Body, scopes: &NameTable, units: Range<usize>) -> Vec<(UnitId, FreeId)> {
+    let mut seen: FxHashSet<&Name> = FxHashSet::default();
+    let mut found: Vec<(UnitId, FreeId)> = scopes.unbound(units).collect();
+    found.retain(|&(number, free)| {
+        let unit = body.unit(number);
+        scopes.is_unknown(unit, number, free) && seen.insert(&unit.frees[free.index()].name)
+    });
+    found
 }
 
 /// Returns true if two units have the same free names and bind the same names.
@@ -419,8 +411,8 @@ fn same_names(before: &Unit, unit: &Unit) -> bool {
 /// Resolves the free names of each unit to the variables of the units before it.
 pub fn resolve(body: &Body) -> Scopes {
     let mut features = Vec::new();
-    let mut scopes = Resolved::default();
-    scopes.starts.reserve(body.units.len());
+    let mut scopes = NameTable::default();
+    let mut names = Builder::with_capacity(body.units.len());
     // The current variable of each name, the used flags, and the parameters.
     let mut bound: FxHashMap<&str, usize> = FxHashMap::default();
     // Nearly every unit binds a variable.
@@ -428,10 +420,9 @@ pub fn resolve(body: &Body) -> Scopes {
     let mut bindings: Vec<(LocalRef, bool)> = Vec::with_capacity(body.units.len());
     // The names that are bound inside of units.
     let mut inside: Vec<&Name> = Vec::new();
-    let mut unknown: FxHashSet<&Name> = FxHashSet::default();
-    let mut leaked = Leaked::default();
+    let mut leaked = LeakedVariables::default();
     for (number, unit) in body.units() {
-        scopes.starts.push(scopes.frees.len() as u32);
+        let mut of_unit = UnitNames::default();
         for free in &unit.frees {
             let found = match bound.get(free.name.as_str()) {
                 Some(&at) => {
@@ -440,17 +431,9 @@ pub fn resolve(body: &Body) -> Scopes {
                 }
                 None => leaked.find(&body.units, number.index(), &free.name),
             };
-            scopes.frees.push(packed(found));
+            of_unit.0.push(Reference::new(number, found));
         }
-        for (i, free) in unit.frees.iter().enumerate() {
-            let id = FreeId(i as u32);
-            if scopes.get(number, id).is_none()
-                && scopes.is_unknown(unit, number, id)
-                && unknown.insert(&free.name)
-            {
-                scopes.unknown.push((number, id));
-            }
-        }
+        names.push(of_unit);
         let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
         for &binder in params.iter().rev().chain(&unit.binds) {
             let binding = LocalRef { unit: number, binder };
@@ -490,6 +473,8 @@ pub fn resolve(body: &Body) -> Scopes {
             features.push((number, unit.features));
         }
     }
+    scopes.names = names.finish();
+    scopes.unknown = unknown(body, &scopes, 0..body.units.len());
     let unused = bindings.into_iter().filter(|(_, used)| !used).map(|(binding, _)| binding);
     scopes.unused = unused.collect();
     scopes.globals.sort_unstable();
@@ -511,13 +496,13 @@ pub fn graph_number(name: &str) -> Option<u64> {
 /// branches share an expression. Few bodies have them, so that they are collected on the first such
 /// use, and each unit once.
 #[derive(Default)]
-struct Leaked<'u> {
+struct LeakedVariables<'u> {
     /// The last variable with each name.
     last: FxHashMap<&'u str, LocalRef>,
     units: usize,
 }
 
-impl<'u> Leaked<'u> {
+impl<'u> LeakedVariables<'u> {
     /// Returns the last graph variable called `name` that is bound inside of the units before one.
     /// Each call passes a unit that is not before that of the previous one.
     fn find(&mut self, units: &'u List<Arc<Unit>>, before: usize, name: &str) -> Option<LocalRef> {

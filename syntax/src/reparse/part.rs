@@ -139,7 +139,7 @@ impl Part {
 
 /// The children of a node with some of them replaced. `splice_children` of rowan collects them first,
 /// which costs as much again in a block of thousands of statements.
-struct Spliced<'t> {
+struct SplicedChildren<'t> {
     /// The old children that come next: those before the replaced ones, then those after them.
     old: rowan::Children<'t>,
     new: std::vec::IntoIter<Element>,
@@ -148,11 +148,15 @@ struct Spliced<'t> {
 
 /// Returns a node with some of its children replaced.
 fn spliced(parent: &GreenNodeData, replaced: Range<usize>, new: Vec<Element>) -> GreenNode {
-    GreenNode::new(parent.kind(), Spliced::new(parent, replaced, new))
+    GreenNode::new(parent.kind(), SplicedChildren::new(parent, replaced, new))
 }
 
-impl<'t> Spliced<'t> {
-    fn new(parent: &'t GreenNodeData, replaced: Range<usize>, new: Vec<Element>) -> Spliced<'t> {
+impl<'t> SplicedChildren<'t> {
+    fn new(
+        parent: &'t GreenNodeData,
+        replaced: Range<usize>,
+        new: Vec<Element>,
+    ) -> SplicedChildren<'t> {
         let children = parent.children();
         let (mut old, mut after) = (children.clone(), children);
         // Shortens both in constant time. Adapters would be tested again for each child.
@@ -162,7 +166,7 @@ impl<'t> Spliced<'t> {
         if let Some(last) = replaced.end.checked_sub(1) {
             after.nth(last);
         }
-        Spliced { old, new: new.into_iter(), after }
+        SplicedChildren { old, new: new.into_iter(), after }
     }
 
     #[cold]
@@ -175,7 +179,7 @@ impl<'t> Spliced<'t> {
     }
 }
 
-impl Iterator for Spliced<'_> {
+impl Iterator for SplicedChildren<'_> {
     type Item = Element;
 
     #[inline(always)]
@@ -192,4 +196,4 @@ impl Iterator for Spliced<'_> {
     }
 }
 
-impl ExactSizeIterator for Spliced<'_> {}
+impl ExactSizeIterator for SplicedChildren<'_> {}

@@ -93,7 +93,7 @@ pub enum ProblemKind {
     PythonExpr(Box<PythonExpr>),
     /// A call by the name that an operator has in its module: `softmax(%x, 1)`. It is an error unless the module or the
     /// project declares the name, so that the finding about the unknown name reports it.
-    Unqualified(Box<Unqualified>),
+    Unqualified(Box<UnqualifiedCall>),
     /// The data types of scalars after the arguments of a call, which debug builds of TVM 0.9 print: `add(%n, 1, int32,
     /// int32)`. The range begins with the comma before them.
     PrintedTypes,
@@ -179,7 +179,7 @@ pub enum PythonPart {
 
 /// A call by the name that an operator has in its module, and what it means.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unqualified {
+pub struct UnqualifiedCall {
     /// The operator.
     pub operator: &'static Operator,
     /// The arguments of the operator.
@@ -192,7 +192,7 @@ pub struct Unqualified {
 
 impl Unit {
     /// Returns the meaning of a call of an unknown name, if it is that of an operator without its module.
-    pub fn unqualified(&self, call: &CallData) -> Option<&Unqualified> {
+    pub fn unqualified(&self, call: &CallData) -> Option<&UnqualifiedCall> {
         let Callee::Name(_) = call.callee else { return None };
         let mut problems = self.problems.iter().filter(|p| p.range == call.callee_range);
         problems.find_map(|problem| match &problem.kind {

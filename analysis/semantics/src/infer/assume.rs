@@ -83,8 +83,9 @@ impl Assumptions {
     /// after the first assumption.
     #[inline(never)]
     fn spread_values(&mut self, body: &Body, scopes: &Scopes, units: Range<usize>) -> usize {
-        for (index, unit) in units.clone().zip(body.units.range(units.clone())) {
-            if scopes.unit(UnitId(index as u32)).flatten().any(|binding| self.hold_for(binding)) {
+        let pairs = body.units.range(units.clone()).zip(scopes.units(units.clone()));
+        for (index, (unit, mut names)) in units.clone().zip(pairs) {
+            if names.any(|name| name.is_some_and(|binding| self.hold_for(binding))) {
                 if !unit.is_one_value() {
                     return index;
                 }

@@ -33,7 +33,7 @@ const MAX_CONSTRAINTS: usize = 200;
 
 /// Facts about written type parameters.
 #[derive(Clone, Default, PartialEq)]
-pub(super) struct Learned {
+pub(super) struct LearnedFacts {
     /// The classes of data types that parameters are restricted to.
     pub(super) classes: FxHashMap<(UnitRef, ParamId), DTypeClass>,
     /// The types of the functions that use themselves, if they have constraints.

@@ -33,7 +33,7 @@ const DEPENDENT: UnitFeatures = UnitFeatures::BARE_INT
 
 /// The statements of a body that have been solved, by content.
 #[derive(Default)]
-pub(super) struct Repeated {
+pub(super) struct SolvedUnits {
     solved: FxHashMap<u64, Solved>,
     /// The statements that were found or solved last, with the inputs that they were found with.
     /// These are compared by address, which costs less than hashing them.
@@ -87,7 +87,7 @@ fn hash(unit: &Unit, inputs: &[Type]) -> u64 {
     hasher.finish()
 }
 
-impl Repeated {
+impl SolvedUnits {
     /// Returns the types of a statement that was solved before with the same content and inputs.
     pub(super) fn get(&mut self, unit: &Unit, inputs: &[Type]) -> Option<Arc<UnitTypes>> {
         let is_same = |(a, b): (&Type, &Type)| a.is_same(b);

@@ -13,35 +13,35 @@ use crate::{
     features::UnitFeatures,
     list::List,
     lower::is_shareable,
-    scope::{Moved, Named, Scopes},
+    scope::{ResolvedBody, Scopes},
 };
 
 /// The types of a body whose parameters are all annotated, with everything that they follow from: the
 /// body and its names, the module, the rules ([`Inference::strict`]), and the types of globals, which are
-/// among the inputs of the units. Made by [`Inferred::new`] alone, so that these always belong together.
+/// among the inputs of the units. Made by [`TypedBody::new`] alone, so that these always belong together.
 #[derive(Clone)]
-pub(crate) struct Inferred {
-    named: Named,
+pub(crate) struct TypedBody {
+    named: ResolvedBody,
     module: ModuleData,
     inference: Arc<Inference>,
 }
 
-impl Inferred {
+impl TypedBody {
     /// Infers a body unit by unit.
     ///
     /// `other` may be of any body, and is most useful if it is the previous version of this one: units
     /// with equal inputs keep its types. The result is equal without it.
-    pub(crate) fn new(named: Named, env: &dyn Env, other: Option<&Inferred>) -> Inferred {
+    pub(crate) fn new(named: ResolvedBody, env: &dyn Env, other: Option<&TypedBody>) -> TypedBody {
         let module = env.module();
         let is_usable =
-            |other: &&Inferred| other.inference.strict == env.strict() && other.module == *module;
+            |other: &&TypedBody| other.inference.strict == env.strict() && other.module == *module;
         let memo = other.filter(is_usable).map(|other| Memo {
             body: other.named.body(),
             scopes: other.named.scopes(),
             inference: &other.inference,
         });
         let inference = Arc::new(infer_ordered(named.body(), named.scopes(), env, memo.as_ref()));
-        Inferred { named, module: module.clone(), inference }
+        TypedBody { named, module: module.clone(), inference }
     }
 
     /// Returns the types.
@@ -80,7 +80,7 @@ pub(super) enum Inputs {
 }
 
 /// The unchanged units of a body: a common prefix and suffix with the previous version.
-pub(super) struct Known<'m> {
+pub(super) struct UnitReuse<'m> {
     memo: &'m Memo<'m>,
     scopes: &'m Scopes,
     prefix: usize,
@@ -89,8 +89,9 @@ pub(super) struct Known<'m> {
     /// For each unit, true if its variables have other types than those of the unit that it
     /// corresponds to in the previous version, or if it corresponds to none.
     changed: Vec<bool>,
-    /// The units at both ends that have the types of before.
-    moved: Moved,
+    /// The variables of the header, and those of the units from this one on, have the types of before as far
+    /// as they are known.
+    settled_from: usize,
     /// True if all names refer to the same variables.
     same_names: bool,
     /// True if any unit so far has other types than the one that it corresponds to.
@@ -107,8 +108,8 @@ const MIN_SHARED: usize = 16;
 /// them nothing is left to share with.
 const MAX_SEARCHES: usize = 8;
 
-impl<'m> Known<'m> {
-    pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> Known<'m> {
+impl<'m> UnitReuse<'m> {
+    pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> UnitReuse<'m> {
         let (new, old) = (&body.units, &memo.body.units);
         let (prefix, suffix) = new.common_ends(old);
         let mut globals: Vec<usize> =
@@ -116,17 +117,16 @@ impl<'m> Known<'m> {
         globals.reverse();
         let count = new.len();
         let changed = vec![false; count];
-        let by = count.wrapping_sub(old.len());
-        let moved = Moved { settled: prefix, from: count - suffix, by };
+        let settled_from = if prefix > 0 { count - suffix } else { count };
         let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
-        Known {
+        UnitReuse {
             memo,
             scopes,
             prefix,
             suffix,
             count,
             changed,
-            moved,
+            settled_from,
             same_names,
             has_changes: false,
             globals,
@@ -181,8 +181,8 @@ impl<'m> Known<'m> {
                         && self.previous(new.unit.index()) == Some(old.unit.index())
                 };
                 let old = self.memo.scopes;
-                let moved = &self.moved;
-                self.scopes.first_difference(unit..end, old, before, moved, is_same)
+                let settled_from = self.settled_from;
+                self.scopes.first_difference(unit..end, old, before, settled_from, is_same)
             }
             false => end,
         };
@@ -197,7 +197,7 @@ impl<'m> Known<'m> {
     }
 
     /// Compares the inputs of `unit` with those before. Called in ascending order of units that
-    /// [`Known::get`] knows.
+    /// [`UnitReuse::get`] knows.
     pub(super) fn compare(&mut self, unit: usize, body: &Body) -> Inputs {
         self.skip_globals(unit);
         // A tail expression from error recovery depends on the written result, too.
@@ -276,10 +276,8 @@ impl<'m> Known<'m> {
             });
             self.changed[unit] = !same;
             if !same {
-                self.moved.settled = self.moved.settled.min(unit);
-                if unit >= self.moved.from {
-                    self.moved.from = self.count;
-                }
+                let next = if unit == UnitId::HEADER.index() { self.count } else { unit + 1 };
+                self.settled_from = self.settled_from.max(next);
             }
             // The uses of a variable of no previous unit refer to no previous variable.
             self.has_changes |= !same && before.is_some();

@@ -3,7 +3,7 @@
 use syntax::{Node, SyntaxKind, TextSize};
 use types::{Flags, Type};
 
-use super::Lowered;
+use super::LoweredBody;
 use crate::body::{Body, SourceMap, Unit, UnitId};
 
 /// The statements at both ends of a block that are the same nodes as in the previous block.
@@ -56,7 +56,7 @@ pub(super) struct Old<'p> {
 
 impl<'p> Old<'p> {
     /// Returns the previous version, if it was lowered with the same type parameters.
-    pub(super) fn new(previous: &'p Lowered, header: &Unit) -> Option<Old<'p>> {
+    pub(super) fn new(previous: &'p LoweredBody, header: &Unit) -> Option<Old<'p>> {
         let old = previous.body.header();
         let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
         let block = Node::root(&previous.green).child(SyntaxKind::BLOCK).filter(|_| same)?;

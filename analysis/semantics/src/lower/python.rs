@@ -55,7 +55,7 @@ pub(super) enum Notation {
 }
 
 /// The arguments and attributes of a call that is read as one of Python.
-struct Reading<'t> {
+struct PythonArguments<'t> {
     /// By the position of the argument.
     args: SmallVec<[Option<Arg<'t>>; 4]>,
     attrs: Vec<Attr<'t>>,
@@ -190,8 +190,8 @@ impl Lowering {
         &self,
         operator: &'static Operator,
         list: ast::ArgList<'t>,
-    ) -> Option<Reading<'t>> {
-        let is_valid = |own: &Reading<'_>| self.attributes(operator, own).is_some();
+    ) -> Option<PythonArguments<'t>> {
+        let is_valid = |own: &PythonArguments<'_>| self.attributes(operator, own).is_some();
         let usual = read(operator, list, &operator.python_parameters()).filter(is_valid);
         usual.or_else(|| read(operator, list, &operator.plain_parameters()).filter(is_valid))
     }
@@ -215,7 +215,11 @@ impl Lowering {
     }
 
     /// Returns the attributes of a call, if they are valid.
-    fn attributes(&self, operator: &'static Operator, reading: &Reading<'_>) -> Option<Attrs> {
+    fn attributes(
+        &self,
+        operator: &'static Operator,
+        reading: &PythonArguments<'_>,
+    ) -> Option<Attrs> {
         let Some(schema) = operator.schema else {
             return reading.attrs.is_empty().then(Attrs::none);
         };
@@ -235,7 +239,7 @@ impl Lowering {
     fn accept(
         &mut self,
         site: &Site<'_>,
-        reading: Reading<'_>,
+        reading: PythonArguments<'_>,
         args: &mut SmallVec<[ExprId; 4]>,
         written: &mut Vec<WrittenAttr>,
     ) {
@@ -274,7 +278,7 @@ impl Lowering {
     fn meaning(
         &mut self,
         site: &Site<'_>,
-        reading: Reading<'_>,
+        reading: PythonArguments<'_>,
         args: &[ExprId],
     ) -> (SmallVec<[ExprId; 4]>, PythonCall) {
         let written = reading.written.iter().map(|range| self.range(*range)).collect();
@@ -341,8 +345,8 @@ fn read<'t>(
     operator: &'static Operator,
     list: ast::ArgList<'t>,
     parameters: &[Parameter],
-) -> Option<Reading<'t>> {
-    let mut reading = Reading {
+) -> Option<PythonArguments<'t>> {
+    let mut reading = PythonArguments {
         args: SmallVec::new(),
         attrs: Vec::new(),
         written: Vec::new(),
@@ -396,7 +400,7 @@ fn is_last_list(parameters: &[Parameter], at: usize, rest: &[Node<'_>]) -> bool 
     rest.iter().all(is_int) && !parameters.get(at + 1).is_some_and(takes_number)
 }
 
-impl<'t> Reading<'t> {
+impl<'t> PythonArguments<'t> {
     fn positional(&mut self, to: usize, number: usize, node: Node<'t>) -> Option<()> {
         self.is_python |= to != number || node.kind() == SyntaxKind::ATTR_LIST;
         self.argument(to, Arg::Positional(number, node), node)
@@ -465,7 +469,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Adds the defaults that Relay does not have. Returns `None` if an argument is missing.
-    fn complete(mut self, parameters: &[Parameter]) -> Option<Reading<'t>> {
+    fn complete(mut self, parameters: &[Parameter]) -> Option<PythonArguments<'t>> {
         for parameter in parameters {
             match (parameter.meaning, parameter.default) {
                 (Meaning::Argument(at), Some(default)) if self.args[at].is_none() => {

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     body::{Body, Name, UnitKind},
     db::{Db, Settings},
-    infer::{self, Env, Global, Inference, Inferred, ModuleData},
+    infer::{self, Env, Global, Inference, ModuleData, TypedBody},
     item::{Def, DefKind, Module, module},
     scope::Scopes,
     test_panic::panic_if_requested,
@@ -66,7 +66,7 @@ pub(super) fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> 
     let results = Results::of(db, def);
     panic_if_requested("infer", results.name());
     let named = named(db, def);
-    let inferred = Inferred::new(named, &env, results.inferred().as_ref());
+    let inferred = TypedBody::new(named, &env, results.inferred().as_ref());
     let inference = inferred.inference().clone();
     if strict == Settings::get(db).tvm(db) {
         results.record_inferred(inferred);

@@ -17,7 +17,7 @@ use crate::{
     item::{Def, DefKind, Module, module, modules},
     lower::lower_type_def,
     module::ModuleTypes,
-    scope::{Named, Scopes},
+    scope::{ResolvedBody, Scopes},
 };
 
 /// The body of a definition. White space and comments in it do not change it.
@@ -35,9 +35,9 @@ pub(super) fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
 
 /// The body of a definition and its resolved names.
 #[salsa::tracked(returns(clone))]
-pub(super) fn named<'db>(db: &'db dyn Db, def: Def<'db>) -> Named {
+pub(super) fn named<'db>(db: &'db dyn Db, def: Def<'db>) -> ResolvedBody {
     let results = Results::of(db, def);
-    let named = Named::new(body(db, def), results.named().as_ref());
+    let named = ResolvedBody::new(body(db, def), results.named().as_ref());
     results.record_named(named.clone());
     named
 }

@@ -7,7 +7,7 @@ use crate::{
     body::{Body, SourceMap},
     db::Db,
     item::{Def, DefKind, Module},
-    lower::Lowered,
+    lower::LoweredBody,
     metadata::Metadata,
     test_panic::panic_if_requested,
 };
@@ -17,7 +17,7 @@ use crate::{
 fn lowered<'db>(db: &'db dyn Db, def: Def<'db>) -> (Arc<Body>, Arc<SourceMap>) {
     let results = Results::of(db, def);
     panic_if_requested("lower", results.name());
-    let lowered = Lowered::new(def.green(db), results.lowered().as_ref());
+    let lowered = LoweredBody::new(def.green(db), results.lowered().as_ref());
     let parts = (lowered.body().clone(), lowered.source().clone());
     results.record_lowered(lowered);
     parts

@@ -6,13 +6,13 @@ use salsa::plumbing::AsId;
 
 use crate::{
     db::{Db, SourceFile},
-    infer::Inferred,
+    infer::TypedBody,
     item::{Def, Module},
     key::DefKey,
-    lower::Lowered,
+    lower::LoweredBody,
     module::ModuleTypes,
     previous::Earlier,
-    scope::Named,
+    scope::ResolvedBody,
 };
 
 /// The earlier results of a file. All of them are one query: it executes once after each edit, its
@@ -42,31 +42,31 @@ impl<'db> Results<'db> {
         &self.key.name
     }
 
-    pub(super) fn lowered(&self) -> Option<Lowered> {
+    pub(super) fn lowered(&self) -> Option<LoweredBody> {
         self.earlier.lowered(&self.key)
     }
 
-    pub(super) fn named(&self) -> Option<Named> {
+    pub(super) fn named(&self) -> Option<ResolvedBody> {
         self.earlier.named(&self.key)
     }
 
-    pub(super) fn inferred(&self) -> Option<Inferred> {
+    pub(super) fn inferred(&self) -> Option<TypedBody> {
         self.earlier.inferred(&self.key)
     }
 
-    pub(super) fn record_lowered(self, lowered: Lowered) {
+    pub(super) fn record_lowered(self, lowered: LoweredBody) {
         if self.earlier.are_kept() {
             self.db.computed().lowered(self.file.as_id(), self.key, lowered);
         }
     }
 
-    pub(super) fn record_named(self, named: Named) {
+    pub(super) fn record_named(self, named: ResolvedBody) {
         if self.earlier.are_kept() {
             self.db.computed().named(self.file.as_id(), self.key, named);
         }
     }
 
-    pub(super) fn record_inferred(self, inferred: Inferred) {
+    pub(super) fn record_inferred(self, inferred: TypedBody) {
         if self.earlier.are_kept() {
             self.db.computed().inferred(self.file.as_id(), self.key, inferred);
         }

@@ -2,10 +2,12 @@
 
 use std::{ops::Range, sync::Arc};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{
-    GraphNumbers, Resolved, Scopes, UNBOUND, graph_number, packed, unit_of, unused_inside,
+    GraphNumbers, NameTable, Scopes, graph_number,
+    names::{Reference, UnitNames},
+    unknown, unused_inside,
 };
 use crate::{
     body::{
@@ -13,14 +15,14 @@ use crate::{
         name_bit,
     },
     features::UnitFeatures,
-    list::Iter,
+    list::{Builder, Iter, Part},
 };
 
 /// The maximum number of changed statements. With more, all names are resolved.
 const MAX_CHANGED: usize = 32;
 
 /// The changed statements between the version before an edit and the one after it.
-struct Changed<'b> {
+struct ChangedUnits<'b> {
     before: &'b Body,
     body: &'b Body,
     old: Range<usize>,
@@ -33,10 +35,10 @@ impl Scopes {
     /// Returns the names of `body` from those of `before`, which are `self`. Returns `None` where many
     /// statements have changed, or where a variable of theirs has the name of another one.
     pub(super) fn update(&self, before: &Body, body: &Body) -> Option<Scopes> {
-        let changed = Changed::new(self, before, body)?;
+        let changed = ChangedUnits::new(self, before, body)?;
         let features = self.updated_features(&changed);
         let names = &self.names;
-        let mut scopes = Resolved {
+        let mut scopes = NameTable {
             shadows: changed.moved_pairs(&names.shadows)?,
             unused_inside: changed.unused_inside(&names.unused_inside),
             equal_names: names.equal_names,
@@ -45,7 +47,7 @@ impl Scopes {
             } else {
                 numbers_of_graphs(body)
             },
-            ..Resolved::default()
+            ..NameTable::default()
         };
         let is_all_known = changed.resolve(names, &mut scopes);
         // Nearly every body has bindings for all its names.
@@ -74,7 +76,7 @@ impl Scopes {
         Some(Scopes { names: Arc::new(scopes), features })
     }
 
-    fn updated_features(&self, changed: &Changed<'_>) -> Vec<(UnitId, UnitFeatures)> {
+    fn updated_features(&self, changed: &ChangedUnits<'_>) -> Vec<(UnitId, UnitFeatures)> {
         let before = self.features.iter().filter(|(unit, _)| unit.index() < changed.old.start);
         let mut features: Vec<_> = before.copied().collect();
         for (number, unit) in changed.units() {
@@ -88,15 +90,15 @@ impl Scopes {
     }
 }
 
-impl<'b> Changed<'b> {
-    fn new(known: &Scopes, before: &'b Body, body: &'b Body) -> Option<Changed<'b>> {
+impl<'b> ChangedUnits<'b> {
+    fn new(known: &Scopes, before: &'b Body, body: &'b Body) -> Option<ChangedUnits<'b>> {
         let (old, new) = (&before.units, &body.units);
         let (prefix, suffix) = old.common_ends(new);
         let (old, new) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
         if prefix == 0 || old.len().max(new.len()) > MAX_CHANGED {
             return None;
         }
-        let mut changed = Changed { before, body, old, new, same_binders: false };
+        let mut changed = ChangedUnits { before, body, old, new, same_binders: false };
         let mut pairs =
             before.units.range(changed.old.clone()).zip(body.units.range(changed.new.clone()));
         changed.same_binders =
@@ -190,66 +192,62 @@ impl<'b> Changed<'b> {
     }
 
     /// Resolves the free names. Returns true if the changes leave no name unknown that was not before.
-    fn resolve(&self, before: &Resolved, scopes: &mut Resolved) -> bool {
-        let end =
-            |unit: usize| before.starts.get(unit).map_or(before.frees.len(), |&at| at as usize);
+    fn resolve(&self, before: &NameTable, scopes: &mut NameTable) -> bool {
         let mut is_all_known = true;
-        scopes.frees.reserve(before.frees.len() + 16);
-        scopes.starts.reserve(self.body.units.len());
-        scopes.frees.extend_from_slice(&before.frees[..end(self.old.start)]);
-        scopes.starts.extend_from_slice(&before.starts[..self.old.start]);
+        let mut names = Builder::with_capacity(self.body.units.len());
+        names.extend(&before.names, 0..self.old.start);
         for (number, unit) in self.units() {
-            scopes.starts.push(scopes.frees.len() as u32);
-            for free in &unit.frees {
+            let of_unit = unit.frees.iter().map(|free| {
                 let found = self.known(before, &free.name);
                 let found = found.or_else(|| find(self.body, number, &free.name));
                 is_all_known &= found.is_some();
-                scopes.frees.push(packed(found));
-            }
+                Reference::new(number, found)
+            });
+            names.push(UnitNames(of_unit.collect()));
         }
-        let (first, length) = (end(self.old.end), scopes.frees.len());
-        let after = before.starts.get(self.old.end..).unwrap_or_default();
-        scopes.starts.extend(after.iter().map(|&at| at - first as u32 + length as u32));
-        let frees_after = &before.frees[first..];
-        if self.old.len() == self.new.len() {
-            scopes.frees.extend_from_slice(frees_after);
-        } else {
-            // Packed bindings are ordered by unit.
-            let end = (self.old.end as u64) << 32;
-            let shift = ((self.new.end as u64) << 32).wrapping_sub(end);
-            scopes.frees.extend(frees_after.iter().map(|&free| {
-                match free >= end && free != UNBOUND {
-                    true => free.wrapping_add(shift),
-                    false => free,
-                }
-            }));
-        }
+        let after = self.old.end..before.names.len();
         if self.same_binders {
+            names.extend(&before.names, after);
+            scopes.names = names.finish();
             return is_all_known;
         }
-        // What the changed statements bind, and bound, is used by name.
-        let changed = (self.old.start as u64) << 32..(self.old.end as u64) << 32;
-        let may_differ = |free: u64| free == UNBOUND || changed.contains(&free);
-        for at in (0..frees_after.len()).filter(|&at| may_differ(frees_after[at])) {
-            let at = length + at;
-            let number = unit_of(&scopes.starts, at);
-            let unit = &self.body.units[number];
-            let name = &unit.frees[at - scopes.starts[number] as usize].name;
-            let found = units_of(self.new.clone()).rev().find_map(|unit| {
-                exported(self.body, unit, name).or_else(|| leaked(self.body, unit, name))
-            });
-            is_all_known &= found.is_some();
-            scopes.frees[at] = packed(found);
+        // What the changed statements bind, and bound, is used by name; and what is bound before them is now at another
+        // distance.
+        for Part { range, start, summary } in before.names.parts(after) {
+            if !summary.has_unbound && summary.first_binding(start) >= self.old.end {
+                names.extend(&before.names, range);
+                continue;
+            }
+            for old in range {
+                let old = UnitId(old as u32);
+                let number = self.moved(old);
+                let frees = &self.body.unit(number).frees;
+                let of_unit = before.unit(old).zip(frees).map(|(binding, free)| {
+                    let is_settled = |binding: &LocalRef| !self.old.contains(&binding.unit.index());
+                    let found = match binding.filter(is_settled) {
+                        Some(binding) => Some(self.moved_ref(binding)),
+                        None => units_of(self.new.clone()).rev().find_map(|unit| {
+                            let name = &free.name;
+                            let found = exported(self.body, unit, name);
+                            found.or_else(|| leaked(self.body, unit, name))
+                        }),
+                    };
+                    is_all_known &= found.is_some();
+                    Reference::new(number, found)
+                });
+                names.push(UnitNames(of_unit.collect()));
+            }
         }
+        scopes.names = names.finish();
         is_all_known
     }
 
     /// Returns the unused variables of statements and the header, in the order of
     /// [`super::resolve`]. Only what the changed statements bind, use or used can differ from before.
-    fn unused(&self, before: &Resolved, scopes: &Resolved) -> Vec<LocalRef> {
+    fn unused(&self, before: &NameTable, scopes: &NameTable) -> Vec<LocalRef> {
         let in_old = |binding: &LocalRef| self.old.contains(&binding.unit.index());
         let was_unused = before.unused.iter().filter(|binding| !in_old(binding));
-        let first = |units: &Range<usize>, scopes: &Resolved| {
+        let first = |units: &Range<usize>, scopes: &NameTable| {
             units_of(units.clone()).flat_map(|unit| scopes.unit(unit)).flatten().collect::<Vec<_>>()
         };
         let (lost, used) = (first(&self.old, before), first(&self.new, scopes));
@@ -268,7 +266,7 @@ impl<'b> Changed<'b> {
                 Some(header) => header.params.contains(&binding.binder),
                 None => unit.binds == Some(binding.binder),
             };
-            is_bound && !is_used(scopes, binding)
+            is_bound && scopes.search(binding).next().is_none()
         });
         candidates.extend(doubtful);
         // The parameters come last to first, then the statements in order.
@@ -282,7 +280,7 @@ impl<'b> Changed<'b> {
 
     /// Returns the variable of a name that the changed statements used before, where it is bound
     /// before them.
-    fn known(&self, before: &Resolved, name: &Name) -> Option<LocalRef> {
+    fn known(&self, before: &NameTable, name: &Name) -> Option<LocalRef> {
         if !self.same_binders && self.units().any(|(_, unit)| binds(unit, name)) {
             return None;
         }
@@ -304,13 +302,6 @@ fn binds_the_same(a: &Unit, b: &Unit) -> bool {
         && a.binds == b.binds
         && a.binders.len() == b.binders.len()
         && a.binders.iter().zip(&b.binders).all(|(a, b)| a.name == b.name && a.kind == b.kind)
-}
-
-/// Returns true if any statement uses a variable. Most variables are used soon after they are bound.
-fn is_used(scopes: &Resolved, binding: LocalRef) -> bool {
-    let from =
-        scopes.starts.get(binding.unit.index() + 1).map_or(scopes.frees.len(), |&at| at as usize);
-    scopes.frees[from..].contains(&packed(Some(binding)))
 }
 
 fn graph_numbers(units: Iter<'_, Arc<Unit>>) -> impl Iterator<Item = u64> {
@@ -355,25 +346,4 @@ fn find(body: &Body, number: UnitId, name: &str) -> Option<LocalRef> {
     let units = || before.clone().filter(|&unit| body.unit(unit).name_summary & bit != 0);
     let found = units().find_map(|unit| exported(body, unit, name));
     found.or_else(|| units().find_map(|unit| leaked(body, unit, name)))
-}
-
-/// Returns the first use of each unbound name in some units.
-fn unknown(body: &Body, scopes: &Resolved, units: Range<usize>) -> Vec<(UnitId, FreeId)> {
-    let mut found = Vec::new();
-    let mut seen: FxHashSet<&Name> = FxHashSet::default();
-    let mut number = units.start;
-    let first = scopes.starts.get(number).map_or(scopes.frees.len(), |&first| first as usize);
-    let frees = (first..).zip(scopes.packed(units));
-    for (at, _) in frees.filter(|(_, binding)| **binding == UNBOUND) {
-        // Not a search: the names are in the order of the units, and there may be many.
-        while scopes.starts.get(number + 1).is_some_and(|&next| next as usize <= at) {
-            number += 1;
-        }
-        let free = FreeId((at - scopes.starts[number] as usize) as u32);
-        let (id, unit) = (UnitId(number as u32), &body.units[number]);
-        if scopes.is_unknown(unit, id, free) && seen.insert(&unit.frees[free.index()].name) {
-            found.push((id, free));
-        }
-    }
-    found
 }

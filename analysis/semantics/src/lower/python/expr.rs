@@ -105,7 +105,7 @@ impl Lowering {
         let is_renamed_only = !reading.is_python && !reading.is_completed;
         let (args, call) = self.meaning(site, reading, args);
         let call = (!is_renamed_only).then_some(call);
-        let meaning = Unqualified { operator: site.operator, args, attrs, call };
+        let meaning = UnqualifiedCall { operator: site.operator, args, attrs, call };
         self.problem_at(site.callee_range, ProblemKind::Unqualified(Box::new(meaning)));
     }
 }

@@ -1,0 +1,85 @@
+//! The variables that free names refer to, as each unit sees them.
+//!
+//! A reference counts the units back to the one that binds the variable. An edit that inserts a statement thus changes
+//! the references from the statements after it to those before it, and no others.
+
+use smallvec::SmallVec;
+
+use crate::{
+    body::{BinderId, LocalRef, UnitId},
+    list::{self, List},
+};
+
+/// The variables of the free names of each unit of a body.
+pub(super) type Names = List<UnitNames, Reach>;
+
+/// The variables of the free names of a unit. Most units have one or two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct UnitNames(pub(super) SmallVec<[Reference; 2]>);
+
+/// A variable as a unit sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    /// The number of units back to the one that binds it; zero for the header.
+    back: u32,
+    binder: BinderId,
+}
+
+impl Reference {
+    /// A name that refers to no variable.
+    pub(super) const UNBOUND: Reference = Reference { back: u32::MAX, binder: BinderId(u32::MAX) };
+
+    /// Returns the reference of a name in `unit`. The variable is bound by the header, or by a unit before this one.
+    pub(super) fn new(unit: UnitId, binding: Option<LocalRef>) -> Reference {
+        binding.map_or(Reference::UNBOUND, |binding| {
+            let back = if binding.unit == UnitId::HEADER { 0 } else { unit.0 - binding.unit.0 };
+            Reference { back, binder: binding.binder }
+        })
+    }
+
+    /// Returns the variable that a name in `unit` refers to.
+    #[inline]
+    pub(super) fn binding(self, unit: UnitId) -> Option<LocalRef> {
+        let Reference { back, binder } = self;
+        let unit = if back == 0 { UnitId::HEADER } else { UnitId(unit.0.wrapping_sub(back)) };
+        self.is_bound().then_some(LocalRef { unit, binder })
+    }
+
+    #[inline]
+    pub(super) fn is_bound(self) -> bool {
+        self != Reference::UNBOUND
+    }
+}
+
+/// How far the names of a chunk reach.
+#[derive(Clone, Debug)]
+pub(super) struct Reach {
+    /// The number of units from the first one of the chunk back to the first one, besides the header, that binds a
+    /// variable of its names.
+    back: u32,
+    /// True if some name refers to no variable.
+    pub(super) has_unbound: bool,
+}
+
+impl Reach {
+    /// Returns the first unit, besides the header, that binds a variable of the chunk that begins at unit `start`; or
+    /// `start` if none before it does.
+    pub(super) fn first_binding(&self, start: usize) -> usize {
+        start.saturating_sub(self.back as usize)
+    }
+}
+
+impl list::Summary<UnitNames> for Reach {
+    fn of(units: &[UnitNames]) -> Reach {
+        let mut reach = Reach { back: 0, has_unbound: false };
+        for (index, UnitNames(names)) in (0..).zip(units) {
+            for name in names {
+                match name.is_bound() {
+                    true => reach.back = reach.back.max(name.back.saturating_sub(index)),
+                    false => reach.has_unbound = true,
+                }
+            }
+        }
+        reach
+    }
+}
