@@ -13,6 +13,7 @@ mod abilities;
 mod backend;
 mod bases;
 mod code_views;
+mod comparisons;
 mod config;
 mod convert;
 mod documents;
@@ -67,6 +68,8 @@ fn service(
     .custom_method("relay/shapesOfFile", Backend::shapes_of_file)
     .custom_method("relay/health", Backend::health)
     .custom_method("relay/compare", Backend::compare)
+    .custom_method("relay/compareValues", Backend::compare_values)
+    .custom_method("relay/passErrors", Backend::pass_errors)
     .custom_method("relay/passes", Backend::passes)
     .custom_method("relay/convertFile", Backend::convert_file)
     .custom_method("relay/codeView", Backend::code_view)

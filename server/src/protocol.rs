@@ -18,6 +18,7 @@ mod run;
 mod schema;
 mod shapes;
 mod type_at;
+mod values;
 
 pub(crate) use amount::{Amount, Count, Seconds, Term};
 pub(crate) use check::{
@@ -49,4 +50,8 @@ pub(crate) use shapes::{
 };
 pub(crate) use type_at::{
     Axis, Dimension, Distribution, Elements, Expected, ShapeStep, Tensor, TypeAt, Variable, Why,
+};
+pub(crate) use values::{
+    ErrorAmount, HeatMark, PassError, PassErrorState, PassErrors, ValueCategory, ValueComparison,
+    ValuePair,
 };

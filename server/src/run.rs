@@ -1,7 +1,6 @@
 //! Runs of functions: the parts that the command and the language server share.
 
 pub(crate) mod arguments;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod bisect;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod bound;

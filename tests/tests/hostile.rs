@@ -575,6 +575,8 @@ fn requests_do_not_open_pipes() {
         ),
         ("relay/compare", json!({ "before": { "uri": named }, "after": { "uri": net } })),
         ("relay/compare", json!({ "before": { "uri": net }, "after": { "uri": named } })),
+        ("relay/compareValues", json!({ "before": { "uri": named }, "after": { "uri": net } })),
+        ("relay/passErrors", json!({ "textDocument": document })),
         ("relay/bindParameters", json!({ "uri": net, "files": [named], "output": free })),
     ] {
         let answer = client.request(method, params);

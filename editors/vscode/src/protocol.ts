@@ -170,6 +170,14 @@ export interface Elements {
   readonly first: string;
 }
 
+/** An error: the largest absolute difference of an element. */
+export interface ErrorAmount {
+  /** The text, as in `1.840e-3`. */
+  readonly text: string;
+  /** The number; `null` if it is infinite. */
+  readonly value: number | null;
+}
+
 /** The expectation of the context of an expression. */
 export interface Expected {
   /** The documentation of the argument of an operator: `` `(units, input_dim)` ``. */
@@ -271,6 +279,14 @@ export interface HealthCounts {
   /** The version of the document. */
   readonly version: number;
   readonly warnings: number;
+}
+
+/** The mark of a line. */
+export interface HeatMark {
+  /** The line, from 0. */
+  readonly line: number;
+  /** The number of the pair with the largest error in the line. */
+  readonly pair: number;
 }
 
 /** The response to `relay/history`. Ranges are relative to the start of each module. */
@@ -388,6 +404,32 @@ export interface ParameterField {
   readonly name: string;
   /** The name and the type, as in `%x: Tensor[(2, 3), float32]`. */
   readonly title: string;
+}
+
+/** The error of the result of a module. */
+export interface PassError {
+  /** The error in one line, or the reason that the module cannot be run. */
+  readonly detail: string;
+  /** The error; `null` if the result has another type or is not known. */
+  readonly error: ErrorAmount | null;
+  /** The number of the module. */
+  readonly index: number;
+  readonly state: PassErrorState;
+  /** The error in a few characters, for a column: a number, or why there is none. */
+  readonly text: string;
+}
+
+/** What a module computes. */
+export type PassErrorState = "equal" | "differs" | "notRun";
+
+/** The response to `relay/passErrors`: the errors of the modules of a log against the first one that can be run. */
+export interface PassErrors {
+  /** The module whose values are right. */
+  readonly first: number;
+  /** The modules from that one on. */
+  readonly modules: readonly PassError[];
+  /** The outcome in one line. */
+  readonly summary: string;
 }
 
 /** The response to `relay/passes`, and `relay-analyzer passes --format json`. */
@@ -787,6 +829,52 @@ export interface Unmatched {
   /** The callee; empty if the expression is not a call. */
   readonly operator: string;
   readonly range: Range;
+}
+
+/** What is the matter with the values of a pair. */
+export type ValueCategory = "tolerated" | "recovered" | "inherited" | "culprit" | "notRun";
+
+/** The response to `relay/compareValues`. Ranges are relative to the start of each module. */
+export interface ValueComparison {
+  /** The marks of lines of the second module. */
+  readonly after: readonly HeatMark[];
+  /** The marks of lines of the first module, one for each line with a pair that has an error or was not compared. */
+  readonly before: readonly HeatMark[];
+  /** The pairs with an error of their own, by their numbers, in the order of the second side: the first one is the first divergence. */
+  readonly divergences: readonly number[];
+  /** True if the results agree, and no call has an error of its own. */
+  readonly equal: boolean;
+  /** The highest heat that there is. */
+  readonly maxHeat: number;
+  /** What is to be known of the arguments: which ones are random, and warnings about files. */
+  readonly notes: readonly string[];
+  /** The pairs of calls: first those that were computed on both sides, in the order of the second one. */
+  readonly pairs: readonly ValuePair[];
+  /** The report of `relay-analyzer compare`. */
+  readonly report: string;
+  /** The error of the results; `null` if they have different types or are not known. */
+  readonly result: ErrorAmount | null;
+  /** The outcome in one line. */
+  readonly summary: string;
+}
+
+/** Two calls with their values. */
+export interface ValuePair {
+  /** The error of an ordinary run; `null` if it is not known. */
+  readonly accumulated: ErrorAmount | null;
+  readonly after: Range;
+  readonly before: Range;
+  readonly category: ValueCategory;
+  /** The size of the error relative to the values, from 0 (none) to `maxHeat`. */
+  readonly heat: number;
+  /** The errors and the values of both sides, as Markdown. */
+  readonly hover: string;
+  /** The error on the operands of the first side; `null` if the calls were not compared. */
+  readonly local: ErrorAmount | null;
+  /** The text for the end of a line; empty if the values are equal. */
+  readonly note: string;
+  /** The operator of the second side. */
+  readonly operator: string;
 }
 
 /** A variable with its type. */

@@ -4,24 +4,23 @@ use std::{io::Write, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use diff::Options;
-use serde_json::{Value, json};
+use serde::Serialize;
 use syntax::LineIndex;
 
 use super::{
     Failure, InputArgs, Outcome, RunLimits,
-    compare::{calls_of, error},
+    compare::error,
     diff::{PreparedModule, global, shown},
     run::inputs,
 };
 use crate::{
-    input::{Log, NamedModule, read_log},
+    input::{NamedModule, read_log},
     progress::Progress,
     project::Project,
     report::{compare as report, escape, stderr},
     run::{
-        arguments::Inputs,
-        bisect::{Bisection, Obstacle, State, bisect},
-        compare::{CallPair, Candidate, Comparison, NotRun, Side, Tolerances, candidates, compare},
+        bisect::{Bisection, LogRuns, NoModuleRun, Obstacle, State, bisect},
+        compare::{CallPair, Candidate, Comparison, Setting, Tolerances, candidates},
     },
 };
 
@@ -62,19 +61,12 @@ enum BisectFormat {
     Html,
 }
 
-/// The tolerated error, relative to the largest element, of a result that is computed in half precision.
-const HALF: f64 = 1e-2;
-
 /// The error, relative to the largest element, above which single precision alone does not explain a difference.
 const VISIBLE: f64 = 1e-5;
 
 /// The modules of a log, and how they are run.
 struct Modules<'l> {
-    log: &'l Log,
-    function: Option<String>,
-    inputs: Inputs,
-    limits: interpreter::Limits,
-    tolerances: Tolerances,
+    runs: LogRuns<'l>,
     seed: u64,
 }
 
@@ -91,14 +83,15 @@ pub(super) fn run(mut args: BisectArgs) -> Result<Outcome, Failure> {
     }
     // A function that is run has arguments: those that are not given are random.
     let seed = *args.inputs.random.get_or_insert(0);
-    let modules = Modules {
+    let limits = args.limits.in_project(&Project::default());
+    let tolerances = Tolerances { relative: args.rtol, absolute: args.atol };
+    let runs = LogRuns {
         log: &log,
         function: args.function.as_deref().map(global),
         inputs: inputs(&args.inputs)?,
-        limits: args.limits.in_project(&Project::default()),
-        tolerances: Tolerances { relative: args.rtol, absolute: args.atol },
-        seed,
+        setting: Setting { tolerances, ..Setting::new(&limits) },
     };
+    let modules = Modules { runs, seed };
     match args.all {
         true => modules.all(args.format),
         false => modules.search(args.format),
@@ -106,54 +99,19 @@ pub(super) fn run(mut args: BisectArgs) -> Result<Outcome, Failure> {
 }
 
 impl Modules<'_> {
-    fn module(&self, at: usize) -> Result<NamedModule, String> {
-        self.log.module(at, format!("{}#{at}", self.log.path))
-    }
-
-    fn side<'t>(&'t self, module: &'t NamedModule) -> Side<'t> {
-        Side { text: &module.text, function: self.function.as_deref() }
-    }
-
-    /// Runs two modules on the same arguments.
-    fn compare(
-        &self,
-        before: &NamedModule,
-        after: &NamedModule,
-        pairs: &[CallPair],
-    ) -> Result<Comparison, NotRun> {
-        let sides = (self.side(before), self.side(after));
-        let mut tolerances = self.tolerances;
-        // A result is no more precise than the values that it is computed from.
-        if [before, after].iter().any(|module| module.text.contains("float16")) {
-            tolerances.relative.get_or_insert(HALF);
-        }
-        let compared = compare(sides, pairs, &self.inputs, &self.limits, tolerances)?;
-        let (of_before, of_after) = &compared.stops;
-        match of_after.iter().chain(of_before).next() {
-            Some(stop) => Err(stop.clone().into()),
-            None => Ok(compared),
-        }
-    }
-
     /// Returns the first module that can be run: its values are right.
     fn first(&self) -> Result<(usize, NamedModule), Failure> {
-        let mut reason = String::new();
-        for at in 0..self.log.modules.len() {
-            let module = self.module(at)?;
-            match self.compare(&module, &module, &[]) {
-                Ok(comparison) => {
-                    if let Some(random) = comparison.arguments.random(self.seed) {
-                        stderr::note(&random);
-                    }
-                    return Ok((at, module));
-                }
-                Err(not_run) if reason.is_empty() => {
-                    reason = self.place_and_reason(at, &obstacle(&module, not_run));
-                }
-                Err(_) => {}
+        let found = self.runs.first().map_err(|not_run| match not_run {
+            NoModuleRun::Unreadable(message) => message,
+            NoModuleRun::Obstacle(at, obstacle) => {
+                let reason = self.place_and_reason(at, &obstacle);
+                format!("no module can be run; the first one: {reason}")
             }
+        })?;
+        if let Some(random) = found.arguments.random(self.seed) {
+            stderr::note(&random);
         }
-        Err(format!("no module can be run; the first one: {reason}").into())
+        Ok((found.index, found.module))
     }
 
     /// Runs a module on the arguments of the first one, and compares the results.
@@ -161,22 +119,22 @@ impl Modules<'_> {
         if module.text == right.text {
             return State::Same;
         }
-        match self.compare(right, module, &[]) {
+        match self.runs.compare(right, module, &[]) {
             Ok(comparison) if !comparison.is_equal => State::Other,
             Ok(comparison) if self.is_visible(&comparison, module) => State::Near,
             Ok(_) => State::Same,
-            Err(not_run) => State::NotRun(obstacle(module, not_run)),
+            Err(not_run) => State::NotRun(Obstacle::of(module, not_run)),
         }
     }
 
     fn search(&self, format: BisectFormat) -> Result<Outcome, Failure> {
         let (first, right) = self.first()?;
-        let count = self.log.modules.len();
+        let count = self.runs.log.modules.len();
         let progress = Progress::new(true, count.ilog2() as usize + 2, "runs");
         let mut broken = None;
         let found = bisect(first, count, |at| {
             progress.advance(1);
-            match self.module(at) {
+            match self.runs.module(at) {
                 Ok(module) => self.state(&right, &module),
                 Err(message) => {
                     broken = Some(message.clone());
@@ -192,21 +150,21 @@ impl Modules<'_> {
         let Some(other) = found.other else {
             return self.same(&found, format, &mut out);
         };
-        let (before, after) = (self.module(found.same)?, self.module(other)?);
-        let a = PreparedModule::new(&before, self.function.as_deref(), false, None)?;
-        let b = PreparedModule::new(&after, self.function.as_deref(), false, None)?;
+        let (before, after) = (self.runs.module(found.same)?, self.runs.module(other)?);
+        let a = PreparedModule::new(&before, self.runs.function.as_deref(), false, None)?;
+        let b = PreparedModule::new(&after, self.runs.function.as_deref(), false, None)?;
         let diff = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
         let candidates = candidates(&diff.functions);
         let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();
-        let comparison = self.compare(&before, &after, &pairs).map_err(|it| it.message)?;
+        let comparison = self.runs.compare(&before, &after, &pairs).map_err(|it| it.message)?;
         // An error that is tolerated is one only if a call has an error of its own.
         if found.is_strict && !comparison.pairs.iter().any(|pair| pair.is_culprit) {
             return self.same(&Bisection { other: None, ..found }, format, &mut out);
         }
-        let calls = calls_of(&candidates);
+        let calls = report::Calls::of(&candidates);
         let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
         let (shown_a, shown_b) = (shown(&before, &lines_a, &[]), shown(&after, &lines_b, &[]));
-        let pass = self.log.modules[other].pass.as_deref();
+        let pass = self.runs.log.modules[other].pass.as_deref();
         match format {
             BisectFormat::Human => {
                 let runs = ide::words::counted(found.runs as u64, "run");
@@ -223,12 +181,13 @@ impl Modules<'_> {
                 self.write_not_run(&found, &mut out)?;
             }
             BisectFormat::Json | BisectFormat::Html => {
-                let pair = report::culprit(&comparison, &calls, (&shown_a, &shown_b));
-                let document = json!({
-                    "pass": pass, "index": other, "runs": found.runs, "pair": pair,
-                    "not_run": self.not_run(&found), "skipped": skipped(&found.skipped),
-                });
-                writeln!(out, "{document}")?;
+                let document = SearchDocument {
+                    pass,
+                    index: Some(other),
+                    pair: report::culprit(&comparison, &calls, (&shown_a, &shown_b)),
+                    ..self.document(&found)
+                };
+                write_document(&mut out, &document)?;
             }
         }
         self.tell_skipped(&found, format);
@@ -238,7 +197,8 @@ impl Modules<'_> {
 
     /// Returns true if the error of a result is larger than that of sums in another order.
     fn is_visible(&self, comparison: &Comparison, module: &NamedModule) -> bool {
-        let is_given = self.tolerances.relative.is_some() || self.tolerances.absolute.is_some();
+        let is_given = self.runs.setting.tolerances.relative.is_some()
+            || self.runs.setting.tolerances.absolute.is_some();
         let errors = comparison.result.filter(|_| !is_given && !module.text.contains("float16"));
         errors.is_some_and(|errors| errors.max_abs > VISIBLE * errors.scale)
     }
@@ -252,7 +212,7 @@ impl Modules<'_> {
     ) -> Result<Outcome, Failure> {
         match format {
             BisectFormat::Human => {
-                let count = ide::words::counted(self.log.modules.len() as u64, "module");
+                let count = ide::words::counted(self.runs.log.modules.len() as u64, "module");
                 match found.not_run {
                     None => {
                         writeln!(
@@ -272,11 +232,7 @@ impl Modules<'_> {
                 self.write_not_run(found, out)?;
             }
             BisectFormat::Json | BisectFormat::Html => {
-                let document = json!({
-                    "pass": null, "index": null, "runs": found.runs, "pair": null,
-                    "not_run": self.not_run(found), "skipped": skipped(&found.skipped),
-                });
-                writeln!(out, "{document}")?;
+                write_document(out, &self.document(found))?;
             }
         }
         self.tell_skipped(found, format);
@@ -287,7 +243,7 @@ impl Modules<'_> {
 
     /// Returns a module with its pass, as in ``module 3 (`FuseOps`)``.
     fn named(&self, at: usize) -> String {
-        let pass = self.log.modules[at].pass.as_deref();
+        let pass = self.runs.log.modules[at].pass.as_deref();
         let pass = pass.map(|pass| format!(" (`{}`)", escape::terminal(pass)));
         format!("module {at}{}", pass.unwrap_or_default())
     }
@@ -298,7 +254,7 @@ impl Modules<'_> {
         let reason = format!("{}{code}", escape::terminal(&obstacle.message));
         match obstacle.position {
             Some((line, column)) => {
-                format!("{}#{at}:{line}:{column}: {reason}", escape::terminal(&self.log.path))
+                format!("{}#{at}:{line}:{column}: {reason}", escape::terminal(&self.runs.log.path))
             }
             None => reason,
         }
@@ -307,7 +263,7 @@ impl Modules<'_> {
     /// Says which pass made the first module of those at the end that cannot be run.
     fn write_not_run(&self, found: &Bisection, out: &mut impl Write) -> std::io::Result<()> {
         let Some(at) = found.not_run else { return Ok(()) };
-        let after = match self.log.modules.len() - at {
+        let after = match self.runs.log.modules.len() - at {
             1 => String::new(),
             _ => ", and the last one cannot, either".to_owned(),
         };
@@ -318,13 +274,20 @@ impl Modules<'_> {
         Ok(())
     }
 
-    /// Returns the first module of those at the end that cannot be run, for a document.
-    fn not_run(&self, found: &Bisection) -> Option<Value> {
-        let at = found.not_run?;
-        let obstacle = found.obstacle(at)?;
-        let mut document = json_obstacle(at, obstacle);
-        document["pass"] = json!(self.log.modules[at].pass);
-        Some(document)
+    /// Returns the document of a search that found no module with another value.
+    fn document<'d>(&'d self, found: &'d Bisection) -> SearchDocument<'d> {
+        let not_run = found.not_run.and_then(|at| Some((at, found.obstacle(at)?)));
+        SearchDocument {
+            pass: None,
+            index: None,
+            runs: found.runs,
+            pair: None,
+            not_run: not_run.map(|(at, obstacle)| NotRunDocument {
+                obstacle: ObstacleDocument::of(at, obstacle),
+                pass: self.runs.log.modules[at].pass.as_deref(),
+            }),
+            skipped: found.skipped.iter().map(|(at, it)| ObstacleDocument::of(*at, it)).collect(),
+        }
     }
 
     fn tell_skipped(&self, found: &Bisection, format: BisectFormat) {
@@ -340,36 +303,36 @@ impl Modules<'_> {
     /// Runs every module, and writes the error of each result against the first one.
     fn all(&self, format: BisectFormat) -> Result<Outcome, Failure> {
         let (first, right) = self.first()?;
-        let count = self.log.modules.len();
+        let count = self.runs.log.modules.len();
         let progress = Progress::new(true, count, "runs");
         let mut is_equal = true;
         let mut rows = Vec::new();
         for at in first..count {
-            let module = self.module(at)?;
-            let compared = self.compare(&right, &module, &[]);
-            let compared = compared.map_err(|not_run| obstacle(&module, not_run));
+            let module = self.runs.module(at)?;
+            let compared = self.runs.compare(&right, &module, &[]);
+            let compared = compared.map_err(|not_run| Obstacle::of(&module, not_run));
             progress.advance(1);
             is_equal &= compared.as_ref().map_or(true, |comparison| comparison.is_equal);
             rows.push((at, compared));
         }
         drop(progress);
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
-        let pass = |at: usize| self.log.modules[at].pass.as_deref();
+        let pass = |at: usize| self.runs.log.modules[at].pass.as_deref();
         match format {
             BisectFormat::Json => {
-                let row = |(at, compared): &(usize, Result<Comparison, Obstacle>)| match compared {
-                    Ok(it) => json!({
-                        "index": at, "pass": pass(*at), "equal": it.is_equal,
-                        "result": it.result.as_ref().map(report::JsonErrors::from),
+                let rows = rows.iter().map(|(at, compared)| match compared {
+                    Ok(it) => ModuleDocument::Run {
+                        index: *at,
+                        pass: pass(*at),
+                        equal: it.is_equal,
+                        result: it.result.as_ref().map(report::JsonErrors::from),
+                    },
+                    Err(obstacle) => ModuleDocument::NotRun(NotRunDocument {
+                        obstacle: ObstacleDocument::of(*at, obstacle),
+                        pass: pass(*at),
                     }),
-                    Err(obstacle) => {
-                        let mut document = json_obstacle(*at, obstacle);
-                        document["pass"] = json!(pass(*at));
-                        document
-                    }
-                };
-                let modules: Vec<Value> = rows.iter().map(row).collect();
-                writeln!(out, "{}", json!({ "modules": modules }))?;
+                });
+                write_document(&mut out, &LogDocument { modules: rows.collect() })?;
             }
             BisectFormat::Html => {
                 let row = |(at, compared): &(usize, Result<Comparison, Obstacle>)| {
@@ -387,7 +350,7 @@ impl Modules<'_> {
                     }
                 };
                 let rows: Vec<report::ModuleRow<'_>> = rows.iter().map(row).collect();
-                write!(out, "{}", report::modules_html(&self.log.path, &rows))?;
+                write!(out, "{}", report::modules_html(&self.runs.log.path, &rows))?;
             }
             BisectFormat::Human => {
                 for (at, compared) in &rows {
@@ -407,25 +370,73 @@ impl Modules<'_> {
     }
 }
 
-fn skipped(skipped: &[(usize, Obstacle)]) -> Vec<Value> {
-    skipped.iter().map(|(at, obstacle)| json_obstacle(*at, obstacle)).collect()
+/// The document of a search. Its fields are written in the order of their names.
+#[derive(Serialize)]
+struct SearchDocument<'d> {
+    /// The pass after which another value is computed.
+    pass: Option<&'d str>,
+    /// The number of its module.
+    index: Option<usize>,
+    /// The number of modules that were run.
+    runs: usize,
+    /// The first call with an error of its own.
+    pair: Option<report::JsonPair<'d>>,
+    /// The first module of those at the end that cannot be run.
+    not_run: Option<NotRunDocument<'d>>,
+    /// All modules that cannot be run.
+    skipped: Vec<ObstacleDocument<'d>>,
 }
 
-/// Returns a module that cannot be run, for a document.
-fn json_obstacle(at: usize, obstacle: &Obstacle) -> Value {
-    json!({
-        "index": at, "reason": obstacle.message, "code": obstacle.code,
-        "line": obstacle.position.map(|(line, _)| line),
-        "column": obstacle.position.map(|(_, column)| column),
-    })
+/// The document of `--all`.
+#[derive(Serialize)]
+struct LogDocument<'d> {
+    modules: Vec<ModuleDocument<'d>>,
 }
 
-/// Returns the reason that a module cannot be run.
-fn obstacle(module: &NamedModule, not_run: NotRun) -> Obstacle {
-    let position = not_run.error.map(|(_, range)| {
-        let lines = LineIndex::new(&module.text);
-        shown(module, &lines, &[]).position(range)
-    });
-    let code = not_run.error.map(|(code, _)| code.name().to_owned());
-    Obstacle { message: not_run.message, code, position }
+/// A module of the document of `--all`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ModuleDocument<'d> {
+    Run {
+        index: usize,
+        pass: Option<&'d str>,
+        equal: bool,
+        /// The error of the result; `null` if it has another type.
+        result: Option<report::JsonErrors>,
+    },
+    NotRun(NotRunDocument<'d>),
+}
+
+/// A module that cannot be run, with its pass.
+#[derive(Serialize)]
+struct NotRunDocument<'d> {
+    #[serde(flatten)]
+    obstacle: ObstacleDocument<'d>,
+    pass: Option<&'d str>,
+}
+
+/// The reason that a module cannot be run.
+#[derive(Serialize)]
+struct ObstacleDocument<'d> {
+    index: usize,
+    reason: &'d str,
+    code: Option<&'d str>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl<'d> ObstacleDocument<'d> {
+    fn of(index: usize, obstacle: &'d Obstacle) -> ObstacleDocument<'d> {
+        ObstacleDocument {
+            index,
+            reason: &obstacle.message,
+            code: obstacle.code.as_deref(),
+            line: obstacle.position.map(|(line, _)| line),
+            column: obstacle.position.map(|(_, column)| column),
+        }
+    }
+}
+
+fn write_document(out: &mut impl Write, document: &impl Serialize) -> std::io::Result<()> {
+    writeln!(out, "{}", report::sorted_json(document)?)
 }

@@ -131,7 +131,7 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     }
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
     let shown = (shown(&before, &lines_a, &a.layers), shown(&after, &lines_b, &b.layers));
-    let calls = report::Calls { samples: &names, ..calls_of(&candidates) };
+    let calls = report::Calls { samples: &names, ..report::Calls::of(&candidates) };
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         CompareFormat::Human => {
@@ -179,17 +179,6 @@ fn outcome(comparison: &Comparison) -> Outcome {
     }
 }
 
-/// Returns the calls of a report.
-pub(super) fn calls_of<'d>(candidates: &[Candidate<'d>]) -> report::Calls<'d> {
-    let compared = candidates.iter().filter(|candidate| candidate.excluded.is_none());
-    let excluded = candidates.iter().filter_map(|c| Some((c.function, c.pair, c.excluded?)));
-    report::Calls {
-        compared: compared.map(|c| (c.function, c.pair)).collect(),
-        excluded: excluded.collect(),
-        samples: &[],
-    }
-}
-
 /// Compares the values of a module with recorded ones.
 fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
     if args.format == CompareFormat::Html {
@@ -223,7 +212,8 @@ fn run_recorded(mut args: CompareArgs) -> Result<Outcome, Failure> {
         }
         CompareFormat::Json => {
             let document = report::recorded_json(&comparison, &shown, seed);
-            writeln!(out, "{document}")?;
+            let text = report::sorted_json(&document).map_err(std::io::Error::from)?;
+            writeln!(out, "{text}")?;
         }
         CompareFormat::Html => {}
     }

@@ -10,6 +10,7 @@ use tower_lsp::{
 use super::reductions;
 use super::{
     abilities::ClientAbilities,
+    comparisons,
     event::{Event, Mailbox},
     exit::{self, ExitSender},
     handlers::{
@@ -116,6 +117,24 @@ impl Backend {
         params: between::CompareParams,
     ) -> Result<protocol::Comparison> {
         self.ask(params, Retry::Always, between::compare).await
+    }
+
+    /// `relay/compareValues`
+    pub(super) async fn compare_values(
+        &self,
+        params: comparisons::ValuesParams,
+    ) -> Result<protocol::ValueComparison> {
+        let modules = self.ask(params, Retry::Always, comparisons::modules).await?;
+        comparisons::run(&self.runs, &self.mailbox, modules).await
+    }
+
+    /// `relay/passErrors`
+    pub(super) async fn pass_errors(
+        &self,
+        params: comparisons::PassErrorsParams,
+    ) -> Result<protocol::PassErrors> {
+        let passes = self.ask(params, Retry::Always, comparisons::passes).await?;
+        comparisons::run(&self.runs, &self.mailbox, passes).await
     }
 
     /// `relay/passes`

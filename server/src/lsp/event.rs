@@ -11,6 +11,7 @@ use super::{
     abilities::ClientAbilities,
     handlers::diagnostics::DocumentDiagnostics,
     live::{RunRecord, RunTicket},
+    outgoing::Progress,
     request::Request,
     runs::RunRequest,
 };
@@ -46,6 +47,8 @@ pub(super) enum Event {
     Ran(Url, RunTicket, Box<RunRecord>),
     /// A request to hide the values of the last run of a document.
     ClearValues(Url),
+    /// The progress of an operation, which the client may show.
+    Progress(Progress),
     /// An edit that the client is to apply.
     Apply(WorkspaceEdit),
     /// A worker finished its job and is idle.
@@ -70,6 +73,7 @@ impl Event {
             Event::Run(_) => "run",
             Event::Ran(..) => "ran",
             Event::ClearValues(_) => "clear values",
+            Event::Progress(_) => "progress",
             Event::Apply(_) => "apply",
             Event::Finished(..) => "finished",
         }

@@ -178,6 +178,12 @@ impl Owner {
             Event::Run(request) => self.start_run(*request),
             Event::Ran(uri, ticket, record) => self.ran(uri, &ticket, *record),
             Event::ClearValues(uri) => self.clear_values(uri),
+            Event::Progress(progress) => {
+                // Dropped, if the client shows none.
+                if self.client.progress || !progress.create {
+                    self.outgoing.send(Message::Progress(progress));
+                }
+            }
             Event::Apply(edit) => self.outgoing.send(Message::ApplyEdit(edit)),
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {

@@ -55,7 +55,9 @@ use crate::{
         profile::Profile,
     },
 };
-use cancel::Cancel;
+pub(super) use cancel::Cancel;
+pub(super) use remembered::Entry;
+pub(super) use results::setting;
 use results::{LiveObserver, Rendering};
 use value::{ValueObserver, ValueParams};
 
@@ -70,7 +72,7 @@ const MAX_MEASURED: u64 = 1 << 17;
 /// The stack size, for the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;
 /// The time after which a run shows progress.
-const DELAY: Duration = Duration::from_millis(100);
+pub(super) const DELAY: Duration = Duration::from_millis(100);
 /// The time that a cancelled run has to respond with its last position.
 const GRACE: Duration = Duration::from_millis(5);
 
@@ -88,6 +90,48 @@ impl Runs {
         if let Some(cancel) = self.by_token.lock().get(token) {
             cancel.cancel();
         }
+    }
+
+    /// Takes the place of a run, which the progress with the token of the client, or else a new one, cancels.
+    ///
+    /// # Errors
+    /// There are too many runs.
+    pub(super) fn slot(&self, token: Option<NumberOrString>, cancel: &Cancel) -> Result<Slot> {
+        if self.active.fetch_add(1, Ordering::Relaxed) >= MAX_RUNS {
+            self.active.fetch_sub(1, Ordering::Relaxed);
+            return Err(Error {
+                code: ErrorCode::InternalError,
+                message: format!(
+                    "{MAX_RUNS} functions are already running: cancel one of them first"
+                )
+                .into(),
+                data: None,
+            });
+        }
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let token = token.unwrap_or_else(|| NumberOrString::String(format!("relay/run/{number}")));
+        self.by_token.lock().insert(token.clone(), cancel.clone());
+        Ok(Slot { runs: self.clone(), token })
+    }
+}
+
+/// The place of a run among the active ones, until it is dropped.
+pub(super) struct Slot {
+    runs: Runs,
+    token: NumberOrString,
+}
+
+impl Slot {
+    /// Returns the token of the progress.
+    pub(super) fn token(&self) -> &NumberOrString {
+        &self.token
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.runs.by_token.lock().remove(&self.token);
+        self.runs.active.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -214,24 +258,15 @@ pub(super) struct RunContext {
 
 /// Starts a run on a thread of its own, if there are threads.
 pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
-    if runs.active.fetch_add(1, Ordering::Relaxed) >= MAX_RUNS {
-        runs.active.fetch_sub(1, Ordering::Relaxed);
-        let message = format!("{MAX_RUNS} functions are already running: cancel one of them first");
-        request.refuse(Error {
-            code: ErrorCode::InternalError,
-            message: message.into(),
-            data: None,
-        });
-        return;
-    }
-    let (runs, active) = (runs.clone(), runs.active.clone());
+    let slot = match runs.slot(request.token.clone(), &request.cancel) {
+        Ok(slot) => slot,
+        Err(error) => return request.refuse(error),
+    };
     let inline = context.inline;
-    let number = runs.started.fetch_add(1, Ordering::Relaxed);
     let work = move || {
         let RunRequest { params, token, cancel, reply } = request;
         let create = token.is_none();
-        let token = token.unwrap_or_else(|| NumberOrString::String(format!("relay/run/{number}")));
-        runs.by_token.lock().insert(token.clone(), cancel.clone());
+        let token = slot.token().clone();
         let (sender, messages) = unbounded_channel();
         let progress = sender.downgrade();
         cancel.set_progress(sender);
@@ -253,8 +288,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
             announce(&format!("@{}", name.trim_start_matches('@')));
         }
         let outcome = guarded(|| run(&params, &context, &cancel, &progress, &mut announce));
-        cancel.0.progress.lock().take();
-        runs.by_token.lock().remove(&token);
+        cancel.end_progress();
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(Interrupt::Cancelled(_)) => Outcome::cancelled(),
@@ -263,7 +297,6 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
                 error.message = panicked.message("this run").into();
                 // Fails if the client has cancelled the request.
                 let _ = reply.send(Err(error));
-                runs.active.fetch_sub(1, Ordering::Relaxed);
                 return;
             }
         };
@@ -280,17 +313,14 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         }
         // Fails if the client has cancelled the request.
         let _ = reply.send(Ok(outcome.response));
-        runs.active.fetch_sub(1, Ordering::Relaxed);
+        drop(slot);
         drop(outcome.values);
     };
     if inline {
         return work();
     }
-    let spawned = thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work);
-    if spawned.is_err() {
-        // The closure is dropped with the request, whose reply becomes an internal error.
-        active.fetch_sub(1, Ordering::Relaxed);
-    }
+    // If it fails, the closure is dropped with the request, whose reply becomes an internal error.
+    let _ = thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work);
 }
 
 /// The outcome of a request to run.
@@ -352,7 +382,7 @@ fn run(
         "" => "expression",
         name => name,
     };
-    let memory = remembered::Entry::new(context.folder.as_deref(), &params.uri, key);
+    let memory = Entry::new(context.folder.as_deref(), &params.uri, key);
     if params.recall {
         return match memory.recall() {
             Ok(remembered) => {

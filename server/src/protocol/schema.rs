@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::{
     BatchAnswer, BoundNames, CodeView, Comparison, ConvertedText, FailedRun, HealthCounts, History,
-    ModuleText, PassLog, ReadingView, ReducedModule, RunResponse, SavedCode, ShapeReport,
-    ShapesDocument, TypeAt, Why,
+    ModuleText, PassErrors, PassLog, ReadingView, ReducedModule, RunResponse, SavedCode,
+    ShapeReport, ShapesDocument, TypeAt, ValueComparison, Why,
 };
 
 /// A position of the protocol: a line and a character, from 0.
@@ -317,6 +317,7 @@ fn responses() -> Definitions {
         schema.subschema_for::<HealthCounts>();
         schema.subschema_for::<History>();
         schema.subschema_for::<ModuleText>();
+        schema.subschema_for::<PassErrors>();
         schema.subschema_for::<PassLog>();
         schema.subschema_for::<ReadingView>();
         schema.subschema_for::<ReducedModule>();
@@ -324,6 +325,7 @@ fn responses() -> Definitions {
         schema.subschema_for::<SavedCode>();
         schema.subschema_for::<ShapeReport>();
         schema.subschema_for::<TypeAt>();
+        schema.subschema_for::<ValueComparison>();
         schema.subschema_for::<Why>();
     })
 }

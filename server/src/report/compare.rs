@@ -2,12 +2,12 @@
 
 mod modules;
 mod page;
+mod values;
 
 use std::{collections::BTreeMap, fmt::Write};
 
 use diff::{Pair, What};
 use serde::Serialize;
-use serde_json::{Value, json};
 use syntax::TextRange;
 
 use super::{
@@ -15,10 +15,12 @@ use super::{
     escape,
 };
 use crate::run::compare::{
-    Comparison, Errors, Histogram, MissingValue, PairComparison, RecordedComparison, Stop,
+    Candidate, Comparison, Errors, Histogram, MissingValue, PairComparison, RecordedComparison,
+    Stop,
 };
 pub(crate) use modules::{ModuleRow, modules_html};
 pub(crate) use page::html;
+pub(crate) use values::{error_amount, value_comparison};
 
 /// The calls of a comparison, each with the name of its function.
 pub(crate) struct Calls<'d> {
@@ -31,6 +33,17 @@ pub(crate) struct Calls<'d> {
 }
 
 impl<'d> Calls<'d> {
+    /// Returns the calls of a comparison of one sample.
+    pub(crate) fn of(candidates: &[Candidate<'d>]) -> Calls<'d> {
+        let compared = candidates.iter().filter(|candidate| candidate.excluded.is_none());
+        let excluded = candidates.iter().filter_map(|c| Some((c.function, c.pair, c.excluded?)));
+        Calls {
+            compared: compared.map(|c| (c.function, c.pair)).collect(),
+            excluded: excluded.collect(),
+            samples: &[],
+        }
+    }
+
     /// Returns the name of a sample, if there are several.
     fn sample(&self, number: usize) -> Option<&'d str> {
         self.samples.get(number).copied().filter(|_| self.samples.len() > 1)
@@ -84,28 +97,76 @@ fn stop_text(stop: &Stop, side: &ShownModule<'_>) -> String {
     format!("{name}:{line}:{column}: {message} [{}]", stop.code)
 }
 
-/// Describes what cannot be run for a document.
-fn stop_json(stop: &Stop, of: &'static str, side: &ShownModule<'_>) -> Value {
-    let (line, column) = side.position(stop.range);
-    json!({
-        "module": of, "range": bytes(stop.range, side), "line": line, "column": column,
-        "code": stop.code.name(), "message": stop.message, "help": stop.help,
-    })
+/// Returns a document as JSON whose fields are sorted by name, as all releases have written it.
+///
+/// # Errors
+/// The document has a map whose keys are not strings.
+pub(crate) fn sorted_json(document: &impl Serialize) -> serde_json::Result<String> {
+    // A map of `serde_json` sorts its keys.
+    Ok(serde_json::to_value(document)?.to_string())
+}
+
+/// What cannot be run, in a document. The fields are sorted by name, as all releases have written them.
+#[derive(Serialize)]
+struct JsonStop<'c> {
+    code: &'static str,
+    column: u32,
+    help: Option<&'c str>,
+    line: u32,
+    message: &'c str,
+    /// `before` or `after`.
+    module: &'static str,
+    range: [usize; 2],
+}
+
+impl<'c> JsonStop<'c> {
+    fn of(stop: &'c Stop, module: &'static str, side: &ShownModule<'_>) -> JsonStop<'c> {
+        let (line, column) = side.position(stop.range);
+        JsonStop {
+            code: stop.code.name(),
+            column,
+            help: stop.help.as_deref(),
+            line,
+            message: &stop.message,
+            module,
+            range: bytes(stop.range, side),
+        }
+    }
+}
+
+/// The arguments of a comparison, in a document.
+#[derive(Serialize)]
+struct JsonInputs<'c> {
+    /// The names of the parameters with random arguments.
+    random: &'c [String],
+    /// The names of the samples; absent for recorded values, which are of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<&'c [&'c str]>,
+    seed: u64,
+}
+
+/// A pair of calls that was not compared, in a document.
+#[derive(Serialize)]
+struct JsonNotRun<'d> {
+    after: [usize; 2],
+    before: [usize; 2],
+    function: &'d str,
+    reason: String,
 }
 
 /// The document of `compare --format json`. Ranges are in bytes.
 #[derive(Serialize)]
 pub(crate) struct Document<'d> {
     equal: bool,
-    inputs: Value,
+    inputs: JsonInputs<'d>,
     pairs: Vec<JsonPair<'d>>,
     /// The index of the first culprit among the pairs.
     first: Option<usize>,
     /// The error of the results; `null` if they have different types.
     result: Option<JsonErrors>,
-    not_run: Vec<Value>,
+    not_run: Vec<JsonNotRun<'d>>,
     /// What cannot be run in the modules `before` and `after`.
-    stops: Vec<Value>,
+    stops: Vec<JsonStop<'d>>,
 }
 
 /// A pair of calls in a document.
@@ -150,28 +211,28 @@ impl From<&Errors> for JsonErrors {
 
 /// Returns the document.
 pub(crate) fn json<'d>(
-    comparison: &Comparison,
+    comparison: &'d Comparison,
     calls: &Calls<'d>,
     (a, b): (&ShownModule<'d>, &ShownModule<'d>),
     seed: u64,
 ) -> Document<'d> {
     let pair = |compared: &PairComparison| json_pair(compared, calls, (a, b));
     let not_run = calls.not_run(comparison, (a, b));
-    let not_run = not_run.into_iter().map(|(function, pair, reason)| {
-        json!({
-            "function": function,
-            "before": bytes(pair.before, a),
-            "after": bytes(pair.after, b),
-            "reason": reason,
-        })
+    let not_run = not_run.into_iter().map(|(function, pair, reason)| JsonNotRun {
+        after: bytes(pair.after, b),
+        before: bytes(pair.before, a),
+        function,
+        reason,
     });
-    let before = comparison.stops.0.iter().map(|stop| stop_json(stop, "before", a));
-    let after = comparison.stops.1.iter().map(|stop| stop_json(stop, "after", b));
+    let before = comparison.stops.0.iter().map(|stop| JsonStop::of(stop, "before", a));
+    let after = comparison.stops.1.iter().map(|stop| JsonStop::of(stop, "after", b));
     Document {
         equal: comparison.is_equal,
-        inputs: json!({
-            "seed": seed, "random": comparison.arguments.drawn, "samples": calls.samples,
-        }),
+        inputs: JsonInputs {
+            random: &comparison.arguments.drawn,
+            samples: Some(calls.samples),
+            seed,
+        },
         pairs: comparison.pairs.iter().map(pair).collect(),
         first: comparison.pairs.iter().position(|compared| compared.is_culprit),
         result: comparison.result.as_ref().map(JsonErrors::from),
@@ -224,16 +285,12 @@ pub(crate) fn result_text(comparison: &Comparison) -> String {
     }
 }
 
-/// The most calls in the table.
-const LISTED: usize = 20;
-
-/// Describes a comparison for people.
-pub(crate) fn human(
+/// Describes the outcome of a comparison in one line.
+fn headline(
     comparison: &Comparison,
     calls: &Calls<'_>,
-    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
+    sides: (&ShownModule<'_>, &ShownModule<'_>),
 ) -> String {
-    let mut out = String::new();
     let of_result = calls.in_sample(comparison.result_sample);
     let result = match &comparison.result {
         _ if comparison.is_equal => "the results agree".to_owned(),
@@ -244,7 +301,7 @@ pub(crate) fn human(
         None => "the modules differ: their results have different types".to_owned(),
         Some(errors) => format!("the modules differ; results: {}{of_result}", errors_text(errors)),
     };
-    let skipped = calls.not_run(comparison, (a, b)).len();
+    let skipped = calls.not_run(comparison, sides).len();
     let without = match skipped {
         0 => String::new(),
         count => format!(", {count} not compared"),
@@ -254,7 +311,19 @@ pub(crate) fn human(
         0 | 1 => String::new(),
         count => format!(" on {count} samples"),
     };
-    let _ = writeln!(out, "{result} ({pairs} of calls compared{samples}{without})");
+    format!("{result} ({pairs} of calls compared{samples}{without})")
+}
+
+/// The most calls in the table.
+const LISTED: usize = 20;
+
+/// Describes a comparison for people.
+pub(crate) fn human(
+    comparison: &Comparison,
+    calls: &Calls<'_>,
+    (a, b): (&ShownModule<'_>, &ShownModule<'_>),
+) -> String {
+    let mut out = headline(comparison, calls, (a, b)) + "\n";
     let stops = comparison.stops.0.iter().map(|stop| (stop, a));
     let stops = stops.chain(comparison.stops.1.iter().map(|stop| (stop, b)));
     for (stop, side) in stops.clone().take(LISTED) {
@@ -389,38 +458,62 @@ fn errors_text(errors: &Errors) -> String {
     )
 }
 
+/// The document of a comparison with recorded values.
+#[derive(Serialize)]
+pub(crate) struct RecordedDocument<'c> {
+    ambiguous: &'c [String],
+    equal: bool,
+    /// The index of the first culprit among the pairs.
+    first: Option<usize>,
+    inputs: JsonInputs<'c>,
+    not_run: Vec<JsonRecordNotRun<'c>>,
+    pairs: Vec<JsonRecordPair<'c>>,
+    stops: Vec<JsonStop<'c>>,
+}
+
+/// A recorded value that was not compared.
+#[derive(Serialize)]
+struct JsonRecordNotRun<'c> {
+    name: &'c str,
+    reason: &'c str,
+}
+
+/// A recorded value and the call that computes it.
+#[derive(Serialize)]
+struct JsonRecordPair<'c> {
+    accumulated: JsonErrors,
+    call: [usize; 2],
+    culprit: bool,
+    local: JsonErrors,
+    name: &'c str,
+    operator: &'c str,
+}
+
 /// Returns the document of a comparison with recorded values.
-pub(crate) fn recorded_json(
-    comparison: &RecordedComparison,
+pub(crate) fn recorded_json<'c>(
+    comparison: &'c RecordedComparison,
     shown: &ShownModule<'_>,
     seed: u64,
-) -> Value {
-    let pairs: Vec<Value> = comparison
-        .pairs
-        .iter()
-        .map(|pair| {
-            json!({
-                "name": pair.name,
-                "call": bytes(pair.call, shown),
-                "operator": pair.operator,
-                "accumulated": JsonErrors::from(&pair.accumulated),
-                "local": JsonErrors::from(&pair.local),
-                "culprit": pair.is_culprit,
-            })
-        })
-        .collect();
+) -> RecordedDocument<'c> {
+    let pairs = comparison.pairs.iter().map(|pair| JsonRecordPair {
+        accumulated: (&pair.accumulated).into(),
+        call: bytes(pair.call, shown),
+        culprit: pair.is_culprit,
+        local: (&pair.local).into(),
+        name: &pair.name,
+        operator: pair.operator,
+    });
     let not_run = comparison.not_compared.iter();
-    let not_run: Vec<Value> =
-        not_run.map(|(name, reason)| json!({ "name": name, "reason": reason })).collect();
-    json!({
-        "equal": comparison.is_equal,
-        "inputs": { "seed": seed, "random": comparison.arguments.drawn },
-        "pairs": pairs,
-        "first": comparison.pairs.iter().position(|pair| pair.is_culprit),
-        "ambiguous": comparison.ambiguous,
-        "stops": comparison.stops.iter().map(|stop| stop_json(stop, "before", shown)).collect::<Vec<_>>(),
-        "not_run": not_run,
-    })
+    let stops = comparison.stops.iter();
+    RecordedDocument {
+        ambiguous: &comparison.ambiguous,
+        equal: comparison.is_equal,
+        first: comparison.pairs.iter().position(|pair| pair.is_culprit),
+        inputs: JsonInputs { random: &comparison.arguments.drawn, samples: None, seed },
+        not_run: not_run.map(|(name, reason)| JsonRecordNotRun { name, reason }).collect(),
+        pairs: pairs.collect(),
+        stops: stops.map(|stop| JsonStop::of(stop, "before", shown)).collect(),
+    }
 }
 
 /// Describes a comparison with recorded values for people.

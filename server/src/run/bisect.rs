@@ -1,5 +1,104 @@
 //! The search for the first module of a log that computes another value, or that cannot be run.
 
+use syntax::{Encoding, LineIndex};
+
+use super::{
+    arguments::{Arguments, Inputs},
+    compare::{CallPair, Comparison, NotRun, Setting, Side, compare_with},
+};
+use crate::input::{Log, NamedModule};
+
+/// The tolerated error, relative to the largest element, of a result that is computed in half precision.
+const HALF: f64 = 1e-2;
+
+/// Runs of the modules of a log on the same arguments.
+pub(crate) struct LogRuns<'l> {
+    /// The log.
+    pub(crate) log: &'l Log,
+    /// The function; `None` for `@main` or the only one.
+    pub(crate) function: Option<String>,
+    /// The arguments.
+    pub(crate) inputs: Inputs,
+    /// The limits and tolerances.
+    pub(crate) setting: Setting<'l>,
+}
+
+/// The first module of a log that can be run.
+pub(crate) struct FirstModule {
+    /// Its number.
+    pub(crate) index: usize,
+    /// The module.
+    pub(crate) module: NamedModule,
+    /// The arguments, without their values.
+    pub(crate) arguments: Arguments,
+}
+
+/// The reason that no module of a log can be run.
+pub(crate) enum NoModuleRun {
+    /// The log cannot be read.
+    Unreadable(String),
+    /// The number of a module, the first one that says why it cannot be run.
+    Obstacle(usize, Obstacle),
+}
+
+impl LogRuns<'_> {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// The message for a log that cannot be read.
+    pub(crate) fn module(&self, at: usize) -> Result<NamedModule, String> {
+        self.log.module(at, format!("{}#{at}", self.log.path))
+    }
+
+    /// Runs two modules on the same arguments.
+    ///
+    /// # Errors
+    /// One of them cannot be run to its end.
+    pub(crate) fn compare(
+        &self,
+        before: &NamedModule,
+        after: &NamedModule,
+        pairs: &[CallPair],
+    ) -> Result<Comparison, NotRun> {
+        let function = self.function.as_deref();
+        let side = |text| Side { text, function };
+        let mut setting = self.setting.clone();
+        // A result is no more precise than the values that it is computed from.
+        if [before, after].iter().any(|module| module.text.contains("float16")) {
+            setting.tolerances.relative.get_or_insert(HALF);
+        }
+        let compared =
+            compare_with((side(&before.text), side(&after.text)), pairs, &self.inputs, &setting)?;
+        let (of_before, of_after) = &compared.stops;
+        match of_after.iter().chain(of_before).next() {
+            Some(stop) => Err(stop.clone().into()),
+            None => Ok(compared),
+        }
+    }
+
+    /// Returns the first module that can be run: its values are right.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn first(&self) -> Result<FirstModule, NoModuleRun> {
+        let mut first_obstacle = None;
+        for index in 0..self.log.modules.len() {
+            let module = self.module(index).map_err(NoModuleRun::Unreadable)?;
+            match self.compare(&module, &module, &[]) {
+                Ok(Comparison { arguments, .. }) => {
+                    return Ok(FirstModule { index, module, arguments });
+                }
+                Err(not_run) => {
+                    let obstacle = || NoModuleRun::Obstacle(index, Obstacle::of(&module, not_run));
+                    first_obstacle.get_or_insert_with(obstacle);
+                }
+            }
+        }
+        let empty = || NoModuleRun::Unreadable("the log has no module".to_owned());
+        Err(first_obstacle.unwrap_or_else(empty))
+    }
+}
+
 /// The reason that a module cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Obstacle {
@@ -9,6 +108,19 @@ pub(crate) struct Obstacle {
     pub(crate) code: Option<String>,
     /// The line and the column of the error in the text of the module, from 1, if it has a place there.
     pub(crate) position: Option<(u32, u32)>,
+}
+
+impl Obstacle {
+    /// Returns the reason that a module cannot be run.
+    pub(crate) fn of(module: &NamedModule, not_run: NotRun) -> Obstacle {
+        let position = not_run.error.map(|(_, range)| {
+            let lines = LineIndex::new(&module.text);
+            let at = lines.line_column(range.start(), Encoding::Utf32);
+            (at.line + module.first_line + 1, at.column + 1)
+        });
+        let code = not_run.error.map(|(code, _)| code.name().to_owned());
+        Obstacle { message: not_run.message, code, position }
+    }
 }
 
 /// What a run of a module says.

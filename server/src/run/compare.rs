@@ -23,7 +23,11 @@ mod samples;
 mod statistics;
 mod stops;
 
-use std::{thread, time::Instant};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    thread,
+    time::Instant,
+};
 
 use interpreter::{Fault, Limits, Machine, Value};
 use rustc_hash::FxHashMap;
@@ -105,8 +109,12 @@ pub(crate) struct PairComparison {
     pub(crate) accumulated: Option<Errors>,
     /// True if the local error exceeds the tolerance, and the results differ by more than the order of sums.
     pub(crate) is_culprit: bool,
+    /// True if no error exceeds the tolerance, neither the local one nor that of an ordinary run.
+    pub(crate) is_tolerated: bool,
     /// The values of the call with the largest local error, if it is a culprit with one tensor.
     pub(crate) values: Option<(Summary, Summary)>,
+    /// The values of an ordinary run, if they are one tensor and [`Setting::summarizes`].
+    pub(crate) ordinary_values: Option<(Summary, Summary)>,
     /// The histogram of that error.
     pub(crate) histogram: Option<Histogram>,
     /// The number of the sample with the largest local error.
@@ -177,28 +185,78 @@ impl From<ArgumentError> for NotRun {
 /// The stack of a run, which recurses over expressions while the module is analysed.
 const STACK: usize = 64 << 20;
 
+/// Returns what raises the limit with this name, for help.
+pub(crate) type LimitName = fn(&str) -> String;
+
+/// Returns the option of the command line for a limit.
+fn option_of(limit: &str) -> String {
+    format!("--{limit}")
+}
+
+/// How two modules are run and compared.
+#[derive(Clone)]
+pub(crate) struct Setting<'s> {
+    /// The limits of each run.
+    pub(crate) limits: &'s Limits,
+    /// The tolerances.
+    pub(crate) tolerances: Tolerances,
+    /// Ends the runs soon after it is set.
+    pub(crate) cancelled: Arc<AtomicBool>,
+    /// Returns what raises a limit that was exceeded: an option or a setting.
+    pub(crate) limit_name: LimitName,
+    /// True if the values of all pairs are summarised, not only those of culprits: that takes another pass over each.
+    pub(crate) summarizes: bool,
+}
+
+impl<'s> Setting<'s> {
+    /// Returns the setting of the command line with the default tolerances.
+    pub(crate) fn new(limits: &'s Limits) -> Setting<'s> {
+        Setting {
+            limits,
+            tolerances: Tolerances::default(),
+            cancelled: Arc::default(),
+            limit_name: option_of,
+            summarizes: false,
+        }
+    }
+}
+
 /// Runs two modules, and compares the values of paired calls and the results.
 ///
 /// # Errors
 /// One of them cannot be run on the arguments.
 pub(crate) fn compare(
-    (before, after): (Side<'_>, Side<'_>),
+    sides: (Side<'_>, Side<'_>),
     pairs: &[CallPair],
     inputs: &Inputs,
     limits: &Limits,
     tolerances: Tolerances,
 ) -> Result<Comparison, NotRun> {
-    let (mut first, local) = run_both((before, after), pairs, (inputs, limits, tolerances), true)?;
+    let setting = Setting { tolerances, ..Setting::new(limits) };
+    compare_with(sides, pairs, inputs, &setting)
+}
+
+/// Does the same with all settings.
+///
+/// # Errors
+/// One of them cannot be run on the arguments, or the comparison was cancelled.
+pub(crate) fn compare_with(
+    (before, after): (Side<'_>, Side<'_>),
+    pairs: &[CallPair],
+    inputs: &Inputs,
+    setting: &Setting<'_>,
+) -> Result<Comparison, NotRun> {
+    let tolerances = setting.tolerances;
+    let (mut first, local) = run_both((before, after), pairs, (inputs, setting), true)?;
     // What is unknown was replaced.
     let is_exact = local.iter().flatten().all(|seen| seen.errors.is_zero())
         && first.stops.0.is_empty()
         && first.stops.1.is_empty();
     let missing = std::mem::take(&mut first.missing);
-    let (last, accumulated) = match is_exact {
+    let (last, mut accumulated) = match is_exact {
         true => (first, None),
         false => {
-            let (last, seen) =
-                run_both((before, after), pairs, (inputs, limits, tolerances), false)?;
+            let (last, seen) = run_both((before, after), pairs, (inputs, setting), false)?;
             (last, Some(seen))
         }
     };
@@ -217,13 +275,23 @@ pub(crate) fn compare(
     let is_recovered = admits(of_result(true).after_many_calls());
     let compared = |(pair, seen): (usize, Option<PairErrors>)| {
         let seen = seen?;
-        let accumulated = accumulated.as_ref().and_then(|all| Some(all[pair].as_ref()?.errors));
+        let ordinary = accumulated.as_mut().and_then(|all| all[pair].take());
         let is_culprit = !is_recovered && !seen.is_tolerated;
         let compared = PairComparison {
             pair,
             local: seen.errors,
-            accumulated: if is_exact { Some(seen.errors) } else { accumulated },
+            accumulated: match (is_exact, &ordinary) {
+                (true, _) => Some(seen.errors),
+                (false, ordinary) => ordinary.as_ref().map(|ordinary| ordinary.errors),
+            },
             is_culprit,
+            is_tolerated: seen.is_tolerated
+                && ordinary.as_ref().is_none_or(|ordinary| ordinary.is_tolerated),
+            ordinary_values: match ordinary {
+                _ if !setting.summarizes => None,
+                Some(ordinary) => ordinary.values,
+                None => seen.values.clone(),
+            },
             values: seen.values.filter(|_| is_culprit),
             histogram: seen.histogram.filter(|_| is_culprit),
             sample: 0,
@@ -275,7 +343,7 @@ struct RanSecond {
 fn run_both(
     (before, after): (Side<'_>, Side<'_>),
     pairs: &[CallPair],
-    (inputs, limits, tolerances): (&Inputs, &Limits, Tolerances),
+    (inputs, setting): (&Inputs, &Setting<'_>),
     replaces: bool,
 ) -> Result<(Ran, Vec<Option<PairErrors>>), NotRun> {
     let exchange = Exchange::default();
@@ -284,11 +352,11 @@ fn run_both(
         let builder = || thread::Builder::new().name("run".into()).stack_size(STACK);
         let first = builder().spawn_scoped(scope, || {
             let _done = exchange.finish();
-            guarded(|| run_first(before, pairs, inputs, limits, &exchange))
+            guarded(|| run_first(before, pairs, inputs, setting, &exchange))
         });
         let second = builder().spawn_scoped(scope, || {
             let _done = exchange.abandon();
-            guarded(|| run_second(after, pairs, (limits, tolerances), &exchange, replaces))
+            guarded(|| run_second(after, pairs, setting, &exchange, replaces))
         });
         let (first, second) = match (first, second) {
             (Ok(first), Ok(second)) => (first, second),
@@ -325,6 +393,7 @@ fn guarded<R>(work: impl Fn() -> Result<R, NotRun>) -> Result<R, NotRun> {
 /// Runs `work` on the function of a side.
 fn with_function<R>(
     side: Side<'_>,
+    limit_name: LimitName,
     work: impl FnOnce(&Subject<'_, '_>) -> Result<R, NotRun>,
 ) -> Result<R, NotRun> {
     let mut analyzer = Analyzer::default();
@@ -342,7 +411,7 @@ fn with_function<R>(
         let help = "`relay-analyzer check` shows them".to_owned();
         return Err(NotRun { message, help: Some(help), error: Some((error.code, error.range)) });
     }
-    work(&Subject { db, view: &view, errors })
+    work(&Subject { db, view: &view, errors, limit_name })
 }
 
 /// Returns a machine that stops at the errors of the text.
@@ -370,12 +439,13 @@ fn run_first(
     side: Side<'_>,
     pairs: &[CallPair],
     inputs: &Inputs,
-    limits: &Limits,
+    setting: &Setting<'_>,
     exchange: &Exchange,
 ) -> Result<RanFirst, NotRun> {
-    with_function(side, |subject| {
+    with_function(side, setting.limit_name, |subject| {
         let view = subject.view;
-        let mut machine = machine_of(subject, limits);
+        let mut machine =
+            machine_of(subject, setting.limits).cancelled_by(setting.cancelled.clone());
         let watch = machine.begin();
         let gather = || arguments::gather(view, inputs, &mut |_| None);
         let mut arguments = watch.within(gather).map_err(|fault| subject.stop(&fault))??;
@@ -395,13 +465,14 @@ fn run_first(
 fn run_second(
     side: Side<'_>,
     pairs: &[CallPair],
-    (limits, tolerances): (&Limits, Tolerances),
+    setting: &Setting<'_>,
     exchange: &Exchange,
     replaces: bool,
 ) -> Result<RanSecond, NotRun> {
-    with_function(side, |subject| {
+    with_function(side, setting.limit_name, |subject| {
         let view = subject.view;
-        let mut machine = machine_of(subject, limits);
+        let mut machine =
+            machine_of(subject, setting.limits).cancelled_by(setting.cancelled.clone());
         let Some(given) = exchange.arguments() else {
             return Err(NotRun::new("the first module was not run"));
         };
@@ -410,7 +481,7 @@ fn run_second(
         let mut observer = Second {
             calls: Calls::new(view, pairs, |pair| pair.after),
             pairs,
-            tolerances,
+            setting,
             exchange,
             seen: std::iter::repeat_with(|| None).take(pairs.len()).collect(),
             count: 0,

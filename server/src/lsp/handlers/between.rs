@@ -60,6 +60,48 @@ pub(in crate::lsp) struct Side {
     name: Option<String>,
 }
 
+impl Side {
+    /// Returns the document.
+    pub(in crate::lsp) fn uri(&self) -> &Url {
+        &self.uri
+    }
+
+    /// Returns the name in reports.
+    pub(in crate::lsp) fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| last_part(&self.uri))
+    }
+
+    /// Returns true if it is an open document, not a part of one or another text.
+    fn is_open(&self, snapshot: &Snapshot) -> bool {
+        self.module.is_none() && self.text.is_none() && snapshot.documents.get(&self.uri).is_some()
+    }
+
+    /// Returns the text of the module.
+    pub(in crate::lsp) fn text(self, snapshot: &Snapshot) -> Result<String> {
+        match self.is_open(snapshot) {
+            true => Ok(snapshot.document(&self.uri)?.text.collected().as_str().to_owned()),
+            false => self.unopened_text(snapshot),
+        }
+    }
+
+    /// Returns the text of a module that is not an open document.
+    fn unopened_text(self, snapshot: &Snapshot) -> Result<String> {
+        let name = self.name();
+        match (self.module, self.text) {
+            (None, Some(text)) => Ok(text),
+            (None, None) => read(snapshot, &self.uri),
+            (Some(module), text) => {
+                let log = match text {
+                    Some(text) => Arc::new(Log::new(name, Arc::new(text))),
+                    None => log_of(snapshot, &self.uri)?,
+                };
+                let number = number_of(&log, &module)?;
+                Ok(log.text(number).map_err(refused)?.into_owned())
+            }
+        }
+    }
+}
+
 /// The parameters of `relay/compare`.
 #[derive(Clone, Deserialize)]
 pub(in crate::lsp) struct CompareParams {
@@ -203,26 +245,14 @@ enum SideAnalysis {
 
 impl Module {
     fn of(snapshot: &Snapshot, side: Side) -> Result<Module> {
-        let Side { uri, module, text, name } = side;
-        let name = name.unwrap_or_else(|| last_part(&uri));
-        if module.is_none() && text.is_none() && snapshot.documents.get(&uri).is_some() {
-            let open = snapshot.document(&uri)?;
+        let name = side.name();
+        if side.is_open(snapshot) {
+            let open = snapshot.document(&side.uri)?;
             let (file, text) = (open.file, open.text.collected().clone());
             let analyzed = SideAnalysis::Open { file, lines: LineIndex::new(&text), text };
             return Ok(Module { name, analyzed });
         }
-        let text = match (module, text) {
-            (None, Some(text)) => text,
-            (None, None) => read(snapshot, &uri)?,
-            (Some(module), text) => {
-                let log = match text {
-                    Some(text) => Arc::new(Log::new(name.clone(), Arc::new(text))),
-                    None => log_of(snapshot, &uri)?,
-                };
-                let number = number_of(&log, &module)?;
-                log.text(number).map_err(refused)?.into_owned()
-            }
-        };
+        let text = side.unopened_text(snapshot)?;
         let analyzed = SideAnalysis::Own(BorrowedBase::new(&snapshot.session.bases, text));
         Ok(Module { name, analyzed })
     }
@@ -284,7 +314,7 @@ fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
 }
 
 /// Returns a log from an open document or a file.
-fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>> {
+pub(in crate::lsp) fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>> {
     match snapshot.documents.get(uri) {
         Some(_) => {
             let text = snapshot.document(uri)?.text.collected().clone();

@@ -11,22 +11,22 @@ use tokio::sync::{Notify, mpsc::UnboundedSender};
 
 /// Cancels a run.
 #[derive(Clone, Default)]
-pub(super) struct Cancel(pub(super) Arc<CancelState>);
+pub(in crate::lsp) struct Cancel(pub(in crate::lsp) Arc<CancelState>);
 
 /// The state that a run shares with those who cancel it.
 #[derive(Default)]
-pub(super) struct CancelState {
-    pub(super) flag: Arc<AtomicBool>,
+pub(in crate::lsp) struct CancelState {
+    pub(in crate::lsp) flag: Arc<AtomicBool>,
     /// Cancels the analysis that precedes the run.
     analysis: Mutex<Option<CancellationToken>>,
     /// Sends progress; the progress ends when it is dropped.
-    pub(super) progress: Mutex<Option<UnboundedSender<String>>>,
+    pub(in crate::lsp) progress: Mutex<Option<UnboundedSender<String>>>,
     /// Wakes the task that waits for the reply.
-    pub(super) cancelled: Notify,
+    pub(in crate::lsp) cancelled: Notify,
 }
 
 impl Cancel {
-    pub(super) fn cancel(&self) {
+    pub(in crate::lsp) fn cancel(&self) {
         self.0.flag.store(true, Ordering::Relaxed);
         if let Some(token) = &*self.0.analysis.lock() {
             token.cancel();
@@ -35,12 +35,17 @@ impl Cancel {
         self.0.progress.lock().take();
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    pub(in crate::lsp) fn is_cancelled(&self) -> bool {
         self.0.flag.load(Ordering::Relaxed)
     }
 
+    /// Ends the progress.
+    pub(in crate::lsp) fn end_progress(&self) {
+        self.0.progress.lock().take();
+    }
+
     /// Sets the sender of progress.
-    pub(super) fn set_progress(&self, progress: UnboundedSender<String>) {
+    pub(in crate::lsp) fn set_progress(&self, progress: UnboundedSender<String>) {
         *self.0.progress.lock() = Some(progress);
         if self.is_cancelled() {
             self.cancel();
@@ -48,7 +53,7 @@ impl Cancel {
     }
 
     /// Sets the token of the analysis.
-    pub(super) fn set_analysis(&self, token: CancellationToken) {
+    pub(in crate::lsp) fn set_analysis(&self, token: CancellationToken) {
         *self.0.analysis.lock() = Some(token);
         if self.is_cancelled() {
             self.cancel();

@@ -41,7 +41,7 @@ const MAX_SIZE: u64 = 16 << 20;
 
 impl Remembered {
     /// Returns these arguments, and those of `other` that are missing here.
-    pub(super) fn or(mut self, other: Remembered) -> Remembered {
+    pub(in crate::lsp) fn or(mut self, other: Remembered) -> Remembered {
         for (name, value) in other.inputs {
             self.inputs.entry(name).or_insert(value);
         }
@@ -61,7 +61,7 @@ impl Remembered {
     ///
     /// # Errors
     /// An argument is neither a number, nor a list, nor a path.
-    pub(super) fn inputs(
+    pub(in crate::lsp) fn inputs(
         &self,
         recalled: &Remembered,
         folder: &Path,
@@ -94,7 +94,7 @@ impl Remembered {
 }
 
 /// The entry of a function in the file.
-pub(super) struct Entry {
+pub(in crate::lsp) struct Entry {
     folder: Option<PathBuf>,
     file: String,
     function: String,
@@ -104,7 +104,7 @@ type Functions = Map<String, Json>;
 
 impl Entry {
     /// Returns the entry of a function of a document. Without a folder, nothing is remembered.
-    pub(super) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Entry {
+    pub(in crate::lsp) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Entry {
         let path = paths::of_uri(uri);
         let below =
             folder.and_then(|folder| Some(path.as_ref()?.strip_prefix(folder).ok()?.to_owned()));
@@ -118,7 +118,7 @@ impl Entry {
     }
 
     /// Returns the folder to which paths are relative.
-    pub(super) fn folder(&self) -> &Path {
+    pub(in crate::lsp) fn folder(&self) -> &Path {
         self.folder.as_deref().unwrap_or(Path::new(""))
     }
 
@@ -141,7 +141,7 @@ impl Entry {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(super) fn recall(&self) -> Result<Remembered, String> {
+    pub(in crate::lsp) fn recall(&self) -> Result<Remembered, String> {
         let all = self.read()?;
         match all.get(&self.file).and_then(|functions| functions.get(&self.function)) {
             Some(known) => serde_json::from_value(known.clone())
@@ -154,7 +154,7 @@ impl Entry {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn write(&self, remembered: &Remembered) -> Result<(), String> {
+    pub(in crate::lsp) fn write(&self, remembered: &Remembered) -> Result<(), String> {
         let Some(folder) = &self.folder else {
             return Err("arguments can be remembered only for files in a folder".to_owned());
         };

@@ -261,7 +261,7 @@ impl Rendering<'_> {
 }
 
 /// Returns the setting of a limit.
-fn setting(limit: &str) -> String {
+pub(in crate::lsp) fn setting(limit: &str) -> String {
     format!("relay.run.{limit}")
 }
 

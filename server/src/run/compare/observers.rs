@@ -6,7 +6,7 @@ use semantics::{SourceFile, View};
 use syntax::TextRange;
 
 use super::{
-    CallPair, Errors, Histogram, MissingValue, Tolerance, Tolerances,
+    CallPair, Errors, Histogram, MissingValue, Setting, Tolerance,
     exchange::{Exchange, Key},
     stops::Stops,
 };
@@ -20,7 +20,7 @@ pub(super) struct PairErrors {
     pub(super) is_tolerated: bool,
     /// The relative error that the data types of its values have between two ways to compute one operator.
     pub(super) precision: f64,
-    /// Summaries of the values with the largest error, if it exceeds the tolerance.
+    /// Summaries of the values with the largest error, if it exceeds the tolerance or all are summarised.
     pub(super) values: Option<(Summary, Summary)>,
     /// The histogram of that error.
     pub(super) histogram: Option<Histogram>,
@@ -98,7 +98,7 @@ impl Observer for First<'_, '_> {
 pub(super) struct Second<'e, 'db> {
     pub(super) calls: Calls,
     pub(super) pairs: &'e [CallPair],
-    pub(super) tolerances: Tolerances,
+    pub(super) setting: &'e Setting<'e>,
     pub(super) exchange: &'e Exchange,
     pub(super) seen: Vec<Option<PairErrors>>,
     pub(super) count: usize,
@@ -124,7 +124,7 @@ impl Observer for Second<'_, '_> {
         self.count += 1;
         let is_one_operator = self.pairs[key.pair].is_one_operator;
         let is_tolerated = errors.is_zero()
-            || self.tolerances.between(&other, call.value, is_one_operator).admits(&errors);
+            || self.setting.tolerances.between(&other, call.value, is_one_operator).admits(&errors);
         let precision = Tolerance::of(&other, call.value, true).relative;
         match &mut self.seen[key.pair] {
             Some(seen) if !errors.exceeds(&seen.errors) => {
@@ -142,7 +142,7 @@ impl Observer for Second<'_, '_> {
                     sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
                     precision,
                     is_tolerated: is_tolerated && before.is_none_or(|seen| seen.is_tolerated),
-                    values: match is_tolerated {
+                    values: match is_tolerated && !self.setting.summarizes {
                         true => None,
                         false => summary(&other).zip(summary(call.value)),
                     },

@@ -19,7 +19,7 @@ use syntax::{
 
 use super::{
     Arguments, Errors, Inputs, NotRun, Side, Stop, Stops, Tolerances, converted, ended, guarded,
-    machine_of, with_function,
+    machine_of, option_of, with_function,
 };
 use crate::run::{
     arguments,
@@ -78,7 +78,7 @@ pub(crate) fn compare_recorded(
 ) -> Result<RecordedComparison, NotRun> {
     let records = Records::open(path).map_err(NotRun::new)?;
     guarded(|| {
-        with_function(side, |subject| {
+        with_function(side, option_of, |subject| {
             let view = subject.view;
             let assigned = assign(&records.names, &sites(view));
             let run = |replaces: bool| {

@@ -152,10 +152,12 @@ impl PairComparison {
         if is_worse {
             self.local = other.local.with(self.local);
             (self.values, self.histogram) = (other.values, other.histogram);
+            self.ordinary_values = other.ordinary_values;
             self.sample = other.sample;
         } else {
             self.local = self.local.with(other.local);
         }
         self.is_culprit |= other.is_culprit;
+        self.is_tolerated &= other.is_tolerated;
     }
 }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use semantics::{Code, Database, Diagnostic, View};
 use syntax::TextRange;
 
+use super::LimitName;
 use crate::run::failure;
 
 /// An expression that cannot be run.
@@ -37,6 +38,8 @@ pub(super) struct Subject<'r, 'db> {
     pub(super) view: &'r View<'db>,
     /// The errors of its file, at which the run stops.
     pub(super) errors: Vec<Diagnostic>,
+    /// Names what raises a limit.
+    pub(super) limit_name: LimitName,
 }
 
 /// The most expressions that are told apart.
@@ -86,12 +89,12 @@ impl<'r, 'db> Stops<'r, 'db> {
 impl Subject<'_, '_> {
     /// Describes a failure, at the error of the text that is its cause if there is one.
     pub(super) fn stop(&self, fault: &Fault) -> Stop {
-        let Subject { db, view, errors } = self;
+        let Subject { db, view, errors, limit_name } = self;
         let mut fault = fault.clone();
         let of_text = failure::explain_stop(&mut fault, view.def.file(*db), errors);
         let diagnostic = match of_text {
             Some(error) => error.clone(),
-            None => failure::diagnostic(db, view.def, &fault, |limit| format!("--{limit}")),
+            None => failure::diagnostic(db, view.def, &fault, *limit_name),
         };
         Stop {
             message: failure::headline(&diagnostic).to_owned(),
