@@ -14,10 +14,11 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
 })
 
 vim.api.nvim_create_user_command('RelayDiff', function(call)
-  require('relay-analyzer.diff').command(call.args)
+  require('relay-analyzer.diff').command(call.args, call.bang and {} or nil)
 end, {
   nargs = '?',
-  desc = 'relay-analyzer: compare by structure: with a file, a module of the log, saved, HEAD, clipboard',
+  bang = true,
+  desc = 'relay-analyzer: compare by structure: with a file, a module of the log, saved, HEAD, clipboard; with !, run both',
   complete = function(lead)
     return require('relay-analyzer.base').complete(lead)
   end,
@@ -26,6 +27,22 @@ end, {
 vim.api.nvim_create_user_command('RelayDiffOff', function()
   require('relay-analyzer.diff').off()
 end, { desc = 'relay-analyzer: end the comparison' })
+
+vim.api.nvim_create_user_command('RelayDiffRun', function(call)
+  require('relay-analyzer.diff').run(call)
+end, { nargs = '*', bang = true, desc = 'relay-analyzer: run both sides of the comparison; with !, cancel that' })
+
+vim.api.nvim_create_user_command('RelayDiffValues', function()
+  require('relay-analyzer.diff').values()
+end, { desc = 'relay-analyzer: the values of the calls under the cursor on both sides' })
+
+vim.api.nvim_create_user_command('RelayNextDivergence', function()
+  require('relay-analyzer.diff').diverge(1)
+end, { desc = 'relay-analyzer: the next call with an error of its own' })
+
+vim.api.nvim_create_user_command('RelayPreviousDivergence', function()
+  require('relay-analyzer.diff').diverge(-1)
+end, { desc = 'relay-analyzer: the previous call with an error of its own' })
 
 vim.api.nvim_create_user_command('RelayDiffReport', function(call)
   require('relay-analyzer.diff').report(call.smods)

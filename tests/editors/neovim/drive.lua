@@ -316,6 +316,7 @@ steps.explains = more('explain.lua')
 steps.runs = more('runs.lua')
 steps.shows_marks_once = more('marks.lua')
 steps.compares = more('between.lua')
+steps.compares_values = more('divergence.lua')
 steps.opens_saved_modules = more('saved.lua')
 steps.shows_code_alone = more('code.lua')
 
@@ -332,6 +333,7 @@ local order = {
   'follows_types',
   'explains',
   'compares',
+  'compares_values',
   'opens_saved_modules',
   'shows_code_alone',
   'knows_names',

@@ -240,6 +240,26 @@ function M.partners(found, side, position)
   return partners
 end
 
+--- The innermost of some pairs whose expression on a side holds a position, or the first one that starts in its line.
+---@generic T
+---@param list T[]
+---@param side string
+---@param position lsp.Position
+---@return T?
+function M.innermost(list, side, position)
+  local inner, first
+  for _, pair in ipairs(list) do
+    local range = pair[side]
+    if holds(range, position) and (not inner or is_before(inner[side].start, range.start)) then
+      inner = pair
+    end
+    if range.start.line == position.line and (not first or is_before(range.start, first[side].start)) then
+      first = pair
+    end
+  end
+  return inner or first
+end
+
 --- Underlines partners.
 ---@param client vim.lsp.Client
 ---@param buffer integer

@@ -2,6 +2,7 @@
 --- partner of the expression under the cursor follows the cursor.
 local base = require('relay-analyzer.base')
 local changes = require('relay-analyzer.changes')
+local heat = require('relay-analyzer.heat')
 local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
 local window = require('relay-analyzer.window')
@@ -18,6 +19,7 @@ local OPTIONS = { wrap = false, signcolumn = 'yes:1', foldenable = false }
 ---@field buffers { before: integer, after: integer } the base, and the buffer that is compared with it
 ---@field client vim.lsp.Client
 ---@field label string what the base is called
+---@field arguments table? those with which both sides are run at first, if they are
 ---@field found relay_analyzer.Changes
 ---@field answer table? what the server said last
 ---@field asked integer how often it was asked
@@ -26,8 +28,12 @@ local OPTIONS = { wrap = false, signcolumn = 'yes:1', foldenable = false }
 ---@field window integer the window of the buffer
 ---@field options table<string, any> what its window had before
 ---@field maps table[] mappings of the buffer that ours stand in for
+---@field values table? what both sides compute, until the text changes
+---@field stop fun()? cancels the runs
 ---@field pinned integer[]? where `]c` has put the cursor, while the other side shows its change
 
+--- The mappings of both sides.
+local KEYS = { ']c', '[c', ']v', '[v' }
 --- The active comparisons by buffer.
 ---@type table<integer, relay_analyzer.Comparison>
 local views = {}
@@ -96,13 +102,14 @@ local function finish(view)
     return
   end
   views[source] = nil
+  heat.drop(view)
   vim.api.nvim_del_augroup_by_id(view.group)
   view.timer:close()
   restore_window(view)
   if vim.api.nvim_buf_is_valid(source) then
     changes.clear(source)
     vim.api.nvim_buf_clear_namespace(source, partners, 0, -1)
-    for _, key in ipairs({ ']c', '[c' }) do
+    for _, key in ipairs(KEYS) do
       pcall(vim.keymap.del, 'n', key, { buffer = source })
     end
     vim.api.nvim_buf_call(source, function()
@@ -125,7 +132,8 @@ end
 ---@param view relay_analyzer.Comparison
 local function title(view)
   local answer = view.answer
-  local said = { before = ']c [c changes · q end', after = answer and answer.headline or 'comparing …' }
+  local outcome = view.stop and 'running …' or view.values and view.values.summary or answer and answer.headline
+  local said = { before = ']c [c changes · ]v [v divergences · q end', after = outcome or 'comparing …' }
   local names = { before = view.label, after = modules.label(view.buffers.after) }
   local bars = {}
   for side, name in pairs(names) do
@@ -226,6 +234,22 @@ local function jump(view, side, step)
   end
 end
 
+--- Goes to the next or previous call with an error of its own, and shows its values.
+---@param view relay_analyzer.Comparison
+---@param side string
+---@param step integer 1 or -1
+local function diverge(view, side, step)
+  local pair = heat.next(view, side, position_of(view, 0), step)
+  if pair then
+    local line, column = request.place(view.client, view.buffers[side], pair[side].start)
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { math.min(line + 1, vim.api.nvim_buf_line_count(0)), column })
+    vim.cmd('normal! zv')
+    follow(view, side)
+    heat.show(pair)
+  end
+end
+
 --- A side as a parameter of `relay/compare`.
 ---@param view relay_analyzer.Comparison
 ---@param side string
@@ -238,10 +262,22 @@ local function side_of(view, side)
   return told
 end
 
+--- Runs both sides on the same arguments.
+---@param view relay_analyzer.Comparison
+---@param arguments table as in `run.parse`
+local function run(view, arguments)
+  local params = { before = side_of(view, 'before'), after = side_of(view, 'after') }
+  heat.run(view, vim.tbl_extend('error', params, arguments), function()
+    title(view)
+  end)
+end
+
 --- Compares the current texts of the buffers.
 ---@param view relay_analyzer.Comparison
 local function compare(view)
   local source = view.buffers.after
+  -- The values are those of another text.
+  heat.drop(view)
   view.asked = view.asked + 1
   local number = view.asked
   local params = { before = side_of(view, 'before'), after = side_of(view, 'after') }
@@ -264,6 +300,9 @@ local function compare(view)
       if is_first and #view.found.changes > 0 and vim.deep_equal(vim.api.nvim_win_get_cursor(0), { 1, 0 }) then
         jump(view, side, 1)
       end
+    end
+    if is_first and view.arguments then
+      run(view, view.arguments)
     end
   end, function()
     -- A comparison that failed at its start is closed.
@@ -311,6 +350,11 @@ local function watch(view)
         jump(view, side, step)
       end, { buffer = buffer, desc = ('Relay: the %s change'):format(step > 0 and 'next' or 'previous') })
     end
+    for key, step in pairs({ [']v'] = 1, ['[v'] = -1 }) do
+      vim.keymap.set('n', key, function()
+        diverge(view, side, step)
+      end, { buffer = buffer, desc = ('Relay: the %s divergence'):format(step > 0 and 'next' or 'previous') })
+    end
   end
 end
 
@@ -320,7 +364,7 @@ end
 local function maps_of(buffer)
   return vim.api.nvim_buf_call(buffer, function()
     local found = {}
-    for _, key in ipairs({ ']c', '[c' }) do
+    for _, key in ipairs(KEYS) do
       local map = vim.fn.maparg(key, 'n', false, true)
       if map.buffer == 1 then
         table.insert(found, map)
@@ -352,7 +396,8 @@ end
 
 --- Compares the current buffer with a base.
 ---@param found relay_analyzer.Base
-local function open(found)
+---@param arguments table? those with which both are run, if they are
+local function open(found, arguments)
   local source = vim.api.nvim_get_current_buf()
   local client = request.any_client(source)
   if not client then
@@ -379,6 +424,7 @@ local function open(found)
     client = client,
     label = found.label,
     found = { pairs = {}, changes = {} },
+    arguments = arguments,
     asked = 0,
     timer = assert(vim.uv.new_timer()),
     group = vim.api.nvim_create_augroup('relay-analyzer.diff.' .. source, {}),
@@ -394,10 +440,11 @@ end
 
 --- Compares the current buffer with the base that an argument of `:RelayDiff` names.
 ---@param argument string
-local function with(argument)
+---@param arguments table? those with which both are run, if they are
+local function with(argument, arguments)
   local found, problem = base.of(vim.api.nvim_get_current_buf(), argument)
   if found then
-    open(found)
+    open(found, arguments)
   elseif problem then
     vim.notify('relay-analyzer: ' .. problem, vim.log.levels.ERROR)
   end
@@ -421,7 +468,8 @@ end
 
 --- Runs `:RelayDiff`; without an argument, it asks for one.
 ---@param argument string
-function M.command(argument)
+---@param arguments table? those with which both are run, if they are
+function M.command(argument, arguments)
   local current, side = of(vim.api.nvim_get_current_buf())
   local there = current and side == 'before' and window_of(current, 'after')
   if there then
@@ -429,14 +477,14 @@ function M.command(argument)
   end
   enter_module(argument)
   if argument ~= '' then
-    with(argument)
+    with(argument, arguments)
     return
   end
   local win = vim.api.nvim_get_current_win()
   base.select(vim.api.nvim_get_current_buf(), function(chosen)
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_set_current_win(win)
-      with(chosen)
+      with(chosen, arguments)
     end
   end)
 end
@@ -448,6 +496,49 @@ function M.off()
     vim.api.nvim_set_current_win(window_of(view, 'after') or vim.api.nvim_get_current_win())
     finish(view)
   end
+end
+
+--- `:RelayDiffRun[!] [@f] [x=…]…`: runs both sides of the comparison, or cancels that.
+---@param call table
+function M.run(call)
+  local view = here()
+  if not view then
+    return
+  elseif not call.bang then
+    run(view, require('relay-analyzer.run').parse(call.fargs))
+  elseif view.stop then
+    heat.drop(view)
+    title(view)
+    vim.notify('relay-analyzer: the runs were cancelled')
+  else
+    vim.notify('relay-analyzer: nothing is running')
+  end
+end
+
+--- Calls `action` with the comparison and the side of the current buffer.
+---@param action fun(view: relay_analyzer.Comparison, side: string)
+local function on_side(action)
+  local view, side = of(vim.api.nvim_get_current_buf())
+  if view and side then
+    action(view, side)
+  else
+    vim.notify('relay-analyzer: this buffer is not compared', vim.log.levels.WARN)
+  end
+end
+
+--- Shows the values of the calls at the cursor on both sides.
+function M.values()
+  on_side(function(view, side)
+    heat.show_at(view, side, position_of(view, 0))
+  end)
+end
+
+--- Goes to the next (1) or previous (-1) divergence.
+---@param step integer
+function M.diverge(step)
+  on_side(function(view, side)
+    diverge(view, side, step)
+  end)
 end
 
 --- Shows the full report of the comparison, as printed by the command line.
@@ -465,7 +556,8 @@ function M.report(mods)
   if buffer < 0 then
     buffer = window.buffer({ name = name, filetype = 'relay-report' })
   end
-  local lines = modules.lines(view.answer.report)
+  local values = view.values and '\n' .. view.values.report or ''
+  local lines = modules.lines(view.answer.report .. values)
   window.write(buffer, lines)
   local shown = vim.fn.bufwinid(buffer)
   if shown >= 0 then

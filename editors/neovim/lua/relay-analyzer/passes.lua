@@ -22,6 +22,8 @@ local COSTS = {
 ---@field buffer integer
 ---@field modules table[]
 ---@field has_costs boolean
+---@field errors table? the response to `relay/passErrors`
+---@field stop fun()? cancels the runs for it
 ---@field asked integer how often the server was asked
 ---@field start integer the module that the cursor is put on when they are there
 ---@field open table<integer, true> the modules whose nested passes are shown
@@ -31,7 +33,7 @@ local COSTS = {
 ---@type table<string, relay_analyzer.PassesView>
 local shown = {}
 
-local KEYS = ' %%#Title#%s%%*%%<  <CR> open · <Tab> passes inside · d with the one before · D with … · c costs · q close'
+local KEYS = ' %%#Title#%s%%*%%<  <CR> open · <Tab> passes inside · d with the one before · D with … · c costs · e errors · q close'
 
 --- The description of the changes of a pass.
 ---@param module table
@@ -52,9 +54,10 @@ end
 ---@param list table[]
 ---@param has_costs boolean
 ---@param open? table<integer, true> the modules whose nested passes are shown
+---@param errors? table<integer, table> the error of each module that was run
 ---@return string[] lines
 ---@return table[] modules the module of each line below the titles
-function M.render(list, has_costs, open)
+function M.render(list, has_costs, open, errors)
   local head = { '#', 'pass', 'line', 'functions', 'changed' }
   local right = { [1] = true, [3] = true, [4] = true }
   if has_costs then
@@ -62,6 +65,10 @@ function M.render(list, has_costs, open)
       table.insert(head, 4 + at, cost.title)
       right[4 + at] = true
     end
+  end
+  if errors then
+    table.insert(head, #head, 'max error')
+    right[#head - 1] = true
   end
   local rows = { head }
   local shown_modules = {}
@@ -78,6 +85,10 @@ function M.render(list, has_costs, open)
         table.insert(row, 4 + at, module.cost and module.cost[cost.field].text or '?')
       end
     end
+    if errors then
+      local error = errors[module.index]
+      table.insert(row, #row, error and error.text or '')
+    end
     table.insert(rows, row)
     table.insert(shown_modules, module)
     for _, name in ipairs(is_open and nested or {}) do
@@ -93,8 +104,14 @@ end
 --- Writes the list, in which modules without changes are dimmed.
 ---@param view relay_analyzer.PassesView
 local function draw(view)
-  local lines
-  lines, view.rows = M.render(view.modules, view.has_costs, view.open)
+  local lines, errors
+  if view.errors then
+    errors = {}
+    for _, module in ipairs(view.errors.modules) do
+      errors[module.index] = module
+    end
+  end
+  lines, view.rows = M.render(view.modules, view.has_costs, view.open, errors)
   window.write(view.buffer, lines)
   vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
   vim.api.nvim_buf_set_extmark(view.buffer, marks, 0, 0, { line_hl_group = 'Title' })
@@ -105,6 +122,14 @@ local function draw(view)
         end_col = #lines[at + 1],
         hl_group = 'RelayPassesSame',
       })
+    end
+  end
+  for at, module in ipairs(view.rows) do
+    local error = errors and errors[module.index]
+    if error and error.state == 'differs' then
+      -- What follows inherits the error.
+      vim.api.nvim_buf_set_extmark(view.buffer, marks, at, 0, { end_col = #lines[at + 1], hl_group = 'RelayPassesDiffers' })
+      break
     end
   end
 end
@@ -168,6 +193,39 @@ local function update(view, client)
   end)
 end
 
+--- Runs the modules of the log, and shows the error of each; or hides the errors, or cancels the runs.
+---@param view relay_analyzer.PassesView
+---@param client vim.lsp.Client
+local function toggle_errors(view, client)
+  if view.stop then
+    view.stop()
+    view.stop = nil
+    vim.notify('relay-analyzer: the runs were cancelled')
+    return
+  elseif view.errors then
+    view.errors = nil
+    draw(view)
+    return
+  end
+  vim.notify('relay-analyzer: running the modules …')
+  local stop
+  local params = { textDocument = { uri = view.log } }
+  stop = request.start(client, view.buffer, 'relay/passErrors', params, function(problem, errors)
+    if view.stop ~= stop or not vim.api.nvim_buf_is_valid(view.buffer) then
+      return
+    end
+    view.stop = nil
+    if problem then
+      vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
+      return
+    end
+    view.errors = errors
+    draw(view)
+    vim.notify('relay-analyzer: ' .. errors.summary)
+  end)
+  view.stop = stop
+end
+
 --- Creates a view of a log, not yet in a window.
 ---@param log string
 ---@param client vim.lsp.Client
@@ -226,6 +284,22 @@ local function create(log, client)
           update(view, client)
         end,
         desc = 'show the cost of each module',
+      },
+      e = {
+        function()
+          toggle_errors(view, client)
+        end,
+        desc = 'run the modules, and show the error of each',
+      },
+      K = {
+        on_module(function(module)
+          for _, error in ipairs(view.errors and view.errors.modules or {}) do
+            if error.index == module.index then
+              vim.notify(error.detail)
+            end
+          end
+        end),
+        desc = 'show the error in full',
       },
     },
   })

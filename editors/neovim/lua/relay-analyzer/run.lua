@@ -111,7 +111,7 @@ end
 --- Parses the words `x=image.npy n=3 seed=1`.
 ---@param words string[]
 ---@return table
-local function parse(words)
+function M.parse(words)
   local found = {}
   for _, word in ipairs(words) do
     local name, value = word:match('^%%?([^=]+)=(.*)$')
@@ -142,7 +142,7 @@ function M.command(call)
     M.stop()
     return
   end
-  local argument = parse(call.fargs)
+  local argument = M.parse(call.fargs)
   argument.uri = vim.uri_from_bufnr(0)
   if not argument['function'] then
     local client = request.client(vim.api.nvim_get_current_buf())
