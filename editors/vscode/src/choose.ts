@@ -29,6 +29,7 @@ export function registerCompare(running: Running, virtual: VirtualDocuments, com
   return vscode.Disposable.from(
     command("compareWith", (uri) => chooser.compareWith(uri)),
     command("compareSelected", (_, chosen) => chooser.compareSelected(chosen ?? [])),
+    command("compareAndRun", (uri) => chooser.compareWith(uri, true)),
   );
 }
 
@@ -39,16 +40,16 @@ class Chooser {
     private readonly comparisons: Comparisons,
   ) {}
 
-  /** Compares a file, by default the active one. Returns the shown comparison. */
-  async compareWith(uri?: vscode.Uri): Promise<ShownComparison | undefined> {
+  /** Compares a file, by default the active one, and runs both sides if asked. Returns the shown comparison. */
+  async compareWith(uri?: vscode.Uri, runs = false): Promise<ShownComparison | undefined> {
     const after = await this.subject(uri ?? vscode.window.activeTextEditor?.document.uri);
     if (after === undefined) {
       return undefined;
     }
-    const title = `Compare ${sideName(after)} with…`;
+    const title = `Compare ${runs ? "and run " : ""}${sideName(after)} with…`;
     const chosen = await vscode.window.showQuickPick(await this.bases(after), { title, placeHolder: "Select the old version" });
     const before = await chosen?.find();
-    return before && this.comparisons.open(before, after);
+    return before && (runs ? this.comparisons.openAndRun(before, after) : this.comparisons.open(before, after));
   }
 
   /** Compares two files; the one that was selected first is the old one. */

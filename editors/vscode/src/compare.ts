@@ -2,11 +2,13 @@
 // edits, and ends when one side is closed.
 
 import * as vscode from "vscode";
+import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
 import { type Aligned, aligned } from "./aligned.js";
 import { type Found, Marks, type PlacedStop, firstFrom, partnersAt, understood } from "./marks.js";
 import type { SideName } from "./protocol.js";
-import { type Running, type Side, type Waking, compare } from "./requests.js";
+import { type Running, type Side, type Waking, compare, isCancelled } from "./requests.js";
+import { HeatMarks, type PlacedValues, divergenceFrom, valuesOf } from "./values.js";
 import { type VirtualDocuments, sideName } from "./virtual.js";
 
 /** The debounce of edits before modules are compared again, in milliseconds. */
@@ -25,6 +27,18 @@ export interface ShownComparison {
   readonly headline: string;
   /** The number of changes to navigate. */
   readonly stops: number;
+  /** What both sides compute, if they were run. */
+  readonly values?: ShownValues;
+}
+
+/** The shown values, for the caller of the command. */
+export interface ShownValues {
+  readonly equal: boolean;
+  readonly summary: string;
+  /** The note of each marked line of both sides. */
+  readonly notes: Readonly<Record<SideName, readonly string[]>>;
+  /** The number of calls with an error of their own. */
+  readonly divergences: number;
 }
 
 /** The lines that were added to each side of an aligned comparison. */
@@ -37,6 +51,8 @@ interface Session {
   /** True once both editors are open; before that, tabs may close because others open. */
   isOpen: boolean;
   found: Found | undefined;
+  /** What both sides compute, until one of them changes. */
+  values: PlacedValues | undefined;
   /** Of two copies that are aligned. */
   readonly fillers: Fillers | undefined;
   /** The target of the last navigation to a change. */
@@ -45,6 +61,7 @@ interface Session {
 
 export class Comparisons implements vscode.Disposable {
   private readonly marks = new Marks();
+  private readonly heat = new HeatMarks();
   private readonly status = vscode.window.createStatusBarItem("relay.comparison", vscode.StatusBarAlignment.Left, 10);
   private readonly report: vscode.Uri;
   private session: Session | undefined;
@@ -63,6 +80,7 @@ export class Comparisons implements vscode.Disposable {
     this.status.command = "relay.comparisonReport";
     this.subscriptions = [
       this.marks,
+      this.heat,
       this.status,
       command("nextChange", () => this.step(1)),
       command("previousChange", () => this.step(-1)),
@@ -73,8 +91,12 @@ export class Comparisons implements vscode.Disposable {
         provideDocumentLinks: (document) => this.linksOf(document),
       }),
       command("endComparison", () => this.end()),
+      command("runComparison", () => this.run()),
+      command("nextDivergence", () => this.diverge(1)),
+      command("previousDivergence", () => this.diverge(-1)),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length > 0 && this.sideOf(document) !== undefined) {
+          this.dropValues();
           this.later();
         }
       }),
@@ -116,6 +138,7 @@ export class Comparisons implements vscode.Disposable {
       after: await vscode.workspace.openTextDocument(after),
       isOpen: false,
       found: undefined,
+      values: undefined,
       fillers,
       at: undefined,
     };
@@ -156,10 +179,95 @@ export class Comparisons implements vscode.Disposable {
     return this.open(copy(before, sides.before), copy(after, sides.after), { before: sides.before.fillers, after: sides.after.fillers });
   }
 
+  /** Opens two documents side by side, and runs both. */
+  async openAndRun(before: vscode.Uri, after: vscode.Uri): Promise<ShownComparison | undefined> {
+    const shown = await this.open(before, after);
+    const values = shown && (await this.run());
+    return shown && values ? { ...shown, values } : shown;
+  }
+
+  /** Runs both sides on the same arguments, and shows where they compute other values. */
+  private async run(): Promise<ShownValues | undefined> {
+    const { session } = this;
+    const client = this.running();
+    if (session?.found === undefined || client === undefined) {
+      void vscode.window.showInformationMessage("There is no comparison: run Relay: Compare with… first.");
+      return undefined;
+    }
+    const { before, after, found } = session;
+    const versions = [before.version, after.version];
+    const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
+    this.dropValues();
+    this.status.text = "$(sync~spin) running both";
+    try {
+      const values = await valuesOf(client, sideFor(client, before), sideFor(client, after));
+      if (!isCurrent()) {
+        return undefined;
+      }
+      session.values = values;
+      this.show(session, session.found ?? found);
+      if (values.divergences.length > 0) {
+        this.diverge(1);
+      } else {
+        void vscode.window.showInformationMessage(`relay-analyzer: ${[values.summary, ...values.notes].join("; ")}`);
+      }
+      const notes = (side: SideName) => values[side].map(({ pair }) => values.pairs[pair]?.note ?? "");
+      const shown = { before: notes("before"), after: notes("after") };
+      return { equal: values.equal, summary: values.summary, notes: shown, divergences: values.divergences.length };
+    } catch (error) {
+      if (isCurrent()) {
+        this.show(session, session.found ?? found);
+        const reason = error instanceof Error ? error.message : String(error);
+        void (isCancelled(error)
+          ? vscode.window.showInformationMessage("The runs were cancelled.")
+          : vscode.window.showErrorMessage(`relay-analyzer: ${reason}`));
+      }
+      return undefined;
+    }
+  }
+
+  /** Removes the values, which are those of another text. */
+  private dropValues(): void {
+    if (this.session?.values !== undefined) {
+      this.session.values = undefined;
+      vscode.window.visibleTextEditors.forEach((editor) => this.heat.clear(editor));
+      this.tellKeys();
+    }
+  }
+
+  /** Goes to a call with an error of its own. Returns its operator. */
+  private diverge(direction: 1 | -1): string | undefined {
+    const { session } = this;
+    const place = this.activeSide();
+    const pair = session?.values && place && divergenceFrom(session.values, place.side, place.editor.selection.active, direction);
+    if (place === undefined || pair === undefined) {
+      const what = session?.values === undefined ? "The modules were not run: run Relay: Run Both Sides first." : "No call has an error of its own.";
+      void vscode.window.showInformationMessage(what);
+      return undefined;
+    }
+    const { editor, side } = place;
+    editor.selection = new vscode.Selection(pair[side].start, pair[side].start);
+    reveal(editor, pair[side]);
+    const beside = this.beside(editor);
+    if (beside !== undefined) {
+      reveal(beside, pair[side === "before" ? "after" : "before"]);
+    }
+    return pair.operator;
+  }
+
+  /** The active side, or else the new one. */
+  private activeSide(): { readonly editor: vscode.TextEditor; readonly side: SideName } | undefined {
+    const active = vscode.window.activeTextEditor;
+    const after = vscode.window.visibleTextEditors.find(({ document }) => document === this.session?.after);
+    const editor = active !== undefined && this.sideOf(active.document) !== undefined ? active : after;
+    const side = editor && this.sideOf(editor.document);
+    return editor && side && { editor, side };
+  }
+
   /** The links from the places in the report. */
   private linksOf(document: vscode.TextDocument): vscode.DocumentLink[] {
     const found = this.session?.found;
-    if (document.uri.toString() !== this.report.toString() || found === undefined || document.getText() !== found.report) {
+    if (document.uri.toString() !== this.report.toString() || found === undefined || !document.getText().startsWith(found.report)) {
       return [];
     }
     return found.links.map(({ range }, number) => {
@@ -222,14 +330,8 @@ export class Comparisons implements vscode.Disposable {
     const versions = [before.version, after.version];
     // Results for an outdated text are dropped; the pending comparison replaces them.
     const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
-    const side = (document: vscode.TextDocument): Side => ({
-      uri: client.code2ProtocolConverter.asUri(document.uri),
-      name: sideName(document.uri),
-      // The server only has documents of its language.
-      ...(document.languageId === "relay" ? {} : { text: document.getText() }),
-    });
     try {
-      const found = understood(client, await compare(client, side(before), side(after)));
+      const found = understood(client, await compare(client, sideFor(client, before), sideFor(client, after)));
       if (isCurrent()) {
         session.found = found;
         session.at = undefined;
@@ -242,14 +344,14 @@ export class Comparisons implements vscode.Disposable {
     }
   }
 
-  private show({ before, after }: Session, found: Found): void {
+  private show({ before, after, values }: Session, found: Found): void {
     const broken = found.broken.length > 0 ? ` (only the valid parts of ${found.broken.join(" and ")})` : "";
     const icon = found.broken.length > 0 ? "warning" : found.equal ? "pass" : "diff";
-    const { headline } = found;
+    const headline = values?.summary ?? found.headline;
     this.status.text = `$(${icon}) ${headline.length > LONGEST ? `${headline.slice(0, LONGEST)}…` : headline}`;
     this.status.tooltip = `${sideName(before.uri)} → ${sideName(after.uri)}: ${headline}${broken}`;
     this.status.show();
-    this.virtual.replace(this.report, found.report);
+    this.virtual.replace(this.report, values === undefined ? found.report : `${found.report}\n${values.report}`);
     this.tellKeys();
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
@@ -271,6 +373,9 @@ export class Comparisons implements vscode.Disposable {
       this.marks.draw(editor, side, found);
       this.marks.fill(editor, this.session?.fillers?.[side] ?? []);
     }
+    if (side !== undefined && this.session?.values !== undefined) {
+      this.heat.draw(editor, side, this.session.values);
+    }
   }
 
   /** Debounces scrolling, and scrolls the other side. */
@@ -285,6 +390,9 @@ export class Comparisons implements vscode.Disposable {
       if (side !== undefined && this.session?.found !== undefined) {
         this.marks.drawNotes(editor, side, this.session.found);
         this.scrollBeside(editor, side, this.session.found);
+      }
+      if (side !== undefined && this.session?.values !== undefined) {
+        this.heat.drawNotes(editor, side, this.session.values);
       }
     };
     this.still.set(editor, setTimeout(draw, STILL));
@@ -339,16 +447,13 @@ export class Comparisons implements vscode.Disposable {
   private step(direction: 1 | -1): (PlacedStop & { readonly index: number }) | undefined {
     const { session } = this;
     const stops = session?.found?.stops ?? [];
-    const visible = vscode.window.visibleTextEditors;
-    const active = vscode.window.activeTextEditor;
-    const editor =
-      active !== undefined && this.sideOf(active.document) !== undefined ? active : visible.find(({ document }) => document === session?.after);
-    const side = editor && this.sideOf(editor.document);
-    if (session === undefined || editor === undefined || side === undefined || stops.length === 0) {
+    const place = this.activeSide();
+    if (session === undefined || place === undefined || stops.length === 0) {
       const what = session?.found === undefined ? "There is no comparison: run Relay: Compare with… first." : "There are no changes.";
       void vscode.window.showInformationMessage(what);
       return undefined;
     }
+    const { editor, side } = place;
     const index = nextStop(stops, session.at, editor, side, direction);
     const stop = stops[index];
     if (stop === undefined) {
@@ -379,6 +484,7 @@ export class Comparisons implements vscode.Disposable {
   private end(): void {
     clearTimeout(this.timer);
     if (this.session !== undefined) {
+      this.dropValues();
       this.session = undefined;
       vscode.window.visibleTextEditors.forEach((editor) => this.marks.clear(editor));
       this.status.hide();
@@ -391,7 +497,18 @@ export class Comparisons implements vscode.Disposable {
     const active = vscode.window.activeTextEditor?.document;
     const comparing = active !== undefined && this.sideOf(active) !== undefined;
     void vscode.commands.executeCommand("setContext", "relay.comparing", comparing);
+    void vscode.commands.executeCommand("setContext", "relay.comparingValues", comparing && this.session?.values !== undefined);
   }
+}
+
+/** A side as the server takes it. */
+function sideFor(client: LanguageClient, document: vscode.TextDocument): Side {
+  return {
+    uri: client.code2ProtocolConverter.asUri(document.uri),
+    name: sideName(document.uri),
+    // The server only has documents of its language.
+    ...(document.languageId === "relay" ? {} : { text: document.getText() }),
+  };
 }
 
 /** The number of lines that sticky scroll covers above a line that is revealed at the top. */

@@ -5,8 +5,8 @@ import * as vscode from "vscode";
 import { uriBeyondReach } from "./large.js";
 import { changedText, costChanges, costText, isLog, moduleAt, pickModule } from "./modules.js";
 import type { Comparisons, ShownComparison } from "./compare.js";
-import type { PassModule } from "./protocol.js";
-import { type Running, type Waking, passes } from "./requests.js";
+import type { PassError, PassErrors, PassModule } from "./protocol.js";
+import { type Running, type Waking, isCancelled, passErrors, passes } from "./requests.js";
 import { urisOf } from "./tabs.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
@@ -39,6 +39,7 @@ export interface ShownPasses {
     readonly dim: boolean;
     readonly nested?: readonly string[];
     readonly costs?: readonly string[];
+    readonly error?: string;
   }[];
 }
 
@@ -52,6 +53,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   private leaving: ReturnType<typeof setTimeout> | undefined;
   /** Costs need the types of every module, so that they are computed when someone asks. */
   private withCosts = false;
+  /** The error of each module, whose run someone asked for, until the log changes. */
+  private errors: PassErrors | undefined;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
@@ -67,6 +70,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       command("passes", () => this.show()),
       command("passCosts", () => this.show(true)),
       command("hidePassCosts", () => this.show(false)),
+      command("passErrors", () => this.showErrors()),
+      command("hidePassErrors", () => this.setErrors(undefined)),
       command("openModule", (row) => this.open(row)),
       command("comparePrevious", (row) => this.comparePrevious(row)),
       command("compareModule", (row) => this.compareOther(row)),
@@ -77,6 +82,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       this.view.onDidChangeVisibility(() => this.mark(vscode.window.activeTextEditor)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document.uri.toString() === this.log?.uri.toString()) {
+          this.setErrors(undefined);
           this.later(document.uri);
         }
       }),
@@ -119,7 +125,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     const dim = isDim(module);
     item.id = `${log.uri.toString()}#${module.index}`;
     item.collapsibleState = vscode.TreeItemCollapsibleState[module.nested === undefined ? "None" : "Collapsed"];
-    item.description = [changedText(module), ...this.costsOf(row), `line ${module.line}`].join(" · ");
+    item.description = [changedText(module), ...this.costsOf(row), ...errorText(this.errorOf(module)), `line ${module.line}`].join(" · ");
     item.tooltip = new vscode.MarkdownString(
       [
         `**${module.pass ?? "a module"}**, ${module.functions} function${module.functions === 1 ? "" : "s"}, line ${module.line} of ${nameOf(log.uri)}`,
@@ -127,7 +133,12 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
         ...(module.cost === undefined ? [] : [costText(module.cost)]),
       ].join("\n\n"),
     );
-    item.iconPath = new vscode.ThemeIcon(dim ? "circle-outline" : "circle-filled", new vscode.ThemeColor(dim ? "disabledForeground" : "charts.blue"));
+    const error = this.errorOf(module);
+    if (error !== undefined) {
+      item.tooltip.appendMarkdown("\n\nresult: ").appendText(error.detail);
+    }
+    const color = error?.state === "differs" ? "charts.red" : dim ? "disabledForeground" : "charts.blue";
+    item.iconPath = new vscode.ThemeIcon(dim ? "circle-outline" : "circle-filled", new vscode.ThemeColor(color));
     // The colour of a label comes from the decoration of its resource.
     item.resourceUri = vscode.Uri.from({ scheme: ROW_SCHEME, path: `/${module.index}`, query: dim ? "dim" : "" });
     item.contextValue = module.index === 0 ? "first" : "module";
@@ -137,6 +148,10 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
 
   private costsOf({ log, module }: Row): readonly string[] {
     return costChanges(log.modules[module.index - 1]?.cost, module.cost);
+  }
+
+  private errorOf({ index }: PassModule): PassError | undefined {
+    return this.errors?.modules.find((module) => module.index === index);
   }
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
@@ -163,13 +178,48 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       void vscode.window.showInformationMessage(`There is no module in ${nameOf(uri)}.`);
     }
     await vscode.commands.executeCommand(`${VIEW}.focus`);
+    return this.shown(log);
+  }
+
+  private shown(log: Log): ShownPasses {
     const passes = this.rows.map((row) => {
       const { module } = row;
       const nested = module.nested === undefined ? {} : { nested: module.nested };
-      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module), ...nested };
+      const error = this.errorOf(module);
+      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module), ...nested, ...(error && { error: error.text }) };
       return this.withCosts ? { ...shown, costs: this.costsOf(row) } : shown;
     });
-    return { uri: uri.toString(), passes };
+    return { uri: log.uri.toString(), passes };
+  }
+
+  /** Runs the modules of the log, and shows the error of each. */
+  private async showErrors(): Promise<ShownPasses | undefined> {
+    const log = this.log ?? ((await this.show()) && this.log);
+    const client = this.running();
+    if (log === undefined || client === undefined) {
+      return undefined;
+    }
+    try {
+      const errors = await vscode.window.withProgress({ location: { viewId: VIEW } }, () => passErrors(client, log.uri));
+      if (this.log?.uri.toString() !== log.uri.toString()) {
+        return undefined;
+      }
+      this.setErrors(errors);
+      void vscode.window.showInformationMessage(`relay-analyzer: ${errors.summary}`);
+      return this.shown(log);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      void (isCancelled(error)
+        ? vscode.window.showInformationMessage("The runs were cancelled.")
+        : vscode.window.showErrorMessage(`relay-analyzer: ${reason}`));
+      return undefined;
+    }
+  }
+
+  private setErrors(errors: PassErrors | undefined): void {
+    this.errors = errors;
+    void vscode.commands.executeCommand("setContext", "relay.hasPassErrors", errors !== undefined);
+    this.changed.fire(undefined);
   }
 
   /** Shows the passes of the newly active document, if that is a log or a module of one. */
@@ -216,6 +266,9 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       return;
     }
     const log = { uri, modules: await passes(client, uri, this.withCosts) };
+    if (this.log?.uri.toString() !== uri.toString()) {
+      this.setErrors(undefined);
+    }
     await vscode.commands.executeCommand("setContext", "relay.hasPassCosts", this.withCosts);
     this.log = log;
     this.rows = log.modules.map((module) => ({ log, module }));
@@ -297,6 +350,11 @@ function nestedItem({ log, module }: Row, nested: number): vscode.TreeItem {
   item.iconPath = new vscode.ThemeIcon("indent");
   item.contextValue = "nested";
   return item;
+}
+
+/** The error of a module as a part of its row. */
+function errorText(error: PassError | undefined): string[] {
+  return error === undefined ? [] : [`max error ${error.text}`];
 }
 
 /** True for passes without changes. */

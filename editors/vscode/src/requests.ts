@@ -11,6 +11,7 @@ import type {
   HealthCounts,
   History,
   ModuleText,
+  PassErrors,
   PassLog,
   PassModule,
   ReadingView,
@@ -18,6 +19,7 @@ import type {
   SavedCode,
   ShapeReport,
   TypeAt,
+  ValueComparison,
   Why,
 } from "./protocol.js";
 
@@ -104,6 +106,24 @@ export interface Side {
 
 export function compare(client: LanguageClient, before: Side, after: Side): Promise<Comparison> {
   return client.sendRequest("relay/compare", { before, after });
+}
+
+/** Runs both modules, and compares what they compute. */
+export function compareValues(client: LanguageClient, before: Side, after: Side): Promise<ValueComparison> {
+  return client.sendRequest("relay/compareValues", { before, after });
+}
+
+/** Runs the modules of a log: the error of each against the first one that can be run. */
+export function passErrors(client: LanguageClient, log: vscode.Uri): Promise<PassErrors> {
+  return client.sendRequest("relay/passErrors", { textDocument: named(client, log) });
+}
+
+/** The code of an error of the protocol. */
+const REQUEST_CANCELLED = -32800;
+
+/** True if a request failed because the user cancelled it. */
+export function isCancelled(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "code" in error && error.code === REQUEST_CANCELLED;
 }
 
 export async function passes(client: LanguageClient, log: vscode.Uri, costs = false): Promise<readonly PassModule[]> {

@@ -87,7 +87,10 @@ test("each decoration of a comparison has its colours", async () => {
   const wanted = names.match(/\w+/g).flatMap((name) => [name, `${name}Ruler`]);
   assert.deepEqual(
     manifest.contributes.colors.map(({ id }) => id),
-    [...wanted, "changedPart", "note", "filler"].map((name) => `relay.comparison.${name}`),
+    [
+      ...[...wanted, "changedPart", "note", "filler"].map((name) => `relay.comparison.${name}`),
+      ...["level1", "level2", "level3", "level4", "note"].map((name) => `relay.heat.${name}`),
+    ],
   );
 });
 

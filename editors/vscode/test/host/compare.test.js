@@ -101,6 +101,49 @@ describe("comparison", () => {
     assert.deepEqual(messages, ["one.relay and renamed.relay are equal in structure."]);
   });
 
+  it("runs both sides, and jumps from divergence to divergence", async () => {
+    const wrong = A.replace("tanh(%x)", "exp(%x)");
+    const uris = [file("right.relay", A), file("wrong.relay", wrong)];
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uris[1]));
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uris[0]), { viewColumn: vscode.ViewColumn.Two });
+    const [shown] = await answering(["right.relay"], () => run("relay.compareAndRun", uris[1]));
+    const { values } = shown;
+    assert.deepEqual([values.equal, values.divergences], [false, 1]);
+    assert.match(values.summary, /^the modules differ; .*first divergence: `exp` in line 3$/);
+    const words = (notes) => notes.map((note) => note.split(" ")[0]);
+    assert.deepEqual([words(values.notes.before), words(values.notes.after)], [["diverges", "inherits", "inherits"], ["diverges", "inherits", "inherits"]]);
+    const [before, after] = columns();
+    assert.equal(after.selection.active.line, 2);
+    after.selection = new vscode.Selection(4, 0, 4, 0);
+    assert.equal(await run("relay.previousDivergence"), "exp");
+    assert.equal(after.document.getText(new vscode.Range(after.selection.active, after.selection.active.translate(0, 3))), "exp");
+    // On the other side, too.
+    await vscode.window.showTextDocument(before.document, { viewColumn: vscode.ViewColumn.One });
+    assert.equal(await run("relay.nextDivergence"), "exp");
+    assert.equal(vscode.window.activeTextEditor.selection.active.line, 2);
+    // An edit drops the values; what is right then agrees.
+    await replace(after.document, "exp(%x)", "tanh(%x)");
+    const [, dropped] = await told(() => run("relay.nextDivergence"));
+    assert.deepEqual(dropped, ["The modules were not run: run Relay: Run Both Sides first."]);
+    const [again, messages] = await told(() => run("relay.runComparison"));
+    assert.deepEqual([again.equal, again.notes], [true, { before: [], after: [] }]);
+    assert.deepEqual(messages, ["relay-analyzer: the results agree (3 pairs of calls compared); `%x` is random (seed 0)"]);
+  });
+
+  it("says why two modules cannot be run on the same arguments", async () => {
+    const uris = [file("one.relay", A), file("other.relay", A.replaceAll("%x", "%y").replace("float32]) {", "float32], %z: int32) {"))];
+    await run("relay.compareSelected", uris[0], uris);
+    const { showErrorMessage } = vscode.window;
+    const messages = [];
+    vscode.window.showErrorMessage = async (message) => void messages.push(message);
+    try {
+      assert.equal(await run("relay.runComparison"), undefined);
+    } finally {
+      vscode.window.showErrorMessage = showErrorMessage;
+    }
+    assert.match(messages.join(), /the functions have different parameters: only the second one has `%y`, `%z`/);
+  });
+
   it("scrolls both sides together", async () => {
     const chain = (first, count) =>
       Array.from({ length: count }, (_, at) => `  %${at} = ${at < first ? "exp" : at % 2 === 0 ? "tanh" : "sigmoid"}(%${at === 0 ? "x" : at - 1});`).join("\n");

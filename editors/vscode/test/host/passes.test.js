@@ -70,6 +70,16 @@ describe("a log of passes", () => {
     }
   });
 
+  it("shows the error of each module on request", async () => {
+    await run("relay.passes");
+    const { passes } = await run("relay.passErrors");
+    const errors = passes.map(({ error }) => error);
+    assert.deepEqual(errors.slice(0, 2), ["0", "0"]);
+    assert.match(errors[2], /^\d\.\d+e-?\d+$/);
+    await run("relay.hidePassErrors");
+    assert.deepEqual((await run("relay.passes")).passes.map(({ error }) => error), [undefined, undefined, undefined]);
+  });
+
   it("marks the end of an incomplete log", async () => {
     const editor = vscode.window.activeTextEditor;
     const end = editor.document.lineAt(editor.document.lineCount - 1).range.end;

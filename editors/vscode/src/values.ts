@@ -1,0 +1,88 @@
+// What both sides of a comparison compute: a heat beside each call, its values on hover, and the calls with an error of
+// their own. The server runs the modules, and says what each line shows.
+
+import * as vscode from "vscode";
+import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
+
+import type { SideName, ValueComparison, ValuePair } from "./protocol.js";
+import { type Side, compareValues } from "./requests.js";
+
+/** The number of colours: the heat of an error within the tolerance is 1. */
+const LEVELS = 4;
+/** The number of lines around the visible ones that have notes, so that scrolling reveals them. */
+const AROUND = 30;
+
+/** A pair with ranges of the editor. */
+export type PlacedPair = Omit<ValuePair, "before" | "after"> & { readonly before: vscode.Range; readonly after: vscode.Range };
+
+/** The values of both sides, with ranges of the editor. */
+export type PlacedValues = Omit<ValueComparison, "pairs"> & { readonly pairs: readonly PlacedPair[] };
+
+/** Runs both sides. */
+export async function valuesOf(client: LanguageClient, before: Side, after: Side): Promise<PlacedValues> {
+  const found = await compareValues(client, before, after);
+  const convert = client.protocol2CodeConverter;
+  const pairs = found.pairs.map((pair) => ({ ...pair, before: convert.asRange(pair.before), after: convert.asRange(pair.after) }));
+  return { ...found, pairs };
+}
+
+export class HeatMarks implements vscode.Disposable {
+  private readonly levels = Array.from({ length: LEVELS }, (_, at) => style(at + 1));
+  /** Pairs without an error have no colour, but values on hover. */
+  private readonly plain = vscode.window.createTextEditorDecorationType({});
+  private readonly notes = vscode.window.createTextEditorDecorationType({});
+
+  dispose(): void {
+    vscode.Disposable.from(...this.levels, this.plain, this.notes).dispose();
+  }
+
+  draw(editor: vscode.TextEditor, side: SideName, values: PlacedValues): void {
+    const of = (level: number) =>
+      values.pairs
+        .filter(({ heat }) => Math.min(heat, LEVELS) === level)
+        .map(({ [side]: range, hover }) => ({ range, hoverMessage: new vscode.MarkdownString(hover) }));
+    this.levels.forEach((style_, at) => editor.setDecorations(style_, of(at + 1)));
+    editor.setDecorations(this.plain, of(0));
+    this.drawNotes(editor, side, values);
+  }
+
+  /** Shows notes in visible lines only, since each text is a separate decoration style. */
+  drawNotes(editor: vscode.TextEditor, side: SideName, values: PlacedValues): void {
+    const first = (editor.visibleRanges[0]?.start.line ?? 0) - AROUND;
+    const last = (editor.visibleRanges.at(-1)?.end.line ?? 0) + AROUND;
+    const notes = values[side].flatMap(({ line, pair }): vscode.DecorationOptions[] => {
+      const found = values.pairs[pair];
+      if (found === undefined || line < first || line > last || line >= editor.document.lineCount) {
+        return [];
+      }
+      const { end } = editor.document.lineAt(line).range;
+      const color = new vscode.ThemeColor("relay.heat.note");
+      const after = { contentText: found.note, color, margin: "0 0 0 1em", fontStyle: "italic" };
+      return [{ range: new vscode.Range(end, end), renderOptions: { after } }];
+    });
+    editor.setDecorations(this.notes, notes);
+  }
+
+  clear(editor: vscode.TextEditor): void {
+    [...this.levels, this.plain, this.notes].forEach((style_) => editor.setDecorations(style_, []));
+  }
+}
+
+/** The next call with an error of its own after or before a position; the search wraps around at the end. */
+export function divergenceFrom(values: PlacedValues, side: SideName, at: vscode.Position, direction: 1 | -1): PlacedPair | undefined {
+  const pairs = values.divergences.flatMap((number) => values.pairs[number] ?? []);
+  const sorted = pairs.sort((a, b) => a[side].start.compareTo(b[side].start));
+  const next =
+    direction === 1 ? sorted.find(({ [side]: { start } }) => start.isAfter(at)) : sorted.findLast(({ [side]: { start } }) => start.isBefore(at));
+  return next ?? sorted.at(direction === 1 ? 0 : -1);
+}
+
+function style(level: number): vscode.TextEditorDecorationType {
+  const color = new vscode.ThemeColor(`relay.heat.level${level}`);
+  return vscode.window.createTextEditorDecorationType({
+    backgroundColor: color,
+    borderRadius: "2px",
+    overviewRulerColor: color,
+    overviewRulerLane: vscode.OverviewRulerLane.Full,
+  });
+}
