@@ -29,7 +29,7 @@ export function registerCompare(running: Running, virtual: VirtualDocuments, com
   return vscode.Disposable.from(
     command("compareWith", (uri) => chooser.compareWith(uri)),
     command("compareSelected", (_, chosen) => chooser.compareSelected(chosen ?? [])),
-    command("compareAndRun", (uri) => chooser.compareWith(uri, true)),
+    command("runAndCompare", (uri) => chooser.compareWith(uri, true)),
   );
 }
 
@@ -46,7 +46,7 @@ class Chooser {
     if (after === undefined) {
       return undefined;
     }
-    const title = `Compare ${runs ? "and run " : ""}${sideName(after)} with…`;
+    const title = `${runs ? "Run and compare" : "Compare"} ${sideName(after)} with…`;
     const chosen = await vscode.window.showQuickPick(await this.bases(after), { title, placeHolder: "Select the old version" });
     const before = await chosen?.find();
     return before && (runs ? this.comparisons.openAndRun(before, after) : this.comparisons.open(before, after));

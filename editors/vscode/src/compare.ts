@@ -41,6 +41,12 @@ export interface ShownValues {
   readonly divergences: number;
 }
 
+/** A side with the editor that shows it. */
+interface SideEditor {
+  readonly editor: vscode.TextEditor;
+  readonly side: SideName;
+}
+
 /** The lines that were added to each side of an aligned comparison. */
 type Fillers = Readonly<Record<SideName, Aligned["fillers"]>>;
 
@@ -206,8 +212,10 @@ export class Comparisons implements vscode.Disposable {
       }
       session.values = values;
       this.show(session, session.found ?? found);
-      if (values.divergences.length > 0) {
-        this.diverge(1);
+      const first = values.pairs[values.divergences[0] ?? -1];
+      const place = this.activeSide();
+      if (first !== undefined && place !== undefined) {
+        this.goTo(place, first);
       } else {
         void vscode.window.showInformationMessage(`relay-analyzer: ${[values.summary, ...values.notes].join("; ")}`);
       }
@@ -245,18 +253,23 @@ export class Comparisons implements vscode.Disposable {
       void vscode.window.showInformationMessage(what);
       return undefined;
     }
-    const { editor, side } = place;
-    editor.selection = new vscode.Selection(pair[side].start, pair[side].start);
-    reveal(editor, pair[side]);
-    const beside = this.beside(editor);
-    if (beside !== undefined) {
-      reveal(beside, pair[side === "before" ? "after" : "before"]);
-    }
+    this.goTo(place, pair);
     return pair.operator;
   }
 
+  /** Goes to an expression of a side, and reveals its counterpart. */
+  private goTo({ editor, side }: SideEditor, places: Readonly<Record<SideName, vscode.Range>>): void {
+    const { start } = places[side];
+    editor.selection = new vscode.Selection(start, start);
+    reveal(editor, places[side]);
+    const beside = this.beside(editor);
+    if (beside !== undefined) {
+      reveal(beside, places[side === "before" ? "after" : "before"]);
+    }
+  }
+
   /** The active side, or else the new one. */
-  private activeSide(): { readonly editor: vscode.TextEditor; readonly side: SideName } | undefined {
+  private activeSide(): SideEditor | undefined {
     const active = vscode.window.activeTextEditor;
     const after = vscode.window.visibleTextEditors.find(({ document }) => document === this.session?.after);
     const editor = active !== undefined && this.sideOf(active.document) !== undefined ? active : after;
@@ -459,14 +472,8 @@ export class Comparisons implements vscode.Disposable {
     if (stop === undefined) {
       return undefined;
     }
-    const { start } = stop[side];
-    editor.selection = new vscode.Selection(start, start);
-    reveal(editor, stop[side]);
-    const beside = this.beside(editor);
-    if (beside !== undefined) {
-      reveal(beside, stop[side === "before" ? "after" : "before"]);
-    }
-    session.at = { index, document: editor.document, position: start };
+    this.goTo(place, stop);
+    session.at = { index, document: editor.document, position: stop[side].start };
     return { ...stop, index };
   }
 

@@ -55,10 +55,11 @@ export class HeatMarks implements vscode.Disposable {
       if (found === undefined || line < first || line > last || line >= editor.document.lineCount) {
         return [];
       }
-      const { end } = editor.document.lineAt(line).range;
+      const { start } = found[side];
       const color = new vscode.ThemeColor("relay.heat.note");
-      const after = { contentText: found.note, color, margin: "0 0 0 1em", fontStyle: "italic" };
-      return [{ range: new vscode.Range(end, end), renderOptions: { after } }];
+      const before = { contentText: found.note, color, margin: "0 0.7em 0 0", fontStyle: "italic" };
+      // Before the expression, as the description of a change: the end of a line is often outside of a narrow editor.
+      return [{ range: new vscode.Range(start, start), renderOptions: { before } }];
     });
     editor.setDecorations(this.notes, notes);
   }

@@ -31,6 +31,7 @@ use super::{
     outgoing::Progress,
     runs::{Cancel, DELAY, Entry, Runs, setting},
     snapshot::Snapshot,
+    tasks,
 };
 use crate::{
     analyzer::Analyzer,
@@ -201,6 +202,12 @@ impl Drop for Guard {
 
 /// Does a comparison on a thread of its own. Dropping the future cancels it.
 pub(super) async fn run<T: Task>(runs: &Runs, mailbox: &Mailbox, task: T) -> Result<T::Answer> {
+    // A thread does not wake the tasks of an embedded server, and a browser has none.
+    if tasks::is_embedded() {
+        let message = "modules are run side by side on threads, which a browser does not have: \
+                       compare them in an editor on your computer";
+        return Err(failed(message.to_owned()));
+    }
     let cancel = Cancel::default();
     let (token, title) = task.progress();
     let create = token.is_none();
@@ -326,7 +333,10 @@ impl Task for Modules {
         let compared = compare_with(sides, &pairs, &inputs, &setting).map_err(message_of)?;
         let shown = (before.shown(&a.lines, &a.layers), after.shown(&b.lines, &b.layers));
         let random = compared.arguments.random(inputs.seed.unwrap_or_default());
-        let notes = random.into_iter().chain(compared.arguments.warnings.iter().cloned());
+        let is_guess = found.functions.iter().any(|function| function.is_guess);
+        let guess = "the modules have little in common: the pairs are a guess".to_owned();
+        let notes = is_guess.then_some(guess).into_iter().chain(random);
+        let notes = notes.chain(compared.arguments.warnings.iter().cloned());
         let place_a = |range: TextRange| convert::range(&a.lines, range, context.encoding);
         let place_b = |range: TextRange| convert::range(&b.lines, range, context.encoding);
         let calls = Calls::of(&candidates);

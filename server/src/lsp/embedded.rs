@@ -146,6 +146,10 @@ mod tests {
             json!({ "command": "relay.run", "arguments": [{ "uri": uri, "function": "@main" }] });
         let run = request(&mut server, 4, "workspace/executeCommand", run);
         assert_eq!(run["result"]["status"], "done", "{run}");
+        let side = json!({ "uri": uri });
+        let sides = json!({ "before": side, "after": side });
+        let refused = request(&mut server, 6, "relay/compareValues", sides);
+        assert!(refused["error"]["message"].to_string().contains("a browser"), "{refused}");
         assert_eq!(request(&mut server, 5, "shutdown", Value::Null)["result"], Value::Null);
     }
 

@@ -110,6 +110,37 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await tab("Comparison.txt").click({ button: "middle" });
     await tab("Comparison.txt").waitFor({ state: "detached", timeout: PATIENCE });
 
+    // Both sides are run: the error of each call is beside it on both sides, and its values are in a hover.
+    await command(page, "Relay: Run Both Sides");
+    await status("first divergence: `nn.softmax` in line 5").waitFor({ timeout: PATIENCE });
+    for (const at of [0, 1]) {
+      await eventually(page, () => note(at, "nn.softmax"), (text) => text.includes("diverges by"));
+      await eventually(page, () => note(at, "add("), (text) => text.includes("inherits"));
+    }
+    const divergence = () => status("Ln 5,");
+    await divergence().waitFor({ timeout: PATIENCE });
+    await line(1, "tanh").click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Alt+F6");
+    await divergence().waitFor({ timeout: PATIENCE });
+    const values = page.locator(".monaco-hover", { hasText: "has an error of its own" }).first();
+    await until(values, () => line(1, "nn.softmax").locator("span", { hasText: "softmax" }).last().hover({ timeout: 5_000 }));
+    const text = await values.innerText();
+    assert.match(text, /before: \(2, 8\) min[^]*after: \(2, 8\) min/);
+    await shot("compare-values");
+    await page.keyboard.press("Escape");
+    say("values");
+
+    // The error of each module, beside its pass.
+    await command(page, "Relay: Errors of Passes");
+    await row("max error").waitFor({ timeout: PATIENCE });
+    assert.match(await row("FoldConstant").innerText(), /max error 0 · line 12/);
+    assert.match(await row("SimplifyExpr").innerText(), /max error \d\.\d+e-?\d+ · line 22/);
+    await shot("pass-errors");
+    await command(page, "Relay: Hide Errors of Passes");
+    await eventually(page, () => row("SimplifyExpr").innerText(), (text) => !text.includes("max error"));
+    say("errors of passes");
+
     // Calls in the functions that they were fused into.
     await until(status("fused function"), async () => {
       await row("FuseOps").click({ button: "right", timeout: 5_000 });

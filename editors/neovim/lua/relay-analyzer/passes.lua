@@ -23,6 +23,7 @@ local COSTS = {
 ---@field modules table[]
 ---@field has_costs boolean
 ---@field errors table? the response to `relay/passErrors`
+---@field stamp string? the state of the log that it is about
 ---@field stop fun()? cancels the runs for it
 ---@field asked integer how often the server was asked
 ---@field start integer the module that the cursor is put on when they are there
@@ -173,6 +174,9 @@ end
 local function update(view, client)
   view.asked = view.asked + 1
   local number = view.asked
+  if view.stamp ~= modules.stamp(view.log) then
+    view.errors = nil
+  end
   modules.list(client, view.buffer, view.log, view.has_costs, function(list)
     if view.asked ~= number or not vim.api.nvim_buf_is_valid(view.buffer) then
       return
@@ -209,6 +213,7 @@ local function toggle_errors(view, client)
   end
   vim.notify('relay-analyzer: running the modules …')
   local stop
+  view.stamp = modules.stamp(view.log)
   local params = { textDocument = { uri = view.log } }
   stop = request.start(client, view.buffer, 'relay/passErrors', params, function(problem, errors)
     if view.stop ~= stop or not vim.api.nvim_buf_is_valid(view.buffer) then

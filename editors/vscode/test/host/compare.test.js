@@ -106,10 +106,10 @@ describe("comparison", () => {
     const uris = [file("right.relay", A), file("wrong.relay", wrong)];
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uris[1]));
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uris[0]), { viewColumn: vscode.ViewColumn.Two });
-    const [shown] = await answering(["right.relay"], () => run("relay.compareAndRun", uris[1]));
+    const [shown] = await answering(["right.relay"], () => run("relay.runAndCompare", uris[1]));
     const { values } = shown;
     assert.deepEqual([values.equal, values.divergences], [false, 1]);
-    assert.match(values.summary, /^the modules differ; .*first divergence: `exp` in line 3$/);
+    assert.match(values.summary, /^first divergence: `exp` in line 3; the modules differ; results: /);
     const words = (notes) => notes.map((note) => note.split(" ")[0]);
     assert.deepEqual([words(values.notes.before), words(values.notes.after)], [["diverges", "inherits", "inherits"], ["diverges", "inherits", "inherits"]]);
     const [before, after] = columns();

@@ -69,11 +69,11 @@ pub(crate) fn value_comparison(
     let first = comparison.culprits().next().map(|first| {
         let (_, pair) = calls.compared[first.pair];
         let (line, _) = sides.1.position(pair.after);
-        format!("; first divergence: `{}` in line {line}", pair.operators.1)
+        format!("first divergence: `{}` in line {line}; ", pair.operators.1)
     });
     ValueComparison {
         equal: comparison.is_equal,
-        summary: headline(comparison, calls, sides) + &first.unwrap_or_default(),
+        summary: first.unwrap_or_default() + &headline(comparison, calls, sides),
         report: human(comparison, calls, sides),
         notes,
         result: comparison.result.as_ref().map(error_amount),
