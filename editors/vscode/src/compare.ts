@@ -201,12 +201,16 @@ export class Comparisons implements vscode.Disposable {
       return undefined;
     }
     const { before, after, found } = session;
+    const chosen = await functionOf(found);
+    if (chosen === undefined) {
+      return undefined;
+    }
     const versions = [before.version, after.version];
     const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
     this.dropValues();
     this.status.text = "$(sync~spin) running both";
     try {
-      const values = await valuesOf(client, sideFor(client, before), sideFor(client, after));
+      const values = await valuesOf(client, sideFor(client, before), sideFor(client, after), chosen.name);
       if (!isCurrent()) {
         return undefined;
       }
@@ -506,6 +510,15 @@ export class Comparisons implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "relay.comparing", comparing);
     void vscode.commands.executeCommand("setContext", "relay.comparingValues", comparing && this.session?.values !== undefined);
   }
+}
+
+/** The function to run, without a name if the server knows it: `@main` or the only one. Undefined if the user cancels. */
+async function functionOf({ functions }: Found): Promise<{ readonly name?: string } | undefined> {
+  if (functions.length < 2 || functions.includes("@main")) {
+    return {};
+  }
+  const name = await vscode.window.showQuickPick(functions.map((label) => ({ label })), { title: "Which function is run?" });
+  return name && { name: name.label };
 }
 
 /** A side as the server takes it. */

@@ -46,6 +46,8 @@ export interface Found {
   readonly removed: readonly vscode.Range[];
   readonly added: readonly vscode.Range[];
   readonly stops: readonly PlacedStop[];
+  /** The names of the functions that both sides have. */
+  readonly functions: readonly string[];
 }
 
 export function understood(client: LanguageClient, found: Comparison): Found {
@@ -72,7 +74,8 @@ export function understood(client: LanguageClient, found: Comparison): Found {
   const lonely = (side: "removed" | "added") =>
     found.functions.flatMap((function_) => function_[side].map(({ range }) => convert.asRange(range)));
   const stops = found.stops.map((stop) => ({ ...stop, before: convert.asRange(stop.before), after: convert.asRange(stop.after) }));
-  return { equal, headline, report, links, fillers, broken, pairs, removed: lonely("removed"), added: lonely("added"), stops };
+  const functions = found.functions.flatMap(({ before, after }) => (after !== null && after !== "" && before === after ? [after] : []));
+  return { equal, headline, report, links, fillers, broken, pairs, removed: lonely("removed"), added: lonely("added"), stops, functions };
 }
 
 /** The smallest expression at a position, with its counterparts. */

@@ -108,9 +108,9 @@ export function compare(client: LanguageClient, before: Side, after: Side): Prom
   return client.sendRequest("relay/compare", { before, after });
 }
 
-/** Runs both modules, and compares what they compute. */
-export function compareValues(client: LanguageClient, before: Side, after: Side): Promise<ValueComparison> {
-  return client.sendRequest("relay/compareValues", { before, after });
+/** Runs a function of both modules, by default `@main` or the only one, and compares what they compute. */
+export function compareValues(client: LanguageClient, before: Side, after: Side, name?: string): Promise<ValueComparison> {
+  return client.sendRequest("relay/compareValues", { before, after, function: name });
 }
 
 /** Runs the modules of a log: the error of each against the first one that can be run. */

@@ -18,9 +18,9 @@ export type PlacedPair = Omit<ValuePair, "before" | "after"> & { readonly before
 /** The values of both sides, with ranges of the editor. */
 export type PlacedValues = Omit<ValueComparison, "pairs"> & { readonly pairs: readonly PlacedPair[] };
 
-/** Runs both sides. */
-export async function valuesOf(client: LanguageClient, before: Side, after: Side): Promise<PlacedValues> {
-  const found = await compareValues(client, before, after);
+/** Runs a function of both sides, by default `@main` or the only one. */
+export async function valuesOf(client: LanguageClient, before: Side, after: Side, name?: string): Promise<PlacedValues> {
+  const found = await compareValues(client, before, after, name);
   const convert = client.protocol2CodeConverter;
   const pairs = found.pairs.map((pair) => ({ ...pair, before: convert.asRange(pair.before), after: convert.asRange(pair.after) }));
   return { ...found, pairs };

@@ -130,6 +130,16 @@ describe("comparison", () => {
     assert.deepEqual(messages, ["relay-analyzer: the results agree (3 pairs of calls compared); `%x` is random (seed 0)"]);
   });
 
+  it("asks for the function to run if there are several and no @main", async () => {
+    const both = (call) => `${A.replace("@main", "@f")}${A.replace("@main", "@g").replace('#[version = "0.0.5"]\n', "").replace("tanh(%x)", call)}`;
+    const uris = [file("several.relay", both("tanh(%x)")), file("others.relay", both("exp(%x)"))];
+    await run("relay.compareSelected", uris[0], uris);
+    const [same] = await told(() => answering(["@f"], () => run("relay.runComparison")));
+    assert.deepEqual([same[0].equal, same[1]], [true, [["@f", "@g"]]]);
+    const [other] = await answering(["@g"], () => run("relay.runComparison"));
+    assert.deepEqual([other.equal, other.divergences], [false, 1]);
+  });
+
   it("says why two modules cannot be run on the same arguments", async () => {
     const uris = [file("one.relay", A), file("other.relay", A.replaceAll("%x", "%y").replace("float32]) {", "float32], %z: int32) {"))];
     await run("relay.compareSelected", uris[0], uris);
