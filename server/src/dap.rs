@@ -4,6 +4,8 @@
 //! where it stops. Runs are those of the command `run`: [`execute`](crate::run::execute) with an observer.
 
 mod breakpoints;
+mod completion;
+mod console;
 mod debugger;
 mod evaluator;
 mod program;
@@ -12,6 +14,7 @@ mod runner;
 mod session;
 mod stop;
 mod stopped;
+mod tensor;
 mod transport;
 mod variables;
 

@@ -17,6 +17,7 @@ mod run;
 #[cfg(test)]
 mod schema;
 mod shapes;
+mod tensor;
 mod type_at;
 mod values;
 
@@ -48,6 +49,7 @@ pub(crate) use shapes::{
     LineRange, Plan, Row, RowInput, ShapeReport, ShapesDocument, Source, SourceKind, TakenField,
     Total, Unknown, VariableInput,
 };
+pub(crate) use tensor::{TensorAxis, TensorImage, TensorPicture, TensorView};
 pub(crate) use type_at::{
     Axis, Dimension, Distribution, Elements, Expected, ShapeStep, Tensor, TypeAt, Variable, Why,
 };

@@ -14,5 +14,7 @@ pub(crate) mod json;
 pub(crate) mod observer;
 pub(crate) mod profile;
 pub(crate) mod show;
+pub(crate) mod slice;
 pub(crate) mod summary;
+pub(crate) mod tensor_view;
 pub(crate) mod top;

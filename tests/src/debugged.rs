@@ -229,6 +229,46 @@ impl Debugged {
                 }
                 format!("{}\n", value(&response["body"], "value"))
             }
+            "hover" => {
+                let context = json!({ "expression": rest, "frameId": 1, "context": "hover" });
+                refused(&self.request("evaluate", context))
+            }
+            "complete" => {
+                // `|` is the cursor.
+                let column =
+                    rest.find('|').map_or(rest.len(), |at| rest[..at].encode_utf16().count());
+                let arguments = json!({
+                    "text": rest.replacen('|', "", 1), "column": column + 1, "frameId": 1,
+                });
+                let response = self.request("completions", arguments);
+                completed(&response, 6)
+            }
+            "memory" => {
+                let mut words = rest.split(' ');
+                let variables = self.variables(1);
+                let name = words.next().unwrap_or_default();
+                let variable = variables.iter().find(|variable| variable["name"] == name);
+                let mut number =
+                    || words.next().map(|word| word.parse::<i64>().expect("an offset, a count"));
+                let arguments = json!({
+                    "memoryReference": variable.map_or(json!(name), |v| v["memoryReference"].clone()),
+                    "offset": number(), "count": number(),
+                });
+                let response = self.request("readMemory", arguments);
+                match response["success"] == true {
+                    true => format!("{}\n", response["body"]),
+                    false => refused(&response),
+                }
+            }
+            "view" => {
+                let mut given: Value = serde_json::from_str(rest).expect("JSON after `view`");
+                given["frameId"] = json!(1);
+                let response = self.request("relay/tensor", given);
+                if response["success"] != true {
+                    return refused(&response);
+                }
+                drawn(&response["body"])
+            }
             "exception" => {
                 let response = self.request("exceptionInfo", json!({ "threadId": 1 }));
                 let body = &response["body"];
@@ -260,6 +300,59 @@ fn text(value: &Value) -> &str {
 
 fn refused(response: &Value) -> String {
     format!("refused: {}\n", text(&response["body"]["error"]["format"]))
+}
+
+/// Describes the first completions: the label, what is inserted instead of it, and the range that it replaces.
+fn completed(response: &Value, most: usize) -> String {
+    if response["success"] != true {
+        return refused(response);
+    }
+    let targets = response["body"]["targets"].as_array().map_or(&[][..], Vec::as_slice);
+    let line = |target: &Value| {
+        let insert = target["text"].as_str().map_or(String::new(), |text| format!(" → {text}"));
+        let place = format!("{}+{}", target["start"], target["length"]);
+        format!("{}{insert} ({}) at {place}\n", text(&target["label"]), text(&target["type"]))
+    };
+    targets.iter().take(most).map(line).collect()
+}
+
+/// Describes the view of a tensor: its slice, and the cells of its pictures.
+fn drawn(view: &Value) -> String {
+    let layouts = &view["layouts"];
+    let mut out = format!(
+        "{} {} {} {layouts}\n",
+        text(&view["slice"]),
+        text(&view["type"]),
+        text(&view["summary"])
+    );
+    for name in ["picture", "other", "difference"] {
+        let picture = &view[name];
+        if picture.is_object() {
+            out += &format!(
+                "{name}: {}, {}, {} × {} {}\n",
+                text(&picture["title"]),
+                text(&picture["summary"]),
+                picture["rows"],
+                picture["columns"],
+                picture["cells"],
+            );
+        }
+    }
+    if view["image"].is_object() {
+        let image = &view["image"];
+        out += &format!(
+            "image: {} {} × {}, {}\n{}\n",
+            text(&image["layout"]),
+            image["width"],
+            image["height"],
+            text(&image["scale"]),
+            text(&image["pixels"]),
+        );
+    }
+    if let Some(numpy) = view["numpy"].as_str() {
+        out += &format!("{numpy}\n");
+    }
+    out
 }
 
 fn value(body: &Value, name: &str) -> String {

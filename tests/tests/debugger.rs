@@ -29,7 +29,7 @@ fn program(name: &str, text: &str) -> Debugged {
 fn transcripts_hold() {
     let folder = corpus::here().join("debugger");
     let written = corpus::files(&folder, &["txt"]);
-    assert!(written.len() >= 7, "only {} transcripts were found", written.len());
+    assert!(written.len() >= 8, "only {} transcripts were found", written.len());
     for (name, text) in written {
         let answered = transcript(&text, file_for(&name));
         expect_file![folder.join(&name)].assert_eq(&answered);
@@ -144,6 +144,30 @@ def @main(%x: Tensor[(3, 4), float32], %w: Tensor[(5, 4), float32]) {
     let printed = String::from_utf8(run.stdout).expect("UTF-8");
     let shown: Vec<&str> = ended.lines().filter_map(|line| line.strip_prefix("| ")).collect();
     assert_eq!(shown, printed.lines().collect::<Vec<_>>());
+}
+
+/// A file that the run reads when it is repeated is not overwritten.
+#[test]
+fn files_that_a_run_reads_are_not_saved_over() {
+    let text = "def @main(%x: Tensor[(2), float32]) { let %y = add(%x, 1f); multiply(%y, %y) }\n";
+    let start = |inputs: Value| {
+        let mut session = program("read", text);
+        session.launch(&json!({ "inputs": { "x": inputs }, "stopOnEntry": true }));
+        session.resume("configurationDone", json!({}));
+        session
+    };
+    let evaluate = |session: &mut Debugged, expression: &str| {
+        session.request("evaluate", json!({ "expression": expression, "context": "repl" }))
+    };
+    let mut session = start(json!([1, 2]));
+    let saved = evaluate(&mut session, "save(%x, \"read.npy\")");
+    assert_eq!(saved["success"], true, "{saved}");
+    let mut session = start(json!("read.npy"));
+    assert_eq!(evaluate(&mut session, "%x[1]")["body"]["result"], "2");
+    let refused = evaluate(&mut session, "save(%x, \"read.npy\")");
+    assert_eq!(refused["success"], false, "{refused}");
+    let saved = evaluate(&mut session, "save(%x, \"other.npy\")");
+    assert_eq!(saved["success"], true, "{saved}");
 }
 
 /// A run that never ends can be paused, looked at and ended.
@@ -265,6 +289,9 @@ fn any_order_of_requests_leaves_the_session_alive() {
         "variables",
         "setVariable",
         "evaluate",
+        "completions",
+        "readMemory",
+        "relay/tensor",
         "exceptionInfo",
         "continue",
         "next",
@@ -279,7 +306,19 @@ fn any_order_of_requests_leaves_the_session_alive() {
         "attach",
         "nonsense",
     ];
-    let expressions = ["%x", "%0", "add(%x, %x)", "mean(%y)", "%", "(((", "@layer(%x, 1)", "}"];
+    let expressions = [
+        "%x",
+        "%0",
+        "add(%x, %x)",
+        "mean(%y)",
+        "%",
+        "(((",
+        "@layer(%x, 1)",
+        "}",
+        "%x[0, -1]",
+        "%x[9]",
+        "save(%x, \"\")",
+    ];
     for round in 0..20 {
         let mut client = Client::of(Command::new(binary()).arg("dap"));
         let mut sent = 0;
@@ -317,6 +356,9 @@ fn any_order_of_requests_leaves_the_session_alive() {
                     "frameId": number(&mut random),
                     "variablesReference": number(&mut random), "start": 0, "count": 3,
                     "name": "%x", "value": "zeros", "expression": expression,
+                    "text": expression, "column": number(&mut random), "slice": "[0]",
+                    "memoryReference": number(&mut random).to_string(),
+                    "offset": number(&mut random),
                 }),
             };
             send(&mut client, command, arguments);

@@ -33,6 +33,7 @@ mod permute;
 mod pool;
 mod promise;
 mod shared;
+mod slice;
 mod tensor;
 mod value;
 mod wide;
@@ -48,5 +49,6 @@ pub use machine::{
     Absence, Call, CallMeasurement, CallVariable, Calls, Event, Flow, Machine, Observer,
 };
 pub use shared::SharedTensor;
+pub use slice::AxisSlice;
 pub use tensor::{Array, Element, Tensor, count_of};
 pub use value::{Closure, Data, Reference, Value};

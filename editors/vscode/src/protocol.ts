@@ -736,6 +736,46 @@ export interface Tensor {
   readonly type: string;
 }
 
+/** An axis of a tensor in a view. */
+export interface TensorAxis {
+  /** The index that it takes; none of an axis that is shown. */
+  readonly index?: number;
+  readonly size: number;
+  /** What the slice takes of it: `3`, `:`, `2:8`. */
+  readonly taken: string;
+}
+
+/** An image, which has every few pixels of a large tensor. */
+export interface TensorImage {
+  readonly height: number;
+  readonly layout: string;
+  /** Red, green, blue and opacity of each pixel, a byte each, in base64. */
+  readonly pixels: string;
+  /** What is black and what is white. */
+  readonly scale: string;
+  readonly width: number;
+}
+
+/** A heat map. A cell is the mean of the finite elements of a block. */
+export interface TensorPicture {
+  /** The cells in row-major order: -255 to 255 on the scale, 1000 for a block with NaN, 1001 for one with infinities. */
+  readonly cells: readonly number[];
+  readonly columns: number;
+  /** The distribution of the finite elements, if they differ. */
+  readonly distribution?: Distribution;
+  /** A note on the size of a block, if a cell is more than one element. */
+  readonly reduced?: string;
+  /** The numbers of cells. */
+  readonly rows: number;
+  /** True if the scale has its zero in the middle; otherwise it begins at the least element. */
+  readonly signed: boolean;
+  /** The statistics of the slice in one line. */
+  readonly summary: string;
+  /** The texts of the cells, if they are few enough. */
+  readonly texts?: readonly string[];
+  readonly title: string;
+}
+
 /** A part of a result: a tensor, or another value as a text. */
 export interface TensorText {
   /** The minimum, mean and maximum, and the numbers of NaN and Inf. */
@@ -749,6 +789,30 @@ export interface TensorText {
   /** The elements, or the value. */
   readonly text: string;
   readonly type?: string;
+}
+
+/** A slice of a tensor, with at most two axes, and what a view of it shows. */
+export interface TensorView {
+  readonly axes: readonly TensorAxis[];
+  /** The tensor minus the other one. */
+  readonly difference?: TensorPicture;
+  /** The image, if a layout was requested. */
+  readonly image?: TensorImage;
+  /** The layouts in which the tensor can be an image: `NCHW`, `NHWC`, `CHW`, `HWC`. */
+  readonly layouts: readonly string[];
+  /** The expression or the name of the tensor. */
+  readonly name: string;
+  /** An expression of numpy with the elements of the slice, if they are few enough. */
+  readonly numpy?: string;
+  /** The same slice of the tensor that it is compared with. */
+  readonly other?: TensorPicture;
+  readonly picture: TensorPicture;
+  /** The slice that is shown: `[0, :, 3]`. */
+  readonly slice: string;
+  /** The statistics of the whole tensor in one line. */
+  readonly summary: string;
+  /** `Tensor[(1, 3), float32]` */
+  readonly type: string;
 }
 
 /** A coefficient, and unknown sizes with their powers, by which it is multiplied. */

@@ -2,7 +2,11 @@
 //! definition of the frame, so that the analysis and the interpreter see it like any other function: with the globals,
 //! data types and constants of the module.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use interpreter::{CallVariable, Limits, Value};
 use parking_lot::Mutex;
@@ -26,6 +30,13 @@ const MAX_KEPT: usize = 1000;
 /// The number of parts of a value that are searched for functions.
 const MAX_PARTS: usize = 1 << 16;
 
+/// The helpers of expressions, which stand for calls of operators, and what they return.
+pub(super) const HELPERS: [(&str, &str); 3] = [
+    ("any_nan", "true if an element is NaN"),
+    ("any_inf", "true if an element is infinite"),
+    ("shape", "the sizes of the axes"),
+];
+
 /// Evaluates expressions.
 #[derive(Clone)]
 pub(super) struct Evaluator {
@@ -40,6 +51,15 @@ struct Parameter {
     /// Its type in the text; without it, that of its value is inferred.
     ty: Option<String>,
     value: Option<Value>,
+}
+
+/// The function of an expression, and the range of the text of the program that it replaces.
+struct Code {
+    text: String,
+    /// The offset of the expression in the text.
+    expression_at: usize,
+    start: usize,
+    end: usize,
 }
 
 impl Evaluator {
@@ -206,31 +226,8 @@ impl Evaluator {
         parameters: &[Parameter],
     ) -> Result<SourceFile, String> {
         let db = &self.program.db;
-        let mut header = String::new();
-        let mut aliases = String::new();
-        for (number, Parameter { name, ty, .. }) in parameters.iter().enumerate() {
-            // `%0` is no name of a parameter.
-            let is_graph = name.trim_start_matches('%').starts_with(|c: char| c.is_ascii_digit());
-            let own = if is_graph { format!("%relay_debug_{number}") } else { name.clone() };
-            if is_graph {
-                aliases += &format!("{name} = {own}; ");
-            }
-            header += if number > 0 { ", " } else { "" };
-            header += &own;
-            if let Some(ty) = ty {
-                header += &format!(": {ty}");
-            }
-        }
+        let Code { text: code, start, end, .. } = self.code(expression, at, parameters);
         let text = &self.program.text;
-        let code = format!("\ndef {NAME}({header}) {{ {aliases}{expression}\n}}\n");
-        let (start, end) = match self.program.def_at(at.start()) {
-            // A bare expression ends its module.
-            Some(def) if def.kind(db) == DefKind::Expr => {
-                (def.range(db).start().into(), def.range(db).end().into())
-            }
-            Some(def) => (def.range(db).end().into(), def.range(db).end().into()),
-            None => (text.len(), text.len()),
-        };
         let own = TextRange::at(TextSize::from(start as u32), TextSize::of(&*code));
         let mut files = self.files.lock();
         let key = (start, code);
@@ -246,6 +243,62 @@ impl Evaluator {
         });
         drop(files);
         self.first_error(file, own).map_or(Ok(file), Err)
+    }
+
+    /// Writes the function of an expression.
+    fn code(&self, expression: &str, at: TextRange, parameters: &[Parameter]) -> Code {
+        let db = &self.program.db;
+        let mut header = String::new();
+        let mut aliases = String::new();
+        for (number, Parameter { name, ty, .. }) in parameters.iter().enumerate() {
+            // `%0` is no name of a parameter.
+            let is_graph = name.trim_start_matches('%').starts_with(|c: char| c.is_ascii_digit());
+            let own = if is_graph { format!("%relay_debug_{number}") } else { name.clone() };
+            if is_graph {
+                aliases += &format!("{name} = {own}; ");
+            }
+            header += if number > 0 { ", " } else { "" };
+            header += &own;
+            if let Some(ty) = ty {
+                header += &format!(": {ty}");
+            }
+        }
+        let before = format!("\ndef {NAME}({header}) {{ {aliases}");
+        let expression_at = before.len();
+        let (start, end) = match self.program.def_at(at.start()) {
+            // A bare expression ends its module.
+            Some(def) if def.kind(db) == DefKind::Expr => {
+                (def.range(db).start().into(), def.range(db).end().into())
+            }
+            Some(def) => (def.range(db).end().into(), def.range(db).end().into()),
+            None => (self.program.text.len(), self.program.text.len()),
+        };
+        Code { text: format!("{before}{expression}\n}}\n"), expression_at, start, end }
+    }
+
+    /// Returns the text of the program with a function of an expression, which need not be complete, and the offset of
+    /// the expression in it. Of variables with one name, the first one counts.
+    pub(super) fn code_with(
+        &self,
+        expression: &str,
+        at: TextRange,
+        variables: &[CallVariable],
+    ) -> (String, usize) {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        let mut names = HashSet::new();
+        for CallVariable { name: range, value, .. } in variables {
+            let name = self.program.at(*range).to_owned();
+            if names.insert(name.clone()) {
+                let ty = self.type_text(value, at, *range);
+                parameters.push(Parameter { name, ty, value: None });
+            }
+        }
+        let code = self.code(expression, at, &parameters);
+        let text = &self.program.text;
+        let (before, after) = (text.get(..code.start), text.get(code.end..));
+        let (before, after) = (before.unwrap_or(text), after.unwrap_or_default());
+        let offset = before.len() + code.expression_at;
+        (format!("{before}{}{after}", code.text), offset)
     }
 
     fn first_error(&self, file: SourceFile, own: TextRange) -> Option<String> {

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::{protocol::TensorView, run::tensor_view::ViewOptions};
+
 /// A message of the client.
 #[derive(Deserialize)]
 pub(super) struct Incoming {
@@ -128,9 +130,37 @@ pub(super) enum Body {
     Continued {
         all_threads_continued: bool,
     },
+    Completions {
+        targets: Vec<CompletionTarget>,
+    },
+    #[serde(rename_all = "camelCase")]
+    Memory {
+        address: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unreadable_bytes: Option<usize>,
+    },
+    Tensor(Box<TensorView>),
     Failure {
         error: ErrorText,
     },
+}
+
+/// A completion in the console.
+#[derive(Serialize)]
+pub(super) struct CompletionTarget {
+    pub(super) label: String,
+    /// The text to insert, if it is not the label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) detail: Option<String>,
+    /// The column from which on it replaces `length` UTF-16 code units.
+    pub(super) start: i64,
+    pub(super) length: i64,
 }
 
 /// The reason of a failure.
@@ -158,6 +188,9 @@ pub(super) struct Capabilities {
     pub(super) supports_terminate_request: bool,
     pub(super) supports_breakpoint_locations_request: bool,
     pub(super) supports_delayed_stack_trace_loading: bool,
+    pub(super) supports_completions_request: bool,
+    pub(super) completion_trigger_characters: [&'static str; 3],
+    pub(super) supports_read_memory_request: bool,
     pub(super) exception_breakpoint_filters: Vec<ExceptionFilter>,
 }
 
@@ -247,6 +280,9 @@ pub(super) struct Variable {
     pub(super) indexed_variables: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) named_variables: Option<usize>,
+    /// A reference of the bytes of a tensor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) memory_reference: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -256,7 +292,7 @@ pub(super) struct PresentationHint {
     pub(super) attributes: Vec<&'static str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Evaluated {
     pub(super) result: String,
@@ -267,6 +303,8 @@ pub(super) struct Evaluated {
     pub(super) indexed_variables: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) named_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) memory_reference: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -416,4 +454,48 @@ pub(super) struct EvaluateArguments {
     pub(super) expression: String,
     #[serde(default)]
     pub(super) frame_id: Option<i64>,
+    /// `repl` in the console, `watch`, `hover` and others elsewhere.
+    #[serde(default)]
+    pub(super) context: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CompletionsArguments {
+    #[serde(default)]
+    pub(super) frame_id: Option<i64>,
+    pub(super) text: String,
+    pub(super) column: i64,
+    /// The line of the text, by default the first one.
+    #[serde(default)]
+    pub(super) line: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReadMemoryArguments {
+    pub(super) memory_reference: String,
+    #[serde(default)]
+    pub(super) offset: i64,
+    pub(super) count: usize,
+}
+
+/// The arguments of `relay/tensor`: an expression, or a reference of a variable.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TensorArguments {
+    #[serde(default)]
+    pub(super) expression: Option<String>,
+    #[serde(default)]
+    pub(super) variables_reference: Option<i64>,
+    /// What the view calls the tensor, by default the expression.
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) frame_id: Option<i64>,
+    /// The expression of the tensor that it is compared with.
+    #[serde(default)]
+    pub(super) other: Option<String>,
+    #[serde(flatten)]
+    pub(super) options: ViewOptions,
 }

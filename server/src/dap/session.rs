@@ -15,14 +15,16 @@ use syntax::TextRange;
 
 use super::{
     breakpoints::points_between,
+    console::read_files,
     debugger::Shared,
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
-        Body, BreakpointLocation, BreakpointState, Capabilities, ErrorText, Event, ExceptionFilter,
-        ExceptionInfo, ExitedEvent, Incoming, InitializeArguments, LaunchArguments,
-        LocationsArguments, Outgoing, OutputEvent, Response, SetBreakpointsArguments,
-        SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments, StoppedEvent, Thread,
+        Body, BreakpointLocation, BreakpointState, Capabilities, ErrorText, EvaluateArguments,
+        Event, ExceptionFilter, ExceptionInfo, ExitedEvent, Incoming, InitializeArguments,
+        LaunchArguments, LocationsArguments, Outgoing, OutputEvent, Response,
+        SetBreakpointsArguments, SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments,
+        StoppedEvent, Thread,
     },
     runner,
     stop::{Goal, Order, Reason, Report, Stop},
@@ -34,6 +36,8 @@ use crate::{
     run::{execute::PreparedRun, failure},
 };
 
+/// The request for the view of a tensor.
+const TENSOR: &str = "relay/tensor";
 /// The only thread.
 const THREAD: i64 = 1;
 /// The filters of exceptions.
@@ -214,8 +218,25 @@ impl Session {
                 self.stopped()?.0.variables(&given).map(Some)
             }
             "evaluate" => {
+                let given: EvaluateArguments = arguments(given)?;
+                let read = self.launch.as_ref().map(|(launch, evaluator)| {
+                    let folder = runner::folder(evaluator.program());
+                    read_files(&given.expression, launch, &folder)
+                });
+                self.stopped()?.0.evaluate(&given, &read.unwrap_or_default()).map(Some)
+            }
+            "completions" => {
                 let given = arguments(given)?;
-                self.stopped()?.0.evaluate(&given).map(Some)
+                let positions = self.positions;
+                self.stopped()?.0.completions(&given, positions).map(Some)
+            }
+            "readMemory" => {
+                let given = arguments(given)?;
+                self.stopped()?.0.memory(&given).map(Some)
+            }
+            TENSOR => {
+                let given = arguments(given)?;
+                self.stopped()?.0.tensor_view(&given).map(Some)
             }
             "setVariable" => {
                 let given = arguments(given)?;
@@ -287,6 +308,9 @@ impl Session {
             supports_terminate_request: true,
             supports_breakpoint_locations_request: true,
             supports_delayed_stack_trace_loading: true,
+            supports_completions_request: true,
+            completion_trigger_characters: ["%", "@", "."],
+            supports_read_memory_request: true,
             exception_breakpoint_filters: FILTERS.into(),
         }))))
     }

@@ -9,8 +9,8 @@ use super::{
     evaluator::Evaluator,
     program::Positions,
     protocol::{
-        Body, Changed, EvaluateArguments, Evaluated, FrameArguments, Scope, SetVariableArguments,
-        StackFrame, StackTraceArguments, Variable, VariablesArguments,
+        Body, Changed, FrameArguments, Scope, SetVariableArguments, StackFrame,
+        StackTraceArguments, Variable, VariablesArguments,
     },
     runner,
     stop::{Order, Reason, Stop, StoppedCall},
@@ -25,8 +25,8 @@ pub(super) struct StoppedRun {
     calls: Vec<StoppedCall>,
     omitted: Option<(usize, usize)>,
     has_variables: bool,
-    evaluator: Evaluator,
-    nodes: Nodes,
+    pub(super) evaluator: Evaluator,
+    pub(super) nodes: Nodes,
 }
 
 impl StoppedRun {
@@ -51,7 +51,11 @@ impl StoppedRun {
         Ok(self.frame(given.frame_id)?.1.call.serial)
     }
 
-    fn frame(&self, id: i64) -> Result<(usize, &StoppedCall), String> {
+    /// Returns a frame with its position.
+    ///
+    /// # Errors
+    /// There is no such frame.
+    pub(super) fn frame(&self, id: i64) -> Result<(usize, &StoppedCall), String> {
         let at = id.checked_sub(1).and_then(|at| usize::try_from(at).ok());
         let found = at.and_then(|at| Some((at, self.calls.get(at)?)));
         found.ok_or_else(|| format!("there is no frame {id} where the run has stopped"))
@@ -168,21 +172,6 @@ impl StoppedRun {
     fn of_scope(&self, frame: usize, is_captured: bool) -> Vec<CallVariable> {
         let variables = self.calls.get(frame).map_or(&[][..], |stopped| &stopped.variables);
         variables.iter().filter(|variable| variable.is_captured == is_captured).cloned().collect()
-    }
-
-    /// Evaluates an expression in a frame, by default the innermost one.
-    pub(super) fn evaluate(&mut self, given: &EvaluateArguments) -> Result<Body, String> {
-        let (_, stopped) = self.frame(given.frame_id.unwrap_or(1))?;
-        let range = stopped.call.place.1;
-        let value = self.evaluator.evaluate(&given.expression, range, &stopped.variables)?;
-        let shown = self.nodes.value("", &value);
-        Ok(Body::Evaluated(Evaluated {
-            result: shown.value,
-            ty: shown.ty,
-            variables_reference: shown.variables_reference,
-            indexed_variables: shown.indexed_variables,
-            named_variables: shown.named_variables,
-        }))
     }
 
     /// Sets a variable. Returns the order for the run, and the answer.

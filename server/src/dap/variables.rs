@@ -1,6 +1,6 @@
 //! Values as the client shows them: lines, and trees that it opens level by level and page by page.
 
-use interpreter::{CallVariable, SharedTensor, Value};
+use interpreter::{AxisSlice, CallVariable, SharedTensor, Value};
 
 use super::protocol::{PresentationHint, Variable};
 use crate::run::{show, summary};
@@ -27,6 +27,8 @@ pub(super) enum Node {
 #[derive(Default)]
 pub(super) struct Nodes {
     nodes: Vec<Node>,
+    /// The tensors whose bytes can be read.
+    memories: Vec<SharedTensor>,
 }
 
 impl Nodes {
@@ -42,6 +44,30 @@ impl Nodes {
     /// Returns the node with a number.
     pub(super) fn get(&self, number: i64) -> Option<&Node> {
         self.nodes.get(usize::try_from(number.checked_sub(1)?).ok()?)
+    }
+
+    /// Returns the tensor that a node is, or a part of.
+    pub(super) fn tensor(&self, number: i64) -> Option<SharedTensor> {
+        match self.get(number)? {
+            Node::Value(Value::Tensor(tensor)) => Some(tensor.clone()),
+            Node::Part { tensor, first, axis } => part(tensor, *first, *axis),
+            Node::Value(_) | Node::Scope { .. } => None,
+        }
+    }
+
+    /// Returns the tensor with a reference of its memory.
+    pub(super) fn memory(&self, reference: &str) -> Option<&SharedTensor> {
+        self.memories.get(reference.parse::<usize>().ok()?)
+    }
+
+    /// Returns a reference of the bytes of a value, if it is a tensor.
+    fn memory_of(&mut self, value: &Value) -> Option<String> {
+        let Value::Tensor(tensor) = value else { return None };
+        if self.memories.len() >= MAX_HANDLES {
+            return None;
+        }
+        self.memories.push(tensor.clone());
+        Some((self.memories.len() - 1).to_string())
     }
 
     /// Returns the variable of a frame with its name in the text.
@@ -82,6 +108,7 @@ impl Nodes {
             variables_reference: reference,
             indexed_variables: indexed.filter(|_| reference > 0),
             named_variables: named.filter(|_| reference > 0),
+            memory_reference: self.memory_of(value),
         }
     }
 
@@ -183,6 +210,22 @@ fn parts(value: &Value) -> (Option<usize>, Option<usize>) {
     }
 }
 
+/// Returns the part of a tensor after the `first` elements, along the axes from `axis` on.
+fn part(tensor: &SharedTensor, first: usize, axis: usize) -> Option<SharedTensor> {
+    let mut rest = first;
+    let mut axes = Vec::new();
+    for (at, &size) in tensor.shape().iter().enumerate() {
+        let stride: usize = tensor.shape().get(at + 1..)?.iter().product();
+        if at < axis {
+            axes.push(AxisSlice::Index(rest.checked_div(stride)?));
+            rest %= stride;
+        } else {
+            axes.push(AxisSlice::Range { start: 0, end: size, step: 1 });
+        }
+    }
+    tensor.slice(&axes).map(SharedTensor::from)
+}
+
 /// Returns the type of a value as text.
 fn type_of(value: &Value) -> String {
     match value {
@@ -194,4 +237,20 @@ fn type_of(value: &Value) -> String {
 fn hint(value: &Value) -> PresentationHint {
     let kind = if matches!(value, Value::Closure(_)) { "method" } else { "data" };
     PresentationHint { kind, attributes: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use interpreter::Tensor;
+    use types::DataType;
+
+    use super::*;
+
+    #[test]
+    fn parts_are_those_of_the_first_axes() {
+        let numbers = (0..24).collect();
+        let tensor = Tensor::from_i64s(DataType::INT16, &[2, 3, 4], numbers).expect("24 elements");
+        let found = part(&SharedTensor::from(tensor), 16, 2).expect("a part");
+        assert_eq!((found.shape(), found.to_i64s()), (&[4][..], vec![16, 17, 18, 19]));
+    }
 }

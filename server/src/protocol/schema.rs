@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{
     BatchAnswer, BoundNames, CodeView, Comparison, ConvertedText, FailedRun, HealthCounts, History,
     ModuleText, PassErrors, PassLog, ReadingView, ReducedModule, RunResponse, SavedCode,
-    ShapeReport, ShapesDocument, TypeAt, ValueComparison, Why,
+    ShapeReport, ShapesDocument, TensorView, TypeAt, ValueComparison, Why,
 };
 
 /// A position of the protocol: a line and a character, from 0.
@@ -324,6 +324,7 @@ fn responses() -> Definitions {
         schema.subschema_for::<RunResponse>();
         schema.subschema_for::<SavedCode>();
         schema.subschema_for::<ShapeReport>();
+        schema.subschema_for::<TensorView>();
         schema.subschema_for::<TypeAt>();
         schema.subschema_for::<ValueComparison>();
         schema.subschema_for::<Why>();
