@@ -17,7 +17,7 @@ const LONG = 500;
 const CANCELLED = new Set([-32800, -32802]);
 
 /** The argument of the command. */
-interface RunArgument {
+export interface RunArgument {
   readonly uri: string;
   readonly function?: string;
   readonly position?: { readonly line: number; readonly character: number };
@@ -159,7 +159,7 @@ export class Runner implements vscode.Disposable {
     if (argument.value !== undefined) {
       return "up to a value";
     }
-    const name = argument.function ?? (await this.recall(argument))?.function;
+    const name = argument.function ?? (await recall(argument))?.function;
     return name ?? "the function at the cursor";
   }
 
@@ -203,18 +203,6 @@ export class Runner implements vscode.Disposable {
     }
   }
 
-  /** The saved arguments of a function, if there are any and the server returns them. */
-  private async recall(argument: RunArgument): Promise<RecalledArguments | undefined> {
-    try {
-      const asked = { ...argument, recall: true };
-      const answer = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, asked);
-      return answer?.status === "recalled" ? answer : undefined;
-    } catch {
-      // The run itself reports the error.
-      return undefined;
-    }
-  }
-
   /** Asks which of several values of the variable at the cursor to show. */
   async showValue(): Promise<unknown> {
     const argument = this.argument(undefined);
@@ -239,13 +227,25 @@ export class Runner implements vscode.Disposable {
     if (argument === undefined) {
       return undefined;
     }
-    const known = await this.recall(argument);
+    const known = await recall(argument);
     if (known === undefined) {
       // The run reports why the remembered arguments cannot be read.
       return vscode.commands.executeCommand(RUN, argument);
     }
     const chosen = await fill(known);
     return chosen && vscode.commands.executeCommand(RUN, { ...argument, ...chosen, exact: true, remember: true });
+  }
+}
+
+/** The saved arguments of a function, if there are any and the server returns them. */
+export async function recall(argument: RunArgument): Promise<RecalledArguments | undefined> {
+  try {
+    const asked = { ...argument, recall: true };
+    const answer = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, asked);
+    return answer?.status === "recalled" ? answer : undefined;
+  } catch {
+    // The run itself reports the error.
+    return undefined;
   }
 }
 
@@ -256,14 +256,17 @@ interface Field extends vscode.QuickPickItem {
 }
 
 /** A form with a field for each parameter, the files of arrays and the seed. Returns the arguments. */
-async function fill({ function: name, parameters, remembered }: RecalledArguments): Promise<Remembered | undefined> {
+export async function fill(
+  { function: name, parameters, remembered }: RecalledArguments,
+  verb: "Run" | "Debug" = "Run",
+): Promise<Remembered | undefined> {
   const inputs = new Map(Object.entries(remembered.inputs ?? {}));
   let files = [...(remembered.archives ?? []), ...(remembered.params ?? [])];
   let seed = remembered.seed ?? 0;
-  const title = `Run ${name} With…`;
+  const title = `${verb} ${name} With…`;
   const ask = (prompt: string, value: string) => vscode.window.showInputBox({ title, prompt, value, ignoreFocusOut: true });
   const fields = (): Field[] => [
-    { label: `$(play) Run ${name}` },
+    { label: verb === "Run" ? `$(play) Run ${name}` : `$(debug-alt) Debug ${name}` },
     ...parameters.map((parameter) => {
       const known = inputs.get(parameter.name);
       const value = known === undefined ? "" : written(known);

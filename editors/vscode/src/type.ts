@@ -13,7 +13,7 @@ const REST = 80;
 const PAGE: Page = {
   title: "Type at Cursor",
   styles: ["type.css"],
-  scripts: ["elements.js", "type.js"],
+  scripts: ["elements.js", "histogram.js", "type.js"],
   body: `  <p id="nothing">Put the cursor on an expression of a Relay file.</p>
   <main id="info" hidden aria-live="polite"></main>`,
 };

@@ -104,6 +104,8 @@ test("the implemented commands are those of the manifest", async () => {
     ["bind", "LIFT", "relay.liftConstants", "relay.bindParameters"],
     ["run", "RUN", "relay.run", "relay.history"],
     ["run", "CLEAR", "relay.clearValues", "relay.run"],
+    ["debug", "DEBUG_WITH", "relay.debugWith", "relay.runWith"],
+    ["tensor", "VIEW", "relay.viewTensor", "relay.debugWith"],
   ]) {
     assert.ok((await read(`src/${file}.ts`)).includes(`${name} = "${command}"`), command);
     implemented.splice(implemented.indexOf(after) + 1, 0, command);

@@ -160,7 +160,8 @@ impl Session {
         let (success, body, reason) = match answer {
             Ok(body) => (true, body, None),
             Err(format) => {
-                let error = ErrorText { id: 1, format, show_user: true };
+                // A view of a tensor shows its problems itself.
+                let error = ErrorText { id: 1, format, show_user: message.command != TENSOR };
                 (false, Some(Body::Failure { error }), Some("failed"))
             }
         };

@@ -1,5 +1,5 @@
 // Debugging as a user does it: a breakpoint and F5 without a launch.json, values, steps into a call, over a binding and
-// back, and an expression in the console.
+// back, an expression in the console, and the view of a tensor.
 //
 //   node debug.mjs EXTENSION.vsix FOLDER
 //
@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { PATIENCE, eventually, goTo, say, until, withWorkbench } from "./workbench.mjs";
+import { PATIENCE, command, eventually, goTo, say, until, withWorkbench } from "./workbench.mjs";
 
 const [extension, folder] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
@@ -60,6 +60,23 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     assert.match(await variable("%1").innerText(), /Tensor\[\(2, 3\), float32\]|\(2, 3\)/);
     await shot("debug-stopped");
 
+    // The values are beside the text, and the shape panel marks where the program is.
+    const lines = async () => (await page.locator(".monaco-editor .view-lines").first().innerText()).replaceAll("\u00a0", " ");
+    await eventually(page, lines, (text) => text.includes("%1 = (2, 3) min"));
+    await command(page, "Relay: Show Shapes");
+    const marked = (text) =>
+      page.frameLocator("iframe.webview").frameLocator("iframe").locator("tr.marked", { hasText: text }).waitFor({ timeout: PATIENCE });
+    await marked("%2");
+    await page.keyboard.press("F10");
+    await stoppedAt(10);
+    await marked("%3");
+    await shot("debug-shapes");
+    await page.locator(".debug-toolbar .codicon-debug-step-back").click();
+    await stoppedAt(9);
+    await marked("%2");
+    await page.locator(".tab", { hasText: "Shapes" }).first().click({ button: "middle" });
+    await page.locator("iframe.webview").first().waitFor({ state: "detached", timeout: PATIENCE });
+
     // Into the call, over a binding, and back.
     await page.keyboard.press("F11");
     await stoppedAt(2);
@@ -85,9 +102,44 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await shot("debug-console");
     say("evaluated", JSON.stringify(await answer.innerText()));
 
+    // The view of a tensor: a slice, another tensor beside it, a wrong slice, and the next stop.
+    const item = page.locator(".monaco-menu .action-label", { hasText: "View Tensor" }).first();
+    // VS Code drops a click on a menu that has only just opened.
+    await until(page.locator("iframe.webview").first(), async () => {
+      await page.keyboard.press("Escape");
+      await variable("%v").click({ button: "right", timeout: 5_000 });
+      await item.click({ timeout: 5_000 });
+    }, "attached");
+    const view = page.frameLocator("iframe.webview").frameLocator("iframe");
+    const titles = () => view.locator("#pictures h2").allInnerTexts();
+    await eventually(page, titles, (found) => found.join() === "%v[:, :]");
+    assert.match(await view.locator("canvas").first().getAttribute("aria-label"), /^Heat map of %v\[:, :\]: 2 rows, 3 columns, min /);
+    assert.equal(await view.locator("details td").count(), 6, "the table has all elements");
+    await shot("debug-tensor");
+    await view.locator("#slice").fill("[1, ::2]");
+    await view.locator("#slice").press("Enter");
+    await eventually(page, titles, (found) => found.join() === "%v[1, ::2]");
+    await view.locator("canvas").first().press("ArrowRight");
+    assert.match(await view.locator("#cell").innerText(), /^%v\[1, ::2\]: row 0, column 1: -?[\d.]+/);
+    await view.locator("#slice").fill("[7]");
+    await view.locator("#slice").press("Enter");
+    await view.locator("#problem", { hasText: "axis 0 has 2 elements: there is no index 7" }).waitFor({ timeout: PATIENCE });
+    await view.locator("#slice").fill("");
+    await view.locator("#slice").press("Enter");
+    await eventually(page, titles, (found) => found.join() === "%v[:, :]");
+    await view.locator("button", { hasText: "Compare with" }).click();
+    await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: PATIENCE });
+    await page.keyboard.type("multiply(%v, %v)");
+    await page.keyboard.press("Enter");
+    await eventually(page, titles, (found) => found.join() === "%v[:, :],multiply(%v, %v)[:, :],%v − multiply(%v, %v)");
+    assert.equal(await view.locator("svg.histogram").count(), 3);
+    await shot("debug-tensors");
+    say("viewed a tensor");
+
     // To the end.
     await page.keyboard.press("F5");
     await page.locator(".debug-toolbar").waitFor({ state: "hidden", timeout: PATIENCE });
+    await view.locator("#problem", { hasText: "The debugger has ended" }).waitFor({ timeout: PATIENCE });
     await shot("debug-ended");
     say("OK");
   } catch (error) {
