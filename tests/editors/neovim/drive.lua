@@ -319,6 +319,7 @@ steps.compares = more('between.lua')
 steps.compares_values = more('divergence.lua')
 steps.opens_saved_modules = more('saved.lua')
 steps.shows_code_alone = more('code.lua')
+steps.sets_up_the_debugger = more('debugger.lua')
 
 local order = {
   'opens',
@@ -336,6 +337,7 @@ local order = {
   'compares_values',
   'opens_saved_modules',
   'shows_code_alone',
+  'sets_up_the_debugger',
   'knows_names',
   'runs',
   'shows_marks_once',

@@ -190,6 +190,26 @@ function M.setup(chosen)
   end
 end
 
+--- The signs of nvim-dap: the letter that it has by default, the sign, and its highlight group.
+local DAP_SIGNS = {
+  DapBreakpoint = { 'B', '●', 'DiagnosticSignError' },
+  DapBreakpointCondition = { 'C', '◆', 'DiagnosticSignError' },
+  DapBreakpointRejected = { 'R', '○', 'DiagnosticSignHint' },
+  DapLogPoint = { 'L', '◇', 'DiagnosticSignInfo' },
+  DapStopped = { '→', '▶', 'DiagnosticSignWarn' },
+}
+
+--- Defines the signs of nvim-dap, apart from those that the user has chosen.
+local function define_dap_signs()
+  for name, sign in pairs(DAP_SIGNS) do
+    local known = vim.fn.sign_getdefined(name)[1]
+    if known == nil or vim.trim(known.text or '') == sign[1] then
+      local line = name == 'DapStopped' and 'CursorLine' or ''
+      vim.fn.sign_define(name, { text = sign[2], texthl = sign[3], linehl = line })
+    end
+  end
+end
+
 --- Sets up nvim-dap for Relay: the program of the server is the debug adapter, too.
 ---@return boolean done false without nvim-dap
 function M.dap()
@@ -219,6 +239,7 @@ function M.dap()
         stopOnEntry = true,
       },
     }
+  define_dap_signs()
   return true
 end
 
