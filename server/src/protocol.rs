@@ -42,7 +42,7 @@ pub(crate) use run::{
     BoundValue, CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals,
     ParameterField, Profile, ProfileTotal, Recalled, RecalledArguments, Remembered, RunError,
     RunResponse, RunResult, RunStatus, Score, StartedRun, TensorFacts, TensorText, TimePart,
-    TracePlace, TraceStep,
+    TracePlace, TraceStep, ValueView,
 };
 pub(crate) use shapes::{
     Attribute, ConstantInput, Dim, Function, GraphGroup, Group, Input, LayerTotal, LineColumn,

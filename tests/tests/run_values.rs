@@ -56,6 +56,19 @@ def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
         let message = format!("%n has 200 values in the last run: there is no value {number}");
         assert_eq!((&found["status"], &found["title"]), (&json!("failed"), &json!(message)));
     }
+    // A view of a value is part of its result.
+    let view = |client: &mut Client, (line, character): (u32, u32), slice: &str| {
+        let position = json!({ "line": line, "character": character });
+        let value = json!({ "position": position, "number": 3 });
+        run(client, json!({ "uri": URI, "value": value, "view": { "slice": slice } }))
+    };
+    let found = view(&mut client, (1, 7), "[1]");
+    let shown = &found["view"];
+    assert_eq!((&shown["number"], &shown["count"]), (&json!(3), &json!(200)), "{found}");
+    let picture = &shown["tensor"]["picture"];
+    assert_eq!((&picture["title"], &picture["texts"]), (&json!("%y[1]"), &json!(["16"])));
+    let found = view(&mut client, (1, 7), "[2]");
+    assert_eq!(found["title"], "axis 0 has 2 elements: there is no index 2");
     // It is no run of its own: the values stay.
     assert_eq!(values(&mut client), labels);
     // Nothing is infinite in the first hundred calls.

@@ -148,7 +148,7 @@
     return make("label", "", `${text} `, control);
   }
 
-  function tools(view, isNamed) {
+  function tools({ tensor: view, number, count }, { isDebugged, isNamed }) {
     const slice = make("input", "slice");
     slice.id = "slice";
     slice.value = view.slice;
@@ -166,6 +166,13 @@
       });
       return [labelled(`Axis ${axis}`, input)];
     });
+    const values = [];
+    if (count > 1) {
+      const input = make("input", "index");
+      Object.assign(input, { type: "number", id: "value", min: "1", max: String(count), value: String(number) });
+      input.addEventListener("change", () => host.postMessage({ type: "value", number: Number(input.value) }));
+      values.push(labelled(`Value of ${count}`, input));
+    }
     const layouts = make("select", "");
     layouts.id = "layout";
     layouts.append(...["", ...view.layouts].map((layout) => new Option(layout || "no image", layout, false, layout === (view.image?.layout ?? ""))));
@@ -173,10 +180,11 @@
     const bar = make(
       "div",
       "",
+      ...values,
       labelled("Slice", slice),
       ...indices,
       ...(view.layouts.length > 0 ? [labelled("Image", layouts)] : []),
-      button("Compare with…", true, "compare"),
+      button("Compare with…", isDebugged, "compare"),
       button("Copy as numpy", view.numpy !== undefined, "copy"),
       button("Save .npy…", isNamed, "save"),
     );
@@ -186,7 +194,8 @@
     return bar;
   }
 
-  function show(view, isNamed) {
+  function show(answer, abilities) {
+    const view = answer.tensor;
     // The control that has the focus is replaced.
     const focused = document.activeElement?.id;
     readPalette();
@@ -195,7 +204,7 @@
     const drawn = [view.picture, view.other, view.difference].filter((one) => one !== undefined);
     pictures.append(...drawn.map(picture), ...(view.image ? [image(view.image)] : []));
     const head = make("header", "", make("code", "source", view.name), make("code", "", view.type), make("span", "kind", view.summary));
-    main.replaceChildren(head, tools(view, isNamed), pictures);
+    main.replaceChildren(head, tools(answer, abilities), pictures);
     main.hidden = false;
     if (focused) {
       document.getElementById(focused)?.focus();
@@ -209,10 +218,10 @@
     }
     problem.textContent = data.problem;
     problem.hidden = !data.problem;
-    const drawn = data.view ? show(data.view, data.isNamed) : [];
+    const drawn = data.answer ? show(data.answer, data) : [];
     host.postMessage({
       type: "shown",
-      slice: data.view?.slice ?? "",
+      slice: data.answer?.tensor.slice ?? "",
       titles: drawn.map(({ title }) => title),
       cells: drawn[0]?.cells.length ?? 0,
       problem: data.problem,

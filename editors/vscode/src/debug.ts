@@ -8,7 +8,6 @@ import type { ClientCapabilities, StaticFeature } from "vscode-languageclient";
 import type { Remembered } from "./protocol.js";
 import { fill, recall } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
-import { registerTensors } from "./tensor.js";
 
 /** The type of configurations. */
 const TYPE = "relay";
@@ -159,6 +158,5 @@ export function registerDebugger(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugConfigurationProvider(TYPE, new Configurations()),
     vscode.debug.registerDebugAdapterDescriptorFactory(TYPE, new Adapters(context.extensionUri)),
     vscode.languages.registerInlineValuesProvider({ language: "relay" }, new InlineValues()),
-    registerTensors(context.extensionUri),
   );
 }

@@ -16,7 +16,7 @@ import { registerBinding } from "./bind.js";
 import { registerCompare } from "./choose.js";
 import { Comparisons } from "./compare.js";
 import { READING_SCHEME, WrappedHeaders } from "./header.js";
-import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
+import { CLEAR, RUN, type RunArgument, Runner, showsRuns } from "./run.js";
 import { Status } from "./status.js";
 import { hasEmbedded, onlyInRelay, selector } from "./embedded.js";
 import { registerDetection } from "./detect.js";
@@ -31,6 +31,7 @@ import { registerReduce } from "./reduce.js";
 import { isSavedModule, registerSaved } from "./saved.js";
 import { writtenSettings } from "./settings.js";
 import { ShapePanel } from "./shapes.js";
+import { registerTensors } from "./tensor.js";
 import { TypePanel } from "./type.js";
 import { TEXT_SCHEME, VirtualDocuments } from "./virtual.js";
 import { CLICKABLE, registerWhy } from "./why.js";
@@ -133,6 +134,7 @@ class Relay {
       this.headers,
       this.shapes,
       this.type,
+      registerTensors(context.extensionUri),
       registerExample(context.extensionUri),
       registerWhy(() => this.client),
       registerReduce(() => this.client),
@@ -203,7 +205,8 @@ class Relay {
             client.sendRequest(ExecuteCommandRequest.type, { command: name, arguments: [argument] }, token);
           switch (name) {
             case RUN:
-              return this.runner.run(args[0], send);
+              // A view of a value is not a result to show.
+              return (args[0] as RunArgument | undefined)?.view ? send(args[0]) : this.runner.run(args[0], send);
             case CLEAR:
               return this.runner.clear(args[0], send);
             default:

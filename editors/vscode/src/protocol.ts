@@ -642,6 +642,8 @@ export interface RunResult {
   readonly value?: unknown;
   /** The version of the document. */
   readonly version?: number;
+  /** The view of one value of a variable, if requested. */
+  readonly view?: ValueView;
   /** Warnings about the files of the arguments. */
   readonly warnings?: readonly string[];
   /** The time with that of reading the module and the arguments. */
@@ -939,6 +941,15 @@ export interface ValuePair {
   readonly note: string;
   /** The operator of the second side. */
   readonly operator: string;
+}
+
+/** A value of a variable as a view draws it. */
+export interface ValueView {
+  /** The number of values of the variable in the run. */
+  readonly count: number;
+  /** The number of the value, from 1. */
+  readonly number: number;
+  readonly tensor: TensorView;
 }
 
 /** A variable with its type. */

@@ -30,6 +30,8 @@ export interface RunArgument {
   readonly recall?: boolean;
   /** One of the values of a variable in the last run, from 1, instead of a result. */
   readonly value?: { readonly position: { readonly line: number; readonly character: number }; readonly number: number };
+  /** What the view of that value shows, which is then part of the result. */
+  readonly view?: { readonly slice?: string | undefined; readonly layout?: string | undefined };
 }
 
 /** The maximal length of a message about a run, in characters. */

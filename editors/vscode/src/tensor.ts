@@ -1,10 +1,12 @@
-// Views of tensors at a stop of the debugger: heat maps of slices, images, and differences. The debugger computes them.
+// Views of tensors, at a stop of the debugger and of the last run: heat maps of slices, images, and differences. The
+// debugger and the language server compute them.
 
 import * as vscode from "vscode";
 
 import { panelBeside } from "./page.js";
 import type { Page } from "./pages.js";
-import type { TensorView } from "./protocol.js";
+import type { RunResponse, TensorView } from "./protocol.js";
+import { RUN, type RunArgument } from "./run.js";
 
 const VIEW = "relay.viewTensor";
 const TYPE = "relay.tensor";
@@ -23,6 +25,7 @@ type FromPage =
   | { readonly type: "ready" }
   | { readonly type: "slice"; readonly slice: string }
   | { readonly type: "layout"; readonly layout: string }
+  | { readonly type: "value"; readonly number: number }
   | { readonly type: "compare" }
   | { readonly type: "copy" }
   | { readonly type: "save" }
@@ -50,13 +53,52 @@ interface Wanted {
   readonly slice?: string;
   readonly layout?: string | undefined;
   readonly other?: string | undefined;
+  /** The number of a value in the last run, from 1. */
+  readonly number?: number;
+}
+
+/** An answer: the tensor, and which one of several values of a variable in the last run it is. */
+interface Answer {
+  readonly tensor: TensorView;
+  readonly number?: number;
+  readonly count?: number;
+}
+
+/** Where tensors come from: a session of the debugger, or the last run of a file. */
+interface Source {
+  readonly session?: vscode.DebugSession;
+  ask(wanted: Wanted): Promise<Answer>;
+}
+
+function sourceOf(session: vscode.DebugSession): Source {
+  return {
+    session,
+    ask: async (wanted) => {
+      const asked = { ...wanted, frameId: frameOf(session) };
+      return { tensor: (await session.customRequest("relay/tensor", asked)) as TensorView };
+    },
+  };
+}
+
+/** The values of the variable at a position in the last run, which the server repeats up to the value. */
+function lastRun(uri: string, position: NonNullable<RunArgument["position"]>): Source {
+  return {
+    ask: async ({ slice, layout, number = 1 }) => {
+      const argument: RunArgument = { uri, value: { position, number }, view: { slice, layout } };
+      const result = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, argument);
+      if (result?.status === "recalled" || result?.view === undefined) {
+        throw new Error(result?.status === "recalled" ? "" : result?.title);
+      }
+      return result.view;
+    },
+  };
 }
 
 /** A tensor in a panel, which follows the stops of its session. */
 class TensorPanel implements vscode.Disposable {
   private readonly panel: vscode.WebviewPanel;
   private readonly subscriptions: vscode.Disposable[];
-  private view: TensorView | undefined;
+  private answer: Answer | undefined;
   private problem = "";
   /** The number of the last request: older answers are late. */
   private asked = 0;
@@ -64,9 +106,10 @@ class TensorPanel implements vscode.Disposable {
 
   constructor(
     extension: vscode.Uri,
-    private readonly session: vscode.DebugSession,
+    private readonly source: Source,
     private wanted: Wanted,
   ) {
+    const { session } = source;
     this.panel = panelBeside(TYPE, extension, { ...PAGE, title: wanted.name });
     this.subscriptions = [
       this.panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message)),
@@ -95,10 +138,10 @@ class TensorPanel implements vscode.Disposable {
     const wanted = { ...this.wanted, ...changes };
     const asked = ++this.asked;
     try {
-      const view = (await this.session.customRequest("relay/tensor", { ...wanted, frameId: frameOf(this.session) })) as TensorView;
+      const answer = await this.source.ask(wanted);
       if (asked === this.asked) {
         this.wanted = wanted;
-        this.view = view;
+        this.answer = answer;
         await this.post("");
       }
     } catch (error) {
@@ -110,8 +153,9 @@ class TensorPanel implements vscode.Disposable {
 
   private async post(problem: string): Promise<void> {
     this.problem = problem;
-    const isNamed = this.wanted.expression !== undefined;
-    await this.panel.webview.postMessage({ type: "tensor", view: this.view, problem: this.problem, isNamed });
+    const isDebugged = this.source.session !== undefined;
+    const isNamed = isDebugged && this.wanted.expression !== undefined;
+    await this.panel.webview.postMessage({ type: "tensor", answer: this.answer, problem: this.problem, isDebugged, isNamed });
   }
 
   private hear(message: FromPage): void {
@@ -124,6 +168,9 @@ class TensorPanel implements vscode.Disposable {
         break;
       case "layout":
         void this.ask(message.layout === "" ? { layout: undefined } : { layout: message.layout });
+        break;
+      case "value":
+        void this.ask({ number: message.number });
         break;
       case "compare":
         void this.compare();
@@ -152,21 +199,23 @@ class TensorPanel implements vscode.Disposable {
   }
 
   private async copy(): Promise<void> {
-    if (this.view?.numpy !== undefined) {
-      await vscode.env.clipboard.writeText(this.view.numpy);
+    const numpy = this.answer?.tensor.numpy;
+    if (numpy !== undefined) {
+      await vscode.env.clipboard.writeText(numpy);
       vscode.window.setStatusBarMessage("Relay: copied the slice as numpy", 5_000);
     }
   }
 
   private async save(): Promise<void> {
     const { expression } = this.wanted;
-    const target = expression && (await vscode.window.showSaveDialog({ title: `Save ${expression}`, filters: { "numpy array": ["npy"] } }));
-    if (!target) {
+    const { session } = this.source;
+    const target = expression && session && (await vscode.window.showSaveDialog({ title: `Save ${expression}`, filters: { "numpy array": ["npy"] } }));
+    if (!target || session === undefined) {
       return;
     }
     try {
       const line = `save(${expression}, ${JSON.stringify(target.fsPath)})`;
-      const answer = (await this.session.customRequest("evaluate", { expression: line, context: "repl", frameId: frameOf(this.session) })) as {
+      const answer = (await session.customRequest("evaluate", { expression: line, context: "repl", frameId: frameOf(session) })) as {
         readonly result: string;
       };
       vscode.window.setStatusBarMessage(`Relay: ${answer.result}`, 10_000);
@@ -199,15 +248,21 @@ function wantedOf(argument: unknown): Wanted | undefined {
   return expression ? { name: expression, expression } : undefined;
 }
 
-/** Registers the command that opens views of tensors. */
+/** Registers the command that opens views of tensors: where the debugger has stopped, otherwise of the last run. */
 export function registerTensors(extension: vscode.Uri): vscode.Disposable {
   return vscode.commands.registerCommand(VIEW, async (argument: unknown) => {
     const session = vscode.debug.activeDebugSession;
+    let wanted = wantedOf(argument);
     if (session?.type !== "relay") {
-      void vscode.window.showWarningMessage("Relay: a tensor can be viewed where the debugger has stopped.");
+      const editor = vscode.window.activeTextEditor;
+      if (wanted === undefined || editor === undefined) {
+        void vscode.window.showWarningMessage("Relay: put the cursor on a variable of the last run, or stop in the debugger.");
+        return;
+      }
+      const { line, character } = editor.selection.start;
+      new TensorPanel(extension, lastRun(editor.document.uri.toString(), { line, character }), wanted);
       return;
     }
-    let wanted = wantedOf(argument);
     if (wanted === undefined) {
       const expression = await vscode.window.showInputBox({ title: "View Tensor", prompt: "A variable or an expression, such as %5 or nn.softmax(%x)" });
       if (!expression?.trim()) {
@@ -215,6 +270,6 @@ export function registerTensors(extension: vscode.Uri): vscode.Disposable {
       }
       wanted = { name: expression, expression };
     }
-    new TensorPanel(extension, session, wanted);
+    new TensorPanel(extension, sourceOf(session), wanted);
   });
 }

@@ -53,6 +53,7 @@ use crate::{
         execute::{Ending, PreparedRun, Selection, execute},
         failure,
         profile::Profile,
+        tensor_view::ViewOptions,
     },
 };
 pub(super) use cancel::Cancel;
@@ -157,6 +158,8 @@ struct RunParams {
     exact: bool,
     /// Returns one value of a variable of the last run, which is repeated up to that value, instead of a result.
     value: Option<ValueParams>,
+    /// What the view of that value shows, which is then part of the result.
+    view: Option<ViewOptions>,
     /// Returns the remembered arguments and runs nothing.
     #[serde(default)]
     recall: bool,
@@ -432,7 +435,8 @@ fn run(
     if let Some(wanted) = &wanted {
         let mut observer = ValueObserver::new(file, wanted, cancel);
         let ran = execute(&prepared, inputs, &mut observer);
-        return Outcome::value(wanted, observer.into_value(), ran, (&name, cancel));
+        let found = observer.into_value();
+        return Outcome::value(wanted, found, ran, (&name, cancel, params.view.as_ref()));
     }
     let mut observer = LiveObserver {
         watcher: Watcher::new(file, &document.text, progress),

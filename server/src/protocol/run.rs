@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tower_lsp::lsp_types::{Range, Url};
 
-use super::{Amount, Count, LineRange, Seconds};
+use super::{Amount, Count, LineRange, Seconds, TensorView};
 
 /// The response to `relay.run`.
 #[derive(Serialize)]
@@ -47,6 +47,20 @@ pub(crate) struct RunResult {
     /// The variables with NaN or Inf, in the order of evaluation. Missing if the run was cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) not_finite: Option<Vec<NotFinite>>,
+    /// The view of one value of a variable, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) view: Option<Box<ValueView>>,
+}
+
+/// A value of a variable as a view draws it.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ValueView {
+    /// The number of the value, from 1.
+    pub(crate) number: u64,
+    /// The number of values of the variable in the run.
+    pub(crate) count: u64,
+    pub(crate) tensor: TensorView,
 }
 
 /// The state in which a run ended.

@@ -141,6 +141,21 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await page.locator(".debug-toolbar").waitFor({ state: "hidden", timeout: PATIENCE });
     await view.locator("#problem", { hasText: "The debugger has ended" }).waitFor({ timeout: PATIENCE });
     await shot("debug-ended");
+
+    // Without the debugger, the view has the values of the last run.
+    await page.locator(".tab", { hasText: "%v" }).first().click({ button: "middle" });
+    await goTo(page, 8, 4);
+    await command(page, "Relay: Run Function");
+    await status("OK").waitFor({ timeout: PATIENCE });
+    const pictures = async () => {
+      const found = await Promise.all(page.frames().map((frame) => frame.locator("#pictures h2").allInnerTexts().catch(() => [])));
+      return found.flat();
+    };
+    await eventually(page, lines, (text) => /%1.*min/.test(text));
+    await goTo(page, 8, 4);
+    await command(page, "Relay: View Tensor");
+    await eventually(page, pictures, (found) => found.join() === "%1[:, :]");
+    await shot("debug-run-value");
     say("OK");
   } catch (error) {
     await shot("failed-debug");

@@ -102,6 +102,7 @@ pub(super) fn failure(
         tensors: None,
         profile: None,
         not_finite: None,
+        view: None,
     }
 }
 
@@ -184,6 +185,7 @@ impl Rendering<'_> {
                     tensors: Some(tensors),
                     profile,
                     not_finite,
+                    view: None,
                 };
                 (result, None)
             }
@@ -213,6 +215,7 @@ impl Rendering<'_> {
                     tensors: None,
                     profile,
                     not_finite,
+                    view: None,
                 };
                 // The error at which a run stopped is marked by itself.
                 let is_marked = !is_cancelled && ran.stopped.is_none();

@@ -16,11 +16,12 @@ use super::{
 };
 use crate::{
     lsp::live::{Rerun, RunRecord},
-    protocol::{RunResult, RunStatus},
+    protocol::{RunResult, RunStatus, ValueView},
     run::{
         self,
         arguments::Arguments,
         execute::{Ending, RunObserver, RunReport},
+        tensor_view::{NamedTensor, ViewOptions},
     },
 };
 
@@ -79,6 +80,20 @@ impl ValueParams {
     }
 }
 
+impl WantedValue<'_> {
+    /// Returns the view of the value.
+    ///
+    /// # Errors
+    /// The message for a value that is no tensor, and for a slice that does not fit.
+    fn view(&self, options: &ViewOptions, value: &Value) -> Result<ValueView, String> {
+        let Value::Tensor(tensor) = value else {
+            return Err(format!("{} is {}: only tensors have views", self.name, value.describe()));
+        };
+        let tensor = options.view(NamedTensor { name: &self.name, tensor }, None)?;
+        Ok(ValueView { number: self.number, count: self.count, tensor })
+    }
+}
+
 /// Waits for one value of a variable, and stops the run then.
 pub(super) struct ValueObserver<'r> {
     place: (SourceFile, TextRange),
@@ -124,12 +139,12 @@ impl Observer for ValueObserver<'_> {
 }
 
 impl Outcome {
-    /// Returns the outcome of a run for one value, of the function with this name.
+    /// Returns the outcome of a run for one value, of the function with this name, with the view that is wanted.
     pub(super) fn value(
         wanted: &WantedValue<'_>,
         found: Option<Value>,
         ran: RunReport,
-        (function, cancel): (&str, &Cancel),
+        (function, cancel, view): (&str, &Cancel, Option<&ViewOptions>),
     ) -> Outcome {
         let Some(value) = found else {
             return match ran.ending {
@@ -145,6 +160,10 @@ impl Outcome {
             };
         };
         let WantedValue { name, number, count, .. } = wanted;
+        let view = match view.map(|options| wanted.view(options, &value)).transpose() {
+            Ok(view) => view.map(Box::new),
+            Err(message) => return Outcome::failure(Code::RunInput, message),
+        };
         let result = match ShownValue::of(&value, cancel) {
             Ok(ShownValue { title, text, value, tensors }) => RunResult {
                 status: RunStatus::Done,
@@ -158,6 +177,7 @@ impl Outcome {
                 tensors: Some(tensors),
                 profile: None,
                 not_finite: None,
+                view,
             },
             Err(fault) => failure(fault.kind.code(), run::failure::message(&fault), None, None),
         };
