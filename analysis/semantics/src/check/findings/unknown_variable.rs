@@ -43,9 +43,10 @@ pub(in crate::check) fn report(
         let message = format!("`{name}` is bound here, out of scope");
         return diagnostic.related(there, message);
     }
+    let mut candidates: Vec<Candidate<'_>> = visible(view, number, range).collect();
     // `%a/` is a name that includes the slash.
     let trimmed = name.trim_end_matches('/');
-    if trimmed != name && visible(view, number, range).any(|known| known.name == trimmed) {
+    if trimmed != name && candidates.iter().any(|known| known.name == trimmed) {
         diagnostic =
             diagnostic.help(format!("`/` is part of the name; put a space after `{trimmed}`"));
         // A division needs a right operand.
@@ -59,15 +60,14 @@ pub(in crate::check) fn report(
     }
     let bare = &name[1..];
     // Other letters for the same name: `%X` for `%x`.
-    let other_case =
-        visible(view, number, range).find(|known| known.name.eq_ignore_ascii_case(name));
+    let other_case = candidates.iter().find(|known| known.name.eq_ignore_ascii_case(name));
     if let Some(Candidate { name: near, .. }) = other_case {
         return diagnostic
             .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
+            .fix(format!("Change to `{near}`"), [(range, (*near).to_owned())]);
     }
     if let Some((receiver, member)) = bare.split_once('.')
-        && visible(view, number, range).any(|known| known.name[1..] == *receiver)
+        && candidates.iter().any(|known| known.name[1..] == *receiver)
     {
         return member_of(view, diagnostic, range, receiver, member);
     }
@@ -87,7 +87,6 @@ pub(in crate::check) fn report(
     if let Some(missing) = missing_statement(view, number, name) {
         return diagnostic.help(missing);
     }
-    let mut candidates: Vec<Candidate<'_>> = visible(view, number, range).collect();
     for _ in 0..MAX_CANDIDATES {
         let names = candidates.iter().map(|candidate| candidate.name);
         let Some(near) = similar::nearest(name, names).map(str::to_owned) else { break };
