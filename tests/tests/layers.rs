@@ -108,6 +108,95 @@ fn layers_are_nested() {
     }
 }
 
+/// How the layers of a dense block are put together.
+#[derive(Clone, Copy, PartialEq)]
+enum Dense {
+    /// Each layer takes a concatenation of all results before it.
+    All,
+    /// Each layer ends with the concatenation of its input and its result.
+    Pairs,
+    /// Each layer takes the result of the one before it; the block ends with a concatenation of all.
+    Chain,
+}
+
+/// Two dense blocks of six layers, whose variables and weights say nothing.
+fn dense_network(how: Dense) -> String {
+    let mut params = vec!["%x: Tensor[(1, 3, 64, 64), float32]".to_owned()];
+    let mut body = Vec::new();
+    fn bind(body: &mut Vec<String>, value: &str) -> String {
+        body.push(format!("  %{} = {value};\n", body.len()));
+        format!("%{}", body.len() - 1)
+    }
+    let mut convolution = |body: &mut Vec<String>,
+                           from: &str,
+                           [inputs, outputs, kernel]: [usize; 3]| {
+        let weight = format!("%w{}", params.len());
+        let padding = kernel / 2;
+        params
+            .push(format!("{weight}: Tensor[({outputs}, {inputs}, {kernel}, {kernel}), float32]"));
+        bind(
+            body,
+            &format!(
+                "nn.conv2d({from}, {weight}, padding=[{padding}, {padding}], channels={outputs}, kernel_size=[{kernel}, {kernel}])"
+            ),
+        )
+    };
+    let relu = |body: &mut Vec<String>, from: &str| bind(body, &format!("nn.relu({from})"));
+    let join = |body: &mut Vec<String>, of: &[String]| {
+        bind(body, &format!("concatenate(({}), axis=1)", of.join(", ")))
+    };
+    let mut last = convolution(&mut body, "%x", [3, 8, 3]);
+    last = relu(&mut body, &last);
+    let mut channels = 8;
+    for block in 0..2 {
+        let mut results = vec![last.clone()];
+        for _ in 0..6 {
+            if how == Dense::All && results.len() > 1 {
+                last = join(&mut body, &results);
+            }
+            let inner = relu(&mut body, &last);
+            let taken = if how == Dense::Chain && results.len() > 1 { 8 } else { channels };
+            let inner = convolution(&mut body, &inner, [taken, 16, 1]);
+            let inner = relu(&mut body, &inner);
+            let result = convolution(&mut body, &inner, [16, 8, 3]);
+            channels += 8;
+            results.push(result.clone());
+            last = match how {
+                Dense::Pairs => join(&mut body, &[last, result]),
+                _ => result,
+            };
+        }
+        if how != Dense::Pairs {
+            last = join(&mut body, &results);
+        }
+        if block == 0 {
+            last = relu(&mut body, &last);
+            last = convolution(&mut body, &last, [channels, 8, 1]);
+            last = bind(
+                &mut body,
+                &format!("nn.avg_pool2d({last}, pool_size=[2, 2], strides=[2, 2])"),
+            );
+            channels = 8;
+        }
+    }
+    last = bind(&mut body, &format!("nn.batch_flatten(nn.global_avg_pool2d({last}))"));
+    format!(
+        "def @main({}, %fc: Tensor[(10, {channels}), float32]) {{\n{}  nn.dense({last}, %fc, units=10)\n}}\n",
+        params.join(", "),
+        body.concat()
+    )
+}
+
+/// However a framework writes them, and without any names.
+#[test]
+fn dense_blocks_have_transitions_between_them() {
+    let expected = "@main\n  stem\n  dense block 1\n    dense layer × 6\n  transition 1\n  dense block 2\n    \
+        dense layer × 6\n  head\n";
+    for how in [Dense::All, Dense::Pairs, Dense::Chain] {
+        assert_eq!(tree(&layers_of(&dense_network(how), Grouping::Names)), expected);
+    }
+}
+
 /// A transformer whose weights have the names of its modules.
 fn transformer(layers: usize) -> String {
     let mut params = vec!["%x: Tensor[(4, 8), float32]".to_owned()];

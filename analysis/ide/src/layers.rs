@@ -6,6 +6,7 @@
 //! calls that follow one another; equal groups are one with a number. It depends neither on names of variables nor on
 //! white space.
 
+mod dense;
 mod found;
 mod motif;
 mod names;
@@ -277,6 +278,7 @@ fn with_ends(groups: Vec<Group>, steps: &Steps<'_>) -> Vec<Group> {
                     | LayerKind::TransformerBlock
                     | LayerKind::ResidualBlock
                     | LayerKind::DenseLayer
+                    | LayerKind::DenseBlock
                     | LayerKind::FireModule
                     | LayerKind::SeparableConvolution
                     | LayerKind::InvertedBottleneck
@@ -334,8 +336,10 @@ impl Render<'_, '_, '_> {
     fn all(&self, groups: Vec<Group>, around: &Range<usize>, outer: &[String]) -> Vec<Layer> {
         let mut layers = Vec::new();
         for mut group in groups {
-            // A group of everything around it is the same layer, and one call is none.
-            while group.instances.len() == 1
+            // A group of everything around it is the same layer, and one call is none. A dense block is more than its
+            // layers, even if nothing follows them.
+            while group.kind != LayerKind::DenseBlock
+                && group.instances.len() == 1
                 && group.groups.len() == 1
                 && group.groups[0].whole() == group.instances[0]
             {
@@ -418,14 +422,13 @@ impl Render<'_, '_, '_> {
         }
     }
 
-    /// Numbers stages, which have no other names.
+    /// Numbers stages, dense blocks and transitions, which have no other names.
     fn numbered(&self, layers: &mut [Layer]) {
-        let mut number = 0;
-        for layer in layers {
-            if layer.kind == LayerKind::Stage {
-                number += 1;
-                if layer.name == LayerKind::Stage.name() {
-                    layer.name = format!("stage {number}");
+        for kind in [LayerKind::Stage, LayerKind::DenseBlock, LayerKind::Transition] {
+            let own = layers.iter_mut().filter(|layer| layer.kind == kind);
+            for (number, layer) in (1..).zip(own) {
+                if layer.name == kind.name() {
+                    layer.name = format!("{} {number}", kind.name());
                     layer.names = vec![layer.name.clone()];
                 }
             }

@@ -93,6 +93,29 @@ pub(super) const ALL: &[Generator] = &[
     clean("graph bindings", |n| {
         main_around(&each(n, |i| format!("  %{i} = nn.relu(%x);\n")), "%x")
     }),
+    // A stage of which only the first layer has a product, without runs of equal calls.
+    clean("calls on images", |n| {
+        let calls = each(n, |i| {
+            let operator = if i.count_ones() % 2 == 0 { "tanh" } else { "exp" };
+            format!("  %{} = {operator}(%{i});\n", i + 1)
+        });
+        format!(
+            "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(3, 3, 3, 3), float32]) {{\n  \
+             %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=3, kernel_size=[3, 3]);\n{calls}  %{n}\n}}\n"
+        )
+    }),
+    // Each run of layers is another one.
+    clean("runs of layers", |n| {
+        let units = |i: usize| 2 + 2 * (i / 4) + i % 2;
+        let calls = each(n, |i| {
+            let (before, own) = (if i == 0 { 4 } else { units(i - 1) }, units(i));
+            let input = if i == 0 { "x".to_owned() } else { (i - 1).to_string() };
+            format!(
+                "  %{i} = nn.dense(%{input}, ones(shape=[{own}, {before}], dtype=\"float32\"), units={own});\n"
+            )
+        });
+        format!("def @main(%x: Tensor[(1, 4), float32]) {{\n{calls}  %{}\n}}\n", n - 1)
+    }),
     row("graph bindings without semicolons", |n| {
         main_around(&each(n, |i| format!("  %{i} = nn.relu(%x)\n")), "%x")
     }),

@@ -24,7 +24,9 @@ use super::{
 /// The maximal depth of nested layers.
 const MAX_DEPTH: usize = 8;
 /// The number of calls from which a layer is searched for repeated parts.
-const MIN_NESTED: usize = 12;
+pub(super) const MIN_NESTED: usize = 12;
+/// How many times as many parts as a list has are searched for runs in it and in what is before and after its runs.
+const MAX_SEARCHED: usize = 64;
 /// The number of calls that a repeated part covers.
 const MIN_REPEATED: usize = 4;
 
@@ -48,6 +50,9 @@ impl Finder<'_, '_> {
     pub(super) fn find(&self, range: Range<usize>, depth: usize) -> Vec<Group> {
         if range.len() < 2 || depth > MAX_DEPTH {
             return Vec::new();
+        }
+        if let Some(found) = self.dense(&range, depth) {
+            return found;
         }
         let parts = self.segments(&range);
         if parts.len() < 2 {
@@ -212,11 +217,9 @@ impl Finder<'_, '_> {
     /// Puts a product of matrices together with the slices of the patches that it merges, which precede it.
     fn with_patches(&self, parts: Vec<Part>) -> Vec<Part> {
         let mut found: Vec<Part> = Vec::with_capacity(parts.len());
+        // The first of the movements that precede a part.
+        let mut first = 0;
         for part in parts {
-            let is_movement =
-                |part: &&Part| matches!(part.kind, LayerKind::Other | LayerKind::Normalization);
-            let movements = found.iter().rev().take_while(is_movement);
-            let first = found.len() - movements.count();
             let calls = |name: &str| {
                 let movements = found[first..].iter().flat_map(|part| self.main(&part.range));
                 movements.filter(|step| step.operator() == name).count()
@@ -228,8 +231,13 @@ impl Finder<'_, '_> {
                 let range = found[first].range.start..part.range.end;
                 found.truncate(first);
                 found.push(Part { range, kind: LayerKind::PatchMerging, of: Vec::new() });
-            } else {
-                found.push(part);
+                first = found.len();
+                continue;
+            }
+            let is_movement = matches!(part.kind, LayerKind::Other | LayerKind::Normalization);
+            found.push(part);
+            if !is_movement {
+                first = found.len();
             }
         }
         found
@@ -268,13 +276,34 @@ impl Finder<'_, '_> {
         }
         let outlines: Vec<u64> = parts.iter().map(|part| self.outline(part)).collect();
         let sizes: Vec<usize> = parts.iter().map(|part| part.range.len()).collect();
-        if let Some(run) = longest_run(&outlines, &sizes)
+        let mut left = MAX_SEARCHED * parts.len();
+        self.runs(parts, (&outlines, &sizes), depth, &mut left)
+    }
+
+    /// Returns the layers of parts that follow one another, with their outlines and sizes. `left` is the number of
+    /// parts that are searched for runs at most, which bounds the recursion, too.
+    fn runs(
+        &self,
+        parts: &[Part],
+        (outlines, sizes): (&[u64], &[usize]),
+        depth: usize,
+        left: &mut usize,
+    ) -> Vec<Group> {
+        let run = match left.checked_sub(parts.len()) {
+            Some(rest) if parts.len() > 1 => {
+                *left = rest;
+                longest_run(outlines, sizes)
+            }
+            _ => None,
+        };
+        if let Some(run) = run
             && run.period > 1
             && let first = &parts[run.start..run.start + run.period]
             && first.iter().any(|part| self.main(&part.range).any(|step| step.is_product))
         {
             let end = run.start + run.period * run.count;
-            let mut found = self.grouped(&parts[..run.start], depth);
+            let before = (&outlines[..run.start], &sizes[..run.start]);
+            let mut found = self.runs(&parts[..run.start], before, depth, left);
             let instances: Vec<Range<usize>> = parts[run.start..end]
                 .chunks(run.period)
                 .map(|parts| parts[0].range.start..parts[parts.len() - 1].range.end)
@@ -288,20 +317,25 @@ impl Finder<'_, '_> {
             };
             let groups = of.iter().map(|part| self.layer(part, depth + 1)).collect();
             found.push(Group::new(kind, instances, exemplar, groups, Evidence::Repeats));
-            found.extend(self.grouped(&parts[end..], depth));
+            let after = (&outlines[end..], &sizes[end..]);
+            found.extend(self.runs(&parts[end..], after, depth, left));
             return found;
         }
-        self.stages(parts, &outlines, depth)
+        if let [part] = parts {
+            return vec![self.layer(part, depth)];
+        }
+        self.stages(parts, outlines, depth)
     }
 
     /// Puts parts with results of the same height and width together, if there are several such stages.
     fn stages(&self, parts: &[Part], outlines: &[u64], depth: usize) -> Vec<Group> {
         let has_product = |part: &Part| self.main(&part.range).any(|step| step.is_product);
         let mut stages: Vec<Range<usize>> = Vec::new();
+        // The last part of the current stage with a product.
+        let mut last: Option<&Part> = None;
         for (at, part) in parts.iter().enumerate() {
             let continues = match stages.last() {
-                Some(stage) => {
-                    let last = parts[stage.clone()].iter().rfind(|part| has_product(part));
+                Some(_) => {
                     // Pooling ends a stage.
                     let is_local = self.main(&part.range).any(is_local_pooling);
                     is_local && last.is_some() && has_product(&parts[at - 1])
@@ -312,7 +346,13 @@ impl Finder<'_, '_> {
             };
             match stages.last_mut().filter(|_| continues) {
                 Some(stage) => stage.end = at + 1,
-                None => stages.push(at..at + 1),
+                None => {
+                    stages.push(at..at + 1);
+                    last = None;
+                }
+            }
+            if has_product(part) {
+                last = Some(part);
             }
         }
         // What has no product at the ends of a stage is between the stages.
@@ -400,7 +440,7 @@ impl Finder<'_, '_> {
     }
 
     /// Returns the index of an instance that most others are equal to.
-    fn exemplar(&self, instances: &[Range<usize>]) -> usize {
+    pub(super) fn exemplar(&self, instances: &[Range<usize>]) -> usize {
         let symbols: Vec<u64> = instances.iter().map(|range| self.steps.symbol(range)).collect();
         let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
         symbols.iter().for_each(|symbol| *counts.entry(*symbol).or_default() += 1);

@@ -32,6 +32,10 @@ pub enum LayerKind {
     ResidualBlock,
     /// A computation whose result is concatenated with its input.
     DenseLayer,
+    /// Dense layers whose results are put together.
+    DenseBlock,
+    /// The convolution between two dense blocks, with its pooling.
+    Transition,
     /// Computations on the same value whose results are put together.
     Branches,
     /// A convolution that reduces the channels, and two that expand them.
@@ -79,6 +83,8 @@ impl LayerKind {
             LayerKind::FeedForward => "feed-forward",
             LayerKind::ResidualBlock => "residual-block",
             LayerKind::DenseLayer => "dense-layer",
+            LayerKind::DenseBlock => "dense-block",
+            LayerKind::Transition => "transition",
             LayerKind::Branches => "branches",
             LayerKind::FireModule => "fire-module",
             LayerKind::SeparableConvolution => "separable-convolution",
@@ -103,6 +109,7 @@ impl LayerKind {
             LayerKind::TransformerBlock => "transformer block",
             LayerKind::ResidualBlock => "residual block",
             LayerKind::DenseLayer => "dense layer",
+            LayerKind::DenseBlock => "dense block",
             LayerKind::FireModule => "fire module",
             LayerKind::SeparableConvolution => "separable convolution",
             LayerKind::InvertedBottleneck => "inverted bottleneck",
