@@ -384,9 +384,13 @@ class Row(TypedDict):
     #: The type for narrow places: `1×64 f32`.
     label: str
     liveBytes: Amount
+    #: The last row during which the result is live; the number of rows if it is a result of the function.
+    liveUntil: int
     macs: Amount
     operator: str
     parameters: Amount
+    #: What is live during the call with what the callee computes, if that is more.
+    peakBytes: NotRequired[Amount]
     range: LineRange
     #: The shape of a single tensor.
     shape: NotRequired[List[Dim]]
@@ -510,6 +514,8 @@ class Total(TypedDict):
     peakBytes: Amount
     #: The row at which the peak is reached.
     peakRow: Union[int, None]
+    #: The rows whose results are live at the peak, the largest first.
+    peakRows: List[int]
     #: The totals in one line.
     text: str
 

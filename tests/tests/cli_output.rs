@@ -262,3 +262,38 @@ fn sarif_reports_what_was_not_checked() {
     let clean = sarif(&folder, &["--severity", "error", "a.relay"]);
     assert_eq!(clean["tool"]["driver"]["rules"], json!([]));
 }
+
+/// `--by memory` names what is live at the peak, with the lines between which it lives; its CSV has all lifetimes.
+#[test]
+fn memory_over_time_has_the_results_of_the_peak() {
+    let net = "def @inner(%y: Tensor[(64), float32]) { add(add(exp(%y), tanh(%y)), %y) }\n\
+        def @main(%x: Tensor[(64), float32]) {\n  let %a = exp(%x);\n  let %b = tanh(%a);\n  \
+        let %c = @inner(%b);\n  add(%c, %a)\n}\n";
+    let folder = Folder::new("memory-over-time", &[("net.relay", net.as_bytes())]);
+    let args = ["shapes", "net.relay", "--function", "main", "--by", "memory"];
+    let table = folder.run(&args).out;
+    let expected = "\
+@main (line 2)
+  live at the peak operator type       bytes lines
+  %a               exp      64 f32 256 bytes 3–6
+  %b               tanh     64 f32 256 bytes 4–5
+  %c               @inner   64 f32 256 bytes 5–6
+in the call of @inner at %c: 768 bytes
+";
+    assert!(table.starts_with(expected), "{table}");
+    let csv = folder.run(&[&args[..], &["--format", "csv"]].concat()).out;
+    assert!(
+        csv.contains("main,2,%c,\"'@inner\",\"Tensor[(64), float32]\",256,768,1280,5,6,true\r\n"),
+        "{csv}"
+    );
+    assert!(
+        csv.contains("main,3,,add,\"Tensor[(64), float32]\",256,768,768,6,,false\r\n"),
+        "{csv}"
+    );
+    let json = folder.run(&["shapes", "net.relay", "--format", "json"]).lines();
+    let main = &json[0]["functions"][1];
+    assert_eq!(main["total"]["peakRows"], serde_json::json!([0, 1, 2]));
+    let until = main["rows"].as_array().expect("rows").iter().map(|row| row["liveUntil"].clone());
+    assert_eq!(until.collect::<Vec<_>>(), [3, 2, 3, 4]);
+    assert_eq!(main["rows"][2]["peakBytes"]["text"], "1.2 KiB");
+}

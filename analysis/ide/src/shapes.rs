@@ -81,6 +81,11 @@ pub struct Row {
     pub bytes: Amount,
     /// The size in bytes of all results that are live during the call, including its own.
     pub live: Amount,
+    /// The size in bytes of what is live during the call with what the callee computes, if that is more than
+    /// [`Row::live`].
+    pub peak: Option<Amount>,
+    /// The index of the last row during which the result is live; the number of rows if it is a result of the function.
+    pub until: usize,
     /// The place in the framework's program that the call comes from.
     pub span: Option<String>,
     /// The origins of the arguments.
@@ -211,6 +216,16 @@ impl FunctionShapes {
         amount.text(&|unknown| self.unknown_name(unknown), &words::bytes)
     }
 
+    /// Returns the rows whose results are live at the peak, the largest first.
+    pub fn peak_rows(&self) -> Vec<usize> {
+        let Some(peak) = self.total.peak_row else { return Vec::new() };
+        let rows = self.rows.iter().enumerate().take(peak + 1);
+        let live = rows.filter(|(_, row)| row.until >= peak && !row.bytes.is_zero());
+        let mut found: Vec<usize> = live.map(|(at, _)| at).collect();
+        found.sort_by_key(|&at| std::cmp::Reverse(self.rows[at].bytes.at_one()));
+        found
+    }
+
     /// Returns this function and the functions inside it, the outer ones first.
     pub fn all(&self) -> Vec<&FunctionShapes> {
         let mut found = Vec::new();
@@ -271,7 +286,7 @@ mod tests {
         for (at, row) in function.rows.iter().enumerate() {
             let inputs: Vec<String> = row.inputs.iter().map(|&i| source(function, i)).collect();
             *out += &format!(
-                "#{at} {} = {}({}): {} | params {} | macs {} | bytes {} | live {}{}{}\n",
+                "#{at} {} = {}({}): {} | params {} | macs {} | bytes {} | live {} until {}{}{}\n",
                 row.binding.as_deref().unwrap_or("_"),
                 row.operator,
                 inputs.join(", "),
@@ -280,18 +295,20 @@ mod tests {
                 function.number(&row.macs),
                 function.number(&row.bytes),
                 function.number(&row.live),
+                row.until,
                 row.span.as_ref().map(|span| format!(" | from {span}")).unwrap_or_default(),
                 row.undefined.as_ref().map(|why| format!(" | {why}")).unwrap_or_default(),
             );
         }
         let total = &function.total;
         *out += &format!(
-            "total: params {} ({}) | macs {} | peak {} at {:?} | calls {}\n",
+            "total: params {} ({}) | macs {} | peak {} at {:?} of {:?} | calls {}\n",
             function.number(&total.params),
             function.bytes(&total.param_bytes),
             function.number(&total.macs),
             function.number(&total.peak),
             total.peak_row,
+            function.peak_rows(),
             total.calls,
         );
         for (key, groups) in [("operator", &function.by_operator), ("span", &function.by_span)] {
@@ -349,13 +366,13 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Te
 ",
             expect![[r#"
                 @main
-                #0 %0 = nn.dense(%x, %w): Tensor[(1, 128), float32] | params 100,352 | macs 100,352 | bytes 512 | live 512 | from aten::linear_0:1:2
-                #1 %1 = nn.bias_add(#0, %b): Tensor[(1, 128), float32] | params 128 | macs 0 | bytes 512 | live 1,024
-                #2 %2 = nn.relu(#1): Tensor[(1, 128), float32] | params 0 | macs 0 | bytes 512 | live 1,024
-                #3 _ = transpose(%w): Tensor[(784, 128), float32] | params 0 | macs 0 | bytes 401,408 | live 401,920
-                #4 %3 = nn.dense(#2, #3): Tensor[(1, 784), float32] | params 100,352 | macs 100,352 | bytes 3,136 | live 405,056
-                #5 _ = add(#4, %x): Tensor[(1, 784), float32] | params 0 | macs 0 | bytes 3,136 | live 6,272
-                total: params 100,480 (392.5 KiB) | macs 200,704 | peak 405,056 at Some(4) | calls 6
+                #0 %0 = nn.dense(%x, %w): Tensor[(1, 128), float32] | params 100,352 | macs 100,352 | bytes 512 | live 512 until 1 | from aten::linear_0:1:2
+                #1 %1 = nn.bias_add(#0, %b): Tensor[(1, 128), float32] | params 128 | macs 0 | bytes 512 | live 1,024 until 2
+                #2 %2 = nn.relu(#1): Tensor[(1, 128), float32] | params 0 | macs 0 | bytes 512 | live 1,024 until 4
+                #3 _ = transpose(%w): Tensor[(784, 128), float32] | params 0 | macs 0 | bytes 401,408 | live 401,920 until 4
+                #4 %3 = nn.dense(#2, #3): Tensor[(1, 784), float32] | params 100,352 | macs 100,352 | bytes 3,136 | live 405,056 until 5
+                #5 _ = add(#4, %x): Tensor[(1, 784), float32] | params 0 | macs 0 | bytes 3,136 | live 6,272 until 6
+                total: params 100,480 (392.5 KiB) | macs 200,704 | peak 405,056 at Some(4) of [3, 4, 2] | calls 6
                 by operator: nn.dense ×2 200,704 3,648
                 by operator: transpose ×1 0 401,408
                 by operator: add ×1 0 3,136
@@ -412,12 +429,12 @@ def @main(%x: Tensor[(256), float32]) {
 ",
             expect![[r#"
                 @main
-                #0 %0 = nn.relu(%x): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 1,024
-                #1 %1 = tanh(#0): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 2,048
-                #2 %3 = exp(#1): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 3,072
-                #3 %5 = add(#0, #2): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 4,096
-                #4 _ = sigmoid(#3): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 2,048
-                total: params 0 (0 bytes) | macs 0 | peak 4,096 at Some(3) | calls 5
+                #0 %0 = nn.relu(%x): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 1,024 until 3
+                #1 %1 = tanh(#0): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 2,048 until 3
+                #2 %3 = exp(#1): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 3,072 until 3
+                #3 %5 = add(#0, #2): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 4,096 until 4
+                #4 _ = sigmoid(#3): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 2,048 until 5
+                total: params 0 (0 bytes) | macs 0 | peak 4,096 at Some(3) of [0, 1, 2, 3] | calls 5
                 by operator: add ×1 0 1,024
                 by operator: exp ×1 0 1,024
                 by operator: nn.relu ×1 0 1,024
@@ -443,20 +460,20 @@ def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(8, 8), float32], %w2: Tensor
 ",
             expect![[r#"
                 @layer
-                #0 _ = nn.dense(%x, %w): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32
-                total: params 64 (256 bytes) | macs 64 | peak 32 at Some(0) | calls 1
+                #0 _ = nn.dense(%x, %w): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32 until 1
+                total: params 64 (256 bytes) | macs 64 | peak 32 at Some(0) of [0] | calls 1
                 by operator: nn.dense ×1 64 32
                 @main
-                #0 %a = %f(%x): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32
-                #1 %b = %f(#0): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 64
-                #2 _ = @layer(#1, %w2): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 64
-                total: params 128 (512 bytes) | macs 192 | peak 96 at Some(1) | calls 5
+                #0 %a = %f(%x): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32 until 1
+                #1 %b = %f(#0): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 64 until 2
+                #2 _ = @layer(#1, %w2): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 64 until 3
+                total: params 128 (512 bytes) | macs 192 | peak 96 at Some(1) of [0, 1] | calls 5
                 by operator: nn.dense ×3 192 96
                 by operator: nn.relu ×2 0 64
                 -- %f
-                #0 _ = @layer(%y, %w1): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32
-                #1 _ = nn.relu(#0): Tensor[(1, 8), float32] | params 0 | macs 0 | bytes 32 | live 64
-                total: params 64 (256 bytes) | macs 64 | peak 64 at Some(1) | calls 2
+                #0 _ = @layer(%y, %w1): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32 until 1
+                #1 _ = nn.relu(#0): Tensor[(1, 8), float32] | params 0 | macs 0 | bytes 32 | live 64 until 2
+                total: params 64 (256 bytes) | macs 64 | peak 64 at Some(1) of [0, 1] | calls 2
                 by operator: nn.dense ×1 64 32
                 by operator: nn.relu ×1 0 32
             "#]],
@@ -513,12 +530,12 @@ def @main(%x: Tensor[(?, 784), float32], %y: Tensor[(?, 784), float32], %w: Tens
 ",
             expect![[r#"
                 @main
-                #0 %0 = nn.dense(%x, %w): Tensor[(?, 128), float32] | params 100,352 | macs 100,352·n1 | bytes 512·n1 | live 512·n1
-                #1 %1 = nn.relu(#0): Tensor[(?, 128), float32] | params 0 | macs 0 | bytes 512·n1 | live 1,024·n1
-                #2 %2 = nn.dense(%y, %w): Tensor[(?, 128), float32] | params 100,352 | macs 100,352·n2 | bytes 512·n2 | live 512·n1 + 512·n2
-                #3 %3 = nn.dense(#1, #2): Tensor[(?, ?), float32] | params 0 | macs 128·n1·n2 | bytes 4·n1·n2 | live 4·n1·n2 + 512·n1 + 512·n2
-                #4 %4 = argsort(#3): Tensor[(?, ?), int32] | params 0 | macs ? | bytes 4·n1·n2 | live 8·n1·n2 | the number of comparisons depends on the algorithm
-                total: params 100,352 (392.0 KiB) | macs 128·n1·n2 + 100,352·n1 + 100,352·n2 + ? | peak 4·n1·n2 + 512·n1 + 512·n2 at Some(3) | calls 5
+                #0 %0 = nn.dense(%x, %w): Tensor[(?, 128), float32] | params 100,352 | macs 100,352·n1 | bytes 512·n1 | live 512·n1 until 1
+                #1 %1 = nn.relu(#0): Tensor[(?, 128), float32] | params 0 | macs 0 | bytes 512·n1 | live 1,024·n1 until 3
+                #2 %2 = nn.dense(%y, %w): Tensor[(?, 128), float32] | params 100,352 | macs 100,352·n2 | bytes 512·n2 | live 512·n1 + 512·n2 until 3
+                #3 %3 = nn.dense(#1, #2): Tensor[(?, ?), float32] | params 0 | macs 128·n1·n2 | bytes 4·n1·n2 | live 4·n1·n2 + 512·n1 + 512·n2 until 5
+                #4 %4 = argsort(#3): Tensor[(?, ?), int32] | params 0 | macs ? | bytes 4·n1·n2 | live 8·n1·n2 until 4 | the number of comparisons depends on the algorithm
+                total: params 100,352 (392.0 KiB) | macs 128·n1·n2 + 100,352·n1 + 100,352·n2 + ? | peak 4·n1·n2 + 512·n1 + 512·n2 at Some(3) of [1, 2, 3] | calls 5
                 by operator: nn.dense ×3 128·n1·n2 + 100,352·n1 + 100,352·n2 4·n1·n2 + 512·n1 + 512·n2
                 by operator: nn.relu ×1 0 512·n1
                 by operator: argsort ×1 ? 4·n1·n2
@@ -542,22 +559,22 @@ def @list(%l: List[Tensor[(2), float32]]) { @hd(Cons(exp(@hd(%l)), %l)) }
 ",
             expect![[r#"
                 @loop
-                #0 _ = nn.dense(%x): Tensor[(2, 2), float32] | params 0 | macs 8 | bytes 16 | live 16
-                #1 _ = @loop(#0): Tensor[(2, 2), float32] | params 0 | macs ? | bytes 16 | live 32 | the depth of the recursion is unknown
-                total: params 0 (0 bytes) | macs 8 + ? | peak 32 at Some(1) | calls 1
+                #0 _ = nn.dense(%x): Tensor[(2, 2), float32] | params 0 | macs 8 | bytes 16 | live 16 until 1
+                #1 _ = @loop(#0): Tensor[(2, 2), float32] | params 0 | macs ? | bytes 16 | live 32 until 2 | the depth of the recursion is unknown
+                total: params 0 (0 bytes) | macs 8 + ? | peak 32 at Some(1) of [0, 1] | calls 1
                 by operator: nn.dense ×1 8 16
                 by operator: @loop ×1 ? 16
                 @apply
-                #0 _ = %f(%x): Tensor[(2), float32] | params 0 | macs ? | bytes 8 | live 8 | the callee is unknown
-                #1 _ = exp(%x): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
-                total: params 0 (0 bytes) | macs ? | peak 16 at Some(1) | calls 1
+                #0 _ = %f(%x): Tensor[(2), float32] | params 0 | macs ? | bytes 8 | live 8 until 2 | the callee is unknown
+                #1 _ = exp(%x): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16 until 2
+                total: params 0 (0 bytes) | macs ? | peak 16 at Some(1) of [0, 1] | calls 1
                 by operator: %f ×1 ? 8
                 by operator: exp ×1 0 8
                 @list
-                #0 _ = @hd(%l): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 8
-                #1 _ = exp(#0): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
-                #2 _ = @hd(#1, %l): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
-                total: params 0 (0 bytes) | macs 0 | peak 16 at Some(1) | calls 1
+                #0 _ = @hd(%l): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 8 until 1
+                #1 _ = exp(#0): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16 until 2
+                #2 _ = @hd(#1, %l): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16 until 3
+                total: params 0 (0 bytes) | macs 0 | peak 16 at Some(1) of [0, 1] | calls 1
                 by operator: exp ×1 0 8
             "#]],
         );

@@ -51,6 +51,17 @@ function callColumns(cost) {
   ];
 }
 
+/** The columns of a table of results that are live at the peak. */
+function memoryColumns() {
+  const wanted = ["at", "name", "operator", "bytes", "type"];
+  return callColumns("bytes").filter(({ key }) => wanted.includes(key)).map((column) => ({ ...column, heated: false }));
+}
+
+/** The memory of a call: its result, what is live, and what the callee adds. */
+function memoryOf({ bytes, liveBytes, peakBytes }) {
+  return `result ${bytes.text}, live ${liveBytes.text}${peakBytes === undefined ? "" : `, in the call ${peakBytes.text}`}`;
+}
+
 /** The columns of a table of totals by operator or by source. */
 function groupColumns(what) {
   return [

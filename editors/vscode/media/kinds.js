@@ -16,6 +16,26 @@ function kindOf(row) {
   return KINDS.find(({ key }) => key === row.category);
 }
 
+/** The largest cost of a box of each scene. */
+const SCALES = new WeakMap();
+
+/** The colour of an item of a scene and its intensity: by `kind`, by `cost`, which is the key of one, or by `memory`. */
+function paintOf(scene, at, colour, cost) {
+  const item = scene.items[at];
+  const key = colour === "memory" ? "bytes" : cost;
+  const amount = (item.row ?? item.group)?.[key];
+  if (colour === "kind" || amount === undefined) {
+    return paintOfKind(item);
+  }
+  const known = SCALES.get(scene) ?? new Map();
+  SCALES.set(scene, known);
+  if (!known.has(key)) {
+    const amounts = scene.items.filter(({ isOpen }) => !isOpen).map(({ row, group }) => (row ?? group)?.[key]);
+    known.set(key, amounts.reduce((most, one) => (one === undefined ? most : Math.max(most, atOne(one))), 1));
+  }
+  return { colour: "charts-red", strength: 0.75 * Math.sqrt(Math.min(1, atOne(amount) / known.get(key))) };
+}
+
 /** The colour of an item and its intensity, by the category of a call. */
 function paintOfKind({ kind, row }) {
   if (kind !== "call") {

@@ -3,7 +3,7 @@
 
 const vscode = acquireVsCodeApi();
 const byId = (id) => document.getElementById(id);
-const TABS = ["table", "graph", "sums"];
+const TABS = ["table", "graph", "memory", "sums"];
 const state = {
   name: undefined,
   search: "",
@@ -54,8 +54,6 @@ const sums = { operator: sumsOf("operator"), source: sumsOf("source") };
 
 /** The cost that colours the graph. */
 const colouring = () => (state.colour === "memory" ? "bytes" : state.cost);
-/** The largest cost of a box that is shown. */
-let most = 1;
 /** The boxes with matches of the search. */
 let bright = new Map();
 
@@ -63,12 +61,7 @@ const graph = new Graph({
   canvas: byId("canvas"),
   minimap: byId("minimap"),
   list: byId("reader"),
-  paint: (at) => {
-    const item = graph.scene.items[at];
-    const amount = (item.row ?? item.group)?.[colouring()];
-    const isByCost = amount !== undefined && state.colour !== "kind";
-    return isByCost ? { colour: "charts-red", strength: 0.75 * Math.sqrt(Math.min(1, atOne(amount) / most)) } : paintOfKind(item);
-  },
+  paint: (at) => paintOf(graph.scene, at, state.colour, state.cost),
   isBright: (at) => {
     const item = graph.scene.items[at];
     if (state.search === "") {
@@ -94,41 +87,61 @@ const graph = new Graph({
   point: ({ item, pill }, event) => point(item, pill, event),
 });
 
+const chart = new MemoryChart({
+  canvas: byId("memory-canvas"),
+  list: byId("at-peak"),
+  valueOf: atOne,
+  select: (at) => {
+    mark(at);
+    move(rows[at].range, true);
+  },
+  open: (at) => go(at),
+  point: (at, event) => {
+    const row = rows[at];
+    tip(byId("memory-tip"), byId("timeline"), row && `${row.name}  ${row.operator}, line ${row.line}\n${row.type}\n${memoryOf(row)}`, event);
+  },
+});
+/** The results that are live at the peak. */
+let live = [];
+const liveTable = new VirtualTable(byId("live"), { label: "Live at the peak", scroller: byId("live"), pick: (at) => go(live[at].at), marked: (at) => mark(live[at].at, false) });
+
 /** Adapts the colours to what is shown. */
 function scale() {
-  most = 1;
-  for (const { row, group, isOpen } of graph.scene.items) {
-    const amount = (row ?? group)?.[colouring()];
-    if (!isOpen && amount !== undefined) {
-      most = Math.max(most, atOne(amount));
-    }
-  }
   bright = new Map();
   graph.recolour();
 }
 
 /** Shows a tooltip at the mouse. */
 function point(at, pill, event) {
-  const tip = byId("tip");
   const item = graph.scene.items[at];
-  tip.hidden = item === undefined;
-  if (item === undefined) {
-    return;
-  }
+  tip(byId("tip"), byId("picture"), item && tipOf(item, pill), event);
+}
+
+/** The tooltip of a box of the graph, or of the values beside it. */
+function tipOf(item, pill) {
   if (pill !== undefined) {
-    tip.textContent = item.pills.slice(0, 30).map(({ name, type, kind }) => `${kind === "jump" ? "from" : kind} ${name}: ${type}`).join("\n");
-  } else if (item.kind === "group") {
-    const { group } = item;
-    tip.textContent = `${titleOf(item)}\n${group.calls.text}, ${item.label}\nMACs ${textOf(group.macs)}, bytes ${textOf(group.bytes)}, parameters ${textOf(group.parameters)}`;
-  } else if (item.row === undefined) {
-    tip.textContent = `${item.kind} ${item.name}\n${item.label}`;
-  } else {
-    const costs = COSTS.map(({ title, text }) => `${title} ${text(item.row)}`).join(", ");
-    tip.textContent = `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.row.type}\n${costs}`;
+    return item.pills.slice(0, 30).map(({ name, type, kind }) => `${kind === "jump" ? "from" : kind} ${name}: ${type}`).join("\n");
   }
-  const box = byId("picture").getBoundingClientRect();
-  tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth))}px`;
-  tip.style.top = `${Math.max(0, Math.min(event.clientY - box.top + 12, box.height - tip.offsetHeight))}px`;
+  if (item.kind === "group") {
+    const { group } = item;
+    return `${titleOf(item)}\n${group.calls.text}, ${item.label}\nMACs ${textOf(group.macs)}, bytes ${textOf(group.bytes)}, parameters ${textOf(group.parameters)}`;
+  }
+  if (item.row === undefined) {
+    return `${item.kind} ${item.name}\n${item.label}`;
+  }
+  const costs = COSTS.map(({ title, text }) => `${title} ${text(item.row)}`).join(", ");
+  return `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.row.type}\n${costs}`;
+}
+
+/** Shows a text beside the mouse, inside of a box; hides it without one. */
+function tip(host, around, text, event) {
+  host.hidden = text === undefined;
+  if (text !== undefined) {
+    host.textContent = text;
+    const box = around.getBoundingClientRect();
+    host.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - host.offsetWidth))}px`;
+    host.style.top = `${Math.max(0, Math.min(event.clientY - box.top + 12, box.height - host.offsetHeight))}px`;
+  }
 }
 
 /** Selects an item of the graph, opens its details, and moves the cursor to it without taking focus. */
@@ -202,6 +215,10 @@ function mark(at, reveal = true, opens = false) {
       details();
     }
   }
+  if (!stale.has("memory")) {
+    chart.mark(at, reveal && changed);
+    liveTable.mark(live.findIndex((row) => row.at === at), reveal && changed);
+  }
   countMatches();
   vscode.postMessage({ type: "marked", name: rows[at]?.name ?? "" });
 }
@@ -272,6 +289,13 @@ const RENDERERS = {
       details();
     });
     legend();
+  },
+  memory() {
+    chart.show(one);
+    live = (one?.total.peakRows ?? []).map((at) => rows[at]);
+    liveTable.show(live, memoryColumns());
+    chart.mark(marked);
+    liveTable.mark(live.findIndex(({ at }) => at === marked), true);
   },
   sums() {
     const layers = one?.byLayer ?? [];
@@ -425,6 +449,7 @@ const TOOLS = {
   fit: () => graph.fit(),
   reset: () => graph.reset(),
   selection: () => graph.zoomToSelection(),
+  pin: () => graph.pin(),
   svg: () => void save("svg"),
   png: () => void save("png"),
 };

@@ -3,6 +3,7 @@
 import { Levels } from "./levels.js";
 import { Minimap } from "./minimap.js";
 import { clip, paintScene, partOfFrame, pillBoxes, titleOf } from "./paint.js";
+import { Pins } from "./pins.js";
 import { FRAME, PILL, sceneOf } from "./place.js";
 import { prepared, themeOf } from "./theme.js";
 
@@ -22,6 +23,7 @@ export class Graph {
     this.minimap = new Minimap(minimap, this);
     this.scene = emptyScene();
     this.selected = -1;
+    this.pins = new Pins(this);
     this.view = undefined;
     this.pending = false;
     this.turn = Promise.resolve();
@@ -37,7 +39,9 @@ export class Graph {
     new ResizeObserver(() => this.redraw()).observe(canvas);
     // The theme is a class of the body, or a setting of the browser.
     new MutationObserver(() => this.recolour()).observe(document.body, { attributeFilter: ["class"] });
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+      window.matchMedia(query).addEventListener("change", () => this.recolour());
+    }
   }
 
   listenToPointer() {
@@ -106,6 +110,7 @@ export class Graph {
       await levels.start();
       this.levels = levels;
       this.name = name;
+      this.pins.paths().forEach((path) => paths.add(path));
       await this.openAgain(levels.top, "", paths);
       this.scene = sceneOf(levels.top, levels.open);
       this.selected = selected === undefined ? -1 : this.scene.items.findIndex((item) => item.kind === selected.kind && item.name === selected.name);
@@ -139,7 +144,16 @@ export class Graph {
     }
   }
 
+  /** Pins an item, by default the selected one, or releases it. */
+  pin(at = this.selected) {
+    if (this.scene.items[at] !== undefined) {
+      this.pins.toggle(at);
+      this.settled();
+    }
+  }
+
   settled() {
+    this.pins.find();
     this.describe();
     this.recolour();
     this.changed();
@@ -181,7 +195,17 @@ export class Graph {
     }
     const { level } = item;
     const box = level.boxes.find(({ key }) => key === item.key);
-    return this.change(at, () => (item.isOpen ? this.levels.close(item) : this.levels.openBox(level, box)));
+    const path = this.pathOf(item);
+    return this.change(at, async () => {
+      if (item.isOpen) {
+        this.levels.close(item);
+        return;
+      }
+      const inner = await this.levels.openBox(level, box);
+      if (inner !== undefined) {
+        await this.openAgain(inner, path, this.pins.paths());
+      }
+    });
   }
 
   /** Shows the next or previous repetition in an open group. */
@@ -367,6 +391,7 @@ export class Graph {
       Enter: () => this.enter(this.selected),
       " ": () => void this.toggle(this.selected),
       Backspace: () => this.leave(),
+      p: () => this.pin(),
     };
     if (event.ctrlKey || event.metaKey || event.altKey || this.view === undefined) {
       return;
@@ -466,7 +491,7 @@ export class Graph {
       const { colour, strength } = this.paint(at);
       return { colour: theme.colour(colour), strength };
     };
-    return { theme, sight, scale, paint, isBright: this.isBright, selected: this.selected, canOpen: (item) => this.levels.canOpen(item) };
+    return { theme, sight, scale, paint, isBright: (at) => this.pins.shown.has(at) || this.isBright(at), selected: this.selected, pinned: this.pins.shown, canOpen: (item) => this.levels.canOpen(item) };
   }
 
   draw() {
@@ -518,9 +543,10 @@ export class Graph {
   /** Lists the boxes for screen readers. */
   describe() {
     const { items, nodes } = this.scene;
-    const lines = items.slice(0, LISTED).map((item) => {
+    const lines = items.slice(0, LISTED).map((item, at) => {
       const line = document.createElement("li");
-      line.textContent = [titleOf(item), item.name, item.label].filter((text, at, all) => text && all.indexOf(text) === at).map((text) => clip(text, 200)).join(", ");
+      const mark = this.pins.shown.has(at) ? "pinned" : "";
+      line.textContent = [titleOf(item), item.name, item.label, mark].filter((text, at, all) => text && all.indexOf(text) === at).map((text) => clip(text, 200)).join(", ");
       return line;
     });
     lines.forEach((line, at) => {

@@ -4,6 +4,7 @@ import workerSource from "worker:./worker.js";
 import { exportPng, exportSvg } from "./export.js";
 import { Graph } from "./graph.js";
 import { Arranger } from "./levels.js";
+import { MemoryChart } from "./memory.js";
 import { titleOf } from "./paint.js";
 
 const arranger = new Arranger(workerSource);
@@ -12,4 +13,4 @@ Object.assign(globalThis, { Graph: class extends Graph {
   constructor(options) {
     super({ arranger, ...options });
   }
-}, exportPng, exportSvg, titleOf });
+}, exportPng, exportSvg, titleOf, MemoryChart });

@@ -6,6 +6,8 @@ const READABLE = { names: 0.4, pills: 0.5, labels: 0.55 };
 const FONT = 12;
 /** An edge that passes this many rows is a skip connection. */
 const SKIP = 2;
+/** The mark of a pinned box. */
+const PIN = "◆ ";
 /** The kinds of boxes with the shape of what goes out of them. */
 const NAMED = new Set(["input", "entry"]);
 
@@ -44,7 +46,7 @@ function outlineOf(pen, { x, y, left, right, height }, radius, by = 0) {
 }
 
 function paintFrame(pen, { items, nodes }, look, at) {
-  const { theme, scale, selected, paint } = look;
+  const { theme, scale, selected, paint, pinned } = look;
   const [item, node] = [items[at], nodes[at]];
   const { colour } = paint(at);
   const alpha = pen.globalAlpha;
@@ -56,7 +58,7 @@ function paintFrame(pen, { items, nodes }, look, at) {
   pen.fill();
   pen.globalAlpha = alpha;
   outlineOf(pen, node, 6);
-  pen.strokeStyle = at === selected ? theme.focus : theme.border;
+  pen.strokeStyle = at === selected || pinned?.has(at) ? theme.focus : theme.border;
   pen.lineWidth = at === selected ? Math.max(2.5, 2 / scale) : Math.max(1, 0.5 / scale);
   pen.stroke();
   if (scale < READABLE.names) {
@@ -70,7 +72,7 @@ function paintFrame(pen, { items, nodes }, look, at) {
   pen.font = theme.font(FONT, "bold");
   const steps = stepsOf(item);
   const room = Math.floor((right - left - (steps ? 24 + (steps.text.length + 6) * theme.character : 0)) / theme.character);
-  pen.fillText(clip(`▾ ${titleOf(item)}`, room), left, y);
+  pen.fillText(clip(`▾ ${pinned?.has(at) ? PIN : ""}${titleOf(item)}`, room), left, y);
   if (steps) {
     pen.font = theme.font(FONT);
     pen.textAlign = "right";
@@ -116,13 +118,13 @@ export function partOfFrame({ group }, { x, left, right, y }, character, place) 
 
 function paintEdges(pen, scene, look) {
   const { nodes, edges } = scene;
-  const { sight, theme, scale, selected } = look;
+  const { sight, theme, scale, selected, pinned } = look;
   const groups = { dim: [], plain: [], skip: [], chosen: [] };
   for (const edge of edges) {
     if (edge.band.top < sight.top - NODE.gapY || edge.band.bottom > sight.bottom + NODE.gapY) {
       continue;
     }
-    const isChosen = edge.from === selected || edge.to === selected;
+    const isChosen = [edge.from, edge.to].some((at) => at === selected || pinned?.has(at));
     const isPlain = look.isBright(edge.from) && look.isBright(edge.to);
     groups[isChosen ? "chosen" : !isPlain ? "dim" : edge.route.length >= SKIP ? "skip" : "plain"].push(edge);
   }
@@ -225,7 +227,7 @@ function edgePath(pen, { nodes }, edge) {
   pen.lineTo(end, nodes[to].y);
 }
 
-function paintItem(pen, { items, nodes }, { theme, scale, paint, selected, canOpen }, at) {
+function paintItem(pen, { items, nodes }, { theme, scale, paint, selected, canOpen, pinned }, at) {
   const [item, node] = [items[at], nodes[at]];
   const isCall = item.kind === "call" || item.kind === "group";
   const radius = isCall ? 4 : node.height / 2;
@@ -254,7 +256,7 @@ function paintItem(pen, { items, nodes }, { theme, scale, paint, selected, canOp
     pen.globalAlpha = alpha;
   }
   outlineOf(pen, node, radius);
-  pen.strokeStyle = at === selected ? theme.focus : item.kind === "input" || item.kind === "output" ? theme.text : theme.border;
+  pen.strokeStyle = at === selected || pinned?.has(at) ? theme.focus : item.kind === "input" || item.kind === "output" ? theme.text : theme.border;
   pen.lineWidth = at === selected ? Math.max(3, 2 / scale) : Math.max(1, 0.5 / scale);
   pen.stroke();
   if (scale < READABLE.names) {
@@ -271,7 +273,7 @@ function paintItem(pen, { items, nodes }, { theme, scale, paint, selected, canOp
     pen.font = theme.font(FONT, "bold");
     // The number of repetitions is not cut off.
     const times = item.kind === "group" ? timesOf(item.group) : "";
-    const title = titleOf(item);
+    const title = `${pinned?.has(at) ? PIN : ""}${titleOf(item)}`;
     pen.fillText(`${clip(title.slice(0, title.length - times.length), (canBeOpened ? room - 2 : room) - times.length)}${times}`, left, node.y + 13);
     pen.font = theme.font(FONT);
     const isWhole = item.kind === "call" ? rest >= 6 : rest >= second.length;

@@ -19,14 +19,16 @@ export function themeOf(pen) {
     }
     return known.get(name);
   };
+  // Themes of high contrast have colours of their own for borders.
+  const either = (name, other) => once(style.getPropertyValue(`--vscode-${name}`).trim() === "" ? other : name);
   return {
     colour: once,
     font,
     character: pen.measureText("0".repeat(20)).width / 20,
     text: once("editor-foreground"),
-    line: once("descriptionForeground"),
-    border: once("descriptionForeground"),
-    focus: once("focusBorder"),
+    line: either("contrastBorder", "descriptionForeground"),
+    border: either("contrastBorder", "descriptionForeground"),
+    focus: either("contrastActiveBorder", "focusBorder"),
     background: once("editor-background"),
     weight: once("editorWidget-background"),
   };

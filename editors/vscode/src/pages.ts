@@ -20,6 +20,7 @@ export const SHAPES: Page = {
     <span id="tabs" role="tablist">
       <button id="show-table" role="tab" aria-selected="true">Table</button>
       <button id="show-graph" role="tab" aria-selected="false">Graph</button>
+      <button id="show-memory" role="tab" aria-selected="false">Memory</button>
       <button id="show-sums" role="tab" aria-selected="false">Sums</button>
     </span>
     <label>Cost <select id="cost"></select></label>
@@ -31,6 +32,7 @@ export const SHAPES: Page = {
       <button id="fit" title="All of the graph (F)">Fit</button>
       <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
       <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
+      <button id="pin" title="Keeps the selected box marked, and a group open (P)">Pin</button>
       <label>Colour <select id="colour">
         <option value="kind">by kind</option>
         <option value="cost">by cost</option>
@@ -48,12 +50,20 @@ export const SHAPES: Page = {
     <div id="stage">
       <div id="picture">
         <ul id="reader" class="reader" role="tree" aria-label="Calls and groups of the graph"></ul>
-        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, Space opens a group, Backspace closes it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
+        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, Space opens a group, Backspace closes it, F fits, S zooms to the selection, P pins, Enter goes to the line"></canvas>
         <canvas id="minimap" aria-hidden="true" hidden></canvas>
-        <div id="tip" hidden></div>
+        <div id="tip" class="tip" hidden></div>
       </div>
       <aside id="details" aria-label="Selected call" hidden></aside>
     </div>
+  </main>
+  <main id="memory" hidden>
+    <div id="timeline">
+      <ul id="at-peak" class="reader" aria-label="Results that are live at the peak"></ul>
+      <canvas id="memory-canvas" tabindex="0" role="application" aria-label="Memory over time: left and right go along the evaluation, P goes to the peak, plus and minus zoom, F fits, Enter goes to the line"></canvas>
+      <div id="memory-tip" class="tip" hidden></div>
+    </div>
+    <div id="live" aria-label="Live at the peak"></div>
   </main>
   <main id="sums" hidden></main>`,
 };

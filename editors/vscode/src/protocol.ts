@@ -574,9 +574,13 @@ export interface Row {
   /** The type for narrow places: `1×64 f32`. */
   readonly label: string;
   readonly liveBytes: Amount;
+  /** The last row during which the result is live; the number of rows if it is a result of the function. */
+  readonly liveUntil: number;
   readonly macs: Amount;
   readonly operator: string;
   readonly parameters: Amount;
+  /** What is live during the call with what the callee computes, if that is more. */
+  readonly peakBytes?: Amount;
   readonly range: Range;
   /** The shape of a single tensor. */
   readonly shape?: readonly Dim[];
@@ -838,6 +842,8 @@ export interface Total {
   readonly peakBytes: Amount;
   /** The row at which the peak is reached. */
   readonly peakRow: number | null;
+  /** The rows whose results are live at the peak, the largest first. */
+  readonly peakRows: readonly number[];
   /** The totals in one line. */
   readonly text: string;
 }

@@ -10,12 +10,12 @@ import { build } from "esbuild";
 import { assertAtMost, cpuTime } from "./cpu-time.mjs";
 
 // The sources are modules, the extension is not.
-const parts = ["arrange", "levels", "model", "paint", "place", "svg"];
+const parts = ["arrange", "levels", "memory", "model", "paint", "pins", "place", "svg"];
 const { outputFiles } = await build({
   stdin: { contents: parts.map((name) => `export * from "./${name}.js";`).join("\n"), resolveDir: new URL("../picture", import.meta.url).pathname },
   bundle: true, write: false, format: "esm", platform: "neutral", mainFields: ["module", "main"],
 });
-const { arrange, Levels, Arranger, levelOf, lastUses, paintScene, clip, titleOf, NODE, PILL, FRAME, outline, sceneOf, SvgPen } = await import(
+const { arrange, Levels, Arranger, levelOf, lastUses, paintScene, clip, titleOf, NODE, PILL, FRAME, outline, sceneOf, SvgPen, lanesOf, Pins } = await import(
   `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
 );
 const amounts = await readFile(new URL("../media/amounts.js", import.meta.url), "utf8");
@@ -251,4 +251,49 @@ test("layers know those around them, and say whether they are open", () => {
   const [{ text }] = layerColumns();
   assert.equal(text(rows[0]), "▸ stage");
   assert.equal(text({ ...rows[1], isOpen: true }).trim(), "▾ unit 1");
+});
+
+test("the bars of memory do not overlap, in as many lines as results are live together at most", () => {
+  let state = 7;
+  const random = (most) => (state = (state * 48_271) % 2_147_483_647) % most;
+  for (let round = 0; round < 50; round++) {
+    const count = random(60);
+    const rows = Array.from({ length: count }, (_, at) => ({ liveUntil: Math.min(count, at + random(8)) }));
+    const { lanes, count: lines } = lanesOf(rows);
+    const live = rows.map((_, now) => rows.filter(({ liveUntil }, at) => at <= now && now <= liveUntil).length);
+    assert.equal(lines, Math.max(0, ...live));
+    for (const [a, { liveUntil }] of rows.entries()) {
+      for (let b = a + 1; b < count && b <= liveUntil; b++) {
+        assert.notEqual(lanes[a], lanes[b], `rows ${a} and ${b}`);
+      }
+    }
+  }
+});
+
+test("the lines of bars of 100,000 results take little time", () => {
+  const rows = Array.from({ length: 100_000 }, (_, at) => ({ liveUntil: at % 3 === 0 ? 100_000 : at + 1 }));
+  const before = cpuTime();
+  lanesOf(rows);
+  assertAtMost("lanes", cpuTime() - before, 500);
+});
+
+test("a pin keeps the name of its box and the groups around it, for each function", async () => {
+  const one = made([["%x"], [0], [1], [2]], { groups: [group("layer", [[1, 3]])] });
+  const levels = await opened(one);
+  await levels.openTo(1);
+  const graph = { name: "@main", scene: scene(levels) };
+  graph.pathOf = (item) => titleOf(item);
+  const at = graph.scene.items.findIndex(({ kind, isOpen }) => kind === "group" && isOpen);
+  const pins = new Pins(graph);
+  pins.toggle(at);
+  pins.find();
+  assert.deepEqual([...pins.shown], [at]);
+  assert.deepEqual([...pins.paths()], ["layer"]);
+  // Another function has pins of its own.
+  graph.name = "@other";
+  pins.find();
+  assert.deepEqual([[...pins.shown], [...pins.paths()]], [[], []]);
+  graph.name = "@main";
+  pins.toggle(at);
+  assert.deepEqual([...pins.paths()], []);
 });

@@ -44,6 +44,8 @@ enum ShapeRows {
     Call,
     /// Each layer, with the totals of its calls
     Layer,
+    /// Each result: in a table, those that are live at the peak
+    Memory,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,10 +70,8 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
         return Err(format!("this format takes one file, found {}", files.len()).into());
     }
     let has_rows = matches!(args.format, ShapesFormat::Table | ShapesFormat::Csv);
-    if args.by == ShapeRows::Layer && !has_rows {
-        return Err("`--by layer` is for tables and CSV; JSON and HTML have both"
-            .to_owned()
-            .into());
+    if args.by != ShapeRows::Call && !has_rows {
+        return Err("`--by` is for tables and CSV; JSON and HTML have all of it".to_owned().into());
     }
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut analyzer = Analyzer::default();
@@ -161,6 +161,7 @@ fn report(
             let table = match args.by {
                 ShapeRows::Call => shapes::table(&functions, &lines, terminal_width()),
                 ShapeRows::Layer => shapes::layer_table(&functions, &lines, terminal_width()),
+                ShapeRows::Memory => shapes::memory_table(&functions, &lines, terminal_width()),
             };
             write!(out, "{table}")?;
             if let Some(plan) = plan {
@@ -171,6 +172,7 @@ fn report(
             let rows = match args.by {
                 ShapeRows::Call => shapes::csv(&functions, &lines),
                 ShapeRows::Layer => shapes::layer_csv(&functions, &lines),
+                ShapeRows::Memory => shapes::memory_csv(&functions, &lines),
             };
             write!(out, "{rows}")?;
         }

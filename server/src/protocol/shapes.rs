@@ -102,6 +102,11 @@ pub(crate) struct Row<P> {
     pub(crate) macs: Amount,
     pub(crate) bytes: Amount,
     pub(crate) live_bytes: Amount,
+    /// What is live during the call with what the callee computes, if that is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peak_bytes: Option<Amount>,
+    /// The last row during which the result is live; the number of rows if it is a result of the function.
+    pub(crate) live_until: usize,
     /// The source that a `span=` comment names.
     pub(crate) span: Option<String>,
     pub(crate) inputs: Vec<Input>,
@@ -125,6 +130,8 @@ pub(crate) struct Total {
     pub(crate) peak_bytes: Amount,
     /// The row at which the peak is reached.
     pub(crate) peak_row: Option<usize>,
+    /// The rows whose results are live at the peak, the largest first.
+    pub(crate) peak_rows: Vec<usize>,
     pub(crate) calls: u64,
 }
 

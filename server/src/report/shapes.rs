@@ -5,6 +5,7 @@ mod graph;
 mod groups;
 mod layers;
 mod machine;
+mod memory;
 mod page;
 mod table;
 mod texts;
@@ -16,6 +17,7 @@ use ide::{
 
 pub(crate) use graph::dot;
 pub(crate) use layers::{layer_csv, layer_table};
+pub(crate) use memory::{memory_csv, memory_table};
 pub(crate) use page::html;
 pub(crate) use table::{csv, table};
 

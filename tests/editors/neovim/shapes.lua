@@ -54,6 +54,7 @@ return function(tools)
     assert(row:find('nn%.dense +75,497,472 +Tensor%[%(128, 768%), float32%] +589,824 +384%.0 KiB'), row)
     assert(line_with('by operator'), 'sums by operator')
     assert(line_with('by layer'), 'sums by layer')
+    assert(line_with('live at the peak'), 'the results at the peak')
     say('report', row)
 
     vim.api.nvim_set_current_win(source)

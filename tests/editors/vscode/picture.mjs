@@ -4,7 +4,7 @@
 //
 // Screenshots go to FOLDER. The times are compared with their bars if RELAY_FIGURES is set.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -23,9 +23,10 @@ const browser = await launchBrowser();
 const figures = [];
 try {
   for (const report of reports) {
-    for (const colorScheme of ["light", "dark"]) {
-      const name = `${path.basename(report, ".html")}-${colorScheme}`;
-      const { page, context, outside } = await pageInside(browser, { viewport: SIZE, colorScheme });
+    for (const theme of ["light", "dark", "contrast"]) {
+      const name = `${path.basename(report, ".html")}-${theme}`;
+      const colours = theme === "contrast" ? { colorScheme: "dark", forcedColors: "active" } : { colorScheme: theme };
+      const { page, context, outside } = await pageInside(browser, { viewport: SIZE, acceptDownloads: true, ...colours });
       page.setDefaultTimeout(PATIENCE);
       const problems = [];
       page.on("pageerror", (error) => problems.push(String(error)));
@@ -99,9 +100,75 @@ try {
         }
         return longest;
       });
+      // Borders and letters stand out: of a theme of high contrast they have the colour of the text.
+      const contrast = await page.evaluate(() => {
+        const parts = (colour) => (colour.match(/[0-9a-f]{2}/g) ?? []).map((part) => Number.parseInt(part, 16));
+        const { text, border, background } = shown.theme;
+        const apart = (a, b) => Math.max(...parts(a).map((part, at) => Math.abs(part - parts(b)[at])));
+        return { text: apart(text, background), border: apart(border, background) };
+      });
+      assert.ok(contrast.text > 150 && contrast.border > (theme === "contrast" ? 150 : 60), `${name}: ${JSON.stringify(contrast)}`);
+
+      // A pinned group is open again when the group around it was closed, or the function was shown again.
+      const pinned = await page.evaluate(async () => {
+        const at = shown.scene.items.findIndex(({ isOpen }) => isOpen);
+        if (at < 0) {
+          return undefined;
+        }
+        const { name } = shown.scene.items[at];
+        shown.pin(at);
+        const one = report.find((one) => one.name === shown.name);
+        await shown.show("another", one, report);
+        const other = shown.scene.items.some((item) => item.name === name && item.isOpen);
+        await shown.show(one.name, one, report);
+        const found = shown.scene.items.findIndex((item) => item.name === name && item.isOpen);
+        return { other, isOpen: found >= 0, isMarked: shown.pins.shown.has(found), listed: shown.list.children[found]?.textContent };
+      });
+      if (pinned !== undefined) {
+        assert.deepEqual({ ...pinned, listed: pinned.listed?.endsWith(", pinned") }, { other: false, isOpen: true, isMarked: true, listed: true }, name);
+      }
+
       // The list for screen readers has what is drawn.
       const listed = await page.evaluate(() => [shown.list.children.length, shown.scene.items.length]);
       assert.equal(listed[0], Math.min(300, listed[1]));
+
+      // The buttons of the page: the whole and what is visible are saved, and the page says which.
+      await page.evaluate(() => shown.canvas.parentElement.removeAttribute("style"));
+      const tools = page.locator(".tools").first();
+      for (const [part, button, kind] of [["Whole", "SVG", "svg"], ["Visible", "PNG", "png"]]) {
+        await tools.getByLabel("What is saved").selectOption(part);
+        const saved = page.waitForEvent("download");
+        await tools.getByRole("button", { name: button }).click();
+        const download = await saved;
+        assert.match(download.suggestedFilename(), new RegExp(`\\.${kind}$`));
+        const text = readFileSync(await download.path(), "latin1");
+        assert.ok(kind === "svg" ? text.startsWith("<svg") : text.slice(1, 4) === "PNG", `${name}: ${text.slice(0, 20)}`);
+        assert.match(await tools.getByRole("status").innerText(), new RegExp(part, "i"));
+      }
+
+      // Memory over time: a key goes to the peak, which the table of calls marks, and a click selects a result.
+      const memory = page.locator("details", { has: page.locator(".timeline") }).first();
+      await memory.locator("summary").click();
+      const canvas = memory.locator("canvas");
+      await page.waitForFunction(() => charts.length > 0);
+      await canvas.press("p");
+      const time = await page.evaluate(() => {
+        const [chart] = charts;
+        const { total, rows } = chart.one;
+        return { selected: chart.selected, peak: total.peakRow, most: chart.live[total.peakRow] === chart.most, listed: chart.list.children.length, live: total.peakRows.length, rows: rows.length };
+      });
+      assert.equal(time.selected, time.peak, name);
+      assert.ok(time.most && time.live > 0 && time.listed === Math.min(300, time.live), JSON.stringify(time));
+      await canvas.screenshot({ path: path.join(folder, `memory-${name}.png`) });
+      const bar = await page.evaluate(() => {
+        const [chart] = charts;
+        chart.fit();
+        const at = chart.one.total.peakRows[0];
+        const { left, top, width, height } = chart.bar(at);
+        return { at, x: left + width / 2, y: top + height / 2 };
+      });
+      await canvas.click({ position: { x: bar.x, y: bar.y } });
+      assert.equal(await page.evaluate(() => charts[0].selected), bar.at, `${name}: a click on a bar`);
       assert.deepEqual(problems, []);
       assert.deepEqual([...outside], []);
       const times = { first: opened.first, expand: expanded?.time ?? 0, frame };

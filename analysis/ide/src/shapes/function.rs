@@ -187,10 +187,7 @@ impl<'db> Reporter<'db> {
             }
         }
         let mut peaks = peaks.into_iter().peekable();
-        memory(data, &code, &calls, &sizes, |at, live| {
-            if let Some(row) = rows.get_mut(at) {
-                row.live = live.clone();
-            }
+        let until = memory(data, &code, &calls, &sizes, |at, live| {
             let mut here = live.clone();
             if let Some((_, inner)) = peaks.next_if(|(row, _)| *row == at)
                 && inner.at_one() > sizes[at].at_one()
@@ -198,12 +195,19 @@ impl<'db> Reporter<'db> {
                 // The memory of the callee includes the result.
                 here.subtract(&sizes[at]);
                 here.add(&inner);
+                if let Some(row) = rows.get_mut(at) {
+                    row.peak = Some(here.clone());
+                }
+            }
+            if let Some(row) = rows.get_mut(at) {
+                row.live = live.clone();
             }
             if summary.total.peak_row.is_none() || here.at_one() > summary.total.peak.at_one() {
                 summary.total.peak = here;
                 summary.total.peak_row = Some(at);
             }
         });
+        rows.iter_mut().zip(until).for_each(|(row, until)| row.until = until);
         let mut sources = Sources::default();
         let mut results = Vec::new();
         if self.details {
@@ -256,6 +260,8 @@ impl<'db> Reporter<'db> {
             macs: Amount::ZERO,
             bytes: self.sizes.bytes(&result),
             live: Amount::ZERO,
+            peak: None,
+            until: 0,
             span: data.span(expr_ref),
             inputs: Vec::new(),
             fields: Vec::new(),
@@ -503,7 +509,8 @@ fn empty_report(data: &Data<'_>, which: Which) -> FunctionShapes {
 fn used_unknowns(function: &FunctionShapes, all: &[UnknownSize]) -> Vec<UnknownSize> {
     let rows = function.rows.iter().flat_map(|row| [&row.params, &row.macs, &row.bytes, &row.live]);
     let total = &function.total;
-    let amounts = rows.chain([&total.params, &total.macs, &total.peak]);
+    let peaks = function.rows.iter().filter_map(|row| row.peak.as_ref());
+    let amounts = rows.chain(peaks).chain([&total.params, &total.macs, &total.peak]);
     let last = amounts
         .flat_map(|amount| amount.terms())
         .flat_map(|(factors, _)| factors.iter().map(|(unknown, _)| *unknown as usize + 1))

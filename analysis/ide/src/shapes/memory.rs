@@ -12,7 +12,8 @@ use super::{
 };
 
 /// Computes the memory of the live results at each row, and passes it to `at_row` with the index of the
-/// row. `sizes` are those of the results.
+/// row. `sizes` are those of the results. Returns for each row the last row during which its result is live; the number
+/// of rows for a result of the function.
 ///
 /// The last use of an expression is the last use of any value that contains it: a tuple keeps its
 /// fields alive. Expressions are visited backwards, so that each passes its last use on to its
@@ -23,7 +24,7 @@ pub(super) fn memory(
     calls: &[ExprRef],
     sizes: &[Amount],
     mut at_row: impl FnMut(usize, &Amount),
-) {
+) -> Vec<usize> {
     let times: FxHashMap<ExprRef, u32> =
         code.exprs.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at as u32)).collect();
     let mut last = vec![0u32; code.exprs.len()];
@@ -90,15 +91,23 @@ pub(super) fn memory(
             (times.get(expr_ref).map_or(0, |&at| last[at as usize].max(at)), row)
         })
         .collect();
+    let starts: Vec<u32> =
+        calls.iter().map(|call| times.get(call).copied().unwrap_or_default()).collect();
+    let until = |&(end, row): &(u32, usize)| match end {
+        u32::MAX => calls.len(),
+        // The rows are in the order of their times.
+        end => starts.partition_point(|&start| start <= end).saturating_sub(1).max(row),
+    };
+    let until = ends.iter().map(until).collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
     let mut live = Amount::ZERO;
-    for at in 0..calls.len() {
-        let now = times.get(&calls[at]).copied().unwrap_or_default();
+    for (at, &now) in starts.iter().enumerate() {
         while let Some((_, dead)) = ends.next_if(|&(end, row)| end < now && row < at) {
             live.subtract(&sizes[dead]);
         }
         live.add(&sizes[at]);
         at_row(at, &live);
     }
+    until
 }

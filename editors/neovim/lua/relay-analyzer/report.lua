@@ -6,6 +6,8 @@ local M = {}
 --- The maximal widths of a type and of a source, in columns.
 local TYPE_WIDTH = 48
 local SOURCE_WIDTH = 40
+--- The number of results that are live at the peak that are shown with the layers closed.
+local PEAK_ROWS = 8
 
 --- The text of an amount in a table, where a zero is a dash.
 local function text_of(amount)
@@ -125,6 +127,28 @@ function M.render(functions, chosen, is_sorted, is_deep)
       end
     end
   end
+  local function peak(report)
+    local live = report.total.peakRows
+    local count = is_deep and #live or math.min(#live, PEAK_ROWS)
+    if count == 0 then
+      return
+    end
+    local rows = { { 'live at the peak', 'operator', 'bytes', 'output' } }
+    for at = 1, count do
+      local row = report.rows[live[at] + 1]
+      local name = name_of(row, live[at] + 1) .. (at == count and count < #live and ' …' or '')
+      table.insert(rows, { name, row.operator, text_of(row.bytes), columns.clip_type(row.type, TYPE_WIDTH) })
+    end
+    add('')
+    for at, line in ipairs(columns.aligned(rows, { [3] = true })) do
+      add(line)
+      if at == 1 then
+        table.insert(out.titles, #out.lines)
+      else
+        out.places[#out.lines] = report.rows[live[at - 1] + 1]
+      end
+    end
+  end
   local function one(report)
     if #out.lines > 0 then
       add('')
@@ -159,6 +183,7 @@ function M.render(functions, chosen, is_sorted, is_deep)
     for _, unknown in ipairs(report.unknowns) do
       add(('where %s is %s'):format(unknown.name, unknown.what))
     end
+    peak(report)
     layers(report.byLayer)
     groups('operator', report.byOperator)
     groups('source', report.bySpan)

@@ -71,6 +71,7 @@ impl<P> protocol::Function<P> {
                 macs: amount(&total.macs),
                 peak_bytes: memory(&total.peak),
                 peak_row: total.peak_row,
+                peak_rows: function.peak_rows(),
                 calls: total.calls,
             },
             by_operator: function.by_operator.iter().map(group).collect(),
@@ -113,6 +114,8 @@ fn json_row<P>(
         macs: amount(&row.macs),
         bytes: memory(&row.bytes),
         live_bytes: memory(&row.live),
+        peak_bytes: row.peak.as_ref().map(&memory),
+        live_until: row.until,
         span: row.span.clone(),
         inputs: (row.inputs.iter().enumerate())
             .map(|(at, &input)| {

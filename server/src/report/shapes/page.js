@@ -40,21 +40,95 @@ function layerTable(section, label, list) {
   return { made, fill };
 }
 
+/** Saves data as a file of the browser. */
+function download(name, data, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([data], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
+}
+
+/** The buttons of a picture, as the shape panel has them. `graph` returns the picture; a status says what was saved. */
+function tools(host, name, graph) {
+  host.innerHTML = `<button title="All of the graph (F)">Fit</button> <button title="As it opens, to be read (0)">Reset</button>
+    <button title="Zoom to the selected call and those beside it (S)">Selection</button> <button title="Keeps the selected box marked, and a group open (P)">Pin</button>
+    <label>Colour <select><option value="kind">by kind</option><option value="cost">by cost</option><option value="memory">by memory</option></select></label>
+    <select aria-label="What is saved"><option value="whole">Whole</option><option value="visible">Visible</option></select>
+    <button title="Save the graph as SVG">SVG</button> <button title="Save the graph as PNG">PNG</button> <span role="status"></span>`;
+  const [fit, reset, selection, pin, svg, png] = host.querySelectorAll("button");
+  const [colour, extent] = host.querySelectorAll("select");
+  const file = name.replace(/^[@%]/, "").replace(/[^\w.-]/g, "_");
+  const save = ({ data, whole }, kind, type) => {
+    const what = whole ? extent.selectedOptions[0].text.toLowerCase() : "the visible part, as the whole is too large for an image";
+    host.querySelector("span").textContent = `Saved ${what}`;
+    download(`${file}.${kind}`, data, type);
+  };
+  fit.addEventListener("click", () => graph().fit());
+  reset.addEventListener("click", () => graph().reset());
+  selection.addEventListener("click", () => graph().zoomToSelection());
+  pin.addEventListener("click", () => graph().pin());
+  svg.addEventListener("click", () => save(exportSvg(graph(), extent.value), "svg", "image/svg+xml"));
+  png.addEventListener("click", async () => save(await exportPng(graph(), extent.value), "png", "image/png"));
+  colour.addEventListener("change", () => graph().recolour());
+  return colour;
+}
+
+/** The memory of a function over time, which is drawn once it is open, and what is live at the peak. */
+function memory(section, one, pick) {
+  const details = document.createElement("details");
+  details.innerHTML = `<summary>Memory</summary><div class="picture timeline"><ul class="reader"></ul><canvas tabindex="0" role="application"></canvas><div class="tip" hidden></div></div><p>Live at the peak</p>`;
+  const canvas = details.querySelector("canvas");
+  const list = details.querySelector("ul");
+  const note = details.querySelector(".tip");
+  list.setAttribute("aria-label", `Live at the peak of ${one.name}`);
+  canvas.setAttribute("aria-label", `Memory of ${one.name} over time: left and right go along the evaluation, P goes to the peak, F fits`);
+  const select = (at) => {
+    chart?.mark(at);
+    pick(at);
+  };
+  const point = (at, event) => {
+    const row = one.rows[at];
+    note.hidden = row === undefined;
+    if (row !== undefined) {
+      note.textContent = `${row.name}  ${row.operator}, line ${row.line}\n${row.type}\n${memoryOf(row)}`;
+      note.style.left = `${Math.min(event.offsetX + 12, canvas.clientWidth - note.offsetWidth)}px`;
+      note.style.top = `${Math.min(event.offsetY + 12, canvas.clientHeight - note.offsetHeight)}px`;
+    }
+  };
+  let chart;
+  details.addEventListener("toggle", () => {
+    if (details.open && chart === undefined) {
+      chart = new MemoryChart({ canvas, list, valueOf: atOne, select, open: select, point });
+      charts.push(chart);
+      chart.show(one);
+    }
+  });
+  section.append(details);
+  const live = one.total.peakRows.map((at) => one.rows[at]);
+  const made = table(details, `Live at the peak of ${one.name}`, live, memoryColumns, () => "bytes", (at) => select(live[at].at));
+  made.made.table.classList.add("groups");
+  return { made, mark: (row) => chart?.mark(row) };
+}
+
 /** The number of graphs that are open at first. */
 const OPEN = 8;
 /** The graphs that are laid out, in the order in which they were opened. */
 const graphs = [];
+/** The pictures of memory that were opened. */
+const charts = [];
 let opened = 0;
 
 /** The dataflow graph of a function, which is laid out once it is open. `pick` is called with a call that is clicked. */
 function picture(section, one, pick) {
   const details = document.createElement("details");
-  details.innerHTML = `<summary>Dataflow</summary><div class="picture"><ul class="reader" role="tree"></ul><canvas tabindex="0" role="application"></canvas><canvas class="minimap" aria-hidden="true" hidden></canvas></div>`;
+  details.innerHTML = `<summary>Dataflow</summary><div class="tools" role="toolbar" aria-label="Graph"></div><div class="picture"><ul class="reader" role="tree"></ul><canvas tabindex="0" role="application"></canvas><canvas class="minimap" aria-hidden="true" hidden></canvas></div>`;
   const [canvas, minimap] = details.querySelectorAll("canvas");
   const list = details.querySelector("ul");
   list.setAttribute("aria-label", `Dataflow of ${one.name}`);
-  canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, Enter opens a group, F fits, S zooms to the selection`);
+  canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, Enter opens a group, F fits, S zooms to the selection, P pins`);
   let graph;
+  const colour = tools(details.querySelector(".tools"), one.name, () => graph);
   const select = (at) => {
     graph.mark(at, true);
     const { kind, row, level } = graph.scene.items[at] ?? {};
@@ -64,7 +138,7 @@ function picture(section, one, pick) {
   };
   details.addEventListener("toggle", () => {
     if (details.open && graph === undefined) {
-      const paint = (at) => paintOfKind(graph.scene.items[at]);
+      const paint = (at) => paintOf(graph.scene, at, colour.value, chosen.value);
       graph = new Graph({ canvas, minimap, list, paint, isBright: () => true, select, open: () => {}, point: () => {} });
       graphs.push(graph);
       void graph.show(one.name, one, report);
@@ -78,12 +152,19 @@ function picture(section, one, pick) {
 
 const tables = [...document.querySelectorAll("section")].flatMap((section, at) => {
   const { name, rows, byLayer, byOperator, bySpan } = report[at];
-  const show = picture(section, report[at], (row) => calls.made.mark(row, true));
-  const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value, show);
+  const one = report[at];
+  const show = picture(section, one, (row) => calls.made.mark(row, true));
+  const time = rows.length > 0 ? [memory(section, one, (row) => calls.made.mark(row, true))] : [];
+  const picked = (row) => {
+    show(row);
+    time.forEach(({ mark }) => mark(row));
+  };
+  const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value, picked);
   const layers = byLayer.length > 0 ? [layerTable(section, `Costs of ${name} by layer`, byLayer)] : [];
   const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
   return [
     calls,
+    ...time.map(({ made }) => made),
     ...layers,
     ...groups.map(([what, list]) => {
       const sums = table(section, `Costs of ${name} by ${what}`, list, () => groupColumns(what), () => "macs");
@@ -98,4 +179,7 @@ search.addEventListener("input", () => {
   const found = tables.reduce((sum, { made }) => sum + made.visible.length, 0);
   document.querySelector("output").textContent = search.value === "" ? "" : `${NUMBERS.format(found)} found`;
 });
-chosen.addEventListener("change", () => tables.forEach(({ fill }) => fill()));
+chosen.addEventListener("change", () => {
+  tables.forEach(({ fill }) => fill());
+  graphs.forEach((graph) => graph.recolour());
+});
