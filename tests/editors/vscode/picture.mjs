@@ -147,7 +147,7 @@ try {
       }
 
       // Memory over time: a key goes to the peak, which the table of calls marks, and a click selects a result.
-      const memory = page.locator("details", { has: page.locator(".timeline") }).first();
+      const memory = page.locator("details", { has: page.getByText("Memory", { exact: true }) }).first();
       await memory.locator("summary").click();
       const canvas = memory.locator("canvas");
       await page.waitForFunction(() => charts.length > 0);

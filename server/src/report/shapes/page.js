@@ -74,17 +74,28 @@ function tools(host, name, graph) {
   return colour;
 }
 
-/** The memory of a function over time, which is drawn once it is open, and what is live at the peak. */
+/** The memory of a function over time, and what is live at the peak: they are made once they are opened, as a module may have hundreds of functions. */
 function memory(section, one, pick) {
   const details = document.createElement("details");
-  details.innerHTML = `<summary>Memory</summary><div class="picture timeline"><ul class="reader"></ul><canvas tabindex="0" role="application"></canvas><div class="tip" hidden></div></div><p>Live at the peak</p>`;
+  details.innerHTML = `<summary>Memory</summary>`;
+  section.append(details);
+  let mark = () => {};
+  details.addEventListener("toggle", () => {
+    mark = timeline(details, one, pick);
+  }, { once: true });
+  return (row) => mark(row);
+}
+
+/** Fills the opened part of a page for the memory of a function. Returns a function that marks a call in it. */
+function timeline(details, one, pick) {
+  details.insertAdjacentHTML("beforeend", `<div class="picture timeline"><ul class="reader"></ul><canvas tabindex="0" role="application"></canvas><div class="tip" hidden></div></div><p>Live at the peak</p>`);
   const canvas = details.querySelector("canvas");
   const list = details.querySelector("ul");
   const note = details.querySelector(".tip");
   list.setAttribute("aria-label", `Live at the peak of ${one.name}`);
   canvas.setAttribute("aria-label", `Memory of ${one.name} over time: left and right go along the evaluation, P goes to the peak, F fits`);
   const select = (at) => {
-    chart?.mark(at);
+    chart.mark(at);
     pick(at);
   };
   const point = (at, event) => {
@@ -96,19 +107,14 @@ function memory(section, one, pick) {
       note.style.top = `${Math.min(event.offsetY + 12, canvas.clientHeight - note.offsetHeight)}px`;
     }
   };
-  let chart;
-  details.addEventListener("toggle", () => {
-    if (details.open && chart === undefined) {
-      chart = new MemoryChart({ canvas, list, valueOf: atOne, select, open: select, point });
-      charts.push(chart);
-      chart.show(one);
-    }
-  });
-  section.append(details);
+  const chart = new MemoryChart({ canvas, list, valueOf: atOne, select, open: select, point });
+  charts.push(chart);
+  chart.show(one);
   const live = one.total.peakRows.map((at) => one.rows[at]);
   const made = table(details, `Live at the peak of ${one.name}`, live, memoryColumns, () => "bytes", (at) => select(live[at].at));
   made.made.table.classList.add("groups");
-  return { made, mark: (row) => chart?.mark(row) };
+  tables.push(made);
+  return (row) => chart.mark(row);
 }
 
 /** The number of graphs that are open at first. */
@@ -128,7 +134,6 @@ function picture(section, one, pick) {
   list.setAttribute("aria-label", `Dataflow of ${one.name}`);
   canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, Enter opens a group, F fits, S zooms to the selection, P pins`);
   let graph;
-  const colour = tools(details.querySelector(".tools"), one.name, () => graph);
   const select = (at) => {
     graph.mark(at, true);
     const { kind, row, level } = graph.scene.items[at] ?? {};
@@ -138,6 +143,7 @@ function picture(section, one, pick) {
   };
   details.addEventListener("toggle", () => {
     if (details.open && graph === undefined) {
+      const colour = tools(details.querySelector(".tools"), one.name, () => graph);
       const paint = (at) => paintOf(graph.scene, at, colour.value, chosen.value);
       graph = new Graph({ canvas, minimap, list, paint, isBright: () => true, select, open: () => {}, point: () => {} });
       graphs.push(graph);
@@ -154,17 +160,16 @@ const tables = [...document.querySelectorAll("section")].flatMap((section, at) =
   const { name, rows, byLayer, byOperator, bySpan } = report[at];
   const one = report[at];
   const show = picture(section, one, (row) => calls.made.mark(row, true));
-  const time = rows.length > 0 ? [memory(section, one, (row) => calls.made.mark(row, true))] : [];
+  const time = memory(section, one, (row) => calls.made.mark(row, true));
   const picked = (row) => {
     show(row);
-    time.forEach(({ mark }) => mark(row));
+    time(row);
   };
   const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value, picked);
   const layers = byLayer.length > 0 ? [layerTable(section, `Costs of ${name} by layer`, byLayer)] : [];
   const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
   return [
     calls,
-    ...time.map(({ made }) => made),
     ...layers,
     ...groups.map(([what, list]) => {
       const sums = table(section, `Costs of ${name} by ${what}`, list, () => groupColumns(what), () => "macs");
