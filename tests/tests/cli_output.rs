@@ -292,8 +292,30 @@ in the call of @inner at %c: 768 bytes
     );
     let json = folder.run(&["shapes", "net.relay", "--format", "json"]).lines();
     let main = &json[0]["functions"][1];
-    assert_eq!(main["total"]["peakRows"], serde_json::json!([0, 1, 2]));
+    assert_eq!(main["total"]["peakRows"], json!([0, 1, 2]));
     let until = main["rows"].as_array().expect("rows").iter().map(|row| row["liveUntil"].clone());
     assert_eq!(until.collect::<Vec<_>>(), [3, 2, 3, 4]);
     assert_eq!(main["rows"][2]["peakBytes"]["text"], "1.2 KiB");
+}
+
+/// A function inside of another one has layers of its own, as totals and as groups of the graph.
+#[test]
+fn inner_functions_have_layers_of_their_own() {
+    let layers =
+        ["%a = nn.relu(nn.dense(%y", "%b = nn.relu(nn.dense(%a", "%c = nn.relu(nn.dense(%b"];
+    let body: String =
+        layers.iter().map(|layer| format!("    let {layer}, %w, units=8));\n")).collect();
+    let net = format!(
+        "def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32]) {{\n  \
+         let %f = fn (%y: Tensor[(1, 8), float32]) {{\n{body}    %c\n  }};\n  %f(%x)\n}}\n"
+    );
+    let folder = Folder::new("inner-layers", &[("net.relay", net.as_bytes())]);
+    for args in [&["shapes", "net.relay"][..], &["shapes", "net.relay", "--function", "main"]] {
+        let json = folder.run(&[args, &["--format", "json"]].concat()).lines();
+        let inner = &json[0]["functions"][0]["functions"][0];
+        assert_eq!(inner["byLayer"][0]["name"], "dense × 3", "{inner}");
+        assert_eq!(inner["groups"][0]["rows"], json!([[0, 2], [2, 4], [4, 6]]));
+    }
+    let table = folder.run(&["shapes", "net.relay", "--by", "layer"]).out;
+    assert!(table.contains("%f (line 2)") && table.contains("dense × 3"), "{table}");
 }

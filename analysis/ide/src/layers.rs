@@ -214,15 +214,39 @@ pub fn of_functions(
     shapes: &[FunctionShapes],
     grouping: Grouping,
 ) -> Vec<FunctionLayers> {
-    let all: Vec<&FunctionShapes> = shapes.iter().flat_map(FunctionShapes::all).collect();
+    let own: Vec<&FunctionShapes> = shapes.iter().collect();
+    of_list(db, file, &own, shapes, grouping)
+}
+
+/// Returns the layers of the functions inside of those of `shapes`, in the order of [`FunctionShapes::all`]. `all` are
+/// the functions of the file, which calls may name.
+fn of_inner(
+    db: &dyn Db,
+    file: SourceFile,
+    shapes: &[FunctionShapes],
+    all: &[FunctionShapes],
+    grouping: Grouping,
+) -> Vec<FunctionLayers> {
+    let inner: Vec<&FunctionShapes> =
+        shapes.iter().flat_map(|function| function.all().into_iter().skip(1)).collect();
+    of_list(db, file, &inner, all, grouping)
+}
+
+fn of_list(
+    db: &dyn Db,
+    file: SourceFile,
+    list: &[&FunctionShapes],
+    all: &[FunctionShapes],
+    grouping: Grouping,
+) -> Vec<FunctionLayers> {
+    let all: Vec<&FunctionShapes> = all.iter().flat_map(FunctionShapes::all).collect();
     let functions: Functions<'_> =
         all.iter().rev().map(|function| (function.name.as_str(), *function)).collect();
     let parse = file.parse(db);
     let root = Node::root(&parse.green);
     // An edit does not wait for the rest.
     let stop = || db.unwind_if_revision_cancelled();
-    let layers = shapes.iter().map(|one| layers_of(one, &functions, grouping, root, &stop));
-    layers.collect()
+    list.iter().map(|one| layers_of(one, &functions, grouping, root, &stop)).collect()
 }
 
 /// Returns the layers of a function. `stop` unwinds if they are not needed any more.

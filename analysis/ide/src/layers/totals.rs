@@ -6,14 +6,14 @@ use rustc_hash::FxHashSet;
 use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
-use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions};
+use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions, of_inner};
 use crate::shapes::{self, Amount, FunctionShapes, Input, LayerTotal, SourceKind};
 
 /// The maximal number of weights by which two calls are compared.
 const MAX_WEIGHTS: usize = 8;
 
-/// Returns the shape reports of [`shapes::shapes`] with totals by layer, and the layers of these functions, as far as
-/// they have any.
+/// Returns the shape reports of [`shapes::shapes`] with totals by layer, and the layers of these functions and of those
+/// inside of them, as far as they have any.
 pub fn shapes_by_layer(
     db: &dyn Db,
     file: SourceFile,
@@ -25,7 +25,7 @@ pub fn shapes_by_layer(
         return (found, Vec::new());
     }
     // What a call of another function computes is part of the evidence.
-    let own = match name {
+    let mut own = match name {
         None => of_functions(db, file, &found, grouping),
         Some(_) => {
             let all = layers(db, file, grouping);
@@ -38,7 +38,33 @@ pub fn shapes_by_layer(
             function.by_layer = totals(function, layers);
         }
     }
+    if found.iter().any(|function| !function.functions.is_empty()) {
+        let all = match name {
+            None => None,
+            Some(_) => Some(shapes::shapes(db, file, None)),
+        };
+        let inner = of_inner(db, file, &found, all.as_deref().unwrap_or(&found), grouping);
+        let mut rest = inner.iter();
+        for function in &mut found {
+            add_totals(function, &mut rest);
+        }
+        own.extend(inner);
+    }
     (found, own)
+}
+
+/// Fills the totals of the functions inside of a function. `layers` are theirs, in the order of
+/// [`FunctionShapes::all`]. The nesting of functions in a report is bounded.
+fn add_totals<'l>(
+    function: &mut FunctionShapes,
+    layers: &mut impl Iterator<Item = &'l FunctionLayers>,
+) {
+    for inner in &mut function.functions {
+        if let Some(own) = layers.next() {
+            inner.by_layer = totals(inner, own);
+        }
+        add_totals(inner, layers);
+    }
 }
 
 /// Returns the totals of the layers of a function, each before those inside of it, and of the calls in no layer.

@@ -5,13 +5,17 @@ use ide::{
     shapes::{Amount, FunctionShapes, Group, Input, LayerTotal, Row, Source, SourceKind},
 };
 use operators::Category;
-use syntax::TextRange;
+use rustc_hash::FxHashMap;
+use syntax::{TextRange, TextSize};
 
 use super::{
     groups, summary,
     texts::{json_amount, label},
 };
 use crate::protocol::{self, ConstantInput, RowInput, TakenField, VariableInput};
+
+/// The layers of functions by the ends of their ranges.
+type Layers<'l> = FxHashMap<(TextSize, TextSize), &'l [Layer]>;
 
 impl<P> protocol::Function<P> {
     /// Converts the reports of functions, with the layers as groups of the graph. `place` converts ranges.
@@ -20,16 +24,14 @@ impl<P> protocol::Function<P> {
         layers: &[FunctionLayers],
         place: &dyn Fn(TextRange) -> P,
     ) -> Vec<Self> {
-        let own = |function: &FunctionShapes| {
-            let found = layers
-                .iter()
-                .find(|layers| layers.range == function.range && layers.name == function.name);
-            found.map(|found| found.layers.as_slice()).unwrap_or_default()
-        };
-        functions.iter().map(|one| protocol::Function::new(one, own(one), place)).collect()
+        let own = |layers: &FunctionLayers| (layers.range.start(), layers.range.end());
+        let layers = layers.iter().map(|one| (own(one), one.layers.as_slice())).collect();
+        functions.iter().map(|one| protocol::Function::new(one, &layers, place)).collect()
     }
 
-    fn new(function: &FunctionShapes, layers: &[Layer], place: &dyn Fn(TextRange) -> P) -> Self {
+    fn new(function: &FunctionShapes, all: &Layers<'_>, place: &dyn Fn(TextRange) -> P) -> Self {
+        let range = (function.range.start(), function.range.end());
+        let layers = all.get(&range).copied().unwrap_or_default();
         let amount = |amount: &Amount| json_amount(function, amount, false);
         let memory = |amount: &Amount| json_amount(function, amount, true);
         let group = |group: &Group| protocol::Group {
@@ -62,7 +64,7 @@ impl<P> protocol::Function<P> {
             functions: function
                 .functions
                 .iter()
-                .map(|f| protocol::Function::new(f, &[], place))
+                .map(|f| protocol::Function::new(f, all, place))
                 .collect(),
             total: protocol::Total {
                 text: summary(function),
