@@ -205,7 +205,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     assertFast("page: open", loaded, TABLE);
     const cells = await html.locator('tr[data-at="3"]').first().locator("td").allInnerTexts();
     assert.deepEqual(cells.slice(0, 5), ["6", "%3", "add", "-", "(8, 128), float32"]);
-    await html.locator("select").selectOption("bytes");
+    await html.locator("header select").selectOption("bytes");
     assert.equal((await html.locator('tr[data-at="3"]').first().locator("td").allInnerTexts())[3], "4.0 KiB");
     await html.screenshot({ path: path.join(folder, "page.png") });
     await assertTableIsFast(html, "page");

@@ -60,7 +60,7 @@ const uses = {
     await page.locator("input").fill("tanh");
     await page.locator("output", { hasText: "found" }).waitFor();
     await page.locator("input").fill("");
-    await page.locator("select").selectOption({ index: 1 });
+    await page.locator("header select").selectOption({ index: 1 });
   },
   async compare(page) {
     await page.locator("#pairs tbody tr[data-at]").first().waitFor();
