@@ -66,6 +66,13 @@ export async function shapePanel({ page, workspace, shot, say }) {
   await graphOf({ page, panel, workspace, shot });
   await panel.locator("#show-sums").click();
   assert.match(await panel.locator("#sums tr", { hasText: "nn.dense" }).first().innerText(), /nn\.dense\s+3\s+226,492,416\s+1\.1 MiB/);
+  // Memory over time: a key goes to the peak, and the table names what is live there.
+  await panel.locator("#show-memory").click();
+  await panel.locator("#live tbody tr[data-at]").first().waitFor();
+  await panel.locator("#memory-canvas").press("p");
+  const memory = () => panel.locator("body").evaluate(() => [chart.selected, one.total.peakRow, marked]);
+  await eventually(page, memory, ([selected, peak, marked]) => selected === peak && marked === peak);
+  await shot("memory");
   await panel.locator("#show-table").click();
   say("shape panel");
 
