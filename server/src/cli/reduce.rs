@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use semantics::Rules;
-use serde_json::json;
+use serde::Serialize;
 
 use super::{Failure, InputArgs, Outcome, Reading, RunLimits, run::inputs, seconds};
 use crate::{
@@ -61,6 +61,25 @@ enum ReduceFormat {
     Human,
     /// One JSON document
     Json,
+}
+
+/// The JSON document of `reduce`.
+#[derive(Serialize)]
+struct Document<'a> {
+    /// The numbers of bindings before and after.
+    bindings: [usize; 2],
+    /// The lengths of the texts before and after, in bytes.
+    bytes: [usize; 2],
+    /// True if the command gave two answers about one module.
+    flaky: bool,
+    /// The path of the result.
+    output: &'a str,
+    /// What the result shows, in one line.
+    shows: &'a str,
+    /// The number of candidates that were judged.
+    tried: u64,
+    /// Those of them that had no other errors than the module at the start.
+    well_formed: u64,
 }
 
 pub(super) fn run(mut args: ReduceArgs) -> Result<Outcome, Failure> {
@@ -137,16 +156,17 @@ pub(super) fn run(mut args: ReduceArgs) -> Result<Outcome, Failure> {
             )?;
         }
         ReduceFormat::Json => {
-            let document = json!({
-                "output": shown,
-                "shows": reduced.what,
-                "tried": reduced.tried,
-                "well_formed": reduced.formed,
-                "bindings": [before, after],
-                "bytes": [module.text.len(), reduced.text.len()],
-                "flaky": reduced.is_flaky,
-            });
-            writeln!(out, "{document}")?;
+            let document = Document {
+                bindings: [before, after],
+                bytes: [module.text.len(), reduced.text.len()],
+                flaky: reduced.is_flaky,
+                output: &shown,
+                shows: &reduced.what,
+                tried: reduced.tried,
+                well_formed: reduced.formed,
+            };
+            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+            writeln!(out)?;
         }
     }
     out.flush()?;
