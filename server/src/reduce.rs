@@ -10,6 +10,7 @@ mod differs;
 mod edits;
 mod facts;
 mod keep;
+mod sizes;
 
 use std::{
     collections::HashSet,
@@ -24,7 +25,7 @@ use syntax::{
 
 use cut::{Parts, Style};
 pub(crate) use differs::Joined;
-use edits::{Edit, edits, is_attribute, renumbered, whole};
+use edits::{Edit, edits, is_attribute, lifted, renumbered, whole};
 use facts::{Block, Facts, tokens};
 use keep::{Judge, Verdict};
 pub(crate) use keep::{Keep, Setting};
@@ -153,9 +154,10 @@ impl Reducer<'_> {
         self.cut_to_place()?;
         self.grow_around_place()?;
         self.cut_to_header()?;
+        self.lift()?;
         self.choose_style()?;
         // Each round makes the module smaller.
-        while self.minimise()? | self.edit()? {}
+        while self.minimise()? | self.edit()? | self.lift()? {}
         Ok(())
     }
 
@@ -247,6 +249,25 @@ impl Reducer<'_> {
         let Some(place) = self.verdict.places.first().copied() else { return Ok(()) };
         let mut candidates = edits::headers(&facts, place).into_iter();
         self.accept(&mut candidates).map(drop)
+    }
+
+    /// Makes a definition of a function that is the whole value of one, whose bindings can then be removed. Returns true
+    /// if there was one.
+    fn lift(&mut self) -> Result<bool, String> {
+        let mut is_smaller = false;
+        loop {
+            let place = self.verdict.places.first().copied();
+            let text = self.facts().and_then(|facts| {
+                let block = facts.main_block(place)?;
+                lifted(&facts, &block)?.apply(&facts, Style::VERBATIM)
+            });
+            let mut candidates = text.into_iter();
+            if !self.accept(&mut candidates)? {
+                return Ok(is_smaller);
+            }
+            is_smaller = true;
+            self.choose_style()?;
+        }
     }
 
     /// Finds the style in which the module can be cut.

@@ -248,6 +248,89 @@ fn a_document_is_reduced_to_a_diagnostic() {
     assert!(!actions.contains("Reduce to This Diagnostic"), "{actions}");
 }
 
+/// Cuts keep what explains an error, edits keep written types and bounds: no candidate has an error that the module at the
+/// start lacks.
+#[test]
+fn candidates_have_no_other_errors() {
+    let names = "def @main(%2: Tensor[(2, 4), float32], %k: Tensor[(2, 4), float32]) {
+  %0 = cast(%data, dtype=\"int32\");
+  %1 = cast(%k, dtype=\"int32\");
+  %2 = subtract(%0, 1);
+  multiply(%2, %1)
+}
+";
+    let binder = "def @main(%x: Tensor[(10, 4), float32], %0: Tensor[(10, 4), float32]) -> Tensor[(10, 4), float32] {
+  %0 = sigmoid(%x);
+  multiply(%0, %g)
+}
+";
+    let twice = "def @main(%c: Tensor[(3), int64], %b: Tensor[(3), int64], %c: int64) {
+  sparse_to_dense(%a, %b, %c, output_shape=[5])
+}
+";
+    let syntax = "def @main(%x: Tensor[(1, 4), int32]) {
+  %0 = cast(%x, dtype=\"int32\");
+  %1 } reshape(%0, newshape=[-1]);
+  %2 = cast(%1, dtype=\"int32\");
+  %3 = subtract(%2, %0);
+  cast(%3, dtype=\"uint8\")
+}
+";
+    let header = "def @main(%x: Tensor[(3, 1), float32], %z: Tensor[(3, 1), float32]) -> Tensor[(3, 1), float32]
+  %0 = nn.relu(%x);
+  add(%0, %z)
+}
+";
+    let fields = "def @main(%x: Tensor[(3, 4), float32], %y: Tensor[(5, 4), float32]) -> (Tensor[(3, 4), float16], Tensor[(5, 4), float32], Tensor[(3, 4), float32]) {
+  %0 = nn.relu(%x);
+  %1 = nn.relu(%y);
+  %2 = (%0, %1, %x);
+  %2
+}
+";
+    let window = "def @main(%x: Tensor[(20, 100), float32]) -> Tensor[(20, 5), float32] {
+  topk(%x, k=7, ret_type=\"values\", dtype=\"float32\")
+}
+";
+    let blocks = "def @main(%x: Tensor[(1, 2, 6, 6, 16), float32], %w: Tensor[(1, 2, 3, 3, 16, 16), float32]) {
+  nn.contrib_conv2d_NCHWc(%x, %w, kernel_size=[3, 3], channels=16, data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\", paddings=[0, 0])
+}
+";
+    for (name, module, code) in [
+        ("names", names, "invalid-binder"),
+        ("binder", binder, "invalid-binder"),
+        ("twice", twice, "duplicate-parameter"),
+        ("syntax", syntax, "syntax-error"),
+        ("header", header, "syntax-error"),
+        ("fields", fields, "dtype-mismatch"),
+        ("window", window, "shape-mismatch"),
+        ("blocks", blocks, "unknown-attribute"),
+    ] {
+        let module = format!("#[version = \"0.0.5\"]\n{module}");
+        let found = errors(&module);
+        assert!(found.iter().any(|found| found == code), "{name}: {found:?}");
+        let (document, text) = reduced(name, &module, &["--keep", &format!("code:{code}")]);
+        assert_eq!(document["tried"], document["well_formed"], "{name}: {document} {text}");
+    }
+}
+
+/// A function that is the value of another one becomes a definition, whose bindings are removed like those of others.
+#[test]
+fn bindings_in_a_function_value_are_removed() {
+    let lines: Vec<String> = (1..40).map(|at| format!("    %{at} = exp(%{});\n", at - 1)).collect();
+    let module = format!(
+        "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(10, 20), float32]) {{
+  %f = fn (%p: Tensor[(10, 20), float32], Primitive=1) -> Tensor[(8, 20), float32] {{
+    %0 = exp(%p);\n{}    exp(%39)\n  }};\n  %f(%x)\n}}\n",
+        lines.concat()
+    );
+    let (document, text) = reduced("lifted", &module, &["--keep", "code:shape-mismatch"]);
+    assert_eq!(document["bindings"][1], 0, "{text}");
+    assert!(document["tried"].as_u64() < Some(100), "{document}");
+    assert_eq!(document["tried"], document["well_formed"], "{document} {text}");
+    assert!(text.contains("def @main(") && !text.contains("fn ("), "{text}");
+}
+
 /// Returns a network with a refused module in it: as another definition, or as a function in `@main`.
 fn embedded(network: &str, refused: &str, is_local: bool) -> Option<String> {
     let start = refused.find("def @main")? + "def @main".len();

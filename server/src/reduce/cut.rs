@@ -8,7 +8,7 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::facts::{Facts, tokens, without_comments};
+use super::facts::{Facts, Form, tokens, without_comments};
 
 /// How parts are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +56,9 @@ pub(super) struct Parts {
 /// Returns a module whose main function has the parts as its body; `None` if the type of a value that they need is
 /// not known.
 pub(super) fn build(facts: &Facts, parts: &Parts, style: Style) -> Option<String> {
+    if !facts.is_explained(&parts.ranges, &parts.replaced) {
+        return None;
+    }
     let mut params = Params::new(facts, parts, style);
     // Their names take precedence over those of what is replaced.
     parts.ranges.iter().try_for_each(|range| params.declare(*range))?;
@@ -102,7 +105,16 @@ pub(super) fn build(facts: &Facts, parts: &Parts, style: Style) -> Option<String
 
 /// Returns true if a function returns what it declares, and the parts have a value of another type.
 fn breaks_result(facts: &Facts, def: ast::FnDef<'_>, ret: ast::RetType<'_>, parts: &Parts) -> bool {
-    let own = def.body().and_then(ast::Block::tail).and_then(|tail| facts.type_of(tail.range()));
+    let value = parts.result.or(parts.ranges.last().copied());
+    let tail = def.body().and_then(ast::Block::tail).map(AstNode::range);
+    let form = |range: Option<TextRange>| range.and_then(|range| facts.form_of(range));
+    let differs =
+        |of: Option<Form>, from: Option<Form>| of.is_some() && from.is_some() && of != from;
+    let written = ret.ty().and_then(Form::written);
+    if differs(form(value), written) && !differs(form(tail), written) {
+        return true;
+    }
+    let own = tail.and_then(|tail| facts.type_of(tail));
     let declared = ret.ty().map(|ty| without_comments(facts.slice(ty.range())));
     if own.is_none() || own != declared {
         return false;

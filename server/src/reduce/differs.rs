@@ -124,10 +124,10 @@ pub(super) fn modules(
 fn analysed(text: &str) -> Result<(Comparand, Facts), String> {
     let mut analyzer = Analyzer::default();
     let analysed = analyzer.guarded(|analyzer| {
-        analyzer.check(text);
+        let found = analyzer.check(text).diagnostics;
         let (db, file) = analyzer.database();
         let module = semantics::module(db, file, 0)?;
-        Some((Comparand::new(db, module), Facts::of(analyzer, text.to_owned())))
+        Some((Comparand::new(db, module), Facts::of(analyzer, text.to_owned(), &found)))
     });
     let analysed = analysed.map_err(|panicked| panicked.message)?;
     analysed.ok_or_else(|| "there is nothing to compare".to_owned())

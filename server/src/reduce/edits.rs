@@ -1,6 +1,6 @@
 //! Small edits of a module, the largest first.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange,
@@ -12,6 +12,7 @@ use types::AttrDefault;
 use super::{
     cut::{self, Parts, Style},
     facts::{Block, Facts, Stmt, tokens},
+    sizes::smaller_sizes,
 };
 
 /// A change of a module.
@@ -78,7 +79,7 @@ pub(super) fn edits(
     for node in root.descendants() {
         in_lists(facts, node, &mut found);
     }
-    found.extend(smaller_sizes(facts));
+    found.extend(smaller_sizes(facts).into_iter().map(Edit::Text));
     found.truncate(MOST);
     found
 }
@@ -162,7 +163,7 @@ fn value_of(root: Node<'_>, stmt: TextRange) -> Option<TextRange> {
 /// The removal of what is optional in a node: attributes, result types, annotations, type parameters, fields.
 fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
     use SyntaxKind::{
-        ATTR, CALL_EXPR, FN_DEF, FN_EXPR, LET_STMT, PARAM_LIST, RET_TYPE, TUPLE_EXPR,
+        ATTR, CALL_EXPR, FN_DEF, FN_EXPR, LET_STMT, PARAM_LIST, RET_TYPE, TUPLE_EXPR, TUPLE_TYPE,
         TYPE_PARAM_LIST,
     };
     let remove = |range| Edit::Text(vec![(range, String::new())]);
@@ -191,13 +192,15 @@ fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
             found.extend(attributes.map(|child| remove(with_comma(node, child))));
         }
         FN_DEF | FN_EXPR => {
-            let kinds = [RET_TYPE, TYPE_PARAM_LIST];
-            let parts = kinds.into_iter().filter_map(|kind| node.child(kind));
-            found.extend(parts.map(|child| remove(child.range())));
+            found.extend(node.child(RET_TYPE).map(|child| remove(child.range())));
+            let unused =
+                node.child(TYPE_PARAM_LIST).filter(|list| !is_mentioned(facts, node, *list));
+            found.extend(unused.map(|child| remove(child.range())));
             let params = node.child(PARAM_LIST).into_iter().flat_map(Node::children);
             let unused = params
                 .filter_map(ast::Param::cast)
-                .filter(|param| param.name().is_some_and(|name| !facts.is_used(name.range())));
+                .filter(|param| param.name().is_some_and(|name| !facts.is_used(name.range())))
+                .filter(|param| !facts.explains(param.range()));
             if let Some(list) = node.child(PARAM_LIST).filter(|_| node.kind() == FN_DEF) {
                 let unused: Vec<Node<'_>> = unused.map(ast::Param::node).collect();
                 let mut size = unused.len();
@@ -216,19 +219,79 @@ fn in_lists(facts: &Facts, node: Node<'_>, found: &mut Vec<Edit>) {
             }
         }
         TUPLE_EXPR if node.children().nth(1).is_some() => {
-            let is_pair = node.children().nth(2).is_none();
-            found.extend(node.children().map(|child| {
-                let other = node.children().find(|other| other.start() != child.start());
-                match other.filter(|_| is_pair) {
-                    Some(other) => {
-                        let new = format!("({},)", facts.slice(other.range()));
-                        Edit::Text(vec![(node.range(), new)])
-                    }
-                    None => remove(with_comma(node, child)),
-                }
+            let written = declared(facts, node.range());
+            let fields = node.children().count();
+            // A written type loses the same field.
+            if written.iter().any(|ty| ty.kind() != TUPLE_TYPE || ty.children().count() != fields) {
+                return;
+            }
+            found.extend((0..fields).map(|field| {
+                let tuples = written.iter().chain([&node]);
+                Edit::Text(tuples.filter_map(|it| without_field(facts, *it, field)).collect())
             }));
         }
         _ => {}
+    }
+}
+
+/// Returns true if a node mentions one of its type parameters.
+fn is_mentioned(facts: &Facts, node: Node<'_>, list: Node<'_>) -> bool {
+    let params = list.descendants().filter_map(ast::TypeParam::cast);
+    let names: BTreeSet<String> =
+        params.filter_map(|param| Some(param.name()?.text().to_string())).collect();
+    let own = list.range();
+    let mut others = node.descendants().flat_map(Node::tokens);
+    others.any(|token| {
+        !own.contains_range(token.range()) && names.contains(facts.slice(token.range()))
+    })
+}
+
+/// Returns the written types of an expression: of the variable that it is bound to, and of the function that returns it.
+fn declared<'f>(facts: &'f Facts, value: TextRange) -> Vec<Node<'f>> {
+    let root = facts.root();
+    let mut found = Vec::new();
+    let binder = facts.binder_of(value);
+    if let Some(binder) = binder {
+        let path = root.path_to(binder);
+        let stmt = path.iter().rev().find_map(|node| ast::LetStmt::cast(*node));
+        found.extend(stmt.and_then(ast::LetStmt::ty).map(ast::Type::node));
+    }
+    let uses = facts.uses_in(root.range()).iter();
+    let uses = uses.filter(|of| Some(of.binder) == binder).map(|of| of.range);
+    found.extend(uses.chain([value]).filter_map(|range| result_type(root, range)));
+    found.sort_by_key(|ty| ty.start());
+    found.dedup_by_key(|ty| ty.start());
+    found
+}
+
+/// Returns the written result type of the function that returns an expression.
+fn result_type(root: Node<'_>, range: TextRange) -> Option<Node<'_>> {
+    use SyntaxKind::{
+        ARM, ARM_LIST, BLOCK, BLOCK_EXPR, FN_DEF, FN_EXPR, IF_EXPR, MATCH_EXPR, PAREN_EXPR,
+    };
+    let path = root.path_to(range);
+    let outer = path.iter().rev().skip_while(|node| node.range() == range && node.kind() != BLOCK);
+    for node in outer {
+        match node.kind() {
+            BLOCK if ast::Block::cast(*node)?.tail()?.range().contains_range(range) => {}
+            ARM | ARM_LIST | BLOCK_EXPR | IF_EXPR | MATCH_EXPR | PAREN_EXPR => {}
+            FN_DEF | FN_EXPR => {
+                let ret = ast::RetType::cast(node.child(SyntaxKind::RET_TYPE)?)?;
+                return ret.ty().map(ast::Type::node);
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Returns the edit that removes a field of a tuple or of its type. A tuple of one field ends with a comma.
+fn without_field(facts: &Facts, tuple: Node<'_>, field: usize) -> Option<(TextRange, String)> {
+    let removed = tuple.children().nth(field)?;
+    let mut others = tuple.children().filter(|other| other.start() != removed.start());
+    match (others.next()?, others.next()) {
+        (only, None) => Some((tuple.range(), format!("({},)", facts.slice(only.range())))),
+        _ => Some((with_comma(tuple, removed), String::new())),
     }
 }
 
@@ -254,6 +317,39 @@ fn with_comma(list: Node<'_>, element: Node<'_>) -> TextRange {
     }
     let after = commas().find(|comma| comma.start() >= own.end());
     after.map_or(own, |after| TextRange::new(own.start(), after.end()))
+}
+
+/// Returns the edit that makes a definition of its value, if that is a function.
+pub(super) fn lifted(facts: &Facts, block: &Block) -> Option<Edit> {
+    let tail = block.tail.filter(|_| block.stmts.is_empty())?;
+    let path = facts.root().path_to(tail);
+    let def = path.iter().find_map(|node| ast::FnDef::cast(*node))?;
+    let function = path.iter().find_map(|node| ast::FnExpr::cast(*node))?;
+    let generics = [def.type_params(), function.type_params()];
+    let [outer, inner] = generics.map(|list| list.map(|list| facts.slice(list.range())));
+    // The names of two lists could be equal.
+    if function.range() != tail || outer.is_some() && inner.is_some() {
+        return None;
+    }
+    let params = function.params()?;
+    let names = |list: ast::ParamList<'_>| {
+        let names = list.params().filter_map(|param| param.name());
+        names.map(|name| name.text().to_string()).collect::<BTreeSet<String>>()
+    };
+    let shadows = names(params);
+    let is_kept = |param: &ast::Param<'_>| {
+        param.name().is_some_and(|name| {
+            facts.is_used(name.range()) && !shadows.contains(name.text().as_ref())
+        })
+    };
+    let outer_params = def.params().into_iter().flat_map(|list| list.params()).filter(is_kept);
+    let all = outer_params.map(ast::Param::node).chain(params.node().children());
+    let list: Vec<&str> = all.map(|node| facts.slice(node.range())).collect();
+    let rest = facts.slice(TextRange::new(params.range().end(), tail.end()));
+    let name = def.name()?.text();
+    let generics = outer.or(inner).unwrap_or_default();
+    let text = format!("def {name}{generics}({}){rest}", list.join(", "));
+    Some(Edit::Text(vec![(def.range(), text)]))
 }
 
 /// The most lines that are removed one by one.
@@ -308,9 +404,12 @@ pub(super) fn headers(facts: &Facts, place: TextRange) -> Vec<String> {
         let own = params.params().find(|param| param.range().contains_range(place));
         let list = params.range();
         let result = def.ret().map(|ret| ret.range());
+        // The new body is no value of the result type, unless that has an error itself.
+        let keeps_result = def.ret().is_some_and(|ret| ret.range().contains(place.start()));
         let choices = [(true, own), (false, own), (true, None), (false, None)];
+        let choices = choices.iter().filter(|choice| choice.0 || keeps_result || result.is_none());
         for ((removes_result, only), is_plain) in
-            choices.iter().flat_map(|choice| [true, false].map(|is_plain| (*choice, is_plain)))
+            choices.flat_map(|choice| [true, false].map(|is_plain| (*choice, is_plain)))
         {
             let mut edits = vec![(braces, "{ () }".to_owned())];
             edits.extend(only.map(|param| (list, format!("({})", facts.slice(param.range())))));
@@ -333,54 +432,6 @@ fn braces(def: Node<'_>, body: TextRange) -> Option<TextRange> {
         (Some(open), Some(close)) => Some(TextRange::new(open.start(), close.range().end())),
         _ => Some(body),
     }
-}
-
-/// The sizes up to which none is made smaller by itself.
-const SMALL: u64 = 8;
-/// The most sizes that are made smaller one by one.
-const MOST_SIZES: usize = 4;
-
-/// Replaces sizes, wherever they are written, by smaller ones: first all of them, in the same order, then each.
-fn smaller_sizes(facts: &Facts) -> Vec<Edit> {
-    let items = ast::SourceFile::cast(facts.root()).into_iter().flat_map(ast::SourceFile::items);
-    let defs = items.filter_map(|item| match item {
-        ast::Item::FnDef(def) => Some(def.node()),
-        _ => None,
-    });
-    let defs: Vec<Node<'_>> = defs.collect();
-    let attributes = defs.iter().flat_map(|def| def.descendants()).filter_map(ast::Attr::cast);
-    // Numbers of axes are no sizes. The ranges are in text order.
-    let is_axes = |attr: &ast::Attr<'_>| {
-        attr.name().is_some_and(|name| matches!(&*name.text(), "axis" | "axes"))
-    };
-    let axes: Vec<TextRange> = attributes.filter(is_axes).map(AstNode::range).collect();
-    let is_axis = |range: TextRange| {
-        let after = axes.partition_point(|of| of.start() <= range.start());
-        after.checked_sub(1).is_some_and(|at| axes[at].contains_range(range))
-    };
-    let nodes = defs.iter().flat_map(|def| def.descendants());
-    let nodes = nodes.filter(|it| it.kind() != SyntaxKind::PROJ_EXPR);
-    let ints: Vec<(TextRange, u64, bool)> = nodes
-        .flat_map(|node| node.tokens().map(move |token| (node.kind(), token)))
-        .filter(|(_, token)| token.kind() == SyntaxKind::INT && !is_axis(token.range()))
-        .filter_map(|(kind, token)| {
-            Some((token.range(), token.text().parse().ok()?, kind == SyntaxKind::DIM))
-        })
-        .collect();
-    let sizes: BTreeSet<u64> = ints.iter().filter(|of| of.2 && of.1 > 1).map(|of| of.1).collect();
-    let edit = |smaller: &BTreeMap<u64, u64>| {
-        let changed = ints.iter().filter_map(|of| Some((of.0, smaller.get(&of.1)?.to_string())));
-        Edit::Text(changed.collect())
-    };
-    // Ranks keep different sizes different.
-    let ranked: BTreeMap<u64, u64> = sizes.iter().copied().zip(2..).collect();
-    let mut found = Vec::new();
-    if ranked.iter().any(|(size, rank)| size != rank) {
-        found.push(edit(&ranked));
-    }
-    let large = sizes.iter().rev().filter(|size| **size > SMALL).take(MOST_SIZES);
-    found.extend(large.map(|size| edit(&BTreeMap::from([(*size, 2)]))));
-    found
 }
 
 /// Returns the edits that give graph variables the numbers from 0.

@@ -3,7 +3,7 @@
 use std::{cell::OnceCell, sync::Arc};
 
 use rustc_hash::FxHashMap;
-use semantics::{DefKind, View, body::Expr, writable};
+use semantics::{Code, DefKind, Diagnostic, Severity, View, body::Expr, writable};
 use syntax::{
     Node, Parse, SyntaxKind, TextRange,
     ast::{self, AstNode},
@@ -29,6 +29,32 @@ pub(super) struct Variable {
     written: OnceCell<Option<String>>,
 }
 
+/// The form of a type, without sizes and data types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// A tensor.
+    Tensor,
+    /// A tuple of so many fields.
+    Tuple(usize),
+    /// A function.
+    Function,
+    /// A reference cell.
+    Reference,
+}
+
+impl Form {
+    /// Returns the form of a written type; `None` if that depends on what its name means.
+    pub(super) fn written(ty: ast::Type<'_>) -> Option<Form> {
+        match ty.node().kind() {
+            SyntaxKind::TENSOR_TYPE => Some(Form::Tensor),
+            SyntaxKind::TUPLE_TYPE => Some(Form::Tuple(ty.node().children().count())),
+            SyntaxKind::FN_TYPE => Some(Form::Function),
+            SyntaxKind::REF_TYPE => Some(Form::Reference),
+            _ => None,
+        }
+    }
+}
+
 /// The facts about a text.
 pub(super) struct Facts {
     /// The text.
@@ -39,11 +65,21 @@ pub(super) struct Facts {
     uses: Vec<Use>,
     variables: FxHashMap<TextRange, Variable>,
     types: FxHashMap<TextRange, Type>,
+    /// The errors, and those of them that are syntax errors.
+    errors: Vec<TextRange>,
+    syntax_errors: Vec<TextRange>,
+    /// The uses of names that are bound nowhere, which is not reported, since another error explains it.
+    silent: Vec<TextRange>,
 }
 
 impl Facts {
-    /// Collects the facts about the text that the analyzer analysed last.
-    pub(super) fn of(analyzer: &Analyzer, text: String) -> Facts {
+    /// Collects the facts about the text that the analyzer analysed last, with the diagnostics that it found.
+    pub(super) fn of(analyzer: &Analyzer, text: String, found: &[Diagnostic]) -> Facts {
+        let errors = found.iter().filter(|found| found.severity == Severity::Error);
+        let of_syntax = errors.clone().filter(|error| error.code == Code::SyntaxError);
+        let syntax_errors: Vec<TextRange> = of_syntax.map(|error| error.range).collect();
+        let errors: Vec<TextRange> = errors.map(|error| error.range).collect();
+        let mut silent = Vec::new();
         let (db, file) = analyzer.database();
         let mut uses = Vec::new();
         let mut variables = FxHashMap::default();
@@ -56,7 +92,11 @@ impl Facts {
                     types.insert(range, view.ty(expr_ref).clone());
                     let is_name =
                         matches!(expr, Expr::Bound(_) | Expr::Free(_) | Expr::Dotted { .. });
-                    let Some(local) = view.variable(expr_ref).filter(|_| is_name) else { continue };
+                    let Some(local) = view.variable(expr_ref).filter(|_| is_name) else {
+                        let is_unbound = matches!(expr, Expr::Free(_));
+                        silent.extend(Some(range).filter(|_| is_unbound));
+                        continue;
+                    };
                     let binder = view.binding_range(local);
                     uses.push(Use { range, binder });
                     variables.entry(binder).or_insert_with(|| Variable {
@@ -70,7 +110,8 @@ impl Facts {
         // Of nested uses (`%input.1`) the whole one is first.
         uses.sort_by_key(|of| (of.range.start(), std::cmp::Reverse(of.range.end())));
         uses.dedup_by(|next, before| before.range.contains_range(next.range));
-        Facts { text, parse: file.parse(db), uses, variables, types }
+        silent.retain(|range| !errors.iter().any(|error| error.contains_range(*range)));
+        Facts { text, parse: file.parse(db), uses, variables, types, errors, syntax_errors, silent }
     }
 
     /// Returns the root of the tree.
@@ -88,6 +129,25 @@ impl Facts {
         let from = self.uses.partition_point(|of| of.range.start() < range.start());
         let to = self.uses.partition_point(|of| of.range.start() < range.end());
         self.uses.get(from..to).unwrap_or_default()
+    }
+
+    /// Returns true unless parts have an error as soon as what explains it is missing: the tree of a definition with a
+    /// syntax error lacks what was not understood, and a name that is bound nowhere is not reported beside another error.
+    pub(super) fn is_explained(&self, parts: &[TextRange], replaced: &[TextRange]) -> bool {
+        let is_within =
+            |ranges: &[TextRange], of: &TextRange| ranges.iter().any(|it| it.contains_range(*of));
+        let is_left = |of: &TextRange| is_within(parts, of) && !is_within(replaced, of);
+        let path = parts.first().map(|part| self.root().path_to(*part)).unwrap_or_default();
+        let mut items = path.iter().filter_map(|node| ast::Item::cast(*node)).map(AstNode::range);
+        let is_broken =
+            items.any(|item| self.syntax_errors.iter().any(|it| item.contains_range(*it)));
+        let needs_error = is_broken || self.silent.iter().any(is_left);
+        !needs_error || self.errors.iter().any(is_left)
+    }
+
+    /// Returns true if a range has the error that explains others.
+    pub(super) fn explains(&self, range: TextRange) -> bool {
+        !self.silent.is_empty() && self.errors.iter().any(|error| range.contains_range(*error))
     }
 
     /// Returns true if a variable is used.
@@ -122,6 +182,18 @@ impl Facts {
     /// Returns the type of an expression as text, if a module can contain it.
     pub(super) fn type_of(&self, range: TextRange) -> Option<String> {
         self.types.get(&range).and_then(writable)
+    }
+
+    /// Returns the form of the value of an expression, or of a variable by the range where it is bound.
+    pub(super) fn form_of(&self, range: TextRange) -> Option<Form> {
+        let variable = || self.variables.get(&range).map(|variable| &variable.ty);
+        match self.types.get(&range).or_else(variable)? {
+            Type::Tensor(_) | Type::OpenTensor(_) => Some(Form::Tensor),
+            Type::Tuple(tuple) => Some(Form::Tuple(tuple.len())),
+            Type::Func(_) => Some(Form::Function),
+            Type::Ref(_) => Some(Form::Reference),
+            _ => None,
+        }
     }
 
     /// Returns the annotation with which a variable can be declared as a parameter: that of a parameter

@@ -257,8 +257,8 @@ impl Judge {
     pub(super) fn facts(&mut self, text: &str) -> Option<Facts> {
         let text = text.to_owned();
         let found = self.analyzer.guarded(move |analyzer| {
-            analyzer.check(&text);
-            Facts::of(analyzer, text.clone())
+            let found = analyzer.check(&text).diagnostics;
+            Facts::of(analyzer, text.clone(), &found)
         });
         found.ok()
     }
