@@ -296,7 +296,15 @@ fn candidates_have_no_other_errors() {
   nn.contrib_conv2d_NCHWc(%x, %w, kernel_size=[3, 3], channels=16, data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\", paddings=[0, 0])
 }
 ";
+    let annotation = "def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4, 3), float32]) {
+  let %a: Tensor[(4, 3), float32] = zeros_like(%x);
+  let %b = add(%a, %x);
+  let %c = nn.relu(%y);
+  (%b, %c)
+}
+";
     for (name, module, code) in [
+        ("annotation", annotation, "shape-mismatch"),
         ("names", names, "invalid-binder"),
         ("binder", binder, "invalid-binder"),
         ("twice", twice, "duplicate-parameter"),

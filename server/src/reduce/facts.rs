@@ -198,12 +198,22 @@ impl Facts {
 
     /// Returns the annotation with which a variable can be declared as a parameter: that of a parameter
     /// as it is written, or else its type. The inner value is `None` for a parameter without one; the outer one
-    /// if the type is not known.
+    /// if the type is not known or is disputed.
     pub(super) fn declaration(&self, binder: TextRange) -> Option<Option<String>> {
         let path = self.root().path_to(binder);
         let holder = path.iter().rev().find_map(|node| ast::Param::cast(*node));
         if let Some(param) = holder.filter(|param| is_named(*param, binder)) {
             return Some(param.ty().map(|ty| without_comments(self.slice(ty.range()))));
+        }
+        // Of a binding with an error, its annotation and its value may say different types.
+        let mut lets = path.iter().filter_map(|node| ast::LetStmt::cast(*node));
+        let is_disputed = |stmt: ast::LetStmt<'_>| {
+            stmt.name().is_some_and(|name| name.range() == binder)
+                && stmt.ty().is_some()
+                && self.errors.iter().any(|error| stmt.range().contains_range(*error))
+        };
+        if lets.any(is_disputed) {
+            return None;
         }
         let variable = self.variables.get(&binder)?;
         let written = variable.written.get_or_init(|| writable(&variable.ty));
