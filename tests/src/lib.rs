@@ -13,6 +13,7 @@ pub mod corpus;
 pub mod debugged;
 pub mod edit_kinds;
 pub mod edits;
+pub mod faults;
 pub mod figures;
 pub mod fuzz;
 pub mod generators;

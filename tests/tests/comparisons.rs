@@ -1,6 +1,10 @@
 //! The comparison of the values of two modules on the command line.
 
-use relay_tests::command::{Folder, Run};
+use relay_tests::{
+    command::{Folder, Run},
+    corpus,
+    faults::faulty,
+};
 use serde_json::Value;
 
 /// A network whose three marked parts a test replaces.
@@ -76,6 +80,25 @@ fn two_faults_are_found_in_one_run() {
         (Some(1), &["nn.batch_norm", "subtract"].map(String::from)[..]),
         "{document}"
     );
+}
+
+/// Wrong calls of networks of the corpus, of any kind of fault, are the culprits, and no others are.
+#[test]
+fn seeded_faults_are_the_culprits() {
+    if corpus::conformance().is_none() {
+        return;
+    }
+    for name in ["synthetic", "lstm10", "mlp"] {
+        let text = corpus::model(name).expect("a network");
+        for (seed, count) in [(0, 1), (1, 1), (2, 2)] {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let wrong = faulty(&text, count, &mut random).expect("calls");
+            let mut found = wrong.culprits(&text);
+            found.sort_unstable();
+            let faults: Vec<usize> = wrong.faults.iter().map(|fault| fault.0).collect();
+            assert_eq!(found, faults, "{name}, seed {seed}: {:?}", wrong.faults);
+        }
+    }
 }
 
 #[test]

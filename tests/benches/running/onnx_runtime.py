@@ -2,12 +2,16 @@
 
     python3 onnx_runtime.py write FOLDER
     python3 onnx_runtime.py serve FOLDER NETWORK THREADS
+    python3 onnx_runtime.py record FOLDER NETWORK [WEIGHT]
 
 `write` makes `NETWORK.onnx`, `NETWORK.relay` and `NETWORK.npz` (the arguments of `@main` as `i0`, `i1`, ...)
 of drawn weights; it keeps what is already there. `serve` writes, for each line that it reads, the milliseconds
-of a run, those of CPU, and the first numbers of the result. It needs numpy, onnx and onnxruntime.
+of a run, those of CPU, and the first numbers of the result. `record` writes `NETWORK.values.npz`: the value of each
+node by the name of its binding in the Relay module. With WEIGHT, an element of that weight is changed in the ONNX model
+alone; then the names of the bindings that use it are printed. It needs numpy, onnx and onnxruntime.
 """
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -251,8 +255,34 @@ def serve(folder, name, threads):
         print(took, used, *out.ravel()[:64], flush=True)
 
 
+def record(folder, name, weight=None):
+    model = onnx.load(folder / f"{name}.onnx")
+    if weight:
+        (changed,) = [it for it in model.graph.initializer if it.name == weight]
+        array = numpy_helper.to_array(changed).copy()
+        array.flat[0] += np.abs(array).max() * 10
+        changed.CopyFrom(numpy_helper.from_array(array, weight))
+    names = [node.output[0] for node in model.graph.node]
+    # The value of a call with several results is that of the first one.
+    first = dict(re.findall(r"%(\w+) = %(\w+)\.0;", (folder / f"{name}.relay").read_text()))
+    if weight:
+        users = [node.output[0] for node in model.graph.node if weight in node.input]
+        print(*[first.get(user, user) for user in users], flush=True)
+    known = {output.name for output in model.graph.output}
+    model.graph.output.extend(helper.make_empty_tensor_value_info(it) for it in names if it not in known)
+    options = onnxruntime.SessionOptions()
+    # An optimised graph lacks values.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    feed = {session.get_inputs()[0].name: np.load(folder / f"{name}.npz")["i0"]}
+    values = zip(names, session.run(names, feed))
+    np.savez(folder / f"{name}.values.npz", **{first.get(of, of): value for of, value in values})
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "write":
         write(Path(sys.argv[2]))
+    elif sys.argv[1] == "record":
+        record(Path(sys.argv[2]), *sys.argv[3:])
     else:
         serve(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
