@@ -4,12 +4,16 @@
 //! where it stops. Runs are those of the command `run`: [`execute`](crate::run::execute) with an observer.
 
 mod breakpoints;
+mod checkpoints;
 mod completion;
 mod console;
 mod debugger;
+mod edits;
 mod evaluator;
+mod position;
 mod program;
 mod protocol;
+mod recall;
 mod runner;
 mod session;
 mod stop;
@@ -28,7 +32,7 @@ use std::{
 use session::{Happening, Session};
 use transport::Output;
 
-use crate::report::stderr;
+use crate::{allocator, report::stderr};
 
 /// Serves one client over standard input and output.
 ///
@@ -60,6 +64,8 @@ fn session(
     input: impl io::Read + Unpin + Send + 'static,
     output: impl io::Write + Send + 'static,
 ) -> io::Result<()> {
+    // Repeated runs need the memory that other threads have freed.
+    allocator::return_freed_pages();
     let (sender, receiver) = channel();
     transport::read(input, sender.clone(), Happening::Input)?;
     let output = Output::new(output);

@@ -192,6 +192,19 @@ impl Debugged {
                 let frame: i64 = rest.parse().expect("the number of a frame");
                 self.resume("restartFrame", json!({ "frameId": frame }))
             }
+            "goto" => {
+                let source = json!({ "path": self.program });
+                let line: i64 = rest.parse().expect("a line");
+                let given = json!({ "source": source, "line": line });
+                let found = self.request("gotoTargets", given);
+                let target = &found["body"]["targets"][0];
+                if target.is_null() {
+                    return "no targets\n".to_owned();
+                }
+                let label = target["label"].as_str().unwrap_or_default();
+                let went = self.resume("goto", json!({ "targetId": target["id"] }));
+                format!("to {label}\n{went}")
+            }
             "stack" => self.stack(usize::MAX),
             "variables" => {
                 let frame = rest.parse().unwrap_or(1);

@@ -29,7 +29,7 @@ fn program(name: &str, text: &str) -> Debugged {
 fn transcripts_hold() {
     let folder = corpus::here().join("debugger");
     let written = corpus::files(&folder, &["txt"]);
-    assert!(written.len() >= 8, "only {} transcripts were found", written.len());
+    assert!(written.len() >= 10, "only {} transcripts were found", written.len());
     for (name, text) in written {
         let answered = transcript(&text, file_for(&name));
         expect_file![folder.join(&name)].assert_eq(&answered);
@@ -242,6 +242,169 @@ def @main(%n: int32) {
     assert_eq!(session.state(), before);
 }
 
+/// Writes references, and takes long enough for checkpoints.
+const COUNTING: &str = "\
+def @count(%r: ref(int32), %n: int32) -> int32 {
+  let %old = ref_read(%r);
+  if (equal(%n, 0)) {
+    %old
+  } else {
+    let %sum = add(%old, %n);
+    let %u = ref_write(%r, %sum);
+    let %rest = @count(%r, subtract(%n, 1));
+    subtract(%rest, %n)
+  }
+}
+
+def @main(%n: int32) {
+  let %r = ref(0);
+  let %a = @count(%r, %n);
+  add(%a, ref_read(%r))
+}
+";
+
+/// Going back from a checkpoint shows what going forward has shown, with the contents of references.
+#[test]
+fn checkpoints_have_the_values_of_the_run() {
+    let mut session = program("checkpoints", COUNTING);
+    session.launch(&json!({ "inputs": { "n": 20_000 } }));
+    let functions = json!({ "breakpoints": [{ "name": "@count", "hitCondition": "19950" }] });
+    session.request("setFunctionBreakpoints", functions);
+    let at = session.resume("configurationDone", json!({}));
+    assert!(at.starts_with("stopped: function breakpoint\n  @count "), "{at}");
+    let value = |session: &mut Debugged, expression: &str| {
+        let given = json!({ "expression": expression, "frameId": 1 });
+        session.request("evaluate", given)["body"]["result"].as_str().unwrap_or("").to_owned()
+    };
+    assert_eq!(value(&mut session, "%n"), "51");
+    let sum: i64 = (52..=20_000).sum();
+    assert_eq!(value(&mut session, "ref_read(%r)"), sum.to_string());
+    let header = session.state();
+    session.resume("stepIn", json!({}));
+    let mut states = vec![session.state()];
+    for _ in 0..12 {
+        session.resume("stepIn", json!({}));
+        states.push(session.state());
+    }
+    for expected in states.iter().rev().skip(1) {
+        session.resume("stepBack", json!({}));
+        assert_eq!(session.state(), *expected);
+    }
+    // These steps are not remembered: they go to the binding before.
+    for _ in 0..6 {
+        session.resume("stepBack", json!({}));
+    }
+    assert_eq!(value(&mut session, "ref_read(%r)"), (sum - 52).to_string());
+    // Steps pass headers, but not that with the breakpoint.
+    for _ in 0..6 {
+        session.resume("stepIn", json!({}));
+    }
+    assert_eq!(session.state(), states[0]);
+    let at = session.resume("reverseContinue", json!({}));
+    assert!(at.starts_with("stopped: function breakpoint"), "{at}");
+    assert_eq!(session.state(), header);
+    let at = session.resume("reverseContinue", json!({}));
+    assert!(at.starts_with("stopped: entry"), "{at}");
+    let at = session.resume("continue", json!({}));
+    assert!(at.starts_with("stopped: function breakpoint"), "{at}");
+    assert_eq!(session.state(), header);
+    session.request("setFunctionBreakpoints", json!({ "breakpoints": [] }));
+    let ended = session.resume("continue", json!({}));
+    // The recursion takes from the sum what it has added.
+    assert_eq!(ended, format!("| {} (int32)\nended\n", (1..=20_000).sum::<i64>()));
+}
+
+/// A program of large tensors, each of which is used once.
+fn large_tensors(count: usize) -> String {
+    let mut text = "def @main(%x: Tensor[(1024, 1024), float32]) {\n".to_owned();
+    text += "  let %v0 = add(%x, 1f);\n";
+    for number in 1..count {
+        text += &format!("  let %v{number} = add(%v{}, 1f);\n", number - 1);
+    }
+    text + &format!("  max(%v{})\n}}\n", count - 1)
+}
+
+/// Values that were released are computed again, for the client, for expressions and for conditions.
+#[test]
+fn released_values_are_computed_again() {
+    let mut session = program("released", &large_tensors(4));
+    session.launch(&json!({ "random": 1 }));
+    let path = file_for("released");
+    let at = |line: u32, condition: Value| {
+        let breakpoint = json!({ "line": line, "condition": condition });
+        json!({ "source": { "path": path }, "breakpoints": [breakpoint] })
+    };
+    session.request("setBreakpoints", at(5, Value::Null));
+    session.resume("configurationDone", json!({}));
+    let variables = session.variables(1);
+    let released = variables.iter().find(|v| v["name"] == "%v0").expect("a variable");
+    assert_eq!(released["presentationHint"]["lazy"], true, "{variables:?}");
+    let wanted = json!({ "variablesReference": released["variablesReference"] });
+    let found = session.request("variables", wanted);
+    let value = &found["body"]["variables"][0];
+    assert_eq!(value["type"], "Tensor[(1024, 1024), float32]", "{found}");
+    let same = json!({ "expression": "all(equal(%v1, add(%v0, 1f)))", "frameId": 1 });
+    assert_eq!(session.request("evaluate", same)["body"]["result"], "True");
+    session.request("setBreakpoints", at(6, json!("mean(%v0) > 100f")));
+    session.request("setBreakpoints", at(6, json!("mean(%v0) > -100f")));
+    let stopped = session.resume("continue", json!({}));
+    assert_eq!(stopped, "stopped: breakpoint\n  @main 6:3\n");
+}
+
+/// Returns the most memory that a process has had, in kB, when `ends` returns true or the process has ended.
+#[cfg(target_os = "linux")]
+fn peak_of(process: u32, mut ends: impl FnMut() -> bool) -> u64 {
+    let mut peak = 0;
+    loop {
+        let is_over = ends();
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        match number {
+            Some(number) if !is_over => peak = number,
+            _ => return peak.max(number.unwrap_or(0)),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A debugged run with steps back takes at most 1.3 times the memory of a run.
+#[cfg(target_os = "linux")]
+#[test]
+fn steps_back_take_little_memory() {
+    const WEIGHTS: usize = 64;
+    let ty = "Tensor[(1024, 1024), float32]";
+    let weights: Vec<String> = (0..WEIGHTS).map(|at| format!(", %w{at}: {ty}")).collect();
+    let mut text =
+        format!("def @main(%x: {ty}{}) {{\n  let %v0 = add(%x, 1f);\n", weights.concat());
+    for at in 1..80 {
+        text += &format!("  let %v{at} = add(%v{}, %w{});\n", at - 1, at % WEIGHTS);
+    }
+    text += "  max(%v79)\n}\n";
+    let mut session = program("memory", &text);
+    let path = file_for("memory");
+    let mut run = Command::new(binary())
+        .arg("run")
+        .arg(&path)
+        .args(["--random", "1"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    let process = run.id();
+    let plain = peak_of(process, || run.try_wait().is_ok_and(|status| status.is_some()));
+    session.launch(&json!({ "random": 1 }));
+    let breakpoints = json!({ "source": { "path": path }, "breakpoints": [{ "line": 82 }] });
+    session.request("setBreakpoints", breakpoints);
+    session.resume("configurationDone", json!({}));
+    for _ in 0..3 {
+        session.resume("stepBack", json!({}));
+    }
+    assert!(session.state().contains("%v75 = "), "{}", session.state());
+    let debugged = peak_of(session.client.id(), || true);
+    println!("{plain} kB for a run, {debugged} kB with steps back");
+    assert!(plain > 0 && debugged * 10 <= plain * 13, "{debugged} kB instead of {plain} kB");
+}
+
 /// Bytes that are no messages are reported, and the session goes on.
 #[test]
 fn malformed_messages_are_reported() {
@@ -263,7 +426,8 @@ fn malformed_messages_are_reported() {
     assert!(session.resume("configurationDone", json!({})).ends_with("ended\n"));
 }
 
-/// Any requests in any order are answered.
+/// Any requests in any order are answered. `RELAY_DEBUGGER_ROUNDS` sets the number of sessions, of about 150 requests
+/// each.
 #[test]
 fn any_order_of_requests_leaves_the_session_alive() {
     let mut random = fastrand::Rng::with_seed(7);
@@ -300,6 +464,8 @@ fn any_order_of_requests_leaves_the_session_alive() {
         "stepBack",
         "reverseContinue",
         "restartFrame",
+        "gotoTargets",
+        "goto",
         "pause",
         "terminate",
         "cancel",
@@ -319,7 +485,10 @@ fn any_order_of_requests_leaves_the_session_alive() {
         "%x[9]",
         "save(%x, \"\")",
     ];
-    for round in 0..20 {
+    let rounds = std::env::var("RELAY_DEBUGGER_ROUNDS");
+    let rounds = rounds.map_or(20, |rounds| rounds.parse::<u32>().expect("a number"));
+    let mut total = 0;
+    for round in 0..rounds {
         let mut client = Client::of(Command::new(binary()).arg("dap"));
         let mut sent = 0;
         let mut answered = 0;
@@ -342,6 +511,7 @@ fn any_order_of_requests_leaves_the_session_alive() {
             let expression = expressions[random.usize(0..expressions.len())];
             let breakpoint = json!({
                 "line": number(&mut random),
+                "column": if random.bool() { number(&mut random) } else { Value::Null },
                 "condition": if random.bool() { json!(expression) } else { Value::Null },
                 "hitCondition": if random.u8(0..4) == 0 { json!("> 1") } else { Value::Null },
             });
@@ -355,6 +525,7 @@ fn any_order_of_requests_leaves_the_session_alive() {
                     "filters": ["nan", "failed", "x"], "line": number(&mut random),
                     "frameId": number(&mut random),
                     "variablesReference": number(&mut random), "start": 0, "count": 3,
+                    "targetId": number(&mut random),
                     "name": "%x", "value": "zeros", "expression": expression,
                     "text": expression, "column": number(&mut random), "slice": "[0]",
                     "memoryReference": number(&mut random).to_string(),
@@ -372,7 +543,9 @@ fn any_order_of_requests_leaves_the_session_alive() {
         }
         client.hang_up();
         assert_eq!(client.exit_code(PATIENCE), Some(0), "round {round}");
+        total += sent;
     }
+    println!("{total} requests were answered");
 }
 
 /// The port is one of this machine, and serves a client after another one has gone.

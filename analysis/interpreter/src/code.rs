@@ -26,7 +26,7 @@ pub(crate) struct Proc {
     pub(crate) file: SourceFile,
     /// The range in the file of each instruction.
     pub(crate) places: Vec<TextRange>,
-    /// The variables, if the slots keep their values.
+    /// The variables that a debugger shows. Each has a slot of its own.
     pub(crate) variables: Vec<FrameVariable>,
 }
 
@@ -48,6 +48,8 @@ pub(crate) struct Operand {
     pub(crate) slot: u32,
     /// True for the last use of the value, which may be moved out.
     pub(crate) last: bool,
+    /// True if the slot belongs to a variable that a debugger shows.
+    pub(crate) is_variable: bool,
 }
 
 /// One instruction.

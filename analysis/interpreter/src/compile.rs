@@ -63,11 +63,9 @@ pub(crate) trait Linker {
 pub enum Tracing {
     /// The values of the variables of statements.
     Values,
-    /// Also the [points](Point) before them, and the values of variables in function expressions.
+    /// Also the [points](Point) before them, and the values of variables in function expressions. Each variable has
+    /// a slot of its own, in which a run may [retain](crate::Observer::retains) its value after its last use.
     Points,
-    /// As `Points`, with variables that have their values until the call ends: without, a value is
-    /// moved out at its last use.
-    Frames,
 }
 
 /// Compiles a definition or a bare expression. Without `tracing`, the code reports nothing. The code stops at the
@@ -316,7 +314,7 @@ impl Compiler<'_, '_> {
 
     fn finish(&self, context: Context) -> Arc<Proc> {
         let variables = match self.tracing {
-            Some(Tracing::Frames) => self.variables(&context),
+            Some(Tracing::Points) => self.variables(&context),
             _ => Vec::new(),
         };
         Arc::new(layout::lay_out(context, self.name.clone(), self.file, variables))

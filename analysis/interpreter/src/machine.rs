@@ -9,7 +9,11 @@ mod memory;
 mod observer;
 mod operator;
 mod program;
+mod references;
+mod retention;
 mod scalar;
+mod slots;
+mod snapshot;
 mod unknown;
 
 use std::sync::{Arc, atomic::AtomicBool};
@@ -21,7 +25,7 @@ use types::Type;
 
 use crate::{
     allocate::no_memory,
-    code::{Callable, Instr, NO_SLOT, Op, Operand, Proc},
+    code::{Callable, NO_SLOT, Op, Proc},
     compile::{Tracing, literal_dtypes},
     fault::{Fault, FaultKind, Step},
     limits::{Limits, Watch},
@@ -32,6 +36,9 @@ pub use calls::{Call, CallVariable, Calls};
 use kernel_thread::{LazyKernelThread, is_large_value};
 pub use observer::{Absence, CallMeasurement, Event, Flow, Observer};
 use program::Program;
+use references::References;
+use retention::Retention;
+pub use snapshot::Snapshot;
 
 /// The number of calls of small operators between checks of the clock.
 const POLL_EVERY: u32 = 256;
@@ -57,6 +64,7 @@ pub struct Machine<'db> {
 }
 
 /// The frame of an active call.
+#[derive(Clone, Debug)]
 struct Frame {
     /// The number of the call in the run.
     serial: u64,
@@ -173,8 +181,46 @@ impl<'db> Machine<'db> {
                 format!("`{}` has {} parameters, but got {}", proc.name, proc.params, args.len()),
             ));
         }
+        let mut run = self.new_run(observer);
+        run.has_large = args.iter().any(is_large_value);
+        // A generic function is run at the types of its arguments.
+        let dtypes = literal_dtypes(&semantics::inference(run.program.db, def), &args);
+        let own = match Value::closure(Callable::Proc(proc.clone()), dtypes) {
+            Value::Closure(own) if !own.captured().is_empty() => Some(own),
+            _ => None,
+        };
+        run.retention.exempt(&args);
+        let begun = run
+            .enter(proc, args.into_iter().collect(), NO_SLOT, own)
+            .and_then(|()| run.measure(&[]));
+        run.complete(begun)
+    }
+
+    /// Goes on with a run of this machine from a snapshot, whose references get their contents of then. Other
+    /// snapshots of the same run stay valid.
+    ///
+    /// # Errors
+    /// The failure, with a back trace.
+    pub fn resume<'o>(
+        &mut self,
+        snapshot: &Arc<Snapshot>,
+        observer: &'o mut (dyn Observer + 'o),
+    ) -> Result<Value, Fault> {
+        let mut run = self.new_run(Some(observer));
+        let begun = run.restore(snapshot).and_then(|()| run.measure(&[]));
+        run.complete(begun)
+    }
+
+    fn new_run<'r, 'o>(
+        &'r mut self,
+        observer: Option<&'o mut (dyn Observer + 'o)>,
+    ) -> Run<'r, 'db, 'o> {
         let watch = self.begun.take().unwrap_or_else(|| self.watch());
-        let mut run = Run {
+        let mut retention = Retention::default();
+        if let Some(observer) = &observer {
+            retention.set(observer.retains(), observer.pinned());
+        }
+        Run {
             measures: observer.as_ref().is_some_and(|observer| observer.measures()),
             has_unknown: false,
             has_points: observer.is_some() && self.tracing >= Tracing::Points,
@@ -189,34 +235,14 @@ impl<'db> Machine<'db> {
             observer,
             stack: Vec::new(),
             frames: Vec::new(),
+            retention,
+            references: References::default(),
+            lowest: 0,
             until_poll: POLL_EVERY,
             live: 0,
             created: 0,
             measure_after: u64::MAX,
-        };
-        run.has_large = args.iter().any(is_large_value);
-        // A generic function is run at the types of its arguments.
-        let dtypes = literal_dtypes(&semantics::inference(run.program.db, def), &args);
-        let own = match Value::closure(Callable::Proc(proc.clone()), dtypes) {
-            Value::Closure(own) if !own.captured().is_empty() => Some(own),
-            _ => None,
-        };
-        let result = run
-            .enter(proc, args.into_iter().collect(), NO_SLOT, own)
-            .and_then(|()| run.measure(&[]))
-            .and_then(|()| run.go())
-            .and_then(|value| run.with_elements(value));
-        result.map_err(|fault| {
-            let fault = run.traced(fault);
-            if run.has_points && fault.kind != FaultKind::Cancelled {
-                // The run ends in any case.
-                let _ = run.event(Event::Failed(&fault));
-            }
-            // Drops the values in the background: there may be ten million.
-            let left = std::mem::take(&mut run.stack);
-            rayon::spawn(move || drop(left));
-            fault
-        })
+        }
     }
 }
 
@@ -240,6 +266,12 @@ struct Run<'r, 'db, 'o> {
     entered: u64,
     stack: Vec<Value>,
     frames: Vec<Frame>,
+    /// The variables that keep their values after their last use.
+    retention: Retention,
+    /// The references of a run with points.
+    references: References,
+    /// The least number of frames since the last snapshot. All but the last of them are as they were.
+    lowest: usize,
     until_poll: u32,
     /// The bytes that were live at the last measurement of memory.
     live: u64,
@@ -252,6 +284,22 @@ struct Run<'r, 'db, 'o> {
 type Args = SmallVec<[Value; 4]>;
 
 impl Run<'_, '_, '_> {
+    /// Runs to the end, if it was begun.
+    fn complete(mut self, begun: Result<(), Fault>) -> Result<Value, Fault> {
+        let result = begun.and_then(|()| self.go()).and_then(|value| self.with_elements(value));
+        result.map_err(|fault| {
+            let fault = self.traced(fault);
+            if self.has_points && fault.kind != FaultKind::Cancelled {
+                // The run ends in any case.
+                let _ = self.event(Event::Failed(&fault));
+            }
+            // Drops the values in the background: there may be ten million.
+            let left = std::mem::take(&mut self.stack);
+            rayon::spawn(move || drop(left));
+            fault
+        })
+    }
+
     /// Begins a call.
     ///
     /// # Errors
@@ -383,14 +431,17 @@ impl Run<'_, '_, '_> {
                     pc = to;
                 }
                 Op::RefNew => {
-                    let value = self.operand(base, instr, 0);
-                    self.create(base, instr.dst, Value::reference(value), 64 + SLOT)?;
+                    let value = Value::reference(self.operand(base, instr, 0));
+                    if self.has_points {
+                        self.references.add(&value);
+                    }
+                    self.create(base, instr.dst, value, 64 + SLOT)?;
                 }
                 Op::RefRead => self.read(base, instr)?,
                 Op::RefWrite => self.write(base, instr)?,
                 Op::Drop => {
                     for arg in &instr.args {
-                        self.put(base, arg.slot, Value::Empty);
+                        self.release(base, *arg);
                     }
                 }
                 Op::Force(to) => {
@@ -488,7 +539,7 @@ impl Run<'_, '_, '_> {
             // A tail call replaces the frame of the caller.
             if let Some(frame) = self.frames.pop() {
                 dst = frame.dst;
-                self.truncate(base);
+                self.leave(frame.serial, base);
             }
         }
         if self.frames.len() >= self.depth {
@@ -499,35 +550,6 @@ impl Run<'_, '_, '_> {
         let bytes = if tail { 0 } else { SLOT * proc.slots as u64 + 96 };
         self.enter(proc, args, dst, own)?;
         self.count_created(bytes)
-    }
-
-    fn put(&mut self, base: usize, dst: u32, value: Value) {
-        if dst != NO_SLOT
-            && let Some(slot) = self.stack.get_mut(base + dst as usize)
-        {
-            if self.has_large {
-                let old = std::mem::replace(slot, value);
-                self.discard([old]);
-            } else {
-                *slot = value;
-            }
-        }
-    }
-
-    fn get(&mut self, base: usize, arg: Operand) -> Value {
-        let slot = &mut self.stack[base + arg.slot as usize];
-        if arg.last { std::mem::replace(slot, Value::Empty) } else { slot.clone() }
-    }
-
-    fn operand(&mut self, base: usize, instr: &Instr, position: usize) -> Value {
-        match instr.args.get(position) {
-            Some(&arg) => self.get(base, arg),
-            None => Value::Empty,
-        }
-    }
-
-    fn operands(&mut self, base: usize, args: &[Operand]) -> Args {
-        args.iter().map(|&arg| self.get(base, arg)).collect()
     }
 
     /// Counts a call towards the fuel, and regularly checks for cancellation.

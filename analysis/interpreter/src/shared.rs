@@ -124,7 +124,7 @@ impl SharedTensor {
     }
 
     /// Returns the tensor, or the original of a pending transpose, which has the same elements.
-    fn stored(&self) -> &Tensor {
+    pub fn stored(&self) -> &Tensor {
         self.pending().unwrap_or_else(|| self)
     }
 

@@ -31,6 +31,9 @@ pub enum Value {
     Unknown(u32),
     /// The content of a slot before it is written or after its last use. No expression evaluates to it.
     Empty,
+    /// The content of the slot of a variable whose value was released at its last use or later, in a run with
+    /// [`Tracing::Points`](crate::Tracing::Points). No expression evaluates to it.
+    Released,
 }
 
 /// The size of a value inside of another one or of a frame, in bytes.
@@ -71,11 +74,9 @@ thread_local! {
 
 impl Drop for Cell {
     fn drop(&mut self) {
-        if self
-            .0
-            .iter()
-            .all(|value| matches!(value, Value::Tensor(_) | Value::Unknown(_) | Value::Empty))
-        {
+        if self.0.iter().all(|value| {
+            !matches!(value, Value::Tuple(_) | Value::Data(_) | Value::Closure(_) | Value::Ref(_))
+        }) {
             return;
         }
         let fields = std::mem::take(&mut self.0);
@@ -247,7 +248,7 @@ impl Value {
             Value::Closure(_) => "a function".into(),
             Value::Ref(_) => "a reference".into(),
             Value::Unknown(_) => "a value that is not known".into(),
-            Value::Empty => "nothing".into(),
+            Value::Empty | Value::Released => "nothing".into(),
         }
     }
 
@@ -261,7 +262,11 @@ impl Value {
                 Value::Unknown(number) => return Some(*number),
                 Value::Tuple(cell) => &cell.0[..],
                 Value::Data(data) => data.fields(),
-                Value::Tensor(_) | Value::Closure(_) | Value::Ref(_) | Value::Empty => continue,
+                Value::Tensor(_)
+                | Value::Closure(_)
+                | Value::Ref(_)
+                | Value::Empty
+                | Value::Released => continue,
             };
             if parts.len() > left {
                 return None;
@@ -292,7 +297,11 @@ impl Value {
                 }
                 Value::Tuple(cell) => &cell.0[..],
                 Value::Data(data) => data.fields(),
-                Value::Closure(_) | Value::Ref(_) | Value::Unknown(_) | Value::Empty => continue,
+                Value::Closure(_)
+                | Value::Ref(_)
+                | Value::Unknown(_)
+                | Value::Empty
+                | Value::Released => continue,
             };
             left = left.checked_sub(parts.len())?;
             stack.extend(parts.iter().rev());

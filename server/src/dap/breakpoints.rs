@@ -1,7 +1,9 @@
 //! Breakpoints: where they are, and when they hold.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use interpreter::{Point, PointKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{TextRange, TextSize};
 
 use super::{
@@ -86,6 +88,8 @@ impl HitCondition {
 pub(super) struct Breakpoints {
     /// Those before points, by the ranges of these.
     pub(super) before: FxHashMap<TextRange, Vec<Breakpoint>>,
+    /// Those before calls of operators, by the ranges of these.
+    pub(super) calls: FxHashMap<TextRange, Vec<Breakpoint>>,
     /// Those whose conditions or texts name the variable that is bound: after it has its value.
     pub(super) bound: FxHashMap<TextRange, Vec<Breakpoint>>,
     /// Those on operators.
@@ -98,17 +102,47 @@ pub(super) struct Breakpoints {
     pub(super) infinite: bool,
     /// Stops at failures.
     pub(super) failed: bool,
+    /// Stops at values that do not have their declared sizes.
+    pub(super) declared_size: bool,
+    /// The number of times that breakpoints were set.
+    pub(super) version: u64,
+    /// The ranges of the names of variables that conditions and texts need.
+    pub(super) pinned: Arc<FxHashSet<TextRange>>,
 }
 
 impl Breakpoints {
     /// Returns true if the values of variables are needed where the run stops.
     pub(super) fn needs_variables(&self) -> bool {
         !self.before.is_empty()
+            || !self.calls.is_empty()
             || !self.bound.is_empty()
             || !self.operators.is_empty()
             || !self.definitions.is_empty()
             || self.nan
             || self.infinite
+    }
+
+    /// Returns true if some count how often they were reached.
+    pub(super) fn has_hits(&self) -> bool {
+        self.everywhere().any(|breakpoint| breakpoint.hits.is_some())
+    }
+
+    fn everywhere(&self) -> impl Iterator<Item = &Breakpoint> {
+        let in_text = self.before.values().chain(self.calls.values()).chain(self.bound.values());
+        in_text.chain(self.definitions.values()).chain(self.operators.values()).flatten()
+    }
+
+    /// Records that breakpoints were set.
+    fn changed(&mut self, evaluator: &Evaluator) {
+        self.version += 1;
+        let texts: Vec<String> = self
+            .everywhere()
+            .flat_map(|one| conditions(one.condition.as_deref(), one.log.as_deref()))
+            .collect();
+        self.pinned = match texts.is_empty() {
+            true => Arc::default(),
+            false => Arc::new(evaluator.named_anywhere(&texts)),
+        };
     }
 
     /// Sets the breakpoints of the file, and returns where they are.
@@ -121,9 +155,13 @@ impl Breakpoints {
         next_id: &mut i64,
     ) -> Vec<BreakpointState> {
         self.before.clear();
+        self.calls.clear();
         self.bound.clear();
         let wanted = wanted.iter().take(MAX);
-        wanted.map(|one| self.place(one, program, evaluator, positions, next_id)).collect()
+        let states =
+            wanted.map(|one| self.place(one, program, evaluator, positions, next_id)).collect();
+        self.changed(evaluator);
+        states
     }
 
     fn place(
@@ -143,7 +181,13 @@ impl Breakpoints {
             line: None,
             column: None,
         };
-        let Some(point) = point_at(program, (wanted.line, wanted.column), positions) else {
+        let call =
+            wanted.column.and_then(|column| call_at(program, (wanted.line, column), positions));
+        let point = match call {
+            Some(range) => Some(Point { range, kind: PointKind::Result }),
+            None => point_at(program, (wanted.line, wanted.column), positions),
+        };
+        let Some(point) = point else {
             let text = "there is no binding or result in this line or after it";
             state.message = Some(text.to_owned());
             return state;
@@ -181,7 +225,11 @@ impl Breakpoints {
                 word == own || word.strip_prefix(own).is_some_and(|f| f.starts_with('.'))
             })
         });
-        let to = if names_own { &mut self.bound } else { &mut self.before };
+        let to = match (call, names_own) {
+            (Some(_), _) => &mut self.calls,
+            (None, true) => &mut self.bound,
+            (None, false) => &mut self.before,
+        };
         to.entry(point.range).or_default().push(Breakpoint {
             id: state.id,
             condition: non_empty(wanted.condition.as_deref()),
@@ -195,10 +243,11 @@ impl Breakpoints {
     pub(super) fn set_functions(
         &mut self,
         wanted: &[FunctionBreakpoint],
-        program: &Program,
+        evaluator: &Evaluator,
         positions: Positions,
         next_id: &mut i64,
     ) -> Vec<BreakpointState> {
+        let program = evaluator.program();
         self.operators.clear();
         self.definitions.clear();
         let mut states = Vec::new();
@@ -244,6 +293,7 @@ impl Breakpoints {
             }
             states.push(state);
         }
+        self.changed(evaluator);
         states
     }
 }
@@ -304,15 +354,29 @@ fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> 
     Some(found)
 }
 
-/// Returns the points between two lines.
+/// Returns the call of an operator that begins in a line, at a column or after it, and before the next point. The first
+/// call of the value of a binding is evaluated at the point of the binding, or after those inside of it.
+fn call_at(program: &Program, at: (i64, i64), positions: Positions) -> Option<TextRange> {
+    let from = program.offset(at, positions);
+    let first = program.calls.partition_point(|call| call.start() < from);
+    let call = *program.calls.get(first)?;
+    let next = program.points.partition_point(|point| point.range.start() < from);
+    let is_first = program.points.get(next).is_none_or(|point| call.start() < point.range.start());
+    (is_first && program.position(call.start(), positions).0 == at.0).then_some(call)
+}
+
+/// Returns the points and the calls of operators between two lines.
 pub(super) fn points_between(
     program: &Program,
     (first, last): (i64, i64),
     positions: Positions,
 ) -> Vec<(i64, i64)> {
-    let places =
-        program.points.iter().map(|point| program.position(point.range.start(), positions));
-    places.filter(|(line, _)| (first..=last).contains(line)).take(MAX).collect()
+    let starts = program.points.iter().map(|point| point.range.start());
+    let starts = starts.chain(program.calls.iter().map(|call| call.start()));
+    let places = starts.map(|start| program.position(start, positions));
+    let places: BTreeSet<(i64, i64)> =
+        places.filter(|(line, _)| (first..=last).contains(line)).collect();
+    places.into_iter().take(MAX).collect()
 }
 
 #[cfg(test)]

@@ -141,13 +141,17 @@ impl StoppedRun {
     ///
     /// # Errors
     /// The message for an expression that is wrong or fails.
-    pub(super) fn value_of(&self, expression: &str, frame: Option<i64>) -> Result<Value, String> {
+    pub(super) fn value_of(&mut self, expression: &str, frame: Option<i64>) -> Result<Value, String> {
         self.sliced(&SlicedExpression::parse(expression), frame)
     }
 
-    fn sliced(&self, given: &SlicedExpression<'_>, frame: Option<i64>) -> Result<Value, String> {
-        let (_, stopped) = self.frame(frame.unwrap_or(1))?;
+    fn sliced(&mut self, given: &SlicedExpression<'_>, frame: Option<i64>) -> Result<Value, String> {
+        let id = frame.unwrap_or(1);
+        let (frame, stopped) = self.frame(id)?;
         let range = stopped.call.place.1;
+        let released = self.evaluator.released(given.expression, range, &stopped.variables);
+        self.recall(frame, &released)?;
+        let (_, stopped) = self.frame(id)?;
         let mut value = self.evaluator.evaluate(given.expression, range, &stopped.variables)?;
         for text in &given.slices {
             let tensor = tensor_of(&value, given.expression)?;

@@ -2,41 +2,38 @@
 //! and waits there for orders.
 //!
 //! Going back is going forward: the language is pure and the arguments are the same, so that the run is repeated up to
-//! an earlier event. Only the code of a run that may stop keeps the values of its variables; a run without breakpoints
-//! that is paused is repeated with them.
+//! an earlier event, from the last checkpoint before it. What the last event of a kind is, such as a breakpoint that
+//! holds, is found by repeating the parts between checkpoints, the last one first.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::{Receiver, Sender},
-    },
-    time::{Duration, Instant},
+mod conditions;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+    mpsc::{Receiver, Sender},
 };
 
-use interpreter::{CallMeasurement, Calls, Event, Flow, Observer, Value};
+use interpreter::{
+    CallMeasurement, Calls, Event, FaultKind, Flow, Observer, PointKind, Snapshot, Value,
+};
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 
 use super::{
-    breakpoints::{Breakpoint, Breakpoints, Piece, pieces},
+    breakpoints::Breakpoints,
+    checkpoints::{Checkpoint, Checkpoints},
+    edits::Edits,
     evaluator::Evaluator,
-    stop::{Exception, Goal, Order, Position, Reason, Report, Stop},
+    position::Position,
+    stop::{Exception, Goal, Order, Reason, Report, Stop, Target},
 };
-use crate::run::{
-    arguments::Arguments,
-    execute::RunObserver,
-    failure,
-    summary::{self, Summary},
-};
+use crate::run::{arguments::Arguments, execute::RunObserver, failure, summary::Summary};
 
-/// The time up to which a paused run is repeated for the values of its variables.
-const MAX_REPEATED: Duration = Duration::from_secs(5);
 /// The number of steps that are remembered for going back.
 const MAX_STEPS: usize = 1 << 16;
-/// The number of lines that logpoints print.
-const MAX_LINES: u64 = 100_000;
+/// The number of elements of a variable whose computation may have taken long.
+const MANY: usize = 1 << 12;
 
 /// What the session and the run share while the run goes on.
 #[derive(Default)]
@@ -49,6 +46,8 @@ pub(super) struct Shared {
     pub(super) changes: AtomicU64,
     /// The breakpoints.
     pub(super) breakpoints: Mutex<Breakpoints>,
+    /// The arguments of the run, once they are gathered.
+    pub(super) arguments: Mutex<Arc<Vec<Value>>>,
 }
 
 impl Shared {
@@ -58,23 +57,10 @@ impl Shared {
     }
 }
 
-/// A value that was set in a stopped run.
-struct Edit {
-    at: Position,
-    inner: usize,
-    name: TextRange,
-    value: Value,
-}
-
-/// The last point of an active call.
-#[derive(Clone, Copy, Default)]
-struct LastPoint {
-    /// The number of the call; 0 for a call without points.
-    serial: u64,
-    /// The moment of the point.
-    moment: u64,
-    /// The moment of the one before it in the same call; 0 for none.
-    before: u64,
+/// Where a repetition of the run begins.
+pub(super) enum Start {
+    Beginning,
+    Checkpoint(Arc<Snapshot>),
 }
 
 /// The observer of a run that is debugged.
@@ -88,9 +74,17 @@ pub(super) struct Debugger<'s> {
     seen: u64,
     goal: Goal,
     now: Position,
-    began: Instant,
-    /// True if variables keep their values in this run.
-    pub(super) keeps_variables: bool,
+    checkpoints: Checkpoints,
+    /// The position of the first point of this repetition, if it began at a checkpoint.
+    start: Option<Position>,
+    /// True after an event that may have taken long.
+    is_long: bool,
+    /// True if variables keep their values after their last use.
+    retains: bool,
+    /// True if a condition names a variable whose value was released.
+    lacks_value: bool,
+    /// The position from which the run was last repeated because of that.
+    completed: Option<Position>,
     /// The goal of the repetition of the run that follows it.
     repetition: Option<Goal>,
     /// The last candidate of a search for an earlier position.
@@ -99,9 +93,7 @@ pub(super) struct Debugger<'s> {
     steps: FxHashMap<Position, Position>,
     /// The position at which the current step began.
     step_from: Option<Position>,
-    /// The last points of the active calls, the outermost first.
-    points: Vec<LastPoint>,
-    edits: Vec<Edit>,
+    edits: Edits,
     /// The number of times that breakpoints with a hit condition were reached.
     hits: FxHashMap<i64, u64>,
     /// The number of lines of logpoints.
@@ -115,7 +107,7 @@ pub(super) struct Debugger<'s> {
 }
 
 impl<'s> Debugger<'s> {
-    /// Creates the observer. `keeps_variables` is true if the run is likely to stop.
+    /// Creates the observer.
     pub(super) fn new(
         shared: &'s Shared,
         evaluator: Evaluator,
@@ -124,7 +116,7 @@ impl<'s> Debugger<'s> {
         seed: Option<u64>,
     ) -> Debugger<'s> {
         let breakpoints = shared.breakpoints.lock().clone();
-        let keeps_variables = breakpoints.needs_variables() || !matches!(goal, Goal::Breakpoint);
+        let retains = breakpoints.needs_variables() || !matches!(goal, Goal::Breakpoint);
         Debugger {
             shared,
             evaluator,
@@ -134,14 +126,17 @@ impl<'s> Debugger<'s> {
             seen: shared.changes.load(Ordering::Acquire),
             goal,
             now: Position::default(),
-            began: Instant::now(),
-            keeps_variables,
+            checkpoints: Checkpoints::new(),
+            start: None,
+            is_long: false,
+            retains,
+            lacks_value: false,
+            completed: None,
             repetition: None,
             candidate: None,
             steps: FxHashMap::default(),
             step_from: None,
-            points: Vec::new(),
-            edits: Vec::new(),
+            edits: Edits::default(),
             hits: FxHashMap::default(),
             lines: 0,
             printed: Position::default(),
@@ -151,18 +146,44 @@ impl<'s> Debugger<'s> {
         }
     }
 
-    /// Prepares the next repetition of the run. Returns false if none was ordered.
-    pub(super) fn repeats(&mut self) -> bool {
-        let Some(goal) = self.repetition.take() else { return false };
-        self.goal = goal;
-        self.now = Position::default();
-        self.began = Instant::now();
-        self.keeps_variables = true;
+    /// Prepares the next repetition of the run. Returns where it begins; `None` if none was ordered.
+    pub(super) fn next_repetition(&mut self) -> Option<Start> {
+        let goal = self.repetition.take()?;
+        self.retains = true;
         self.candidate = None;
-        self.points.clear();
         self.skipped = self.skipped.max(self.printed);
-        self.hits.clear();
-        true
+        let checkpoint = self.checkpoint_for(&goal);
+        let snapshot = checkpoint.as_ref().map(|checkpoint| checkpoint.snapshot.clone());
+        self.goal = goal;
+        self.start = checkpoint.as_ref().map(Checkpoint::position);
+        let (moment, hits) = match checkpoint {
+            Some(Checkpoint { moment, hits, .. }) => (moment, hits),
+            None => (0, FxHashMap::default()),
+        };
+        (self.now, self.hits) = (Position { moment, results: 0 }, hits);
+        self.checkpoints.begin(snapshot.as_ref());
+        Some(snapshot.map_or(Start::Beginning, Start::Checkpoint))
+    }
+
+    /// Returns the last checkpoint before a goal.
+    fn checkpoint_for(&self, goal: &Goal) -> Option<Checkpoint> {
+        let found = match goal {
+            Goal::Position { at, .. } | Goal::Through { at, .. } => {
+                self.checkpoints.last_before(|checkpoint| checkpoint.position() <= *at)
+            }
+            Goal::Last { before, .. } => {
+                self.checkpoints.last_before(|checkpoint| checkpoint.position() < *before)
+            }
+            Goal::Call { serial } => {
+                self.checkpoints.last_before(|checkpoint| checkpoint.snapshot.entered() < *serial)
+            }
+            Goal::Breakpoint | Goal::Entry | Goal::Into | Goal::Over { .. } | Goal::Out { .. } => {
+                None
+            }
+        }?;
+        // Hits of other breakpoints are counted from the beginning.
+        let is_counted = !self.breakpoints.has_hits() || found.version == self.breakpoints.version;
+        is_counted.then(|| found.clone())
     }
 
     /// Returns true if the session ended the run.
@@ -199,10 +220,7 @@ impl<'s> Debugger<'s> {
         if self.shared.pause.swap(false, Ordering::AcqRel) {
             return Some(self.stop(Reason::Pause, calls));
         }
-        if self.breakpoints.needs_variables() && !self.keeps_variables {
-            let then = Box::new(self.goal.clone());
-            return Some(self.repeat(Goal::Through { at: self.now, then }));
-        }
+        self.retains |= self.breakpoints.needs_variables();
         None
     }
 
@@ -213,11 +231,10 @@ impl<'s> Debugger<'s> {
 
     /// Stops the run, and does what the session orders.
     fn stop(&mut self, reason: Reason, calls: &mut Calls<'_>) -> Flow {
-        if !self.keeps_variables && self.began.elapsed() < MAX_REPEATED {
-            return self.repeat(Goal::Position { at: self.now, reason });
-        }
         self.step_from = None;
-        let stop = Stop::new(reason, calls, self.evaluator.file(), self.keeps_variables);
+        self.retains = true;
+        let moment = (self.now, self.edits.clone());
+        let stop = Stop::new(reason, calls, self.evaluator.file(), moment);
         if self.reports.send(Report::Stopped(stop)).is_err() {
             return Flow::End;
         }
@@ -226,9 +243,9 @@ impl<'s> Debugger<'s> {
             let Ok(order) = self.orders.recv() else { return Flow::End };
             match order {
                 Order::Set { inner, name, value } => {
-                    if calls.set(inner, name, value.clone()) {
-                        self.edits.push(Edit { at: self.now, inner, name, value });
-                    }
+                    // What follows differs.
+                    self.checkpoints.forget_from(self.now);
+                    self.edits.set(calls, self.now, (inner, name), value);
                     continue;
                 }
                 Order::Continue(goal) => {
@@ -244,15 +261,25 @@ impl<'s> Debugger<'s> {
                 Order::StepBack => {
                     let goal = match self.steps.get(&self.now) {
                         Some(&at) => Goal::Position { at, reason: Reason::Step },
-                        None => self
-                            .point_before(calls)
-                            .map_or(Goal::Entry, |at| Goal::Position { at, reason: Reason::Step }),
+                        None => {
+                            let active = (0..calls.depth()).map(|inner| calls.serial(inner));
+                            let target = Target::Point { calls: Arc::new(active.collect()) };
+                            Goal::Last { target, before: self.now }
+                        }
                     };
                     return self.repeat(goal);
                 }
                 Order::ReverseContinue => {
                     self.breakpoints = self.shared.breakpoints.lock().clone();
-                    return self.repeat(Goal::BreakpointBefore { at: self.now });
+                    let target = Target::Breakpoint;
+                    return self.repeat(Goal::Last { target, before: self.now });
+                }
+                Order::Goto { serial, place } => {
+                    let target = Target::Place { serial, place, origin: self.now };
+                    // The moment after the stop, so that the place of the stop itself is found.
+                    let mut before = self.now;
+                    before.advance();
+                    return self.repeat(Goal::Last { target, before });
                 }
             }
         }
@@ -260,16 +287,8 @@ impl<'s> Debugger<'s> {
 
     /// Counts an event, and applies what was set at it in an earlier run.
     fn count(&mut self, calls: &mut Calls<'_>) {
-        self.now = Position { moment: self.now.moment + 1, results: 0 };
-        if !self.edits.is_empty() {
-            self.edit(calls);
-        }
-    }
-
-    fn edit(&self, calls: &mut Calls<'_>) {
-        for edit in self.edits.iter().filter(|edit| edit.at == self.now) {
-            calls.set(edit.inner, edit.name, edit.value.clone());
-        }
+        self.now.advance();
+        self.edits.repeat(calls, self.now);
     }
 
     /// Stops if the position is that of the goal. Returns `None` if the event is to be looked at further.
@@ -284,10 +303,18 @@ impl<'s> Debugger<'s> {
                 self.goal = (**then).clone();
                 None
             }
-            Goal::BreakpointBefore { at } if *at <= self.now => {
-                let goal = match self.candidate.take() {
-                    Some((at, reason)) => Goal::Position { at, reason },
-                    None => Goal::Entry,
+            Goal::Last { target, before } if *before <= self.now => {
+                let goal = match (self.candidate.take(), self.start) {
+                    (Some((at, reason)), _) => Goal::Position { at, reason },
+                    (None, Some(start)) => Goal::Last { target: target.clone(), before: start },
+                    (None, None) => match *target {
+                        Target::Place { origin, .. } => {
+                            let text = "the call has not come to this place yet: run to it";
+                            self.print(text.to_owned(), None);
+                            Goal::Position { at: origin, reason: Reason::Goto }
+                        }
+                        Target::Breakpoint | Target::Point { .. } => Goal::Entry,
+                    },
                 };
                 Some(self.repeat(goal))
             }
@@ -295,40 +322,46 @@ impl<'s> Debugger<'s> {
         }
     }
 
-    /// Records a point of the innermost call.
-    fn pass(&mut self, depth: usize, serial: u64) {
-        self.points.resize(depth, LastPoint::default());
-        let moment = self.now.moment;
-        if let Some(last) = self.points.last_mut() {
-            let before = if last.serial == serial { last.moment } else { 0 };
-            *last = LastPoint { serial, moment, before };
-        }
+    /// Returns true for the point before the body of a definition, which steps pass.
+    fn is_header(&self, calls: &Calls<'_>) -> bool {
+        let points = &self.evaluator.program().points;
+        let is_header = |place: TextRange| {
+            let first = points.partition_point(|point| point.range.start() < place.start());
+            let mut same =
+                points.iter().skip(first).take_while(|p| p.range.start() == place.start());
+            same.any(|point| point.range == place && point.kind == PointKind::Definition)
+        };
+        self.place(calls).is_some_and(is_header)
     }
 
-    /// Returns the last point before this event that is in the same call or in one around it.
-    fn point_before(&self, calls: &Calls<'_>) -> Option<Position> {
-        let depth = calls.depth();
-        let moment = (0..depth).find_map(|inner| {
-            let last = self.points.get(depth - 1 - inner)?;
-            // A call that has ended may have left its point.
-            if last.serial != calls.serial(inner) {
-                return None;
+    /// Records a point that a search looks for.
+    fn consider(&mut self, calls: &Calls<'_>) {
+        let Goal::Last { target, .. } = &self.goal else { return };
+        let reason = match target {
+            Target::Point { calls: wanted }
+                if wanted.contains(&calls.serial(0)) && !self.is_header(calls) =>
+            {
+                Reason::Step
             }
-            let is_here = last.moment == self.now.moment && self.now.results == 0;
-            let moment = if is_here { last.before } else { last.moment };
-            (moment > 0).then_some(moment)
-        });
-        moment.map(|moment| Position { moment, results: 0 })
+            Target::Place { serial, place, .. }
+                if *serial == calls.serial(0) && self.place(calls) == Some(*place) =>
+            {
+                Reason::Goto
+            }
+            Target::Breakpoint | Target::Point { .. } | Target::Place { .. } => return,
+        };
+        self.candidate = Some((self.now, reason));
     }
 
     fn reached(&mut self, calls: &mut Calls<'_>) -> Flow {
         let (depth, serial) = (calls.depth(), calls.serial(0));
+        self.consider(calls);
         if matches!(self.goal, Goal::Call { serial: wanted } if wanted == serial) {
             self.goal = Goal::Breakpoint;
             return self.stop(Reason::Step, calls);
         }
         let is_step = match &self.goal {
-            Goal::Into => true,
+            Goal::Into => !self.is_header(calls),
             Goal::Over { serial: own, depth: most } => depth < *most || serial == *own,
             Goal::Out { depth: most } => depth < *most,
             Goal::Entry => true,
@@ -356,7 +389,7 @@ impl<'s> Debugger<'s> {
     /// Stops at a breakpoint or a filter, or records it in a search.
     fn found(&mut self, reason: Reason, calls: &mut Calls<'_>) -> Flow {
         match self.goal {
-            Goal::BreakpointBefore { .. } => {
+            Goal::Last { target: Target::Breakpoint, .. } => {
                 self.candidate = Some((self.now, reason));
                 Flow::Continue
             }
@@ -378,88 +411,6 @@ impl<'s> Debugger<'s> {
         }
     }
 
-    /// Returns the breakpoints of a place that hold. Logpoints print their texts.
-    fn hit(&mut self, at: &[Breakpoint], place: TextRange, calls: &Calls<'_>) -> Vec<i64> {
-        let is_search = matches!(self.goal, Goal::BreakpointBefore { .. });
-        let is_repetition = self.goal.is_repetition() && !is_search;
-        let mut held = Vec::new();
-        for breakpoint in at {
-            // A repetition counts, and stops elsewhere.
-            if is_repetition && breakpoint.hits.is_none() {
-                continue;
-            }
-            let holds = breakpoint.condition.as_deref().is_none_or(|condition| {
-                match self.condition(condition, place, calls) {
-                    Ok(holds) => holds,
-                    Err(message) => {
-                        if !self.goal.is_repetition() {
-                            let text = format!("the condition `{condition}` failed: {message}");
-                            self.print(text, Some(place));
-                        }
-                        true
-                    }
-                }
-            });
-            if !holds {
-                continue;
-            }
-            if let Some(condition) = breakpoint.hits {
-                let hits = self.hits.entry(breakpoint.id).or_default();
-                *hits += 1;
-                if !condition.holds(*hits) {
-                    continue;
-                }
-            }
-            match &breakpoint.log {
-                None if !is_repetition => held.push(breakpoint.id),
-                None => {}
-                Some(_) if self.goal.is_repetition() => {}
-                Some(text) => self.log(text, place, calls),
-            }
-        }
-        held
-    }
-
-    fn log(&mut self, text: &str, place: TextRange, calls: &Calls<'_>) {
-        // A run that is repeated has printed this before.
-        if self.now <= self.skipped || self.lines >= MAX_LINES {
-            return;
-        }
-        self.printed = self.now;
-        self.lines += 1;
-        let mut line = String::new();
-        for piece in pieces(text) {
-            match piece {
-                Piece::Text(text) => line += text,
-                Piece::Expression(expression) => {
-                    let value = self.evaluator.evaluate(expression, place, &calls.variables(0));
-                    line += &match value {
-                        Ok(value) => summary::line(&value, &summary::of_value(&value)),
-                        Err(message) => format!("{{{message}}}"),
-                    };
-                }
-            }
-        }
-        if self.lines == MAX_LINES {
-            line +=
-                &format!("\nthe logpoints have printed {MAX_LINES} lines: later ones are left out");
-        }
-        self.print(line, Some(place));
-    }
-
-    fn condition(
-        &self,
-        condition: &str,
-        place: TextRange,
-        calls: &Calls<'_>,
-    ) -> Result<bool, String> {
-        let value = self.evaluator.evaluate(condition, place, &calls.variables(0))?;
-        let tensor = value.as_tensor().filter(|tensor| tensor.len() == 1);
-        let number = tensor.and_then(|tensor| tensor.get_f64(0));
-        let number = number.ok_or_else(|| format!("it is {}, not a scalar", value.describe()))?;
-        Ok(number != 0.0)
-    }
-
     fn bound(&mut self, name: TextRange, calls: &mut Calls<'_>) -> Flow {
         let Some(at) = self.breakpoints.bound.get(&name) else { return Flow::Continue };
         let at = at.clone();
@@ -471,13 +422,19 @@ impl<'s> Debugger<'s> {
     }
 
     fn calling(&mut self, operator: &str, calls: &mut Calls<'_>) -> Flow {
-        let Some(at) = self.breakpoints.operators.get(operator) else { return Flow::Continue };
-        let at = at.clone();
-        let place = self.place(calls).unwrap_or_default();
-        let hit = self.hit(&at, place, calls);
-        match hit.is_empty() {
-            true => Flow::Continue,
-            false => self.found(Reason::FunctionBreakpoint(hit), calls),
+        let Breakpoints { operators, calls: columns, .. } = &self.breakpoints;
+        if operators.is_empty() && columns.is_empty() {
+            return Flow::Continue;
+        }
+        let Some(place) = self.place(calls) else { return Flow::Continue };
+        let at_column = columns.get(&place).cloned().unwrap_or_default();
+        let of_operator = operators.get(operator).cloned().unwrap_or_default();
+        let hit = self.hit(&at_column, place, calls);
+        let called = self.hit(&of_operator, place, calls);
+        match (hit.is_empty(), called.is_empty()) {
+            (false, _) => self.found(Reason::Breakpoint(hit), calls),
+            (true, false) => self.found(Reason::FunctionBreakpoint(called), calls),
+            (true, true) => Flow::Continue,
         }
     }
 
@@ -522,6 +479,7 @@ impl RunObserver for Debugger<'_> {
             self.print(random, None);
         }
         arguments.warnings.iter().for_each(|warning| self.print(warning.clone(), None));
+        *self.shared.arguments.lock() = Arc::new(arguments.values.clone());
     }
 }
 
@@ -534,7 +492,8 @@ impl Observer for Debugger<'_> {
                 if let Some(flow) = self.arrive(calls) {
                     return flow;
                 }
-                if !self.breakpoints.failed {
+                let Breakpoints { failed, declared_size, .. } = self.breakpoints;
+                if !failed && !(declared_size && fault.kind == FaultKind::DeclaredSize) {
                     return Flow::Continue;
                 }
                 let id = fault.kind.code().name().to_owned();
@@ -547,8 +506,14 @@ impl Observer for Debugger<'_> {
             Event::Reached | Event::Bound(..) | Event::Calling(_) => {}
         }
         self.count(calls);
-        if matches!(event, Event::Reached) {
-            self.pass(calls.depth(), calls.serial(0));
+        match &event {
+            Event::Reached if self.checkpoints.is_due(self.now.moment, self.is_long) => {
+                let (before, version) = (self.now.moment - 1, self.breakpoints.version);
+                self.checkpoints.take(calls, before, &self.hits, version);
+                self.is_long = false;
+            }
+            Event::Bound(_, Value::Tensor(tensor)) => self.is_long = tensor.len() > MANY,
+            _ => {}
         }
         if let Some(flow) = self.arrive(calls) {
             return flow;
@@ -563,6 +528,7 @@ impl Observer for Debugger<'_> {
             Event::Calling(operator) => self.calling(operator.name, calls),
             Event::Called(_) | Event::Failed(_) => Flow::Continue,
         };
+        let flow = if self.lacks_value { self.complete() } else { flow };
         if is_changed && flow == Flow::Continue { Flow::Refresh } else { flow }
     }
 
@@ -570,9 +536,17 @@ impl Observer for Debugger<'_> {
         let has_results = match &self.goal {
             Goal::Position { at, .. }
             | Goal::Through { at, .. }
-            | Goal::BreakpointBefore { at } => at.results > 0 && at.results != Position::FAILED,
+            | Goal::Last { before: at, .. } => at.has_results(),
             _ => false,
         };
         self.breakpoints.nan || self.breakpoints.infinite || has_results
+    }
+
+    fn retains(&self) -> bool {
+        self.retains
+    }
+
+    fn pinned(&self) -> Arc<FxHashSet<TextRange>> {
+        self.breakpoints.pinned.clone()
     }
 }

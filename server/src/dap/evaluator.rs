@@ -10,6 +10,7 @@ use std::{
 
 use interpreter::{CallVariable, Limits, Value};
 use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
 use semantics::{
     DefKind, Severity, SourceFile, View,
     body::{BinderId, Expr, LocalRef},
@@ -96,6 +97,9 @@ impl Evaluator {
             if matches!(value, Value::Empty) {
                 return Err(format!("`{name}` has no value yet here"));
             }
+            if matches!(value, Value::Released) {
+                return Err(format!("`{name}` has no value any more here"));
+            }
             if has_part(&value, |part| matches!(part, Value::Closure(_))) {
                 // Its code belongs to the run.
                 return Err(format!(
@@ -118,6 +122,35 @@ impl Evaluator {
             }
         }
         result
+    }
+
+    /// Returns the variables without their values any more that an expression names, by the ranges of their names.
+    pub(super) fn released(
+        &self,
+        expression: &str,
+        at: TextRange,
+        variables: &[CallVariable],
+    ) -> Vec<TextRange> {
+        let named = self.named(expression, at, variables.iter().map(|v| v.name)).into_iter();
+        let is_released = |range: &TextRange| {
+            let mut same = variables.iter().filter(|variable| variable.name == *range);
+            same.any(|variable| matches!(variable.value, Value::Released))
+        };
+        named.map(|(_, range)| range).filter(is_released).collect()
+    }
+
+    /// Returns the ranges of the names of all variables of the program that expressions name.
+    pub(super) fn named_anywhere(&self, expressions: &[String]) -> FxHashSet<TextRange> {
+        let words: FxHashSet<&str> = expressions
+            .iter()
+            .flat_map(|text| variables_in(text))
+            // `%t.0` is a field of `%t`, or a variable.
+            .flat_map(|word| [word, word.split_once('.').map_or(word, |(whole, _)| whole)])
+            .collect();
+        let db = &self.program.db;
+        let views = semantics::all_defs(db, self.program.file).filter_map(|def| View::new(db, def));
+        let bound = views.flat_map(|view| bindings(&view)).map(|(range, _)| range);
+        bound.filter(|range| words.contains(self.program.at(*range))).collect()
     }
 
     /// Checks the types of an expression at a place, before the program runs.
@@ -436,7 +469,11 @@ fn has_part(value: &Value, wanted: fn(&Value) -> bool) -> bool {
             Value::Tuple(_) => todo.extend(value.as_tuple().unwrap_or_default().iter().cloned()),
             Value::Data(data) => todo.extend(data.fields().iter().cloned()),
             Value::Ref(cell) => todo.push(cell.get()),
-            Value::Closure(_) | Value::Tensor(_) | Value::Unknown(_) | Value::Empty => {}
+            Value::Closure(_)
+            | Value::Tensor(_)
+            | Value::Unknown(_)
+            | Value::Empty
+            | Value::Released => {}
         }
         if todo.len() > MAX_PARTS {
             return true;

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use interpreter::{Limits, Point, PointKind};
-use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View};
+use semantics::{
+    Database, Def, DefKind, Diagnostic, ExprRef, Severity, SourceFile, View,
+    body::{Callee, Expr, ExprId},
+};
 use syntax::{Encoding, LineColumn, LineIndex, TextRange, TextSize};
 
 use super::protocol::Source;
@@ -44,6 +47,8 @@ pub(super) struct Program {
     pub(super) errors: Vec<Diagnostic>,
     /// The points of all definitions, in the order of the text.
     pub(super) points: Vec<Point>,
+    /// The ranges of the calls of operators in all definitions, by their beginnings.
+    pub(super) calls: Vec<TextRange>,
 }
 
 impl Program {
@@ -74,10 +79,22 @@ impl Program {
         let found = semantics::check_file(&db, file);
         let errors = found.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
         let points = all_points(&db, file);
+        let calls = all_calls(&db, file);
         // A stop may last for hours.
         let limits = Limits { time: None, ..project.run_limits() };
         let lines = LineIndex::new(&read.text);
-        Ok(Program { db, file, text: read.text, lines, path, options, limits, errors, points })
+        Ok(Program {
+            db,
+            file,
+            text: read.text,
+            lines,
+            path,
+            options,
+            limits,
+            errors,
+            points,
+            calls,
+        })
     }
 
     /// Returns the source of the file.
@@ -134,6 +151,27 @@ impl Program {
         let summary = failure::summary_of(first);
         Some(format!("the program has {count}, at which it stops: line {line}: {summary}"))
     }
+}
+
+/// Returns the ranges of the calls of operators. Those that are no points are nested, or follow a `=`.
+fn all_calls(db: &Database, file: SourceFile) -> Vec<TextRange> {
+    let views = semantics::all_defs(db, file).filter_map(|def| View::new(db, def));
+    let mut all = Vec::new();
+    for view in views {
+        for (unit, data) in view.body.units() {
+            let exprs = (0..).map(ExprId).zip(&data.exprs);
+            let calls = exprs.filter(|(_, expr)| match expr {
+                Expr::Call(at) => {
+                    let call = data.calls.get(at.index());
+                    call.is_some_and(|call| matches!(call.callee, Callee::Operator(_)))
+                }
+                _ => false,
+            });
+            all.extend(calls.map(|(expr, _)| view.range(ExprRef { unit, expr })));
+        }
+    }
+    all.sort_by_key(|range| (range.start(), std::cmp::Reverse(range.end())));
+    all
 }
 
 fn all_points(db: &Database, file: SourceFile) -> Vec<Point> {

@@ -126,6 +126,9 @@ pub(super) enum Body {
     Evaluated(Evaluated),
     Changed(Changed),
     Exception(ExceptionInfo),
+    Targets {
+        targets: Vec<GotoTarget>,
+    },
     #[serde(rename_all = "camelCase")]
     Continued {
         all_threads_continued: bool,
@@ -187,6 +190,7 @@ pub(super) struct Capabilities {
     pub(super) supports_exception_info_request: bool,
     pub(super) supports_terminate_request: bool,
     pub(super) supports_breakpoint_locations_request: bool,
+    pub(super) supports_goto_targets_request: bool,
     pub(super) supports_delayed_stack_trace_loading: bool,
     pub(super) supports_completions_request: bool,
     pub(super) completion_trigger_characters: [&'static str; 3],
@@ -226,6 +230,18 @@ pub(super) struct BreakpointState {
 pub(super) struct BreakpointLocation {
     pub(super) line: i64,
     pub(super) column: i64,
+}
+
+/// A place to which a stopped run can go back.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GotoTarget {
+    pub(super) id: i64,
+    pub(super) label: String,
+    pub(super) line: i64,
+    pub(super) column: i64,
+    pub(super) end_line: i64,
+    pub(super) end_column: i64,
 }
 
 #[derive(Serialize)]
@@ -290,6 +306,9 @@ pub(super) struct PresentationHint {
     pub(super) kind: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) attributes: Vec<&'static str>,
+    /// True for a value that is only computed if the client asks for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lazy: bool,
 }
 
 #[derive(Serialize, Default)]
@@ -403,6 +422,20 @@ pub(super) struct FunctionBreakpoint {
 #[serde(default)]
 pub(super) struct SetExceptionBreakpointsArguments {
     pub(super) filters: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct GotoTargetsArguments {
+    pub(super) source: SourceArguments,
+    pub(super) line: i64,
+    pub(super) column: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct GotoArguments {
+    pub(super) target_id: i64,
 }
 
 #[derive(Deserialize, Default)]

@@ -12,7 +12,7 @@ use std::{
 use interpreter::Tracing;
 
 use super::{
-    debugger::{Debugger, Shared},
+    debugger::{Debugger, Shared, Start},
     evaluator::Evaluator,
     program::Program,
     protocol::LaunchArguments,
@@ -109,14 +109,17 @@ fn run(
     let mut debugger = Debugger::new(shared, evaluator.clone(), channels, goal, launch.random);
     let mut runs = Repeatable::new(&prepared);
     let folder = folder(program);
+    runs.trace(Tracing::Points);
+    let mut report = runs.run(|| Ok(inputs(launch, &folder)?), &mut debugger);
     loop {
-        let tracing = match debugger.keeps_variables {
-            true => Tracing::Frames,
-            false => Tracing::Points,
-        };
-        runs.trace(tracing);
-        let report = runs.run(|| Ok(inputs(launch, &folder)?), &mut debugger);
-        if debugger.repeats() {
+        if let Some(start) = debugger.next_repetition() {
+            report = match start {
+                Start::Checkpoint(snapshot) => runs.resume(&snapshot, &mut debugger),
+                Start::Beginning => {
+                    let arguments = shared.arguments.lock().clone();
+                    runs.run_on((*arguments).clone(), &mut debugger)
+                }
+            };
             continue;
         }
         if let (Some(lost), false) = (debugger.lost(), debugger.is_cancelled()) {

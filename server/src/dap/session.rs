@@ -20,9 +20,7 @@ use super::{
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
-        Body, BreakpointLocation, BreakpointState, Capabilities, ErrorText, EvaluateArguments,
-        Event, ExceptionFilter, ExceptionInfo, ExitedEvent, Incoming, InitializeArguments,
-        LaunchArguments, LocationsArguments, Outgoing, OutputEvent, Response,
+        Body, BreakpointLocation, BreakpointState, Capabilities, ErrorText, EvaluateArguments, Event, ExceptionFilter, ExceptionInfo, ExitedEvent, GotoArguments, GotoTarget, GotoTargetsArguments, Incoming, InitializeArguments, LaunchArguments, LocationsArguments, Outgoing, OutputEvent, Response,
         SetBreakpointsArguments, SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments,
         StoppedEvent, Thread,
     },
@@ -40,13 +38,21 @@ use crate::{
 const TENSOR: &str = "relay/tensor";
 /// The only thread.
 const THREAD: i64 = 1;
+/// The longest label of a target, in characters.
+const MAX_LABEL: usize = 80;
 /// The filters of exceptions.
-const FILTERS: [ExceptionFilter; 3] = [
+const FILTERS: [ExceptionFilter; 4] = [
     ExceptionFilter {
         filter: "failed",
         label: "Failures",
         description: "Stops where the run fails: an operator rejects its arguments, no arm matches, a limit is reached",
         default: true,
+    },
+    ExceptionFilter {
+        filter: "declaredSize",
+        label: "Declared Sizes",
+        description: "Stops where a value does not have its declared size, without the other failures",
+        default: false,
     },
     ExceptionFilter {
         filter: "nan",
@@ -276,6 +282,12 @@ impl Session {
                 let serial = self.stopped()?.0.serial(&given)?;
                 self.resume(|_| Order::Repeat(Goal::Call { serial }))
             }
+            "gotoTargets" => self.goto_targets(&arguments(given)?),
+            "goto" => {
+                let given: GotoArguments = arguments(given)?;
+                let (serial, place) = self.goto_target(given.target_id)?;
+                self.resume(|_| Order::Goto { serial, place })
+            }
             "pause" => {
                 if self.run.is_none() {
                     return Err(not_running());
@@ -308,6 +320,7 @@ impl Session {
             supports_exception_info_request: true,
             supports_terminate_request: true,
             supports_breakpoint_locations_request: true,
+            supports_goto_targets_request: true,
             supports_delayed_stack_trace_loading: true,
             supports_completions_request: true,
             completion_trigger_characters: ["%", "@", "."],
@@ -416,8 +429,7 @@ impl Session {
         }
         let ids = &mut self.next_id;
         let mut all = self.shared.breakpoints.lock();
-        let breakpoints =
-            all.set_functions(&given.breakpoints, evaluator.program(), self.positions, ids);
+        let breakpoints = all.set_functions(&given.breakpoints, evaluator, self.positions, ids);
         drop(all);
         self.shared.notify();
         Ok(Some(Body::Breakpoints { breakpoints }))
@@ -443,7 +455,8 @@ impl Session {
         let is_debugged = self.launch.as_ref().is_none_or(|(launch, _)| !launch.no_debug);
         let has = |name: &str| is_debugged && given.filters.iter().any(|filter| filter == name);
         let mut all = self.shared.breakpoints.lock();
-        (all.failed, all.nan, all.infinite) = (has("failed"), has("nan"), has("infinity"));
+        (all.failed, all.declared_size) = (has("failed"), has("declaredSize"));
+        (all.nan, all.infinite) = (has("nan"), has("infinity"));
         drop(all);
         self.shared.notify();
         Ok(None)
@@ -455,6 +468,44 @@ impl Session {
         let places = points_between(evaluator.program(), lines, self.positions).into_iter();
         let breakpoints = places.map(|(line, column)| BreakpointLocation { line, column });
         Ok(Some(Body::Locations { breakpoints: breakpoints.collect() }))
+    }
+
+    /// Returns the points of a line that the innermost call has passed. Their numbers are those of the points.
+    fn goto_targets(&mut self, given: &GotoTargetsArguments) -> Answer {
+        let positions = self.positions;
+        let path = given.source.path.clone();
+        let (stopped, _) = self.stopped()?;
+        let program = stopped.program();
+        if !path.is_some_and(|path| is_same(Path::new(&path), &program.path)) {
+            return Err("this file is not the program".to_owned());
+        }
+        let numbers = (1..).zip(&program.points).filter_map(|(id, point)| {
+            let (line, column) = program.position(point.range.start(), positions);
+            let (end_line, end_column) = program.position(point.range.end(), positions);
+            let is_wanted = line == given.line && given.column.is_none_or(|from| from <= column);
+            let text = program.at(point.range).lines().next().unwrap_or_default();
+            let label = text.chars().take(MAX_LABEL).collect();
+            (is_wanted && stopped.has_passed(point.range)).then_some(GotoTarget {
+                id,
+                label,
+                line,
+                column,
+                end_line,
+                end_column,
+            })
+        });
+        Ok(Some(Body::Targets { targets: numbers.collect() }))
+    }
+
+    fn goto_target(&mut self, id: i64) -> Result<(u64, TextRange), String> {
+        let (stopped, _) = self.stopped()?;
+        let number = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+        let point = number.and_then(|number| stopped.program().points.get(number));
+        let point = point.ok_or_else(|| format!("there is no target {id}"))?;
+        match stopped.has_passed(point.range) {
+            true => Ok((stopped.innermost().0, point.range)),
+            false => Err("the call has not come to this place yet: run to it".to_owned()),
+        }
     }
 
     fn stopped(&mut self) -> Result<(&mut StoppedRun, &Run), String> {
@@ -492,7 +543,7 @@ impl Session {
     }
 
     fn stop(&mut self, stop: Stop) {
-        let Some((_, evaluator)) = &self.launch else { return };
+        let Some((launch, evaluator)) = &self.launch else { return };
         let mut event = StoppedEvent {
             reason: "step",
             description: None,
@@ -505,6 +556,7 @@ impl Session {
             Reason::Entry => event.reason = "entry",
             Reason::Step => {}
             Reason::Pause => event.reason = "pause",
+            Reason::Goto => event.reason = "goto",
             Reason::Breakpoint(ids) => {
                 (event.reason, event.hit_breakpoint_ids) = ("breakpoint", ids.clone());
             }
@@ -517,7 +569,9 @@ impl Session {
                 event.text = Some(found.description.clone());
             }
         }
-        self.stopped = Some(StoppedRun::new(stop, evaluator.clone()));
+        let arguments = self.shared.arguments.lock().clone();
+        let origin = (launch.function.clone(), arguments);
+        self.stopped = Some(StoppedRun::new(stop, evaluator.clone(), origin));
         self.event(Event::Stopped(event));
     }
 

@@ -1,26 +1,28 @@
 //! Stops of a run, and what the session and the run tell each other.
 
+use std::sync::Arc;
+
 use interpreter::{Call, CallVariable, Calls, Value};
+use rustc_hash::FxHashSet;
 use semantics::SourceFile;
 use syntax::TextRange;
+
+use super::{edits::Edits, position::Position};
 
 /// The number of innermost calls that a stop shows.
 const MAX_INNER: usize = 500;
 /// The number of outermost calls that a stop shows.
 const MAX_OUTER: usize = 100;
 
-/// The place of an event in the sequence of events of a run, which is the same in each repetition.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(super) struct Position {
-    /// The number of points, bindings and calls of operators up to it.
-    pub(super) moment: u64,
-    /// The number of results of operators since then; the largest number for the failure of the run.
-    pub(super) results: u32,
-}
-
-impl Position {
-    /// The results of a position at which the run failed.
-    pub(super) const FAILED: u32 = u32::MAX;
+/// The kind of event that a repetition looks for.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    /// A breakpoint or a filter that holds.
+    Breakpoint,
+    /// A point of one of the calls with these numbers.
+    Point { calls: Arc<FxHashSet<u64>> },
+    /// The point of a call at a place. Without one, the run returns to its origin.
+    Place { serial: u64, place: TextRange, origin: Position },
 }
 
 /// What a run that goes on stops at.
@@ -42,8 +44,8 @@ pub(super) enum Goal {
     Through { at: Position, then: Box<Goal> },
     /// The first point of a call, in a repeated run.
     Call { serial: u64 },
-    /// Finds the last breakpoint before a position.
-    BreakpointBefore { at: Position },
+    /// The last event of a kind before a position, in repeated runs: the first ones search for it.
+    Last { target: Target, before: Position },
 }
 
 impl Goal {
@@ -51,10 +53,7 @@ impl Goal {
     pub(super) fn is_repetition(&self) -> bool {
         matches!(
             self,
-            Goal::Position { .. }
-                | Goal::Through { .. }
-                | Goal::Call { .. }
-                | Goal::BreakpointBefore { .. }
+            Goal::Position { .. } | Goal::Through { .. } | Goal::Call { .. } | Goal::Last { .. }
         )
     }
 }
@@ -65,6 +64,7 @@ pub(super) enum Reason {
     Entry,
     Step,
     Pause,
+    Goto,
     Breakpoint(Vec<i64>),
     FunctionBreakpoint(Vec<i64>),
     Exception(Exception),
@@ -87,8 +87,10 @@ pub(super) struct Stop {
     pub(super) calls: Vec<StoppedCall>,
     /// The number of calls in the middle that are left out, and the number of those before them.
     pub(super) omitted: Option<(usize, usize)>,
-    /// True if the variables have values.
-    pub(super) has_variables: bool,
+    /// The position.
+    pub(super) at: Position,
+    /// What was set in the run.
+    pub(super) edits: Edits,
 }
 
 /// A call of a stopped run.
@@ -106,7 +108,7 @@ impl Stop {
         reason: Reason,
         calls: &Calls<'_>,
         file: SourceFile,
-        has_variables: bool,
+        (at, edits): (Position, Edits),
     ) -> Stop {
         let depth = calls.depth();
         let is_long = depth > MAX_INNER + MAX_OUTER;
@@ -121,7 +123,7 @@ impl Stop {
             Some(StoppedCall { call, inner, variables })
         });
         let omitted = is_long.then(|| (depth - MAX_INNER - MAX_OUTER, MAX_INNER));
-        Stop { reason, calls: stopped.collect(), omitted, has_variables }
+        Stop { reason, calls: stopped.collect(), omitted, at, edits }
     }
 }
 
@@ -135,6 +137,8 @@ pub(super) enum Order {
     StepBack,
     /// Goes back to the last breakpoint.
     ReverseContinue,
+    /// Goes back to the last time that a call was at a point.
+    Goto { serial: u64, place: TextRange },
     /// Replaces the value of a variable of a call with a number of calls inside of it.
     Set { inner: usize, name: TextRange, value: Value },
 }

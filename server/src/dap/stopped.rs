@@ -1,17 +1,19 @@
 //! A stopped run, as the client looks at it: frames, scopes, variables and expressions.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use interpreter::{CallVariable, Tensor, Value};
 use semantics::View;
+use syntax::TextRange;
 
 use super::{
     evaluator::Evaluator,
-    program::Positions,
+    program::{Positions, Program},
     protocol::{
         Body, Changed, FrameArguments, Scope, SetVariableArguments, StackFrame,
         StackTraceArguments, Variable, VariablesArguments,
     },
+    recall::Recall,
     runner,
     stop::{Order, Reason, Stop, StoppedCall},
     variables::{Node, Nodes},
@@ -24,16 +26,50 @@ pub(super) struct StoppedRun {
     pub(super) reason: Reason,
     calls: Vec<StoppedCall>,
     omitted: Option<(usize, usize)>,
-    has_variables: bool,
+    recall: Recall,
     pub(super) evaluator: Evaluator,
     pub(super) nodes: Nodes,
 }
 
 impl StoppedRun {
     /// Creates the view of a stop.
-    pub(super) fn new(stop: Stop, evaluator: Evaluator) -> StoppedRun {
-        let Stop { reason, calls, omitted, has_variables } = stop;
-        StoppedRun { reason, calls, omitted, has_variables, evaluator, nodes: Nodes::default() }
+    pub(super) fn new(
+        stop: Stop,
+        evaluator: Evaluator,
+        (function, arguments): (Option<String>, Arc<Vec<Value>>),
+    ) -> StoppedRun {
+        let Stop { reason, calls, omitted, at, edits } = stop;
+        let recall = Recall { evaluator: evaluator.clone(), function, arguments, at, edits };
+        StoppedRun { reason, calls, omitted, recall, evaluator, nodes: Nodes::default() }
+    }
+
+    /// Computes values that variables of a frame had, which were released.
+    ///
+    /// # Errors
+    /// That takes too long.
+    pub(super) fn recall(&mut self, frame: usize, names: &[TextRange]) -> Result<(), String> {
+        let Some(stopped) = self.calls.get_mut(frame).filter(|_| !names.is_empty()) else {
+            return Ok(());
+        };
+        for (name, value) in self.recall.values(stopped.call.serial, names)? {
+            let same = stopped.variables.iter_mut().filter(|variable| variable.name == name);
+            same.for_each(|variable| variable.value = value.clone());
+        }
+        Ok(())
+    }
+
+    /// Returns the value of a variable of a frame, which is computed again if it was released.
+    ///
+    /// # Errors
+    /// That takes too long.
+    pub(super) fn recalled(
+        &mut self,
+        frame: usize,
+        name: TextRange,
+    ) -> Result<Option<Value>, String> {
+        self.recall(frame, &[name])?;
+        let mut own = self.calls.get(frame).into_iter().flat_map(|stopped| &stopped.variables);
+        Ok(own.find(|variable| variable.name == name).map(|variable| variable.value.clone()))
     }
 
     /// Returns the number of the innermost call, and the number of calls.
@@ -41,6 +77,21 @@ impl StoppedRun {
         let serial = self.calls.first().map_or(0, |stopped| stopped.call.serial);
         let depth = self.calls.last().map_or(0, |stopped| stopped.inner + 1);
         (serial, depth)
+    }
+
+    /// Returns the program.
+    pub(super) fn program(&self) -> &Program {
+        self.evaluator.program()
+    }
+
+    /// Returns true if the innermost call may have come to a point: it is in the same function, and not after the place
+    /// of the stop.
+    pub(super) fn has_passed(&self, point: TextRange) -> bool {
+        let Some(innermost) = self.calls.first() else { return false };
+        let (file, place) = innermost.call.place;
+        let program = self.program();
+        let def = |range: TextRange| program.def_at(range.start());
+        file == program.file && point.start() <= place.start() && def(point) == def(place)
     }
 
     /// Returns the number of the call of a frame.
@@ -132,6 +183,21 @@ impl StoppedRun {
     /// Returns the variables of a scope, or the parts of a value.
     pub(super) fn variables(&mut self, given: &VariablesArguments) -> Result<Body, String> {
         let node = self.node(given.variables_reference)?;
+        if let Node::Released { frame, name } = node {
+            self.recall(frame, &[name])?;
+            let mut own = self.calls.get(frame).into_iter().flat_map(|stopped| &stopped.variables);
+            let found = own.find(|variable| variable.name == name).cloned();
+            let text = self.evaluator.program().at(name).to_owned();
+            let shown = found.map(|variable| match variable.value {
+                Value::Released => self.nodes.frame_variable(
+                    frame,
+                    &text,
+                    &CallVariable { value: Value::Empty, ..variable },
+                ),
+                _ => self.nodes.frame_variable(frame, &text, &variable),
+            });
+            return Ok(Body::Variables { variables: shown.into_iter().collect() });
+        }
         let Node::Scope { frame, is_captured } = node else {
             let variables = self.nodes.parts(&node, given.start, given.count);
             let is_wanted = |variable: &Variable| match given.filter.as_deref() {
@@ -142,15 +208,6 @@ impl StoppedRun {
             let variables = variables.into_iter().filter(is_wanted).collect();
             return Ok(Body::Variables { variables });
         };
-        if !self.has_variables {
-            let value = "not kept by a run without breakpoints: step back to repeat it with them";
-            let note = Variable {
-                name: "variables".to_owned(),
-                value: value.to_owned(),
-                ..Variable::default()
-            };
-            return Ok(Body::Variables { variables: vec![note] });
-        }
         if given.filter.as_deref() == Some("indexed") {
             return Ok(Body::Variables { variables: Vec::new() });
         }
@@ -159,7 +216,7 @@ impl StoppedRun {
         let mut variables = Vec::new();
         for variable in own.into_iter().skip(given.start).take(count) {
             let name = self.evaluator.program().at(variable.name).to_owned();
-            variables.push(self.nodes.frame_variable(&name, &variable));
+            variables.push(self.nodes.frame_variable(frame, &name, &variable));
         }
         Ok(Body::Variables { variables })
     }
@@ -192,6 +249,10 @@ impl StoppedRun {
         let Value::Tensor(tensor) = &variable.value else {
             return Err(match &variable.value {
                 Value::Empty => format!("`{}` has no value yet", given.name),
+                Value::Released => format!(
+                    "`{}` is not used any more: step back to before its last use to set it",
+                    given.name
+                ),
                 other => {
                     format!("`{}` is {}: only tensors can be set", given.name, other.describe())
                 }

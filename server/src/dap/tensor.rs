@@ -1,12 +1,13 @@
 //! Tensors of a stopped run: their bytes, and views of them.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use interpreter::{AxisSlice, Tensor};
+use interpreter::{AxisSlice, Tensor, Value};
 
 use super::{
     console::tensor_of,
     protocol::{Body, ReadMemoryArguments, TensorArguments},
     stopped::StoppedRun,
+    variables::Node,
 };
 use crate::run::tensor_view::NamedTensor;
 
@@ -38,16 +39,20 @@ impl StoppedRun {
     ///
     /// # Errors
     /// The message for an expression that fails or is no tensor, and for a slice that does not fit.
-    pub(super) fn tensor_view(&self, given: &TensorArguments) -> Result<Body, String> {
+    pub(super) fn tensor_view(&mut self, given: &TensorArguments) -> Result<Body, String> {
         let TensorArguments { expression, variables_reference, name, frame_id, other, options } =
             given;
         let tensor = match (expression, variables_reference) {
             (Some(expression), _) => tensor_of(&self.value_of(expression, *frame_id)?, expression)?,
             (None, Some(reference)) => {
-                let found = self.nodes.tensor(*reference);
-                found.ok_or_else(|| {
+                let found = match self.nodes.get(*reference) {
+                    Some(&Node::Released { frame, name }) => self.recalled(frame, name)?,
+                    _ => self.nodes.tensor(*reference).map(Value::Tensor),
+                };
+                let found = found.ok_or_else(|| {
                     format!("there is no tensor {reference} where the run has stopped")
-                })?
+                })?;
+                tensor_of(&found, name.as_deref().unwrap_or("the value"))?
             }
             (None, None) => {
                 return Err(

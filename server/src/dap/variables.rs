@@ -1,6 +1,7 @@
 //! Values as the client shows them: lines, and trees that it opens level by level and page by page.
 
 use interpreter::{AxisSlice, CallVariable, SharedTensor, Value};
+use syntax::TextRange;
 
 use super::protocol::{PresentationHint, Variable};
 use crate::run::{show, summary};
@@ -19,6 +20,8 @@ pub(super) enum Node {
     Scope { frame: usize, is_captured: bool },
     /// The parts of a value.
     Value(Value),
+    /// The value of a variable of a frame, which was released.
+    Released { frame: usize, name: TextRange },
     /// A part of a tensor: the elements after the first ones, along the axes from one on.
     Part { tensor: SharedTensor, first: usize, axis: usize },
 }
@@ -51,7 +54,7 @@ impl Nodes {
         match self.get(number)? {
             Node::Value(Value::Tensor(tensor)) => Some(tensor.clone()),
             Node::Part { tensor, first, axis } => part(tensor, *first, *axis),
-            Node::Value(_) | Node::Scope { .. } => None,
+            Node::Value(_) | Node::Scope { .. } | Node::Released { .. } => None,
         }
     }
 
@@ -71,7 +74,12 @@ impl Nodes {
     }
 
     /// Returns the variable of a frame with its name in the text.
-    pub(super) fn frame_variable(&mut self, name: &str, variable: &CallVariable) -> Variable {
+    pub(super) fn frame_variable(
+        &mut self,
+        frame: usize,
+        name: &str,
+        variable: &CallVariable,
+    ) -> Variable {
         if matches!(variable.value, Value::Empty) {
             return Variable {
                 name: name.to_owned(),
@@ -79,7 +87,23 @@ impl Nodes {
                 presentation_hint: Some(PresentationHint {
                     kind: "virtual",
                     attributes: vec!["readOnly"],
+                    lazy: false,
                 }),
+                ..Variable::default()
+            };
+        }
+        if matches!(variable.value, Value::Released) {
+            let node = Node::Released { frame, name: variable.name };
+            return Variable {
+                name: name.to_owned(),
+                value: "released after its last use: open it to compute it again".to_owned(),
+                presentation_hint: Some(PresentationHint {
+                    kind: "data",
+                    attributes: vec!["readOnly"],
+                    lazy: true,
+                }),
+                evaluate_name: Some(name.to_owned()),
+                variables_reference: self.number(node),
                 ..Variable::default()
             };
         }
@@ -116,7 +140,7 @@ impl Nodes {
     pub(super) fn parts(&mut self, node: &Node, start: usize, count: usize) -> Vec<Variable> {
         let count = if count == 0 { PAGE } else { count.min(PAGE) };
         match node {
-            Node::Scope { .. } => Vec::new(),
+            Node::Scope { .. } | Node::Released { .. } => Vec::new(),
             Node::Value(Value::Tensor(tensor)) => self.elements(tensor, (0, 0), start, count),
             Node::Part { tensor, first, axis } => {
                 self.elements(tensor, (*first, *axis), start, count)
@@ -131,7 +155,7 @@ impl Nodes {
                         &content[..]
                     }
                     Value::Closure(closure) => closure.captures(),
-                    Value::Tensor(_) | Value::Unknown(_) | Value::Empty => &[],
+                    Value::Tensor(_) | Value::Unknown(_) | Value::Empty | Value::Released => &[],
                 };
                 let page = fields.iter().enumerate().skip(start).take(count);
                 page.map(|(at, field)| match value {
@@ -169,6 +193,7 @@ impl Nodes {
                     presentation_hint: Some(PresentationHint {
                         kind: "data",
                         attributes: vec!["readOnly"],
+                        lazy: false,
                     }),
                     ..Variable::default()
                 },
@@ -184,6 +209,7 @@ impl Nodes {
                         presentation_hint: Some(PresentationHint {
                             kind: "data",
                             attributes: vec!["readOnly"],
+                            lazy: false,
                         }),
                         variables_reference: reference,
                         indexed_variables: (reference > 0).then_some(next),
@@ -206,7 +232,7 @@ fn parts(value: &Value) -> (Option<usize>, Option<usize>) {
         Value::Closure(closure) => {
             (None, Some(closure.captures().len()).filter(|count| *count > 0))
         }
-        Value::Unknown(_) | Value::Empty => (None, None),
+        Value::Unknown(_) | Value::Empty | Value::Released => (None, None),
     }
 }
 
@@ -236,7 +262,7 @@ fn type_of(value: &Value) -> String {
 
 fn hint(value: &Value) -> PresentationHint {
     let kind = if matches!(value, Value::Closure(_)) { "method" } else { "data" };
-    PresentationHint { kind, attributes: Vec::new() }
+    PresentationHint { kind, attributes: Vec::new(), lazy: false }
 }
 
 #[cfg(test)]

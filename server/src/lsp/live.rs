@@ -208,7 +208,9 @@ fn is_small(value: &Value) -> bool {
             .leaves_within(SMALL_PARTS)
             .is_some_and(|leaves| leaves.iter().all(|tensor| tensor.len() <= SMALL)),
         // Their summaries do not depend on their contents.
-        Value::Closure(_) | Value::Ref(_) | Value::Unknown(_) | Value::Empty => false,
+        Value::Closure(_) | Value::Ref(_) | Value::Unknown(_) | Value::Empty | Value::Released => {
+            false
+        }
         Value::Tuple(_) => {
             let fields = value.as_tuple().unwrap_or_default();
             fields.len() <= SMALL

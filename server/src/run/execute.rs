@@ -7,7 +7,7 @@ use std::{
 };
 
 use clock::Instant;
-use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Tracing, Value};
+use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Snapshot, Tracing, Value};
 use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View};
 use syntax::TextSize;
 
@@ -215,49 +215,71 @@ impl<'p, 'db> Repeatable<'p, 'db> {
         inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
         observer: &mut dyn RunObserver,
     ) -> RunReport {
-        run(self.prepared, &mut self.machine, inputs, observer)
+        let PreparedRun { def, view, db, .. } = self.prepared;
+        let machine = &mut self.machine;
+        let watch = machine.begin();
+        let mut function = |name: &str| {
+            let def = function_named(db, def.file(*db), name)?;
+            let ty = View::new(*db, def)?.inference.signature.clone()?;
+            Some((machine.function(def)?, ty))
+        };
+        let gather = || arguments::gather(view, &inputs()?, &mut function);
+        let mut arguments = match watch.within(gather) {
+            Ok(Ok(arguments)) => arguments,
+            Ok(Err(error)) => return RunReport::unstarted(Ending::Refused(error)),
+            Err(fault) => return RunReport::unstarted(Ending::Failed(fault)),
+        };
+        observer.started(&arguments);
+        // Moved, so that operators may reuse their memory.
+        let values = std::mem::take(&mut arguments.values);
+        let report = self.run_on(values, observer);
+        RunReport { arguments: Some(arguments), ..report }
     }
-}
 
-fn run<'db>(
-    prepared: &PreparedRun<'db>,
-    machine: &mut Machine<'db>,
-    inputs: impl FnOnce() -> Result<Inputs, ArgumentError>,
-    observer: &mut dyn RunObserver,
-) -> RunReport {
-    let PreparedRun { def, view, db, errors, .. } = prepared;
-    let watch = machine.begin();
-    let mut function = |name: &str| {
-        let def = function_named(db, def.file(*db), name)?;
-        let ty = View::new(*db, def)?.inference.signature.clone()?;
-        Some((machine.function(def)?, ty))
-    };
-    let gather = || arguments::gather(view, &inputs()?, &mut function);
-    let mut arguments = match watch.within(gather) {
-        Ok(Ok(arguments)) => arguments,
-        Ok(Err(error)) => return RunReport::unstarted(Ending::Refused(error)),
-        Err(fault) => return RunReport::unstarted(Ending::Failed(fault)),
-    };
-    observer.started(&arguments);
-    // Moved, so that operators may reuse their memory.
-    let values = std::mem::take(&mut arguments.values);
-    let begin = Instant::now();
-    let mut stopped = None;
-    let ending = match machine.run(*def, values, Some(observer)) {
-        Ok(value) => Ending::Done(value),
-        Err(mut fault) => {
-            let file = def.file(*db);
-            let found = match fault.kind {
-                // An unknown name, for example, which inference does not report.
-                FaultKind::Untyped if errors.is_empty() => {
-                    errors_among(&semantics::check_file(*db, file))
-                }
-                _ => Vec::new(),
-            };
-            let errors = if found.is_empty() { errors } else { &found };
-            stopped = failure::explain_stop(&mut fault, file, errors).cloned();
-            Ending::Failed(fault)
-        }
-    };
-    RunReport { ending, arguments: Some(arguments), time: begin.elapsed(), stopped }
+    /// Runs the definition on arguments that an earlier run has gathered.
+    pub(crate) fn run_on(
+        &mut self,
+        values: Vec<Value>,
+        observer: &mut dyn RunObserver,
+    ) -> RunReport {
+        let begin = Instant::now();
+        let result = self.machine.run(self.prepared.def, values, Some(observer));
+        self.report(result, begin)
+    }
+
+    /// Goes on with an earlier run from a snapshot.
+    pub(crate) fn resume(
+        &mut self,
+        snapshot: &Arc<Snapshot>,
+        observer: &mut dyn RunObserver,
+    ) -> RunReport {
+        // The values of the earlier run and of this one are not in memory together.
+        self.machine.wait_for_cleanup();
+        let begin = Instant::now();
+        let result = self.machine.resume(snapshot, observer);
+        self.report(result, begin)
+    }
+
+    fn report(&self, result: Result<Value, Fault>, begin: Instant) -> RunReport {
+        let time = begin.elapsed();
+        let PreparedRun { def, db, errors, .. } = self.prepared;
+        let mut stopped = None;
+        let ending = match result {
+            Ok(value) => Ending::Done(value),
+            Err(mut fault) => {
+                let file = def.file(*db);
+                let found = match fault.kind {
+                    // An unknown name, for example, which inference does not report.
+                    FaultKind::Untyped if errors.is_empty() => {
+                        errors_among(&semantics::check_file(*db, file))
+                    }
+                    _ => Vec::new(),
+                };
+                let errors = if found.is_empty() { errors } else { &found };
+                stopped = failure::explain_stop(&mut fault, file, errors).cloned();
+                Ending::Failed(fault)
+            }
+        };
+        RunReport { ending, arguments: None, time, stopped }
+    }
 }

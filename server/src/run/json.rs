@@ -104,7 +104,11 @@ fn fits(value: &Value, depth: usize, limit: usize, left: &mut usize) -> bool {
         Value::Tuple(_) => all(value.as_tuple().unwrap_or_default()),
         Value::Data(data) => all(data.fields()),
         Value::Ref(cell) => all(&[cell.get()]),
-        Value::Tensor(_) | Value::Closure(_) | Value::Unknown(_) | Value::Empty => true,
+        Value::Tensor(_)
+        | Value::Closure(_)
+        | Value::Unknown(_)
+        | Value::Empty
+        | Value::Released => true,
     }
 }
 
@@ -122,7 +126,7 @@ impl Serialize for ShownValue<'_> {
         if depth > DEPTH {
             return to.serialize_unit();
         }
-        if matches!(value, Value::Unknown(_) | Value::Empty) && extra.is_empty() {
+        if matches!(value, Value::Unknown(_) | Value::Empty | Value::Released) && extra.is_empty() {
             return to.serialize_unit();
         }
         let fields = |fields| Fields { fields, depth: depth + 1, limit, saved };
@@ -159,7 +163,7 @@ impl Serialize for ShownValue<'_> {
                 };
                 map.serialize_entry("ref", &shown)?;
             }
-            Value::Unknown(_) | Value::Empty => {}
+            Value::Unknown(_) | Value::Empty | Value::Released => {}
         }
         extra.serialize(&mut map)?;
         map.end()

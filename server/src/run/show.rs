@@ -65,7 +65,7 @@ fn put(value: &Value, depth: usize, out: &mut String) {
             out.push(')');
         }
         Value::Unknown(_) => out.push_str("<unknown>"),
-        Value::Empty => out.push_str("<nothing>"),
+        Value::Empty | Value::Released => out.push_str("<nothing>"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Summaries of tensors in a few numbers.
 
-use interpreter::{Tensor, Value};
+use interpreter::{SharedTensor, Tensor, Value};
 use rayon::prelude::*;
 use serde::Serialize;
 use types::ElementKind;
@@ -34,6 +34,12 @@ impl Summary {
             },
             _ => Summary::one_by_one(tensor),
         }
+    }
+
+    /// Summarises a tensor without computing a pending transpose, which would take memory for another copy of a weight.
+    fn of_shared(tensor: &SharedTensor) -> Summary {
+        let of_elements = Summary::of(tensor.stored());
+        Summary { ty: tensor.ty().to_string(), shape: tensor.shape().to_vec(), ..of_elements }
     }
 
     /// Summarises a float32 tensor with SIMD on all cores.
@@ -245,10 +251,14 @@ pub(crate) fn short(x: f64) -> String {
 /// Returns the summaries of a tensor, or of the first fields of a tuple.
 pub(crate) fn of_value(value: &Value) -> Vec<Summary> {
     match value {
-        Value::Tensor(tensor) => vec![Summary::of(tensor)],
+        Value::Tensor(tensor) => vec![Summary::of_shared(tensor)],
         Value::Tuple(_) => {
             let fields = value.as_tuple().unwrap_or_default().iter().take(FIELDS);
-            fields.filter_map(Value::as_tensor).map(Summary::of).collect()
+            let tensors = fields.filter_map(|field| match field {
+                Value::Tensor(tensor) => Some(tensor),
+                _ => None,
+            });
+            tensors.map(Summary::of_shared).collect()
         }
         _ => Vec::new(),
     }
@@ -286,7 +296,7 @@ fn join(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) ->
         Value::Data(_) => contents(value, MAX_INLINE),
         Value::Closure(_) => "a function".to_owned(),
         Value::Ref(_) => "a reference".to_owned(),
-        Value::Unknown(_) | Value::Empty => String::new(),
+        Value::Unknown(_) | Value::Empty | Value::Released => String::new(),
     }
 }
 
@@ -318,7 +328,7 @@ fn put(value: &Value, limit: usize, out: &mut String) {
         }
         Value::Closure(_) => *out += "a function",
         Value::Ref(_) => *out += "a reference",
-        Value::Unknown(_) | Value::Empty => {}
+        Value::Unknown(_) | Value::Empty | Value::Released => {}
     }
 }
 

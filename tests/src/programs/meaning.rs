@@ -239,7 +239,7 @@ fn write_value(value: &Value, out: &mut String, left: &mut i32) {
             out.push_str("ref ");
             write_value(&cell.get(), out, left);
         }
-        Value::Unknown(_) | Value::Empty => out.push_str("nothing"),
+        Value::Unknown(_) | Value::Empty | Value::Released => out.push_str("nothing"),
     }
 }
 

@@ -13,7 +13,7 @@ use syntax::TextRange;
 use super::{Context, Reg, RegInstr, RegOp, fuse};
 use crate::code::{Arms, FrameVariable, Instr, NO_SLOT, Op, Operand, Pattern, Proc};
 
-/// Assigns slots to the registers of a function. The registers of `variables` keep their slots to the end.
+/// Assigns slots to the registers of a function. No other registers use the slots of `variables`.
 pub(super) fn lay_out(
     mut context: Context,
     name: Name,
@@ -22,7 +22,9 @@ pub(super) fn lay_out(
 ) -> Proc {
     let parts = std::mem::take(&mut context.parts);
     let mut pinned: FxHashSet<Reg> = context.lazies.keys().copied().collect();
-    pinned.extend(variables.iter().map(|variable| variable.slot));
+    // The running function holds what it captured.
+    let captured = variables.iter().filter(|variable| variable.is_captured);
+    pinned.extend(captured.map(|variable| variable.slot));
     for reg_instr in parts.iter().skip(1).flatten() {
         pinned.extend(reg_instr.dst);
         pinned.extend(&reg_instr.args);
@@ -43,6 +45,7 @@ pub(super) fn lay_out(
     let mut frame = Frame {
         slots: vec![NO_SLOT; context.regs as usize],
         pinned,
+        reserved: variables.iter().map(|variable| variable.slot).collect(),
         free: Vec::new(),
         count: 0,
         code: Vec::new(),
@@ -53,7 +56,8 @@ pub(super) fn lay_out(
         frame.count += 1;
     }
     let pinned: Vec<Reg> = frame.pinned.iter().copied().collect();
-    for reg in pinned {
+    let reserved = variables.iter().map(|variable| variable.slot);
+    for reg in pinned.into_iter().chain(reserved) {
         frame.slot(reg);
     }
     let mut starts = vec![0u32; parts.len()];
@@ -262,8 +266,10 @@ impl Liveness {
 
 struct Frame {
     slots: Vec<u32>,
-    /// The registers that keep their slot to the end.
+    /// The registers that keep their slot and their value to the end.
     pinned: FxHashSet<Reg>,
+    /// The registers of variables, which keep their slot to the end.
+    reserved: FxHashSet<Reg>,
     free: Vec<u32>,
     count: u32,
     code: Vec<Instr>,
@@ -307,7 +313,7 @@ impl Frame {
     fn release(&mut self, reg: Reg) {
         // The register keeps its slot, since it may be live in another arm.
         let slot = self.slots[reg as usize];
-        if slot != NO_SLOT {
+        if slot != NO_SLOT && !self.reserved.contains(&reg) {
             self.free.push(slot);
         }
     }
@@ -317,7 +323,7 @@ impl Frame {
         for &reg in regs {
             let slot = self.slots[reg as usize];
             if slot != NO_SLOT {
-                args.push(Operand { slot, last: true });
+                args.push(Operand { slot, last: true, is_variable: self.reserved.contains(&reg) });
                 self.release(reg);
             }
         }
@@ -330,7 +336,8 @@ impl Frame {
         let mut args: SmallVec<[Operand; 2]> = SmallVec::with_capacity(reg_instr.args.len());
         for (k, &reg) in reg_instr.args.iter().enumerate() {
             let last = last.get(k).copied().unwrap_or(false);
-            args.push(Operand { slot: self.slot(reg), last });
+            let is_variable = self.reserved.contains(&reg);
+            args.push(Operand { slot: self.slot(reg), last, is_variable });
         }
         for (k, &reg) in reg_instr.args.iter().enumerate() {
             if last.get(k).copied().unwrap_or(false) {

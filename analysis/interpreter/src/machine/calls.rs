@@ -3,13 +3,19 @@
 use semantics::SourceFile;
 use syntax::TextRange;
 
-use super::Frame;
+use super::{Frame, references::References, retention::Retention};
 use crate::value::Value;
 
 /// The active calls of a run.
 pub struct Calls<'r> {
-    frames: &'r [Frame],
-    stack: &'r mut [Value],
+    pub(super) frames: &'r [Frame],
+    pub(super) stack: &'r mut [Value],
+    pub(super) retention: &'r Retention,
+    pub(super) references: &'r References,
+    pub(super) lowest: &'r mut usize,
+    pub(super) entered: u64,
+    pub(super) fuel: u64,
+    pub(super) has_large: bool,
 }
 
 /// An active call.
@@ -28,17 +34,13 @@ pub struct Call {
 pub struct CallVariable {
     /// The range of its name where it is bound.
     pub name: TextRange,
-    /// Its value; [`Value::Empty`] if it has none yet.
+    /// Its value; [`Value::Empty`] if it has none yet, [`Value::Released`] if it has none any more.
     pub value: Value,
     /// True if the function is a function expression and took it from around.
     pub is_captured: bool,
 }
 
 impl<'r> Calls<'r> {
-    pub(super) fn new(frames: &'r [Frame], stack: &'r mut [Value]) -> Calls<'r> {
-        Calls { frames, stack }
-    }
-
     /// Returns the number of active calls. A tail call replaces its caller.
     pub fn depth(&self) -> usize {
         self.frames.len()
@@ -62,7 +64,7 @@ impl<'r> Calls<'r> {
     }
 
     /// Returns the variables of a call in the order of their names in the text. Only code with
-    /// [`Tracing::Frames`](crate::Tracing::Frames) has any.
+    /// [`Tracing::Points`](crate::Tracing::Points) has any.
     pub fn variables(&self, inner: usize) -> Vec<CallVariable> {
         let Some(frame) = self.frame(inner) else { return Vec::new() };
         let value = |slot: u32| self.stack.get(frame.base + slot as usize).cloned();
@@ -80,9 +82,12 @@ impl<'r> Calls<'r> {
         let mut variables = frame.proc.variables.iter();
         let Some(variable) = variables.find(|variable| variable.name == name) else { return false };
         let at = frame.base + variable.slot as usize;
-        match self.stack.get_mut(at).filter(|old| !matches!(old, Value::Empty)) {
+        let depth = self.frames.len().saturating_sub(inner);
+        let has_value = |old: &&mut Value| !matches!(old, Value::Empty | Value::Released);
+        match self.stack.get_mut(at).filter(has_value) {
             Some(slot) => {
                 *slot = value;
+                *self.lowest = depth.min(*self.lowest);
                 true
             }
             None => false,

@@ -78,7 +78,7 @@ impl Run<'_, '_, '_> {
             _ => None,
         });
         for arg in first.iter().chain(others).filter(|arg| arg.last) {
-            self.put(base, arg.slot, Value::Empty);
+            self.release(base, *arg);
         }
         self.finish_call(base, fused.dst, args, value)?;
         Ok(fused.length)

@@ -11,7 +11,7 @@ use super::{
     observer::Event,
 };
 use crate::{
-    code::{Arms, Instr, Pattern, Promise},
+    code::{Arms, Instr, Operand, Pattern, Promise},
     compile::literal_of_dtype,
     fault::{Fault, FaultKind},
     tensor::Tensor,
@@ -136,13 +136,24 @@ impl Run<'_, '_, '_> {
         instr: &Instr,
         name: (SourceFile, TextRange),
     ) -> Result<(), Fault> {
-        let value = self.operand(base, instr, 0);
+        let Some(&arg) = instr.args.first() else { return Ok(()) };
+        // An unused variable has its value until the observer has seen it.
+        let value = self.get(base, Operand { last: false, ..arg });
         match &mut self.observer {
-            _ if matches!(value, Value::Unknown(_)) => return Ok(()),
-            Some(observer) => self.watch.within(|| observer.bound(name, &value))?,
-            None => return Ok(()),
+            _ if matches!(value, Value::Unknown(_)) => {}
+            Some(observer) => {
+                self.watch.within(|| observer.bound(name, &value))?;
+                if self.has_points {
+                    self.event(Event::Bound(name.1, &value))?;
+                }
+            }
+            None => {}
         }
-        if self.has_points { self.event(Event::Bound(name.1, &value)) } else { Ok(()) }
+        drop(value);
+        if arg.last {
+            self.release(base, arg);
+        }
+        Ok(())
     }
 
     /// Compares values with their declared sizes.
@@ -165,7 +176,7 @@ impl Run<'_, '_, '_> {
     pub(super) fn end(&mut self, base: usize, instr: &Instr) -> Option<Value> {
         let value = self.operand(base, instr, 0);
         let Some(frame) = self.frames.pop() else { return Some(value) };
-        self.truncate(base);
+        self.leave(frame.serial, base);
         let Some(below) = self.frames.last() else { return Some(value) };
         let base = below.base;
         self.put(base, frame.dst, value);

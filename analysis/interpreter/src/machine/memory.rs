@@ -190,7 +190,7 @@ fn live_bytes(stack: &[Value], args: &[Value], limit: u64) -> u64 {
                 (Arc::as_ptr(closure) as usize, 64 + SLOT * closure.captured().len() as u64)
             }
             Value::Ref(cell) => (Arc::as_ptr(cell) as usize, 64 + SLOT),
-            Value::Unknown(_) | Value::Empty => continue,
+            Value::Unknown(_) | Value::Empty | Value::Released => continue,
         };
         if !seen.insert(address) {
             continue;

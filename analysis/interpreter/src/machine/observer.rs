@@ -1,8 +1,9 @@
 //! Notifications about a running definition.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use operators::Operator;
+use rustc_hash::FxHashSet;
 use semantics::SourceFile;
 use smallvec::SmallVec;
 use syntax::TextRange;
@@ -67,6 +68,18 @@ pub trait Observer {
         false
     }
 
+    /// Returns true if variables keep their values after their last use, as far as these are small, in a run whose
+    /// [tracing](crate::Tracing) includes points. This is queried at the beginning and after [`Flow::Refresh`].
+    fn retains(&self) -> bool {
+        false
+    }
+
+    /// Returns the ranges of the names of variables that keep their values until their calls end, if the run
+    /// [retains](Observer::retains) any.
+    fn pinned(&self) -> Arc<FxHashSet<TextRange>> {
+        Arc::default()
+    }
+
     /// An operator was called.
     fn called(&mut self, call: &CallMeasurement<'_>) {
         let _ = call;
@@ -115,7 +128,17 @@ impl Run<'_, '_, '_> {
     /// Sends an event to the observer.
     pub(super) fn event(&mut self, event: Event<'_>) -> Result<(), Fault> {
         let Some(observer) = &mut self.observer else { return Ok(()) };
-        let flow = observer.event(event, &mut Calls::new(&self.frames, &mut self.stack));
+        let mut calls = Calls {
+            frames: &self.frames,
+            stack: &mut self.stack,
+            retention: &self.retention,
+            references: &self.references,
+            lowest: &mut self.lowest,
+            entered: self.entered,
+            fuel: self.fuel,
+            has_large: self.has_large,
+        };
+        let flow = observer.event(event, &mut calls);
         self.follow(flow)
     }
 
@@ -124,7 +147,10 @@ impl Run<'_, '_, '_> {
         match flow {
             Flow::Continue => Ok(()),
             Flow::Refresh => {
-                self.measures = self.observer.as_ref().is_some_and(|seen| seen.measures());
+                if let Some(observer) = &self.observer {
+                    self.measures = observer.measures();
+                    self.retention.set(observer.retains(), observer.pinned());
+                }
                 Ok(())
             }
             Flow::End => Err(Fault::new(FaultKind::Cancelled, "the debugger ended the run")),

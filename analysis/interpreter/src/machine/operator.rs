@@ -8,7 +8,6 @@ use types::{Attrs, Type};
 
 use super::{
     Args, LARGE, Run,
-    calls::Calls,
     kernel_thread::{self, is_large},
     memory::{bytes_of, recycle},
     observer::{Absence, ArgType, CallMeasurement, Event},
@@ -168,29 +167,28 @@ impl Run<'_, '_, '_> {
                 return Err(fault);
             }
         };
-        if let (Some(begin), Some(observer), Some(frame)) =
-            (begin, &mut self.observer, self.frames.last())
-        {
+        if let (Some(begin), Some(frame)) = (begin, self.frames.last()) {
             let time = begin.elapsed();
+            let proc = frame.proc.clone();
             let args: Vec<Type> = arg_types.iter().map(ArgType::ty).collect();
-            let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
+            let place = proc.places.get(frame.pc.saturating_sub(1)).copied();
             let call = CallMeasurement {
                 operator,
                 attrs,
                 args: &args,
                 value: &value,
                 time,
-                function: &frame.proc.name,
-                place: (frame.proc.file, place.unwrap_or_default()),
+                function: &proc.name,
+                place: (proc.file, place.unwrap_or_default()),
             };
-            observer.called(&call);
-            if let Some(other) = observer.replacement(&call) {
-                return Ok(other);
+            if let Some(observer) = &mut self.observer {
+                observer.called(&call);
+                if let Some(other) = observer.replacement(&call) {
+                    return Ok(other);
+                }
             }
             if self.has_points {
-                let mut calls = Calls::new(&self.frames, &mut self.stack);
-                let flow = observer.event(Event::Called(&call), &mut calls);
-                self.follow(flow)?;
+                self.event(Event::Called(&call))?;
             }
         }
         Ok(value)
