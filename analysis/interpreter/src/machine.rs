@@ -206,6 +206,10 @@ impl<'db> Machine<'db> {
         snapshot: &Arc<Snapshot>,
         observer: &'o mut (dyn Observer + 'o),
     ) -> Result<Value, Fault> {
+        // Of the earlier run; it would add to what this one needs.
+        if let Some(pool) = &self.pool {
+            pool.clear();
+        }
         let mut run = self.new_run(Some(observer));
         let begun = run.restore(snapshot).and_then(|()| run.measure(&[]));
         run.complete(begun)

@@ -15,7 +15,7 @@ use super::{
     arguments::{self, ArgumentError, Arguments, Inputs},
     failure,
 };
-use crate::allocator::limited_machine;
+use crate::allocator::{self, limited_machine};
 
 /// The choice of a function or bare expression of a file.
 pub(crate) enum Selection<'s> {
@@ -255,6 +255,7 @@ impl<'p, 'db> Repeatable<'p, 'db> {
     ) -> RunReport {
         // The values of the earlier run and of this one are not in memory together.
         self.machine.wait_for_cleanup();
+        allocator::collect();
         let begin = Instant::now();
         let result = self.machine.resume(snapshot, observer);
         self.report(result, begin)
