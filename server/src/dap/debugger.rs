@@ -493,7 +493,8 @@ impl Observer for Debugger<'_> {
                     return flow;
                 }
                 let Breakpoints { failed, declared_size, .. } = self.breakpoints;
-                if !failed && !(declared_size && fault.kind == FaultKind::DeclaredSize) {
+                let is_wanted = failed || (declared_size && fault.kind == FaultKind::DeclaredSize);
+                if !is_wanted {
                     return Flow::Continue;
                 }
                 let id = fault.kind.code().name().to_owned();

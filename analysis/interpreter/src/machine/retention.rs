@@ -171,8 +171,9 @@ impl Run<'_, '_, '_> {
     /// Drops the values of a call that has ended, the last one of the frames.
     pub(super) fn leave(&mut self, serial: u64, base: usize) {
         self.lowest = self.lowest.min(self.frames.len());
-        while let Some(last) = self.retention.entries.pop_back_if(|last| last.serial == serial) {
+        while let Some(last) = self.retention.entries.back().filter(|last| last.serial == serial) {
             self.retention.bytes -= last.bytes;
+            self.retention.entries.pop_back();
         }
         self.truncate(base);
     }

@@ -89,7 +89,7 @@ impl Calls<'_> {
         let references = self.references.contents()?;
         let budget = self.retention.budget();
         let exempt = self.retention.exempted();
-        let mut bytes = (size_of::<Frame>() * frames.len()) as u64;
+        let mut bytes = size_of_val(frames) as u64;
         let mut left = MAX_PARTS + 4 * stack.len();
         let contents = references.iter().map(|(_, content)| content);
         for value in stack.iter().chain(contents) {
