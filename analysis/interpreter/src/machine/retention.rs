@@ -15,6 +15,8 @@ use crate::value::{SLOT, TENSOR_OVERHEAD, Value};
 
 /// The least number of bytes of retained values.
 const MIN_BUDGET: u64 = 4 << 20;
+/// The least number of bytes of snapshots: the frames of a deep recursion take some.
+const MIN_SNAPSHOTS: u64 = 16 << 20;
 /// The part of the bytes of the arguments that retained values may have.
 const PART: u64 = 32;
 /// The largest number of parts of a value that is retained.
@@ -75,7 +77,7 @@ impl Retention {
 
     /// Returns the largest number of bytes that all snapshots of the run may hold.
     pub(super) fn budget(&self) -> u64 {
-        self.budget
+        self.budget.max(MIN_SNAPSHOTS)
     }
 
     /// Sets the addresses and the budget of the run that a snapshot is of.

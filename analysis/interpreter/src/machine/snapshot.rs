@@ -21,6 +21,8 @@ use crate::{
 
 /// The largest number of parts of values, besides those of the slots, that a snapshot has.
 const MAX_PARTS: usize = 1 << 14;
+/// The number of bytes from which a value is counted.
+const MAX_SCALAR: u64 = 512;
 /// The largest size of a retained value that a snapshot contains, in bytes.
 const MAX_RETAINED: u64 = 4 << 10;
 
@@ -95,7 +97,11 @@ impl Calls<'_> {
         for value in stack.iter().chain(contents) {
             bytes += match value {
                 Value::Empty | Value::Released => SLOT,
-                value => bytes_of(value, exempt, &mut left)?,
+                // The run mostly holds the scalars of its frames as well.
+                value => match bytes_of(value, exempt, &mut left)? {
+                    ..MAX_SCALAR => SLOT,
+                    bytes => bytes,
+                },
             };
             if bytes > budget {
                 return None;
