@@ -141,11 +141,19 @@ impl StoppedRun {
     ///
     /// # Errors
     /// The message for an expression that is wrong or fails.
-    pub(super) fn value_of(&mut self, expression: &str, frame: Option<i64>) -> Result<Value, String> {
+    pub(super) fn value_of(
+        &mut self,
+        expression: &str,
+        frame: Option<i64>,
+    ) -> Result<Value, String> {
         self.sliced(&SlicedExpression::parse(expression), frame)
     }
 
-    fn sliced(&mut self, given: &SlicedExpression<'_>, frame: Option<i64>) -> Result<Value, String> {
+    fn sliced(
+        &mut self,
+        given: &SlicedExpression<'_>,
+        frame: Option<i64>,
+    ) -> Result<Value, String> {
         let id = frame.unwrap_or(1);
         let (frame, stopped) = self.frame(id)?;
         let range = stopped.call.place.1;
