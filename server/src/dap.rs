@@ -4,6 +4,7 @@
 //! where it stops. Runs are those of the command `run`: [`execute`](crate::run::execute) with an observer.
 
 mod breakpoints;
+mod capabilities;
 mod checkpoints;
 mod completion;
 mod console;

@@ -15,16 +15,17 @@ use syntax::TextRange;
 
 use super::{
     breakpoints::points_between,
+    capabilities::capabilities,
     console::read_files,
     debugger::Shared,
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
-        Body, BreakpointLocation, BreakpointState, Capabilities, ErrorText, EvaluateArguments,
-        Event, ExceptionFilter, ExceptionInfo, ExitedEvent, GotoArguments, GotoTarget,
-        GotoTargetsArguments, Incoming, InitializeArguments, LaunchArguments, LocationsArguments,
-        Outgoing, OutputEvent, Response, SetBreakpointsArguments, SetExceptionBreakpointsArguments,
-        SetFunctionBreakpointsArguments, StoppedEvent, Thread,
+        Body, BreakpointLocation, BreakpointState, ErrorText, EvaluateArguments, Event,
+        ExceptionInfo, ExitedEvent, GotoArguments, GotoTarget, GotoTargetsArguments, Incoming,
+        InitializeArguments, LaunchArguments, LocationsArguments, Outgoing, OutputEvent, Response,
+        SetBreakpointsArguments, SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments,
+        StoppedEvent, Thread,
     },
     runner,
     stop::{Goal, Order, Reason, Report, Stop},
@@ -42,34 +43,6 @@ const TENSOR: &str = "relay/tensor";
 const THREAD: i64 = 1;
 /// The longest label of a target, in characters.
 const MAX_LABEL: usize = 80;
-/// The filters of exceptions.
-const FILTERS: [ExceptionFilter; 4] = [
-    ExceptionFilter {
-        filter: "failed",
-        label: "Failures",
-        description: "Stops where the run fails: an operator rejects its arguments, no arm matches, a limit is reached",
-        default: true,
-    },
-    ExceptionFilter {
-        filter: "declaredSize",
-        label: "Declared Sizes",
-        description: "Stops where a value does not have its declared size, without the other failures",
-        default: false,
-    },
-    ExceptionFilter {
-        filter: "nan",
-        label: "NaN",
-        description: "Stops after an operator whose result has NaN",
-        default: false,
-    },
-    ExceptionFilter {
-        filter: "infinity",
-        label: "Infinities",
-        description: "Stops after an operator whose result has infinities",
-        default: false,
-    },
-];
-
 /// What a session waits for.
 pub(super) enum Happening {
     /// A message of the client, or its end.
@@ -309,26 +282,7 @@ impl Session {
         let first = |is_one: bool| i64::from(is_one);
         let (line, column) = (first(given.lines_start_at1), first(given.columns_start_at1));
         self.positions = Positions { line, column };
-        Ok(Some(Body::Capabilities(Box::new(Capabilities {
-            supports_configuration_done_request: true,
-            supports_function_breakpoints: true,
-            supports_conditional_breakpoints: true,
-            supports_hit_conditional_breakpoints: true,
-            supports_log_points: true,
-            supports_evaluate_for_hovers: true,
-            supports_step_back: true,
-            supports_restart_frame: true,
-            supports_set_variable: true,
-            supports_exception_info_request: true,
-            supports_terminate_request: true,
-            supports_breakpoint_locations_request: true,
-            supports_goto_targets_request: true,
-            supports_delayed_stack_trace_loading: true,
-            supports_completions_request: true,
-            completion_trigger_characters: ["%", "@", "."],
-            supports_read_memory_request: true,
-            exception_breakpoint_filters: FILTERS.into(),
-        }))))
+        Ok(Some(Body::Capabilities(Box::new(capabilities()))))
     }
 
     fn prepare(&mut self, launch: LaunchArguments) -> Answer {
