@@ -124,6 +124,9 @@ pub struct Unit {
     pub problems: Vec<Problem>,
     /// The kinds of constructs in the unit.
     pub features: UnitFeatures,
+    /// True if the unit binds one variable to a value that depends on every free name in it: a tree of calls, tuples
+    /// and projections.
+    pub(crate) is_one_value: bool,
     /// The releases of TVM that write all calls of the unit.
     pub releases: Releases,
     /// Other releases than 0.14 in which a call may have another meaning.

@@ -387,9 +387,11 @@ impl Lowering {
             releases = releases.and(call.releases);
             other = other.or(other_meaning(call));
         }
+        let (features, is_one_value) = features_of(full);
         let unit = Unit {
             kind: full.kind,
-            features: features_of(full),
+            features,
+            is_one_value,
             releases,
             other,
             name_summary: full.binders.iter().fold(0, |all, binder| all | name_bit(&binder.name)),

@@ -84,35 +84,6 @@ impl Index {
 }
 
 impl Unit {
-    /// Returns true if the unit binds one variable to a value that depends on every free name in it: a
-    /// tree of calls, tuples and projections.
-    pub(crate) fn is_one_value(&self) -> bool {
-        let [binder] = &self.binders[..] else { return false };
-        let [value @ .., Expr::Bind { value: last, .. }] = &self.exprs[..] else { return false };
-        if self.binds.is_none() || binder.annotation.is_some() || last.index() + 1 != value.len() {
-            return false;
-        }
-        // In a tree, each expression except the last is an operand of another one.
-        let mut operands = 0;
-        for expr in value {
-            // Most expressions are variables.
-            if matches!(expr, Expr::Free(_)) {
-                continue;
-            }
-            operands += match expr {
-                Expr::Literal(_) => 0,
-                Expr::Tuple(fields) => fields.len(),
-                Expr::Proj { .. } => 1,
-                Expr::Call(call) => {
-                    let call = self.call(*call);
-                    call.args.len() + usize::from(matches!(call.callee, Callee::Expr(_)))
-                }
-                _ => return false,
-            };
-        }
-        operands + 1 == value.len()
-    }
-
     /// Returns an expression.
     pub fn expr(&self, expr: ExprId) -> &Expr {
         &self.exprs[expr.index()]

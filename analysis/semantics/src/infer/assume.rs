@@ -86,7 +86,7 @@ impl Assumptions {
         let pairs = body.units.range(units.clone()).zip(scopes.units(units.clone()));
         for (index, (unit, mut names)) in units.clone().zip(pairs) {
             if names.any(|name| name.is_some_and(|binding| self.hold_for(binding))) {
-                if !unit.is_one_value() {
+                if !unit.is_one_value {
                     return index;
                 }
                 self.marked[index] = Marked::All;

@@ -1,4 +1,4 @@
-//! The features of a unit.
+//! The features of a unit, and whether it is one value.
 
 use operators::Effect;
 use types::Release;
@@ -8,17 +8,34 @@ use crate::{
     features::UnitFeatures,
 };
 
-/// Returns the features of a unit.
-pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
+/// Returns the features of a unit, and [`Unit::is_one_value`].
+pub(super) fn features_of(unit: &Unit) -> (UnitFeatures, bool) {
     let mut features = UnitFeatures::default();
+    // The operands of calls, tuples and projections, and the number of other expressions with operands.
+    let (mut operands, mut others) = (0, 0);
     for expr in &unit.exprs {
         let feature = match expr {
+            // Most expressions are variables.
+            Expr::Free(_) => continue,
+            Expr::Call(call) => {
+                let call = unit.call(*call);
+                operands += call.args.len() + usize::from(matches!(call.callee, Callee::Expr(_)));
+                continue;
+            }
+            Expr::Tuple(fields) => {
+                operands += fields.len();
+                continue;
+            }
+            Expr::Proj { .. } => {
+                operands += 1;
+                continue;
+            }
             Expr::Literal(Literal::Int { dtype: None, .. }) => UnitFeatures::BARE_INT,
-            Expr::Global(_) => UnitFeatures::GLOBAL,
-            Expr::Name(_) => UnitFeatures::CONSTRUCTOR.or(UnitFeatures::OTHER_NAME),
-            Expr::Meta(_) => UnitFeatures::META,
-            Expr::RefNew(_) | Expr::RefRead(_) | Expr::RefWrite(..) => UnitFeatures::EFFECT,
-            _ => continue,
+            Expr::Literal(_) => continue,
+            _ => {
+                others += 1;
+                other_feature(expr)
+            }
         };
         features.add(feature, true);
     }
@@ -47,5 +64,25 @@ pub(super) fn features_of(unit: &Unit) -> UnitFeatures {
     let free = unit.binders.iter().any(|binder| binder.kind == BinderKind::Free);
     features.add(UnitFeatures::FREE_VARIABLE, free);
     features.add(UnitFeatures::PROBLEM, !unit.problems.is_empty());
-    features
+    // In a tree, each expression except the last is an operand of another one.
+    let is_tree = others == 1 && operands + 2 == unit.exprs.len();
+    (features, is_tree && binds_last(unit))
+}
+
+/// Returns true if a unit ends by binding the expression before to its only variable, without a type.
+fn binds_last(unit: &Unit) -> bool {
+    let [binder] = &unit.binders[..] else { return false };
+    let [value @ .., Expr::Bind { value: last, .. }] = &unit.exprs[..] else { return false };
+    unit.binds.is_some() && binder.annotation.is_none() && last.index() + 1 == value.len()
+}
+
+/// Returns the feature of an expression that is neither a variable of another unit, nor a literal, nor a part of a tree.
+fn other_feature(expr: &Expr) -> UnitFeatures {
+    match expr {
+        Expr::Global(_) => UnitFeatures::GLOBAL,
+        Expr::Name(_) => UnitFeatures::CONSTRUCTOR.or(UnitFeatures::OTHER_NAME),
+        Expr::Meta(_) => UnitFeatures::META,
+        Expr::RefNew(_) | Expr::RefRead(_) | Expr::RefWrite(..) => UnitFeatures::EFFECT,
+        _ => UnitFeatures::default(),
+    }
 }
