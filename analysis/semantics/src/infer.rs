@@ -232,9 +232,10 @@ impl<'a> Infer<'a> {
                 }
             }
             next += 1;
+            let names = scopes.unit(at.unit);
             if compared != Inputs::Same {
                 inputs.clear();
-                self.add_inputs(at, &mut inputs);
+                self.add_inputs(at, names.clone(), &mut inputs);
             }
             if let Some(types) = types
                 && (compared == Inputs::Same
@@ -244,8 +245,8 @@ impl<'a> Infer<'a> {
                 continue;
             }
             let of_unit = &body.units[unit];
-            let is_keyed = self.batch.units.is_empty()
-                && repeated::has_key(of_unit, &inputs, scopes.unit(at.unit));
+            let is_keyed =
+                self.batch.units.is_empty() && repeated::has_key(of_unit, &inputs, names);
             if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
                 if let Some(known) = &mut known {
                     known.note_changes(unit, &[Some(types.clone())]);
@@ -306,7 +307,8 @@ impl<'a> Infer<'a> {
                     self.env.poll();
                     let at = UnitRef { body: number as u32, unit: UnitId(unit as u32) };
                     let mut inputs = Vec::new();
-                    self.add_inputs(at, &mut inputs);
+                    let names = self.bodies[number].1.unit(at.unit);
+                    self.add_inputs(at, names, &mut inputs);
                     self.run(at, inputs);
                 }
             }
@@ -341,12 +343,17 @@ impl<'a> Infer<'a> {
         })
     }
 
-    /// Adds the inputs of a unit to an empty list: the types of its free names, of the globals that it uses, and for the
+    /// Adds the inputs of a unit to an empty list: the types of its free `names`, of the globals that it uses, and for the
     /// tail expression the written result. The order is fixed.
-    fn add_inputs(&self, at: UnitRef, inputs: &mut Vec<Type>) {
-        let (body, scopes) = self.bodies[at.body as usize];
+    fn add_inputs(
+        &self,
+        at: UnitRef,
+        names: impl Iterator<Item = Option<LocalRef>>,
+        inputs: &mut Vec<Type>,
+    ) {
+        let (body, _) = self.bodies[at.body as usize];
         let unit = body.unit(at.unit);
-        for binding in scopes.unit(at.unit) {
+        for binding in names {
             let ty = binding.and_then(|binding| self.frozen(at.body, binding));
             inputs.push(ty.cloned().unwrap_or(Type::Error));
         }

@@ -137,19 +137,18 @@ fn computes_the_same(a: &Unit, b: &Unit) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
     }
     // Statements that are compared often differ in their operators.
-    each(&a.calls, &b.calls, |a, b| a.callee == b.callee)
-        && a.kind == b.kind
+    each(&a.calls, &b.calls, |a, b| {
+        a.callee == b.callee
+            && a.args == b.args
+            && a.attrs == b.attrs
+            && (a.trusted, a.whole, a.infix) == (b.trusted, b.whole, b.infix)
+            && a.meta_attrs == b.meta_attrs
+            && a.type_args == b.type_args
+    }) && a.kind == b.kind
         && a.exprs == b.exprs
         && a.fns == b.fns
         && a.root == b.root
         && a.binds == b.binds
-        && each(&a.calls, &b.calls, |a, b| {
-            a.args == b.args
-                && a.attrs == b.attrs
-                && (a.trusted, a.whole, a.infix) == (b.trusted, b.whole, b.infix)
-                && a.meta_attrs == b.meta_attrs
-                && a.type_args == b.type_args
-        })
         && each(&a.binders, &b.binders, |a, b| a.kind == b.kind && a.annotation == b.annotation)
         && each(&a.frees, &b.frees, |a, b| (a.dotted, a.whole) == (b.dotted, b.whole))
         && each(&a.type_comments, &b.type_comments, |a, b| {

@@ -15,11 +15,9 @@ pub(super) fn features_of(unit: &Unit) -> (UnitFeatures, bool) {
     let (mut operands, mut others) = (0, 0);
     for expr in &unit.exprs {
         let feature = match expr {
-            // Most expressions are variables.
-            Expr::Free(_) => continue,
-            Expr::Call(call) => {
-                let call = unit.call(*call);
-                operands += call.args.len() + usize::from(matches!(call.callee, Callee::Expr(_)));
+            Expr::Free(_) | Expr::Call(_) => continue,
+            Expr::Bind { .. } => {
+                others += 1;
                 continue;
             }
             Expr::Tuple(fields) => {
@@ -40,6 +38,7 @@ pub(super) fn features_of(unit: &Unit) -> (UnitFeatures, bool) {
         features.add(feature, true);
     }
     for call in &unit.calls {
+        operands += call.args.len();
         match &call.callee {
             Callee::Operator(operator) => {
                 features.add(UnitFeatures::OTHER_NAME, call.alias);
@@ -53,7 +52,10 @@ pub(super) fn features_of(unit: &Unit) -> (UnitFeatures, bool) {
             Callee::Name(_) => {
                 features.add(UnitFeatures::CONSTRUCTOR.or(UnitFeatures::EFFECT), true);
             }
-            Callee::Expr(_) => features.add(UnitFeatures::EFFECT, true),
+            Callee::Expr(_) => {
+                operands += 1;
+                features.add(UnitFeatures::EFFECT, true);
+            }
         }
         let meta = call.meta_attrs.is_some() || call.written.iter().any(|a| has_meta(&a.value));
         features.add(UnitFeatures::META, meta);
