@@ -155,6 +155,11 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     // The pass that made a change.
     await until(page.locator(".quick-input-list .monaco-list-row", { hasText: "SimplifyExpr" }).first(), async () => {
       await line(1, "exp(%1)").click({ timeout: 5_000 });
+      // The editor may be scrolled, so that a click is beside the text: to the end of `exp`.
+      await page.keyboard.press("End");
+      for (const _ of "(%1);") {
+        await page.keyboard.press("ArrowLeft");
+      }
       await command(page, "Relay: History of Expression");
     });
     await shot("history");

@@ -79,8 +79,6 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
 
     // Into the call, over a binding, and back.
     await page.keyboard.press("F11");
-    await stoppedAt(2);
-    await page.keyboard.press("F10");
     await stoppedAt(3);
     // VS Code asks for the frames below the first one a moment later.
     await eventually(page, async () => (await frames()).length, (count) => count === 2);
@@ -108,7 +106,8 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await until(page.locator("iframe.webview").first(), async () => {
       await page.keyboard.press("Escape");
       await variable("%v").click({ button: "right", timeout: 5_000 });
-      await item.click({ timeout: 5_000 });
+      await item.hover({ timeout: 5_000 });
+      await page.keyboard.press("Enter");
     }, "attached");
     const view = page.frameLocator("iframe.webview").frameLocator("iframe");
     const titles = () => view.locator("#pictures h2").allInnerTexts();

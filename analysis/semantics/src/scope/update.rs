@@ -218,24 +218,29 @@ impl<'b> ChangedUnits<'b> {
                 names.extend(&before.names, range);
                 continue;
             }
-            for old in range {
-                let old = UnitId(old as u32);
+            for (old, of_unit) in range.clone().zip(before.names.range(range)) {
+                let (old, mut of_unit) = (UnitId(old as u32), of_unit.clone());
                 let number = self.moved(old);
-                let frees = &self.body.unit(number).frees;
-                let of_unit = before.unit(old).zip(frees).map(|(binding, free)| {
-                    let is_settled = |binding: &LocalRef| !self.old.contains(&binding.unit.index());
-                    let found = match binding.filter(is_settled) {
-                        Some(binding) => Some(self.moved_ref(binding)),
-                        None => units_of(self.new.clone()).rev().find_map(|unit| {
-                            let name = &free.name;
-                            let found = exported(self.body, unit, name);
-                            found.or_else(|| leaked(self.body, unit, name))
-                        }),
-                    };
+                for (free, name) in of_unit.0.iter_mut().enumerate() {
+                    let binding = name.binding(old);
+                    match binding.map(|binding| binding.unit) {
+                        Some(unit) if unit == UnitId::HEADER || unit.index() >= self.old.end => {
+                            continue;
+                        }
+                        Some(unit) if unit.index() < self.old.start => {
+                            *name = Reference::new(number, binding);
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    let free = &self.body.unit(number).frees[free].name;
+                    let found = units_of(self.new.clone()).rev().find_map(|unit| {
+                        exported(self.body, unit, free).or_else(|| leaked(self.body, unit, free))
+                    });
                     is_all_known &= found.is_some();
-                    Reference::new(number, found)
-                });
-                names.push(UnitNames(of_unit.collect()));
+                    *name = Reference::new(number, found);
+                }
+                names.push(of_unit);
             }
         }
         scopes.names = names.finish();
