@@ -5,6 +5,7 @@ import { Minimap } from "./minimap.js";
 import { clip, paintScene, partOfFrame, pillBoxes, titleOf } from "./paint.js";
 import { Pins } from "./pins.js";
 import { FRAME, PILL, sceneOf } from "./place.js";
+import { follow, listenToPointer } from "./surface.js";
 import { prepared, themeOf } from "./theme.js";
 
 const ZOOM = { least: 0.005, most: 4, opening: 0.92, largest: 1.2, selection: 1.1 };
@@ -35,45 +36,14 @@ export class Graph {
         this.enter(item);
       }
     });
-    this.listenToPointer();
-    new ResizeObserver(() => this.redraw()).observe(canvas);
-    // The theme is a class of the body, or a setting of the browser.
-    new MutationObserver(() => this.recolour()).observe(document.body, { attributeFilter: ["class"] });
-    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
-      window.matchMedia(query).addEventListener("change", () => this.recolour());
-    }
-  }
-
-  listenToPointer() {
-    const { canvas } = this;
-    let from;
-    let moved = false;
-    canvas.addEventListener("pointerdown", (event) => {
-      from = { x: event.clientX, y: event.clientY };
-      moved = false;
-      canvas.setPointerCapture(event.pointerId);
+    listenToPointer(canvas, {
+      at: (event) => this.at(event),
+      nothing: { item: -1 },
+      drag: (dx, dy) => this.view !== undefined && this.pan(dx, dy),
+      click: (found) => this.click(found),
+      point: (found, event) => this.point(found, event),
     });
-    canvas.addEventListener("pointermove", (event) => {
-      if (from !== undefined && this.view !== undefined) {
-        const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-        // Tolerates small movements during a click.
-        if (moved || Math.abs(dx) + Math.abs(dy) > 3) {
-          moved = true;
-          canvas.classList.add("dragged");
-          this.pan(dx, dy);
-          from = { x: event.clientX, y: event.clientY };
-        }
-      }
-      this.point(from === undefined ? this.at(event) : { item: -1 }, event);
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      from = undefined;
-      canvas.classList.remove("dragged");
-      if (!moved) {
-        this.click(this.at(event));
-      }
-    });
-    canvas.addEventListener("pointerleave", (event) => this.point({ item: -1 }, event));
+    follow(canvas, { redraw: () => this.redraw(), recolour: () => this.recolour() });
   }
 
   click({ item, pill, part }) {

@@ -1,6 +1,7 @@
 // Memory over time on a canvas: the live bytes along the evaluation above, the lifetimes of results as bars below. The
 // wheel and keys zoom, dragging moves, a click selects a call.
 import { clip } from "./paint.js";
+import { follow, listenToPointer } from "./surface.js";
 import { prepared, themeOf } from "./theme.js";
 
 /** The share of the height that the live bytes take, and its limits in pixels. */
@@ -52,43 +53,14 @@ export class MemoryChart {
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("dblclick", (event) => this.open(this.at(event)));
-    this.listenToPointer();
-    new ResizeObserver(() => this.redraw()).observe(canvas);
-    new MutationObserver(() => this.recolour()).observe(document.body, { attributeFilter: ["class"] });
-    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
-      window.matchMedia(query).addEventListener("change", () => this.recolour());
-    }
-  }
-
-  listenToPointer() {
-    const { canvas } = this;
-    let from;
-    let moved = false;
-    canvas.addEventListener("pointerdown", (event) => {
-      from = { x: event.clientX, y: event.clientY };
-      moved = false;
-      canvas.setPointerCapture(event.pointerId);
+    listenToPointer(canvas, {
+      at: (event) => this.at(event),
+      nothing: -1,
+      drag: (dx, dy) => this.view !== undefined && this.pan((-dx * this.view.shown) / this.across(), -dy),
+      click: (at) => at >= 0 && this.select(at),
+      point: (at, event) => this.point(at, event),
     });
-    canvas.addEventListener("pointermove", (event) => {
-      if (from !== undefined && this.view !== undefined) {
-        const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-        // Tolerates small movements during a click.
-        if (moved || Math.abs(dx) + Math.abs(dy) > 3) {
-          moved = true;
-          this.pan((-dx * this.view.shown) / this.across(), -dy);
-          from = { x: event.clientX, y: event.clientY };
-        }
-      }
-      this.point(from === undefined ? this.at(event) : -1, event);
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      from = undefined;
-      const at = moved ? -1 : this.at(event);
-      if (at >= 0) {
-        this.select(at);
-      }
-    });
-    canvas.addEventListener("pointerleave", (event) => this.point(-1, event));
+    follow(canvas, { redraw: () => this.redraw(), recolour: () => this.recolour() });
   }
 
   /** Shows a function. */
