@@ -36,6 +36,9 @@ impl Finder<'_, '_> {
     /// Returns the layers of a range that has dense blocks, with a transition between two of them; `None` without any.
     pub(super) fn dense(&self, range: &Range<usize>, depth: usize) -> Option<Vec<Group>> {
         let blocks = self.dense_blocks(range);
+        if blocks.is_empty() {
+            return None;
+        }
         let mut found = Vec::new();
         let mut next = range.start;
         for block in &blocks {
@@ -56,7 +59,7 @@ impl Finder<'_, '_> {
             found.push(Group::new(LayerKind::DenseBlock, vec![whole], 0, vec![layer], evidence));
         }
         found.extend(self.between(next..range.end, false, depth));
-        (!blocks.is_empty()).then_some(found)
+        Some(found)
     }
 
     /// Returns the layers before, after or between dense blocks: a transition is a single convolution between two.
