@@ -51,7 +51,7 @@ pub use finding::{
 };
 use frozen::FrozenUnits;
 use learned::{LearnedFacts, settled};
-use repeated::SolvedUnits;
+use repeated::{Replacements, SolvedUnits};
 pub use results::{Inference, Numeric, UnitTypes};
 pub(crate) use reuse::TypedBody;
 use reuse::{Inputs, UnitReuse};
@@ -209,6 +209,7 @@ impl<'a> Infer<'a> {
         let mut known = memo.map(|memo| UnitReuse::new(memo, body, scopes));
         let count = body.units.len();
         let mut repeated = SolvedUnits::default();
+        let mut replaced = Replacements::default();
         let mut next = 0;
         let mut inputs = Vec::new();
         while next < count {
@@ -246,12 +247,19 @@ impl<'a> Infer<'a> {
             }
             let of_unit = &body.units[unit];
             let is_keyed =
-                self.batch.units.is_empty() && repeated::has_key(of_unit, &inputs, names);
-            if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
+                self.batch.units.is_empty() && repeated::has_key(of_unit, &inputs, names.clone());
+            if is_keyed && let Some(solved) = repeated.get(of_unit, &inputs) {
                 if let Some(known) = &mut known {
-                    known.note_changes(unit, &[Some(types.clone())]);
+                    known.note_changes(unit, &[Some(solved.clone())]);
+                    if let Some(before) = types.filter(|_| names.clone().all(|name| name.is_some()))
+                    {
+                        replaced.insert(before, &solved, &inputs);
+                    }
                 }
-                self.reuse(unit, types);
+                self.reuse(unit, solved);
+                if let Some(known) = known.as_mut().filter(|_| types.is_some()) {
+                    next = self.follow(next, known, &replaced);
+                }
                 continue;
             }
             self.done[0].begin(unit + 1);
@@ -263,7 +271,7 @@ impl<'a> Infer<'a> {
                     return;
                 }
                 if let Some(known) = &mut known {
-                    self.done[0].for_each_open(|number, types| known.share(number, types));
+                    self.done[0].for_each_open(|number, types| known.share(number, body, types));
                 }
                 if let Some(types) = self.done[0].get(unit).filter(|_| is_keyed) {
                     repeated.insert(of_unit, types);
@@ -276,6 +284,27 @@ impl<'a> Infer<'a> {
             }
         }
         self.close(true);
+    }
+
+    /// Gives the units from `first` on the types that replace their previous ones. Returns the first unit that none are
+    /// known for.
+    fn follow(
+        &mut self,
+        first: usize,
+        known: &mut UnitReuse<'_>,
+        replaced: &Replacements<'_>,
+    ) -> usize {
+        let before = known.plain_types(first);
+        let units = first..first + before.len();
+        let names = self.bodies[0].1.units(units.clone());
+        for ((unit, before), names) in units.clone().zip(before).zip(names) {
+            let inputs = names.map(|name| self.frozen(0, name?));
+            let Some((types, is_changed)) = replaced.get(before, inputs) else { return unit };
+            let types = types.clone();
+            known.note_followed(unit, is_changed);
+            self.done[0].push(types);
+        }
+        units.end
     }
 
     /// Takes the types of a unit of the first body from elsewhere.

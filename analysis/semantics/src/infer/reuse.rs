@@ -6,12 +6,12 @@ use types::Type;
 
 use super::{
     Env, Infer, Inference, Memo, ModuleData, UnitTypes, freeze::tail_of, learned::settled, printed,
-    results::Assumptions,
+    repeated::computes_the_same, results::Assumptions,
 };
 use crate::{
     body::*,
     features::UnitFeatures,
-    list::List,
+    list::{self, List},
     lower::is_shareable,
     scope::{ResolvedBody, Scopes},
 };
@@ -107,6 +107,9 @@ const MIN_SHARED: usize = 16;
 /// The maximum number of such searches: an edit changes few units, and after one that changes all of
 /// them nothing is left to share with.
 const MAX_SEARCHES: usize = 8;
+/// The maximum number of units between a unit and one with the same types that is searched for: what repeats itself is
+/// the layer or the step before.
+const MAX_DISTANCE: usize = 128;
 
 impl<'m> UnitReuse<'m> {
     pub(super) fn new(memo: &'m Memo<'m>, body: &Body, scopes: &'m Scopes) -> UnitReuse<'m> {
@@ -147,49 +150,54 @@ impl<'m> UnitReuse<'m> {
     }
 
     /// Returns the earlier types, and the range of those that the units from `unit` on keep because they have the same
-    /// inputs, without looking at types. What depends on more than variables ends the run, and so does a unit whose
-    /// types are not plain.
+    /// inputs, without looking at types.
     pub(super) fn unchanged_from(
         &mut self,
         unit: usize,
     ) -> (&'m List<Arc<UnitTypes>>, Range<usize>) {
-        let inference = self.memo.inference;
-        let none = (&inference.units, 0..0);
-        let in_prefix = unit < self.prefix;
         // A tail expression from error recovery takes the result from the header.
-        let in_suffix = self.prefix > 0 && self.count - unit <= self.suffix;
-        if !in_prefix && !in_suffix {
-            return none;
+        let has_header = self.prefix > 0;
+        let plain = if has_header { self.plain_from(unit) } else { 0..0 };
+        let before = plain.start;
+        let mut end = unit + plain.len();
+        if self.has_changes || unit >= self.prefix && !self.same_names {
+            let is_same = |new: LocalRef, old: LocalRef| {
+                new.binder == old.binder
+                    && !self.changed[new.unit.index()]
+                    && self.previous(new.unit.index()) == Some(old.unit.index())
+            };
+            let old = self.memo.scopes;
+            let settled_from = self.settled_from;
+            end = self.scopes.first_difference(unit..end, old, before, settled_from, is_same);
         }
+        (&self.memo.inference.units, before..before + (end - unit))
+    }
+
+    /// Returns the numbers in the previous version of the units from `unit` on, up to one that depends on more than
+    /// variables, or whose types are not plain.
+    fn plain_from(&mut self, unit: usize) -> Range<usize> {
+        let in_prefix = unit < self.prefix;
+        let in_suffix = self.count - unit <= self.suffix;
+        let Some(before) = self.previous(unit).filter(|_| in_prefix || in_suffix) else {
+            return 0..0;
+        };
         self.skip_globals(unit);
         let globals = self.globals.last().map_or(self.count, |global| *global);
         let end = if in_prefix { self.prefix } else { self.count };
         // The last unit may be the tail expression, which takes the result from the header.
         let end = globals.min(end).min(self.count - 1);
-        let Some(before) = self.previous(unit).filter(|_| unit < end) else { return none };
+        let inference = self.memo.inference;
         let last = inference.units.len().saturating_sub(1);
-        let end = end.min(unit + last.saturating_sub(before));
         let units_with_findings = &inference.units_with_findings;
         let next = units_with_findings.partition_point(|&old| (old as usize) < before);
-        let plain = units_with_findings.get(next).map_or(usize::MAX, |&old| old as usize - before);
-        let end = end.min(unit.saturating_add(plain));
-        let end = match self.has_changes || !in_prefix && !self.same_names {
-            true => {
-                let is_same = |new: LocalRef, old: LocalRef| {
-                    new.binder == old.binder
-                        && !self.changed[new.unit.index()]
-                        && self.previous(new.unit.index()) == Some(old.unit.index())
-                };
-                let old = self.memo.scopes;
-                let settled_from = self.settled_from;
-                self.scopes.first_difference(unit..end, old, before, settled_from, is_same)
-            }
-            false => end,
-        };
-        match before + (end - unit) {
-            end if end <= inference.units.len() => (&inference.units, before..end),
-            _ => none,
-        }
+        let plain = units_with_findings.get(next).map_or(usize::MAX, |&old| old as usize);
+        before..(before + end.saturating_sub(unit)).min(last).min(plain).max(before)
+    }
+
+    /// Returns the previous types of the units from `unit` on that are plain, in order.
+    pub(super) fn plain_types(&mut self, unit: usize) -> list::Iter<'m, Arc<UnitTypes>> {
+        let plain = self.plain_from(unit);
+        self.memo.inference.units.range(plain)
     }
 
     fn skip_globals(&mut self, unit: usize) {
@@ -236,17 +244,24 @@ impl<'m> UnitReuse<'m> {
     }
 
     /// Takes the types of a unit that was solved again from a unit that was not, where they are equal:
-    /// all of them from one with the same types, or else each from the unit before. Without it,
-    /// every statement that was ever edited would hold its own.
-    pub(super) fn share(&mut self, unit: usize, types: &mut Arc<UnitTypes>) {
+    /// all of them from one that computes the same and has the same types, or else each from the unit before.
+    /// Without it, every statement that was ever edited would hold its own.
+    pub(super) fn share(&mut self, unit: usize, body: &Body, types: &mut Arc<UnitTypes>) {
         let inference = self.memo.inference;
         if types.exprs.len() >= MIN_SHARED && self.searches < MAX_SEARCHES && !types.has_findings()
         {
             self.searches += 1;
-            let is_same = |other: &&Arc<UnitTypes>| !other.has_findings() && ***other == **types;
+            let is_same = |&(number, other): &(usize, &Arc<UnitTypes>)| {
+                other.exprs.len() == types.exprs.len()
+                    && computes_the_same(&self.memo.body.units[number], &body.units[unit])
+                    && !other.has_findings()
+                    && **other == **types
+            };
             let all_types = types.exprs.iter().chain(&types.binders).chain(&types.inputs);
+            let first = unit.saturating_sub(MAX_DISTANCE);
+            let others = (first..).zip(inference.units.range(first..unit + MAX_DISTANCE));
             if all_types.into_iter().all(is_shareable)
-                && let Some(other) = inference.units.iter().find(is_same)
+                && let Some((_, other)) = { others }.find(is_same)
             {
                 *types = other.clone();
                 return;
@@ -271,16 +286,25 @@ impl<'m> UnitReuse<'m> {
     pub(super) fn note_changes(&mut self, first: usize, done: &[Option<Arc<UnitTypes>>]) {
         for (unit, types) in (first..).zip(done) {
             let before = self.previous(unit).and_then(|old| self.memo.inference.units.get(old));
-            let same = before.zip(types.as_ref()).is_some_and(|(a, b)| {
-                Arc::ptr_eq(a, b) || a.binders == b.binders && a.numeric == b.numeric
-            });
-            self.changed[unit] = !same;
-            if !same {
-                let next = if unit == UnitId::HEADER.index() { self.count } else { unit + 1 };
-                self.settled_from = self.settled_from.max(next);
-            }
+            let pair = before.zip(types.as_ref());
+            let is_changed = pair.is_none_or(|(before, types)| has_changed(before, types));
+            self.note(unit, is_changed);
             // The uses of a variable of no previous unit refer to no previous variable.
-            self.has_changes |= !same && before.is_some();
+            self.has_changes |= is_changed && before.is_some();
+        }
+    }
+
+    /// Records whether a unit, but not the header, has changed the types that it had.
+    pub(super) fn note_followed(&mut self, unit: usize, is_changed: bool) {
+        self.note(unit, is_changed);
+        self.has_changes |= is_changed;
+    }
+
+    fn note(&mut self, unit: usize, is_changed: bool) {
+        self.changed[unit] = is_changed;
+        if is_changed {
+            let next = if unit == UnitId::HEADER.index() { self.count } else { unit + 1 };
+            self.settled_from = self.settled_from.max(next);
         }
     }
 
@@ -305,6 +329,12 @@ impl<'m> UnitReuse<'m> {
         };
         (types.alone && !is_generalised(types)).then_some(types)
     }
+}
+
+/// Returns true if the variables of a unit have other types than before.
+pub(super) fn has_changed(before: &Arc<UnitTypes>, types: &Arc<UnitTypes>) -> bool {
+    !Arc::ptr_eq(before, types)
+        && (before.binders != types.binders || before.numeric != types.numeric)
 }
 
 impl Memo<'_> {
