@@ -197,6 +197,52 @@ def @main(%n: int32) { @loop(%n) }
     assert_eq!(session.finish(), Some(0));
 }
 
+/// A run without breakpoints passes over events. Where it stops at a failure, and the way back from there, are those of a
+/// run that looks at each.
+#[test]
+fn events_that_a_run_passes_over_count() {
+    let text = "\
+def @layer(%x: Tensor[(64, 64), float32], %n: int32) -> Tensor[(64, 64), float32] {
+  %0 = nn.dense(%x, %x, units=64);
+  %1 = multiply(%0, 0.01f);
+  %2 = nn.relu(%1);
+  let %h = add(%2, %x);
+  if (equal(%n, 0)) {
+    %h
+  } else {
+    let %deep = @layer(clip(%h, a_min=0f, a_max=1f), subtract(%n, 1));
+    multiply(%deep, 0.5f)
+  }
+}
+
+def @main(%x: Tensor[(64, 64), float32], %y: Tensor[(?), float32]) {
+  let %r = @layer(%x, 5);
+  let %z: Tensor[(3), float32] = add(%y, %y);
+  (%r, %z)
+}
+";
+    let mut sessions = [false, true].map(|looks| {
+        let mut session = program("passed", text);
+        session.launch(&json!({ "random": 1, "inputs": { "y": [1, 2] } }));
+        session.request("setExceptionBreakpoints", json!({ "filters": ["failed"] }));
+        if looks {
+            // Never called.
+            let functions = json!({ "breakpoints": [{ "name": "nn.softmax" }] });
+            session.request("setFunctionBreakpoints", functions);
+        }
+        let stopped = session.resume("configurationDone", json!({}));
+        assert!(stopped.contains("stopped: exception, `%z` is declared as"), "{stopped}");
+        session
+    });
+    for _ in 0..40 {
+        let [passed, looked] = sessions.each_mut().map(|session| {
+            let stopped = session.resume("stepBack", json!({}));
+            stopped + &session.state()
+        });
+        assert_eq!(passed, looked);
+    }
+}
+
 /// A client that goes away ends the process, also while the program runs or is stopped.
 #[test]
 fn clients_may_go_away() {

@@ -199,6 +199,10 @@ pub(crate) struct FusedCalls {
     pub(crate) length: usize,
     /// The slot of the result.
     pub(crate) dst: u32,
+    /// The number of events of the instructions after the first.
+    pub(crate) events: u64,
+    /// The slots of the variables that get other results.
+    pub(crate) variables: SmallVec<[u32; 4]>,
 }
 
 /// A call that takes the result of the previous one.

@@ -313,11 +313,9 @@ impl Compiler<'_, '_> {
     }
 
     fn finish(&self, context: Context) -> Arc<Proc> {
-        let variables = match self.tracing {
-            Some(Tracing::Points) => self.variables(&context),
-            _ => Vec::new(),
-        };
-        Arc::new(layout::lay_out(context, self.name.clone(), self.file, variables))
+        let has_points = self.has_points();
+        let variables = if has_points { self.variables(&context) } else { Vec::new() };
+        Arc::new(layout::lay_out(context, self.name.clone(), self.file, variables, has_points))
     }
 
     /// Returns the variables of a function, with registers for slots.

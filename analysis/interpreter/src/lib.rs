@@ -46,7 +46,8 @@ pub use half::{bf16, f16};
 pub use interrupt::{FatalFault, charge, poll, until_cancelled};
 pub use limits::{Limits, Watch};
 pub use machine::{
-    Absence, Call, CallMeasurement, CallVariable, Calls, Event, Flow, Machine, Observer, Snapshot,
+    Absence, Call, CallMeasurement, CallVariable, Calls, Event, Flow, Machine, Observer, Pace,
+    Snapshot,
 };
 pub use shared::SharedTensor;
 pub use slice::AxisSlice;

@@ -34,7 +34,8 @@ use crate::{
 };
 pub use calls::{Call, CallVariable, Calls};
 use kernel_thread::{LazyKernelThread, is_large_value};
-pub use observer::{Absence, CallMeasurement, Event, Flow, Observer};
+use observer::PassedEvents;
+pub use observer::{Absence, CallMeasurement, Event, Flow, Observer, Pace};
 use program::Program;
 use references::References;
 use retention::Retention;
@@ -220,14 +221,18 @@ impl<'db> Machine<'db> {
         observer: Option<&'o mut (dyn Observer + 'o)>,
     ) -> Run<'r, 'db, 'o> {
         let watch = self.begun.take().unwrap_or_else(|| self.watch());
+        let has_points = observer.is_some() && self.tracing >= Tracing::Points;
         let mut retention = Retention::default();
+        let mut passed = PassedEvents::default();
         if let Some(observer) = &observer {
             retention.set(observer.retains(), observer.pinned());
+            passed.set(observer.pace().filter(|_| has_points));
         }
         Run {
             measures: observer.as_ref().is_some_and(|observer| observer.measures()),
             has_unknown: false,
-            has_points: observer.is_some() && self.tracing >= Tracing::Points,
+            has_points,
+            passed,
             entered: 0,
             depth: self.limits.depth.unwrap_or(usize::MAX),
             watch,
@@ -266,6 +271,8 @@ struct Run<'r, 'db, 'o> {
     has_unknown: bool,
     /// True if the observer receives events.
     has_points: bool,
+    /// The events that it does not receive.
+    passed: PassedEvents,
     /// The number of calls that were entered.
     entered: u64,
     stack: Vec<Value>,
@@ -293,7 +300,7 @@ impl Run<'_, '_, '_> {
         let result = begun.and_then(|()| self.go()).and_then(|value| self.with_elements(value));
         result.map_err(|fault| {
             let fault = self.traced(fault);
-            if self.has_points && fault.kind != FaultKind::Cancelled {
+            if fault.kind != FaultKind::Cancelled {
                 // The run ends in any case.
                 let _ = self.event(Event::Failed(&fault));
             }
@@ -382,13 +389,12 @@ impl Run<'_, '_, '_> {
                 Op::Proj(index) => self.field(base, instr, *index as usize)?,
                 Op::Operator(site) => {
                     self.step()?;
-                    if self.has_points {
-                        self.event(Event::Calling(site.operator))?;
-                    }
+                    self.event(Event::Calling(site.operator))?;
                     self.site(base, instr, site)?;
                 }
                 Op::Fused(fused) => {
                     self.step()?;
+                    self.event(Event::Calling(fused.first.operator))?;
                     pc += self.fused(base, instr, fused)? - 1;
                 }
                 Op::Construct(name) => {
@@ -461,11 +467,7 @@ impl Run<'_, '_, '_> {
                     pc = to.ok_or_else(no_place)? as usize;
                 }
                 Op::Report(name) => self.report(base, instr, (proc.file, *name))?,
-                Op::Reach => {
-                    if self.has_points {
-                        self.event(Event::Reached)?;
-                    }
-                }
+                Op::Reach => self.event(Event::Reached)?,
                 Op::Check(promise) => self.check(base, instr, promise)?,
                 Op::Return => return Ok(self.end(base, instr)),
                 Op::Fault(kind, message) => {

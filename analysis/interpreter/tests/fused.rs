@@ -1,7 +1,13 @@
 //! Fused calls have the same results as separate ones.
 
-use interpreter::{CallMeasurement, Fault, FaultKind, Limits, Machine, Observer, Tensor, Value};
+use std::sync::Arc;
+
+use interpreter::{
+    CallMeasurement, Calls, Event, Fault, FaultKind, Flow, Limits, Machine, Observer, Pace, Tensor,
+    Tracing, Value,
+};
 use semantics::{Database, View, all_defs};
+use syntax::TextRange;
 use types::{DataType, Type};
 
 /// An observer that prevents fusion, and records the names of the operators.
@@ -21,8 +27,30 @@ impl Observer for Separate {
 struct BindingCounter(usize);
 
 impl Observer for BindingCounter {
-    fn bound(&mut self, _: (semantics::SourceFile, syntax::TextRange), _: &Value) {
+    fn bound(&mut self, _: (semantics::SourceFile, TextRange), _: &Value) {
         self.0 += 1;
+    }
+}
+
+/// Records the points that it receives, with the number of events up to each of them.
+#[derive(Default)]
+struct PointRecorder {
+    pace: Option<Pace>,
+    events: u64,
+    points: Vec<(u64, TextRange)>,
+}
+
+impl Observer for PointRecorder {
+    fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
+        self.events += calls.passed() + 1;
+        if let Event::Reached = event {
+            self.points.push((self.events, calls.place().expect("a place").1));
+        }
+        Flow::Continue
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        self.pace.clone()
     }
 }
 
@@ -70,6 +98,19 @@ fn run<'o>(
     Machine::new(&db).limited(limits.clone()).run(def, args, observer)
 }
 
+/// Runs `@main` with points, and passes over events if there is a pace.
+fn run_with_points(text: &str, wild: bool, pace: Option<Pace>) -> (Value, PointRecorder) {
+    let db = Database::new();
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let def = all_defs(&db, file).find(|def| def.name(&db) == "@main").expect("it is there");
+    let args = arguments(&db, file, wild);
+    let mut machine = Machine::new(&db);
+    machine.trace(Tracing::Points);
+    let mut recorder = PointRecorder { pace, ..PointRecorder::default() };
+    let value = machine.run(def, args, Some(&mut recorder)).expect("it runs as well");
+    (value, recorder)
+}
+
 /// Compares runs of `@main` with fused and with separate calls. Returns the names of the operators.
 fn assert_same(text: &str) -> Vec<&'static str> {
     let free = Limits::default();
@@ -84,6 +125,14 @@ fn assert_same(text: &str) -> Vec<&'static str> {
         let mut bound = BindingCounter(0);
         let seen = run(text, &free, wild, Some(&mut bound)).expect("it runs as well");
         assert!(bits(&seen) == bits(&apart) && bound.0 > 0);
+        let (seen, all) = run_with_points(text, wild, None);
+        assert!(bits(&seen) == bits(&apart));
+        let pace = Pace { events: 5, alert: Arc::default() };
+        let (seen, some) = run_with_points(text, wild, Some(pace));
+        assert!(bits(&seen) == bits(&apart), "wild: {wild}\n{text}");
+        assert!(!some.points.is_empty() && some.points.len() < all.points.len());
+        let is_known = |point| all.points.contains(point);
+        assert!(some.points.iter().all(is_known), "{:?} of {:?}", some.points, all.points);
         names = each.0;
     }
     // Fuel counts calls, whether they are fused or not.

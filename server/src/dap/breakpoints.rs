@@ -111,7 +111,7 @@ pub(super) struct Breakpoints {
 }
 
 impl Breakpoints {
-    /// Returns true if the values of variables are needed where the run stops.
+    /// Returns true if they need events other than failures, and the values of variables where the run stops.
     pub(super) fn needs_variables(&self) -> bool {
         !self.before.is_empty()
             || !self.calls.is_empty()

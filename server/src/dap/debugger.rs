@@ -9,12 +9,12 @@ mod conditions;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, Ordering},
     mpsc::{Receiver, Sender},
 };
 
 use interpreter::{
-    CallMeasurement, Calls, Event, FaultKind, Flow, Observer, PointKind, Snapshot, Value,
+    CallMeasurement, Calls, Event, FaultKind, Flow, Observer, Pace, PointKind, Snapshot, Value,
 };
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +32,8 @@ use crate::run::{arguments::Arguments, execute::RunObserver, failure, summary::S
 
 /// The number of steps that are remembered for going back.
 const MAX_STEPS: usize = 1 << 16;
+/// The number of events that a run without breakpoints passes over, before it looks whether a checkpoint is due.
+const PACE: u64 = 64;
 /// The number of elements of a variable whose computation may have taken long.
 const MANY: usize = 1 << 12;
 
@@ -42,8 +44,8 @@ pub(super) struct Shared {
     pub(super) cancelled: Arc<AtomicBool>,
     /// Asks the run to stop.
     pub(super) pause: AtomicBool,
-    /// The number of changes, including requests to pause.
-    pub(super) changes: AtomicU64,
+    /// True if the run is to look at what changed: the breakpoints, or a request to pause.
+    pub(super) alert: Arc<AtomicBool>,
     /// The breakpoints.
     pub(super) breakpoints: Mutex<Breakpoints>,
     /// The arguments of the run, once they are gathered.
@@ -53,7 +55,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Asks the run to look at what changed.
     pub(super) fn notify(&self) {
-        self.changes.fetch_add(1, Ordering::Release);
+        self.alert.store(true, Ordering::SeqCst);
     }
 }
 
@@ -70,8 +72,6 @@ pub(super) struct Debugger<'s> {
     orders: Receiver<Order>,
     reports: Sender<Report>,
     breakpoints: Breakpoints,
-    /// The number of changes that it has seen.
-    seen: u64,
     goal: Goal,
     now: Position,
     checkpoints: Checkpoints,
@@ -115,6 +115,7 @@ impl<'s> Debugger<'s> {
         goal: Goal,
         seed: Option<u64>,
     ) -> Debugger<'s> {
+        shared.alert.store(false, Ordering::SeqCst);
         let breakpoints = shared.breakpoints.lock().clone();
         let retains = breakpoints.needs_variables() || !matches!(goal, Goal::Breakpoint);
         Debugger {
@@ -123,7 +124,6 @@ impl<'s> Debugger<'s> {
             orders,
             reports,
             breakpoints,
-            seen: shared.changes.load(Ordering::Acquire),
             goal,
             now: Position::default(),
             checkpoints: Checkpoints::new(),
@@ -212,7 +212,7 @@ impl<'s> Debugger<'s> {
     /// Looks at what the session has changed. Returns `None` if the event is to be looked at further.
     #[cold]
     fn look(&mut self, calls: &mut Calls<'_>) -> Option<Flow> {
-        self.seen = self.shared.changes.load(Ordering::Acquire);
+        self.shared.alert.store(false, Ordering::SeqCst);
         self.breakpoints = self.shared.breakpoints.lock().clone();
         if self.goal.is_repetition() {
             return None;
@@ -252,7 +252,7 @@ impl<'s> Debugger<'s> {
                     let is_step = matches!(goal, Goal::Into | Goal::Over { .. });
                     self.step_from = is_step.then_some(self.now);
                     self.goal = goal;
-                    self.seen = self.shared.changes.load(Ordering::Acquire);
+                    self.shared.alert.store(false, Ordering::SeqCst);
                     self.breakpoints = self.shared.breakpoints.lock().clone();
                     self.shared.pause.store(false, Ordering::Release);
                     return Flow::Refresh;
@@ -466,7 +466,7 @@ impl<'s> Debugger<'s> {
     }
 
     fn is_changed(&self) -> bool {
-        self.shared.changes.load(Ordering::Relaxed) != self.seen
+        self.shared.alert.load(Ordering::Relaxed)
     }
 }
 
@@ -485,6 +485,10 @@ impl RunObserver for Debugger<'_> {
 
 impl Observer for Debugger<'_> {
     fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
+        if calls.passed() > 0 {
+            self.now = Position { moment: self.now.moment + calls.passed(), results: 0 };
+            self.is_long = true;
+        }
         match &event {
             Event::Called(call) => return self.result(call, calls),
             Event::Failed(fault) => {
@@ -545,6 +549,13 @@ impl Observer for Debugger<'_> {
 
     fn retains(&self) -> bool {
         self.retains
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        let is_free = matches!(self.goal, Goal::Breakpoint)
+            && !self.breakpoints.needs_variables()
+            && self.edits.is_empty();
+        is_free.then(|| Pace { events: PACE, alert: self.shared.alert.clone() })
     }
 
     fn pinned(&self) -> Arc<FxHashSet<TextRange>> {

@@ -39,6 +39,11 @@ impl Edits {
         }
     }
 
+    /// Returns true if nothing was set.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns true if something was set after an operator, and not at a point.
     pub(super) fn needs_results(&self) -> bool {
         self.0.iter().any(|edit| edit.at.has_results())

@@ -16,11 +16,12 @@ use crate::{
 /// The least number of elements of a result that is worth the creation of a chain.
 const MIN_ELEMENTS: usize = 1 << 12;
 
-/// FusionRules the chains of a function.
-pub(super) fn fuse(code: &mut [Instr]) {
+/// Fuses the chains of a function. If `has_points`, they go past events, which a run may
+/// [pass over](crate::Observer::pace).
+pub(super) fn fuse(code: &mut [Instr], has_points: bool) {
     let mut at = 0;
     while at < code.len() {
-        let fused = chain_at(code, at);
+        let fused = chain_at(code, at, has_points);
         let length = fused.as_ref().map_or(1, |fused| fused.length);
         if let Some(fused) = fused {
             code[at].op = Op::Fused(fused.into());
@@ -36,21 +37,44 @@ enum Content {
     Const(SharedTensor),
 }
 
+/// Returns the position after the events at a position, if chains go past them.
+fn after_events(code: &[Instr], at: usize, has_points: bool) -> usize {
+    let is_event = |instr: &&Instr| match instr.op {
+        Op::Reach => true,
+        // A variable that nothing uses is dropped there.
+        Op::Report(_) => !instr.args.iter().any(|arg| arg.last),
+        _ => false,
+    };
+    let events = code.get(at..).unwrap_or_default().iter().take_while(is_event);
+    if has_points { at + events.count() } else { at }
+}
+
 /// Returns the slot of the result of a call, and the position after the call. The result of a call
 /// that returns a tuple is its first field, if the others are not used.
-fn result_of(code: &[Instr], at: usize, site: &CallSite) -> Option<(u32, usize)> {
+fn result_of(code: &[Instr], at: usize, site: &CallSite, has_points: bool) -> Option<(u32, usize)> {
     let dst = code[at].dst;
     if !fusion::has_tuple_result(site) {
         return (dst != NO_SLOT).then_some((dst, at + 1));
     }
-    let field = code.get(at + 1)?;
+    let next = after_events(code, at + 1, has_points);
+    let field = code.get(next)?;
     let arg = field.args.first()?;
     let is_first = matches!(field.op, Op::Proj(0)) && arg.slot == dst && arg.last;
-    (is_first && field.dst != NO_SLOT).then_some((field.dst, at + 2))
+    (is_first && field.dst != NO_SLOT).then_some((field.dst, next + 1))
+}
+
+/// Returns the slots of the variables among the results of the instructions.
+fn variables(code: &[Instr]) -> impl Iterator<Item = u32> {
+    let results = code.iter().filter(|instr| instr.dst != NO_SLOT).map(|instr| instr.dst);
+    let is_reported = |slot: u32| {
+        let mut reports = code.iter().filter(|instr| matches!(instr.op, Op::Report(_)));
+        reports.any(|report| report.args.iter().any(|arg| arg.slot == slot))
+    };
+    results.filter(move |slot| is_reported(*slot))
 }
 
 /// Returns the chain that begins with an instruction.
-fn chain_at(code: &[Instr], at: usize) -> Option<FusedCalls> {
+fn chain_at(code: &[Instr], at: usize, has_points: bool) -> Option<FusedCalls> {
     let Op::Operator(first) = &code[at].op else { return None };
     let has_epilogue = fusion::has_epilogue(first);
     if !(has_epilogue || fusion::can_start(first))
@@ -58,13 +82,15 @@ fn chain_at(code: &[Instr], at: usize) -> Option<FusedCalls> {
     {
         return None;
     }
-    let (mut dst, mut next) = result_of(code, at, first)?;
+    let (mut dst, mut next) = result_of(code, at, first, has_points)?;
     // The result of the first call has the number 0.
     let mut contents: SmallVec<[(u32, Content); 4]> =
         SmallVec::from_iter([(dst, Content::Result(0))]);
     let mut rest: Vec<FusedCall> = Vec::new();
     let mut complete = (0, next, dst);
-    'chain: while let Some(instr) = code.get(next) {
+    'chain: loop {
+        next = after_events(code, next, has_points);
+        let Some(instr) = code.get(next) else { break };
         match &instr.op {
             Op::Const(tensor) if instr.dst != NO_SLOT => {
                 contents.push((instr.dst, Content::Const(tensor.clone())));
@@ -95,9 +121,8 @@ fn chain_at(code: &[Instr], at: usize) -> Option<FusedCalls> {
                         contents.swap_remove(found);
                     }
                 }
-                let Some(result) = result_of(code, next, site).filter(|_| takes_previous) else {
-                    break 'chain;
-                };
+                let result = result_of(code, next, site, has_points);
+                let Some(result) = result.filter(|_| takes_previous) else { break 'chain };
                 (dst, next) = result;
                 rest.push(FusedCall { site: site.clone(), args });
                 contents.push((dst, Content::Result(rest.len())));
@@ -121,6 +146,10 @@ fn chain_at(code: &[Instr], at: usize) -> Option<FusedCalls> {
             });
         }
     }
+    let skipped = code.get(at + 1..end).unwrap_or_default();
+    let events = skipped
+        .iter()
+        .filter(|instr| matches!(instr.op, Op::Reach | Op::Report(_) | Op::Operator(_)));
     let is_worthwhile = rest.iter().any(|call| fusion::can_start(&call.site));
     (is_worthwhile && saved.len() <= MAX_SAVED).then(|| FusedCalls {
         first: first.clone(),
@@ -129,5 +158,7 @@ fn chain_at(code: &[Instr], at: usize) -> Option<FusedCalls> {
         saved,
         length: end - at,
         dst,
+        events: events.count() as u64,
+        variables: variables(&code[at..end]).filter(|slot| *slot != dst).collect(),
     })
 }

@@ -19,6 +19,7 @@ pub(super) fn lay_out(
     name: Name,
     file: SourceFile,
     mut variables: Vec<FrameVariable>,
+    has_points: bool,
 ) -> Proc {
     let parts = std::mem::take(&mut context.parts);
     let mut pinned: FxHashSet<Reg> = context.lazies.keys().copied().collect();
@@ -84,7 +85,7 @@ pub(super) fn lay_out(
         variable.slot = frame.slots[variable.slot as usize];
     }
     mark_tails(&mut frame.code);
-    fuse::fuse(&mut frame.code);
+    fuse::fuse(&mut frame.code, has_points);
     Proc {
         name,
         params: context.params.len(),

@@ -13,6 +13,7 @@ pub struct Calls<'r> {
     pub(super) retention: &'r Retention,
     pub(super) references: &'r References,
     pub(super) lowest: &'r mut usize,
+    pub(super) passed: u64,
     pub(super) entered: u64,
     pub(super) fuel: u64,
     pub(super) has_large: bool,
@@ -41,6 +42,11 @@ pub struct CallVariable {
 }
 
 impl<'r> Calls<'r> {
+    /// Returns the number of events that the run has passed over since the last one that was received.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
     /// Returns the number of active calls. A tail call replaces its caller.
     pub fn depth(&self) -> usize {
         self.frames.len()

@@ -37,7 +37,9 @@ impl Run<'_, '_, '_> {
     ) -> Result<usize, Fault> {
         // The first call has been counted.
         let calls = fused.rest.len() as u64;
-        let is_separate = self.measures || self.fuel < calls;
+        // The observer receives the events between the calls, or the values of their variables are kept.
+        let is_observed = self.has_points && (!self.passed.is_on() || self.retention.is_on);
+        let is_separate = self.measures || self.fuel < calls || is_observed;
         let chain = match is_separate {
             true => None,
             false => self.watch.within(|| self.chain(base, instr, fused))?,
@@ -79,6 +81,10 @@ impl Run<'_, '_, '_> {
         });
         for arg in first.iter().chain(others).filter(|arg| arg.last) {
             self.release(base, *arg);
+        }
+        self.passed.add(fused.events);
+        for &slot in &fused.variables {
+            self.put(base, slot, Value::Released);
         }
         self.finish_call(base, fused.dst, args, value)?;
         Ok(fused.length)
@@ -139,7 +145,7 @@ mod tests {
     use semantics::{Database, all_defs};
 
     use crate::{
-        Machine, Tensor, Value,
+        Machine, Observer, Pace, Tensor, Value,
         code::{Op, Proc},
         compile::Tracing,
         machine::program::Program,
@@ -160,6 +166,16 @@ mod tests {
           nn.global_avg_pool2d(%8)
         }";
 
+    /// Returns the arguments of `@main`.
+    fn args() -> Vec<Value> {
+        let tensor = |shape: &[usize]| {
+            let numbers = (0..shape.iter().product()).map(|k: usize| (k % 7) as f64 * 0.1 + 0.1);
+            let tensor = Tensor::from_f64s(types::DataType::FLOAT32, shape, numbers.collect());
+            Value::from(tensor.expect("a tensor"))
+        };
+        vec![tensor(&[1, 4, 40, 40]), tensor(&[4, 4, 3, 3]), tensor(&[4])]
+    }
+
     #[test]
     fn calls_are_fused_into_one_instruction() {
         let db = Database::new();
@@ -177,6 +193,9 @@ mod tests {
         assert_eq!(lengths(&program.compile(def).expect("code")), [5, 3]);
         program.observe(Some((file, Tracing::Values)));
         assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
+        // With the points before the calls, and the variables.
+        program.observe(Some((file, Tracing::Points)));
+        assert_eq!(lengths(&program.compile(def).expect("code")), [13, 7]);
     }
 
     #[test]
@@ -184,14 +203,33 @@ mod tests {
         let db = Database::new();
         let file = db.add_file(TEXT, syntax::ParseLimits::default());
         let def = all_defs(&db, file).next().expect("a definition");
-        let tensor = |shape: &[usize]| {
-            let numbers = (0..shape.iter().product()).map(|k: usize| (k % 7) as f64 * 0.1 + 0.1);
-            let tensor = Tensor::from_f64s(types::DataType::FLOAT32, shape, numbers.collect());
-            Value::from(tensor.expect("a tensor"))
-        };
-        let args = vec![tensor(&[1, 4, 40, 40]), tensor(&[4, 4, 3, 3]), tensor(&[4])];
+        let args = args();
         let before = super::computed();
         Machine::new(&db).run(def, args, None).expect("it runs");
         assert_eq!(super::computed() - before, 2);
+    }
+
+    /// Passes over events, or receives each of them.
+    struct Passing(Option<Pace>);
+
+    impl Observer for Passing {
+        fn pace(&self) -> Option<Pace> {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn chains_go_past_events_that_nobody_receives() {
+        let db = Database::new();
+        let file = db.add_file(TEXT, syntax::ParseLimits::default());
+        let def = all_defs(&db, file).next().expect("a definition");
+        let args = args();
+        let mut machine = Machine::new(&db);
+        machine.trace(Tracing::Points);
+        for (pace, expected) in [(Some(Pace { events: 64, alert: Arc::default() }), 2), (None, 0)] {
+            let before = super::computed();
+            machine.run(def, args.clone(), Some(&mut Passing(pace))).expect("it runs");
+            assert_eq!(super::computed() - before, expected);
+        }
     }
 }

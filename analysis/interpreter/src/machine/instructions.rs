@@ -137,15 +137,19 @@ impl Run<'_, '_, '_> {
         name: (SourceFile, TextRange),
     ) -> Result<(), Fault> {
         let Some(&arg) = instr.args.first() else { return Ok(()) };
+        if self.passed.pass(false) {
+            if arg.last {
+                self.release(base, arg);
+            }
+            return Ok(());
+        }
         // An unused variable has its value until the observer has seen it.
         let value = self.get(base, Operand { last: false, ..arg });
         match &mut self.observer {
             _ if matches!(value, Value::Unknown(_)) => {}
             Some(observer) => {
                 self.watch.within(|| observer.bound(name, &value))?;
-                if self.has_points {
-                    self.event(Event::Bound(name.1, &value))?;
-                }
+                self.event(Event::Bound(name.1, &value))?;
             }
             None => {}
         }

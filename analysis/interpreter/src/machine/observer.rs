@@ -1,6 +1,12 @@
 //! Notifications about a running definition.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use operators::Operator;
 use rustc_hash::FxHashSet;
@@ -42,6 +48,16 @@ pub enum Flow {
     End,
 }
 
+/// How a run passes over the events that its observer does not need.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// The number of events after which the observer receives the next point. It receives that after a large call,
+    /// too.
+    pub events: u64,
+    /// While it is set, the observer receives each event.
+    pub alert: Arc<AtomicBool>,
+}
+
 /// Receives notifications about a running definition.
 pub trait Observer {
     /// A variable whose name is at `place` got a value. This includes parameters, but not those of
@@ -72,6 +88,13 @@ pub trait Observer {
     /// [tracing](crate::Tracing) includes points. This is queried at the beginning and after [`Flow::Refresh`].
     fn retains(&self) -> bool {
         false
+    }
+
+    /// Returns the pace at which the run passes over points, values of variables and calls of operators, if the
+    /// observer needs none in particular. They are [counted](Calls::passed), and calls are fused. This is queried at the
+    /// beginning and after [`Flow::Refresh`].
+    fn pace(&self) -> Option<Pace> {
+        None
     }
 
     /// Returns the ranges of the names of variables that keep their values until their calls end, if the run
@@ -115,6 +138,50 @@ pub enum Absence<'f> {
     Operand(u32),
 }
 
+/// The events of a run that its observer does not receive.
+#[derive(Default)]
+pub(super) struct PassedEvents {
+    pace: Option<Pace>,
+    /// Their number since the last one that it received.
+    count: u64,
+    /// True if it receives the next point.
+    is_due: bool,
+}
+
+impl PassedEvents {
+    /// Sets what the observer answers.
+    pub(super) fn set(&mut self, pace: Option<Pace>) {
+        self.pace = pace;
+    }
+
+    /// Returns true if the run passes over events.
+    pub(super) fn is_on(&self) -> bool {
+        self.pace.is_some()
+    }
+
+    /// Passes over an event. Returns false if the observer receives it.
+    #[inline]
+    pub(super) fn pass(&mut self, is_point: bool) -> bool {
+        let Some(pace) = &self.pace else { return false };
+        let is_due = is_point && (self.is_due || self.count >= pace.events);
+        if is_due || pace.alert.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.count += 1;
+        true
+    }
+
+    /// Counts the events of fused calls.
+    pub(super) fn add(&mut self, count: u64) {
+        self.count += count;
+    }
+
+    /// Ends the passing over points, after a call that may have taken long.
+    pub(super) fn hasten(&mut self) {
+        self.is_due = true;
+    }
+}
+
 impl Run<'_, '_, '_> {
     /// Reports the arm of the running instruction of `proc`.
     pub(super) fn chose(&mut self, proc: &Proc, arm: usize) {
@@ -125,8 +192,21 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Sends an event to the observer.
+    /// Sends an event to the observer of a run with points, if it needs it.
+    #[inline]
     pub(super) fn event(&mut self, event: Event<'_>) -> Result<(), Fault> {
+        let passes = match event {
+            _ if !self.has_points => true,
+            Event::Reached => self.passed.pass(true),
+            Event::Bound(..) | Event::Calling(_) => self.passed.pass(false),
+            Event::Called(_) | Event::Failed(_) => false,
+        };
+        if passes { Ok(()) } else { self.send(event) }
+    }
+
+    fn send(&mut self, event: Event<'_>) -> Result<(), Fault> {
+        self.passed.is_due = false;
+        let passed = std::mem::take(&mut self.passed.count);
         let Some(observer) = &mut self.observer else { return Ok(()) };
         let mut calls = Calls {
             frames: &self.frames,
@@ -134,6 +214,7 @@ impl Run<'_, '_, '_> {
             retention: &self.retention,
             references: &self.references,
             lowest: &mut self.lowest,
+            passed,
             entered: self.entered,
             fuel: self.fuel,
             has_large: self.has_large,
@@ -150,6 +231,7 @@ impl Run<'_, '_, '_> {
                 if let Some(observer) = &self.observer {
                     self.measures = observer.measures();
                     self.retention.set(observer.retains(), observer.pinned());
+                    self.passed.set(observer.pace());
                 }
                 Ok(())
             }

@@ -111,6 +111,7 @@ impl Run<'_, '_, '_> {
             args.iter().filter_map(Value::shared).any(|tensor| tensor.len() > LARGE);
         if is_large_call {
             self.watch.poll()?;
+            self.passed.hasten();
         }
         // The kernel may consume its arguments.
         let arg_types: SmallVec<[ArgType; 4]> = args.iter().map(ArgType::of).collect();
@@ -187,9 +188,7 @@ impl Run<'_, '_, '_> {
                     return Ok(other);
                 }
             }
-            if self.has_points {
-                self.event(Event::Called(&call))?;
-            }
+            self.event(Event::Called(&call))?;
         }
         Ok(value)
     }
