@@ -47,7 +47,7 @@ pub use interrupt::{FatalFault, charge, poll, until_cancelled};
 pub use limits::{Limits, Watch};
 pub use machine::{
     Absence, Call, CallMeasurement, CallVariable, Calls, Event, Flow, Machine, Observer, Pace,
-    Snapshot,
+    PendingCall, Snapshot,
 };
 pub use shared::SharedTensor;
 pub use slice::AxisSlice;

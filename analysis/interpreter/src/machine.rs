@@ -35,7 +35,7 @@ use crate::{
 pub use calls::{Call, CallVariable, Calls};
 use kernel_thread::{LazyKernelThread, is_large_value};
 use observer::PassedEvents;
-pub use observer::{Absence, CallMeasurement, Event, Flow, Observer, Pace};
+pub use observer::{Absence, CallMeasurement, Event, Flow, Observer, Pace, PendingCall};
 use program::Program;
 use references::References;
 use retention::Retention;

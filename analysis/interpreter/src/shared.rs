@@ -128,6 +128,13 @@ impl SharedTensor {
         self.pending().unwrap_or_else(|| self)
     }
 
+    /// Returns true if it is the same tensor as another one, or has the same elements.
+    pub(crate) fn is_identical(&self, other: &SharedTensor) -> bool {
+        let is_computed = |tensor: &SharedTensor| tensor.pending().is_none();
+        Arc::ptr_eq(&self.0, &other.0)
+            || (is_computed(self) && is_computed(other) && Tensor::is_identical(self, other))
+    }
+
     /// Returns the type of the elements.
     pub fn dtype(&self) -> DataType {
         self.stored().dtype()

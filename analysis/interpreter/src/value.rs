@@ -286,13 +286,19 @@ impl Value {
     /// Like [`Value::leaves`]; `None` for more than `most` parts. A shared part counts at each
     /// occurrence: sixty tuples that contain the previous one twice have 2^60.
     pub fn leaves_within(&self, most: usize) -> Option<Vec<&Tensor>> {
+        let leaves = self.shared_leaves_within(most)?;
+        Some(leaves.into_iter().map(|tensor| &**tensor).collect())
+    }
+
+    /// Like [`Value::leaves_within`], without their elements: transposes may be pending.
+    pub fn shared_leaves_within(&self, most: usize) -> Option<Vec<&SharedTensor>> {
         let mut leaves = Vec::new();
         let mut left = most.checked_sub(1)?;
         let mut stack = vec![self];
         while let Some(value) = stack.pop() {
             let parts = match value {
                 Value::Tensor(tensor) => {
-                    leaves.push(&**tensor);
+                    leaves.push(tensor);
                     continue;
                 }
                 Value::Tuple(cell) => &cell.0[..],
@@ -307,6 +313,31 @@ impl Value {
             stack.extend(parts.iter().rev());
         }
         Some(leaves)
+    }
+
+    /// Returns true if it surely is another value to the last bit. It is not for functions, references, and values of
+    /// more than `most` parts.
+    pub fn is_identical(&self, other: &Value, most: usize) -> bool {
+        let mut left = most;
+        let mut pairs: SmallVec<[(&Value, &Value); 4]> = smallvec![(self, other)];
+        while let Some((a, b)) = pairs.pop() {
+            let (a, b) = match (a, b) {
+                (Value::Tensor(a), Value::Tensor(b)) if a.is_identical(b) => continue,
+                (Value::Tuple(a), Value::Tuple(b)) if Arc::ptr_eq(a, b) => continue,
+                (Value::Tuple(a), Value::Tuple(b)) => (&a.0[..], &b.0[..]),
+                (Value::Data(a), Value::Data(b)) if Arc::ptr_eq(a, b) => continue,
+                (Value::Data(a), Value::Data(b)) if a.constructor == b.constructor => {
+                    (a.fields(), b.fields())
+                }
+                _ => return false,
+            };
+            if a.len() != b.len() || a.len() > left {
+                return false;
+            }
+            left -= a.len();
+            pairs.extend(a.iter().zip(b));
+        }
+        true
     }
 }
 

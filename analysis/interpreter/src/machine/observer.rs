@@ -103,6 +103,13 @@ pub trait Observer {
         Arc::default()
     }
 
+    /// An operator is about to be called, if the observer measures. Returns its result if that is known: the operator
+    /// is not called then.
+    fn known(&mut self, call: &PendingCall<'_>) -> Option<Value> {
+        let _ = call;
+        None
+    }
+
     /// An operator was called.
     fn called(&mut self, call: &CallMeasurement<'_>) {
         let _ = call;
@@ -238,6 +245,21 @@ impl Run<'_, '_, '_> {
             Flow::End => Err(Fault::new(FaultKind::Cancelled, "the debugger ended the run")),
         }
     }
+}
+
+/// A call of an operator that has not begun.
+#[derive(Debug)]
+pub struct PendingCall<'c> {
+    /// The operator.
+    pub operator: &'static Operator,
+    /// Its attributes.
+    pub attrs: &'c Attrs,
+    /// The arguments.
+    pub args: &'c [Value],
+    /// The inferred type of the result.
+    pub result: &'c Type,
+    /// The range of the call.
+    pub place: (SourceFile, TextRange),
 }
 
 /// A completed call of an operator.

@@ -10,7 +10,7 @@ use super::{
     Args, LARGE, Run,
     kernel_thread::{self, is_large},
     memory::{bytes_of, recycle},
-    observer::{Absence, ArgType, CallMeasurement, Event},
+    observer::{Absence, ArgType, CallMeasurement, Event, PendingCall},
 };
 use crate::{
     chain::Chain,
@@ -116,7 +116,9 @@ impl Run<'_, '_, '_> {
         // The kernel may consume its arguments.
         let arg_types: SmallVec<[ArgType; 4]> = args.iter().map(ArgType::of).collect();
         let begin = self.measures.then(Instant::now);
+        let known = self.known(operator, (attrs, result), args);
         let empty = match kernel.refusal() {
+            _ if known.is_some() => known,
             None => Call::new(operator, attrs, args, result, &self.watch).empty_result(),
             Some(_) => None,
         };
@@ -191,6 +193,20 @@ impl Run<'_, '_, '_> {
             self.event(Event::Called(&call))?;
         }
         Ok(value)
+    }
+
+    /// Returns the result of a call, if the observer knows it.
+    fn known(
+        &mut self,
+        operator: &'static operators::Operator,
+        (attrs, result): (&Attrs, &Type),
+        args: &[Value],
+    ) -> Option<Value> {
+        let observer = self.observer.as_mut().filter(|_| self.measures)?;
+        let frame = self.frames.last()?;
+        let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
+        let place = (frame.proc.file, place.unwrap_or_default());
+        observer.known(&PendingCall { operator, attrs, args, result, place })
     }
 
     /// Computes the pending transposes in the result of the run, within its limits.

@@ -2,14 +2,48 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use interpreter::Value;
+use interpreter::{PendingCall, Value};
+use operators::Operator;
 use rustc_hash::FxHashMap;
+use types::{Attrs, Type};
 
 /// The number of a pair, and the how manyth of its calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub(super) pair: usize,
     pub(super) count: usize,
+}
+
+/// A call of an operator of the first run. Its arguments are kept, so that no other ones get their places in memory.
+pub(super) struct GivenCall {
+    operator: &'static Operator,
+    attrs: Attrs,
+    args: Vec<Value>,
+    result: Type,
+}
+
+impl GivenCall {
+    pub(super) fn of(call: &PendingCall<'_>) -> GivenCall {
+        let PendingCall { operator, attrs, args, result, .. } = *call;
+        GivenCall { operator, attrs: attrs.clone(), args: args.to_vec(), result: result.clone() }
+    }
+
+    /// Returns true if another call surely has the same result.
+    pub(super) fn is(&self, call: &PendingCall<'_>) -> bool {
+        let is_same = |(a, b): (&Value, &Value)| a.is_identical(b, MAX_LEAVES);
+        std::ptr::eq(self.operator, call.operator)
+            && self.attrs == *call.attrs
+            && self.result == *call.result
+            && self.args.len() == call.args.len()
+            && self.args.iter().zip(call.args).all(is_same)
+    }
+}
+
+/// A value of the first run.
+pub(super) struct GivenValue {
+    pub(super) value: Value,
+    /// The call that it is the result of, if there was one.
+    pub(super) call: Option<GivenCall>,
 }
 
 /// The bytes of values that are kept before the first run waits for the second one.
@@ -20,7 +54,7 @@ type NamedValues = Vec<(String, Value)>;
 
 #[derive(Default)]
 struct State {
-    values: FxHashMap<Key, Value>,
+    values: FxHashMap<Key, GivenValue>,
     /// The size of the values in bytes.
     kept: usize,
     arguments: Option<NamedValues>,
@@ -87,13 +121,13 @@ impl Exchange {
     }
 
     /// Adds a value of the first run, which waits if it is far ahead.
-    pub(super) fn give(&self, key: Key, value: Value) {
+    pub(super) fn give(&self, key: Key, given: GivenValue) {
         let mut state = self.lock();
         if state.is_abandoned {
             return;
         }
-        state.kept += bytes(&value);
-        state.values.insert(key, value);
+        state.kept += bytes(&given.value);
+        state.values.insert(key, given);
         self.changed.notify_all();
         while state.kept > AHEAD && !state.is_awaited && !state.is_abandoned {
             state = self.wait(state);
@@ -101,14 +135,14 @@ impl Exchange {
     }
 
     /// Waits for a value and takes it; `None` if the first run ends without it.
-    pub(super) fn take(&self, key: Key) -> Option<Value> {
+    pub(super) fn take(&self, key: Key) -> Option<GivenValue> {
         let mut state = self.lock();
         loop {
-            if let Some(value) = state.values.remove(&key) {
-                state.kept = state.kept.saturating_sub(bytes(&value));
+            if let Some(given) = state.values.remove(&key) {
+                state.kept = state.kept.saturating_sub(bytes(&given.value));
                 state.is_awaited = false;
                 self.changed.notify_all();
-                return Some(value);
+                return Some(given);
             }
             if state.is_finished {
                 return None;
@@ -124,6 +158,6 @@ impl Exchange {
 pub(super) const MAX_LEAVES: usize = 1 << 16;
 
 fn bytes(value: &Value) -> usize {
-    let leaves = value.leaves_within(MAX_LEAVES).unwrap_or_default();
+    let leaves = value.shared_leaves_within(MAX_LEAVES).unwrap_or_default();
     leaves.iter().map(|tensor| tensor.bytes()).sum()
 }

@@ -1,13 +1,13 @@
 //! The observers of the two sides, which give and compare the values of paired calls.
 
-use interpreter::{Absence, CallMeasurement, Observer, Tensor, Value};
+use interpreter::{Absence, CallMeasurement, Observer, PendingCall, Tensor, Value};
 use rustc_hash::FxHashMap;
 use semantics::{SourceFile, View};
 use syntax::TextRange;
 
 use super::{
     CallPair, Errors, Histogram, MissingValue, Setting, Tolerance,
-    exchange::{Exchange, Key},
+    exchange::{Exchange, GivenCall, GivenValue, Key},
     stops::Stops,
 };
 use crate::run::summary::Summary;
@@ -44,6 +44,10 @@ impl Calls {
         Calls { file: view.def.file(view.db), pairs: pairs.collect() }
     }
 
+    fn has(&self, (file, range): (SourceFile, TextRange)) -> bool {
+        file == self.file && self.pairs.contains_key(&range)
+    }
+
     /// Returns the key of a call if it is in a pair.
     fn key(&mut self, (file, range): (SourceFile, TextRange)) -> Option<Key> {
         let (pair, count) = self.pairs.get_mut(&range).filter(|_| file == self.file)?;
@@ -65,6 +69,8 @@ pub(super) fn converted(value: Value, to: &Value) -> Option<Value> {
 pub(super) struct First<'e, 'db> {
     pub(super) calls: Calls,
     pub(super) exchange: &'e Exchange,
+    /// The call that has begun.
+    pub(super) begun: Option<GivenCall>,
     pub(super) stops: Stops<'e, 'db>,
 }
 
@@ -73,9 +79,15 @@ impl Observer for First<'_, '_> {
         true
     }
 
+    fn known(&mut self, call: &PendingCall<'_>) -> Option<Value> {
+        self.begun = self.calls.has(call.place).then(|| GivenCall::of(call));
+        None
+    }
+
     fn called(&mut self, call: &CallMeasurement<'_>) {
         if let Some(key) = self.calls.key(call.place) {
-            self.exchange.give(key, call.value.clone());
+            let given = GivenValue { value: call.value.clone(), call: self.begun.take() };
+            self.exchange.give(key, given);
         }
     }
 
@@ -88,7 +100,7 @@ impl Observer for First<'_, '_> {
         if !matches!(absence, Absence::Other(_))
             && let Some(key) = self.calls.key(place)
         {
-            self.exchange.give(key, Value::Unknown(stop));
+            self.exchange.give(key, GivenValue { value: Value::Unknown(stop), call: None });
         }
         Some((stop, None))
     }
@@ -100,6 +112,8 @@ pub(super) struct Second<'e, 'db> {
     pub(super) pairs: &'e [CallPair],
     pub(super) setting: &'e Setting<'e>,
     pub(super) exchange: &'e Exchange,
+    /// The call that has begun, and what the first side has computed.
+    pub(super) begun: Option<(Key, Option<Value>)>,
     pub(super) seen: Vec<Option<PairErrors>>,
     pub(super) count: usize,
     pub(super) replaces: bool,
@@ -112,9 +126,20 @@ impl Observer for Second<'_, '_> {
         true
     }
 
-    fn replacement(&mut self, call: &CallMeasurement<'_>) -> Option<Value> {
+    /// One operator computes the same value of the same arguments on both sides.
+    fn known(&mut self, call: &PendingCall<'_>) -> Option<Value> {
+        self.begun = None;
         let key = self.calls.key(call.place)?;
-        let other = self.exchange.take(key)?;
+        let given = self.exchange.take(key);
+        let is_same = |given: &&GivenValue| given.call.as_ref().is_some_and(|other| other.is(call));
+        let known = given.as_ref().filter(is_same).map(|given| given.value.clone());
+        self.begun = Some((key, given.map(|given| given.value)));
+        known
+    }
+
+    fn replacement(&mut self, call: &CallMeasurement<'_>) -> Option<Value> {
+        let (key, other) = self.begun.take()?;
+        let other = other?;
         if let Some(stop) = other.failure() {
             let missing = MissingValue { is_before: true, stop: stop as usize, is_own: false };
             self.missing.entry(key.pair).or_insert(missing);
@@ -161,8 +186,11 @@ impl Observer for Second<'_, '_> {
         if matches!(absence, Absence::Other(_)) {
             return Some((stop, None));
         }
-        let Some(key) = self.calls.key(place) else { return Some((stop, None)) };
-        let other = self.exchange.take(key);
+        let begun = self.begun.take().filter(|_| matches!(absence, Absence::Call(_)));
+        let of_first = |key| (key, self.exchange.take(key).map(|given| given.value));
+        let Some((key, other)) = begun.or_else(|| self.calls.key(place).map(of_first)) else {
+            return Some((stop, None));
+        };
         let is_own = matches!(absence, Absence::Call(_));
         let missing = MissingValue { is_before: false, stop: stop as usize, is_own };
         self.missing.entry(key.pair).or_insert(missing);

@@ -1,6 +1,6 @@
 //! Errors between values, and the tolerance of them.
 
-use interpreter::{Tensor, Value};
+use interpreter::{SharedTensor, Tensor, Value};
 use types::DataType;
 
 use super::exchange::MAX_LEAVES;
@@ -16,7 +16,7 @@ pub(crate) struct Errors {
     pub(crate) cosine: f64,
     /// The number of elements of which exactly one is NaN.
     pub(crate) nan: u64,
-    /// The largest finite element of the first value, without its sign.
+    /// The largest finite element of the first value, without its sign; 0 for identical values.
     pub(crate) scale: f64,
     /// The position of the largest difference among the elements in row-major order.
     pub(crate) worst: u64,
@@ -42,6 +42,9 @@ impl Errors {
     pub(super) fn between(a: &Value, b: &Value) -> Option<Errors> {
         if a.failure().or(b.failure()).is_some() {
             return None;
+        }
+        if a.is_identical(b, MAX_LEAVES) {
+            return Some(Errors::default());
         }
         let (a, b) = (a.leaves_within(MAX_LEAVES)?, b.leaves_within(MAX_LEAVES)?);
         // Numbers and their codes, as of a quantised tensor, are not of one kind.
@@ -126,22 +129,6 @@ fn bin(x: f64, y: f64, scale: f64) -> usize {
 
 impl Sums {
     fn add(&mut self, a: &Tensor, b: &Tensor) {
-        // Fast path for equal values of the most frequent type.
-        if let (Tensor::F32(x), Tensor::F32(y)) = (a, b)
-            && let (Some(x), Some(y)) = (x.as_slice(), y.as_slice())
-            && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
-        {
-            let mut square = 0.0f64;
-            let mut scale = 0.0f32;
-            for x in x.iter().filter(|x| x.is_finite()) {
-                square += f64::from(*x) * f64::from(*x);
-                scale = scale.max(x.abs());
-            }
-            self.products = self.products.map(|sum| sum + square);
-            self.errors.scale = self.errors.scale.max(f64::from(scale));
-            self.count += x.len() as u64;
-            return;
-        }
         let others = b.to_f64s();
         let mut at = 0;
         a.each_f64s(|numbers| {
@@ -196,8 +183,8 @@ impl Tolerance {
     /// the order of sums at most.
     pub(super) fn of(a: &Value, b: &Value, is_one_operator: bool) -> Tolerance {
         let leaves = |value: &Value| -> Vec<DataType> {
-            let leaves = value.leaves_within(MAX_LEAVES).unwrap_or_default();
-            leaves.into_iter().map(Tensor::dtype).collect()
+            let leaves = value.shared_leaves_within(MAX_LEAVES).unwrap_or_default();
+            leaves.into_iter().map(SharedTensor::dtype).collect()
         };
         let all = leaves(a).into_iter().chain(leaves(b));
         let relative = all.map(|dtype| relative(dtype, is_one_operator)).fold(0.0, f64::max);
