@@ -235,10 +235,9 @@ def @main(%x: Tensor[(64, 64), float32], %y: Tensor[(?), float32]) {
         session
     });
     for _ in 0..40 {
-        let [passed, looked] = sessions.each_mut().map(|session| {
-            let stopped = session.resume("stepBack", json!({}));
-            stopped + &session.state()
-        });
+        // Which values were released depends on the times of the checkpoints.
+        let [passed, looked] =
+            sessions.each_mut().map(|session| session.resume("stepBack", json!({})));
         assert_eq!(passed, looked);
     }
 }
