@@ -17,6 +17,7 @@ mod protocol;
 mod recall;
 mod runner;
 mod session;
+mod sliced;
 mod stop;
 mod stopped;
 mod tensor;

@@ -1,4 +1,4 @@
-//! Lines of the console: expressions with slices, `%5[0, :, 3]`, and `save(%5, "file.npy")`.
+//! Lines of the console: expressions, and `save(%5, "file.npy")`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,27 +8,18 @@ use serde_json::Value as Json;
 use super::{
     protocol::{Body, EvaluateArguments, Evaluated, LaunchArguments},
     runner,
+    sliced::tensor_of,
     stopped::StoppedRun,
 };
-use crate::{files::Claims, input::shown, run::slice};
+use crate::{files::Claims, input::shown};
 
-/// The largest number of slices after an expression.
-const MAX_SLICES: usize = 16;
 /// The helper that writes a file.
 pub(super) const SAVE: &str = "save";
-
-/// An expression with slices after it.
-#[derive(PartialEq, Eq, Debug)]
-struct SlicedExpression<'l> {
-    expression: &'l str,
-    /// `[0, :, 3]`, in the order of their application.
-    slices: Vec<&'l str>,
-}
 
 /// A line of the console.
 #[derive(PartialEq, Eq, Debug)]
 struct Line<'l> {
-    value: SlicedExpression<'l>,
+    expression: &'l str,
     /// The file that is to be written.
     path: Option<String>,
 }
@@ -40,7 +31,7 @@ impl<'l> Line<'l> {
     /// The message for a call of `save` with other arguments.
     fn parse(text: &'l str) -> Result<Line<'l>, String> {
         let Some(arguments) = save_arguments(text) else {
-            return Ok(Line { value: SlicedExpression::parse(text), path: None });
+            return Ok(Line { expression: text, path: None });
         };
         let inner = arguments.trim_end().strip_suffix(')');
         // The expression and the name may have commas, too.
@@ -57,40 +48,13 @@ impl<'l> Line<'l> {
             "`save` takes an expression and the name of a `.npy` file: `save(%x, \"x.npy\")`"
                 .to_owned()
         })?;
-        Ok(Line { value: SlicedExpression::parse(expression), path: Some(path) })
+        Ok(Line { expression, path: Some(path) })
     }
 }
 
 /// Returns what follows the parenthesis of a call of `save`.
 fn save_arguments(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix(SAVE)?.trim_start().strip_prefix('(')
-}
-
-impl<'l> SlicedExpression<'l> {
-    /// Splits the slices off an expression. Brackets are slices only after a name, a number or a parenthesis: a list, the
-    /// type `Tensor[…]` and `meta[…][…]` stay parts of the expression.
-    fn parse(text: &'l str) -> SlicedExpression<'l> {
-        let whole = text.trim().trim_end_matches(';').trim_end();
-        let mut expression = whole;
-        let mut slices = Vec::new();
-        while slices.len() < MAX_SLICES
-            && expression.ends_with(']')
-            && let Some(open) = expression.rfind('[')
-            && let (Some(before), Some(slice)) = (expression.get(..open), expression.get(open..))
-            && !slice.contains('"')
-        {
-            slices.push(slice);
-            expression = before.trim_end();
-        }
-        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-        let word = expression.rsplit(|c| !is_letter(c)).next().unwrap_or_default();
-        let is_value = expression.ends_with(|c| is_letter(c) || c == ')');
-        if !is_value || matches!(word, "Tensor" | "meta") {
-            return SlicedExpression { expression: whole, slices: Vec::new() };
-        }
-        slices.reverse();
-        SlicedExpression { expression, slices }
-    }
 }
 
 /// Returns the files that the runs of a session read, if a line of the console may write one of them.
@@ -120,7 +84,7 @@ impl StoppedRun {
             // A watched expression is evaluated at each stop.
             return Err("`save` writes a file, which only the console does".to_owned());
         }
-        let value = self.sliced(&line.value, given.frame_id)?;
+        let value = self.value_of(line.expression, given.frame_id)?;
         let Some(path) = line.path else {
             let shown = self.nodes.value("", &value);
             return Ok(Body::Evaluated(Evaluated {
@@ -132,12 +96,12 @@ impl StoppedRun {
                 memory_reference: shown.memory_reference,
             }));
         };
-        let tensor = tensor_of(&value, line.value.expression)?;
+        let tensor = tensor_of(&value, line.expression)?;
         let result = self.save(&tensor, &path, read)?;
         Ok(Body::Evaluated(Evaluated { result, ..Evaluated::default() }))
     }
 
-    /// Evaluates an expression, which may have slices, in a frame.
+    /// Evaluates an expression in a frame.
     ///
     /// # Errors
     /// The message for an expression that is wrong or fails.
@@ -146,28 +110,13 @@ impl StoppedRun {
         expression: &str,
         frame: Option<i64>,
     ) -> Result<Value, String> {
-        self.sliced(&SlicedExpression::parse(expression), frame)
-    }
-
-    fn sliced(
-        &mut self,
-        given: &SlicedExpression<'_>,
-        frame: Option<i64>,
-    ) -> Result<Value, String> {
         let id = frame.unwrap_or(1);
         let (frame, stopped) = self.frame(id)?;
         let range = stopped.call.place.1;
-        let released = self.evaluator.released(given.expression, range, &stopped.variables);
+        let released = self.evaluator.released(expression, range, &stopped.variables);
         self.recall(frame, &released)?;
         let (_, stopped) = self.frame(id)?;
-        let mut value = self.evaluator.evaluate(given.expression, range, &stopped.variables)?;
-        for text in &given.slices {
-            let tensor = tensor_of(&value, given.expression)?;
-            let axes = slice::parse(text, tensor.shape()).map_err(|error| error.to_string())?;
-            let part = tensor.slice(&axes);
-            value = Value::from(part.ok_or("the slice does not fit the tensor")?);
-        }
-        Ok(value)
+        self.evaluator.evaluate(expression, range, &stopped.variables)
     }
 
     /// Writes a tensor to a `.npy` file, relative to the folder of the program. Returns a text for the console.
@@ -184,50 +133,18 @@ impl StoppedRun {
     }
 }
 
-/// Returns the tensor that a value is.
-///
-/// # Errors
-/// The message for another value.
-pub(super) fn tensor_of(value: &Value, expression: &str) -> Result<SharedTensor, String> {
-    match value {
-        Value::Tensor(tensor) => Ok(tensor.clone()),
-        other => {
-            let what = other.describe();
-            Err(format!("`{}` is {what}: name one of its tensors", expression.trim()))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn brackets_after_values_are_slices() {
-        for (line, expression, slices) in [
-            ("%5[0, :, 3]", "%5", &["[0, :, 3]"][..]),
-            (" add(%x, [1, 2]) [0] [1:] ;", "add(%x, [1, 2])", &["[0]", "[1:]"]),
-            ("%t.0[x]", "%t.0", &["[x]"]),
-            ("[1, 2]", "[1, 2]", &[]),
-            ("meta[relay.Constant][0]", "meta[relay.Constant][0]", &[]),
-            ("f(%x, s=\"a]\")", "f(%x, s=\"a]\")", &[]),
-            ("]", "]", &[]),
-            ("[", "[", &[]),
-            ("", "", &[]),
-        ] {
-            let found = SlicedExpression::parse(line);
-            assert_eq!((found.expression, &*found.slices), (expression, slices), "{line}");
-        }
-    }
-
-    #[test]
     fn files_are_named_by_the_last_argument() {
         for (line, expression, path) in [
             ("save(%x, \"x.npy\")", "%x", "x.npy"),
-            ("save (add(%x, %y)[0], \"a, \\\"b\\\".npy\" )", "add(%x, %y)", "a, \"b\".npy"),
+            ("save (add(%x, %y)[0], \"a, \\\"b\\\".npy\" )", "add(%x, %y)[0]", "a, \"b\".npy"),
         ] {
             let found = Line::parse(line).expect(line);
-            assert_eq!((found.value.expression, found.path.as_deref()), (expression, Some(path)));
+            assert_eq!((found.expression, found.path.as_deref()), (expression, Some(path)));
         }
         for line in ["save(%x)", "save(", "save(%x, x.npy)", "save(%x, \"x.npy\""] {
             assert!(Line::parse(line).is_err(), "{line}");

@@ -12,14 +12,17 @@ use interpreter::{CallVariable, Limits, Value};
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use semantics::{
-    DefKind, Severity, SourceFile, View,
+    Database, Def, DefKind, Severity, SourceFile, View,
     body::{BinderId, Expr, LocalRef},
     effects::Effects,
 };
 use syntax::{TextRange, TextSize};
 use types::Type;
 
-use super::program::Program;
+use super::{
+    program::Program,
+    sliced::{self, SlicedExpression},
+};
 use crate::{allocator::limited_machine, panics, run::failure};
 
 /// The name of the function of an expression.
@@ -47,6 +50,7 @@ pub(super) struct Evaluator {
 }
 
 /// A variable that an expression names.
+#[derive(Clone)]
 struct Parameter {
     name: String,
     /// Its type in the text; without it, that of its value is inferred.
@@ -89,8 +93,26 @@ impl Evaluator {
         at: TextRange,
         variables: &[CallVariable],
     ) -> Result<Value, String> {
+        let SlicedExpression { slices, text } = SlicedExpression::parse(expression)?;
+        let mut parts = Vec::new();
+        for (number, slice) in slices.iter().enumerate() {
+            let part = slice.of(&self.evaluate_whole(&slice.base, at, variables, &parts)?)?;
+            let (name, ty) = (sliced::name(number), Some(part.ty().to_string()));
+            parts.push(Parameter { name, ty, value: Some(Value::from(part)) });
+        }
+        self.evaluate_whole(&text, at, variables, &parts)
+    }
+
+    /// Evaluates an expression without slices, whose variables may also be `parts`.
+    fn evaluate_whole(
+        &self,
+        expression: &str,
+        at: TextRange,
+        variables: &[CallVariable],
+        parts: &[Parameter],
+    ) -> Result<Value, String> {
         let expression = prepared(expression)?;
-        let mut parameters = Vec::new();
+        let mut parameters = named_parts(&expression, parts);
         for (name, range) in self.named(&expression, at, variables.iter().map(|v| v.name)) {
             let variable = variables.iter().find(|variable| variable.name == range);
             let Some(value) = variable.map(|variable| variable.value.clone()) else { continue };
@@ -158,23 +180,47 @@ impl Evaluator {
     /// # Errors
     /// The message of its first error.
     pub(super) fn check(&self, expression: &str, at: TextRange) -> Result<(), String> {
+        let SlicedExpression { slices, text } = SlicedExpression::parse(expression)?;
+        let mut parts = Vec::new();
+        for (number, slice) in slices.iter().enumerate() {
+            let ty = self.check_whole(&slice.base, at, &parts)?;
+            let Some(ty) = ty.map_or(Ok(None), |ty| slice.of_type(&ty))? else { return Ok(()) };
+            let (name, ty) = (sliced::name(number), Some(ty.to_string()));
+            parts.push(Parameter { name, ty, value: None });
+        }
+        self.check_whole(&text, at, &parts).map(|_| ())
+    }
+
+    /// Checks an expression without slices, whose variables may also be `parts`. Returns its type, if it is known.
+    fn check_whole(
+        &self,
+        expression: &str,
+        at: TextRange,
+        parts: &[Parameter],
+    ) -> Result<Option<Type>, String> {
         let expression = prepared(expression)?;
-        let Some(def) = self.program.def_at(at.start()) else { return Ok(()) };
-        let Some(view) = View::new(&self.program.db, def) else { return Ok(()) };
+        let db = &self.program.db;
+        let Some(def) = self.program.def_at(at.start()) else { return Ok(None) };
+        let Some(view) = View::new(db, def) else { return Ok(None) };
         let bindings = bindings(&view);
         let ranges = bindings.iter().map(|(range, _)| *range);
-        let parameters = self.named(&expression, at, ranges).into_iter().map(|(name, range)| {
+        let mut parameters = named_parts(&expression, parts);
+        for (name, range) in self.named(&expression, at, ranges) {
             let binding = bindings.iter().find(|(of, _)| *of == range);
             let ty = binding.map(|(_, binding)| view.binding_type(*binding));
             let ty = ty.filter(|ty| view.can_name(ty, at)).map(ToString::to_string);
-            Parameter { name, ty, value: None }
-        });
-        let parameters: Vec<Parameter> = parameters.collect();
+            parameters.push(Parameter { name, ty, value: None });
+        }
         // Without all types, an error may be one of a missing type only.
         if parameters.iter().any(|parameter| parameter.ty.is_none()) {
-            return Ok(());
+            return Ok(None);
         }
-        self.function(&expression, at, &parameters).map(|_| ())
+        let file = self.function(&expression, at, &parameters)?;
+        let signature = function_in(db, file).map(|def| semantics::inference(db, def));
+        Ok(match signature.and_then(|inference| inference.signature.clone()) {
+            Some(Type::Func(function)) => Some(function.ret().clone()),
+            _ => None,
+        })
     }
 
     /// Returns the variables that an expression names, with the ranges where they are bound: the last one of each name
@@ -234,9 +280,7 @@ impl Evaluator {
             ..self.program.limits.clone()
         };
         let run = || {
-            let mut defs = semantics::all_defs(db, file);
-            let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME);
-            let def = def.ok_or_else(|| "this is no expression".to_owned())?;
+            let def = function_in(db, file).ok_or_else(|| "this is no expression".to_owned())?;
             let is_ref = |value: &Value| has_part(value, |part| matches!(part, Value::Ref(_)));
             if values.iter().any(is_ref) && View::new(db, def).is_some_and(|view| writes(&view)) {
                 let message = "it writes a reference of the program, which would change the run";
@@ -339,9 +383,7 @@ impl Evaluator {
         let mut parse_errors =
             file.parse(db).errors.iter().map(|error| error.range).collect::<Vec<_>>();
         parse_errors.retain(|range| own.contains_range(*range));
-        let mut defs = semantics::all_defs(db, file);
-        let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME);
-        let view = def.and_then(|def| View::new(db, def));
+        let view = function_in(db, file).and_then(|def| View::new(db, def));
         let is_typed = view.is_some_and(|view| {
             view.inference.units.iter().all(|unit| unit.findings.is_empty())
                 && view.body.units.iter().all(|unit| unit.problems.is_empty())
@@ -355,6 +397,18 @@ impl Evaluator {
         let error = errors.find(|d| own.contains_range(d.range));
         error.map(failure::summary_of)
     }
+}
+
+/// Returns the function of an expression in its file.
+fn function_in(db: &Database, file: SourceFile) -> Option<Def<'_>> {
+    let mut defs = semantics::all_defs(db, file);
+    defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == NAME)
+}
+
+/// Returns those of the slices that an expression names.
+fn named_parts(expression: &str, parts: &[Parameter]) -> Vec<Parameter> {
+    let is_named = |part: &&Parameter| variables_in(expression).any(|word| word == part.name);
+    parts.iter().filter(is_named).cloned().collect()
 }
 
 /// Returns true if a definition writes references.

@@ -4,8 +4,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use interpreter::{AxisSlice, Tensor, Value};
 
 use super::{
-    console::tensor_of,
     protocol::{Body, ReadMemoryArguments, TensorArguments},
+    sliced::tensor_of,
     stopped::StoppedRun,
     variables::Node,
 };

@@ -82,6 +82,17 @@ pub(crate) fn whole(size: usize) -> AxisSlice {
     AxisSlice::Range { start: 0, end: size, step: 1 }
 }
 
+/// Returns the sizes of the axes of a slice, without those that are dropped.
+pub(crate) fn lengths(axes: &[AxisSlice]) -> Vec<usize> {
+    let of_axis = |axis: &AxisSlice| match *axis {
+        AxisSlice::Index(_) => None,
+        AxisSlice::Range { start, end, step } => {
+            Some(end.saturating_sub(start).div_ceil(step.max(1)))
+        }
+    };
+    axes.iter().filter_map(of_axis).collect()
+}
+
 /// Formats a slice: `[0, :, 2:8]`.
 pub(crate) fn text(axes: &[AxisSlice], shape: &[usize]) -> String {
     let entries: Vec<String> =
@@ -134,6 +145,8 @@ fn of_axis(entry: &str, axis: usize, size: usize) -> Result<AxisSlice, SliceErro
 
 #[cfg(test)]
 mod tests {
+    use interpreter::Tensor;
+
     use super::*;
 
     #[test]
@@ -151,6 +164,9 @@ mod tests {
             let shape = [2, 3, 4];
             let axes = parse(written, &shape).expect(written);
             assert_eq!(text(&axes, &shape), expected, "{written}");
+            let tensor = Tensor::zeros(types::DataType::INT8, &shape).expect("a tensor");
+            let part = tensor.slice(&axes).expect(written);
+            assert_eq!(part.shape(), lengths(&axes), "{written}");
         }
     }
 
