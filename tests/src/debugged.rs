@@ -164,6 +164,28 @@ impl Debugged {
                 });
                 verified(&self.request("setBreakpoints", arguments), "breakpoints")
             }
+            "locations" => {
+                let (first, last) = rest.split_once('-').unwrap_or((rest, rest));
+                let line = |text: &str| text.parse::<i64>().expect("lines");
+                let arguments = json!({
+                    "source": { "path": self.program },
+                    "line": line(first), "endLine": line(last),
+                });
+                let found = self.request("breakpointLocations", arguments);
+                let all = found["body"]["breakpoints"].as_array().map_or(&[][..], Vec::as_slice);
+                let places = all.iter().map(|at| format!("{}:{}", at["line"], at["column"]));
+                format!("{}\n", places.collect::<Vec<_>>().join(" "))
+            }
+            "runTo" => {
+                // As VS Code does: a breakpoint that is there until the next stop.
+                let of = |all: &[Value], program: &PathBuf| json!({ "source": { "path": program }, "breakpoints": all });
+                let with = [&*self.breakpoints, &[breakpoint(rest)]].concat();
+                let set = self.request("setBreakpoints", of(&with, &self.program));
+                let set = verified(&set, "breakpoints");
+                let stopped = self.resume("continue", json!({}));
+                self.request("setBreakpoints", of(&self.breakpoints, &self.program));
+                format!("{set}{stopped}")
+            }
             "clear" => {
                 self.breakpoints.clear();
                 let source = json!({ "path": self.program });

@@ -15,6 +15,7 @@ mod nn_dense;
 mod nn_layout;
 mod nn_norm;
 mod nn_pool;
+mod overflow;
 mod qnn;
 mod random;
 mod reduce;
@@ -42,7 +43,7 @@ mod prelude {
         interrupt::{PIECE, RunHandle, pieces, pieces_mut, ranges, spend, watched},
         kernel::{Call, Kernel, Outcome, absent, kernel, light},
         parallel::each_chunk,
-        tensor::{Array, Element, Tensor, count_of, each_dtype, own, unspecified},
+        tensor::{Array, Element, Tensor, count_of, each_dtype, elements, own, unspecified},
         value::Value,
     };
     pub(crate) use types::DataType;

@@ -12,6 +12,7 @@ use crate::{
     fault::{Fault, FaultKind},
     fusion_rules::{ElementOp, FusionRules, ScalarOp},
     limits::Watch,
+    overflow::Overflow,
     shared::SharedTensor,
     tensor::{Element, Tensor, count_of},
     value::Value,
@@ -19,6 +20,9 @@ use crate::{
 
 /// The result of a kernel.
 pub(crate) type Outcome = Result<Value, Fault>;
+
+/// Returns the first element of the result of a call that overflows.
+pub(crate) type OverflowRule = fn(&Call<'_>, &Tensor) -> Option<Overflow>;
 
 /// The function that computes an operator.
 pub(crate) struct Kernel {
@@ -28,6 +32,8 @@ pub(crate) struct Kernel {
     is_light: bool,
     /// The fusion rules.
     pub(crate) fusion: FusionRules,
+    /// Finds integer overflow, if calls can have some.
+    pub(crate) overflow: Option<OverflowRule>,
 }
 
 /// The meaning of a kernel.
@@ -95,6 +101,7 @@ const fn row(name: &'static str, body: Body, is_light: bool) -> Kernel {
         body,
         is_light,
         fusion: FusionRules { step: None, scalar: None, epilogue: None },
+        overflow: None,
     }
 }
 
@@ -108,6 +115,12 @@ impl Kernel {
     /// Sets [`FusionRules::scalar`].
     pub(crate) const fn scalar(mut self, op: ScalarOp) -> Kernel {
         self.fusion.scalar = Some(op);
+        self
+    }
+
+    /// Sets [`Kernel::overflow`].
+    pub(crate) const fn overflow(mut self, rule: OverflowRule) -> Kernel {
+        self.overflow = Some(rule);
         self
     }
 

@@ -28,6 +28,7 @@ mod interrupt;
 mod kernel;
 mod limits;
 mod machine;
+mod overflow;
 mod parallel;
 mod permute;
 mod pool;
@@ -49,6 +50,7 @@ pub use machine::{
     Absence, Call, CallMeasurement, CallVariable, Calls, Event, Flow, Machine, Observer, Pace,
     PendingCall, Snapshot,
 };
+pub use overflow::Overflow;
 pub use shared::SharedTensor;
 pub use slice::AxisSlice;
 pub use tensor::{Array, Element, Tensor, count_of};

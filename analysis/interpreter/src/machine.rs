@@ -389,12 +389,12 @@ impl Run<'_, '_, '_> {
                 Op::Proj(index) => self.field(base, instr, *index as usize)?,
                 Op::Operator(site) => {
                     self.step()?;
-                    self.event(Event::Calling(site.operator))?;
+                    self.event(Event::Calling(Some(site.operator)))?;
                     self.site(base, instr, site)?;
                 }
                 Op::Fused(fused) => {
                     self.step()?;
-                    self.event(Event::Calling(fused.first.operator))?;
+                    self.event(Event::Calling(Some(fused.first.operator)))?;
                     pc += self.fused(base, instr, fused)? - 1;
                 }
                 Op::Construct(name) => {
@@ -404,6 +404,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Call { tail } => {
                     self.step()?;
+                    self.event(Event::Calling(None))?;
                     let mut args = self.operands(base, &instr.args);
                     let function = args.remove(0);
                     if self.call(function, args, instr.dst, *tail, base)? {
@@ -413,6 +414,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::CallGlobal { global, tail } => {
                     self.step()?;
+                    self.event(Event::Calling(None))?;
                     let args = self.operands(base, &instr.args);
                     let callee = self.program.proc(*global)?;
                     self.begin(callee, args, instr.dst, *tail, base, None)?;

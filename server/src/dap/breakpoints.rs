@@ -88,7 +88,7 @@ impl HitCondition {
 pub(super) struct Breakpoints {
     /// Those before points, by the ranges of these.
     pub(super) before: FxHashMap<TextRange, Vec<Breakpoint>>,
-    /// Those before calls of operators, by the ranges of these.
+    /// Those before calls of operators and functions, by the ranges of these.
     pub(super) calls: FxHashMap<TextRange, Vec<Breakpoint>>,
     /// Those whose conditions or texts name the variable that is bound: after it has its value.
     pub(super) bound: FxHashMap<TextRange, Vec<Breakpoint>>,
@@ -100,6 +100,8 @@ pub(super) struct Breakpoints {
     pub(super) nan: bool,
     /// Stops at results with infinities.
     pub(super) infinite: bool,
+    /// Stops at results of integers that wrapped.
+    pub(super) overflow: bool,
     /// Stops at failures.
     pub(super) failed: bool,
     /// Stops at values that do not have their declared sizes.
@@ -118,8 +120,12 @@ impl Breakpoints {
             || !self.bound.is_empty()
             || !self.operators.is_empty()
             || !self.definitions.is_empty()
-            || self.nan
-            || self.infinite
+            || self.looks_at_results()
+    }
+
+    /// Returns true if there is a filter of the results of operators.
+    pub(super) fn looks_at_results(&self) -> bool {
+        self.nan || self.infinite || self.overflow
     }
 
     /// Returns true if some count how often they were reached.
@@ -181,10 +187,10 @@ impl Breakpoints {
             line: None,
             column: None,
         };
-        let call =
-            wanted.column.and_then(|column| call_at(program, (wanted.line, column), positions));
-        let point = match call {
-            Some(range) => Some(Point { range, kind: PointKind::Result }),
+        let at_column = wanted.column.map(|column| (wanted.line, column));
+        let calls = at_column.map(|at| calls_at(program, at, positions)).unwrap_or_default();
+        let point = match calls.first() {
+            Some(&range) => Some(Point { range, kind: PointKind::Result }),
             None => point_at(program, (wanted.line, wanted.column), positions),
         };
         let Some(point) = point else {
@@ -225,17 +231,20 @@ impl Breakpoints {
                 word == own || word.strip_prefix(own).is_some_and(|f| f.starts_with('.'))
             })
         });
-        let to = match (call, names_own) {
-            (Some(_), _) => &mut self.calls,
-            (None, true) => &mut self.bound,
-            (None, false) => &mut self.before,
+        let places = if calls.is_empty() { &[point.range][..] } else { calls };
+        let to = match (calls.is_empty(), names_own) {
+            (false, _) => &mut self.calls,
+            (true, true) => &mut self.bound,
+            (true, false) => &mut self.before,
         };
-        to.entry(point.range).or_default().push(Breakpoint {
-            id: state.id,
-            condition: non_empty(wanted.condition.as_deref()),
-            hits,
-            log: non_empty(wanted.log_message.as_deref()),
-        });
+        for place in places {
+            to.entry(*place).or_default().push(Breakpoint {
+                id: state.id,
+                condition: non_empty(wanted.condition.as_deref()),
+                hits,
+                log: non_empty(wanted.log_message.as_deref()),
+            });
+        }
         state
     }
 
@@ -354,18 +363,24 @@ fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> 
     Some(found)
 }
 
-/// Returns the call of an operator that begins in a line, at a column or after it, and before the next point. The first
-/// call of the value of a binding is evaluated at the point of the binding, or after those inside of it.
-fn call_at(program: &Program, at: (i64, i64), positions: Positions) -> Option<TextRange> {
+/// Returns the calls that begin at one place in a line, at a column or after it, and before the next point. There are
+/// several in `@f(%x)(%y)` and `%x * %y + %z`, the outer ones first. The first call of the value of a binding is evaluated
+/// at the point of the binding, or after those inside of it.
+fn calls_at(program: &Program, at: (i64, i64), positions: Positions) -> &[TextRange] {
     let from = program.offset(at, positions);
     let first = program.calls.partition_point(|call| call.start() < from);
-    let call = *program.calls.get(first)?;
+    let calls = program.calls.get(first..).unwrap_or_default();
+    let Some(start) = calls.first().map(|call| call.start()) else { return &[] };
+    let count = calls.partition_point(|call| call.start() == start);
     let next = program.points.partition_point(|point| point.range.start() < from);
-    let is_first = program.points.get(next).is_none_or(|point| call.start() < point.range.start());
-    (is_first && program.position(call.start(), positions).0 == at.0).then_some(call)
+    let is_first = program.points.get(next).is_none_or(|point| start < point.range.start());
+    match is_first && program.position(start, positions).0 == at.0 {
+        true => calls.get(..count).unwrap_or_default(),
+        false => &[],
+    }
 }
 
-/// Returns the points and the calls of operators between two lines.
+/// Returns the points and the calls between two lines.
 pub(super) fn points_between(
     program: &Program,
     (first, last): (i64, i64),

@@ -3,7 +3,7 @@
 use super::protocol::{Capabilities, ExceptionFilter};
 
 /// The filters of exceptions.
-const FILTERS: [ExceptionFilter; 4] = [
+const FILTERS: [ExceptionFilter; 5] = [
     ExceptionFilter {
         filter: "failed",
         label: "Failures",
@@ -26,6 +26,12 @@ const FILTERS: [ExceptionFilter; 4] = [
         filter: "infinity",
         label: "Infinities",
         description: "Stops after an operator whose result has infinities",
+        default: false,
+    },
+    ExceptionFilter {
+        filter: "overflow",
+        label: "Integer Overflow",
+        description: "Stops after an operator on integers whose exact result does not fit their type",
         default: false,
     },
 ];

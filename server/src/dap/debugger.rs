@@ -16,6 +16,7 @@ use std::sync::{
 use interpreter::{
     CallMeasurement, Calls, Event, FaultKind, Flow, Observer, Pace, PointKind, Snapshot, Value,
 };
+use operators::Operator;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
@@ -421,14 +422,15 @@ impl<'s> Debugger<'s> {
         }
     }
 
-    fn calling(&mut self, operator: &str, calls: &mut Calls<'_>) -> Flow {
+    fn calling(&mut self, operator: Option<&'static Operator>, calls: &mut Calls<'_>) -> Flow {
         let Breakpoints { operators, calls: columns, .. } = &self.breakpoints;
         if operators.is_empty() && columns.is_empty() {
             return Flow::Continue;
         }
         let Some(place) = self.place(calls) else { return Flow::Continue };
         let at_column = columns.get(&place).cloned().unwrap_or_default();
-        let of_operator = operators.get(operator).cloned().unwrap_or_default();
+        let of_operator = operator.and_then(|operator| operators.get(operator.name));
+        let of_operator = of_operator.cloned().unwrap_or_default();
         let hit = self.hit(&at_column, place, calls);
         let called = self.hit(&of_operator, place, calls);
         match (hit.is_empty(), called.is_empty()) {
@@ -443,6 +445,12 @@ impl<'s> Debugger<'s> {
         self.now.results += 1;
         if let Some(flow) = self.arrive(calls) {
             return flow;
+        }
+        if let Some(overflow) = call.overflow.filter(|_| self.breakpoints.overflow) {
+            let (name, ty) = (call.operator.name, call.value.ty());
+            let description = format!("the result of `{name}` does not fit {ty}{overflow}");
+            let id = "overflow".to_owned();
+            return self.found(Reason::Exception(Exception { id, description }), calls);
         }
         let Breakpoints { nan, infinite, .. } = self.breakpoints;
         if !nan && !infinite {
@@ -530,7 +538,7 @@ impl Observer for Debugger<'_> {
         let flow = match event {
             Event::Reached => self.reached(calls),
             Event::Bound(name, _) => self.bound(name, calls),
-            Event::Calling(operator) => self.calling(operator.name, calls),
+            Event::Calling(operator) => self.calling(operator, calls),
             Event::Called(_) | Event::Failed(_) => Flow::Continue,
         };
         let flow = if self.lacks_value { self.complete() } else { flow };
@@ -544,7 +552,11 @@ impl Observer for Debugger<'_> {
             | Goal::Last { before: at, .. } => at.has_results(),
             _ => false,
         };
-        self.breakpoints.nan || self.breakpoints.infinite || has_results
+        self.breakpoints.looks_at_results() || has_results
+    }
+
+    fn checks_overflow(&self) -> bool {
+        self.breakpoints.overflow
     }
 
     fn retains(&self) -> bool {

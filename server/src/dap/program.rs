@@ -47,7 +47,7 @@ pub(super) struct Program {
     pub(super) errors: Vec<Diagnostic>,
     /// The points of all definitions, in the order of the text.
     pub(super) points: Vec<Point>,
-    /// The ranges of the calls of operators in all definitions, by their beginnings.
+    /// The ranges of the calls of operators and functions in all definitions, by their beginnings.
     pub(super) calls: Vec<TextRange>,
 }
 
@@ -153,7 +153,8 @@ impl Program {
     }
 }
 
-/// Returns the ranges of the calls of operators. Those that are no points are nested, or follow a `=`.
+/// Returns the ranges of the calls of operators and functions, not those of constructors, which evaluate nothing. Those
+/// that are no points are nested, or follow a `=`.
 fn all_calls(db: &Database, file: SourceFile) -> Vec<TextRange> {
     let views = semantics::all_defs(db, file).filter_map(|def| View::new(db, def));
     let mut all = Vec::new();
@@ -162,8 +163,14 @@ fn all_calls(db: &Database, file: SourceFile) -> Vec<TextRange> {
             let exprs = (0..).map(ExprId).zip(&data.exprs);
             let calls = exprs.filter(|(_, expr)| match expr {
                 Expr::Call(at) => {
-                    let call = data.calls.get(at.index());
-                    call.is_some_and(|call| matches!(call.callee, Callee::Operator(_)))
+                    let callee = data.calls.get(at.index()).map(|call| &call.callee);
+                    callee.is_some_and(|callee| match callee {
+                        Callee::Operator(operator) => {
+                            view.types.constructor(operator.name).is_none()
+                        }
+                        Callee::Name(_) => false,
+                        Callee::Expr(_) => true,
+                    })
                 }
                 _ => false,
             });

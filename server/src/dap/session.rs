@@ -413,6 +413,7 @@ impl Session {
         let mut all = self.shared.breakpoints.lock();
         (all.failed, all.declared_size) = (has("failed"), has("declaredSize"));
         (all.nan, all.infinite) = (has("nan"), has("infinity"));
+        all.overflow = has("overflow");
         drop(all);
         self.shared.notify();
         Ok(None)

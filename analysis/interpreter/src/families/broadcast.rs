@@ -3,7 +3,7 @@
 
 mod walk;
 
-use super::prelude::*;
+use super::{overflow, prelude::*};
 use crate::{
     chain::BinaryOp,
     convert::{converted, each_wide, widened},
@@ -15,22 +15,28 @@ pub(crate) use walk::Broadcast;
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add))
         .step(ElementOp::Binary(BinaryOp::Add))
-        .scalar(ScalarOp::Add),
+        .scalar(ScalarOp::Add)
+        .overflow(|c, result| overflow::of_two(c, result, i128::checked_add)),
     kernel("subtract", |c| number(c, |x, y| x - y, |x, y| x - y, i64::wrapping_sub))
         .step(ElementOp::Binary(BinaryOp::Subtract))
-        .scalar(ScalarOp::Subtract),
+        .scalar(ScalarOp::Subtract)
+        .overflow(|c, result| overflow::of_two(c, result, i128::checked_sub)),
     kernel("multiply", |c| number(c, |x, y| x * y, |x, y| x * y, i64::wrapping_mul))
         .step(ElementOp::Binary(BinaryOp::Multiply))
-        .scalar(ScalarOp::Multiply),
+        .scalar(ScalarOp::Multiply)
+        .overflow(|c, result| overflow::of_two(c, result, i128::checked_mul)),
     // Integers are truncated toward zero.
     kernel("divide", |c| quotient(c, |x, y| x / y, |x, y| x / y, i64::wrapping_div, |x, y| x / y))
-        .step(ElementOp::Binary(BinaryOp::Divide)),
+        .step(ElementOp::Binary(BinaryOp::Divide))
+        .overflow(|c, result| overflow::of_two(c, result, i128::checked_div)),
     kernel("floor_divide", |c| {
         quotient(c, |x, y| (x / y).floor(), |x, y| (x / y).floor(), floor_div, |x, y| x / y)
-    }),
+    })
+    .overflow(|c, result| overflow::of_two(c, result, i128::checked_div)),
     kernel("trunc_divide", |c| {
         quotient(c, |x, y| (x / y).trunc(), |x, y| (x / y).trunc(), i64::wrapping_div, |x, y| x / y)
-    }),
+    })
+    .overflow(|c, result| overflow::of_two(c, result, i128::checked_div)),
     kernel("mod", |c| quotient(c, |x, y| x % y, |x, y| x % y, i64::wrapping_rem, |x, y| x % y)),
     kernel("trunc_mod", |c| {
         quotient(c, |x, y| x % y, |x, y| x % y, i64::wrapping_rem, |x, y| x % y)
@@ -44,7 +50,8 @@ pub(super) static KERNELS: &[Kernel] = &[
             |x, y| x % y,
         )
     }),
-    kernel("power", |c| number(c, f32::powf, f64::powf, power)),
+    kernel("power", |c| number(c, f32::powf, f64::powf, power))
+        .overflow(|c, result| overflow::of_two(c, result, overflow::power)),
     kernel("left_shift", |c| integer(c, |x, y| x.wrapping_shl(y as u32))),
     kernel("right_shift", |c| integer(c, |x, y| x.wrapping_shr(y as u32))),
     kernel("bitwise_and", |c| integer(c, |x, y| x & y)),

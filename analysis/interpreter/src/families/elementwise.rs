@@ -1,14 +1,16 @@
 //! Elementwise operators on one tensor.
 
-use super::prelude::*;
+use super::{overflow, prelude::*};
 use crate::{
     convert::{converted, widened},
     wide,
 };
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("abs", |c| signed(c, |x| x.wrapping_abs(), f64::abs)),
-    kernel("negative", |c| signed(c, |x| x.wrapping_neg(), |x| -x)),
+    kernel("abs", |c| signed(c, |x| x.wrapping_abs(), f64::abs))
+        .overflow(|c, result| overflow::of_each(c, result, |x| x.abs())),
+    kernel("negative", |c| signed(c, |x| x.wrapping_neg(), |x| -x))
+        .overflow(|c, result| overflow::of_each(c, result, |x| -x)),
     kernel("sign", |c| signed(c, |x| x.signum(), sign)),
     kernel("ceil", |c| signed(c, |x| x, f64::ceil)),
     kernel("floor", |c| signed(c, |x| x, f64::floor)),
@@ -55,11 +57,13 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("cast", |c| {
         let dtype = c.attrs().dtype("dtype");
         cast(c, dtype)
-    }),
+    })
+    .overflow(|c, result| overflow::of_each(c, result, |x| x)),
     kernel("cast_like", |c| {
         let dtype = c.tensor(1)?.dtype();
         cast(c, dtype)
-    }),
+    })
+    .overflow(|c, result| overflow::of_each(c, result, |x| x)),
     kernel("reinterpret", reinterpret),
     kernel("hardswish", |c| {
         let f = |x: f64| x * ((x + 3.0).clamp(0.0, 6.0) / 6.0);

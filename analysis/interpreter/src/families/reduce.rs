@@ -2,15 +2,18 @@
 
 use half::{bf16, f16};
 
-use super::{broadcast, prelude::*};
+use super::{broadcast, overflow, prelude::*};
 use crate::{
     convert::{converted, each_wide, widened},
+    overflow::{Overflow, fits},
     permute::permuted,
 };
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0)),
-    kernel("prod", |c| fold(c, product, i64::wrapping_mul, 1)),
+    kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0))
+        .overflow(|c, result| fold_overflow(c, result, (i128::checked_add, 0))),
+    kernel("prod", |c| fold(c, product, i64::wrapping_mul, 1))
+        .overflow(|c, result| fold_overflow(c, result, (i128::checked_mul, 1))),
     kernel("mean", mean),
     kernel("max", |c| extreme(c, true)),
     kernel("min", |c| extreme(c, false)),
@@ -19,8 +22,10 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("argmax", |c| index_of(c, true)),
     kernel("argmin", |c| index_of(c, false)),
     kernel("variance", variance),
-    kernel("cumsum", |c| scan(c, |x, y| x + y, i64::wrapping_add, 0)),
-    kernel("cumprod", |c| scan(c, |x, y| x * y, i64::wrapping_mul, 1)),
+    kernel("cumsum", |c| scan(c, |x, y| x + y, i64::wrapping_add, 0))
+        .overflow(|c, result| scan_overflow(c, result, (i128::checked_add, 0))),
+    kernel("cumprod", |c| scan(c, |x, y| x * y, i64::wrapping_mul, 1))
+        .overflow(|c, result| scan_overflow(c, result, (i128::checked_mul, 1))),
     kernel("shape_of", shape_of),
     kernel("ndarray_size", ndarray_size),
     kernel("collapse_sum_like", |c| {
@@ -165,6 +170,52 @@ fn fold(
             narrowed(call, &left, out, other.dtype())
         }, else call.unsupported(other.dtype())),
     }
+}
+
+fn fold_overflow(
+    call: &Call<'_>,
+    result: &Tensor,
+    exact: (fn(i128, i128) -> Option<i128>, i128),
+) -> Option<Overflow> {
+    let tensor = call.tensor(0).ok().filter(|tensor| overflow::is_integer(tensor))?;
+    let (axes, _) = folded(call, tensor.shape()).ok()?;
+    let (rows, length) = each_dtype!(tensor, array => {
+        let (array, length) = rows(array, &axes);
+        (T::wrap(array), length)
+    });
+    overflow::of_rows((&rows, length), result, exact)
+}
+
+fn scan_overflow(
+    call: &Call<'_>,
+    result: &Tensor,
+    (exact, neutral): (fn(i128, i128) -> Option<i128>, i128),
+) -> Option<Overflow> {
+    let tensor = call.tensor(0).ok().filter(|tensor| overflow::is_integer(tensor))?;
+    let shape = result.shape();
+    let axis = call.optional_int("axis").ok()?;
+    let axis = axis.map_or(Some(0), |axis| call.axis(axis, shape.len()).ok())?;
+    let inner: usize = shape.get(axis + 1..)?.iter().product();
+    let length = shape.get(axis)?;
+    let is_exclusive = call.bool("exclusive");
+    // The last number of each column, and the two that it is computed from.
+    let mut columns = repeated((Some(neutral), [neutral; 2]), inner);
+    for at in watched(0..result.len()) {
+        let last = columns.get_mut(at.checked_rem(inner)?)?;
+        if (at / inner).checked_rem(*length)? == 0 {
+            *last = (Some(neutral), [neutral; 2]);
+        }
+        let number = overflow::integer_at(tensor, at);
+        let before = *last;
+        // One that has more than 128 bits was returned, or is next.
+        *last = (before.0.and_then(|x| exact(x, number)), [before.0.unwrap_or_default(), number]);
+        let (shown, operands) = if is_exclusive { before } else { *last };
+        if !fits(result.dtype(), shown) {
+            let operands = operands.iter().map(i128::to_string);
+            return Some(Overflow::new(shape, at, operands, shown));
+        }
+    }
+    None
 }
 
 fn mean(call: &mut Call<'_>) -> Outcome {

@@ -19,6 +19,7 @@ use super::{Run, calls::Calls};
 use crate::{
     code::Proc,
     fault::{Fault, FaultKind},
+    overflow::Overflow,
     value::Value,
 };
 
@@ -29,8 +30,8 @@ pub enum Event<'e> {
     Reached,
     /// The variable whose name is at this range got this value.
     Bound(TextRange, &'e Value),
-    /// The operator is about to be called.
-    Calling(&'static Operator),
+    /// The operator is about to be called; without one, a function is.
+    Calling(Option<&'static Operator>),
     /// An operator was called; only if the observer [measures](Observer::measures).
     Called(&'e CallMeasurement<'e>),
     /// The run fails, and ends after this event.
@@ -81,6 +82,12 @@ pub trait Observer {
     /// operator and the shortcut for scalars. This is queried repeatedly, since an observer may have
     /// received enough.
     fn measures(&self) -> bool {
+        false
+    }
+
+    /// Returns true if calls that are [measured](Observer::measures) are checked for integer overflow. Their arguments
+    /// are kept for that, so that no operator works in place.
+    fn checks_overflow(&self) -> bool {
         false
     }
 
@@ -273,6 +280,8 @@ pub struct CallMeasurement<'c> {
     pub args: &'c [Type],
     /// The result.
     pub value: &'c Value,
+    /// The integer overflow in the result, if the observer [checks](Observer::checks_overflow) for it.
+    pub overflow: Option<&'c Overflow>,
     /// The duration.
     pub time: Duration,
     /// The calling function.

@@ -17,7 +17,7 @@ use crate::{
     code::{CallSite, Fill, Instr},
     families,
     fault::{Fault, FaultKind},
-    kernel::{Call, Kernel},
+    kernel::{Call, Kernel, OverflowRule},
     pool,
     tensor::count_of,
     value::Value,
@@ -115,6 +115,8 @@ impl Run<'_, '_, '_> {
         }
         // The kernel may consume its arguments.
         let arg_types: SmallVec<[ArgType; 4]> = args.iter().map(ArgType::of).collect();
+        let rule = self.overflow_rule(kernel);
+        let kept: Option<Args> = rule.map(|_| args.iter().cloned().collect());
         let begin = self.measures.then(Instant::now);
         let known = self.known(operator, (attrs, result), args);
         let empty = match kernel.refusal() {
@@ -172,6 +174,13 @@ impl Run<'_, '_, '_> {
         };
         if let (Some(begin), Some(frame)) = (begin, self.frames.last()) {
             let time = begin.elapsed();
+            let overflow = match (rule, kept, &value) {
+                (Some(rule), Some(mut kept), Value::Tensor(found)) => {
+                    let call = Call::new(operator, attrs, &mut kept, result, &self.watch);
+                    self.watch.within(|| rule(&call, found))?
+                }
+                _ => None,
+            };
             let proc = frame.proc.clone();
             let args: Vec<Type> = arg_types.iter().map(ArgType::ty).collect();
             let place = proc.places.get(frame.pc.saturating_sub(1)).copied();
@@ -180,6 +189,7 @@ impl Run<'_, '_, '_> {
                 attrs,
                 args: &args,
                 value: &value,
+                overflow: overflow.as_ref(),
                 time,
                 function: &proc.name,
                 place: (proc.file, place.unwrap_or_default()),
@@ -207,6 +217,15 @@ impl Run<'_, '_, '_> {
         let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
         let place = (frame.proc.file, place.unwrap_or_default());
         observer.known(&PendingCall { operator, attrs, args, result, place })
+    }
+
+    /// Returns what checks the calls of a kernel for overflow, if they are to be checked.
+    fn overflow_rule(&self, kernel: &Kernel) -> Option<OverflowRule> {
+        if !self.measures {
+            return None;
+        }
+        let checks = self.observer.as_ref().is_some_and(|observer| observer.checks_overflow());
+        kernel.overflow.filter(|_| checks)
     }
 
     /// Computes the pending transposes in the result of the run, within its limits.
