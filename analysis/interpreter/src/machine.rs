@@ -6,6 +6,8 @@ mod instructions;
 mod kernel_thread;
 mod matching;
 mod memory;
+#[cfg(test)]
+mod observed;
 mod observer;
 mod operator;
 mod program;

@@ -180,3 +180,126 @@ impl Run<'_, '_, '_> {
         self.truncate(base);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Calls, Event, Flow, Observer,
+        machine::observed::{names, run, zeros},
+    };
+
+    /// Records the variables with a value at the last point of a run.
+    struct LastPoint<'t> {
+        text: &'t str,
+        retains: bool,
+        pinned: &'t [&'t str],
+        found: Vec<&'t str>,
+    }
+
+    impl Observer for LastPoint<'_> {
+        fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
+            if let Event::Reached = event {
+                self.found = names(self.text, calls);
+            }
+            Flow::Continue
+        }
+
+        fn retains(&self) -> bool {
+            self.retains
+        }
+
+        fn pinned(&self) -> Arc<FxHashSet<TextRange>> {
+            let range = |name: &&str| {
+                let at = self.text.find(&format!("let {name} ")).expect("a binding") + 4;
+                TextRange::at((at as u32).into(), (name.len() as u32).into())
+            };
+            Arc::new(self.pinned.iter().map(range).collect())
+        }
+    }
+
+    fn at_the_end<'t>(
+        text: &'t str,
+        args: Vec<Value>,
+        retains: bool,
+        pinned: &'t [&'t str],
+    ) -> Vec<&'t str> {
+        let mut observer = LastPoint { text, retains, pinned, found: Vec::new() };
+        run(text, args, &mut observer, |_, _| {}).expect("a result");
+        observer.found
+    }
+
+    /// Four variables of 1.5 MiB, of which the last one is still used at the end.
+    const CHAIN: &str = "
+        def @main(%x: Tensor[(1), float32]) {
+          let %a = broadcast_to(%x, shape=[393216]);
+          let %b = exp(%a);
+          let %c = exp(%b);
+          let %d = exp(%c);
+          sum(%d)
+        }";
+
+    #[test]
+    fn the_oldest_values_are_released_first() {
+        assert_eq!(at_the_end(CHAIN, vec![zeros(1)], false, &[]), ["%d"]);
+        assert_eq!(at_the_end(CHAIN, vec![zeros(1)], true, &[]), ["%x", "%b", "%c", "%d"]);
+    }
+
+    #[test]
+    fn pinned_values_are_kept() {
+        assert_eq!(
+            at_the_end(CHAIN, vec![zeros(1)], true, &["%a"]),
+            ["%x", "%a", "%b", "%c", "%d"]
+        );
+    }
+
+    #[test]
+    fn arguments_cost_nothing() {
+        let text = "
+            def @main(%x: Tensor[(1048576), float32]) {
+              let %a = strided_slice(%x, begin=[0], end=[393216]);
+              let %b = exp(%a);
+              let %c = exp(%b);
+              sum(%c)
+            }";
+        assert_eq!(at_the_end(text, vec![zeros(1 << 20)], true, &[]), ["%x", "%a", "%b", "%c"]);
+    }
+
+    #[test]
+    fn calls_that_have_ended_keep_nothing() {
+        let text = "
+            def @inner(%x: Tensor[(1), float32]) {
+              let %e = broadcast_to(%x, shape=[393216]);
+              let %f = exp(%e);
+              let %g = exp(%f);
+              sum(%g)
+            }
+            def @main(%x: Tensor[(1), float32]) {
+              let %r = @inner(%x);
+              let %s = @inner(%x);
+              let %a = broadcast_to(%r, shape=[393216]);
+              let %b = exp(%a);
+              let %c = exp(%b);
+              add(%s, sum(%c))
+            }";
+        let found = at_the_end(text, vec![zeros(1)], true, &[]);
+        assert_eq!(found, ["%x", "%r", "%s", "%a", "%b", "%c"]);
+    }
+
+    #[test]
+    fn the_parts_of_a_value_are_counted_to_a_limit() {
+        let one = zeros(256);
+        let bytes = |value: &Value, known: &FxHashSet<usize>, parts: usize| {
+            bytes_of(value, known, &mut { parts })
+        };
+        let none = FxHashSet::default();
+        let single = bytes(&one, &none, 1).expect("one part");
+        assert!(single >= 1024, "{single}");
+        let pair = Value::tuple([one.clone(), one.clone()]);
+        assert!(bytes(&pair, &none, 3).is_some_and(|bytes| bytes > 2 * 1024));
+        assert_eq!(bytes(&pair, &none, 2), None);
+        let known: FxHashSet<usize> =
+            one.shared().map(|tensor| tensor.address()).into_iter().collect();
+        assert!(bytes(&pair, &known, 3).is_some_and(|bytes| bytes < 1024));
+    }
+}

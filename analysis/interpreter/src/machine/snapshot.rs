@@ -162,3 +162,134 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Event, Flow, Observer,
+        machine::observed::{run, zeros},
+    };
+
+    /// Records all points and variables, and takes snapshots at the points.
+    #[derive(Default)]
+    struct Recorder {
+        log: Vec<String>,
+        /// Each with the length of the log before its point.
+        snapshots: Vec<(usize, Arc<Snapshot>)>,
+        /// The number of points without a snapshot.
+        without: usize,
+    }
+
+    impl Observer for Recorder {
+        fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
+            if let Event::Reached = event {
+                let previous = self.snapshots.last().map(|(_, snapshot)| snapshot);
+                match calls.snapshot(previous) {
+                    Some(snapshot) => self.snapshots.push((self.log.len(), snapshot)),
+                    None => self.without += 1,
+                }
+            }
+            let variables = calls.variables(0);
+            self.log.push(format!("{event:?} {} {variables:?}", calls.depth()));
+            Flow::Continue
+        }
+
+        fn retains(&self) -> bool {
+            true
+        }
+    }
+
+    const COUNTING: &str = "
+        def @count(%r: ref(int32), %n: int32) -> int32 {
+          let %old = ref_read(%r);
+          if (equal(%n, 0)) { %old } else {
+            let %u = ref_write(%r, add(%old, %n));
+            let %rest = @count(%r, subtract(%n, 1));
+            subtract(%rest, %n)
+          }
+        }
+        def @main(%n: int32) {
+          let %r = ref(0);
+          let %f = fn (%m: int32) { let %a = @count(%r, %m); add(%a, %n) };
+          let %a = %f(%n);
+          let %b = %f(3);
+          add(%b, ref_read(%r))
+        }";
+
+    /// A run from any snapshot is the rest of the run, with the contents of references of that moment.
+    #[test]
+    fn runs_go_on_from_snapshots() {
+        let number = Value::from(crate::Tensor::scalar(4));
+        let mut whole = Recorder::default();
+        let result = run(COUNTING, vec![number], &mut whole, |machine, whole| {
+            assert!(whole.snapshots.len() > 20 && whole.without == 0);
+            // The last one first: the references have other contents then.
+            for (at, snapshot) in whole.snapshots.iter().rev() {
+                let mut rest = Recorder::default();
+                machine.resume(snapshot, &mut rest).expect("a result");
+                assert_eq!(rest.log, whole.log[*at..]);
+            }
+        });
+        let result = result.expect("a result");
+        assert_eq!(result.as_tensor().and_then(|tensor| tensor.get_f64(0)), Some(33.0));
+    }
+
+    const DEEP: &str = "
+        def @deep(%n: int32) -> int32 {
+          if (equal(%n, 0)) { 0 } else {
+            let %rest = @deep(subtract(%n, 1));
+            add(%rest, 1)
+          }
+        }
+        def @main(%n: int32) { @deep(%n) }";
+
+    /// Adds up the bytes of snapshots with and without those before.
+    #[derive(Default)]
+    struct Deep {
+        last: Option<Arc<Snapshot>>,
+        shared: u64,
+        alone: u64,
+    }
+
+    impl Observer for Deep {
+        fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
+            if let Event::Reached = event {
+                let lowest = *calls.lowest;
+                self.alone += calls.snapshot(None).map_or(0, |snapshot| snapshot.bytes());
+                *calls.lowest = lowest;
+                self.last = calls.snapshot(self.last.as_ref());
+                self.shared += self.last.as_ref().map_or(0, |snapshot| snapshot.bytes());
+            }
+            Flow::Continue
+        }
+    }
+
+    #[test]
+    fn frames_of_a_recursion_are_shared() {
+        let mut observer = Deep::default();
+        run(DEEP, vec![crate::Tensor::scalar(300).into()], &mut observer, |_, _| {})
+            .expect("a result");
+        let Deep { last, shared, alone } = observer;
+        assert!(last.is_some_and(|last| last.entered() == 302), "all calls were entered");
+        assert!(shared * 20 < alone, "{shared} of {alone} bytes");
+    }
+
+    /// Values larger than the budget prevent snapshots, unless they are arguments.
+    #[test]
+    fn snapshots_have_a_budget() {
+        let count = 5 << 20;
+        let text = format!(
+            "def @main(%x: Tensor[({count}), float32]) {{
+               let %y = exp(%x);
+               let %z = sum(%y);
+               add(%z, add(sum(%y), sum(%x)))
+             }}"
+        );
+        let mut observer = Recorder::default();
+        run(&text, vec![zeros(count)], &mut observer, |_, _| {}).expect("a result");
+        // Before the definition and before `%y`; not before `%z` and the result.
+        assert_eq!((observer.snapshots.len(), observer.without), (2, 2));
+        assert!(observer.snapshots.iter().all(|(_, one)| one.bytes() < one.budget()));
+    }
+}
