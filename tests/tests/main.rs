@@ -24,6 +24,7 @@ mod completion;
 mod computed;
 mod conformance;
 mod debugger;
+mod debugger_clients;
 mod delivery;
 mod dependencies;
 mod differences;
