@@ -75,6 +75,117 @@ def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
     assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 1)]);
 }
 
+/// The values of any call of a function can be shown, after the run has ended.
+#[test]
+fn values_of_one_call_are_shown() {
+    let mut client = client(json!({}), Value::Null);
+    let text = "\
+def @down(%n: int32, %x: int32) -> int32 {
+  let %y = %x * 2;
+  if (%n == 0) {
+    let %last = %y + 1;
+    %last
+  } else {
+    let %deep = @down(%n - 1, %y);
+    let %z = %deep - %n;
+    %z
+  }
+}
+def @main(%x: int32) {
+  let %a = @down(99, %x);
+  let %b = @down(0, 5);
+  %a + %b
+}
+def @never(%x: int32) { %x }
+";
+    client.open(URI, text);
+    let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": 0 } });
+    assert_eq!(run(&mut client, given)["status"], "done");
+    let call = |client: &mut Client, line: u32, which: Value| {
+        let mut call = which;
+        call["position"] = json!({ "line": line, "character": 7 });
+        let found = run(client, json!({ "uri": URI, "call": call }));
+        (found["status"].clone(), found["title"].as_str().unwrap_or_default().to_owned())
+    };
+    let first = values(&mut client);
+    assert!(first.contains(&(0, "99 (1 of 101)".to_owned())), "{first:?}");
+    let done = |title: &str| (json!("done"), title.to_owned());
+    assert_eq!(call(&mut client, 1, json!({ "number": 3 })), done("@down: call 3 of 101"));
+    // Recursive calls inside of it have ended when it gets `%z`, which is one of the last values of that variable.
+    let labels = |texts: &[(u64, &str)]| -> Vec<(u64, String)> {
+        texts.iter().map(|(line, text)| (*line, (*text).to_owned())).collect()
+    };
+    let of_main = [(11, "0"), (12, "-4949"), (13, "11")];
+    let shown = [
+        &[
+            (0, "97 (3 of 101)"),
+            (0, "0 (3 of 101)"),
+            (1, "0 (3 of 101)"),
+            (3, "no value (call 3 of 101)"),
+            (6, "-4655 (97 of 99)"),
+            (7, "-4752 (97 of 99)"),
+        ][..],
+        &of_main,
+    ];
+    assert_eq!(values(&mut client), labels(&shown.concat()));
+    let hover = client.request("textDocument/hover", at(URI, 7, 9));
+    let text = hover["result"]["contents"]["value"].as_str().unwrap_or_default();
+    assert!(text.contains("in call 3 of 101: value 97 of 99, `-4752`"), "{text}");
+    assert!(text.contains("99 values in the last run"), "{text}");
+    // The calls before and after it.
+    assert_eq!(call(&mut client, 1, json!({ "step": 1 })), done("@down: call 4 of 101"));
+    assert!(values(&mut client).contains(&(0, "96 (4 of 101)".to_owned())));
+    assert_eq!(call(&mut client, 1, json!({ "step": -3 })), done("@down: call 1 of 101"));
+    let failed = |title: &str| (json!("failed"), title.to_owned());
+    let none = "@down has 101 calls in the last run: there is no call 0";
+    assert_eq!(call(&mut client, 1, json!({ "step": -1 })), failed(none));
+    assert_eq!(call(&mut client, 1, json!({ "number": 101 })), done("@down: call 101 of 101"));
+    assert!(values(&mut client).contains(&(3, "11 (2 of 2)".to_owned())));
+    assert!(values(&mut client).contains(&(7, "no value (call 101 of 101)".to_owned())));
+    // The values of other functions stay.
+    assert_eq!(call(&mut client, 11, json!({ "number": 1 })), done("@main: call 1 of 1"));
+    assert!(values(&mut client).contains(&(3, "11 (2 of 2)".to_owned())));
+    // Another run begins with the first values, and an edit ends it.
+    let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": 0 } });
+    assert_eq!(run(&mut client, given)["status"], "done");
+    assert_eq!(values(&mut client), first);
+    let nowhere = "there is no function here that was called in the last run";
+    assert_eq!(call(&mut client, 16, json!({ "number": 1 })), failed(nowhere));
+}
+
+/// The hover of a value links to its view and to the calls beside the one that is shown, in clients with these commands.
+#[test]
+fn hovers_of_values_have_links() {
+    let text = "\
+def @down(%n: int32, %x: Tensor[(2), float32]) -> Tensor[(2), float32] {
+  if (%n == 0) { %x } else { @down(%n - 1, %x) }
+}
+def @main(%x: Tensor[(2), float32]) { @down(3, %x) }
+";
+    let hovers = |commands: Value| {
+        let capabilities = json!({
+            "textDocument": { "hover": { "contentFormat": ["markdown"] } },
+            "experimental": { "commands": { "commands": commands } },
+        });
+        let mut client = Client::start_with(capabilities, Value::Null);
+        client.open(URI, text);
+        let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [1, 2] } });
+        assert_eq!(run(&mut client, given)["status"], "done");
+        [(0, 21), (3, 10)].map(|(line, column)| {
+            let hover = client.request("textDocument/hover", at(URI, line, column));
+            let text = hover["result"]["contents"]["value"].as_str().unwrap_or_default();
+            let links = text.split("](command:").skip(1);
+            let names = links.map(|link| link.split('?').next().unwrap_or_default().to_owned());
+            names.collect::<Vec<String>>()
+        })
+    };
+    assert_eq!(hovers(json!(["relay.run"])), [const { Vec::<String>::new() }; 2]);
+    let [several, single] =
+        hovers(json!(["relay.run", "relay.viewTensor", "relay.previousCall", "relay.nextCall"]));
+    assert_eq!(several, ["relay.viewTensor", "relay.previousCall", "relay.nextCall"]);
+    assert_eq!(single, ["relay.viewTensor"]);
+}
+
 /// Variables of patterns have values. A constructor without fields is its name, and other values show their fields.
 #[test]
 fn values_of_data_types_are_shown() {

@@ -123,6 +123,12 @@ vim.api.nvim_create_user_command('RelayValue', function(call)
   require('relay-analyzer.run').value(call)
 end, { nargs = 1, desc = 'relay-analyzer: show one of the values of the variable at the cursor' })
 
+for name, direction in pairs({ RelayNextCall = 1, RelayPreviousCall = -1 }) do
+  vim.api.nvim_create_user_command(name, function(call)
+    require('relay-analyzer.run').call(direction * call.count)
+  end, { count = 1, desc = 'relay-analyzer: show the values of another call of the function at the cursor' })
+end
+
 vim.api.nvim_create_user_command('RelayClearValues', function()
   require('relay-analyzer.values').clear(vim.api.nvim_get_current_buf())
 end, { desc = 'relay-analyzer: take the values of the last run away' })

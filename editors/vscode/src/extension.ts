@@ -34,7 +34,7 @@ import { ShapePanel } from "./shapes.js";
 import { registerTensors } from "./tensor.js";
 import { TypePanel } from "./type.js";
 import { TEXT_SCHEME, VirtualDocuments } from "./virtual.js";
-import { CLICKABLE, registerWhy } from "./why.js";
+import { CLICKABLE, LINKS, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
 
@@ -123,7 +123,7 @@ class Relay {
     private readonly context: vscode.ExtensionContext,
     private readonly launch: Launch,
   ) {
-    const command = (name: string, run: () => unknown) =>
+    const command = (name: string, run: (uri?: string, at?: RunArgument["position"]) => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
     this.runner = new Runner(context.extensionUri);
     this.shapes = new ShapePanel(() => this.client, context.extensionUri);
@@ -155,6 +155,8 @@ class Relay {
       command("showServerVersion", () => this.showVersion()),
       command("runWith", () => this.runner.runWith()),
       command("showValue", () => this.runner.showValue()),
+      command("nextCall", (uri, at) => this.runner.showCall(1, uri, at)),
+      command("previousCall", (uri, at) => this.runner.showCall(-1, uri, at)),
       command("cancelRun", () => this.runner.cancel()),
       vscode.workspace.onDidChangeConfiguration((change) => {
         // The running server is notified of all other settings.
@@ -198,7 +200,7 @@ class Relay {
         error: () => ({ action: ErrorAction.Continue }),
         closed: () => this.crashed(),
       },
-      markdown: { isTrusted: { enabledCommands: ["relay.whyShape"] } },
+      markdown: { isTrusted: { enabledCommands: LINKS } },
       middleware: {
         executeCommand: (name, args, next) => {
           const send = (argument: unknown, token?: vscode.CancellationToken) =>

@@ -30,6 +30,8 @@ export interface RunArgument {
   readonly recall?: boolean;
   /** One of the values of a variable in the last run, from 1, instead of a result. */
   readonly value?: { readonly position: { readonly line: number; readonly character: number }; readonly number: number };
+  /** Shows the values of one call of a function of the last run: that with a number, or a step from the one that is shown. */
+  readonly call?: { readonly position: { readonly line: number; readonly character: number }; readonly step: number };
   /** What the view of that value shows, which is then part of the result. */
   readonly view?: { readonly slice?: string | undefined; readonly layout?: string | undefined };
 }
@@ -110,7 +112,7 @@ export class Runner implements vscode.Disposable {
       const result = (await pending) as RunResponse | undefined;
       const isWanted = clears === this.clears.get(argument.uri);
       if (isWanted && (result?.status === "done" || result?.status === "failed")) {
-        await this.show(result, vscode.Uri.parse(argument.uri));
+        await this.show(result, vscode.Uri.parse(argument.uri), argument.call === undefined);
       } else if (isWanted && result?.status === "cancelled") {
         vscode.window.setStatusBarMessage(result.title, 10_000);
       }
@@ -158,21 +160,23 @@ export class Runner implements vscode.Disposable {
 
   /** The name that the server gives to what is run. */
   private async nameOf(argument: RunArgument): Promise<string> {
-    if (argument.value !== undefined) {
+    if (argument.value !== undefined || argument.call !== undefined) {
       return "up to a value";
     }
     const name = argument.function ?? (await recall(argument))?.function;
     return name ?? "the function at the cursor";
   }
 
-  private async show(result: RunResult, uri: vscode.Uri): Promise<void> {
+  private async show(result: RunResult, uri: vscode.Uri, hasTensors: boolean): Promise<void> {
     this.output.clear();
     this.output.appendLine(result.text);
     if (result.status === "failed") {
       void this.tellFailure(result, uri);
     } else {
       vscode.window.setStatusBarMessage(result.title, 10_000);
-      await this.results.show(result);
+      if (hasTensors) {
+        await this.results.show(result);
+      }
     }
   }
 
@@ -221,6 +225,15 @@ export class Runner implements vscode.Disposable {
     }
     const value = { position: argument.position, number: Number(typed) };
     return vscode.commands.executeCommand(RUN, { uri: argument.uri, value });
+  }
+
+  /** Shows the values of the call after or before the one that is shown, of the function at a place or at the cursor. */
+  async showCall(step: 1 | -1, uri?: string, at?: RunArgument["position"]): Promise<unknown> {
+    const argument = uri === undefined || at === undefined ? this.argument(undefined) : { uri, position: at };
+    if (argument?.position === undefined) {
+      return undefined;
+    }
+    return vscode.commands.executeCommand(RUN, { uri: argument.uri, call: { position: argument.position, step } });
   }
 
   /** Asks for arguments first, which are saved for the next run. */

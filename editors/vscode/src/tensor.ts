@@ -248,9 +248,21 @@ function wantedOf(argument: unknown): Wanted | undefined {
   return expression ? { name: expression, expression } : undefined;
 }
 
+/** The name of the variable at a place. */
+async function nameAt(uri: string, { line, character }: NonNullable<RunArgument["position"]>): Promise<string> {
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+  const word = document.getWordRangeAtPosition(new vscode.Position(line, character), /%[\w.]+/);
+  return word ? document.getText(word) : "Tensor";
+}
+
 /** Registers the command that opens views of tensors: where the debugger has stopped, otherwise of the last run. */
 export function registerTensors(extension: vscode.Uri): vscode.Disposable {
-  return vscode.commands.registerCommand(VIEW, async (argument: unknown) => {
+  return vscode.commands.registerCommand(VIEW, async (argument: unknown, at?: RunArgument["position"]) => {
+    if (typeof argument === "string" && at !== undefined) {
+      // A link in the hover of a value of the last run.
+      new TensorPanel(extension, lastRun(argument, at), { name: await nameAt(argument, at) });
+      return;
+    }
     const session = vscode.debug.activeDebugSession;
     let wanted = wantedOf(argument);
     if (session?.type !== "relay") {

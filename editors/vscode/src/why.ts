@@ -8,8 +8,11 @@ import type { Why } from "./protocol.js";
 import { REDUCE_TO } from "./reduce.js";
 import { type Running, whyShape } from "./requests.js";
 
+/** The commands of links in hovers. */
+export const LINKS = ["relay.whyShape", "relay.viewTensor", "relay.previousCall", "relay.nextCall"];
+
 /** The commands of the extension that the server may name. */
-export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader", BIND, LIFT, REDUCE_TO, "editor.action.triggerParameterHints"];
+export const CLICKABLE = [...LINKS, "relay.showReferences", "relay.wrapHeader", BIND, LIFT, REDUCE_TO, "editor.action.triggerParameterHints"];
 
 export function registerWhy(running: Running): vscode.Disposable {
   const command = (name: string, run: (uri?: string, at?: Position) => unknown) =>

@@ -11,11 +11,12 @@
 //! an edit of `@scale` hides the value of `%y`, too.
 
 mod again;
+mod call;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use clock::Instant;
-use ide::markdown::{code_block, code_span};
+use ide::markdown::code_block;
 use interpreter::{Observer, Value};
 use parking_lot::{Mutex, MutexGuard};
 use semantics::{Code, Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
@@ -27,6 +28,8 @@ use weights::Stats;
 use super::documents::Document;
 use crate::run::summary::{self, Summary};
 pub(super) use again::Rerun;
+pub(super) use call::CallRecord;
+use call::ValueInCall;
 
 /// The interval of progress messages.
 const REPORT: Duration = Duration::from_millis(100);
@@ -247,6 +250,7 @@ impl Observer for Watcher<'_> {
 }
 
 /// A definition at the time of the run.
+#[derive(Clone)]
 struct RecordedDef {
     key: Key,
     range: TextRange,
@@ -260,6 +264,7 @@ struct RecordedDef {
 type Key = (DefKind, Name, usize);
 
 /// The results of a run that are shown in its document.
+#[derive(Clone)]
 pub(super) struct RunRecord {
     version: i32,
     text: Arc<String>,
@@ -269,7 +274,7 @@ pub(super) struct RunRecord {
     /// The function and its time, if it succeeded.
     ran: Option<(String, Duration)>,
     rerun: Rerun,
-    placed: Mutex<Option<(i32, Arc<PlacedValues>)>>,
+    placed: Arc<Mutex<Option<(i32, Arc<PlacedValues>)>>>,
 }
 
 /// The summary of the values of a variable.
@@ -285,6 +290,8 @@ pub(super) struct LiveValue {
     times: u64,
     /// The summary of its last value, if that is small and not the first.
     last: Option<Arc<str>>,
+    /// What it had in the call whose values are shown, if one was chosen.
+    call: Option<ValueInCall>,
 }
 
 /// A value in words.
@@ -300,46 +307,6 @@ impl ShownValue {
     fn new(value: &Value, summaries: &[Summary]) -> ShownValue {
         let line = summary::line(value, summaries).into();
         ShownValue { line, brief: summary::brief(value, summaries).into() }
-    }
-}
-
-impl LiveValue {
-    /// Returns the first value.
-    pub(super) fn first(&self) -> &ShownValue {
-        &self.values[0]
-    }
-
-    /// Returns the suffix of a label with the first of several values: ` (1 of 7)`.
-    pub(super) fn number(&self) -> String {
-        if self.times == 1 { String::new() } else { format!(" (1 of {})", self.times) }
-    }
-
-    /// Describes the values of the last run as Markdown: all of them, or the first ones and the last.
-    pub(super) fn markdown(&self) -> String {
-        let details = self.details.as_deref().unwrap_or_default();
-        if self.times == 1 {
-            return format!("in the last run: {}{details}", code_span(&self.first().line));
-        }
-        let width = self.times.to_string().len();
-        let row = |number: u64, line: &str| format!("{number:>width$}: {line}\n");
-        let mut rows: String =
-            (1..).zip(&*self.values).map(|(number, value)| row(number, &value.line)).collect();
-        if self.times > self.values.len() as u64 {
-            rows += "…\n";
-            rows += &self.last.as_ref().map(|last| row(self.times, last)).unwrap_or_default();
-        }
-        let mut values = format!("{} values in the last run:\n\n{}", self.times, code_block(&rows));
-        let first = self.values.len() as u64 + 1;
-        let last = self.times - u64::from(self.last.is_some());
-        if first <= last {
-            let which =
-                if first == last { first.to_string() } else { format!("{first} to {last}") };
-            values += &format!("\n\nnot kept: {which}; to show one, the function is run again");
-        }
-        match details {
-            "" => values,
-            details => format!("{values}\n\nthe first of them:{details}"),
-        }
     }
 }
 
@@ -428,7 +395,8 @@ impl RunRecord {
                 let line = |value: &Value| summary::line(value, &summary::of_value(value)).into();
                 let last = seen.last.as_ref().map(line);
                 let values = seen.values.into();
-                LiveValue { range, values, details: seen.details, times: seen.times, last }
+                let details = seen.details;
+                LiveValue { range, values, details, times: seen.times, last, call: None }
             })
             .collect();
         values.sort_by_key(|value| value.range.start());
@@ -440,7 +408,7 @@ impl RunRecord {
             marks,
             ran,
             rerun,
-            placed: Mutex::new(None),
+            placed: Arc::default(),
         }
     }
 

@@ -6,6 +6,7 @@
 //! it reads its arguments from files. While it is inside an operation that cannot be interrupted,
 //! the response and the end of the progress do not wait for it.
 
+mod call;
 mod cancel;
 mod fields;
 mod remembered;
@@ -25,7 +26,7 @@ use std::{
 };
 
 use clock::Instant;
-use interpreter::Value;
+use interpreter::{Tracing, Value};
 use parking_lot::Mutex;
 use semantics::{Code, Database, View, metadata::Metadata};
 use serde::Deserialize;
@@ -50,12 +51,13 @@ use crate::{
     panics::{Interrupt, guarded},
     protocol::{Recalled, RecalledArguments, Remembered, RunResponse, RunResult, RunStatus},
     run::{
-        execute::{Ending, PreparedRun, Selection, execute},
+        execute::{Ending, PreparedRun, Repeatable, Selection, execute},
         failure,
         profile::Profile,
         tensor_view::ViewOptions,
     },
 };
+use call::{CallObserver, CallParams, WantedCall};
 pub(super) use cancel::Cancel;
 pub(super) use remembered::Entry;
 pub(super) use results::setting;
@@ -158,6 +160,8 @@ struct RunParams {
     exact: bool,
     /// Returns one value of a variable of the last run, which is repeated up to that value, instead of a result.
     value: Option<ValueParams>,
+    /// Shows the values of one call of a function of the last run, which is repeated up to that call.
+    call: Option<CallParams>,
     /// What the view of that value shows, which is then part of the result.
     view: Option<ViewOptions>,
     /// Returns the remembered arguments and runs nothing.
@@ -257,6 +261,23 @@ pub(super) struct RunContext {
     pub(super) last: Option<Arc<RunRecord>>,
     /// Receives the record of the run.
     pub(super) finished: Box<dyn FnOnce(RunRecord) + Send>,
+}
+
+impl RunContext {
+    /// Returns the last run of the document.
+    ///
+    /// # Errors
+    /// Nothing was run, or the text has changed since.
+    fn last_run(&self) -> std::result::Result<&RunRecord, String> {
+        let no_run = "nothing was run in this file since it was opened: run a function first";
+        let record: &RunRecord = self.last.as_deref().ok_or(no_run)?;
+        match record.is_of(&self.document) {
+            true => Ok(record),
+            false => {
+                Err("the text has changed since the last run: run the function again".to_owned())
+            }
+        }
+    }
 }
 
 /// Starts a run on a thread of its own, if there are threads.
@@ -372,10 +393,13 @@ fn run(
         Ok(wanted) => wanted,
         Err(message) => return Outcome::failure(Code::RunInput, message),
     };
-    let selection = match &wanted {
-        Some(wanted) => wanted.rerun.selection(),
-        None => params.selection(context),
+    let wanted_call = match params.call.map(|call| call.find(db, file, context)).transpose() {
+        Ok(wanted) => wanted,
+        Err(message) => return Outcome::failure(Code::RunInput, message),
     };
+    let rerun = wanted.as_ref().map(|wanted| wanted.rerun);
+    let rerun = rerun.or(wanted_call.as_ref().map(WantedCall::rerun));
+    let selection = rerun.map_or_else(|| params.selection(context), Rerun::selection);
     let def = match selection.find(db, file) {
         Ok(def) => def,
         Err(message) => return Outcome::failure(Code::RunInput, message),
@@ -417,8 +441,8 @@ fn run(
     let (chosen, repeated) = (OnceCell::new(), OnceCell::new());
     let inputs = || {
         let function = def.name(db).to_string();
-        let rerun = match &wanted {
-            Some(wanted) => wanted.rerun.clone(),
+        let rerun = match rerun {
+            Some(rerun) => rerun.clone(),
             None => {
                 let recalled =
                     if params.exact { Remembered::default() } else { memory.recall()? };
@@ -438,8 +462,16 @@ fn run(
         let found = observer.into_value();
         return Outcome::value(wanted, found, ran, (&name, cancel, params.view.as_ref()));
     }
+    let watcher = Watcher::new(file, &document.text, progress);
+    if let Some(wanted) = &wanted_call {
+        let mut observer = CallObserver::new(file, wanted, watcher);
+        let mut runs = Repeatable::new(&prepared);
+        runs.trace(Tracing::Points);
+        let ran = runs.run(inputs, &mut observer);
+        return wanted.outcome(observer, ran);
+    }
     let mut observer = LiveObserver {
-        watcher: Watcher::new(file, &document.text, progress),
+        watcher,
         profile: Profile::of_first(MAX_MEASURED),
         values: Vec::new(),
         memory: params.remember.then_some((&memory, &chosen)),

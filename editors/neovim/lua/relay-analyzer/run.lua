@@ -83,6 +83,9 @@ function M.execute(argument, buffer)
       vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
     elseif result and result.status == 'cancelled' then
       vim.notify('relay-analyzer: ' .. result.title)
+    elseif result and argument.call then
+      vim.notify('relay-analyzer: ' .. result.title, result.status == 'done' and vim.log.levels.INFO or vim.log.levels.WARN)
+      refresh(buffer)
     elseif result then
       show(result.text, vim.deep_equal(from, place()))
       refresh(buffer)
@@ -168,6 +171,19 @@ function M.value(call)
   end
   local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
   M.execute({ uri = vim.uri_from_bufnr(buffer), value = { position = position, number = number } }, buffer)
+end
+
+--- `:RelayNextCall`, `:RelayPreviousCall`: shows the values of the call that is a number of calls after the one that is
+--- shown, of the function at the cursor.
+---@param step integer
+function M.call(step)
+  local buffer = vim.api.nvim_get_current_buf()
+  local client = request.client(buffer)
+  if not client then
+    return
+  end
+  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
+  M.execute({ uri = vim.uri_from_bufnr(buffer), call = { position = position, step = step } }, buffer)
 end
 
 --- Completes the names of the functions of a buffer.

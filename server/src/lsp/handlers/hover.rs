@@ -11,14 +11,16 @@ use crate::{
     weights::NamedArrays,
 };
 
-/// The command that explains a shape, of clients that announce it.
+/// The command that explains a shape.
 const WHY: &str = "relay.whyShape";
+/// The command that shows a tensor of the last run.
+const VIEW: &str = "relay.viewTensor";
+/// The commands that show the values of another call.
+const PREVIOUS: &str = "relay.previousCall";
+const NEXT: &str = "relay.nextCall";
 
-/// Returns a link to the explanation of the shape, for clients that run commands from a hover.
-fn why_link(snapshot: &Snapshot, at: &TextDocumentPositionParams, has_shape: bool) -> String {
-    if !has_shape || !snapshot.session.runs(WHY) {
-        return String::new();
-    }
+/// Returns the links of a hover to what explains and shows the expression, for clients that announce these commands.
+fn links(snapshot: &Snapshot, at: &TextDocumentPositionParams, links: &[(&str, &str)]) -> String {
     let arguments = serde_json::json!([at.text_document.uri, at.position]).to_string();
     // Escapes all characters with a meaning in links or in Markdown.
     let arguments: String = arguments
@@ -30,16 +32,29 @@ fn why_link(snapshot: &Snapshot, at: &TextDocumentPositionParams, has_shape: boo
             byte => format!("%{byte:02X}"),
         })
         .collect();
-    format!("\n\n[Why this shape?](command:{WHY}?{arguments})")
+    let known = links.iter().filter(|(_, command)| snapshot.session.runs(command));
+    let links = known.map(|(text, command)| format!("[{text}](command:{command}?{arguments})"));
+    let line = links.collect::<Vec<_>>().join(" · ");
+    if line.is_empty() { line } else { format!("\n\n{line}") }
 }
 
-/// Returns the value of the variable at an offset in the last run.
-fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextSize) -> String {
+/// Returns the value of the variable at an offset in the last run, and the links to it.
+fn live_value(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+    (offset, has_shape): (TextSize, bool),
+) -> (String, Vec<(&'static str, &'static str)>) {
     let shown = || {
         let placed = snapshot.session.live.of(&snapshot.db, uri, document)?;
         let range = ide::live::variable_at(&snapshot.db, document.file, offset)?;
         let value = placed.value(range)?;
-        Some(format!("\n\n{}", value.markdown()))
+        let mut links = Vec::new();
+        links.extend(has_shape.then_some(("View Tensor", VIEW)));
+        if value.is_one_of_several() {
+            links.extend([("Previous Call", PREVIOUS), ("Next Call", NEXT)]);
+        }
+        Some((format!("\n\n{}", value.markdown()), links))
     };
     shown().unwrap_or_default()
 }
@@ -87,16 +102,20 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result
         false => None,
     };
     let layer = layer.map_or_else(String::new, |layer| format!("\n\n{layer}"));
-    let value = layer
-        + &live_value(snapshot, &at.text_document.uri, document, offset)
-        + &known_names(snapshot, document, offset);
+    let has_shape = hover.as_ref().is_some_and(|hover| hover.has_shape);
+    let place = (offset, has_shape);
+    let (value, shown) = live_value(snapshot, &at.text_document.uri, document, place);
+    let mut all = Vec::new();
+    all.extend(has_shape.then_some(("Why this shape?", WHY)));
+    all.extend(shown);
+    let value = layer + &value + &known_names(snapshot, document, offset);
     Ok(hover.map(|hover| Hover {
         contents: HoverContents::Markup(
             snapshot
                 .features
                 .markup
                 .hover
-                .content(hover.markdown + &value + &why_link(snapshot, at, hover.has_shape)),
+                .content(hover.markdown + &value + &links(snapshot, at, &all)),
         ),
         range: Some(document.range(hover.range, snapshot.encoding)),
     }))

@@ -94,7 +94,7 @@ fn values(
             .unwrap_or(value.range);
         let text = &document.text[code];
         // `(2, 3)` of `(2, 3) min …`, as types write it.
-        let first = value.first();
+        let first = value.shown();
         let shape = first.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
         let is_hinted = || is_alone && types.get(line).is_some_and(|types| types.contains(&shape));
         let is_known = text.contains(&shape) || is_hinted();

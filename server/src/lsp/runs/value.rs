@@ -15,7 +15,7 @@ use super::{
     results::{ShownValue, failure},
 };
 use crate::{
-    lsp::live::{Rerun, RunRecord},
+    lsp::live::Rerun,
     protocol::{RunResult, RunStatus, ValueView},
     run::{
         self,
@@ -58,13 +58,7 @@ impl ValueParams {
         context: &'r RunContext,
     ) -> Result<WantedValue<'r>, String> {
         let document = &context.document;
-        let no_run = "nothing was run in this file since it was opened: run a function first";
-        let record: &RunRecord = context.last.as_deref().ok_or(no_run)?;
-        if !record.is_of(document) {
-            return Err(
-                "the text has changed since the last run: run the function again".to_owned()
-            );
-        }
+        let record = context.last_run()?;
         let no_variable = "there is no variable with a value of the last run here";
         let offset = document.offset(self.position, context.encoding).ok_or(no_variable)?;
         let range = ide::live::variable_at(db, file, offset).ok_or(no_variable)?;
