@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn the_oldest_values_are_released_first() {
         assert_eq!(at_the_end(CHAIN, vec![zeros(1)], false, &[]), ["%d"]);
-        assert_eq!(at_the_end(CHAIN, vec![zeros(1)], true, &[]), ["%x", "%b", "%c", "%d"]);
+        assert_eq!(at_the_end(CHAIN, vec![zeros(1)], true, &[]), ["%b", "%c", "%d"]);
     }
 
     #[test]
@@ -283,7 +283,8 @@ mod tests {
               add(%s, sum(%c))
             }";
         let found = at_the_end(text, vec![zeros(1)], true, &[]);
-        assert_eq!(found, ["%x", "%r", "%s", "%a", "%b", "%c"]);
+        // `%x` was the oldest value in the second call.
+        assert_eq!(found, ["%r", "%s", "%a", "%b", "%c"]);
     }
 
     #[test]

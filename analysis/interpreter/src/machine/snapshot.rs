@@ -232,7 +232,7 @@ mod tests {
             }
         });
         let result = result.expect("a result");
-        assert_eq!(result.as_tensor().and_then(|tensor| tensor.get_f64(0)), Some(33.0));
+        assert_eq!(result.as_tensor().and_then(|tensor| tensor.get_f64(0)), Some(30.0));
     }
 
     const DEEP: &str = "
