@@ -64,9 +64,12 @@ pub(crate) fn measure() -> bool {
     all.iter().all(|fine| *fine)
 }
 
-/// Returns what the script prints; `None` if it fails.
+/// Returns what the script prints; `None` if it fails, of which it then prints the reason.
 fn python(args: &[&OsStr]) -> Option<String> {
     let script = corpus::here().join("benches/running/onnx_runtime.py");
     let output = Command::new("python3").arg(script).args(args).output().ok()?;
+    if !output.status.success() {
+        println!("{}", String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default());
+    }
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

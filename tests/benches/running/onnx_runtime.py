@@ -5,10 +5,11 @@
     python3 onnx_runtime.py record FOLDER NETWORK [WEIGHT]
 
 `write` makes `NETWORK.onnx`, `NETWORK.relay` and `NETWORK.npz` (the arguments of `@main` as `i0`, `i1`, ...)
-of drawn weights; it keeps what is already there. `serve` writes, for each line that it reads, the milliseconds
-of a run, those of CPU, and the first numbers of the result. `record` writes `NETWORK.values.npz`: the value of each
-node by the name of its binding in the Relay module. With WEIGHT, an element of that weight is changed in the ONNX model
-alone; then the names of the bindings that use it are printed. It needs numpy, onnx and onnxruntime.
+of drawn weights; it keeps what was written since this file changed. `serve` writes, for each line that it
+reads, the milliseconds of a run, those of CPU, and the first numbers of the result. `record` writes
+`NETWORK.values.npz`: the value of each node by the name of its binding in the Relay module. With WEIGHT, an
+element of that weight is changed in the ONNX model alone; then the names of the bindings that use it are printed.
+It needs numpy, onnx and onnxruntime.
 """
 
 import re
@@ -159,18 +160,13 @@ def bert(net, tokens=128, width=768, heads=12, layers=12):
         weight = net.random.standard_normal((outputs, inputs), np.float32) * np.float32(inputs**-0.5)
         name = net.parameter(weight)
         bias = net.weight(outputs, scale=0.1)
-        turned = net.constant(np.ascontiguousarray(weight.T))
-        lines = [
-            f"transpose(%{name}, axes=[1, 0])",
-            f"broadcast_to(%VALUE, shape=[1, {inputs}, {outputs}])",
-            f"reshape(%VALUE, newshape=[-1, {inputs}, {outputs}])",
-            f"nn.batch_matmul(%{x}, %VALUE, transpose_b=False)",
-        ]
-        value = ""
-        for line in lines:
-            value = net.bind(net.fresh(), line.replace("VALUE", value))
-        product = net.node("MatMul", [x, turned])
-        return net.both("Add", [product, bias], f"nn.bias_add(%{value}, %{bias}, axis=-1)")
+        # The constant of the ONNX model is the transposed weight.
+        net.constants.append(numpy_helper.from_array(np.ascontiguousarray(weight.T), name))
+        value = net.bind(net.fresh(), f"transpose(%{name}, axes=[1, 0])")
+        value = net.bind(net.fresh(), f"broadcast_to(%{value}, shape=[1, {inputs}, {outputs}])")
+        value = net.bind(net.fresh(), f"reshape(%{value}, newshape=[-1, {inputs}, {outputs}])")
+        y = net.both("MatMul", [x, name], f"nn.batch_matmul(%{x}, %{value}, transpose_b=False)")
+        return net.both("Add", [y, bias], f"nn.bias_add(%{y}, %{bias}, axis=-1)")
 
     def norm(x):
         gamma, beta = net.weight(width, scale=0.1, around=1.0), net.weight(width, scale=0.1)
@@ -231,8 +227,10 @@ NETWORKS = {
 
 def write(folder):
     folder.mkdir(parents=True, exist_ok=True)
+    written = Path(__file__).stat().st_mtime
     for name, build in NETWORKS.items():
-        if not (folder / f"{name}.npz").exists():
+        arrays = folder / f"{name}.npz"
+        if not arrays.exists() or arrays.stat().st_mtime < written:
             net = Network(name)
             net.write(folder, build(net))
 
