@@ -7,7 +7,8 @@ import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient
 import { type Aligned, aligned } from "./aligned.js";
 import { type Found, Marks, type PlacedStop, firstFrom, partnersAt, understood } from "./marks.js";
 import type { SideName } from "./protocol.js";
-import { type Running, type Side, type Waking, compare, isCancelled } from "./requests.js";
+import { type RunChoice, type Running, type Side, type Waking, compare, isCancelled } from "./requests.js";
+import { fill, recall } from "./run.js";
 import { HeatMarks, type PlacedValues, divergenceFrom, valuesOf } from "./values.js";
 import { type VirtualDocuments, sideName } from "./virtual.js";
 
@@ -59,6 +60,8 @@ interface Session {
   found: Found | undefined;
   /** What both sides compute, until one of them changes. */
   values: PlacedValues | undefined;
+  /** The arguments that the user gave. */
+  inputs: RunChoice;
   /** Of two copies that are aligned. */
   readonly fillers: Fillers | undefined;
   /** The target of the last navigation to a change. */
@@ -145,6 +148,7 @@ export class Comparisons implements vscode.Disposable {
       isOpen: false,
       found: undefined,
       values: undefined,
+      inputs: {},
       fillers,
       at: undefined,
     };
@@ -185,15 +189,15 @@ export class Comparisons implements vscode.Disposable {
     return this.open(copy(before, sides.before), copy(after, sides.after), { before: sides.before.fillers, after: sides.after.fillers });
   }
 
-  /** Opens two documents side by side, and runs both. */
+  /** Opens two documents side by side, asks for arguments, and runs both. */
   async openAndRun(before: vscode.Uri, after: vscode.Uri): Promise<ShownComparison | undefined> {
     const shown = await this.open(before, after);
-    const values = shown && (await this.run());
+    const values = shown && (await this.run(true));
     return shown && values ? { ...shown, values } : shown;
   }
 
-  /** Runs both sides on the same arguments, and shows where they compute other values. */
-  private async run(): Promise<ShownValues | undefined> {
+  /** Runs both sides on the same arguments, which it asks for or not, and shows where they compute other values. */
+  private async run(asks = false): Promise<ShownValues | undefined> {
     const { session } = this;
     const client = this.running();
     if (session?.found === undefined || client === undefined) {
@@ -202,15 +206,17 @@ export class Comparisons implements vscode.Disposable {
     }
     const { before, after, found } = session;
     const chosen = await functionOf(found);
-    if (chosen === undefined) {
+    const inputs = chosen && (asks ? await inputsOf(session, chosen) : session.inputs);
+    if (inputs === undefined || this.session !== session) {
       return undefined;
     }
+    session.inputs = inputs;
     const versions = [before.version, after.version];
     const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
     this.dropValues();
     this.status.text = "$(sync~spin) running both";
     try {
-      const values = await valuesOf(client, sideFor(client, before), sideFor(client, after), chosen.name);
+      const values = await valuesOf(client, sideFor(client, before), sideFor(client, after), { ...inputs, ...chosen });
       if (!isCurrent()) {
         return undefined;
       }
@@ -513,12 +519,20 @@ export class Comparisons implements vscode.Disposable {
 }
 
 /** The function to run, without a name if the server knows it: `@main` or the only one. Undefined if the user cancels. */
-async function functionOf({ functions }: Found): Promise<{ readonly name?: string } | undefined> {
+async function functionOf({ functions }: Found): Promise<Pick<RunChoice, "function"> | undefined> {
   if (functions.length < 2 || functions.includes("@main")) {
     return {};
   }
   const name = await vscode.window.showQuickPick(functions.map((label) => ({ label })), { title: "Which function is run?" });
-  return name && { name: name.label };
+  return name && { function: name.label };
+}
+
+/** The arguments of a form; undefined if the user cancels. A side that cannot be run has no form: the runs say why. */
+async function inputsOf({ before, after, inputs }: Session, chosen: Pick<RunChoice, "function">): Promise<RunChoice | undefined> {
+  const of = ({ uri }: vscode.TextDocument) => recall({ uri: uri.toString(), ...chosen });
+  const known = (await of(before)) ?? (await of(after));
+  const filled = known && (await fill(known, "Run and Compare"));
+  return known === undefined ? inputs : filled && { ...filled, exact: true };
 }
 
 /** A side as the server takes it. */

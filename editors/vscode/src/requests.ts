@@ -16,6 +16,7 @@ import type {
   PassModule,
   ReadingView,
   ReducedModule,
+  Remembered,
   SavedCode,
   ShapeReport,
   TypeAt,
@@ -108,9 +109,16 @@ export function compare(client: LanguageClient, before: Side, after: Side): Prom
   return client.sendRequest("relay/compare", { before, after });
 }
 
-/** Runs a function of both modules, by default `@main` or the only one, and compares what they compute. */
-export function compareValues(client: LanguageClient, before: Side, after: Side, name?: string): Promise<ValueComparison> {
-  return client.sendRequest("relay/compareValues", { before, after, function: name });
+/** How both sides of a comparison are run: by default `@main` or the only function, on the remembered arguments of the first one. */
+export interface RunChoice extends Remembered {
+  readonly function?: string;
+  /** Takes no remembered arguments. */
+  readonly exact?: boolean;
+}
+
+/** Runs a function of both modules, and compares what they compute. */
+export function compareValues(client: LanguageClient, before: Side, after: Side, choice: RunChoice): Promise<ValueComparison> {
+  return client.sendRequest("relay/compareValues", { before, after, ...choice });
 }
 
 /** Runs the modules of a log: the error of each against the first one that can be run. */

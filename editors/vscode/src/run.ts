@@ -270,10 +270,13 @@ interface Field extends vscode.QuickPickItem {
   readonly edit?: () => Thenable<unknown>;
 }
 
+/** What the arguments of a form are for, with the icon of its first row. */
+const VERBS = { Run: "play", Debug: "debug-alt", "Run and Compare": "run-all" } as const;
+
 /** A form with a field for each parameter, the files of arrays and the seed. Returns the arguments. */
 export async function fill(
   { function: name, parameters, remembered }: RecalledArguments,
-  verb: "Run" | "Debug" = "Run",
+  verb: keyof typeof VERBS = "Run",
 ): Promise<Remembered | undefined> {
   const inputs = new Map(Object.entries(remembered.inputs ?? {}));
   let files = [...(remembered.archives ?? []), ...(remembered.params ?? [])];
@@ -281,7 +284,7 @@ export async function fill(
   const title = `${verb} ${name} With…`;
   const ask = (prompt: string, value: string) => vscode.window.showInputBox({ title, prompt, value, ignoreFocusOut: true });
   const fields = (): Field[] => [
-    { label: verb === "Run" ? `$(play) Run ${name}` : `$(debug-alt) Debug ${name}` },
+    { label: `$(${VERBS[verb]}) ${verb} ${name}` },
     ...parameters.map((parameter) => {
       const known = inputs.get(parameter.name);
       const value = known === undefined ? "" : written(known);

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { BaseLanguageClient as LanguageClient } from "vscode-languageclient";
 
 import type { SideName, ValueComparison, ValuePair } from "./protocol.js";
-import { type Side, compareValues } from "./requests.js";
+import { type RunChoice, type Side, compareValues } from "./requests.js";
 
 /** The number of colours: the heat of an error within the tolerance is 1. */
 const LEVELS = 4;
@@ -18,9 +18,9 @@ export type PlacedPair = Omit<ValuePair, "before" | "after"> & { readonly before
 /** The values of both sides, with ranges of the editor. */
 export type PlacedValues = Omit<ValueComparison, "pairs"> & { readonly pairs: readonly PlacedPair[] };
 
-/** Runs a function of both sides, by default `@main` or the only one. */
-export async function valuesOf(client: LanguageClient, before: Side, after: Side, name?: string): Promise<PlacedValues> {
-  const found = await compareValues(client, before, after, name);
+/** Runs a function of both sides. */
+export async function valuesOf(client: LanguageClient, before: Side, after: Side, choice: RunChoice): Promise<PlacedValues> {
+  const found = await compareValues(client, before, after, choice);
   const convert = client.protocol2CodeConverter;
   const pairs = found.pairs.map((pair) => ({ ...pair, before: convert.asRange(pair.before), after: convert.asRange(pair.after) }));
   return { ...found, pairs };

@@ -313,6 +313,7 @@ steps.reads_other_languages = more('embedded.lua')
 steps.shows_shapes = more('shapes.lua')
 steps.follows_types = more('type.lua')
 steps.explains = more('explain.lua')
+steps.reduces = more('reduce.lua')
 steps.runs = more('runs.lua')
 steps.shows_marks_once = more('marks.lua')
 steps.compares = more('between.lua')
@@ -333,6 +334,7 @@ local order = {
   'shows_shapes',
   'follows_types',
   'explains',
+  'reduces',
   'compares',
   'compares_values',
   'opens_saved_modules',

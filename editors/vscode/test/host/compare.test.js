@@ -106,7 +106,7 @@ describe("comparison", () => {
     const uris = [file("right.relay", A), file("wrong.relay", wrong)];
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uris[1]));
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uris[0]), { viewColumn: vscode.ViewColumn.Two });
-    const [shown] = await answering(["right.relay"], () => run("relay.runAndCompare", uris[1]));
+    const [shown] = await answering(["right.relay", "Run and Compare @main"], () => run("relay.runAndCompare", uris[1]));
     const { values } = shown;
     assert.deepEqual([values.equal, values.divergences], [false, 1]);
     assert.match(values.summary, /^first divergence: `exp` in line 3; the modules differ; results: /);
@@ -128,6 +128,52 @@ describe("comparison", () => {
     const [again, messages] = await told(() => run("relay.runComparison"));
     assert.deepEqual([again.equal, again.notes], [true, { before: [], after: [] }]);
     assert.deepEqual(messages, ["relay-analyzer: the results agree (3 pairs of calls compared); `%x` is random (seed 0)"]);
+  });
+
+  it("runs both sides on the arguments of a form", async () => {
+    // They agree on positive numbers.
+    const wrong = A.replace("tanh(%x)", "abs(%x)");
+    const uris = [file("relu.relay", A.replace("tanh(%x)", "nn.relu(%x)")), file("abs.relay", wrong)];
+    for (const [at, uri] of uris.entries()) {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { viewColumn: at + 1 });
+    }
+    const { showInputBox } = vscode.window;
+    const asked = [];
+    const typing = async (text, act) => {
+      vscode.window.showInputBox = async ({ title, prompt }) => (asked.push([title, prompt.split(":")[0]]), text);
+      try {
+        return await told(act);
+      } finally {
+        vscode.window.showInputBox = showInputBox;
+      }
+    };
+    const field = "%x: Tensor[(2, 4), float32]";
+    const form = ["relu.relay", field, "Run and Compare @main"];
+    const compare = () => answering(form, () => run("relay.runAndCompare", uris[1]));
+    const [[shown, lists], messages] = await typing("[[1, 2, 3, 4], [5, 6, 7, 8]]", compare);
+    assert.deepEqual(asked, [["Run and Compare @main With…", "%x"]]);
+    assert.deepEqual(lists[1], ["Run and Compare @main", field, "Files of arrays", "Seed of random arguments"]);
+    assert.equal(shown.values.equal, true);
+    assert.deepEqual(messages, ["relay-analyzer: the results agree (3 pairs of calls compared)"]);
+    // They are those of the comparison, and are not remembered beyond it.
+    const [again] = await told(() => run("relay.runComparison"));
+    assert.equal(again.equal, true);
+    await run("relay.endComparison");
+    const left = async () => {
+      const { showQuickPick } = vscode.window;
+      let lists = 0;
+      vscode.window.showQuickPick = async (items) => (lists++ === 0 ? (await items).find((item) => label(item) === "relu.relay") : undefined);
+      try {
+        return await run("relay.runAndCompare", uris[1]);
+      } finally {
+        vscode.window.showQuickPick = showQuickPick;
+      }
+    };
+    // Escape runs nothing.
+    const compared = await left();
+    assert.deepEqual([compared.equal, compared.values], [false, undefined]);
+    const [drawn] = await told(() => run("relay.runComparison"));
+    assert.equal(drawn.equal, false);
   });
 
   it("asks for the function to run if there are several and no @main", async () => {
