@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use semantics::{
-    Database, DefKind, ExprRef, View, all_defs,
+    Database, DefKind, ExprRef, SourceFile, View, all_defs,
     body::{Callee, Expr, ExprId},
 };
 use syntax::ParseLimits;
@@ -43,11 +43,15 @@ pub fn of_pages() -> Vec<Call> {
 /// Returns the valid calls of a text.
 pub fn of_text(text: &str) -> Vec<Call> {
     let db = Database::new();
-    let file = db.add_file(text, ParseLimits::default());
+    of_file(&db, db.add_file(text, ParseLimits::default()))
+}
+
+/// Returns the valid calls of a file.
+pub fn of_file(db: &Database, file: SourceFile) -> Vec<Call> {
     let computing = |kind| matches!(kind, DefKind::Fn | DefKind::Expr);
     let mut calls = Vec::new();
-    for def in all_defs(&db, file).filter(|def| computing(def.kind(&db))) {
-        let Some(view) = View::new(&db, def) else { continue };
+    for def in all_defs(db, file).filter(|def| computing(def.kind(db))) {
+        let Some(view) = View::new(db, def) else { continue };
         for (number, unit) in view.body.units() {
             if !view.unit_types(number).findings.is_empty() {
                 continue;

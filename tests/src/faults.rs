@@ -2,12 +2,13 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use semantics::{Database, Severity, check_file};
+use semantics::{Database, Severity, SourceFile, check_file};
 use serde_json::Value;
 use syntax::{
     Node, ParseLimits, SyntaxKind,
     ast::{self, AstNode},
 };
+use types::Type;
 
 use crate::{calls, command::Folder, edit_kinds::Change};
 
@@ -40,22 +41,37 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Returns true if the text has no errors with the fault, and all calls have the types that they had.
-    pub fn keeps_types(&self, text: &str) -> bool {
+    /// Returns a text with the fault.
+    fn applied(&self, text: &str) -> String {
         let mut wrong = text.to_owned();
         self.change.apply(&mut wrong);
+        wrong
+    }
+}
+
+/// The types of the calls of a network, which is analysed once: each fault is an edit.
+struct CallTypes {
+    db: Database,
+    file: SourceFile,
+}
+
+impl CallTypes {
+    fn new(text: &str) -> CallTypes {
         let mut db = Database::new();
         db.set_tvm(false);
-        let file = db.add_file(&*wrong, ParseLimits::default());
-        let is_error = |severity| severity == Severity::Error;
-        if check_file(&db, file).iter().any(|found| is_error(found.severity)) {
-            return false;
+        let file = db.add_file(text, ParseLimits::default());
+        CallTypes { db, file }
+    }
+
+    /// Returns the types of the results of all calls of a text; `None` if it has errors.
+    fn of(&mut self, text: &str) -> Option<Vec<Type>> {
+        self.db.replace_text(self.file, text, ParseLimits::default());
+        let found = check_file(&self.db, self.file);
+        if found.iter().any(|found| found.severity == Severity::Error) {
+            return None;
         }
-        let types = |text: &str| {
-            let calls = calls::of_text(text);
-            calls.iter().map(|call| call.result.to_string()).collect::<Vec<_>>()
-        };
-        types(text) == types(&wrong)
+        let calls = calls::of_file(&self.db, self.file);
+        Some(calls.into_iter().map(|call| call.result).collect())
     }
 }
 
@@ -180,16 +196,22 @@ pub struct FaultyNetwork {
 
 impl FaultyNetwork {
     /// Compares the network with the one without faults, and returns the offsets of the calls in the text that are named
-    /// as culprits, the first divergence first; none if the comparison fails.
-    pub fn culprits(&self, right: &str) -> Vec<usize> {
+    /// as culprits, the first divergence first; none if the comparison fails. `None` if all values are equal bit by bit:
+    /// a mask of ones is subtracted from one in either order.
+    pub fn culprits(&self, right: &str) -> Option<Vec<usize>> {
         let files = [("a.relay", right.as_bytes()), ("b.relay", self.text.as_bytes())];
         let folder = Folder::new("faults", &files);
         let run = folder.run(&["compare", "a.relay", "b.relay", "--format", "json"]);
         let document: Value = serde_json::from_str(&run.out).unwrap_or_default();
         let pairs = document["pairs"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_same = |errors: &Value| errors["max_abs"] == 0.0;
+        let mut locals = pairs.iter().map(|pair| &pair["local"]);
+        if is_same(&document["result"]) && locals.all(is_same) {
+            return None;
+        }
         let culprits = pairs.iter().filter(|pair| pair["culprit"] == true);
         let start = |pair: &Value| usize::try_from(pair["after"][0].as_u64()?).ok();
-        culprits.filter_map(start).collect()
+        Some(culprits.filter_map(start).collect())
     }
 }
 
@@ -202,6 +224,8 @@ pub fn faulty(text: &str, count: usize, random: &mut fastrand::Rng) -> Option<Fa
             None => by_kind.push(vec![fault]),
         }
     }
+    let mut types = CallTypes::new(text);
+    let right = types.of(text)?;
     let mut chosen: Vec<Fault> = Vec::new();
     // Each round removes a fault or is the last one.
     while chosen.len() < count {
@@ -215,7 +239,7 @@ pub fn faulty(text: &str, count: usize, random: &mut fastrand::Rng) -> Option<Fa
         let is_apart = chosen
             .iter()
             .all(|other| other.call.end <= fault.call.start || fault.call.end <= other.call.start);
-        if is_apart && fault.keeps_types(text) {
+        if is_apart && types.of(&fault.applied(text)).as_ref() == Some(&right) {
             chosen.push(fault);
         }
     }

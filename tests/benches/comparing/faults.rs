@@ -59,7 +59,7 @@ fn compared(names: &[&str], count: usize, seed: u64) -> Option<Outcome> {
     let name = names[random.usize(..names.len())];
     let text = corpus::model(name)?;
     let wrong = faulty(&text, count, &mut random)?;
-    let found = wrong.culprits(&text);
+    let found = wrong.culprits(&text)?;
     let is_right = wrong.faults.iter().all(|fault| found.contains(&fault.0))
         && found.len() == wrong.faults.len();
     if !is_right {
