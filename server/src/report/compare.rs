@@ -299,6 +299,10 @@ fn headline(
             None => "what could be compared agrees, and the results are not known".to_owned(),
         },
         None => "the modules differ: their results have different types".to_owned(),
+        Some(errors) if !comparison.is_visible => {
+            let errors = errors_text(errors);
+            format!("calls compute other values, and the results agree: {errors}{of_result}")
+        }
         Some(errors) => format!("the modules differ; results: {}{of_result}", errors_text(errors)),
     };
     let skipped = calls.not_run(comparison, sides).len();

@@ -12,6 +12,10 @@
 //! A call of one operator on the same arguments has the same value on both sides, and is computed once: a module that is
 //! compared with itself costs little more than its run.
 //!
+//! A pass may move a factor from one call into another one. Then both have an error of their own, and the second one has
+//! the right value in an ordinary run: it makes up for the first one, and neither is a culprit if the results agree.
+//! Without such a call the error of a culprit counts, however little of it is left in the results on these arguments.
+//!
 //! What cannot be run does not end a side: what depends on it is unknown and not compared, unless the other side has the
 //! value.
 //!
@@ -110,7 +114,7 @@ pub(crate) struct PairComparison {
     pub(crate) local: Errors,
     /// The error of an ordinary run, likewise; `None` if a value of it is not known.
     pub(crate) accumulated: Option<Errors>,
-    /// True if the local error exceeds the tolerance, and the results differ by more than the order of sums.
+    /// True if the local error exceeds the tolerance, and no other call makes up for it.
     pub(crate) is_culprit: bool,
     /// True if no error exceeds the tolerance, neither the local one nor that of an ordinary run.
     pub(crate) is_tolerated: bool,
@@ -256,10 +260,12 @@ pub(crate) fn compare_with(
         && first.stops.0.is_empty()
         && first.stops.1.is_empty();
     let missing = std::mem::take(&mut first.missing);
+    let mut is_compensated = false;
     let (last, mut accumulated) = match is_exact {
         true => (first, None),
         false => {
             let (last, seen) = run_both((before, after), pairs, (inputs, setting), false)?;
+            is_compensated = compensates(&local, &seen) || !is_near(&first.values, &tolerances);
             (last, Some(seen))
         }
     };
@@ -274,12 +280,13 @@ pub(crate) fn compare_with(
         Tolerance { relative, ..own }
     };
     let is_equal = admits(of_result(false));
-    // A pass may move a factor from one call into another one: only what changes the result is wrong.
-    let is_recovered = admits(of_result(true).after_many_calls());
+    let is_close = admits(of_result(true).after_many_calls());
     let compared = |(pair, seen): (usize, Option<PairErrors>)| {
         let seen = seen?;
         let ordinary = accumulated.as_mut().and_then(|all| all[pair].take());
-        let is_culprit = !is_recovered && !seen.is_tolerated;
+        // Where the results agree, an error of sums in another order is none.
+        let is_wrong = !is_close || !is_compensated && !seen.is_near;
+        let is_culprit = is_wrong && !seen.is_tolerated;
         let compared = PairComparison {
             pair,
             local: seen.errors,
@@ -313,11 +320,27 @@ pub(crate) fn compare_with(
         result: errors,
         result_sample,
         is_equal,
-        is_visible: errors.is_some() && !is_recovered,
+        is_visible: errors.is_some() && !is_close,
         arguments,
         stops,
         missing,
     })
+}
+
+/// Returns true if a call makes up for the error of another one: it computes another value on the operands of the
+/// first side, and the right one in an ordinary run.
+fn compensates(local: &[Option<PairErrors>], ordinary: &[Option<PairErrors>]) -> bool {
+    local.iter().zip(ordinary).any(|(local, ordinary)| match (local, ordinary) {
+        (Some(local), Some(ordinary)) => !local.is_near && ordinary.is_near,
+        _ => false,
+    })
+}
+
+/// Returns true if two results agree. On the values of the first side, they differ if what follows the last pair makes
+/// up for an error.
+fn is_near((one, other): &(Value, Value), tolerances: &Tolerances) -> bool {
+    let errors = Errors::between(one, other);
+    errors.is_some_and(|errors| tolerances.between(one, other, false).admits(&errors))
 }
 
 /// The results of a run of both sides.

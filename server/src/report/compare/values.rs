@@ -45,12 +45,14 @@ pub(crate) fn value_comparison(
     let ranges = |pair: &Pair| (places.0(pair.before), places.1(pair.after));
     let mut pairs = Vec::new();
     let mut divergences = Vec::new();
+    // Nothing makes up for the error of a culprit.
+    let is_inherited = comparison.is_visible || comparison.culprits().next().is_some();
     for compared in &comparison.pairs {
         let (_, pair) = calls.compared[compared.pair];
         if compared.is_culprit {
             divergences.push(pairs.len() as u32);
         }
-        pairs.push(value_pair(compared, pair, comparison.is_visible, ranges(pair)));
+        pairs.push(value_pair(compared, pair, is_inherited, ranges(pair)));
     }
     for (_, pair, reason) in calls.not_run(comparison, sides) {
         let (before, after) = ranges(pair);
@@ -88,13 +90,13 @@ pub(crate) fn value_comparison(
 fn value_pair(
     compared: &PairComparison,
     pair: &Pair,
-    is_visible: bool,
+    is_inherited: bool,
     (before, after): (Range, Range),
 ) -> ValuePair {
     let category = match compared {
         _ if compared.is_culprit => ValueCategory::Culprit,
         _ if compared.is_tolerated => ValueCategory::Tolerated,
-        _ if is_visible => ValueCategory::Inherited,
+        _ if is_inherited => ValueCategory::Inherited,
         _ => ValueCategory::Recovered,
     };
     let shown = match &compared.accumulated {

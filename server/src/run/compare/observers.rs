@@ -18,6 +18,8 @@ pub(super) struct PairErrors {
     pub(super) errors: Errors,
     /// True if no error exceeds the tolerance.
     pub(super) is_tolerated: bool,
+    /// True if no error exceeds that between two ways to compute the value.
+    pub(super) is_near: bool,
     /// The relative error that the data types of its values have between two ways to compute one operator.
     pub(super) precision: f64,
     /// Summaries of the values with the largest error, if it exceeds the tolerance or all are summarised.
@@ -148,13 +150,18 @@ impl Observer for Second<'_, '_> {
         let errors = Errors::between(&other, call.value)?;
         self.count += 1;
         let is_one_operator = self.pairs[key.pair].is_one_operator;
-        let is_tolerated = errors.is_zero()
-            || self.setting.tolerances.between(&other, call.value, is_one_operator).admits(&errors);
+        let admits = |is_one_operator| {
+            let tolerances = &self.setting.tolerances;
+            errors.is_zero()
+                || tolerances.between(&other, call.value, is_one_operator).admits(&errors)
+        };
+        let (is_tolerated, is_near) = (admits(is_one_operator), admits(false));
         let precision = Tolerance::of(&other, call.value, true).relative;
         match &mut self.seen[key.pair] {
             Some(seen) if !errors.exceeds(&seen.errors) => {
                 seen.errors = seen.errors.with(errors);
                 seen.is_tolerated &= is_tolerated;
+                seen.is_near &= is_near;
             }
             seen => {
                 let before = seen.take();
@@ -166,6 +173,7 @@ impl Observer for Second<'_, '_> {
                     errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
                     sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
                     precision,
+                    is_near: is_near && before.as_ref().is_none_or(|seen| seen.is_near),
                     is_tolerated: is_tolerated && before.is_none_or(|seen| seen.is_tolerated),
                     values: match is_tolerated && !self.setting.summarizes {
                         true => None,
