@@ -56,20 +56,19 @@ export function placed(level, open) {
   const size = (at) => sizes[at] ?? { left: EDGE, right: EDGE, height: 0 };
   const x = new Float64Array(elements.length);
   const [tops, bottoms] = [[], []];
-  let shift;
+  let shift = 0;
   let bottom = -NODE.gapY;
+  const wanted = new Float64Array(elements.length);
   for (const [row, layer] of layers.entries()) {
     layer.sort((a, b) => elements[a].x - elements[b].x);
-    const centre = layer.findIndex((at) => main.has(at));
-    if (centre >= 0) {
-      shift = elements[layer[centre]].x;
-    }
-    shift ??= 0;
-    spread(layer, centre, (at) => elements[at].x - shift, size, x);
+    const centre = layer.find((at) => main.has(at));
+    shift = centre === undefined ? shift : elements[centre].x;
+    layer.forEach((at) => (wanted[at] = elements[at].x - shift));
     tops[row] = bottom + NODE.gapY;
     bottom = tops[row] + Math.max(0, ...layer.map((at) => size(at).height));
     bottoms[row] = bottom;
   }
+  gather({ layers, elements, routes, edges, main, wanted, size, x });
   routes.forEach((route) => straighten(route, layers, elements, size, x));
   const bounds = { left: 0, right: 0, top: 0, bottom: Math.max(0, bottom) };
   elements.forEach((_, at) => {
@@ -87,21 +86,50 @@ function mainElements(spine, edges, routes) {
   return main;
 }
 
-/** Places the elements of a row: that of the main line at 0, the others as near to where they are wanted as they can be. */
-function spread(layer, centre, wanted, size, x) {
-  const from = Math.max(0, centre);
+/**
+ * Places the main line at 0 and the others beside it, as near as there is room: dagre keeps the distances that closed
+ * boxes with values on both sides would need. Elements below one another stay so.
+ */
+function gather({ layers, elements, routes, edges, main, wanted, size, x }) {
   const gap = NODE.gapX / 2;
-  if (layer.length > 0) {
-    x[layer[from]] = centre >= 0 ? 0 : wanted(layer[from]);
+  for (const side of [-1, 1]) {
+    const own = (at) => !main.has(at) && (wanted[at] < 0 ? -1 : 1) === side;
+    const columns = columnsOf(elements, routes, edges, own);
+    // The next element towards the main line has been placed: it is in a column that is nearer to it.
+    columns.sort((a, b) => side * (elements[a[0]].x - elements[b[0]].x));
+    for (const column of columns) {
+      let far = -Infinity;
+      for (const at of column) {
+        const layer = layers[elements[at].row];
+        const next = layer[layer.indexOf(at) - side];
+        // A row that the main line does not pass has elements of both sides only between them.
+        const isNext = next !== undefined && (side > 0 || main.has(next) || own(next));
+        const [outer, inner] = side > 0 ? ["right", "left"] : ["left", "right"];
+        far = Math.max(far, isNext ? side * x[next] + size(next)[outer] + gap + size(at)[inner] : column.length > 1 ? -Infinity : side * wanted[at]);
+      }
+      column.forEach((at) => (x[at] = side * (far === -Infinity ? side * wanted[column[0]] : far)));
+    }
   }
-  for (let at = from + 1; at < layer.length; at++) {
-    const [before, here] = [layer[at - 1], layer[at]];
-    x[here] = Math.max(wanted(here), x[before] + size(before).right + gap + size(here).left);
-  }
-  for (let at = from - 1; at >= 0; at--) {
-    const [after, here] = [layer[at + 1], layer[at]];
-    x[here] = Math.min(wanted(here), x[after] - size(after).left - gap - size(here).right);
-  }
+}
+
+/** The elements of one side in columns: those that edges join without a bend. */
+function columnsOf(elements, routes, edges, own) {
+  const columns = new Map();
+  elements.forEach((_, at) => own(at) && columns.set(at, [at]));
+  edges.forEach(({ from, to }, edge) => {
+    const path = [from, ...routes[edge], to];
+    for (let at = 1; at < path.length; at++) {
+      const [above, below] = [columns.get(path[at - 1]), columns.get(path[at])];
+      const isStraight = Math.abs(elements[path[at - 1]].x - elements[path[at]].x) < 1;
+      // Edges that meet pass a row at the same place.
+      const overlap = () => above.some((a) => below.some((b) => elements[a].row === elements[b].row));
+      if (above !== undefined && below !== undefined && above !== below && isStraight && !overlap()) {
+        above.push(...below);
+        below.forEach((one) => columns.set(one, above));
+      }
+    }
+  });
+  return [...new Set(columns.values())];
 }
 
 /** Moves what an edge passes outwards to one line, where nothing is in the way. */

@@ -87,6 +87,17 @@ test("a residual block: the main line is straight, and the skip connection passe
   assert.ok(skip.route.every(({ x }) => Math.abs(x) > NODE.width / 2), "it would cross a call");
 });
 
+test("attention: what is beside the main line is near to it", async () => {
+  // Queries, keys and values; the keys have one call more. Then scores, a mask, and the values.
+  const one = made([["%x"], [0, "%wq"], [1], [2], [0, "%wk"], [4], [5], [6], [0, "%wv"], [8], [9], [3, 7], [11], [12], [13, 10], [14], [15, "%wo"], [16, 0]]);
+  const { items, nodes } = scene(await opened(one));
+  assertSound(scene(await opened(one)));
+  const beside = NODE.width + PILL.width + PILL.apart + NODE.gapX / 2;
+  for (const [at, { x }] of nodes.entries()) {
+    assert.ok(Math.abs(x) <= beside, `${items[at].name} is at ${x}`);
+  }
+});
+
 test("an edge with a field says which, with its shape", async () => {
   const one = made([["%x"], [{ row: 0, fields: [{ index: 1, label: "1×64 f32" }] }], [{ row: 0, fields: [{ index: 0, label: "2×64 f32" }, { index: 2, label: "3 i8" }] }], [1, 2]]);
   const picture = scene(await opened(one));
