@@ -18,6 +18,7 @@ mod data;
 mod function;
 mod memory;
 mod sizes;
+mod totals;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +30,7 @@ use types::Type;
 pub use amount::{Amount, UnknownId};
 use function::Reporter;
 pub use function::layer;
+pub use totals::{Group, LayerTotal, Total, UncountedCall};
 
 use crate::words;
 
@@ -69,6 +71,8 @@ pub struct Row {
     pub operator: String,
     /// The category of the operator; `None` if the callee is a function.
     pub category: Option<Category>,
+    /// What the callee calls.
+    pub called: Called,
     /// The type of the result.
     pub ty: Type,
     /// The range of the call in the file.
@@ -96,6 +100,22 @@ pub struct Row {
     pub attributes: Vec<(String, String)>,
     /// The reason why the number of multiply-accumulates is undefined.
     pub undefined: Option<String>,
+}
+
+/// What the callee of a call calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Called {
+    /// Nothing: the callee is an operator, or not known.
+    Nothing,
+    /// Operators, also those that functions inside of it call.
+    Operators {
+        /// The number of calls.
+        calls: u64,
+        /// The size of their results in bytes.
+        bytes: Amount,
+    },
+    /// The function around the call, or too many functions inside of each other: they are not counted.
+    Recursive,
 }
 
 /// The origin of an argument.
@@ -129,66 +149,6 @@ pub enum SourceKind {
     Weight,
     /// A constant.
     Constant,
-}
-
-/// The cost of one run of a function.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Total {
-    /// The number of elements of weights and constants.
-    pub params: Amount,
-    /// The size of weights and constants in bytes.
-    pub param_bytes: Amount,
-    /// The number of multiply-accumulates.
-    pub macs: Amount,
-    /// The maximal size in bytes of results that are live at the same time.
-    pub peak: Amount,
-    /// The row where the maximum is reached.
-    pub peak_row: Option<usize>,
-    /// The number of calls of operators.
-    pub calls: u64,
-    /// The first call whose multiply-accumulates are undefined, if there is one.
-    pub uncounted: Option<UncountedCall>,
-}
-
-/// A call whose multiply-accumulates are undefined.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UncountedCall {
-    /// The callee: `argsort`.
-    pub operator: String,
-    /// The reason.
-    pub why: String,
-}
-
-/// A part of a total.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Group {
-    /// The operator or span that the rows have in common.
-    pub name: String,
-    /// The number of calls.
-    pub count: u64,
-    /// The number of multiply-accumulates.
-    pub macs: Amount,
-    /// The size of the results in bytes.
-    pub bytes: Amount,
-}
-
-/// The cost of the calls of a layer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LayerTotal {
-    /// The name with the kind and the number of repetitions.
-    pub name: String,
-    /// The number of layers around it. One inside of a layer that repeats itself is that of one repetition.
-    pub depth: usize,
-    /// The range in the file.
-    pub range: TextRange,
-    /// The number of calls.
-    pub count: u64,
-    /// The number of elements of weights and constants. Those that several calls share count once.
-    pub params: Amount,
-    /// The number of multiply-accumulates.
-    pub macs: Amount,
-    /// The size of the results in bytes.
-    pub bytes: Amount,
 }
 
 /// A size that is unknown before the function runs.

@@ -7,7 +7,7 @@ use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
 use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions, of_inner};
-use crate::shapes::{self, Amount, FunctionShapes, Input, LayerTotal, SourceKind};
+use crate::shapes::{self, Amount, Called, FunctionShapes, Input, LayerTotal, SourceKind};
 
 /// The maximal number of weights by which two calls are compared.
 const MAX_WEIGHTS: usize = 8;
@@ -80,7 +80,7 @@ fn totals(function: &FunctionShapes, layers: &FunctionLayers) -> Vec<LayerTotal>
     }
     rest.push(end..function.rows.len());
     let rest = adder.total("other calls".to_owned(), 0, function.range, &rest);
-    found.extend((rest.count > 0).then_some(rest));
+    found.extend((rest.count > 0 || rest.is_recursive).then_some(rest));
     found
 }
 
@@ -140,6 +140,7 @@ impl Adder<'_> {
             depth,
             range,
             count: 0,
+            is_recursive: false,
             params: Amount::ZERO,
             macs: Amount::ZERO,
             bytes: Amount::ZERO,
@@ -148,13 +149,83 @@ impl Adder<'_> {
         for at in rows.iter().cloned().flatten() {
             let row = &self.function.rows[at];
             let weights = &self.weights[at];
-            total.count += 1;
             total.macs.add(&row.macs);
-            total.bytes.add(&row.bytes);
+            match &row.called {
+                Called::Nothing => {
+                    total.count += u64::from(row.category.is_some());
+                    total.bytes.add(&row.bytes);
+                }
+                Called::Operators { calls, bytes } => {
+                    total.count = total.count.saturating_add(*calls);
+                    total.bytes.add(bytes);
+                }
+                Called::Recursive => total.is_recursive = true,
+            }
             if !row.params.is_zero() && (weights.is_empty() || seen.insert(weights)) {
                 total.params.add(&row.params);
             }
         }
         total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use semantics::Database;
+    use syntax::ParseLimits;
+
+    use super::*;
+
+    fn totals_of(text: &str) -> Vec<FunctionShapes> {
+        let db = Database::new();
+        let file = db.add_file(text, ParseLimits::default());
+        shapes_by_layer(&db, file, None, Grouping::Found).0
+    }
+
+    /// Two equal layers, each of which calls a function with two products.
+    const CALLS: &str = "\
+def @mlp(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) {
+  let %a = nn.dense(%x, %w, units=8);
+  let %b = nn.relu(%a);
+  nn.dense(%b, %w, units=8)
+}
+def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) {
+  let %a = @mlp(%x, %w);
+  let %b = tanh(%a);
+  let %c = @mlp(%b, %w);
+  let %d = tanh(%c);
+  %d
+}
+";
+
+    #[test]
+    fn a_layer_has_the_calls_and_the_memory_of_the_functions_that_it_calls() {
+        let found = totals_of(CALLS);
+        let main = &found[1];
+        let outermost: Vec<_> = main.by_layer.iter().filter(|layer| layer.depth == 0).collect();
+        let calls: u64 = outermost.iter().map(|layer| layer.count).sum();
+        assert_eq!((calls, main.total.calls), (8, 8), "{:?}", main.by_layer);
+        let bytes: u64 = outermost.iter().filter_map(|layer| layer.bytes.as_known()).sum();
+        // Eight results of 32 elements.
+        assert_eq!(bytes, 8 * 128);
+        let macs: u64 = outermost.iter().filter_map(|layer| layer.macs.as_known()).sum();
+        assert_eq!(Some(macs), main.total.macs.as_known());
+        assert!(main.by_layer.iter().all(|layer| !layer.is_recursive));
+    }
+
+    #[test]
+    fn a_layer_says_that_recursive_calls_are_not_counted() {
+        let text =
+            CALLS.replace("nn.dense(%b, %w, units=8)", "@mlp(nn.dense(%b, %w, units=8), %w)");
+        let text = text.replace("def @mlp(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32])", "def @mlp(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) -> Tensor[(4, 8), float32]");
+        let found = totals_of(&text);
+        let recursive: Vec<String> = found
+            .iter()
+            .flat_map(|one| &one.by_layer)
+            .filter(|layer| layer.is_recursive)
+            .map(LayerTotal::title)
+            .collect();
+        assert!(!recursive.is_empty(), "{found:?}");
+        assert!(recursive.iter().all(|title| title.ends_with("(recursive, not counted)")));
     }
 }

@@ -13,7 +13,7 @@ use syntax::TextRange;
 use types::Type;
 
 use super::{
-    FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
+    Called, FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
     amount::Amount,
     data::{Data, Sources, Which},
     memory::memory,
@@ -254,6 +254,7 @@ impl<'db> Reporter<'db> {
             binding: data.names.get(&expr_ref).cloned(),
             operator: String::new(),
             category: None,
+            called: Called::Nothing,
             ty: view.ty(expr_ref).clone(),
             range: view.range(expr_ref),
             params: Amount::ZERO,
@@ -304,6 +305,7 @@ impl<'db> Reporter<'db> {
                 match (&inner, &target) {
                     (Some(callee), Some((of, which))) => {
                         row.macs = callee.summary.total.macs.clone();
+                        row.called = callee.summary.called();
                         row.undefined = callee.summary.total.uncounted.as_ref().map(|first| {
                             format!("in it, {} is not counted: {}", first.operator, first.why)
                         });
@@ -328,6 +330,7 @@ impl<'db> Reporter<'db> {
                     }
                     (None, Some(_)) => {
                         row.macs = Amount::undefined();
+                        row.called = Called::Recursive;
                         row.undefined = Some("the depth of the recursion is unknown".into());
                     }
                     _ => {
@@ -399,6 +402,13 @@ impl<'db> Reporter<'db> {
 }
 
 impl<'db> Summary<'db> {
+    /// Returns what the function calls.
+    fn called(&self) -> Called {
+        let mut bytes = Amount::ZERO;
+        self.by_operator.values().for_each(|group| bytes.add(&group.bytes));
+        Called::Operators { calls: self.total.calls, bytes }
+    }
+
     fn add(&mut self, row: &Row, inner: Option<&Analysis<'db>>) {
         self.total.macs.add(&row.macs);
         if self.total.uncounted.is_none() {
@@ -510,7 +520,11 @@ fn used_unknowns(function: &FunctionShapes, all: &[UnknownSize]) -> Vec<UnknownS
     let rows = function.rows.iter().flat_map(|row| [&row.params, &row.macs, &row.bytes, &row.live]);
     let total = &function.total;
     let peaks = function.rows.iter().filter_map(|row| row.peak.as_ref());
-    let amounts = rows.chain(peaks).chain([&total.params, &total.macs, &total.peak]);
+    let called = function.rows.iter().filter_map(|row| match &row.called {
+        Called::Operators { bytes, .. } => Some(bytes),
+        Called::Nothing | Called::Recursive => None,
+    });
+    let amounts = rows.chain(peaks).chain(called).chain([&total.params, &total.macs, &total.peak]);
     let last = amounts
         .flat_map(|amount| amount.terms())
         .flat_map(|(factors, _)| factors.iter().map(|(unknown, _)| *unknown as usize + 1))

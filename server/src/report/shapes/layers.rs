@@ -48,7 +48,7 @@ pub(super) fn by_layer(
     }
     for layer in &function.by_layer {
         cells.push([
-            format!("{}{}", "  ".repeat(layer.depth), layer.name),
+            format!("{}{}", "  ".repeat(layer.depth), layer.title()),
             ide::words::number(layer.count),
             nonzero(function, &layer.params),
             nonzero(function, &layer.macs),
@@ -78,7 +78,7 @@ pub(crate) fn layer_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Stri
                 // Spreadsheets would take `@main` for a formula.
                 function.name.trim_start_matches('@').to_owned(),
                 layer.depth.to_string(),
-                layer.name.clone(),
+                layer.title(),
                 (lines.line_at(layer.range.start()) + 1).to_string(),
                 (lines.line_at(layer.range.end()) + 1).to_string(),
                 layer.count.to_string(),

@@ -41,7 +41,7 @@ impl<P> protocol::Function<P> {
             bytes: memory(&group.bytes),
         };
         let layer = |layer: &LayerTotal| protocol::LayerTotal {
-            name: layer.name.clone(),
+            name: layer.title(),
             depth: layer.depth,
             range: place(layer.range),
             count: layer.count,
