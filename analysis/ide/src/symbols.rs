@@ -4,6 +4,7 @@
 //! them it would be useless and megabytes in size.
 
 mod layers;
+mod spans;
 
 use semantics::{
     Db, Def, DefKind, SourceFile, View,
@@ -16,6 +17,7 @@ use syntax::{
 };
 
 pub use layers::listed_layers;
+pub use spans::listed_spans;
 use types::FuncType;
 
 use crate::{layers::Grouping, place::trimmed};

@@ -2,7 +2,7 @@
 
 use ide::{
     fuzzy,
-    symbols::{SymbolEntry, SymbolKind as Kind, listed, listed_layers},
+    symbols::{SymbolEntry, SymbolKind as Kind, listed, listed_layers, listed_spans},
 };
 use syntax::TextRange;
 use tower_lsp::{
@@ -39,7 +39,9 @@ pub(in crate::lsp) fn handle(
     let query = params.query.as_str();
     let grouping = snapshot.config.layers;
     let open = snapshot.documents.iter().map(|(uri, document)| {
-        let mut symbols = listed(&document.parse(&snapshot.db));
+        let parse = document.parse(&snapshot.db);
+        let mut symbols = listed(&parse);
+        symbols.extend(listed_spans(&parse));
         symbols.extend(listed_layers(&snapshot.db, document.file, grouping));
         (uri, document, symbols)
     });
