@@ -72,6 +72,21 @@ class CheckedText(TypedDict):
     types: NotRequired[List[TypedRange]]
 
 @final
+class Colouring(TypedDict):
+    """A way to colour the graph of a function."""
+
+    key: ColouringKey
+    #: The categories of the marks, in order.
+    legend: List[LegendEntry]
+    #: The marks of calls and groups. Others have no colour.
+    marks: List[Mark]
+    #: The name in a list of ways: `by run time`.
+    title: str
+
+#: What colours say.
+ColouringKey = Union[Literal["time"], Literal["error"], Literal["difference"]]
+
+@final
 class ConstantInput(TypedDict):
     """A constant."""
 
@@ -180,6 +195,8 @@ class FunctionShapes(TypedDict):
     byLayer: List[LayerTotal]
     byOperator: List[Group]
     bySpan: List[Group]
+    #: The ways to colour the graph by what is known of its calls besides their types.
+    colourings: NotRequired[List[Colouring]]
     #: The inner functions.
     functions: List[FunctionShapes]
     #: The groups of the dataflow graph, in order. Calls between them are in no group.
@@ -236,11 +253,12 @@ class LayerTotal(TypedDict):
     """The totals of the calls of a layer, or of those in no layer."""
 
     bytes: Amount
+    #: The number of calls of operators, also in functions that are called.
     count: int
     #: The number of layers around it. One inside of a layer that repeats itself is that of one repetition.
     depth: int
     macs: Amount
-    #: The name with the kind and the number of repetitions.
+    #: The name with the kind and the number of repetitions, and what is not counted.
     name: str
     #: The elements of weights and constants; those that several calls share count once.
     parameters: Amount
@@ -261,6 +279,13 @@ class LayerTotals(TypedDict):
     time: Seconds
 
 @final
+class LegendEntry(TypedDict):
+    """A category with its meaning."""
+
+    category: MarkCategory
+    text: str
+
+@final
 class LineColumn(TypedDict):
     """A line and a column in characters, from 1."""
 
@@ -273,6 +298,21 @@ class LineRange(TypedDict):
 
     end: LineColumn
     start: LineColumn
+
+@final
+class Mark(TypedDict):
+    """The mark of a call or a group."""
+
+    category: MarkCategory
+    #: The rows: the first, and the one after the last.
+    rows: Tuple[int, int]
+    #: The mark in words.
+    text: str
+    #: The strength of the colour, from 0 to 1.
+    weight: float
+
+#: What a mark says. Of several calls, the last category counts.
+MarkCategory = Union[Literal["time"], Literal["notRun"], Literal["tolerated"], Literal["recovered"], Literal["inherited"], Literal["culprit"], Literal["same"], Literal["fused"], Literal["inlined"], Literal["folded"], Literal["expanded"], Literal["changed"], Literal["added"], Literal["removed"]]
 
 @final
 class OperatorTotals(TypedDict):

@@ -28,6 +28,7 @@ mod logs;
 mod markup;
 mod message;
 mod outgoing;
+mod overlays;
 mod owner;
 mod published;
 #[cfg(not(target_arch = "wasm32"))]

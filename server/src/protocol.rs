@@ -8,6 +8,7 @@
 
 mod amount;
 mod check;
+mod colouring;
 mod compare;
 mod document;
 mod log;
@@ -26,6 +27,7 @@ pub(crate) use check::{
     BatchAnswer, CheckedFile, CheckedText, Diagnostic, Edit, FailedCheck, Fix, RelatedPlace,
     TypedFile, TypedRange,
 };
+pub(crate) use colouring::{Colouring, ColouringKey, LegendEntry, Mark, MarkCategory};
 pub(crate) use compare::{
     Change, ChangeKind, Comparison, Cost, Filler, FunctionChanges, MatchedPair, PairKind,
     ReportLink, SideName, Stop, Totals, Unmatched,

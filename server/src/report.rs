@@ -6,6 +6,7 @@ pub(crate) mod escape;
 mod human;
 pub(crate) mod layers;
 mod machine;
+pub(crate) mod overlay;
 mod page;
 pub(crate) mod sarif;
 pub(crate) mod shapes;

@@ -18,6 +18,7 @@ mod cli;
 mod cli_output;
 mod code_views;
 mod codes;
+mod colourings;
 mod compared_values;
 mod comparisons;
 mod completion;

@@ -52,8 +52,6 @@ const sumsOf = (what) => new VirtualTable(byId("sums"), { label: `Costs by ${wha
 const layerSums = new LayerTable(byId("sums"), { label: "Costs by layer", scroller: byId("sums") });
 const sums = { operator: sumsOf("operator"), source: sumsOf("source") };
 
-/** The cost that colours the graph. */
-const colouring = () => (state.colour === "memory" ? "bytes" : state.cost);
 /** The boxes with matches of the search. */
 let bright = new Map();
 
@@ -61,7 +59,7 @@ const graph = new Graph({
   canvas: byId("canvas"),
   minimap: byId("minimap"),
   list: byId("reader"),
-  paint: (at) => paintOf(graph.scene, at, state.colour, state.cost),
+  paint: (at) => paintOf(graph.scene, at, byId("colour").value, state.cost),
   isBright: (at) => {
     const item = graph.scene.items[at];
     if (state.search === "") {
@@ -122,15 +120,17 @@ function tipOf(item, pill) {
   if (pill !== undefined) {
     return item.pills.slice(0, 30).map(({ name, type, kind }) => `${kind === "jump" ? "from" : kind} ${name}: ${type}`).join("\n");
   }
+  const marks = marksOf(item);
+  const end = marks === "" ? "" : `\n${marks}`;
   if (item.kind === "group") {
     const { group } = item;
-    return `${titleOf(item)}\n${group.calls.text}, ${item.label}\nMACs ${textOf(group.macs)}, bytes ${textOf(group.bytes)}, parameters ${textOf(group.parameters)}`;
+    return `${titleOf(item)}\n${group.calls.text}, ${item.label}\nMACs ${textOf(group.macs)}, bytes ${textOf(group.bytes)}, parameters ${textOf(group.parameters)}${end}`;
   }
   if (item.row === undefined) {
     return `${item.kind} ${item.name}\n${item.label}`;
   }
   const costs = COSTS.map(({ title, text }) => `${title} ${text(item.row)}`).join(", ");
-  return `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.row.type}\n${costs}`;
+  return `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.row.type}\n${costs}${end}`;
 }
 
 /** Shows a text beside the mouse, inside of a box; hides it without one. */
@@ -319,17 +319,7 @@ function render() {
 
 /** The legend of the colours. */
 function legend() {
-  const byCost = state.colour !== "kind";
-  const title = COSTS.find(({ key }) => key === colouring()).title;
-  const kinds = KINDS.filter((kind) => rows.some((row) => kindOf(row) === kind));
-  const entries = byCost ? [["cost", `${title}: the darker, the more`]] : kinds.map(({ key, title }) => [key, title]);
-  byId("legend").replaceChildren(
-    ...entries.map(([key, title]) => {
-      const swatch = make("i");
-      swatch.className = `swatch ${key}`;
-      return make("div", swatch, title);
-    }),
-  );
+  showLegend(byId("legend"), one, byId("colour").value, state.cost);
 }
 
 /** The position of the marked row among the matches: `3 of 12`. */
@@ -392,6 +382,7 @@ function report(data) {
   state.uri = uri;
   vscode.setState(state);
   byId("function").replaceChildren(...functions.map(({ name }) => new Option(name, name)));
+  offerColours(byId("colour"), functions, state.colour);
   choose(state.name);
   vscode.postMessage({ type: "shown", rows: rows.length, functions: functions.map((one) => one.name) });
 }
@@ -422,7 +413,6 @@ async function save(kind) {
 byId("search").value = state.search;
 byId("cost").append(...COSTS.map(({ key, title }) => new Option(title, key)));
 byId("cost").value = state.cost;
-byId("colour").value = state.colour;
 byId("search").addEventListener("input", ({ target }) => search(target.value));
 byId("search").addEventListener("keydown", (event) => {
   if (event.key === "Enter") {

@@ -82,6 +82,8 @@ export class Comparisons implements vscode.Disposable {
     private readonly running: Running,
     private readonly waking: Waking,
     private readonly virtual: VirtualDocuments,
+    /** Called after each change of what is compared. */
+    private readonly changed: () => void,
   ) {
     this.report = virtual.keep("Comparison.txt", "");
     const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
@@ -129,6 +131,14 @@ export class Comparisons implements vscode.Disposable {
     if (this.session?.found !== undefined) {
       this.later();
     }
+  }
+
+  /** The module that a document is compared with, if they differ. */
+  before(document: vscode.TextDocument): Side | undefined {
+    const { session } = this;
+    const client = this.running();
+    const differs = document === session?.after && session.found?.equal === false;
+    return differs && client !== undefined ? sideFor(client, session.before) : undefined;
   }
 
   /** Opens two documents side by side. */
@@ -221,6 +231,7 @@ export class Comparisons implements vscode.Disposable {
         return undefined;
       }
       session.values = values;
+      this.changed();
       this.show(session, session.found ?? found);
       const first = values.pairs[values.divergences[0] ?? -1];
       const place = this.activeSide();
@@ -357,6 +368,7 @@ export class Comparisons implements vscode.Disposable {
       const found = understood(client, await compare(client, sideFor(client, before), sideFor(client, after)));
       if (isCurrent()) {
         session.found = found;
+        this.changed();
         session.at = undefined;
         this.show(session, found);
       }
@@ -503,6 +515,7 @@ export class Comparisons implements vscode.Disposable {
     if (this.session !== undefined) {
       this.dropValues();
       this.session = undefined;
+      this.changed();
       vscode.window.visibleTextEditors.forEach((editor) => this.marks.clear(editor));
       this.status.hide();
       this.tellKeys();

@@ -114,7 +114,12 @@ class Relay {
   private readonly reading = new Reading(() => this.client);
   private readonly headers = new WrappedHeaders(() => this.client, this.reading);
   private readonly virtual = new VirtualDocuments(() => this.client, () => this.awake());
-  private readonly comparisons = new Comparisons(() => this.client, () => this.awake(), this.virtual);
+  private readonly comparisons = new Comparisons(
+    () => this.client,
+    () => this.awake(),
+    this.virtual,
+    () => this.shapes.refresh(),
+  );
   private readonly passes = new Passes(() => this.client, () => this.awake(), this.comparisons);
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;
@@ -126,7 +131,11 @@ class Relay {
     const command = (name: string, run: (uri?: string, at?: RunArgument["position"]) => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
     this.runner = new Runner(context.extensionUri);
-    this.shapes = new ShapePanel(() => this.client, context.extensionUri);
+    this.shapes = new ShapePanel(
+      () => this.client,
+      context.extensionUri,
+      (document) => this.comparisons.before(document),
+    );
     this.type = new TypePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
       this.health,
@@ -208,9 +217,9 @@ class Relay {
           switch (name) {
             case RUN:
               // A view of a value is not a result to show.
-              return (args[0] as RunArgument | undefined)?.view ? send(args[0]) : this.runner.run(args[0], send);
+              return (args[0] as RunArgument | undefined)?.view ? send(args[0]) : this.runner.run(args[0], send).finally(() => this.shapes.refresh());
             case CLEAR:
-              return this.runner.clear(args[0], send);
+              return this.runner.clear(args[0], send).finally(() => this.shapes.refresh());
             default:
               return next(name, args);
           }

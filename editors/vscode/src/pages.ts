@@ -33,11 +33,7 @@ export const SHAPES: Page = {
       <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
       <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
       <button id="pin" title="Keeps the selected box marked, and a group open (P)">Pin</button>
-      <label>Colour <select id="colour">
-        <option value="kind">by kind</option>
-        <option value="cost">by cost</option>
-        <option value="memory">by memory</option>
-      </select></label>
+      <label>Colour <select id="colour"></select></label>
       <span class="gap"></span>
       <select id="extent" aria-label="What is saved">
         <option value="whole">Whole</option>

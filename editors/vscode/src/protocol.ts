@@ -80,6 +80,20 @@ export interface CodeView {
   readonly text: string;
 }
 
+/** A way to colour the graph of a function. */
+export interface Colouring {
+  readonly key: ColouringKey;
+  /** The categories of the marks, in order. */
+  readonly legend: readonly LegendEntry[];
+  /** The marks of calls and groups. Others have no colour. */
+  readonly marks: readonly Mark[];
+  /** The name in a list of ways: `by run time`. */
+  readonly title: string;
+}
+
+/** What colours say. */
+export type ColouringKey = "time" | "error" | "difference";
+
 /** The response to `relay/compare`. Ranges are relative to the start of each module. */
 export interface Comparison {
   /** The names of the sides with syntax errors. */
@@ -215,6 +229,8 @@ export interface FunctionShapes {
   readonly byLayer: readonly LayerTotal[];
   readonly byOperator: readonly Group[];
   readonly bySpan: readonly Group[];
+  /** The ways to colour the graph by what is known of its calls besides their types. */
+  readonly colourings?: readonly Colouring[];
   /** The inner functions. */
   readonly functions: readonly FunctionShapes[];
   /** The groups of the dataflow graph, in order. Calls between them are in no group. */
@@ -322,11 +338,12 @@ export type Input = RowInput | VariableInput | ConstantInput;
 /** The totals of the calls of a layer, or of those in no layer. */
 export interface LayerTotal {
   readonly bytes: Amount;
+  /** The number of calls of operators, also in functions that are called. */
   readonly count: number;
   /** The number of layers around it. One inside of a layer that repeats itself is that of one repetition. */
   readonly depth: number;
   readonly macs: Amount;
-  /** The name with the kind and the number of repetitions. */
+  /** The name with the kind and the number of repetitions, and what is not counted. */
   readonly name: string;
   /** The elements of weights and constants; those that several calls share count once. */
   readonly parameters: Amount;
@@ -346,11 +363,31 @@ export interface LayerTotals {
   readonly time: Seconds;
 }
 
+/** A category with its meaning. */
+export interface LegendEntry {
+  readonly category: MarkCategory;
+  readonly text: string;
+}
+
 /** A range in a document. */
 export interface Location {
   readonly range: Range;
   readonly uri: string;
 }
+
+/** The mark of a call or a group. */
+export interface Mark {
+  readonly category: MarkCategory;
+  /** The rows: the first, and the one after the last. */
+  readonly rows: readonly [number, number];
+  /** The mark in words. */
+  readonly text: string;
+  /** The strength of the colour, from 0 to 1. */
+  readonly weight: number;
+}
+
+/** What a mark says. Of several calls, the last category counts. */
+export type MarkCategory = "time" | "notRun" | "tolerated" | "recovered" | "inherited" | "culprit" | "same" | "fused" | "inlined" | "folded" | "expanded" | "changed" | "added" | "removed";
 
 /** Two expressions that correspond. */
 export interface MatchedPair {

@@ -53,8 +53,9 @@ export function typeAt(
   return client.sendRequest("relay/typeAt", { textDocument: identify(client, document), position: at }, token);
 }
 
-export function shapes(client: LanguageClient, document: vscode.TextDocument): Promise<ShapeReport> {
-  return client.sendRequest("relay/shapes", { textDocument: identify(client, document) });
+/** The report of a document; with the calls that were removed from a module `before`. */
+export function shapes(client: LanguageClient, document: vscode.TextDocument, before?: Side): Promise<ShapeReport> {
+  return client.sendRequest("relay/shapes", { textDocument: identify(client, document), before });
 }
 
 /** The report of a file that VS Code withholds from extensions: the server reads it from disk. */

@@ -7,7 +7,7 @@ import { chosenFromDisk, fileBeyondReach } from "./large.js";
 import { panelBeside, restored } from "./page.js";
 import { SHAPES } from "./pages.js";
 import type { FunctionShapes, ShapeReport } from "./protocol.js";
-import { type Running, shapes, shapesOfFile } from "./requests.js";
+import { type Running, type Side, shapes, shapesOfFile } from "./requests.js";
 
 /** The debounce of edits before the report is updated, in milliseconds. */
 const REST = 300;
@@ -57,6 +57,8 @@ export class ShapePanel implements vscode.Disposable {
   constructor(
     private readonly running: Running,
     private readonly extension: vscode.Uri,
+    /** The module that a document is compared with. */
+    private readonly before: (document: vscode.TextDocument) => Side | undefined,
   ) {
     const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
     this.subscriptions = [
@@ -76,7 +78,7 @@ export class ShapePanel implements vscode.Disposable {
     ];
   }
 
-  /** The server has started: its results may differ. */
+  /** The server has started, a run has ended, or a comparison has changed: the results may differ. */
   refresh(): void {
     this.asked = undefined;
     if (this.panel !== undefined) {
@@ -248,7 +250,7 @@ export class ShapePanel implements vscode.Disposable {
   /** The report of the current text, requested at most once. */
   private ask(client: LanguageClient, about: vscode.TextDocument | vscode.Uri, version: number | undefined): Asked {
     if (this.asked?.about !== about || this.asked.version !== version) {
-      const answer = about instanceof vscode.Uri ? shapesOfFile(client, about) : shapes(client, about);
+      const answer = about instanceof vscode.Uri ? shapesOfFile(client, about) : shapes(client, about, this.before(about));
       this.asked = { about, version, answer };
     }
     return this.asked;

@@ -19,7 +19,8 @@ const { arrange, Levels, Arranger, levelOf, lastUses, paintScene, clip, titleOf,
   `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
 );
 const amounts = await readFile(new URL("../media/amounts.js", import.meta.url), "utf8");
-const { tensor, layerRows, layerColumns } = vm.runInNewContext(`${amounts}; ({ tensor, layerRows, layerColumns })`);
+const kinds = await readFile(new URL("../media/kinds.js", import.meta.url), "utf8");
+const { tensor, layerRows, layerColumns, paintOf, marksOf } = vm.runInNewContext(`${amounts}; ${kinds}; ({ tensor, layerRows, layerColumns, paintOf, marksOf })`);
 
 const range = { start: { line: 1, character: 2 }, end: { line: 1, character: 9 } };
 const amount = { value: 1, text: "1" };
@@ -307,4 +308,23 @@ test("a pin keeps the name of its box and the groups around it, for each functio
   graph.name = "@main";
   pins.toggle(at);
   assert.deepEqual([...pins.paths()], []);
+});
+
+test("a colouring paints calls and groups, also those of another repetition", async () => {
+  const colourings = [{
+    key: "error", title: "by error", legend: [],
+    marks: [{ rows: [0, 1], category: "culprit", weight: 1, text: "diverges by 1" }, { rows: [1, 5], category: "tolerated", weight: 0.2, text: "equal values" }],
+  }];
+  const one = { ...made([["%x"], [0], [1], [2], [3], [4]], { groups: [group("block", [[1, 3], [3, 5]])] }), colourings };
+  const levels = await opened(one);
+  const shown = scene(levels);
+  const at = (name) => shown.items.findIndex((item) => titleOf(item).startsWith(name) || item.name === name);
+  assert.deepEqual({ ...paintOf(shown, at("%0"), "error", "macs") }, { colour: "charts-red", strength: 0.75 });
+  const { colour, strength } = paintOf(shown, at("block"), "error", "macs");
+  assert.equal(colour, "charts-green");
+  assert.ok(Math.abs(strength - 0.15) < 1e-9);
+  assert.equal(marksOf(shown.items[at("block")]), "equal values");
+  // A call without a mark, and a way that this function does not have, have no colour.
+  assert.equal(paintOf(shown, at("%5"), "error", "macs").colour, "descriptionForeground");
+  assert.equal(paintOf(shown, at("%0"), "time", "macs").colour, "descriptionForeground");
 });

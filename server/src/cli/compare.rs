@@ -8,7 +8,7 @@ use syntax::LineIndex;
 
 use super::{
     Failure, InputArgs, Outcome, Reading, RunLimits,
-    diff::{PreparationError, PreparedModule, global, refuse, shown},
+    diff::{PreparationError, PreparedModule, global, refuse, shapes_of, shown},
     run::inputs,
 };
 use crate::{
@@ -132,7 +132,8 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
     let shown = (shown(&before, &lines_a, &a.layers), shown(&after, &lines_b, &b.layers));
     let calls = report::Calls { samples: &names, ..report::Calls::of(&candidates) };
-    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+    // The report has no styles, and what a stream without them drops would be missing in the script of a page.
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match args.format {
         CompareFormat::Human => {
             write!(out, "{}", report::human(&comparison, &calls, (&shown.0, &shown.1)))?;
@@ -144,7 +145,10 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
             writeln!(out)?;
         }
         CompareFormat::Html => {
-            write!(out, "{}", report::html(&comparison, &calls, (&shown.0, &shown.1)))?;
+            let (functions, layers) = shapes_of(&after.text);
+            let sides = (&shown.0, &shown.1);
+            let page = report::html(&comparison, &calls, sides, (&functions, &layers));
+            write!(out, "{page}")?;
         }
     }
     out.flush()?;

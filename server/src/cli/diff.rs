@@ -7,9 +7,12 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use diff::{Comparand, Options};
-use ide::layers::{FunctionLayers, Grouping};
+use ide::{
+    layers::{FunctionLayers, Grouping},
+    shapes::FunctionShapes,
+};
 use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
-use syntax::LineIndex;
+use syntax::{LineIndex, TextSize};
 use types::{Release, Releases};
 
 use super::{Failure, Outcome, Reading};
@@ -21,7 +24,9 @@ use crate::{
     protocol::{Cost, Totals},
     report::{
         diff::{self as report, Runs, ShownModule, cost},
-        escape, stderr,
+        escape,
+        shapes::MergedShapes,
+        stderr,
     },
     run::{arguments::no_function, compare::Side},
 };
@@ -121,7 +126,8 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
         true => run_both(&before, &after, &found),
         false => Vec::new(),
     };
-    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+    // The report has no styles, and what a stream without them drops would be missing in the script of a page.
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match args.format {
         DiffFormat::Json => {
             let mut document = report::json(&found, (&shown_a, &shown_b), &totals);
@@ -139,12 +145,22 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
             }
         }
         DiffFormat::Html => {
-            write!(out, "{}", report::html(&found, (&shown_a, &shown_b), &totals))?;
+            let (before_shapes, _) = shapes_of(&before.text);
+            let end = TextSize::new(after.text.len() as u32);
+            let merged = MergedShapes::new(&found, &before_shapes, shapes_of(&after.text), end);
+            write!(out, "{}", report::html(&found, (&shown_a, &shown_b), &totals, &merged))?;
         }
     }
     out.flush()?;
     drop(out);
     Ok(if found.equal { Outcome::Clean } else { Outcome::Errors })
+}
+
+/// Returns the shape reports of a module, with its layers.
+pub(super) fn shapes_of(text: &str) -> (Vec<FunctionShapes>, Vec<FunctionLayers>) {
+    let mut analyzer = Analyzer::default();
+    analyzer.parse(text);
+    analyzer.shapes(None, Grouping::default())
 }
 
 /// A module that was analysed, without its analysis.

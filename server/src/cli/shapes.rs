@@ -182,7 +182,7 @@ fn report(
             write!(out, "{}", shapes::html(title, &functions, &layers, &lines))?;
         }
         ShapesFormat::Json => {
-            let functions = Function::list(&functions, &layers, &place);
+            let functions = Function::list(&functions, &layers, &[], &place);
             let plan = plan.map(json_plan);
             let document = ShapesDocument { path: &input.path, functions, plan };
             serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;

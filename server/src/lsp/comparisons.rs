@@ -29,6 +29,7 @@ use super::{
     event::{Event, Mailbox},
     handlers::between::{Side, log_of},
     outgoing::Progress,
+    overlays::{DocumentVersion, Overlays},
     runs::{Cancel, DELAY, Entry, Runs, setting},
     snapshot::Snapshot,
     tasks,
@@ -39,7 +40,7 @@ use crate::{
     panics,
     protocol::{PassError, PassErrorState, PassErrors, Remembered, ValueComparison},
     report::{
-        compare::{self as report, Calls, error_amount, value_comparison},
+        compare::{self as report, Calls, error_amount, error_overlays, value_comparison},
         diff::ShownModule,
         escape::terminal,
     },
@@ -100,6 +101,8 @@ pub(super) struct Context {
     /// The document whose remembered arguments are used, and its workspace folder.
     uri: Url,
     folder: Option<PathBuf>,
+    /// Receives the errors of open documents.
+    overlays: Arc<Overlays>,
 }
 
 /// Two modules to compare.
@@ -118,13 +121,16 @@ pub(super) struct Passes {
 struct NamedText {
     name: String,
     text: String,
+    /// The document, if it is an open one.
+    document: Option<DocumentVersion>,
 }
 
 impl Context {
     fn new(snapshot: &Snapshot, uri: Url, run: RunChoice) -> Context {
         let folder = snapshot.session.workspace.folder_of(&uri);
         let (config, encoding) = (snapshot.config.clone(), snapshot.encoding);
-        Context { run, config, encoding, uri, folder }
+        let overlays = snapshot.session.overlays.clone();
+        Context { run, config, encoding, uri, folder, overlays }
     }
 
     /// Returns the arguments of a function, which is `key` among those that are remembered.
@@ -148,8 +154,10 @@ impl Context {
 pub(super) fn modules(snapshot: &Snapshot, params: ValuesParams) -> Result<Modules> {
     let ValuesParams { before, after, run } = params;
     let context = Context::new(snapshot, before.uri().clone(), run);
-    let named =
-        |side: Side| Ok::<_, Error>(NamedText { name: side.name(), text: side.text(snapshot)? });
+    let named = |side: Side| {
+        let document = side.open_document(snapshot).map(DocumentVersion::of);
+        Ok::<_, Error>(NamedText { name: side.name(), text: side.text(snapshot)?, document })
+    };
     Ok(Modules { before: named(before)?, after: named(after)?, context })
 }
 
@@ -342,6 +350,12 @@ impl Task for Modules {
         let calls = Calls::of(&candidates);
         let places: (&dyn Fn(TextRange) -> _, &dyn Fn(TextRange) -> _) = (&place_a, &place_b);
         let sides = (&shown.0, &shown.1);
+        let overlays = error_overlays(&compared, &calls, sides);
+        for (of, overlay) in [(before, overlays.0), (after, overlays.1)] {
+            if let Some(document) = of.document {
+                context.overlays.store(document, overlay);
+            }
+        }
         Ok(value_comparison(&compared, &calls, sides, notes.collect(), places))
     }
 }

@@ -45,11 +45,13 @@ use super::{
     documents::Document,
     live::{Rerun, RunRecord, Watcher},
     outgoing::{Message, Outgoing, Progress},
+    overlays::{DocumentVersion, Overlays},
     tasks,
 };
 use crate::{
     panics::{Interrupt, guarded},
     protocol::{Recalled, RecalledArguments, Remembered, RunResponse, RunResult, RunStatus},
+    report::overlay::Overlay,
     run::{
         execute::{Ending, PreparedRun, Repeatable, Selection, execute},
         failure,
@@ -259,6 +261,8 @@ pub(super) struct RunContext {
     pub(super) outgoing: Outgoing,
     /// The last run of the document.
     pub(super) last: Option<Arc<RunRecord>>,
+    /// Receives the times of the run.
+    pub(super) overlays: Arc<Overlays>,
     /// Receives the record of the run.
     pub(super) finished: Box<dyn FnOnce(RunRecord) + Send>,
 }
@@ -491,6 +495,8 @@ fn run(
     if ran.arguments.is_some() && !is_cancelled {
         let done = is_done.then(|| (def.name(db).to_string(), ran.time));
         let rerun = repeated.into_inner().unwrap_or_default();
+        let times = Overlay::of_times(&observer.profile.times(file));
+        context.overlays.store(DocumentVersion::of(document), times);
         let record = RunRecord::new(db, file, document, observer.watcher, mark, done, rerun);
         outcome.record = Some(record);
     }

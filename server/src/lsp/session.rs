@@ -10,7 +10,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::{
     bases::Bases, code_views::CodeViews, layered::Layered, live::Live, logs::Logs,
-    semantic_tokens::TokenCache, workspace::Workspace,
+    overlays::Overlays, semantic_tokens::TokenCache, workspace::Workspace,
 };
 use crate::panics::CaughtPanic;
 
@@ -25,6 +25,8 @@ pub(super) struct Session {
     commands: OnceLock<Vec<String>>,
     /// The values of the last run of each document.
     pub(super) live: Live,
+    /// What runs have told of the calls of documents.
+    pub(super) overlays: Arc<Overlays>,
     /// The documents whose layers are known.
     pub(super) layered: Layered,
     /// The metadata sections of files that are shown as code views.

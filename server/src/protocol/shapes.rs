@@ -6,7 +6,7 @@
 use serde::Serialize;
 use tower_lsp::lsp_types::Range;
 
-use super::{Amount, Count};
+use super::{Amount, Colouring, Count};
 
 /// The response to `relay/shapes` and `relay/shapesOfFile`.
 #[derive(Serialize)]
@@ -75,6 +75,9 @@ pub(crate) struct Function<P> {
     pub(crate) by_layer: Vec<LayerTotal<P>>,
     /// The groups of the dataflow graph, in order. Calls between them are in no group.
     pub(crate) groups: Vec<GraphGroup<P>>,
+    /// The ways to colour the graph by what is known of its calls besides their types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) colourings: Vec<Colouring>,
     /// The unknown sizes of the amounts.
     pub(crate) unknowns: Vec<Unknown>,
 }
@@ -149,11 +152,12 @@ pub(crate) struct Group {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LayerTotal"))]
 pub(crate) struct LayerTotal<P> {
-    /// The name with the kind and the number of repetitions.
+    /// The name with the kind and the number of repetitions, and what is not counted.
     pub(crate) name: String,
     /// The number of layers around it. One inside of a layer that repeats itself is that of one repetition.
     pub(crate) depth: usize,
     pub(crate) range: P,
+    /// The number of calls of operators, also in functions that are called.
     pub(crate) count: u64,
     /// The elements of weights and constants; those that several calls share count once.
     pub(crate) parameters: Amount,

@@ -20,7 +20,7 @@ use crate::run::compare::{
 };
 pub(crate) use modules::{ModuleRow, modules_html};
 pub(crate) use page::html;
-pub(crate) use values::{error_amount, value_comparison};
+pub(crate) use values::{error_amount, error_overlays, value_comparison};
 
 /// The calls of a comparison, each with the name of its function.
 pub(crate) struct Calls<'d> {

@@ -2,10 +2,12 @@
 
 mod columns;
 mod graph;
+mod graphs;
 mod groups;
 mod layers;
 mod machine;
 mod memory;
+mod merged;
 mod page;
 mod table;
 mod texts;
@@ -16,8 +18,10 @@ use ide::{
 };
 
 pub(crate) use graph::dot;
+pub(crate) use graphs::{SCRIPTS as GRAPH_SCRIPTS, STYLE as GRAPH_STYLE, marked_graphs};
 pub(crate) use layers::{layer_csv, layer_table};
 pub(crate) use memory::{memory_csv, memory_table};
+pub(crate) use merged::MergedShapes;
 pub(crate) use page::html;
 pub(crate) use table::{csv, table};
 

@@ -154,6 +154,12 @@ impl Comparison {
         self.result.is_some() || self.stops.0.is_empty() && self.stops.1.is_empty()
     }
 
+    /// Returns true if nothing makes up for errors, so that what follows from one inherits it: the results differ, or a
+    /// call is a culprit.
+    pub(crate) fn has_inherited_errors(&self) -> bool {
+        self.is_visible || self.culprits().next().is_some()
+    }
+
     /// Returns the pairs that are culprits.
     pub(crate) fn culprits(&self) -> impl Iterator<Item = &PairComparison> {
         self.pairs.iter().filter(|pair| pair.is_culprit)

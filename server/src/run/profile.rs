@@ -135,6 +135,17 @@ impl Profile {
         self.observed += time;
     }
 
+    /// Returns the time and the number of the calls at each place of a file.
+    pub(crate) fn times(&self, file: SourceFile) -> Vec<(TextRange, Duration, u64)> {
+        let mut found: HashMap<TextRange, (Duration, u64)> = HashMap::new();
+        for ((_, range, _), part) in self.calls.iter().filter(|((of, ..), _)| *of == file) {
+            let (time, calls) = found.entry(*range).or_default();
+            *time += part.time;
+            *calls += part.calls;
+        }
+        found.into_iter().map(|(range, (time, calls))| (range, time, calls)).collect()
+    }
+
     /// Returns what the run did, with the times, which sum to that of the run.
     fn parts(&self, took: Duration) -> Vec<protocol::TimePart> {
         let operators = self.total().time;

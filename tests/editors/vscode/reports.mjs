@@ -68,6 +68,10 @@ const uses = {
     await page.locator(".histogram div").first().waitFor();
     await page.locator("#pairs th[data-key='local-max_abs']").click();
     assert.match(await page.locator("#pairs tbody tr[data-at]").first().innerText(), /tanh/, "the worst error is first");
+    // The graph has the colours of the errors.
+    await page.locator("#dataflow").scrollIntoViewIfNeeded();
+    assert.equal(await page.locator("#dataflow .tools select").first().inputValue(), "error");
+    await page.locator("#dataflow .legend", { hasText: "error of its own" }).waitFor();
     await page.locator("input").fill("dense");
     await page.locator("#pairs tbody tr[data-at]", { hasText: "tanh" }).waitFor({ state: "detached" });
   },
@@ -78,6 +82,9 @@ const uses = {
     await page.locator("input").dispatchEvent("change");
     const colour = await page.locator(".changed").first().evaluate((mark) => getComputedStyle(mark).backgroundColor);
     assert.notEqual(colour, "rgba(0, 0, 0, 0)", "the style is used");
+    const way = page.locator("#dataflow .tools select").first();
+    await page.locator("#dataflow").scrollIntoViewIfNeeded();
+    assert.equal(await way.inputValue(), "difference");
   },
 };
 

@@ -7,7 +7,10 @@
 use std::{path::PathBuf, sync::Arc};
 
 use diff::{Change, FunctionRef, Options, Pair, UnpairedExpr};
-use ide::layers::{FunctionLayers, shown_layers};
+use ide::{
+    layers::{FunctionLayers, shown_layers},
+    shapes::FunctionShapes,
+};
 use semantics::{Code, Database, SourceFile};
 use serde::Deserialize;
 use syntax::{LineColumn, LineIndex, TextRange, TextSize};
@@ -24,7 +27,7 @@ use crate::{
         stops::stops,
     },
     input::{self, Log},
-    lsp::{bases::BorrowedBase, convert, snapshot::Snapshot},
+    lsp::{bases::BorrowedBase, convert, documents::Document, snapshot::Snapshot},
     paths,
     protocol::{
         self, Comparison, FunctionChanges, HistoryStop, MatchedPair, ModuleText, PassLog,
@@ -33,6 +36,7 @@ use crate::{
     report::{
         diff::{Place, Report, ShownModule, change_note, change_text, headline, human},
         escape::terminal,
+        shapes::MergedShapes,
     },
 };
 
@@ -73,7 +77,13 @@ impl Side {
 
     /// Returns true if it is an open document, not a part of one or another text.
     fn is_open(&self, snapshot: &Snapshot) -> bool {
-        self.module.is_none() && self.text.is_none() && snapshot.documents.get(&self.uri).is_some()
+        self.open_document(snapshot).is_some()
+    }
+
+    /// Returns the open document that it is.
+    pub(in crate::lsp) fn open_document<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Document> {
+        let is_whole = self.module.is_none() && self.text.is_none();
+        snapshot.documents.get(&self.uri).filter(|_| is_whole)
     }
 
     /// Returns the text of the module.
@@ -224,6 +234,24 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         totals,
         broken,
     })
+}
+
+/// Returns the shape report of a document with the calls that were removed from another module.
+pub(in crate::lsp) fn merged_shapes(
+    snapshot: &Snapshot,
+    before: Side,
+    document: &Document,
+    found: (Vec<FunctionShapes>, Vec<FunctionLayers>),
+) -> Result<MergedShapes> {
+    let before = Module::of(snapshot, before)?;
+    let (db, file) = before.database(snapshot);
+    let after = semantics::module(&snapshot.db, document.file, 0);
+    let (Some(a), Some(b)) = (semantics::module(db, file, 0), after) else {
+        return Err(refused("there is no module to compare".to_owned()));
+    };
+    let diff = diff::compare((db, a), (&snapshot.db, b), &Options::default());
+    let end = TextSize::new(document.text.len() as u32);
+    Ok(MergedShapes::new(&diff, &ide::shapes::shapes(db, file, None), found, end))
 }
 
 /// Returns the mark of a function without a counterpart.

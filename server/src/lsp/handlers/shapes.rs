@@ -12,7 +12,11 @@ use tower_lsp::{
     },
 };
 
-use super::{actions::APPLY, rename::refused};
+use super::{
+    actions::APPLY,
+    between::{Side, merged_shapes},
+    rename::refused,
+};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::lsp::reductions::REDUCE;
 use crate::{
@@ -51,6 +55,9 @@ pub(in crate::lsp) struct ShapesParams {
     /// The function, as in `@main`; all functions with calls if it is missing.
     #[serde(default)]
     function: Option<String>,
+    /// The module before: the report has the calls that were removed, too, and colours by difference.
+    #[serde(default)]
+    before: Option<Side>,
 }
 
 /// Returns the shape report of a document.
@@ -59,9 +66,18 @@ pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Resul
     let name = params.function.as_deref();
     let grouping = snapshot.config.layers;
     let (found, layers) = ide::layers::shapes_by_layer(&snapshot.db, document.file, name, grouping);
-    let place = |range: TextRange| document.range(range, snapshot.encoding);
-    let functions = Function::list(&found, &layers, &place);
-    Ok(ShapeReport { version: document.version, functions })
+    let mut overlays = snapshot.session.overlays.of(document);
+    let version = document.version;
+    let Some(before) = params.before else {
+        let place = |range: TextRange| document.range(range, snapshot.encoding);
+        let functions = Function::list(&found, &layers, &overlays, &place);
+        return Ok(ShapeReport { version, functions });
+    };
+    let merged = merged_shapes(snapshot, before, document, (found, layers))?;
+    overlays.push(merged.overlay.clone());
+    let place = |range: TextRange| document.range(merged.place(range), snapshot.encoding);
+    let functions = Function::list(&merged.functions, &merged.layers, &overlays, &place);
+    Ok(ShapeReport { version, functions })
 }
 
 /// The parameters of `relay/shapesOfFile`.
@@ -85,7 +101,7 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
         Analyzer::new(&Options { setup: snapshot.config.setup.clone(), ..Options::default() });
     analyzer.parse(&input.text);
     let (found, layers) = analyzer.shapes(None, snapshot.config.layers);
-    let functions = Function::list(&found, &layers, &place);
+    let functions = Function::list(&found, &layers, &[], &place);
     Ok(ShapeReport { version: 0, functions })
 }
 

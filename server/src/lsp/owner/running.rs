@@ -32,6 +32,7 @@ impl Owner {
             shows_result: self.session.runs(runs::RUN),
             outgoing: self.outgoing.clone(),
             last: self.session.live.last(request.uri()),
+            overlays: self.session.overlays.clone(),
             finished: Box::new(move |record| {
                 mailbox.send(Event::Ran(uri, ticket, Box::new(record)))
             }),
@@ -49,7 +50,8 @@ impl Owner {
     /// Removes the record of the last run, and those of runs that have not ended.
     pub(super) fn clear_values(&mut self, uri: Url) {
         self.session.live.forget(&uri);
-        if self.documents.get(&uri).is_some() {
+        if let Some(document) = self.documents.get(&uri) {
+            self.session.overlays.forget(document);
             self.values_changed(uri);
         }
     }

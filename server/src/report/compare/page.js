@@ -89,3 +89,6 @@ if (first >= 0) {
   detail(pairs[first]);
 }
 search.addEventListener("input", () => tables.forEach((made) => made.arrange()));
+if (document.getElementById("graphs") !== null) {
+  drawGraphs(document.getElementById("dataflow"), "error");
+}

@@ -3,15 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use ide::{layers::FunctionLayers, shapes::FunctionShapes};
 use serde::Serialize;
 use syntax::TextRange;
 
-use super::{Calls, JsonErrors, human, stop_text};
+use super::{Calls, JsonErrors, error_overlays, human, stop_text};
 use crate::{
     report::{
         diff::{ShownModule, change_text},
         escape::{self, html as escaped},
         page::Page,
+        shapes::{GRAPH_SCRIPTS, GRAPH_STYLE, marked_graphs},
     },
     run::compare::{Comparison, Errors, Histogram, PairComparison, span_after},
 };
@@ -59,14 +61,18 @@ struct Source {
     accumulated: Option<JsonErrors>,
 }
 
-/// Returns the page.
+/// Returns the page. `shapes` are those of the second module, whose graphs have the colours of the errors.
 pub(crate) fn html(
     comparison: &Comparison,
     calls: &Calls<'_>,
     (a, b): (&ShownModule<'_>, &ShownModule<'_>),
+    shapes: (&[FunctionShapes], &[FunctionLayers]),
 ) -> String {
     let title = format!("{} → {}", a.name, b.name);
-    let page = Page::new(&STYLES.concat(), &SCRIPTS.concat());
+    let page = Page::new(
+        &[STYLES.concat(), GRAPH_STYLE.to_owned()].concat(),
+        &[GRAPH_SCRIPTS.concat(), SCRIPTS.concat()].concat(),
+    );
     let mut out = page.start(&title);
     let summary = human(comparison, calls, (a, b));
     out += &format!(
@@ -79,8 +85,7 @@ pub(crate) fn html(
     for stop in stops.chain(comparison.stops.1.iter().map(|stop| stop_text(stop, b))) {
         out += &format!("<p>cannot be run: {}</p>\n", escaped(&stop));
     }
-    out +=
-        "<aside></aside>\n<section id=\"pairs\"></section>\n<section id=\"sources\"></section>\n";
+    out += "<aside></aside>\n<section id=\"pairs\"></section>\n<section id=\"sources\"></section>\n<section id=\"dataflow\"></section>\n";
     let not_run = calls.not_run(comparison, (a, b));
     if !not_run.is_empty() {
         let count = ide::words::counted(not_run.len() as u64, "pair");
@@ -101,6 +106,9 @@ pub(crate) fn html(
     };
     // Numbers and strings serialise without errors.
     let report = serde_json::to_string(&report).unwrap_or_default();
+    let (_, errors) = error_overlays(comparison, calls, (a, b));
+    let graphs = marked_graphs(shapes, &errors, &|range| range, (b.lines, b.first_line));
+    out += &graphs.unwrap_or_default();
     out += "<script type=\"application/json\" id=\"report\">";
     out += &escape::script(&report);
     out + "</script>\n" + &page.end()

@@ -9,8 +9,11 @@ use tower_lsp::lsp_types::Range;
 
 use super::{Calls, errors_text, headline, human, number};
 use crate::{
-    protocol::{ErrorAmount, HeatMark, ValueCategory, ValueComparison, ValuePair},
-    report::diff::{ShownModule, change_text},
+    protocol::{ColouringKey, ErrorAmount, HeatMark, ValueCategory, ValueComparison, ValuePair},
+    report::{
+        diff::{ShownModule, change_text},
+        overlay::{CallMark, Overlay},
+    },
     run::{
         compare::{Comparison, Errors, PairComparison},
         summary::Summary,
@@ -45,8 +48,7 @@ pub(crate) fn value_comparison(
     let ranges = |pair: &Pair| (places.0(pair.before), places.1(pair.after));
     let mut pairs = Vec::new();
     let mut divergences = Vec::new();
-    // Nothing makes up for the error of a culprit.
-    let is_inherited = comparison.is_visible || comparison.culprits().next().is_some();
+    let is_inherited = comparison.has_inherited_errors();
     for compared in &comparison.pairs {
         let (_, pair) = calls.compared[compared.pair];
         if compared.is_culprit {
@@ -87,36 +89,79 @@ pub(crate) fn value_comparison(
     }
 }
 
+/// Returns the errors of the calls of each module, which can colour its pictures.
+pub(crate) fn error_overlays(
+    comparison: &Comparison,
+    calls: &Calls<'_>,
+    sides: (&ShownModule<'_>, &ShownModule<'_>),
+) -> (Overlay, Overlay) {
+    let mut marks = (Vec::new(), Vec::new());
+    let mut add = |pair: &Pair, category: ValueCategory, heat: u32, text: String| {
+        let amount = f64::from(heat + 1) / f64::from(MAX_HEAT + 1);
+        let mark = CallMark { category: category.into(), amount, text };
+        marks.0.push((pair.before, mark.clone()));
+        marks.1.push((pair.after, mark));
+    };
+    let is_inherited = comparison.has_inherited_errors();
+    for compared in &comparison.pairs {
+        let (_, pair) = calls.compared[compared.pair];
+        let verdict = Verdict::of(compared, is_inherited);
+        let is_equal = verdict.note.is_empty();
+        let text = if is_equal { "equal values".to_owned() } else { verdict.note };
+        add(pair, verdict.category, verdict.heat, text);
+    }
+    for (_, pair, reason) in calls.not_run(comparison, sides) {
+        add(pair, ValueCategory::NotRun, 0, format!("not compared: {reason}"));
+    }
+    let overlay = |marks| Overlay::new(ColouringKey::Error, marks);
+    (overlay(marks.0), overlay(marks.1))
+}
+
+/// What is the matter with the values of a pair.
+struct Verdict {
+    category: ValueCategory,
+    heat: u32,
+    /// The text for the end of a line; empty if the values are equal.
+    note: String,
+}
+
+impl Verdict {
+    fn of(compared: &PairComparison, is_inherited: bool) -> Verdict {
+        let category = match compared {
+            _ if compared.is_culprit => ValueCategory::Culprit,
+            _ if compared.is_tolerated => ValueCategory::Tolerated,
+            _ if is_inherited => ValueCategory::Inherited,
+            _ => ValueCategory::Recovered,
+        };
+        let shown = match &compared.accumulated {
+            Some(accumulated) if accumulated.exceeds(&compared.local) => accumulated,
+            _ => &compared.local,
+        };
+        let size = error_amount(shown).text;
+        let note = match category {
+            ValueCategory::Culprit => format!("diverges by {size}"),
+            ValueCategory::Inherited => format!("inherits {size}"),
+            ValueCategory::Recovered => format!("differs by {size}, recovered later"),
+            ValueCategory::Tolerated | ValueCategory::NotRun if is_zero(shown) => String::new(),
+            ValueCategory::Tolerated | ValueCategory::NotRun => format!("error {size}"),
+        };
+        Verdict { category, heat: heat(shown, category), note }
+    }
+}
+
 fn value_pair(
     compared: &PairComparison,
     pair: &Pair,
     is_inherited: bool,
     (before, after): (Range, Range),
 ) -> ValuePair {
-    let category = match compared {
-        _ if compared.is_culprit => ValueCategory::Culprit,
-        _ if compared.is_tolerated => ValueCategory::Tolerated,
-        _ if is_inherited => ValueCategory::Inherited,
-        _ => ValueCategory::Recovered,
-    };
-    let shown = match &compared.accumulated {
-        Some(accumulated) if accumulated.exceeds(&compared.local) => accumulated,
-        _ => &compared.local,
-    };
-    let size = error_amount(shown).text;
-    let note = match category {
-        ValueCategory::Culprit => format!("diverges by {size}"),
-        ValueCategory::Inherited => format!("inherits {size}"),
-        ValueCategory::Recovered => format!("differs by {size}, recovered later"),
-        ValueCategory::Tolerated | ValueCategory::NotRun if is_zero(shown) => String::new(),
-        ValueCategory::Tolerated | ValueCategory::NotRun => format!("error {size}"),
-    };
+    let Verdict { category, heat, note } = Verdict::of(compared, is_inherited);
     ValuePair {
         before,
         after,
         operator: pair.operators.1.to_string(),
         category,
-        heat: heat(shown, category),
+        heat,
         accumulated: compared.accumulated.as_ref().map(error_amount),
         local: Some(error_amount(&compared.local)),
         note,

@@ -9,7 +9,11 @@ use syntax::TextRange;
 use super::ShownModule;
 use crate::{
     protocol::{Amount, Totals},
-    report::{escape::html as escaped, page::Page},
+    report::{
+        escape::html as escaped,
+        page::Page,
+        shapes::{GRAPH_SCRIPTS, GRAPH_STYLE, MergedShapes},
+    },
 };
 
 /// The number of context lines around a change.
@@ -31,6 +35,7 @@ details { content-visibility: auto; }
 .on { outline: 2px solid #e65533; }
 [data-k] { cursor: pointer; }
 input { font: inherit; padding: .2em .5em; width: 20em; }
+#dataflow { padding: 0 1em 1em; }
 ";
 
 const SCRIPT: &str = "
@@ -63,10 +68,11 @@ find.addEventListener('change', () => {
 });
 const marks = () => [...document.querySelectorAll('.changed,.fused,.inlined,.folded,.expanded,.removed,.added')];
 let mark = -1;
-document.querySelector('button').addEventListener('click', () => {
+document.querySelector('header button').addEventListener('click', () => {
   const found = marks();
   if (found.length) { mark = (mark + 1) % found.length; reveal(found[mark]); light((found[mark].dataset.k || '').split(' ').filter(Boolean)); }
 });
+if (document.getElementById('graphs') !== null) drawGraphs(document.getElementById('dataflow'), 'difference');
 ";
 
 /// A mark in one of the texts, up to the end of its first line.
@@ -76,11 +82,12 @@ struct Mark {
     keys: Vec<usize>,
 }
 
-/// Returns the page.
+/// Returns the page. `merged` has the shapes of both modules, whose graphs have the colours of the differences.
 pub(crate) fn html(
     diff: &ModuleDiff,
     (before, after): (&ShownModule<'_>, &ShownModule<'_>),
     totals: &Totals,
+    merged: &MergedShapes,
 ) -> String {
     let (mut marks_a, mut marks_b) = (Vec::new(), Vec::new());
     let mut number = 0;
@@ -99,7 +106,10 @@ pub(crate) fn html(
         marks_b.extend(function.added.iter().map(|l| lost(l.range, "added")));
     }
     let title = format!("{} → {}", before.name, after.name);
-    let page = Page::new(STYLE, SCRIPT);
+    let lines = (after.lines, after.first_line);
+    let graphs = merged.graphs(lines).filter(|_| !diff.equal).unwrap_or_default();
+    let scripts = if graphs.is_empty() { String::new() } else { GRAPH_SCRIPTS.concat() };
+    let page = Page::new(&[STYLE, GRAPH_STYLE].concat(), &(scripts + SCRIPT));
     let mut out = page.start(&title);
     let _ = writeln!(
         out,
@@ -111,7 +121,12 @@ pub(crate) fn html(
     );
     section(before, marks_a, &mut out);
     section(after, marks_b, &mut out);
-    out + "</main>\n" + &page.end()
+    out += "</main>\n";
+    if !graphs.is_empty() {
+        out += "<div id=\"dataflow\"></div>\n";
+        out += &graphs;
+    }
+    out + &page.end()
 }
 
 fn cost(totals: &Totals) -> String {

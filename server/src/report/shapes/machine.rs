@@ -12,26 +12,41 @@ use super::{
     groups, summary,
     texts::{json_amount, label},
 };
-use crate::protocol::{self, ConstantInput, RowInput, TakenField, VariableInput};
+use crate::{
+    protocol::{self, ConstantInput, RowInput, TakenField, VariableInput},
+    report::overlay::{Overlay, colourings},
+};
 
-/// The layers of functions by the ends of their ranges.
-type Layers<'l> = FxHashMap<(TextSize, TextSize), &'l [Layer]>;
+/// What is known of functions besides their shapes.
+struct Surroundings<'l> {
+    /// The layers of functions by the ends of their ranges.
+    layers: FxHashMap<(TextSize, TextSize), &'l [Layer]>,
+    overlays: &'l [Overlay],
+}
 
 impl<P> protocol::Function<P> {
-    /// Converts the reports of functions, with the layers as groups of the graph. `place` converts ranges.
+    /// Converts the reports of functions, with the layers as groups of the graph, which `overlays` may colour. `place`
+    /// converts ranges.
     pub(crate) fn list(
         functions: &[FunctionShapes],
         layers: &[FunctionLayers],
+        overlays: &[Overlay],
         place: &dyn Fn(TextRange) -> P,
     ) -> Vec<Self> {
         let own = |layers: &FunctionLayers| (layers.range.start(), layers.range.end());
         let layers = layers.iter().map(|one| (own(one), one.layers.as_slice())).collect();
-        functions.iter().map(|one| protocol::Function::new(one, &layers, place)).collect()
+        let around = Surroundings { layers, overlays };
+        functions.iter().map(|one| protocol::Function::new(one, &around, place)).collect()
     }
 
-    fn new(function: &FunctionShapes, all: &Layers<'_>, place: &dyn Fn(TextRange) -> P) -> Self {
+    fn new(
+        function: &FunctionShapes,
+        around: &Surroundings<'_>,
+        place: &dyn Fn(TextRange) -> P,
+    ) -> Self {
         let range = (function.range.start(), function.range.end());
-        let layers = all.get(&range).copied().unwrap_or_default();
+        let layers = around.layers.get(&range).copied().unwrap_or_default();
+        let groups = groups::of_function(function, layers, place);
         let amount = |amount: &Amount| json_amount(function, amount, false);
         let memory = |amount: &Amount| json_amount(function, amount, true);
         let group = |group: &Group| protocol::Group {
@@ -64,7 +79,7 @@ impl<P> protocol::Function<P> {
             functions: function
                 .functions
                 .iter()
-                .map(|f| protocol::Function::new(f, all, place))
+                .map(|f| protocol::Function::new(f, around, place))
                 .collect(),
             total: protocol::Total {
                 text: summary(function),
@@ -79,7 +94,8 @@ impl<P> protocol::Function<P> {
             by_operator: function.by_operator.iter().map(group).collect(),
             by_span: function.by_span.iter().map(group).collect(),
             by_layer: function.by_layer.iter().map(layer).collect(),
-            groups: groups::of_function(function, layers, place),
+            colourings: colourings(function, &groups, around.overlays),
+            groups,
             unknowns: unknowns
                 .map(|u| protocol::Unknown { name: u.name.clone(), what: u.what.clone() })
                 .collect(),

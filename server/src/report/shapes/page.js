@@ -1,9 +1,5 @@
 // The page of the shape report: tables of calls, and of what they cost together.
-const flat = (functions) => functions.flatMap((one) => [one, ...flat(one.functions)]);
-const report = flat(JSON.parse(document.getElementById("report").textContent)).map((one) => ({
-  ...one,
-  rows: one.rows.map((row, at) => ({ ...row, at, line: row.range, name: row.binding ?? `#${at}` })),
-}));
+const report = functionsOf(JSON.parse(document.getElementById("report").textContent));
 const search = document.querySelector("input");
 const chosen = document.querySelector("select");
 chosen.append(...COSTS.map(({ key, title }) => new Option(title, key)));
@@ -38,40 +34,6 @@ function layerTable(section, label, list) {
   };
   fill();
   return { made, fill };
-}
-
-/** Saves data as a file of the browser. */
-function download(name, data, type) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([data], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
-}
-
-/** The buttons of a picture, as the shape panel has them. `graph` returns the picture; a status says what was saved. */
-function tools(host, name, graph) {
-  host.innerHTML = `<button title="All of the graph (F)">Fit</button> <button title="As it opens, to be read (0)">Reset</button>
-    <button title="Zoom to the selected call and those beside it (S)">Selection</button> <button title="Keeps the selected box marked, and a group open (P)">Pin</button>
-    <label>Colour <select><option value="kind">by kind</option><option value="cost">by cost</option><option value="memory">by memory</option></select></label>
-    <select aria-label="What is saved"><option value="whole">Whole</option><option value="visible">Visible</option></select>
-    <button title="Save the graph as SVG">SVG</button> <button title="Save the graph as PNG">PNG</button> <span role="status"></span>`;
-  const [fit, reset, selection, pin, svg, png] = host.querySelectorAll("button");
-  const [colour, extent] = host.querySelectorAll("select");
-  const file = name.replace(/^[@%]/, "").replace(/[^\w.-]/g, "_");
-  const save = ({ data, whole }, kind, type) => {
-    const what = whole ? extent.selectedOptions[0].text.toLowerCase() : "the visible part, as the whole is too large for an image";
-    host.querySelector("span").textContent = `Saved ${what}`;
-    download(`${file}.${kind}`, data, type);
-  };
-  fit.addEventListener("click", () => graph().fit());
-  reset.addEventListener("click", () => graph().reset());
-  selection.addEventListener("click", () => graph().zoomToSelection());
-  pin.addEventListener("click", () => graph().pin());
-  svg.addEventListener("click", () => save(exportSvg(graph(), extent.value), "svg", "image/svg+xml"));
-  png.addEventListener("click", async () => save(await exportPng(graph(), extent.value), "png", "image/png"));
-  colour.addEventListener("change", () => graph().recolour());
-  return colour;
 }
 
 /** The memory of a function over time, and what is live at the peak: they are made once they are opened, as a module may have hundreds of functions. */
@@ -117,49 +79,13 @@ function timeline(details, one, pick) {
   return (row) => chart.mark(row);
 }
 
-/** The number of graphs that are open at first. */
-const OPEN = 8;
-/** The graphs that are laid out, in the order in which they were opened. */
-const graphs = [];
 /** The pictures of memory that were opened. */
 const charts = [];
-let opened = 0;
-
-/** The dataflow graph of a function, which is laid out once it is open. `pick` is called with a call that is clicked. */
-function picture(section, one, pick) {
-  const details = document.createElement("details");
-  details.innerHTML = `<summary>Dataflow</summary><div class="tools" role="toolbar" aria-label="Graph"></div><div class="picture"><ul class="reader" role="tree"></ul><canvas tabindex="0" role="application"></canvas><canvas class="minimap" aria-hidden="true" hidden></canvas></div>`;
-  const [canvas, minimap] = details.querySelectorAll("canvas");
-  const list = details.querySelector("ul");
-  list.setAttribute("aria-label", `Dataflow of ${one.name}`);
-  canvas.setAttribute("aria-label", `Dataflow of ${one.name}: arrows go along it, Enter opens a group, F fits, S zooms to the selection, P pins`);
-  let graph;
-  const select = (at) => {
-    graph.mark(at, true);
-    const { kind, row, level } = graph.scene.items[at] ?? {};
-    if (kind === "call" && level.scope.one === one) {
-      pick(row.at);
-    }
-  };
-  details.addEventListener("toggle", () => {
-    if (details.open && graph === undefined) {
-      const colour = tools(details.querySelector(".tools"), one.name, () => graph);
-      const paint = (at) => paintOf(graph.scene, at, colour.value, chosen.value);
-      graph = new Graph({ canvas, minimap, list, paint, isBright: () => true, select, open: () => {}, point: () => {} });
-      graphs.push(graph);
-      void graph.show(one.name, one, report);
-    }
-  });
-  section.append(details);
-  details.open = opened++ < OPEN;
-  // A call that is chosen in the table is shown in the picture.
-  return (row) => graph?.reveal(row);
-}
 
 const tables = [...document.querySelectorAll("section")].flatMap((section, at) => {
   const { name, rows, byLayer, byOperator, bySpan } = report[at];
   const one = report[at];
-  const show = picture(section, one, (row) => calls.made.mark(row, true));
+  const show = picture(section, one, report, { pick: (row) => calls.made.mark(row, true), cost: () => chosen.value });
   const time = memory(section, one, (row) => calls.made.mark(row, true));
   const picked = (row) => {
     show(row);
@@ -186,5 +112,8 @@ search.addEventListener("input", () => {
 });
 chosen.addEventListener("change", () => {
   tables.forEach(({ fill }) => fill());
-  graphs.forEach((graph) => graph.recolour());
+  graphs.forEach(({ graph, explain }) => {
+    explain();
+    graph.recolour();
+  });
 });

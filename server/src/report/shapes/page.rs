@@ -6,7 +6,7 @@
 use ide::{layers::FunctionLayers, shapes::FunctionShapes};
 use syntax::{LineIndex, TextRange};
 
-use super::summary;
+use super::{graphs, summary};
 use crate::{
     protocol::Function,
     report::{
@@ -17,13 +17,8 @@ use crate::{
 
 const STYLE: &str = include_str!("page.css");
 const TABLE_STYLE: &str = include_str!("../../../../editors/vscode/media/table.css");
-const SCRIPTS: [&str; 5] = [
-    include_str!("../../../../editors/vscode/media/amounts.js"),
-    include_str!("../../../../editors/vscode/media/table.js"),
-    include_str!("../../../../editors/vscode/media/picture.js"),
-    include_str!("../../../../editors/vscode/media/kinds.js"),
-    include_str!("page.js"),
-];
+const SCRIPTS: [&str; 2] =
+    [include_str!("../../../../editors/vscode/media/table.js"), include_str!("page.js")];
 
 /// Returns the page.
 pub(crate) fn html(
@@ -32,7 +27,10 @@ pub(crate) fn html(
     layers: &[FunctionLayers],
     lines: &LineIndex,
 ) -> String {
-    let page = Page::new(&[STYLE, TABLE_STYLE].concat(), &SCRIPTS.concat());
+    let page = Page::new(
+        &[STYLE, graphs::STYLE, TABLE_STYLE].concat(),
+        &[graphs::SCRIPTS.concat(), SCRIPTS.concat()].concat(),
+    );
     let mut out = page.start(title);
     out += &format!(
         "<h1>{}</h1>\n\
@@ -45,7 +43,7 @@ pub(crate) fn html(
         section(function, &mut out);
     }
     let line = |range: TextRange| lines.line_at(range.start()) + 1;
-    let report = Function::list(functions, layers, &line);
+    let report = Function::list(functions, layers, &[], &line);
     // Numbers and strings serialise without errors.
     let report = serde_json::to_string(&report).unwrap_or_default();
     out += "<script type=\"application/json\" id=\"report\">";
