@@ -10,6 +10,49 @@ const WIDEST = 40;
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
 /**
+ * The tables that scroll with the page, which may have thousands: those that are not near what is visible are not drawn.
+ * To ask each for its place would lay out the page again and again.
+ */
+class PageTables {
+  constructor() {
+    this.everything = false;
+    this.tables = new Map();
+    this.near = new Set();
+    const draw = () => this.near.forEach((table) => table.draw());
+    window.addEventListener("scroll", draw, { passive: true });
+    window.addEventListener("resize", draw);
+    // A printed page cannot scroll.
+    for (const [event, everything] of [["beforeprint", true], ["afterprint", false]]) {
+      window.addEventListener(event, () => {
+        this.everything = everything;
+        this.tables.forEach((table) => table.draw());
+      });
+    }
+    this.sight = new IntersectionObserver((seen) => seen.forEach(({ target, isIntersecting }) => this.see(target, isIntersecting)), { rootMargin: "400px" });
+  }
+
+  add(table) {
+    this.tables.set(table.table, table);
+    this.sight.observe(table.table);
+  }
+
+  see(element, isNear) {
+    const table = this.tables.get(element);
+    if (table.isNear !== isNear) {
+      table.isNear = isNear;
+      this.near[isNear ? "add" : "delete"](table);
+      table.draw();
+    }
+  }
+}
+
+let onPage;
+function pageTables() {
+  onPage ??= new PageTables();
+  return onPage;
+}
+
+/**
  * `scroller` is the scrolling element, or undefined for the window. `pick` is called with a row on a click or
  * Enter, `sorted` with the new order.
  */
@@ -26,7 +69,9 @@ class VirtualTable {
     this.heat = () => 0;
     this.sort = { key: undefined, down: false };
     this.marked = -1;
-    this.everything = false;
+    /** True if the table is near what is visible. Others have the height of their rows, but no rows. */
+    this.isNear = scroller !== undefined;
+    this.hasHead = false;
     this.id = `table-${VirtualTable.made++}`;
 
     this.table = document.createElement("table");
@@ -47,18 +92,11 @@ class VirtualTable {
       }
     });
     this.table.addEventListener("keydown", (event) => this.key(event));
-    (scroller ?? window).addEventListener("scroll", () => this.draw(), { passive: true });
     if (scroller) {
+      scroller.addEventListener("scroll", () => this.draw(), { passive: true });
       new ResizeObserver(() => this.draw()).observe(scroller);
     } else {
-      window.addEventListener("resize", () => this.draw());
-      // A printed page cannot scroll.
-      for (const [event, everything] of [["beforeprint", true], ["afterprint", false]]) {
-        window.addEventListener(event, () => {
-          this.everything = everything;
-          this.draw();
-        });
-      }
+      pageTables().add(this);
     }
   }
 
@@ -67,6 +105,15 @@ class VirtualTable {
     this.rows = rows;
     this.columns = columns;
     this.marked = -1;
+    this.hasHead = false;
+    this.table.setAttribute("aria-rowcount", String(rows.length + 1));
+    this.arrange();
+  }
+
+  /** Draws the head, with columns as wide as their texts. */
+  drawHead() {
+    const { rows, columns } = this;
+    this.hasHead = true;
     const line = document.createElement("tr");
     this.sizes.replaceChildren();
     let whole = 0;
@@ -87,8 +134,14 @@ class VirtualTable {
     }
     this.table.style.width = `calc(${whole}ch + ${16 * columns.length}px)`;
     this.head.replaceChildren(line);
-    this.table.setAttribute("aria-rowcount", String(rows.length + 1));
-    this.arrange();
+    this.drawOrder();
+  }
+
+  drawOrder() {
+    for (const head of this.head.querySelectorAll("th")) {
+      const order = this.sort.down ? "descending" : "ascending";
+      head.setAttribute("aria-sort", head.dataset.key === this.sort.key ? order : "none");
+    }
   }
 
   sortBy(key) {
@@ -118,17 +171,17 @@ class VirtualTable {
       const compare = column.value ? (a, b) => a - b : COLLATOR.compare;
       this.visible.sort((a, b) => sign * compare(values[a], values[b]) || a - b);
     }
-    for (const head of this.head.querySelectorAll("th")) {
-      const order = this.sort.down ? "descending" : "ascending";
-      head.setAttribute("aria-sort", head.dataset.key === this.sort.key ? order : "none");
-    }
+    this.drawOrder();
     this.draw();
   }
 
   /** The first visible row and the one after the last, as positions in `visible`. */
   sight() {
-    if (this.everything) {
+    if (this.scroller === undefined && pageTables().everything) {
       return [0, this.visible.length];
+    }
+    if (!this.isNear) {
+      return [0, 0];
     }
     const top = this.scroller?.getBoundingClientRect().top ?? 0;
     const height = this.scroller?.clientHeight ?? window.innerHeight;
@@ -141,6 +194,9 @@ class VirtualTable {
 
   draw() {
     const [first, last] = this.sight();
+    if (!this.hasHead && (this.isNear || last > 0)) {
+      this.drawHead();
+    }
     const lines = [this.space(first)];
     for (let position = first; position < last; position++) {
       lines.push(this.line(position));

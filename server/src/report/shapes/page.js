@@ -12,8 +12,14 @@ function table(section, label, rows, columns, cost, picked = () => {}) {
   };
   const made = new VirtualTable(section, { label, pick });
   const texts = columns().map(({ text, hint }) => hint ?? text);
-  const haystacks = new Map(rows.map((row) => [row, texts.map((text) => text(row)).join(" ").toLowerCase()]));
-  made.keep = (row) => haystacks.get(row).includes(search.value.toLowerCase());
+  const haystacks = new Map();
+  const haystack = (row) => {
+    if (!haystacks.has(row)) {
+      haystacks.set(row, texts.map((text) => text(row)).join(" ").toLowerCase());
+    }
+    return haystacks.get(row);
+  };
+  made.keep = (row) => search.value === "" || haystack(row).includes(search.value.toLowerCase());
   const fill = () => {
     made.heat = heatOf(rows, cost());
     made.show(rows, columns());
