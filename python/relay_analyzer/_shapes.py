@@ -235,7 +235,7 @@ def _frame(title: str, page: str) -> str:
             "and <code>relay-analyzer shapes --format html</code> writes it</p></details>"
         )
     return (
-        f'<details open>{summary}<iframe sandbox="allow-scripts" '
+        f'<details open>{summary}<iframe sandbox="allow-scripts allow-downloads" '
         f'srcdoc="{_html.escape(page)}"></iframe></details>'
     )
 

@@ -88,6 +88,45 @@ const uses = {
   },
 };
 
+/**
+ * A report as a notebook shows it, in a frame: each button saves a file, and a saved page is a report again. The frame is
+ * that of the Python package.
+ */
+async function saves(file) {
+  const source = readFileSync(new URL("../../../python/relay_analyzer/_shapes.py", import.meta.url), "utf8");
+  const [, sandbox] = source.match(/<iframe sandbox="([^"]*)"/);
+  const { page, context } = await pageInside(browser);
+  await page.setContent(`<iframe style="height: 800px; width: 1200px" sandbox="${sandbox}"></iframe>`);
+  await page.locator("iframe").evaluate((frame, text) => (frame.srcdoc = text), readFileSync(file, "utf8"));
+  const report = page.frameLocator("iframe");
+  await report.locator(".tools button").first().waitFor();
+  const saved = async (button) => {
+    const download = page.waitForEvent("download");
+    await report.getByRole("button", { name: button, exact: true }).first().click();
+    const found = await download;
+    return { name: found.suggestedFilename(), file: await found.path() };
+  };
+  const svg = await saved("SVG");
+  assert.match(svg.name, /^main\.svg$/);
+  assert.match(readFileSync(svg.file, "utf8"), /^<svg [^]*<\/svg>\s*$/);
+  const png = await saved("PNG");
+  assert.match(png.name, /^main\.png$/);
+  assert.deepEqual([...readFileSync(png.file).subarray(1, 4)], [...Buffer.from("PNG")]);
+  const again = await saved("Save page");
+  assert.match(again.name, /\.html$/);
+  const copy = path.join(folder, "report-saved.html");
+  writeFileSync(copy, readFileSync(again.file));
+  await context.close();
+  const { page: opening, context: reader, problems } = await opened(copy);
+  await uses.shapes(opening);
+  const count = (where) => where.locator("section").first().locator("details").count();
+  assert.equal(await count(opening), 2, "what the script makes is there once");
+  assert.deepEqual(problems, []);
+  assert.deepEqual(await opening.evaluate(() => violations), []);
+  await reader.close();
+  say("shapes: saved as SVG, PNG and page from the frame of a notebook");
+}
+
 try {
   for (const [name, file] of Object.entries({ shapes, diff, compare })) {
     const { page, context, outside, problems } = await opened(file);
@@ -119,6 +158,7 @@ try {
     await attack.context.close();
     say(`${name}: ${violations.length} attacks were stopped`);
   }
+  await saves(shapes);
   console.log("OK");
 } finally {
   await browser.close();

@@ -111,6 +111,14 @@ const tables = [...document.querySelectorAll("section")].flatMap((section, at) =
   ];
 });
 
+// The page as it was loaded: what this script has made is made again.
+document.querySelector("header button").addEventListener("click", () => {
+  const page = document.documentElement.cloneNode(true);
+  page.querySelectorAll("section > :not(h2, p)").forEach((made) => made.remove());
+  page.querySelectorAll("header select, header output").forEach((made) => made.replaceChildren());
+  const name = document.title.split(/[/\\]/).pop().replace(/[^\w.-]/g, "_");
+  download(`${name}.html`, `<!doctype html>\n${page.outerHTML}`, "text/html");
+});
 search.addEventListener("input", () => {
   tables.forEach(({ made }) => made.arrange());
   const found = tables.reduce((sum, { made }) => sum + made.visible.length, 0);

@@ -35,7 +35,7 @@ pub(crate) fn html(
     out += &format!(
         "<h1>{}</h1>\n\
          <header><input type=\"search\" placeholder=\"Search\" aria-label=\"Search\">\n\
-         <label>Cost <select></select></label> <output></output></header>\n\
+         <label>Cost <select></select></label> <button title=\"Saves this page as a file\">Save page</button> <output></output></header>\n\
          <noscript><p>The tables are made by a script, which the browser does not run.</p></noscript>\n",
         escaped(title),
     );
