@@ -56,14 +56,10 @@ export function placed(level, open) {
   const size = (at) => sizes[at] ?? { left: EDGE, right: EDGE, height: 0 };
   const x = new Float64Array(elements.length);
   const [tops, bottoms] = [[], []];
-  let shift = 0;
   let bottom = -NODE.gapY;
-  const wanted = new Float64Array(elements.length);
+  const wanted = sidesOf({ elements, routes, edges, main, rows, size });
   for (const [row, layer] of layers.entries()) {
-    layer.sort((a, b) => elements[a].x - elements[b].x);
-    const centre = layer.find((at) => main.has(at));
-    shift = centre === undefined ? shift : elements[centre].x;
-    layer.forEach((at) => (wanted[at] = elements[at].x - shift));
+    layer.sort((a, b) => wanted[a] - wanted[b]);
     tops[row] = bottom + NODE.gapY;
     bottom = tops[row] + Math.max(0, ...layer.map((at) => size(at).height));
     bottoms[row] = bottom;
@@ -87,6 +83,33 @@ function mainElements(spine, edges, routes) {
 }
 
 /**
+ * The side of each element and its distance from the main line, which is at 0, as dagre has it. What is connected without
+ * the main line stays together, on the side that is less full: dagre often puts all of it on one side.
+ */
+function sidesOf({ elements, routes, edges, main, rows, size }) {
+  const line = [...main].reduce((sum, at) => sum + elements[at].x, 0) / Math.max(1, main.size);
+  const parts = partsOf(elements, routes, edges, (at) => !main.has(at), () => true);
+  const wanted = new Float64Array(elements.length);
+  const distance = (at) => Math.max(1, Math.abs(elements[at].x - line));
+  const nearest = new Map(parts.map((part) => [part, Math.min(...part.map(distance))]));
+  parts.sort((a, b) => nearest.get(a) - nearest.get(b));
+  const filled = { [-1]: new Float64Array(rows), 1: new Float64Array(rows) };
+  for (const part of parts) {
+    const widths = new Map();
+    for (const at of part) {
+      const { left, right } = size(at);
+      widths.set(elements[at].row, (widths.get(elements[at].row) ?? 0) + left + right + NODE.gapX / 2);
+    }
+    const extent = (side) => Math.max(...[...widths].map(([row, width]) => filled[side][row] + width));
+    const own = part.reduce((sum, at) => sum + elements[at].x - line, 0) < 0 ? -1 : 1;
+    const side = extent(-own) < extent(own) ? -own : own;
+    widths.forEach((width, row) => (filled[side][row] += width));
+    part.forEach((at) => (wanted[at] = side * distance(at)));
+  }
+  return wanted;
+}
+
+/**
  * Places the main line at 0 and the others beside it, as near as there is room: dagre keeps the distances that closed
  * boxes with values on both sides would need. Elements below one another stay so.
  */
@@ -94,9 +117,12 @@ function gather({ layers, elements, routes, edges, main, wanted, size, x }) {
   const gap = NODE.gapX / 2;
   for (const side of [-1, 1]) {
     const own = (at) => !main.has(at) && (wanted[at] < 0 ? -1 : 1) === side;
-    const columns = columnsOf(elements, routes, edges, own);
+    // Edges that meet pass a row at the same place.
+    const isApart = (above, below) => above.every((a) => below.every((b) => elements[a].row !== elements[b].row));
+    const isStraight = (a, b) => Math.abs(wanted[a] - wanted[b]) < 1;
+    const columns = partsOf(elements, routes, edges, own, (a, b, above, below) => isStraight(a, b) && isApart(above, below));
     // The next element towards the main line has been placed: it is in a column that is nearer to it.
-    columns.sort((a, b) => side * (elements[a[0]].x - elements[b[0]].x));
+    columns.sort((a, b) => side * (wanted[a[0]] - wanted[b[0]]));
     for (const column of columns) {
       let far = -Infinity;
       for (const at of column) {
@@ -112,24 +138,21 @@ function gather({ layers, elements, routes, edges, main, wanted, size, x }) {
   }
 }
 
-/** The elements of one side in columns: those that edges join without a bend. */
-function columnsOf(elements, routes, edges, own) {
-  const columns = new Map();
-  elements.forEach((_, at) => own(at) && columns.set(at, [at]));
+/** Some elements in parts: those that edges join, if `joins` says so of two elements and of their parts. */
+function partsOf(elements, routes, edges, own, joins) {
+  const parts = new Map();
+  elements.forEach((_, at) => own(at) && parts.set(at, [at]));
   edges.forEach(({ from, to }, edge) => {
     const path = [from, ...routes[edge], to];
     for (let at = 1; at < path.length; at++) {
-      const [above, below] = [columns.get(path[at - 1]), columns.get(path[at])];
-      const isStraight = Math.abs(elements[path[at - 1]].x - elements[path[at]].x) < 1;
-      // Edges that meet pass a row at the same place.
-      const overlap = () => above.some((a) => below.some((b) => elements[a].row === elements[b].row));
-      if (above !== undefined && below !== undefined && above !== below && isStraight && !overlap()) {
+      const [above, below] = [parts.get(path[at - 1]), parts.get(path[at])];
+      if (above !== undefined && below !== undefined && above !== below && joins(path[at - 1], path[at], above, below)) {
         above.push(...below);
-        below.forEach((one) => columns.set(one, above));
+        below.forEach((one) => parts.set(one, above));
       }
     }
   });
-  return [...new Set(columns.values())];
+  return [...new Set(parts.values())];
 }
 
 /** Moves what an edge passes outwards to one line, where nothing is in the way. */
