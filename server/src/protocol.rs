@@ -53,7 +53,8 @@ pub(crate) use shapes::{
 };
 pub(crate) use tensor::{TensorAxis, TensorImage, TensorPicture, TensorView};
 pub(crate) use type_at::{
-    Axis, Dimension, Distribution, Elements, Expected, ShapeStep, Tensor, TypeAt, Variable, Why,
+    Axis, Dimension, Distribution, Elements, Expected, ShapeExplanation, ShapeStep, Tensor, TypeAt,
+    Variable,
 };
 pub(crate) use values::{
     ErrorAmount, HeatMark, PassError, PassErrorState, PassErrors, ValueCategory, ValueComparison,

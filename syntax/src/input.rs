@@ -8,12 +8,12 @@ use crate::{SyntaxKind, error::range, lexer::Tokens};
 pub(crate) struct Input<'t> {
     pub(crate) text: &'t str,
     pub(crate) tokens: Tokens,
-    pub(crate) significant: Vec<Significant>,
+    pub(crate) significant: Vec<SignificantToken>,
 }
 
 /// A token that is not trivia, or the end of the file.
 #[derive(Clone, Copy)]
-pub(crate) struct Significant {
+pub(crate) struct SignificantToken {
     /// The index among all tokens.
     pub(crate) raw: u32,
     pub(crate) kind: SyntaxKind,
@@ -55,13 +55,13 @@ impl<'t> Input<'t> {
                     }
                 }
             } else {
-                input.significant.push(Significant { raw: i as u32, kind, flags });
+                input.significant.push(SignificantToken { raw: i as u32, kind, flags });
                 flags = GLUED;
             }
             start = end;
         }
         let (raw, kind, flags) = (n as u32, SyntaxKind::END_OF_FILE, flags | NEW_LINE);
-        input.significant.push(Significant { raw, kind, flags });
+        input.significant.push(SignificantToken { raw, kind, flags });
         input
     }
 

@@ -29,7 +29,7 @@ pub struct LineColumn {
 
 /// A character of more than one byte, with sums over the text up to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Wide {
+struct WideChar {
     /// The end offset of the character.
     end: u32,
     /// Bytes minus UTF-16 units of everything up to `end`.
@@ -44,7 +44,7 @@ struct Wide {
 pub struct LineIndex {
     /// Offset of each line, the first included.
     starts: Vec<u32>,
-    wide: Vec<Wide>,
+    wide: Vec<WideChar>,
     len: u32,
 }
 
@@ -89,13 +89,13 @@ impl LineIndex {
         let after = self.wide.partition_point(|w| w.end <= u32::from(removed.end()));
         let before = self.wide.get(kept.wrapping_sub(1)).copied();
         let old_sum = self.wide.get(after.wrapping_sub(1)).copied();
-        let mut between: Vec<Wide> = before.into_iter().collect();
+        let mut between: Vec<WideChar> = before.into_iter().collect();
         let end = (start + u32::from(inserted)) as usize;
         let new = text.part(start as usize..end).unwrap_or_default();
         if !new.is_ascii() {
             wide_chars(&new, start, &mut between);
         }
-        let sums = |w: Option<Wide>| w.map_or((0, 0), |w| (w.utf16, w.utf32));
+        let sums = |w: Option<WideChar>| w.map_or((0, 0), |w| (w.utf16, w.utf32));
         let (old16, old32) = sums(old_sum);
         let (new16, new32) = sums(between.last().copied());
         for w in &mut self.wide[after..] {
@@ -177,7 +177,7 @@ impl LineIndex {
         let base = self.excess(start, encoding);
         let from = self.wide.partition_point(|w| w.end <= start);
         let to = self.wide.partition_point(|w| w.end <= end);
-        let units = |w: &Wide| {
+        let units = |w: &WideChar| {
             let excess = if encoding == Encoding::Utf16 { w.utf16 } else { w.utf32 };
             w.end - start - (excess - base)
         };
@@ -281,14 +281,14 @@ fn line_starts(text: &str, to: usize, base: u32, out: &mut Vec<u32>) {
 
 /// Appends the multi-byte characters of `text`, which begins at offset `base`, and continues the
 /// sums of the last element.
-fn wide_chars(text: &str, base: u32, out: &mut Vec<Wide>) {
+fn wide_chars(text: &str, base: u32, out: &mut Vec<WideChar>) {
     let (mut utf16, mut utf32) = out.last().map_or((0, 0), |w| (w.utf16, w.utf32));
     for (at, c) in text.char_indices() {
         let len = c.len_utf8();
         if len > 1 {
             utf16 += (len - c.len_utf16()) as u32;
             utf32 += (len - 1) as u32;
-            out.push(Wide { end: base + (at + len) as u32, utf16, utf32, len: len as u8 });
+            out.push(WideChar { end: base + (at + len) as u32, utf16, utf32, len: len as u8 });
         }
     }
 }

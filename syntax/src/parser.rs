@@ -13,7 +13,7 @@ use crate::{
     input::{COLUMN_ZERO, GLUED, Input, NEW_LINE},
     interner::Interner,
     kind::KindSet,
-    tree::{Finished, Tree},
+    tree::{FinishedNode, Tree},
 };
 
 /// The most spaces that are counted.
@@ -543,7 +543,7 @@ impl Marker {
 /// A completed node.
 #[derive(Clone, Copy)]
 pub(crate) struct CompletedNode {
-    finished: Finished,
+    finished: FinishedNode,
     kind: SyntaxKind,
 }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A started node: the index of its first child in [`Tree::children`]. Undefined for pending nodes.
-struct Open {
+struct OpenNode {
     from: usize,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Tree<'t> {
     end: usize,
     /// Children whose parents are not finished, as a stack.
     children: Vec<Element>,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     /// Index of the first open node without a token. Such nodes begin after the trivia before their
     /// first token; a node that remains empty is placed before that trivia.
     pending: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Tree<'t> {
 
 /// A finished node.
 #[derive(Clone, Copy)]
-pub(crate) enum Finished {
+pub(crate) enum FinishedNode {
     /// The child with this index.
     Child(usize),
     /// A node without tokens.
@@ -146,7 +146,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Pushes a node of raw token `raw` alone, and the trivia before it.
-    pub(crate) fn leaf(&mut self, tokens: &Tokens, raw: usize, kind: SyntaxKind) -> Finished {
+    pub(crate) fn leaf(&mut self, tokens: &Tokens, raw: usize, kind: SyntaxKind) -> FinishedNode {
         let token = tokens.kinds[raw];
         if token.is_fixed() || token == SyntaxKind::TENSOR_TEXT {
             let at = self.start();
@@ -159,7 +159,7 @@ impl<'t> Tree<'t> {
         (self.raw, self.at) = (raw + 1, end);
         let from = self.children.len();
         self.children.push(self.interner.leaf(kind, token, text).into());
-        Finished::Child(from)
+        FinishedNode::Child(from)
     }
 
     /// Pushes the raw tokens from `first` to `last` as one token, and the trivia before it.
@@ -179,7 +179,7 @@ impl<'t> Tree<'t> {
     /// Starts a node and returns its index among the open nodes.
     pub(crate) fn start(&mut self) -> usize {
         let at = self.open.len();
-        self.open.push(Open { from: 0 });
+        self.open.push(OpenNode { from: 0 });
         if at == 0 {
             // The root contains leading trivia.
             self.pending = 1;
@@ -188,9 +188,9 @@ impl<'t> Tree<'t> {
     }
 
     /// Starts a node that contains a finished one.
-    pub(crate) fn start_around(&mut self, inner: Finished) -> usize {
+    pub(crate) fn start_around(&mut self, inner: FinishedNode) -> usize {
         let at = self.start();
-        if let Finished::Child(from) = inner {
+        if let FinishedNode::Child(from) = inner {
             debug_assert!(self.pending >= at, "the parent of a node with tokens is not pending");
             self.open[at].from = from;
             self.pending = self.open.len();
@@ -206,7 +206,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Finishes open node `at`.
-    pub(crate) fn finish(&mut self, tokens: &Tokens, at: usize, kind: SyntaxKind) -> Finished {
+    pub(crate) fn finish(&mut self, tokens: &Tokens, at: usize, kind: SyntaxKind) -> FinishedNode {
         let is_empty = at >= self.pending;
         if at == 0 {
             while self.raw < self.end {
@@ -217,14 +217,14 @@ impl<'t> Tree<'t> {
         self.abandon(at);
         if is_empty {
             self.children.push(GreenNode::new(kind.into(), []).into());
-            return Finished::Empty;
+            return FinishedNode::Empty;
         }
         if kind == SyntaxKind::BLOCK {
             chunk::distribute(&mut self.children, from);
         }
         let node = self.interner.node(kind, &mut self.children, from);
         self.children.push(node.into());
-        Finished::Child(from)
+        FinishedNode::Child(from)
     }
 
     /// Returns the tree and the interner.

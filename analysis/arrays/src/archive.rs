@@ -6,7 +6,7 @@ use flate2::{CrcReader, bufread::DeflateDecoder};
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder};
 
 use crate::{
-    Array, BUFFER, Error, MAX_ARRAYS, MAX_NAMES, Polled, ReaderAt, Source,
+    Array, BUFFER, CancellableReader, Error, MAX_ARRAYS, MAX_NAMES, ReaderAt, Source,
     npy::{self, Rest},
     params,
 };
@@ -24,7 +24,7 @@ pub struct Archive<R> {
 }
 
 enum Arrays<R> {
-    Npz(ZipArchive<Polled<R>>, u64, Vec<Entry>),
+    Npz(ZipArchive<CancellableReader<R>>, u64, Vec<Entry>),
     Params(Source<R>, Vec<params::Entry>),
 }
 
@@ -138,7 +138,7 @@ impl<R: ReaderAt> Archive<R> {
 impl Entry {
     fn array<'s, R: ReaderAt>(
         &self,
-        archive: &'s ZipArchive<Polled<R>>,
+        archive: &'s ZipArchive<CancellableReader<R>>,
         length: u64,
     ) -> Result<Array<'s>, Error> {
         let (packed, size) =
@@ -173,7 +173,8 @@ impl Entry {
         let packed = BufReader::with_capacity(BUFFER, entry.reader());
         let from: Box<dyn Read + 's> =
             if stored { Box::new(packed) } else { Box::new(DeflateDecoder::new(packed)) };
-        let mut array = npy::array(Checked(CrcReader::new(from), self.crc), size, Rest::Nothing)?;
+        let mut array =
+            npy::array(ChecksumReader(CrcReader::new(from), self.crc), size, Rest::Nothing)?;
         array.end = Some(Box::new(move |from| {
             // The last byte has been read; the next call checks the checksum.
             match from.read(&mut [0])? {
@@ -186,9 +187,9 @@ impl Entry {
 }
 
 /// A reader that verifies the checksum at the end.
-struct Checked<R>(CrcReader<R>, u32);
+struct ChecksumReader<R>(CrcReader<R>, u32);
 
-impl<R: Read> Read for Checked<R> {
+impl<R: Read> Read for ChecksumReader<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.0.read(to)?;
         if count == 0 && !to.is_empty() && self.0.crc().sum() != self.1 {

@@ -36,14 +36,14 @@ const MAX_NAMES: usize = 64 << 20;
 
 /// A reader with random access, and its length.
 pub struct Source<R> {
-    reader: Polled<R>,
+    reader: CancellableReader<R>,
     length: u64,
 }
 
 impl<R: ReaderAt> Source<R> {
     /// Creates a source from the first `length` bytes of a reader.
     pub fn new(reader: R, length: u64) -> Source<R> {
-        Source { reader: Polled(reader), length }
+        Source { reader: CancellableReader(reader), length }
     }
 
     /// Creates a source from all bytes of a slice.
@@ -83,9 +83,9 @@ impl<R: ReaderAt> Source<R> {
 const BUFFER: usize = 1 << 16;
 
 /// A reader that checks for cancellation before each read, including those by other crates.
-struct Polled<R>(R);
+struct CancellableReader<R>(R);
 
-impl<R: ReaderAt> ReaderAt for Polled<R> {
+impl<R: ReaderAt> ReaderAt for CancellableReader<R> {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         interpreter::poll();
         self.0.read_at(buf, offset)

@@ -6,8 +6,8 @@
 use types::{DataType, ElementKind};
 
 use crate::{
-    Array, BUFFER, Error, Layout, MAX_ARRAYS, MAX_AXES, MAX_NAMES, Polled, ReaderAt, Source,
-    bytes_of,
+    Array, BUFFER, CancellableReader, Error, Layout, MAX_ARRAYS, MAX_AXES, MAX_NAMES, ReaderAt,
+    Source, bytes_of,
 };
 
 /// The magic number before the list of names.
@@ -96,7 +96,10 @@ fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
 
 impl Entry {
     /// Returns the array, whose elements are read from the source on demand.
-    pub(crate) fn array<'s, R: ReaderAt>(&self, reader: &'s Polled<R>) -> Result<Array<'s>, Error> {
+    pub(crate) fn array<'s, R: ReaderAt>(
+        &self,
+        reader: &'s CancellableReader<R>,
+    ) -> Result<Array<'s>, Error> {
         let dtype = self.dtype.ok_or_else(|| Error("its data type is not supported".to_owned()))?;
         let shape = self.shape.clone();
         if bytes_of(dtype, &shape)? != self.bytes {

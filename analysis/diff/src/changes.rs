@@ -9,7 +9,7 @@ use crate::{
     flat::group_of,
     graph::{Kind, NONE, NodeId},
     half::{Half, same_annotation},
-    report::{Change, Fact, Pair, PairKind, UnpairedExpr, What},
+    report::{Change, Fact, Pair, PairKind, Property, UnpairedExpr},
 };
 
 /// A builder of pairs of nodes of two modules.
@@ -74,7 +74,7 @@ impl PairBuilder<'_> {
         }
         if node_a.family != node_b.family {
             changes.push(Change {
-                what: What::Operator,
+                what: Property::Operator,
                 name: SmolStr::default(),
                 before: callee(self.a, a),
                 after: callee(self.b, b),
@@ -86,22 +86,22 @@ impl PairBuilder<'_> {
             (Kind::Fn, Kind::Fn) => self.function_attributes(a, b, &mut changes),
             (Kind::Proj, Kind::Proj) => {
                 let field = |extra: u32| Fact::Count(extra as usize);
-                changes.push(change(What::Field, "", field(node_a.extra), field(node_b.extra)));
+                changes.push(change(Property::Field, "", field(node_a.extra), field(node_b.extra)));
             }
             (Kind::Match, Kind::Match) => {
                 let (before, after) = (Fact::Expr(node_a.range), Fact::Expr(node_b.range));
-                changes.push(change(What::Patterns, "", before, after));
+                changes.push(change(Property::Patterns, "", before, after));
             }
             (Kind::Literal | Kind::Constant, Kind::Literal | Kind::Constant) => {
                 changes.clear();
                 let (before, after) = (Fact::Expr(node_a.range), Fact::Expr(node_b.range));
-                changes.push(change(What::Value, "", before, after));
+                changes.push(change(Property::Value, "", before, after));
             }
             _ => {}
         }
         if changes.is_empty() && node_a.kind != Kind::Param {
             let (before, after) = (Fact::Expr(node_a.range), Fact::Expr(node_b.range));
-            changes.push(change(What::Operands, "", before, after));
+            changes.push(change(Property::Operands, "", before, after));
         }
         changes
     }
@@ -134,7 +134,7 @@ impl PairBuilder<'_> {
             }
             changes.push(Change {
                 places: (place_a(name), place_b(name)),
-                ..change(What::Attribute, name, fact(before), fact(after))
+                ..change(Property::Attribute, name, fact(before), fact(after))
             });
         }
         if changes.is_empty() {
@@ -146,7 +146,7 @@ impl PairBuilder<'_> {
                     changes.push(Change {
                         places: (place_a(&attr.name), place_b(&attr.name)),
                         ..change(
-                            What::Attribute,
+                            Property::Attribute,
                             &attr.name,
                             Fact::Attribute(attr.value.clone()),
                             fact(after),
@@ -159,7 +159,7 @@ impl PairBuilder<'_> {
                     let after = Fact::Attribute(attr.value.clone());
                     changes.push(Change {
                         places: (None, place_b(&attr.name)),
-                        ..change(What::Attribute, &attr.name, Fact::Absent, after)
+                        ..change(Property::Attribute, &attr.name, Fact::Absent, after)
                     });
                 }
             }
@@ -185,12 +185,12 @@ impl PairBuilder<'_> {
         }
         for (name, before, after) in values {
             if before != after {
-                changes.push(change(What::Attribute, &name, before, after));
+                changes.push(change(Property::Attribute, &name, before, after));
             }
         }
         if params_a != params_b {
             let (before, after) = (Fact::Count(params_a), Fact::Count(params_b));
-            changes.push(change(What::Operands, "", before, after));
+            changes.push(change(Property::Operands, "", before, after));
         }
     }
 
@@ -203,9 +203,9 @@ impl PairBuilder<'_> {
         }
         let (before, after) = (Fact::Type(a.clone()), Fact::Type(b.clone()));
         let what = match (a.as_tensor(), b.as_tensor()) {
-            (Some(x), Some(y)) if x.dtype != y.dtype && x.shape == y.shape => What::DataType,
-            (Some(x), Some(y)) if x.dtype == y.dtype => What::Shape,
-            _ => What::Type,
+            (Some(x), Some(y)) if x.dtype != y.dtype && x.shape == y.shape => Property::DataType,
+            (Some(x), Some(y)) if x.dtype == y.dtype => Property::Shape,
+            _ => Property::Type,
         };
         changes.push(change(what, "", before, after));
         changes
@@ -213,7 +213,7 @@ impl PairBuilder<'_> {
 }
 
 /// Returns a change without places.
-pub(crate) fn change(what: What, name: &str, before: Fact, after: Fact) -> Change {
+pub(crate) fn change(what: Property, name: &str, before: Fact, after: Fact) -> Change {
     Change { what, name: name.into(), before, after, places: (None, None) }
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn annotation_change(a: Option<&Type>, b: Option<&Type>) -> Option<Ch
     let (before, after) = (a?, b?);
     (!same_annotation(a, b)).then(|| {
         let (before, after) = (Fact::Type(before.clone()), Fact::Type(after.clone()));
-        change(What::Annotation, "", before, after)
+        change(Property::Annotation, "", before, after)
     })
 }
 

@@ -15,7 +15,7 @@ use crate::{
     half::Half,
     matching::{Input, Pairing, values},
     parts::{Part, parts},
-    report::{Change, Fact, FunctionDiff, Pair, PairKind, UnpairedExpr, What, order},
+    report::{Change, Fact, FunctionDiff, Pair, PairKind, Property, UnpairedExpr, order},
 };
 
 /// The maximum number of calls to which one operator is expanded. Passes replace an operator by ten or
@@ -147,7 +147,7 @@ impl Report<'_> {
             if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
                 changes = self.builder.own_changes(data_a.node, data_b.node);
                 // Changes of parameters are reported separately.
-                changes.retain(|change| change.what == What::Attribute);
+                changes.retain(|change| change.what == Property::Attribute);
             }
             changes.extend(annotation_change(fn_a.ret.as_ref(), fn_b.ret.as_ref()));
         }
@@ -228,7 +228,7 @@ impl Report<'_> {
         let mut changes = Vec::new();
         if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
             changes = self.builder.own_changes(data_a.node, data_b.node);
-            changes.retain(|change| change.what == What::Attribute);
+            changes.retain(|change| change.what == Property::Attribute);
         }
         let ret = |half: &Half, lambda| half.facts().function(lambda).and_then(|f| f.ret.clone());
         let (ret_a, ret_b) = (ret(self.a, data_a), ret(self.b, data_b));
@@ -316,8 +316,8 @@ impl Report<'_> {
         if slots_a.len() != slots_b.len() {
             if side_a.family(at_a) == side_b.family(at_b) {
                 let (before, after) = (Fact::Count(slots_a.len()), Fact::Count(slots_b.len()));
-                if !changes.iter().any(|change| change.what == What::Operands) {
-                    changes.push(change(What::Operands, "", before, after));
+                if !changes.iter().any(|change| change.what == Property::Operands) {
+                    changes.push(change(Property::Operands, "", before, after));
                 }
             }
             return;
@@ -364,7 +364,7 @@ impl Report<'_> {
                     argument(self.a, self.node_a(at_a), slot),
                     argument(self.b, self.node_b(at_b), slot),
                 ),
-                ..change(What::Operand, &name, before, after)
+                ..change(Property::Operand, &name, before, after)
             });
         }
     }

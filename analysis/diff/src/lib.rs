@@ -29,7 +29,7 @@ mod strict;
 
 pub use compare::{Comparand, Options, compare, compare_prepared};
 pub use report::{
-    Change, Fact, FunctionDiff, FunctionRef, ModuleDiff, Pair, PairKind, TypeDiff, UnpairedExpr,
-    What,
+    Change, Fact, FunctionDiff, FunctionRef, ModuleDiff, Pair, PairKind, Property, TypeDiff,
+    UnpairedExpr,
 };
 pub use strict::Structure;

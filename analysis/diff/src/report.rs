@@ -123,7 +123,7 @@ pub struct Pair {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
     /// The property that differs.
-    pub what: What,
+    pub what: Property,
     /// The name of the attribute or the 1-based number of the operand; empty for other properties.
     pub name: SmolStr,
     /// The value before.
@@ -136,7 +136,7 @@ pub struct Change {
 
 /// A property in which two expressions can differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum What {
+pub enum Property {
     /// The callee.
     Operator,
     /// An attribute of a call or function.
@@ -163,22 +163,22 @@ pub enum What {
     Group,
 }
 
-impl What {
+impl Property {
     /// Returns the name of the property.
     pub fn word(self) -> &'static str {
         match self {
-            What::Operator => "operator",
-            What::Attribute => "attribute",
-            What::Operand => "operand",
-            What::Operands => "operands",
-            What::Value => "value",
-            What::Annotation => "annotation",
-            What::DataType => "data type",
-            What::Shape => "shape",
-            What::Type => "type",
-            What::Field => "field",
-            What::Patterns => "patterns",
-            What::Group => "group",
+            Property::Operator => "operator",
+            Property::Attribute => "attribute",
+            Property::Operand => "operand",
+            Property::Operands => "operands",
+            Property::Value => "value",
+            Property::Annotation => "annotation",
+            Property::DataType => "data type",
+            Property::Shape => "shape",
+            Property::Type => "type",
+            Property::Field => "field",
+            Property::Patterns => "patterns",
+            Property::Group => "group",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Properties of the comparison: invariance under notation, symmetry, minimal reports of single
 //! changes, and the matching of calls across passes.
 
-use diff::{Fact, FunctionDiff, ModuleDiff, Options, PairKind, Structure, What, compare};
+use diff::{Fact, FunctionDiff, ModuleDiff, Options, PairKind, Property, Structure, compare};
 use semantics::{Database, SourceFile};
 use syntax::{ParseLimits, TextRange};
 
@@ -348,7 +348,7 @@ fn chain_of_100_000_bindings_is_compared() {
     let changed: Vec<_> =
         found.functions[0].pairs.iter().filter(|p| p.kind != PairKind::Same).collect();
     assert_eq!(changed.len(), 1);
-    assert_eq!(changed[0].changes[0].what, What::Operator);
+    assert_eq!(changed[0].changes[0].what, Property::Operator);
     assert_eq!(changed[0].changes[0].after, Fact::Callee("tanh".into()));
     assert_eq!(slice(&after.text, changed[0].after), "tanh(%50000)");
 }

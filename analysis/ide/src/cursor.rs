@@ -9,7 +9,7 @@ mod arguments;
 
 use std::{borrow::Cow, ops::Range};
 
-pub(crate) use arguments::{Arguments, CallSite, Callee};
+pub(crate) use arguments::{Arguments, CallSite, CalleeSyntax};
 use semantics::{Db, Def, Module, SourceFile, modules};
 use syntax::{
     Edit, Element, GreenNode, Node, NodeOrToken, Parse, Source, SyntaxKind, T, TextRange, TextSize,
@@ -232,7 +232,7 @@ impl<'a> MarkedTree<'a> {
         let before = token_before(&path, start);
         let gap = TextRange::new(before.map_or(start, |token| token.range().end()), start);
         let begins_line = text(gap).is_some_and(|gap| gap.contains('\n'));
-        let place = Place { path: &path, start, before, begins_line, in_string };
+        let place = WordPlace { path: &path, start, before, begins_line, in_string };
         cursor.word = match start == offset && !in_string {
             true => TextRange::empty(offset),
             false => TextRange::new(start, end - self.marker.len()),
@@ -268,7 +268,7 @@ fn token_before<'t>(path: &[Node<'t>], offset: TextSize) -> Option<Token<'t>> {
 }
 
 /// The place of the word at the cursor in the marked tree.
-struct Place<'p, 't> {
+struct WordPlace<'p, 't> {
     /// The nodes around the word, the outermost first.
     path: &'p [Node<'t>],
     /// The start of the word.
@@ -279,7 +279,7 @@ struct Place<'p, 't> {
     in_string: bool,
 }
 
-impl<'t> Place<'_, 't> {
+impl<'t> WordPlace<'_, 't> {
     fn before_kind(&self) -> SyntaxKind {
         self.before.map_or(SyntaxKind::END_OF_FILE, Token::kind)
     }

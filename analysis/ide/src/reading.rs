@@ -29,7 +29,7 @@ const NAMED: usize = 2;
 
 /// The parts of a file that a client can hide, dim or fold.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Reading {
+pub struct ReadingParts {
     /// The printed comments, with the space before them.
     pub hidden: Vec<TextRange>,
     /// The 0-based lines of statements, with the compact form of the type in their hidden comment:
@@ -54,8 +54,8 @@ pub struct Chain {
 }
 
 /// Returns the parts of a file that a client can hide, dim or fold.
-pub fn reading(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Reading {
-    let mut found = Reading::default();
+pub fn reading(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> ReadingParts {
+    let mut found = ReadingParts::default();
     for def in all_defs(db, file) {
         if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
             continue;
@@ -73,7 +73,7 @@ pub fn reading(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Reading {
 }
 
 /// Adds the printed comments of a definition, and the types of statements in them.
-fn comments(view: &View<'_>, lines: &LineIndex, found: &mut Reading) {
+fn comments(view: &View<'_>, lines: &LineIndex, found: &mut ReadingParts) {
     let base = view.def.start(view.db);
     // Parameters have annotations, so that their types need no compact form.
     let header = ast::FnDef::cast(view.def.node(view.db)).and_then(|def| def.params());

@@ -6,7 +6,7 @@ use syntax::{TextRange, TextSize};
 
 use crate::{
     completion,
-    cursor::{CallSite, Callee, MarkedTree, def_around},
+    cursor::{CallSite, CalleeSyntax, MarkedTree, def_around},
     hover::{self, type_text},
     locals::locals,
     markdown::code_span,
@@ -73,7 +73,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
         _ => None,
     };
     cursor.calls.iter().find_map(|call| match &call.callee {
-        Callee::Name(name) => {
+        CalleeSyntax::Name(name) => {
             let types = module_types(db, module);
             if let Some((adt, constructor)) = types.constructor(name) {
                 let ty = constructor.ty.signature()?;
@@ -84,7 +84,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let operator = completion::operator_of(call)?;
             Some(of_operator(operator, call, &cursor.prefix))
         }
-        Callee::Global(token) => {
+        CalleeSyntax::Global(token) => {
             let (def, from_prelude) = semantics::global(db, module, token.text())?;
             let ty = global_type(db, def)?;
             let func = ty.signature()?;
@@ -99,7 +99,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let doc = Some(doc).filter(|doc| !doc.is_empty());
             Some(of_function(token.text(), &func, &names, call, doc))
         }
-        Callee::Variable(token) => {
+        CalleeSyntax::Variable(token) => {
             let view = view()?;
             let known = locals(&view, token.start(), None);
             let local = known.iter().find(|local| local.name == token.text())?;
@@ -107,7 +107,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let names = closure_params(&view, local.binding, func.func.params().len());
             Some(of_function(token.text(), &func, &names, call, None))
         }
-        Callee::Expr(end) => {
+        CalleeSyntax::Expr(end) => {
             let view = view()?;
             let ty = completion::type_ending_at(&view, *end)?;
             let func = ty.signature()?;

@@ -24,7 +24,7 @@ use crate::{layers::Grouping, place::trimmed};
 
 /// An entry of the outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Symbol {
+pub struct OutlineEntry {
     /// The name.
     pub name: String,
     /// The type, shortened.
@@ -36,7 +36,7 @@ pub struct Symbol {
     /// The range of the name.
     pub focus: TextRange,
     /// The nested entries.
-    pub children: Vec<Symbol>,
+    pub children: Vec<OutlineEntry>,
 }
 
 /// The kind of a symbol.
@@ -60,18 +60,18 @@ pub enum SymbolKind {
     Metadata,
 }
 
-/// The maximal length of [`Symbol::detail`], in characters.
+/// The maximal length of [`OutlineEntry::detail`], in characters.
 const MAX_DETAIL: usize = 80;
 
 /// Returns the outline of a file, with the layers of functions that the evidence `grouping` tells.
-pub fn outline(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<Symbol> {
+pub fn outline(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<OutlineEntry> {
     let mut outline = definitions(db, file);
     layers::add(db, file, grouping, &mut outline);
     outline
 }
 
 /// Returns the outline without layers.
-fn definitions(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
+fn definitions(db: &dyn Db, file: SourceFile) -> Vec<OutlineEntry> {
     let modules = modules(db, file);
     let mut outlines = modules.iter().map(|module| {
         let items = module.items(db).iter();
@@ -86,7 +86,7 @@ fn definitions(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
             let items = module.items(db);
             let (first, last) = (items.first()?, items.last()?);
             let full = TextRange::new(first.start(db), last.range(db).end());
-            Some(Symbol {
+            Some(OutlineEntry {
                 name: format!("module {}", number + 1),
                 detail: None,
                 kind: SymbolKind::Module,
@@ -98,7 +98,7 @@ fn definitions(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
         .collect()
 }
 
-fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
+fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<OutlineEntry> {
     let full = def.range(db);
     let name_range = def.name_range(db) + def.start(db);
     let focus = if full.contains_range(name_range) && !name_range.is_empty() {
@@ -107,7 +107,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
         TextRange::empty(full.start())
     };
     let name = def.name(db).to_string();
-    let symbol = |name: String, kind| Symbol {
+    let symbol = |name: String, kind| OutlineEntry {
         name: if name.is_empty() { "…".into() } else { name },
         detail: None,
         kind,
@@ -121,7 +121,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
         DefKind::Metadata => {
             let bytes = u32::from(full.len()) as u64;
             let detail = Some(crate::words::bytes(bytes));
-            Symbol { detail, ..symbol("#[metadata]".into(), SymbolKind::Metadata) }
+            OutlineEntry { detail, ..symbol("#[metadata]".into(), SymbolKind::Metadata) }
         }
         DefKind::Type => {
             let data = type_def(db, def);
@@ -130,7 +130,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
                 let range = range + def.start(db);
                 let fields: Vec<String> =
                     constructor.fields.iter().map(|field| field.to_string()).collect();
-                Symbol {
+                OutlineEntry {
                     name: constructor.name.to_string(),
                     detail: (!fields.is_empty())
                         .then(|| short(&format!("({})", fields.join(", ")))),
@@ -141,7 +141,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
                 }
             });
             let children = children.collect();
-            Symbol { children, ..symbol(name, SymbolKind::Type) }
+            OutlineEntry { children, ..symbol(name, SymbolKind::Type) }
         }
         DefKind::Fn | DefKind::Expr => {
             let view = View::new(db, def)?;
@@ -152,10 +152,10 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
             });
             let children = functions_in(&view);
             if is_fn {
-                Symbol { detail, children, ..symbol(name, SymbolKind::Function) }
+                OutlineEntry { detail, children, ..symbol(name, SymbolKind::Function) }
             } else {
                 let expression = symbol("expression".into(), SymbolKind::Expression);
-                Symbol { detail, children, ..expression }
+                OutlineEntry { detail, children, ..expression }
             }
         }
     })
@@ -208,7 +208,7 @@ pub fn listed(parse: &Parse) -> Vec<SymbolEntry> {
 }
 
 /// Returns the functions that are bound to a name in a definition.
-fn functions_in(view: &View<'_>) -> Vec<Symbol> {
+fn functions_in(view: &View<'_>) -> Vec<OutlineEntry> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units() {
         if !matches!(unit.kind, UnitKind::Let | UnitKind::Graph) {
@@ -220,7 +220,7 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
         }
         let binder = unit.binder(bound);
         let ty = view.unit_types(number).binder(bound);
-        found.push(Symbol {
+        found.push(OutlineEntry {
             name: binder.name.to_string(),
             detail: ty.signature().map(|func| signature_text(&func.func)),
             kind: SymbolKind::Function,
@@ -242,7 +242,7 @@ pub(crate) fn short(text: &str) -> String {
 
 /// Returns true if the ranges of all entries are inside those of their parents, as LSP requires.
 #[cfg(test)]
-fn is_nested(symbol: &Symbol) -> bool {
+fn is_nested(symbol: &OutlineEntry) -> bool {
     symbol.full.contains_range(symbol.focus)
         && symbol.children.iter().all(|c| symbol.full.contains_range(c.full) && is_nested(c))
 }
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    fn render(symbols: &[Symbol], depth: usize, out: &mut String) {
+    fn render(symbols: &[OutlineEntry], depth: usize, out: &mut String) {
         for symbol in symbols {
             assert!(is_nested(symbol));
             let detail = symbol.detail.as_deref().unwrap_or("");

@@ -170,7 +170,11 @@ fn of_variable(
         source: binder.name.to_string(),
         kind: kind.to_owned(),
         lines: pretty::lines(ty, &names),
-        tensors: tensors(view, ty, expr_ref.map_or(Of::Declared(binding), Of::Value)),
+        tensors: tensors(
+            view,
+            ty,
+            expr_ref.map_or(TypeSubject::Declared(binding), TypeSubject::Value),
+        ),
         context: value.map(|value| variables(view, value)).unwrap_or_default(),
         expected: match used {
             Some(expr_ref) => expected::expected(view, expr_ref),
@@ -188,7 +192,7 @@ fn of_expr(view: &View<'_>, expr_ref: ExprRef) -> TypeInfo {
         source: source(view, range),
         kind: kind(view, expr_ref),
         lines: pretty::lines(ty, &names_of_value(view, expr_ref)),
-        tensors: tensors(view, ty, Of::Value(expr_ref)),
+        tensors: tensors(view, ty, TypeSubject::Value(expr_ref)),
         context: variables(view, expr_ref),
         expected: expected::expected(view, expr_ref),
         elements: elements::of_expr(view, expr_ref),
@@ -213,7 +217,7 @@ fn of_global(
     // The ranges of steps refer to this file, so that a definition in another file has none.
     let is_here = def.file(db) == place.def.file(db);
     let tensors = match view.as_ref().filter(|_| is_here) {
-        Some(view) => tensors(view, &ty, Of::Header),
+        Some(view) => tensors(view, &ty, TypeSubject::Header),
         None => Vec::new(),
     };
     Some(TypeInfo {
@@ -306,7 +310,7 @@ fn names_of_header(view: &View<'_>) -> Names {
 
 /// The subject of a type.
 #[derive(Clone, Copy)]
-enum Of {
+enum TypeSubject {
     /// An expression.
     Value(ExprRef),
     /// A variable without a value.
@@ -316,21 +320,21 @@ enum Of {
 }
 
 /// Returns the tensors of a type with their axes.
-fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
-    let mut parts: Vec<(String, &TensorType, From)> = Vec::new();
+fn tensors(view: &View<'_>, ty: &Type, of: TypeSubject) -> Vec<TensorInfo> {
+    let mut parts: Vec<(String, &TensorType, SizeOrigin)> = Vec::new();
     let (_, instance) = ty.opened();
     match (&instance.ty, of) {
-        (Type::Tensor(tensor), Of::Value(expr_ref)) => {
-            parts.push((String::new(), tensor, From::Value(expr_ref, None)));
+        (Type::Tensor(tensor), TypeSubject::Value(expr_ref)) => {
+            parts.push((String::new(), tensor, SizeOrigin::Value(expr_ref, None)));
         }
-        (Type::Tensor(tensor), Of::Declared(binding)) => {
-            parts.push((String::new(), tensor, From::Declared(binding)));
+        (Type::Tensor(tensor), TypeSubject::Declared(binding)) => {
+            parts.push((String::new(), tensor, SizeOrigin::Declared(binding)));
         }
-        (Type::Tuple(fields), Of::Value(_) | Of::Declared(_)) => {
+        (Type::Tuple(fields), TypeSubject::Value(_) | TypeSubject::Declared(_)) => {
             for (at, field) in fields.iter().enumerate().take(MAX_TENSORS) {
                 let from = match of {
-                    Of::Value(expr_ref) => From::Value(expr_ref, Some(at)),
-                    _ => From::Nowhere,
+                    TypeSubject::Value(expr_ref) => SizeOrigin::Value(expr_ref, Some(at)),
+                    _ => SizeOrigin::Nowhere,
                 };
                 if let Type::Tensor(tensor) = field {
                     parts.push((format!("field {at}"), tensor, from));
@@ -345,13 +349,14 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
                     Some(&binder) => {
                         let binding = LocalRef { unit, binder };
                         let name = view.binder(binding).name.to_string();
-                        parts.push((name, tensor, From::Declared(binding)));
+                        parts.push((name, tensor, SizeOrigin::Declared(binding)));
                     }
-                    None => parts.push((format!("parameter {at}"), tensor, From::Nowhere)),
+                    None => parts.push((format!("parameter {at}"), tensor, SizeOrigin::Nowhere)),
                 }
             }
             if let Type::Tensor(tensor) = func.ret() {
-                let from = result.map_or(From::Nowhere, |expr_ref| From::Value(expr_ref, None));
+                let from = result
+                    .map_or(SizeOrigin::Nowhere, |expr_ref| SizeOrigin::Value(expr_ref, None));
                 parts.push(("result".to_owned(), tensor, from));
             }
         }
@@ -397,16 +402,16 @@ impl Budget {
 /// Returns the unit, the parameters and the result of a function whose body is in this definition.
 fn function<'v>(
     view: &'v View<'_>,
-    of: Of,
+    of: TypeSubject,
 ) -> (UnitId, &'v [semantics::body::BinderId], Option<ExprRef>) {
     match of {
-        Of::Header => {
+        TypeSubject::Header => {
             let params = view.body.header().map(|header| header.params.as_slice());
             let last = view.body.units().next_back();
             let result = last.and_then(|(unit, data)| Some(ExprRef { unit, expr: data.root? }));
             (UnitId::HEADER, params.unwrap_or_default(), result)
         }
-        Of::Value(expr_ref) => {
+        TypeSubject::Value(expr_ref) => {
             let expr_ref = view.resolve(expr_ref);
             let unit = view.unit(expr_ref.unit);
             let Expr::Fn(id) = unit.expr(expr_ref.expr) else { return (UnitId::HEADER, &[], None) };
@@ -417,13 +422,13 @@ fn function<'v>(
                 function.body.map(|body| ExprRef { unit: expr_ref.unit, expr: body.result });
             (expr_ref.unit, &function.params, result)
         }
-        Of::Declared(_) => (UnitId::HEADER, &[], None),
+        TypeSubject::Declared(_) => (UnitId::HEADER, &[], None),
     }
 }
 
 /// The origin of the sizes of a tensor.
 #[derive(Clone, Copy)]
-enum From {
+enum SizeOrigin {
     /// An expression, or a field of it.
     Value(ExprRef, Option<usize>),
     /// The annotation of a variable.
@@ -432,13 +437,18 @@ enum From {
     Nowhere,
 }
 
-fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget) -> Vec<AxisInfo> {
+fn axes_of(
+    view: &View<'_>,
+    tensor: &TensorType,
+    from: SizeOrigin,
+    budget: &mut Budget,
+) -> Vec<AxisInfo> {
     let letters = match from {
-        From::Value(expr_ref, None) => Letters::of_argument(view, expr_ref, tensor.rank()),
+        SizeOrigin::Value(expr_ref, None) => Letters::of_argument(view, expr_ref, tensor.rank()),
         _ => None,
     };
     let annotation = match from {
-        From::Declared(binding) => view.annotation_node(binding),
+        SizeOrigin::Declared(binding) => view.annotation_node(binding),
         _ => None,
     };
     let mut axes = Vec::new();
@@ -450,18 +460,18 @@ fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget
             origin: None,
         };
         match from {
-            From::Value(expr_ref, field) => {
+            SizeOrigin::Value(expr_ref, field) => {
                 let trail = trail_of(view, expr_ref, field, axis, budget.next());
                 budget.consume(trail.followed);
                 follow(view, trail, &mut info);
             }
-            From::Declared(binding) => {
+            SizeOrigin::Declared(binding) => {
                 let written = annotation.and_then(|node| view.dim_range(node, axis));
                 let name = &view.binder(binding).name;
                 info.source = written.map(|range| Step::written(range, name.clone()));
                 budget.consume(0);
             }
-            From::Nowhere => budget.consume(0),
+            SizeOrigin::Nowhere => budget.consume(0),
         }
         axes.push(info);
     }

@@ -17,7 +17,7 @@ const MAX_AXES: usize = 64;
 
 /// The explanation of the shape of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Why {
+pub struct ShapeExplanation {
     /// The range of the expression.
     pub range: TextRange,
     /// The text or description of the expression.
@@ -43,7 +43,7 @@ pub struct Dimension {
 
 /// Returns the explanation of the shape of the expression at `offset`, or `None` if it is neither a
 /// tensor nor a tuple.
-pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why> {
+pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<ShapeExplanation> {
     let place = place_at(db, file, offset)?;
     let view = place.view.as_ref()?;
     let expr_ref = match place.symbol(db) {
@@ -81,7 +81,7 @@ pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why>
         }
         _ => return None,
     };
-    Some(Why {
+    Some(ShapeExplanation {
         range: view.range(expr_ref),
         expression: view.describe(expr_ref),
         ty: type_text(view.ty(expr_ref)),
@@ -89,7 +89,7 @@ pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why>
     })
 }
 
-impl Why {
+impl ShapeExplanation {
     /// Formats the explanation as Markdown.
     pub fn markdown(&self) -> String {
         let mut out = format!("{} : {}\n", message(&self.expression), code_span(&self.ty));

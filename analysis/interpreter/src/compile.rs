@@ -41,7 +41,7 @@ use crate::{
     fault::FaultKind,
 };
 use call::unsupported_type;
-use lazy::Lazy;
+use lazy::LazyBindings;
 pub(crate) use literal::of_dtype as literal_of_dtype;
 use numeric::LiteralDTypes;
 pub(crate) use numeric::literal_dtypes;
@@ -60,7 +60,7 @@ pub(crate) trait Linker {
 
 /// What code reports to the observer of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Tracing {
+pub enum TraceLevel {
     /// The values of the variables of statements.
     Values,
     /// Also the [points](Point) before them, and the values of variables in function expressions. Each variable has
@@ -73,7 +73,7 @@ pub enum Tracing {
 pub(crate) fn compile(
     view: &View<'_>,
     linker: &mut dyn Linker,
-    tracing: Option<Tracing>,
+    tracing: Option<TraceLevel>,
     errors: &[TextRange],
 ) -> Arc<Proc> {
     let name = match view.def.name(view.db).as_str() {
@@ -86,7 +86,7 @@ pub(crate) fn compile(
         tracing,
         name,
         file: view.def.file(view.db),
-        lazy: Lazy::of(view),
+        lazy: LazyBindings::of(view),
         stops: Stops::of(view, errors),
         unit: UnitId::HEADER,
         locations: Vec::new(),
@@ -192,10 +192,10 @@ impl Context {
 struct Compiler<'a, 'db> {
     view: &'a View<'db>,
     linker: &'a mut dyn Linker,
-    tracing: Option<Tracing>,
+    tracing: Option<TraceLevel>,
     name: Name,
     file: SourceFile,
-    lazy: Lazy,
+    lazy: LazyBindings,
     stops: Stops,
     unit: UnitId,
     /// The location of the value of each expression of the unit.
@@ -338,7 +338,7 @@ impl Compiler<'_, '_> {
 
     /// Returns true if the code has points at which a debugger can stop.
     fn has_points(&self) -> bool {
-        self.tracing >= Some(Tracing::Points)
+        self.tracing >= Some(TraceLevel::Points)
     }
 
     /// Returns true if the function that is being compiled reports the values of its variables.

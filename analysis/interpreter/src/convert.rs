@@ -16,7 +16,7 @@ const CHUNK: usize = 512;
 
 /// The conversion of elements from one data type to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Through {
+enum IntermediateType {
     /// Through 64 bit floating point.
     Double,
     /// Through 32 bit floating point, to which other floating point numbers are rounded.
@@ -29,14 +29,18 @@ fn is_float(dtype: DataType) -> bool {
     dtype.is_float() || dtype.is_bfloat()
 }
 
-fn through(from: DataType, to: DataType) -> Through {
+fn through(from: DataType, to: DataType) -> IntermediateType {
     if is_float(to) {
         // Double precision is rounded to half precision only once.
-        if to.bits == 64 || from == DataType::FLOAT64 { Through::Double } else { Through::Single }
+        if to.bits == 64 || from == DataType::FLOAT64 {
+            IntermediateType::Double
+        } else {
+            IntermediateType::Single
+        }
     } else if is_float(from) {
-        Through::Double
+        IntermediateType::Double
     } else {
-        Through::Integer
+        IntermediateType::Integer
     }
 }
 
@@ -56,15 +60,15 @@ pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
             let length = CHUNK.min(count - start);
             spend(length);
             match through {
-                Through::Double => {
+                IntermediateType::Double => {
                     tensor.read_f64s(start, &mut doubles[..length]);
                     out.extend(doubles[..length].iter().map(|&x| <T as Element>::from_f64(x)));
                 }
-                Through::Single => {
+                IntermediateType::Single => {
                     read_singles(&tensor, start, &mut singles[..length]);
                     out.extend(singles[..length].iter().map(|&x| <T as Element>::from_f32(x)));
                 }
-                Through::Integer => {
+                IntermediateType::Integer => {
                     read_integers(&tensor, start, &mut integers[..length]);
                     out.extend(integers[..length].iter().map(|&x| <T as Element>::from_i64(x)));
                 }

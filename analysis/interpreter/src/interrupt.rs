@@ -42,7 +42,7 @@ thread_local! {
 }
 
 /// The payload of unwinding.
-struct Interrupted(Fault);
+struct UnwindPayload(Fault);
 
 /// The payload of the panic that ends the program on targets without unwinding, from which the panic
 /// hook learns the reason.
@@ -57,7 +57,7 @@ impl fmt::Display for FatalFault {
 
 fn unwind(fault: Fault) -> ! {
     match cfg!(panic = "unwind") {
-        true => resume_unwind(Box::new(Interrupted(fault))),
+        true => resume_unwind(Box::new(UnwindPayload(fault))),
         false => panic_any(FatalFault(fault)),
     }
 }
@@ -72,7 +72,7 @@ impl Watch {
         let previous = enter(Some(self.clone()));
         let done = catch_unwind(AssertUnwindSafe(work));
         drop(previous);
-        done.map_err(|payload| match payload.downcast::<Interrupted>() {
+        done.map_err(|payload| match payload.downcast::<UnwindPayload>() {
             Ok(interrupted) => interrupted.0,
             Err(payload) => resume_unwind(payload),
         })

@@ -40,7 +40,7 @@ mod value;
 mod wide;
 
 pub use allocate::{repeated, with_capacity};
-pub use compile::{Point, PointKind, Tracing, points};
+pub use compile::{Point, PointKind, TraceLevel, points};
 pub use families::{can_run, missing, refusal};
 pub use fault::{Fault, FaultKind, Step};
 pub use half::{bf16, f16};

@@ -28,7 +28,7 @@ use types::Type;
 use crate::{
     allocate::no_memory,
     code::{Callable, NO_SLOT, Op, Proc},
-    compile::{Tracing, literal_dtypes},
+    compile::{TraceLevel, literal_dtypes},
     fault::{Fault, FaultKind, Step},
     limits::{Limits, Watch},
     pool::BufferPool,
@@ -63,7 +63,7 @@ pub struct Machine<'db> {
     meter: Option<fn() -> u64>,
     thread: LazyKernelThread,
     /// What the code of the observed file reports.
-    tracing: Tracing,
+    tracing: TraceLevel,
 }
 
 /// The frame of an active call.
@@ -95,7 +95,7 @@ impl<'db> Machine<'db> {
             pool: None,
             meter: None,
             thread: LazyKernelThread::default(),
-            tracing: Tracing::Values,
+            tracing: TraceLevel::Values,
         }
     }
 
@@ -121,7 +121,7 @@ impl<'db> Machine<'db> {
     }
 
     /// Sets what the next runs report to their observers, if they have one.
-    pub fn trace(&mut self, tracing: Tracing) {
+    pub fn trace(&mut self, tracing: TraceLevel) {
         self.tracing = tracing;
     }
 

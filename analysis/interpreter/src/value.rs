@@ -32,7 +32,7 @@ pub enum Value {
     /// The content of a slot before it is written or after its last use. No expression evaluates to it.
     Empty,
     /// The content of the slot of a variable whose value was released at its last use or later, in a run with
-    /// [`Tracing::Points`](crate::Tracing::Points). No expression evaluates to it.
+    /// [`TraceLevel::Points`](crate::TraceLevel::Points). No expression evaluates to it.
     Released,
 }
 

@@ -103,7 +103,7 @@ pub mod transform;
 
 mod bind;
 
-pub use bind::{AttrBinding, AttrProblem, Written, accepts, accepts_none, bind};
+pub use bind::{AttrBinding, AttrEntry, AttrProblem, accepts, accepts_none, bind};
 use types::{AttrDefault, AttrField, AttrSchema, AttrType, DataType, Releases};
 
 /// Returns all attribute sets.

@@ -19,7 +19,7 @@ pub(crate) fn ordered<'k>(inserted: &[&'k str]) -> Vec<&'k str> {
     match unordered.len() {
         // Small maps keep the order.
         0..4 => unordered,
-        _ => Dense::of(&unordered).order(),
+        _ => DenseMap::of(&unordered).order(),
     }
 }
 
@@ -49,7 +49,7 @@ fn unordered<'k>(inserted: &[&'k str]) -> Vec<&'k str> {
 }
 
 /// TVM's map of four or more entries: linked lists in one table.
-struct Dense<'k> {
+struct DenseMap<'k> {
     slots: Vec<Slot<'k>>,
     shift: u32,
     count: usize,
@@ -71,8 +71,8 @@ const JUMPS: [usize; 32] = [
     136, 153, 171, 190, 210, 231,
 ];
 
-impl<'k> Dense<'k> {
-    fn of(keys: &[&'k str]) -> Dense<'k> {
+impl<'k> DenseMap<'k> {
+    fn of(keys: &[&'k str]) -> DenseMap<'k> {
         let (mut shift, mut slots) = (64, 1);
         let mut rest = keys.len();
         while rest > 0 {
@@ -84,7 +84,7 @@ impl<'k> Dense<'k> {
             shift -= 1;
             slots <<= 1;
         }
-        let mut map = Dense { slots: vec![EMPTY; slots], shift, count: 0 };
+        let mut map = DenseMap { slots: vec![EMPTY; slots], shift, count: 0 };
         keys.iter().for_each(|key| map.insert(key));
         map
     }
@@ -104,8 +104,11 @@ impl<'k> Dense<'k> {
 
     fn insert(&mut self, key: &'k str) {
         if !self.try_insert(key) {
-            let mut larger =
-                Dense { slots: vec![EMPTY; self.slots.len() * 2], shift: self.shift - 1, count: 0 };
+            let mut larger = DenseMap {
+                slots: vec![EMPTY; self.slots.len() * 2],
+                shift: self.shift - 1,
+                count: 0,
+            };
             larger.insert(key);
             self.order().into_iter().for_each(|key| larger.insert(key));
             *self = larger;

@@ -32,7 +32,7 @@ pub fn is_plan(bytes: &[u8]) -> bool {
 }
 
 #[derive(Deserialize)]
-struct Raw<'t> {
+struct RawPlan<'t> {
     #[serde(borrow)]
     nodes: Vec<IgnoredNode<'t>>,
     #[serde(default)]
@@ -63,7 +63,7 @@ impl Plan {
     /// It has another format, or its lists have different lengths.
     pub fn read(json: &str) -> Result<Plan, Error> {
         let bad = |message: String| Error::new("bad-plan", "", message);
-        let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| {
+        let raw: RawPlan<'_> = serde_json::from_str(json).map_err(|error| {
             let reason = reason(&error);
             bad(format!("this is not the JSON of the graph executor: {reason}"))
         })?;

@@ -105,7 +105,7 @@ pub struct Unit {
     /// Variables bound anywhere in the unit.
     pub binders: Vec<Binder>,
     /// The free names of the unit.
-    pub frees: Vec<Free>,
+    pub frees: Vec<FreeName>,
     /// Function expressions; the header is one.
     pub fns: Vec<Function>,
     /// `match` expressions.
@@ -133,7 +133,7 @@ pub struct Unit {
     pub other: Releases,
     /// A bit for each name that is bound in the unit.
     pub(crate) name_summary: u64,
-    pub(crate) index: index::Lazy,
+    pub(crate) index: index::LazyIndex,
 }
 
 impl PartialEq for Unit {
@@ -183,7 +183,7 @@ pub enum Expr {
     /// A number or boolean.
     Literal(Literal),
     /// `Constant(1, (10, 10), float32)`
-    Filled(Box<Filled>),
+    Filled(Box<FilledTensor>),
     /// A variable bound in this unit.
     Bound(BinderId),
     /// A variable bound outside of the unit.
@@ -306,7 +306,7 @@ pub enum Literal {
 
 /// `Constant(1, (10, 10), float32)`
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Filled {
+pub struct FilledTensor {
     /// The value of every element.
     pub value: Literal,
     /// The shape.
@@ -356,7 +356,7 @@ pub enum BinderKind {
 
 /// A free name of a unit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Free {
+pub struct FreeName {
     /// The name, with the sigil.
     pub name: Name,
     /// The range of the first use.

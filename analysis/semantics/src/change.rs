@@ -20,7 +20,7 @@ use crate::{
     diagnostic::Levels,
     item::{DefKind, modules},
     key::DefKey,
-    previous::{News, Previous},
+    previous::{NewResults, PreviousResults},
     queries::previous::previous,
     tree::parsed,
 };
@@ -76,7 +76,7 @@ impl Database {
     /// would keep a page of the heap when they are freed.
     pub fn add_closed_files(&self, count: usize) -> Vec<SourceFile> {
         let add = |_| {
-            let (levels, results) = (Levels::default(), Previous::none());
+            let (levels, results) = (Levels::default(), PreviousResults::none());
             let file = SourceFile::new(self, Content::Closed, false, None, levels, results);
             // The first memo allocates the table of memos.
             previous(self, file);
@@ -125,17 +125,18 @@ impl Database {
     /// Makes the results that queries have computed in a file its earlier results. Those of definitions
     /// that no longer exist are evicted: each letter typed in `def @attention` makes another one.
     fn keep_results(&mut self, file: SourceFile) {
-        let Some(News { results, is_checked }) = self.take_news(file) else { return };
+        let Some(NewResults { results, is_checked }) = self.take_news(file) else { return };
         // In a file that was checked, this computes nothing.
         let existing = is_checked.then(|| self.existing(file));
-        let is_full = |results: &Previous| {
+        let is_full = |results: &PreviousResults| {
             existing.is_some_and(|(defs, modules)| results.exceeds(defs, modules))
         };
         if results.is_empty() && !is_full(file.previous(self)) {
             return;
         }
         // No memo keeps it alive, so that it is moved out of the input.
-        let mut previous = Arc::unwrap_or_clone(file.set_previous(self).to(Previous::none()));
+        let mut previous =
+            Arc::unwrap_or_clone(file.set_previous(self).to(PreviousResults::none()));
         previous.update(results);
         if is_full(&previous)
             && let Some((_, modules)) = existing
@@ -146,7 +147,7 @@ impl Database {
     }
 
     /// Takes what queries have computed in a file, after those of other handles have ended.
-    fn take_news(&mut self, file: SourceFile) -> Option<News> {
+    fn take_news(&mut self, file: SourceFile) -> Option<NewResults> {
         self.finish_queries()?.take(file.as_id())
     }
 
@@ -169,7 +170,7 @@ impl Database {
     pub fn forget_results(&mut self, file: SourceFile) {
         drop(self.take_news(file));
         if !file.previous(self).is_empty() {
-            file.set_previous(self).to(Previous::none());
+            file.set_previous(self).to(PreviousResults::none());
         }
     }
 
@@ -178,9 +179,9 @@ impl Database {
     #[doc(hidden)]
     pub fn permute_results(&mut self, files: &[SourceFile]) {
         files.iter().for_each(|file| self.keep_results(*file));
-        let mut all: Vec<Previous> =
-            files.iter().map(|file| Previous::clone(file.previous(self))).collect();
-        Previous::permute(&mut all);
+        let mut all: Vec<PreviousResults> =
+            files.iter().map(|file| PreviousResults::clone(file.previous(self))).collect();
+        PreviousResults::permute(&mut all);
         for (file, previous) in files.iter().zip(all) {
             file.set_previous(self).to(Arc::new(previous));
         }

@@ -49,7 +49,7 @@ use context::{Context, file_context};
 use definition::findings_of;
 use error_ranges::may_follow_from_error;
 use findings::{other_text, too_many};
-pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
+pub use origin::{SizeSource, Step, Trail, chain_of, source_of, trail_of};
 use suggest::Suggestions;
 
 pub use trial::{is_helpful, retain_helpful_fixes};

@@ -18,7 +18,7 @@ use crate::{
     diagnostic::Levels,
     metadata::Metadata,
     prelude,
-    previous::{ComputedResults, Previous},
+    previous::{ComputedResults, PreviousResults},
 };
 
 /// A file. Its text is the input, and its tree is the result of a query.
@@ -38,7 +38,7 @@ pub struct SourceFile {
     pub levels: Levels,
     /// The last results of its definitions.
     #[returns(ref)]
-    pub(crate) previous: Arc<Previous>,
+    pub(crate) previous: Arc<PreviousResults>,
 }
 
 /// The rules by which modules are analysed.
@@ -188,7 +188,7 @@ impl Database {
         let storage = salsa::Storage::new(log);
         let mut db = Database { computed: Arc::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
-            let (levels, previous) = (Levels::default(), Previous::none());
+            let (levels, previous) = (Levels::default(), PreviousResults::none());
             SourceFile::builder(Content::Prelude(number), true, None, levels, previous)
                 .durability(Durability::HIGH)
                 .new(&db)
@@ -203,7 +203,7 @@ impl Database {
     /// Adds a file.
     pub fn add_file(&self, text: impl Into<Text>, limits: ParseLimits) -> SourceFile {
         let content = Content::Text(Revision { text: text.into(), limits }, None);
-        SourceFile::new(self, content, false, None, Levels::default(), Previous::none())
+        SourceFile::new(self, content, false, None, Levels::default(), PreviousResults::none())
     }
 
     /// Sets the metadata section of the file whose code `file` is. An equal one is no change.

@@ -11,7 +11,7 @@ pub use codes::{Code, Level, Levels, Lint, NoLevel, Severity};
 pub use edits::Edits;
 pub use levels::apply_levels;
 use search::Search;
-pub(crate) use search::{Among, External};
+pub(crate) use search::{ExternalName, NameSet};
 use syntax::TextRange;
 
 /// A finding in a file, or while its definition is checked, a [`DefDiagnostic`].

@@ -43,7 +43,7 @@ mod view;
 
 pub use body::ExprRef;
 pub use check::{
-    MAX_DIAGNOSTICS, Source, Step, Trail, chain_of, check_file, first_syntax_error, is_allowed,
+    MAX_DIAGNOSTICS, SizeSource, Step, Trail, chain_of, check_file, first_syntax_error, is_allowed,
     is_fully_typed, is_helpful, nearest_code, retain_helpful_fixes, source_of, trail_of, writable,
 };
 pub use content::EditBatch;

@@ -34,10 +34,10 @@ use crate::{
 use attr::other_meaning;
 pub(crate) use attr::{means_another, rebind};
 pub(crate) use common::is_shareable;
-use common::{Common, Old};
+use common::{Common, PreviousBody};
 use features::features_of;
 use scope::{Names, Scope, TypeParams};
-use shared::{Claim, Shared, is_claim};
+use shared::{Claim, LoweringCache, is_claim};
 pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
 pub use type_def::lower_type_def;
@@ -96,7 +96,7 @@ struct Parts {
 }
 
 fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
-    let mut lowering = Lowering::default();
+    let mut lowering = Lowerer::default();
     let origin = node.start();
     let block = ast::FnDef::cast(node)
         .and_then(|def| def.body())
@@ -116,7 +116,7 @@ fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
         }
     };
     lowering.def_params = lowering.type_params.len();
-    let old = other.and_then(|other| Old::new(other, &header));
+    let old = other.and_then(|other| PreviousBody::new(other, &header));
     let block = block.map(|block| block.node());
     let common = old.as_ref().zip(block).and_then(|(old, block)| Common::new(block, old));
     let old = old.zip(common);
@@ -291,7 +291,7 @@ fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
 
 /// Lowering of one unit after the other.
 #[derive(Default)]
-struct Lowering {
+struct Lowerer {
     origin: TextSize,
     /// The unit so far. Its lists keep their capacity for the next unit.
     unit: Unit,
@@ -301,7 +301,7 @@ struct Lowering {
     /// Its length.
     len: TextSize,
     scope: Scope,
-    shared: Shared,
+    shared: LoweringCache,
     type_params: TypeParams,
     /// The number of them that belong to the definition.
     def_params: usize,
@@ -314,7 +314,7 @@ struct Lowering {
     no_attrs: Attrs,
 }
 
-impl Lowering {
+impl Lowerer {
     /// Starts a unit.
     fn begin(&mut self, node: Node<'_>, kind: UnitKind) {
         self.origin = node.start();
@@ -578,5 +578,5 @@ impl Lowering {
 
 /// Parses the type in a comment. Names in it are not resolved.
 pub(crate) fn printed_type(text: &str) -> Option<Type> {
-    Lowering::default().claimed(text)
+    Lowerer::default().claimed(text)
 }

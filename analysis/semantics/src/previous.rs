@@ -16,7 +16,7 @@
 //!   only how much is computed, and how much memory equal parts share.
 //!
 //! The first property follows from the types. The second is tested with entries that are absent, out of
-//! date, and permuted. Because of it, all [`Earlier`] results are equal to salsa: other entries
+//! date, and permuted. Because of it, all [`PreviousResultsRef`]s are equal to salsa: other entries
 //! invalidate nothing.
 
 use std::{
@@ -33,7 +33,7 @@ use crate::{
 
 /// The last results of the definitions of a file, and the data types of its modules by number.
 #[derive(Clone, Default)]
-pub struct Previous {
+pub struct PreviousResults {
     defs: FxHashMap<DefKey, Entry>,
     types: FxHashMap<u32, Arc<ModuleTypes>>,
 }
@@ -46,16 +46,16 @@ struct Entry {
     inferred: Option<TypedBody>,
 }
 
-impl fmt::Debug for Previous {
+impl fmt::Debug for PreviousResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Previous").field("defs", &self.defs.len()).finish_non_exhaustive()
     }
 }
 
-impl Previous {
+impl PreviousResults {
     /// Returns no results, in an allocation that all files share.
-    pub(crate) fn none() -> Arc<Previous> {
-        static NONE: LazyLock<Arc<Previous>> = LazyLock::new(Arc::default);
+    pub(crate) fn none() -> Arc<PreviousResults> {
+        static NONE: LazyLock<Arc<PreviousResults>> = LazyLock::new(Arc::default);
         NONE.clone()
     }
 
@@ -75,7 +75,7 @@ impl Previous {
     }
 
     /// Replaces results by newer ones.
-    pub(crate) fn update(&mut self, newer: Previous) {
+    pub(crate) fn update(&mut self, newer: PreviousResults) {
         if self.defs.is_empty() {
             // All are new in a file that was opened: they are moved at once.
             self.defs = newer.defs;
@@ -99,7 +99,7 @@ impl Previous {
 
     /// Moves each of the three results of each definition to another definition of the files, for
     /// tests: no result may depend on it.
-    pub(crate) fn permute(files: &mut [Previous]) {
+    pub(crate) fn permute(files: &mut [PreviousResults]) {
         let order = |key: &DefKey| (key.module, key.kind, key.name.clone(), key.occurrence);
         let mut places = Vec::new();
         for (file, previous) in files.iter().enumerate() {
@@ -127,21 +127,21 @@ impl Previous {
 /// The reference is weak, because this outlives the revision as the memo of a query, and the owner moves
 /// the results out of the input instead of copying them. It is valid in the revision of the memo.
 #[derive(Clone, Debug)]
-pub(crate) struct Earlier(Option<Weak<Previous>>);
+pub(crate) struct PreviousResultsRef(Option<Weak<PreviousResults>>);
 
 /// No result depends on which earlier results a definition finds. They are therefore equal to salsa, and
 /// others invalidate nothing.
-impl PartialEq for Earlier {
-    fn eq(&self, _other: &Earlier) -> bool {
+impl PartialEq for PreviousResultsRef {
+    fn eq(&self, _other: &PreviousResultsRef) -> bool {
         true
     }
 }
 
-impl Eq for Earlier {}
+impl Eq for PreviousResultsRef {}
 
-impl Earlier {
-    pub(crate) fn new(previous: Option<&Arc<Previous>>) -> Earlier {
-        Earlier(previous.map(Arc::downgrade))
+impl PreviousResultsRef {
+    pub(crate) fn new(previous: Option<&Arc<PreviousResults>>) -> PreviousResultsRef {
+        PreviousResultsRef(previous.map(Arc::downgrade))
     }
 
     /// Returns true if results of the file are kept.
@@ -149,7 +149,7 @@ impl Earlier {
         self.0.is_some()
     }
 
-    fn previous(&self) -> Option<Arc<Previous>> {
+    fn previous(&self) -> Option<Arc<PreviousResults>> {
         self.0.as_ref()?.upgrade()
     }
 
@@ -172,9 +172,9 @@ impl Earlier {
 
 /// The results of queries in a file since its earlier results were last updated.
 #[derive(Default)]
-pub(crate) struct News {
+pub(crate) struct NewResults {
     /// The results, the latest of each definition.
-    pub(crate) results: Previous,
+    pub(crate) results: PreviousResults,
     /// True if the file was checked, so that its definitions are known.
     pub(crate) is_checked: bool,
 }
@@ -182,11 +182,11 @@ pub(crate) struct News {
 /// The results that queries have computed, by file. Queries have a shared reference, with which nothing
 /// can be read.
 #[derive(Default)]
-pub struct ComputedResults(Mutex<FxHashMap<salsa::Id, News>>);
+pub struct ComputedResults(Mutex<FxHashMap<salsa::Id, NewResults>>);
 
 impl ComputedResults {
     /// Each write is complete, so that a poisoned lock protects valid data.
-    fn record(&self, file: salsa::Id, write: impl FnOnce(&mut News)) {
+    fn record(&self, file: salsa::Id, write: impl FnOnce(&mut NewResults)) {
         let mut files = self.0.lock();
         write(files.entry(file).or_default());
     }
@@ -217,7 +217,7 @@ impl ComputedResults {
         self.record(file, |news| news.is_checked = true);
     }
 
-    fn files_mut(&mut self) -> &mut FxHashMap<salsa::Id, News> {
+    fn files_mut(&mut self) -> &mut FxHashMap<salsa::Id, NewResults> {
         self.0.get_mut()
     }
 
@@ -227,12 +227,12 @@ impl ComputedResults {
     }
 
     /// Returns the news of a file without taking them.
-    pub(crate) fn get(&mut self, file: salsa::Id) -> Option<&News> {
+    pub(crate) fn get(&mut self, file: salsa::Id) -> Option<&NewResults> {
         self.files_mut().get(&file)
     }
 
     /// Takes the news of a file.
-    pub(crate) fn take(&mut self, file: salsa::Id) -> Option<News> {
+    pub(crate) fn take(&mut self, file: salsa::Id) -> Option<NewResults> {
         self.files_mut().remove(&file)
     }
 }

@@ -62,7 +62,7 @@ pub struct NameTable {
     /// The numbers of the graph variables.
     pub graphs: GraphNumbers,
     /// Lookup tables, built when a few searches over all units have been made.
-    tables: Lazy,
+    tables: LazyTables,
 }
 
 /// The order of the numbers of the graph variables of a body.
@@ -107,18 +107,18 @@ const MAX_SEARCHES: u32 = 16;
 /// Tables that are built on demand, and ignored in comparisons because the other fields determine
 /// them.
 #[derive(Default, Debug)]
-struct Lazy {
+struct LazyTables {
     tables: OnceLock<Tables>,
     searches: AtomicU32,
 }
 
-impl PartialEq for Lazy {
+impl PartialEq for LazyTables {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Lazy {}
+impl Eq for LazyTables {}
 
 impl Scopes {
     /// Returns the units that have any of `features`, in order.
@@ -235,7 +235,7 @@ impl NameTable {
 
     /// Returns the tables, or nothing if a search over all units is cheaper so far.
     fn tables(&self, body: &Body) -> Option<&Tables> {
-        let Lazy { tables, searches } = &self.tables;
+        let LazyTables { tables, searches } = &self.tables;
         if tables.get().is_none() && searches.fetch_add(1, Ordering::Relaxed) < MAX_SEARCHES {
             return None;
         }

@@ -51,15 +51,15 @@ pub(crate) fn check(
     file: SourceFile,
     errors: &ErrorRanges,
     allowed: &[AllowedRange],
-    of_defs: Vec<Vec<Finding>>,
+    of_defs: Vec<Vec<MergedDiagnostic>>,
     found: &mut Vec<Diagnostic>,
 ) {
     // Notation is reported as a syntax error that only TVM has, even inside another one.
     let no_errors = ErrorRanges::default();
-    let mut findings = Findings::new(&no_errors, allowed);
+    let mut findings = MergedDiagnostics::new(&no_errors, allowed);
     notation::check(db, file, &mut findings);
     findings.finish(found);
-    let mut findings = Findings::new(errors, allowed);
+    let mut findings = MergedDiagnostics::new(errors, allowed);
     for (&module, of_defs) in modules(db, file).iter().zip(of_defs) {
         findings.extend(of_defs);
         module::check(db, module, &mut findings);
@@ -144,8 +144,8 @@ pub(crate) fn check_def(
     view: &View<'_>,
     errors: &ErrorRanges,
     allowed: &[AllowedRange],
-) -> Vec<Finding> {
-    let mut findings = Findings::new(errors, allowed);
+) -> Vec<MergedDiagnostic> {
+    let mut findings = MergedDiagnostics::new(errors, allowed);
     annotate::check(view, &mut findings);
     literals::check(view, &mut findings);
     scopes::check_locals(view, &mut findings);
@@ -155,7 +155,7 @@ pub(crate) fn check_def(
 
 /// A finding of the group.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Finding {
+pub(crate) struct MergedDiagnostic {
     pub(crate) diagnostic: Diagnostic,
     /// The number of places that it was found in.
     count: usize,
@@ -164,24 +164,24 @@ pub(crate) struct Finding {
 }
 
 /// The findings of the group, with repeated ones merged.
-struct Findings<'b> {
+struct MergedDiagnostics<'b> {
     /// The syntax errors: findings that touch them are dropped.
     errors: &'b ErrorRanges,
     /// The ranges in which findings are allowed: such a finding is merged into no other one.
     allowed: &'b [AllowedRange],
-    found: Vec<Finding>,
+    found: Vec<MergedDiagnostic>,
     folded: FxHashMap<Code, usize>,
 }
 
-impl<'b> Findings<'b> {
-    fn new(errors: &'b ErrorRanges, allowed: &'b [AllowedRange]) -> Findings<'b> {
-        Findings { errors, allowed, found: Vec::new(), folded: FxHashMap::default() }
+impl<'b> MergedDiagnostics<'b> {
+    fn new(errors: &'b ErrorRanges, allowed: &'b [AllowedRange]) -> MergedDiagnostics<'b> {
+        MergedDiagnostics { errors, allowed, found: Vec::new(), folded: FxHashMap::default() }
     }
 
     /// Adds a single finding.
     fn add(&mut self, diagnostic: Diagnostic) {
         if !self.errors.touches(diagnostic.range) {
-            self.found.push(Finding { diagnostic, count: 1, is_folded: false });
+            self.found.push(MergedDiagnostic { diagnostic, count: 1, is_folded: false });
         }
     }
 
@@ -189,11 +189,11 @@ impl<'b> Findings<'b> {
     /// first one, and its fix covers all of them.
     fn fold(&mut self, diagnostic: Diagnostic) {
         if !self.errors.touches(diagnostic.range) {
-            self.merge(Finding { diagnostic, count: 1, is_folded: true });
+            self.merge(MergedDiagnostic { diagnostic, count: 1, is_folded: true });
         }
     }
 
-    fn merge(&mut self, finding: Finding) {
+    fn merge(&mut self, finding: MergedDiagnostic) {
         let (code, at) = (finding.diagnostic.code, finding.diagnostic.range.start());
         if self.allowed.iter().any(|(allowed, range)| *allowed == code && range.contains(at)) {
             self.found.push(finding);
@@ -204,7 +204,7 @@ impl<'b> Findings<'b> {
             self.found.push(finding);
             return;
         };
-        let Finding { diagnostic: first, count, .. } = &mut self.found[at];
+        let MergedDiagnostic { diagnostic: first, count, .. } = &mut self.found[at];
         *count += finding.count;
         let diagnostic = finding.diagnostic;
         for fix in diagnostic.fixes {
@@ -219,7 +219,7 @@ impl<'b> Findings<'b> {
     }
 
     /// Adds findings of definitions.
-    fn extend(&mut self, findings: Vec<Finding>) {
+    fn extend(&mut self, findings: Vec<MergedDiagnostic>) {
         for finding in findings {
             match finding.is_folded {
                 true => self.merge(finding),
@@ -230,7 +230,7 @@ impl<'b> Findings<'b> {
 
     /// Appends all findings to `found`.
     fn finish(self, found: &mut Vec<Diagnostic>) {
-        for Finding { mut diagnostic, count, .. } in self.found {
+        for MergedDiagnostic { mut diagnostic, count, .. } in self.found {
             if count > 1 {
                 let more = count - 1;
                 let places = if more == 1 { "place" } else { "places" };

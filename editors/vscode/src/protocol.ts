@@ -718,6 +718,18 @@ export interface Seconds {
   readonly value: number;
 }
 
+/** The response to `relay/whyShape`; `null` for expressions that are not tensors. */
+export interface ShapeExplanation {
+  /** The sizes by axis; for a tuple, by field and axis. */
+  readonly dimensions: readonly Dimension[];
+  /** The text or description of the expression. */
+  readonly expression: string;
+  /** The explanation as Markdown. */
+  readonly markdown: string;
+  readonly range: Range;
+  readonly type: string;
+}
+
 /** The response to `relay/shapes` and `relay/shapesOfFile`. */
 export interface ShapeReport {
   readonly functions: readonly FunctionShapes[];
@@ -1009,16 +1021,4 @@ export interface VariableInput {
   /** The index in `sources`. */
   readonly source: number;
   readonly variable: string;
-}
-
-/** The response to `relay/whyShape`; `null` for expressions that are not tensors. */
-export interface Why {
-  /** The sizes by axis; for a tuple, by field and axis. */
-  readonly dimensions: readonly Dimension[];
-  /** The text or description of the expression. */
-  readonly expression: string;
-  /** The explanation as Markdown. */
-  readonly markdown: string;
-  readonly range: Range;
-  readonly type: string;
 }

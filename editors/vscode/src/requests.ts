@@ -18,10 +18,10 @@ import type {
   ReducedModule,
   Remembered,
   SavedCode,
+  ShapeExplanation,
   ShapeReport,
   TypeAt,
   ValueComparison,
-  Why,
 } from "./protocol.js";
 
 /** Returns the running client, if any. */
@@ -63,7 +63,7 @@ export function shapesOfFile(client: LanguageClient, uri: vscode.Uri): Promise<S
   return client.sendRequest("relay/shapesOfFile", { uri: client.code2ProtocolConverter.asUri(uri) });
 }
 
-export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<Why | null> {
+export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<ShapeExplanation | null> {
   return client.sendRequest("relay/whyShape", { textDocument: { uri }, position });
 }
 

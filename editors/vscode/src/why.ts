@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Location, Position } from "vscode-languageclient";
 
 import { BIND, LIFT } from "./bind.js";
-import type { Why } from "./protocol.js";
+import type { ShapeExplanation } from "./protocol.js";
 import { REDUCE_TO } from "./reduce.js";
 import { type Running, whyShape } from "./requests.js";
 
@@ -71,7 +71,7 @@ async function why(running: Running, uri?: string, at?: Position): Promise<void>
 }
 
 /** Lists each axis with the origin of its size and the steps that passed it on. */
-function listed(found: Why, locate: (place: Location) => vscode.Location): Step[] {
+function listed(found: ShapeExplanation, locate: (place: Location) => vscode.Location): Step[] {
   return found.dimensions.flatMap(({ field, axis, size, steps }) => {
     const where = field === null ? `axis ${axis}` : `field ${field}, axis ${axis}`;
     const head: Step = { label: `${where}: ${size}`, kind: vscode.QuickPickItemKind.Separator };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use interpreter::{Calls, Event, Flow, Limits, Observer, Tracing, Value};
+use interpreter::{Calls, Event, Flow, Limits, Observer, TraceLevel, Value};
 use syntax::TextRange;
 
 use super::{edits::Edits, evaluator::Evaluator, position::Position};
@@ -53,7 +53,7 @@ impl Recall {
         let prepared = prepared.ok_or_else(|| "the function cannot be analysed".to_owned())?;
         let prepared = prepared.stopping_at(&program.errors);
         let mut runs = Repeatable::new(&prepared);
-        runs.trace(Tracing::Points);
+        runs.trace(TraceLevel::Points);
         let mut search = ValueSearch {
             serial,
             names: names.to_vec(),

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use interpreter::Tracing;
+use interpreter::TraceLevel;
 
 use super::{
     debugger::{Debugger, Shared, Start},
@@ -109,7 +109,7 @@ fn run(
     let mut debugger = Debugger::new(shared, evaluator.clone(), channels, goal, launch.random);
     let mut runs = Repeatable::new(&prepared);
     let folder = folder(program);
-    runs.trace(Tracing::Points);
+    runs.trace(TraceLevel::Points);
     let mut report = runs.run(|| Ok(inputs(launch, &folder)?), &mut debugger);
     loop {
         if let Some(start) = debugger.next_repetition() {

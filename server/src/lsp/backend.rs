@@ -70,7 +70,7 @@ impl Backend {
     pub(super) async fn why_shape(
         &self,
         params: TextDocumentPositionParams,
-    ) -> Result<Option<protocol::Why>> {
+    ) -> Result<Option<protocol::ShapeExplanation>> {
         self.ask(params, Retry::Never, shapes::why).await
     }
 

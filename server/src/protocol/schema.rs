@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{
     BatchAnswer, BoundNames, CodeView, Comparison, ConvertedText, FailedRun, HealthCounts, History,
     ModuleText, PassErrors, PassLog, ReadingView, ReducedModule, RunResponse, SavedCode,
-    ShapeReport, ShapesDocument, TensorView, TypeAt, ValueComparison, Why,
+    ShapeExplanation, ShapeReport, ShapesDocument, TensorView, TypeAt, ValueComparison,
 };
 
 /// A position of the protocol: a line and a character, from 0.
@@ -327,7 +327,7 @@ fn responses() -> Definitions {
         schema.subschema_for::<TensorView>();
         schema.subschema_for::<TypeAt>();
         schema.subschema_for::<ValueComparison>();
-        schema.subschema_for::<Why>();
+        schema.subschema_for::<ShapeExplanation>();
     })
 }
 

@@ -122,7 +122,7 @@ pub(crate) struct Distribution {
 /// The response to `relay/whyShape`; `null` for expressions that are not tensors.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Why {
+pub(crate) struct ShapeExplanation {
     /// The text or description of the expression.
     pub(crate) expression: String,
     #[serde(rename = "type")]

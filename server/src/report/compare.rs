@@ -6,7 +6,7 @@ mod values;
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use diff::{Pair, What};
+use diff::{Pair, Property};
 use serde::Serialize;
 use syntax::TextRange;
 
@@ -362,7 +362,7 @@ pub(crate) fn human(
         place(pair.after, b),
     );
     // The operands of both sides are in the texts at these places.
-    for change in pair.changes.iter().filter(|change| change.what != What::Operand) {
+    for change in pair.changes.iter().filter(|change| change.what != Property::Operand) {
         let _ = writeln!(out, "  {}", change_text(change));
     }
     let of_first = calls.in_sample(first.sample);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clock::Instant;
-use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Snapshot, Tracing, Value};
+use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Snapshot, TraceLevel, Value};
 use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View};
 use syntax::TextSize;
 
@@ -205,7 +205,7 @@ impl<'p, 'db> Repeatable<'p, 'db> {
     }
 
     /// Sets what the next runs report to their observers.
-    pub(crate) fn trace(&mut self, tracing: Tracing) {
+    pub(crate) fn trace(&mut self, tracing: TraceLevel) {
         self.machine.trace(tracing);
     }
 

@@ -76,23 +76,23 @@ fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
             continue;
         }
         let last = statement(p, style);
-        while last == Last::Yes && foreign::at_line_inside(p, style != Style::Bare, true) {
+        while last == BlockEnd::Tail && foreign::at_line_inside(p, style != Style::Bare, true) {
             items::banner(p, p.count_on_line(0));
         }
         match last {
-            Last::Yes if at_block_end(p, style) => return,
-            Last::Yes => {
+            BlockEnd::Tail if at_block_end(p, style) => return,
+            BlockEnd::Tail => {
                 end_of_statement(p, style);
                 at_end = p.position() < stop && at_block_end(p, style);
             }
-            Last::No => {
+            BlockEnd::Open => {
                 at_end = at_block_end(p, style);
                 if at_end {
                     // A chain of bindings requires a tail expression.
                     p.expected("an expression");
                 }
             }
-            Last::Missing => return,
+            BlockEnd::Missing => return,
         }
         if p.position() == before {
             return;
@@ -115,19 +115,19 @@ fn at_block_end(p: &mut Parser<'_>, style: Style) -> bool {
     }
 }
 
-/// The ways in which a statement can end a block.
+/// The end of a block as seen from one of its statements.
 #[derive(PartialEq)]
-enum Last {
+enum BlockEnd {
     /// A tail expression.
-    Yes,
+    Tail,
     /// A binding, which requires an expression after it.
-    No,
+    Open,
     /// A binding at the end of the block. The missing expression has been reported; the brace is
     /// not stray although an error precedes it.
     Missing,
 }
 
-fn statement(p: &mut Parser<'_>, style: Style) -> Last {
+fn statement(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     match p.current() {
         T!["let"] => let_stmt(p, style),
         // `%x = e;` is not a graph binding, but can only be meant as one.
@@ -138,15 +138,15 @@ fn statement(p: &mut Parser<'_>, style: Style) -> Last {
             let Some(expr) = exprs::opt_expr(p) else {
                 let kind = p.current();
                 p.error(SyntaxErrorKind::Unexpected(kind));
-                return Last::Yes;
+                return BlockEnd::Tail;
             };
             if p.at(T![";"]) && !p.is_recovering() {
                 let stmt = expr.precede(p);
                 semicolon(p);
                 stmt.complete(p, EXPR_STMT);
-                return Last::No;
+                return BlockEnd::Open;
             }
-            Last::Yes
+            BlockEnd::Tail
         }
     }
 }
@@ -173,7 +173,7 @@ pub(super) fn semicolon(p: &mut Parser<'_>) {
 }
 
 /// `let %x: T = e;`
-fn let_stmt(p: &mut Parser<'_>, style: Style) -> Last {
+fn let_stmt(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     let stmt = p.start();
     p.bump();
     let last = binding(p, style);
@@ -182,7 +182,7 @@ fn let_stmt(p: &mut Parser<'_>, style: Style) -> Last {
 }
 
 /// `lett %x = e;`, `var %x = e;`
-fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
+fn misspelt_let(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     let stmt = p.start();
     if !mistakes::type_first(p) {
         mistakes::respell(p, 1, "let");
@@ -193,7 +193,7 @@ fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
 }
 
 /// Parses the part of a binding after `let`.
-fn binding(p: &mut Parser<'_>, style: Style) -> Last {
+fn binding(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     if p.at(T!["("]) && mistakes::destructuring(p) {
         return end_of_statement(p, style);
     }
@@ -261,7 +261,7 @@ fn nested_let(p: &mut Parser<'_>) {
 }
 
 /// `%0 = e;`
-fn graph_stmt(p: &mut Parser<'_>, style: Style) -> Last {
+fn graph_stmt(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     let stmt = p.start();
     p.leaf(NAME);
     p.bump();
@@ -273,7 +273,7 @@ fn graph_stmt(p: &mut Parser<'_>, style: Style) -> Last {
 
 /// Parses the `;` of a graph binding, which the manual omits, or of a free variable, which TVM 0.6 prints without,
 /// at the end of a line.
-fn end_of_line(p: &mut Parser<'_>, style: Style) -> Last {
+fn end_of_line(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     if !p.at(T![";"])
         && !p.is_recovering()
         && (p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style)))
@@ -281,13 +281,13 @@ fn end_of_line(p: &mut Parser<'_>, style: Style) -> Last {
     {
         let end = p.last_range().end();
         p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingSemicolon);
-        return Last::No;
+        return BlockEnd::Open;
     }
     end_of_statement(p, style)
 }
 
 /// `free_var %x: T;`
-fn free_var(p: &mut Parser<'_>, style: Style) -> Last {
+fn free_var(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     let stmt = p.start();
     p.bump();
     local_name(p);
@@ -299,17 +299,17 @@ fn free_var(p: &mut Parser<'_>, style: Style) -> Last {
 
 /// Parses the `;` of a statement. If the statement is broken, skips the rest of it: up to a `;` at
 /// the end of a line, to the next line that begins a statement, or to the end of the block.
-fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
+fn end_of_statement(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     if !p.is_recovering() {
         if p.eat(T![";"]) {
-            return Last::No;
+            return BlockEnd::Open;
         }
         if at_block_end(p, style) {
             p.expected("`;` and an expression after it");
-            return Last::Missing;
+            return BlockEnd::Missing;
         }
         if mistakes::instead_of_semicolon(p) {
-            return Last::No;
+            return BlockEnd::Open;
         }
         p.expected(T![";"]);
     }
@@ -346,7 +346,7 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
     }
     p.eat(T![";"]);
     p.recover();
-    Last::No
+    BlockEnd::Open
 }
 
 const EXPR_LINE: KindSet = KindSet::new(&[LOCAL, GRAPH, GLOBAL, IDENT, IF_KW, MATCH_KW, FN_KW]);

@@ -2,7 +2,7 @@
 
 use operators::{
     Operator,
-    attrs::{Written, bind},
+    attrs::{AttrEntry, bind},
 };
 use types::{
     AttrDefault, AttrField, AttrType, AttrValue, Attrs, Constant, DataType, Number, Relation,
@@ -77,8 +77,8 @@ fn relation(call: &Call) -> Option<Relation> {
     let Form::Table(attrs) = &call.form else { return None };
     let attrs = match call.operator.schema {
         Some(schema) if !(call.operator.detached && attrs.is_empty()) => {
-            let written: Vec<Written<'_>> =
-                attrs.iter().map(|(field, value)| Written { name: field.name, value }).collect();
+            let written: Vec<AttrEntry<'_>> =
+                attrs.iter().map(|(field, value)| AttrEntry { name: field.name, value }).collect();
             let bound = bind(schema, &written, &[]);
             if bound.problems.iter().any(operators::attrs::AttrProblem::is_error) {
                 return None;

@@ -69,14 +69,14 @@ fn operands<'t>(node: Node<'t>) -> Vec<(Node<'t>, Node<'t>)> {
 }
 
 /// A definition that is converted to A-normal form.
-struct Normal<'a, 'db> {
+struct NormalForm<'a, 'db> {
     context: &'a Context<'db>,
     names: Names,
     /// The new names of variables, in order of their ranges in the definition.
     renames: Edits,
 }
 
-impl Normal<'_, '_> {
+impl NormalForm<'_, '_> {
     /// Returns the text of a range after applying the renames and `replaced`.
     fn text(&self, range: TextRange, replaced: &Edits) -> String {
         let text = self.context.slice(range);
@@ -170,7 +170,7 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
         declared.push((view.binding_range(binding) - start, format!("let {name}")));
     }
     renames.sort_by_key(|(range, _)| range.start());
-    let mut normal = Normal { context, names: known, renames };
+    let mut normal = NormalForm { context, names: known, renames };
     let mut edits = declared;
     let mut moved: Vec<TextRange> = Vec::new();
     for stmt in all_statements(root) {

@@ -5,7 +5,7 @@ use types::{AttrDefault, AttrField, AttrType};
 
 use super::{DATA_TYPES, Item, ItemKind, List, Lookup, item};
 use crate::{
-    cursor::{CallSite, Callee},
+    cursor::{CallSite, CalleeSyntax},
     words,
 };
 
@@ -19,7 +19,7 @@ const KERNEL_LAYOUTS: &[&str] =
 /// Returns the operator that a call site names.
 pub(crate) fn operator_of(call: &CallSite<'_>) -> Option<&'static Operator> {
     match &call.callee {
-        Callee::Name(name) => operators::named(name),
+        CalleeSyntax::Name(name) => operators::named(name),
         _ => None,
     }
 }

@@ -5,12 +5,12 @@ use std::cell::RefCell;
 
 use operators::{Operator, Role};
 use rustc_hash::FxHashMap;
-use semantics::body::{CallData, Callee as Called};
+use semantics::body::{CallData, Callee};
 use types::{Attrs, Dim, Place, Relation, State, Table, Type, probe};
 
 use super::List;
 use crate::{
-    cursor::{Arguments, CallSite, Callee},
+    cursor::{Arguments, CallSite, CalleeSyntax},
     locals::Local,
 };
 
@@ -106,18 +106,18 @@ impl List<'_, '_> {
             }
         };
         match &call.callee {
-            Callee::Global(name) => {
+            CalleeSyntax::Global(name) => {
                 let found =
                     self.module.and_then(|module| semantics::global(self.db, module, name.text()));
                 found
                     .and_then(|(def, _)| semantics::global_type(self.db, def))
                     .map_or(Constraint::Unknown, |ty| params(&ty))
             }
-            Callee::Variable(name) => {
+            CalleeSyntax::Variable(name) => {
                 let variable = known.iter().find(|local| local.name == name.text());
                 variable.map_or(Constraint::Unknown, |local| params(local.ty))
             }
-            Callee::Name(name) => {
+            CalleeSyntax::Name(name) => {
                 let types = self.module.map(|module| semantics::module_types(self.db, module));
                 if let Some((_, constructor)) =
                     types.as_ref().and_then(|types| types.constructor(name))
@@ -129,7 +129,7 @@ impl List<'_, '_> {
                     operators::named(name).and_then(|operator| self.probe(operator, call, known));
                 probe.map_or(Constraint::Unknown, |probe| Constraint::Relation(Box::new(probe)))
             }
-            Callee::Expr(_) => Constraint::Unknown,
+            CalleeSyntax::Expr(_) => Constraint::Unknown,
         }
     }
 
@@ -168,7 +168,7 @@ impl List<'_, '_> {
         let view = self.view?;
         let number = view.unit_at(self.offset)?;
         let is_call = |call: &&CallData| {
-            matches!(call.callee, Called::Operator(found) if found == operator) && call.trusted
+            matches!(call.callee, Callee::Operator(found) if found == operator) && call.trusted
         };
         let (call, _) = view
             .calls(number)

@@ -6,7 +6,7 @@ use syntax::{Node, NodeOrToken, SyntaxKind, TextSize, Token};
 #[derive(Debug)]
 pub(crate) struct CallSite<'t> {
     /// The callee.
-    pub(crate) callee: Callee<'t>,
+    pub(crate) callee: CalleeSyntax<'t>,
     /// The arguments before the one at the cursor.
     pub(crate) before: Arguments<'t>,
     /// The index of the argument at the cursor, counting attributes.
@@ -19,7 +19,7 @@ pub(crate) struct CallSite<'t> {
 
 /// The callee of a call.
 #[derive(Debug)]
-pub(crate) enum Callee<'t> {
+pub(crate) enum CalleeSyntax<'t> {
     /// An operator or a constructor: `nn.conv2d`.
     Name(String),
     /// `@f`
@@ -48,7 +48,7 @@ impl<'t> CallSite<'t> {
         let (before, rest) = segments.split_at(argument);
         let here = rest.first()?;
         Some(CallSite {
-            callee: Callee::new(callee)?,
+            callee: CalleeSyntax::new(callee)?,
             before: Arguments::new(before),
             argument,
             attribute: here.attribute.filter(|name| name.range().end() < cursor).map(Token::text),
@@ -57,16 +57,18 @@ impl<'t> CallSite<'t> {
     }
 }
 
-impl<'t> Callee<'t> {
-    fn new(node: Node<'t>) -> Option<Callee<'t>> {
+impl<'t> CalleeSyntax<'t> {
+    fn new(node: Node<'t>) -> Option<CalleeSyntax<'t>> {
         Some(match node.kind() {
             SyntaxKind::NAME_REF => {
                 let tokens = node.tokens().filter(|token| !token.kind().is_trivia());
-                Callee::Name(tokens.map(Token::text).collect())
+                CalleeSyntax::Name(tokens.map(Token::text).collect())
             }
-            SyntaxKind::GLOBAL_REF => Callee::Global(node.first_token()?),
-            SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF => Callee::Variable(node.first_token()?),
-            _ => Callee::Expr(node.range().end()),
+            SyntaxKind::GLOBAL_REF => CalleeSyntax::Global(node.first_token()?),
+            SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF => {
+                CalleeSyntax::Variable(node.first_token()?)
+            }
+            _ => CalleeSyntax::Expr(node.range().end()),
         })
     }
 }

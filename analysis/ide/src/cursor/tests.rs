@@ -12,9 +12,9 @@ fn check(text: &str, expected: &str) {
     let found = marked.cursor();
     let call = found.calls.first().map(|call| {
         let callee = match &call.callee {
-            Callee::Name(name) => name.clone(),
-            Callee::Global(token) | Callee::Variable(token) => token.text().to_owned(),
-            Callee::Expr(_) => "…".to_owned(),
+            CalleeSyntax::Name(name) => name.clone(),
+            CalleeSyntax::Global(token) | CalleeSyntax::Variable(token) => token.text().to_owned(),
+            CalleeSyntax::Expr(_) => "…".to_owned(),
         };
         format!(" {callee}#{}", call.argument)
     });

@@ -17,7 +17,7 @@ const MAX_CONSTANT_NAME: usize = 60;
 
 /// A function: the whole definition, or a function expression inside it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Which {
+pub(super) enum FunctionId {
     Whole,
     Inner(UnitId, FnId),
 }
@@ -118,20 +118,20 @@ impl<'db> Data<'db> {
     }
 
     /// Returns the parameters of a function.
-    pub(super) fn params(&self, which: Which) -> Vec<LocalRef> {
+    pub(super) fn params(&self, which: FunctionId) -> Vec<LocalRef> {
         let (unit, function) = match which {
-            Which::Whole => (UnitId::HEADER, self.view.body.header()),
-            Which::Inner(unit, id) => (unit, self.view.unit(unit).fns.get(id.index())),
+            FunctionId::Whole => (UnitId::HEADER, self.view.body.header()),
+            FunctionId::Inner(unit, id) => (unit, self.view.unit(unit).fns.get(id.index())),
         };
         let params = function.map(|function| function.params.as_slice()).unwrap_or_default();
         params.iter().map(|&binder| LocalRef { unit, binder }).collect()
     }
 
     /// Returns the expressions of a function.
-    pub(super) fn code(&self, which: Which) -> Code {
+    pub(super) fn code(&self, which: FunctionId) -> Code {
         let mut code = Code { exprs: Vec::new(), functions: Vec::new(), result: None };
         match which {
-            Which::Whole => {
+            FunctionId::Whole => {
                 for (number, unit) in self.view.body.units() {
                     let region = 0..unit.exprs.len() as u32;
                     self.add_exprs(number, region, &mut code);
@@ -140,7 +140,7 @@ impl<'db> Data<'db> {
                     }
                 }
             }
-            Which::Inner(unit, id) => {
+            FunctionId::Inner(unit, id) => {
                 let function = self.view.unit(unit).fns.get(id.index());
                 if let Some(Region { start, end, result }) = function.and_then(|f| f.body) {
                     self.add_exprs(unit, start..end, &mut code);

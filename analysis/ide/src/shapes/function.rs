@@ -15,7 +15,7 @@ use types::Type;
 use super::{
     Called, FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
     amount::Amount,
-    data::{Data, Sources, Which},
+    data::{Data, FunctionId, Sources},
     memory::memory,
     sizes::{Origins, Sizes},
     sorted,
@@ -41,8 +41,8 @@ pub(super) struct Reporter<'db> {
     data: FxHashMap<Def<'db>, Rc<Data<'db>>>,
     origins: FxHashMap<Def<'db>, Origins>,
     sizes: Sizes,
-    known: FxHashMap<(Def<'db>, Which), Rc<Analysis<'db>>>,
-    active: FxHashSet<(Def<'db>, Which)>,
+    known: FxHashMap<(Def<'db>, FunctionId), Rc<Analysis<'db>>>,
+    active: FxHashSet<(Def<'db>, FunctionId)>,
 }
 
 /// The analysis of a function. For totals, rows, sources and results are left out.
@@ -72,7 +72,7 @@ impl<'db> Reporter<'db> {
     /// Returns the full report of a definition.
     pub(super) fn report(&mut self, def: Def<'db>) -> Option<FunctionShapes> {
         let data = self.data(def)?;
-        let mut report = self.shapes(&data, Which::Whole, 0)?;
+        let mut report = self.shapes(&data, FunctionId::Whole, 0)?;
         let unknowns = self.sizes.unknowns.clone();
         let mut stack = vec![&mut report];
         while let Some(function) = stack.pop() {
@@ -85,8 +85,8 @@ impl<'db> Reporter<'db> {
     /// Returns a report of a definition with only its totals.
     pub(super) fn summary(&mut self, def: Def<'db>) -> Option<FunctionShapes> {
         let data = self.data(def)?;
-        let analysis = self.analysis(&data, Which::Whole, 0)?;
-        let mut report = empty_report(&data, Which::Whole);
+        let analysis = self.analysis(&data, FunctionId::Whole, 0)?;
+        let mut report = empty_report(&data, FunctionId::Whole);
         report.total = analysis.summary.total.clone();
         report.unknowns = self.sizes.unknowns.clone();
         Some(report)
@@ -95,7 +95,7 @@ impl<'db> Reporter<'db> {
     fn shapes(
         &mut self,
         data: &Rc<Data<'db>>,
-        which: Which,
+        which: FunctionId,
         depth: usize,
     ) -> Option<FunctionShapes> {
         let analysis = self.analysis(data, which, depth)?;
@@ -108,7 +108,7 @@ impl<'db> Reporter<'db> {
         report.by_span = sorted(&analysis.summary.by_span);
         if depth < MAX_DEPTH {
             for &(unit, id) in &analysis.inner {
-                let inner = self.shapes(data, Which::Inner(unit, id), depth + 1);
+                let inner = self.shapes(data, FunctionId::Inner(unit, id), depth + 1);
                 let inner = inner.filter(|f| !f.rows.is_empty() || !f.functions.is_empty());
                 report.functions.extend(inner);
             }
@@ -132,7 +132,7 @@ impl<'db> Reporter<'db> {
     fn analysis(
         &mut self,
         data: &Rc<Data<'db>>,
-        which: Which,
+        which: FunctionId,
         depth: usize,
     ) -> Option<Rc<Analysis<'db>>> {
         let key = (data.view.def, which);
@@ -152,7 +152,7 @@ impl<'db> Reporter<'db> {
         Some(found)
     }
 
-    fn analyze(&mut self, data: &Rc<Data<'db>>, which: Which, depth: usize) -> Analysis<'db> {
+    fn analyze(&mut self, data: &Rc<Data<'db>>, which: FunctionId, depth: usize) -> Analysis<'db> {
         let code = data.code(which);
         let mut rows: Vec<Row> = Vec::new();
         let mut calls: Vec<ExprRef> = Vec::new();
@@ -296,8 +296,8 @@ impl<'db> Reporter<'db> {
                 let target = match view.unit(value.unit).expr(value.expr) {
                     Expr::Global(name) => global(self.db, view.module, name)
                         .and_then(|(def, _)| self.data(def))
-                        .map(|data| (data, Which::Whole)),
-                    Expr::Fn(id) => Some((data.clone(), Which::Inner(value.unit, *id))),
+                        .map(|data| (data, FunctionId::Whole)),
+                    Expr::Fn(id) => Some((data.clone(), FunctionId::Inner(value.unit, *id))),
                     _ => None,
                 };
                 inner =
@@ -478,15 +478,15 @@ pub fn layer(span: &str) -> String {
 }
 
 /// Returns a report with name and range only.
-fn empty_report(data: &Data<'_>, which: Which) -> FunctionShapes {
+fn empty_report(data: &Data<'_>, which: FunctionId) -> FunctionShapes {
     let view = &data.view;
     let (name, range) = match which {
-        Which::Whole => {
+        FunctionId::Whole => {
             let name = view.def.name(view.db).to_string();
             let name = if name.is_empty() { "expression".to_owned() } else { name };
             (name, view.def.range(view.db))
         }
-        Which::Inner(unit, id) => {
+        FunctionId::Inner(unit, id) => {
             let is_function = |expr: &Expr| matches!(expr, Expr::Fn(own) if *own == id);
             match view.unit(unit).exprs.iter().position(is_function) {
                 Some(at) => {

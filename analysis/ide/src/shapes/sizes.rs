@@ -4,7 +4,7 @@
 //! `nn.relu(nn.dense(%x, %w))` is axis 0 of `%x`.
 
 use rustc_hash::FxHashMap;
-use semantics::{ExprRef, Source, View, source_of};
+use semantics::{ExprRef, SizeSource, View, source_of};
 use types::{Dim, Flags, MAX_WEIGHT, SymbolId, Type};
 
 use super::{
@@ -95,8 +95,8 @@ impl Sizes {
             }
             path.push(at);
             match source_of(view, at.0, at.1, at.2) {
-                Source::Same(expr_ref, axis) => at = (expr_ref, None, axis),
-                Source::Changed(..) | Source::Set => break,
+                SizeSource::Same(expr_ref, axis) => at = (expr_ref, None, axis),
+                SizeSource::Changed(..) | SizeSource::Set => break,
             }
         }
         let symbol = symbol.unwrap_or_else(|| {

@@ -8,7 +8,7 @@
 use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
-use super::{Symbol, SymbolEntry, SymbolKind};
+use super::{OutlineEntry, SymbolEntry, SymbolKind};
 use crate::{
     layers::{self, Grouping, Layer, LayerKind, Part},
     words,
@@ -21,7 +21,7 @@ const MAX_LAYERS: usize = 2_048;
 const MAX_REPETITIONS: usize = 64;
 
 /// Adds the layers of functions to the outline of a file.
-pub(super) fn add(db: &dyn Db, file: SourceFile, grouping: Grouping, outline: &mut [Symbol]) {
+pub(super) fn add(db: &dyn Db, file: SourceFile, grouping: Grouping, outline: &mut [OutlineEntry]) {
     let mut entries = Entries { left: MAX_LAYERS };
     let mut functions = layers::shown_layers(db, file, grouping).iter().peekable();
     // Both are in the order of the file.
@@ -63,7 +63,7 @@ pub fn listed_layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<S
 }
 
 /// Returns the definitions of a module of a log, or the definition itself.
-fn definitions_in(symbol: &mut Symbol) -> Vec<&mut Symbol> {
+fn definitions_in(symbol: &mut OutlineEntry) -> Vec<&mut OutlineEntry> {
     match symbol.kind {
         SymbolKind::Module => symbol.children.iter_mut().collect(),
         _ => vec![symbol],
@@ -71,7 +71,7 @@ fn definitions_in(symbol: &mut Symbol) -> Vec<&mut Symbol> {
 }
 
 /// Puts a symbol into the innermost layer around it, or between the layers.
-fn insert(symbols: &mut Vec<Symbol>, symbol: Symbol) {
+fn insert(symbols: &mut Vec<OutlineEntry>, symbol: OutlineEntry) {
     let at = symbols.partition_point(|other| other.full.end() <= symbol.full.start());
     match symbols.get_mut(at) {
         Some(other)
@@ -91,16 +91,17 @@ struct Entries {
 
 impl Entries {
     /// Returns the entries of layers inside of `around`. `parts` are all of their repetitions, or none.
-    fn of(&mut self, layers: &[Layer], parts: &[Part], around: TextRange) -> Vec<Symbol> {
-        let mut found: Vec<Symbol> = Vec::new();
+    fn of(&mut self, layers: &[Layer], parts: &[Part], around: TextRange) -> Vec<OutlineEntry> {
+        let mut found: Vec<OutlineEntry> = Vec::new();
         let mut parts = parts.iter();
         for layer in layers {
             let count = layer.rows.len();
             let own: Vec<&Part> = parts.by_ref().take(count).collect();
             let ranges = || own.iter().map(|part| part.range);
             let Some(full) = ranges().reduce(TextRange::cover) else { continue };
-            let is_free = |found: &[Symbol], range: TextRange| {
-                let after = found.last().map_or(around.start(), |last: &Symbol| last.full.end());
+            let is_free = |found: &[OutlineEntry], range: TextRange| {
+                let after =
+                    found.last().map_or(around.start(), |last: &OutlineEntry| last.full.end());
                 around.contains_range(range) && after <= range.start() && !range.is_empty()
             };
             if !is_free(&found, full) || self.left == 0 {
@@ -141,7 +142,12 @@ fn detail(layer: &Layer, kind: LayerKind, repeats: usize, calls: usize) -> Strin
     if parts.is_empty() { calls } else { format!("{}, {calls}", parts.join(" ")) }
 }
 
-fn symbol(name: String, detail: String, full: TextRange, children: Vec<Symbol>) -> Symbol {
+fn symbol(
+    name: String,
+    detail: String,
+    full: TextRange,
+    children: Vec<OutlineEntry>,
+) -> OutlineEntry {
     let focus = TextRange::empty(full.start());
-    Symbol { name, detail: Some(detail), kind: SymbolKind::Layer, full, focus, children }
+    OutlineEntry { name, detail: Some(detail), kind: SymbolKind::Layer, full, focus, children }
 }

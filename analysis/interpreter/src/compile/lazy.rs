@@ -14,7 +14,7 @@ use semantics::{
 
 /// The graph bindings of a body that are evaluated on first use.
 #[derive(Default)]
-pub(super) struct Lazy {
+pub(super) struct LazyBindings {
     vars: FxHashSet<LocalRef>,
     /// The unit and the first expression of each binding.
     starts: FxHashSet<(UnitId, ExprId)>,
@@ -32,8 +32,8 @@ struct Graph {
     uses: Vec<(u32, Option<usize>)>,
 }
 
-impl Lazy {
-    pub(super) fn of(view: &View<'_>) -> Lazy {
+impl LazyBindings {
+    pub(super) fn of(view: &View<'_>) -> LazyBindings {
         let mut regions = vec![0u32];
         let mut graphs: Vec<Graph> = Vec::new();
         let mut known: FxHashMap<LocalRef, usize> = FxHashMap::default();
@@ -92,7 +92,7 @@ impl Lazy {
             }
         }
         if graphs.is_empty() {
-            return Lazy::default();
+            return LazyBindings::default();
         }
         let effects = view.effects();
         let mut lazy = vec![false; graphs.len()];
@@ -124,7 +124,7 @@ impl Lazy {
                     && graph.uses.iter().any(certain));
         }
         let deferred = || graphs.iter().zip(&lazy).filter(|(_, lazy)| **lazy).map(|(g, _)| g);
-        Lazy {
+        LazyBindings {
             vars: deferred().map(|graph| graph.var).collect(),
             starts: deferred().map(|g| (g.span.0, ExprId(g.span.1))).collect(),
         }

@@ -1,6 +1,6 @@
 //! Number literals as tensors.
 
-use semantics::body::{Filled, Literal};
+use semantics::body::{FilledTensor, Literal};
 use types::{DataType, Dim, Type};
 
 use crate::{code::Fill, tensor::Tensor};
@@ -16,7 +16,7 @@ pub(crate) fn of_dtype(literal: &Literal, dtype: Option<DataType>) -> Option<Ten
 }
 
 /// Returns the value and shape of `Constant(1, (10, 10), float32)`.
-pub(super) fn filled(filled: &Filled) -> Result<Fill, String> {
+pub(super) fn filled(filled: &FilledTensor) -> Result<Fill, String> {
     let shape: Option<Vec<usize>> = filled.shape.iter().map(Dim::as_length).collect();
     let Some(shape) = shape else { return Err("the shape of this constant is not known".into()) };
     match element(&filled.value, Some(filled.dtype)) {

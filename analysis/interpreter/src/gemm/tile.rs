@@ -151,9 +151,9 @@ trait Rows<T: Real, const ROWS: usize>: Copy {
 
 /// Rows that are stored anywhere.
 #[derive(Clone, Copy)]
-struct Apart<'a, T, const ROWS: usize>([&'a [T]; ROWS]);
+struct SeparateRows<'a, T, const ROWS: usize>([&'a [T]; ROWS]);
 
-impl<T: Real, const ROWS: usize> Rows<T, ROWS> for Apart<'_, T, ROWS> {
+impl<T: Real, const ROWS: usize> Rows<T, ROWS> for SeparateRows<'_, T, ROWS> {
     #[inline(always)]
     fn depth(&self) -> usize {
         self.0[0].len()
@@ -262,7 +262,7 @@ impl<T: Real> Block<'_, '_, T> {
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
-            let rows = Apart(strip::<T, ROWS>(self.rows, self.apart, depth, top, height));
+            let rows = SeparateRows(strip::<T, ROWS>(self.rows, self.apart, depth, top, height));
             let part = Slice::from(top..top + height);
             let mut out = self.out.slice_axis_mut(Axis(0), part);
             for left in (0..columns).step_by(width) {
@@ -316,7 +316,7 @@ impl<T: Real> Windows<'_, '_, T> {
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
-            let rows = Apart(strip::<T, ROWS>(self.rows, depth, depth, top, height));
+            let rows = SeparateRows(strip::<T, ROWS>(self.rows, depth, depth, top, height));
             for k in 0..interleaved.len() {
                 interleaved[k] = rows.column(k).unwrap_or([T::default(); ROWS]);
             }

@@ -70,7 +70,7 @@ impl<'r> Calls<'r> {
     }
 
     /// Returns the variables of a call in the order of their names in the text. Only code with
-    /// [`Tracing::Points`](crate::Tracing::Points) has any.
+    /// [`TraceLevel::Points`](crate::TraceLevel::Points) has any.
     pub fn variables(&self, inner: usize) -> Vec<CallVariable> {
         let Some(frame) = self.frame(inner) else { return Vec::new() };
         let value = |slot: u32| self.stack.get(frame.base + slot as usize).cloned();

@@ -147,7 +147,7 @@ mod tests {
     use crate::{
         Machine, Observer, Pace, Tensor, Value,
         code::{Op, Proc},
-        compile::Tracing,
+        compile::TraceLevel,
         machine::program::Program,
     };
 
@@ -191,7 +191,7 @@ mod tests {
         let mut program = Program::new(&db);
         // From the convolution to the activation, with the field of the tuple; and after the softmax.
         assert_eq!(lengths(&program.compile(def).expect("code")), [5, 3]);
-        program.observe(Some((file, Tracing::Values)));
+        program.observe(Some((file, TraceLevel::Values)));
         assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
         // With the points before the calls, and the variables.
         program.observe(Some((file, Tracing::Points)));

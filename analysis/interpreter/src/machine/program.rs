@@ -9,7 +9,7 @@ use syntax::TextRange;
 
 use crate::{
     code::Proc,
-    compile::{Linker, Tracing, compile},
+    compile::{Linker, TraceLevel, compile},
     fault::{Fault, FaultKind},
     tensor::Tensor,
     value::Value,
@@ -23,7 +23,7 @@ pub(super) struct Program<'db> {
     constants: Vec<Constant>,
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
     /// The file whose variables are reported to the observer.
-    observed: Option<(SourceFile, Tracing)>,
+    observed: Option<(SourceFile, TraceLevel)>,
     /// The ranges of the errors at which runs stop, and their file.
     errors: Option<(SourceFile, Vec<TextRange>)>,
 }
@@ -68,7 +68,7 @@ impl<'db> Program<'db> {
     }
 
     /// Chooses the file whose variables are reported to the observer.
-    pub(super) fn observe(&mut self, observed: Option<(SourceFile, Tracing)>) {
+    pub(super) fn observe(&mut self, observed: Option<(SourceFile, TraceLevel)>) {
         if self.observed != observed {
             self.observed = observed;
             self.globals.iter_mut().for_each(|(_, proc)| *proc = None);

@@ -34,12 +34,12 @@ pub(super) struct Retention {
     /// The bytes of the entries.
     bytes: u64,
     /// The oldest first. Those of inner calls follow those of outer ones.
-    entries: VecDeque<Retained>,
+    entries: VecDeque<RetainedVariable>,
 }
 
 /// A variable that keeps its value.
 #[derive(Clone, Copy)]
-pub(super) struct Retained {
+pub(super) struct RetainedVariable {
     /// The number of its call.
     serial: u64,
     /// Its index in the stack.
@@ -86,7 +86,7 @@ impl Retention {
     }
 
     /// Returns the variables that keep their values.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Retained> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &RetainedVariable> {
         self.entries.iter()
     }
 
@@ -146,7 +146,7 @@ impl Run<'_, '_, '_> {
         };
         let serial = self.frames.last().map_or(0, |frame| frame.serial);
         self.retention.bytes += bytes;
-        self.retention.entries.push_back(Retained { serial, at, bytes });
+        self.retention.entries.push_back(RetainedVariable { serial, at, bytes });
         let value = self.stack[at].clone();
         while self.retention.bytes > self.retention.budget
             && let Some(oldest) = self.retention.entries.pop_front()

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use super::{
     Frame, Run,
     calls::Calls,
-    retention::{Retained, bytes_of},
+    retention::{RetainedVariable, bytes_of},
 };
 use crate::{
     allocate::no_memory,
@@ -82,7 +82,7 @@ impl Calls<'_> {
         let frames = self.frames.get(shared..)?;
         let base = frames.first()?.base;
         let mut stack = self.stack.get(base..)?.to_vec();
-        let large = |entry: &&Retained| entry.bytes > MAX_RETAINED && entry.at >= base;
+        let large = |entry: &&RetainedVariable| entry.bytes > MAX_RETAINED && entry.at >= base;
         for entry in self.retention.entries().filter(large) {
             if let Some(slot) = stack.get_mut(entry.at - base) {
                 *slot = Value::Released;

@@ -13,7 +13,7 @@ use crate::similar::nearest;
 
 /// An attribute in the source.
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
+pub struct AttrEntry<'a> {
     /// The name.
     pub name: &'a str,
     /// The value.
@@ -98,7 +98,7 @@ pub struct AttrBinding {
 /// those of another release that differ.
 pub fn bind(
     schema: &'static AttrSchema,
-    written: &[Written<'_>],
+    written: &[AttrEntry<'_>],
     defaults: &[(&str, AttrDefault)],
 ) -> AttrBinding {
     let mut problems = SmallVec::new();

@@ -20,11 +20,11 @@ const MAX_LINEAR: usize = 48;
 /// The index of a unit, built on first use. It is computed from the unit, so that it does not take
 /// part in comparisons.
 #[derive(Debug, Default)]
-pub(crate) struct Lazy(OnceLock<Box<Index>>);
+pub(crate) struct LazyIndex(OnceLock<Box<Index>>);
 
-impl Clone for Lazy {
-    fn clone(&self) -> Lazy {
-        Lazy::default()
+impl Clone for LazyIndex {
+    fn clone(&self) -> LazyIndex {
+        LazyIndex::default()
     }
 }
 

@@ -32,7 +32,7 @@ use crate::{
 pub(super) struct Findings {
     diagnostics: Vec<DefDiagnostic>,
     /// The findings that only TVM demands.
-    tvm: Vec<tvm::Finding>,
+    tvm: Vec<tvm::MergedDiagnostic>,
 }
 
 impl Findings {
@@ -54,7 +54,7 @@ impl Findings {
         &self,
         db: &dyn Db,
         def: Def<'_>,
-    ) -> impl Iterator<Item = tvm::Finding> {
+    ) -> impl Iterator<Item = tvm::MergedDiagnostic> {
         self.tvm.iter().cloned().map(move |mut finding| {
             let in_file = |range| range + def.start(db);
             finding.diagnostic = finding.diagnostic.map_places(in_file, in_file);

@@ -26,9 +26,9 @@ use syntax::TextRange;
 use types::{Dim, Relation, Type, probe};
 
 use dtypes::{DtypeSource, dtype_source, made};
-use probes::{Equal, decided_together, erase, mentions, parts, unknown_source};
+use probes::{EqualSize, decided_together, erase, mentions, parts, unknown_source};
 pub use step::Step;
-use step::{StepKind, Whole};
+use step::{SizedValue, StepKind};
 
 use crate::{body::*, view::View};
 
@@ -107,8 +107,8 @@ impl Origins {
                 Entry::Vacant(new) => new.insert(None),
             };
             let step = walk.advance().and_then(|next| match next {
-                Next::Same(_, from) => transposed(view, expr_ref, axis, from),
-                Next::Changed(step, ..) | Next::Set(step) => Some(step),
+                SourceStep::Same(_, from) => transposed(view, expr_ref, axis, from),
+                SourceStep::Changed(step, ..) | SourceStep::Set(step) => Some(step),
             });
             path.push(((expr_ref, axis), step));
         }
@@ -203,14 +203,14 @@ struct Walk<'v, 'db> {
 
 impl Walk<'_, '_> {
     /// Goes to the source of the size; returns `None` if it is unknown.
-    fn advance(&mut self) -> Option<Next> {
+    fn advance(&mut self) -> Option<SourceStep> {
         let (expr_ref, field, axis) = self.place.take()?;
         let next = next(self.view, expr_ref, field, axis)?;
         self.place = match &next {
-            Next::Same(expr_ref, axis) | Next::Changed(_, expr_ref, axis) => {
+            SourceStep::Same(expr_ref, axis) | SourceStep::Changed(_, expr_ref, axis) => {
                 Some((*expr_ref, None, *axis))
             }
-            Next::Set(_) => None,
+            SourceStep::Set(_) => None,
         };
         Some(next)
     }
@@ -255,11 +255,11 @@ pub fn trail_of(
             trail.same.push((expr_ref, axis));
         }
         match walk.advance() {
-            Some(Next::Same(_, from)) => {
+            Some(SourceStep::Same(_, from)) => {
                 let of = if field.is_some() { view.resolve(expr_ref) } else { expr_ref };
                 trail.steps.extend(passed(view, of, axis, from).map(|step| (step, true)));
             }
-            Some(Next::Changed(step, ..) | Next::Set(step)) => {
+            Some(SourceStep::Changed(step, ..) | SourceStep::Set(step)) => {
                 is_same = false;
                 trail.steps.push((step, false));
             }
@@ -324,7 +324,7 @@ fn passed_call(
 
 /// The immediate source of the size of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum SizeSource {
     /// The size of this axis of this expression.
     Same(ExprRef, usize),
     /// A size computed from this axis of this expression.
@@ -340,11 +340,11 @@ pub fn source_of(
     expr_ref: ExprRef,
     of_field: Option<usize>,
     axis: usize,
-) -> Source {
+) -> SizeSource {
     match next(view, expr_ref, of_field, axis) {
-        Some(Next::Same(expr_ref, axis)) => Source::Same(expr_ref, axis),
-        Some(Next::Changed(_, expr_ref, axis)) => Source::Changed(expr_ref, axis),
-        Some(Next::Set(_)) | None => Source::Set,
+        Some(SourceStep::Same(expr_ref, axis)) => SizeSource::Same(expr_ref, axis),
+        Some(SourceStep::Changed(_, expr_ref, axis)) => SizeSource::Changed(expr_ref, axis),
+        Some(SourceStep::Set(_)) | None => SizeSource::Set,
     }
 }
 
@@ -360,7 +360,7 @@ pub(super) fn declaration(view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
     Some(Step::new(range, StepKind::Declared { name, ty }))
 }
 
-enum Next {
+enum SourceStep {
     /// The size of another expression, unchanged.
     Same(ExprRef, usize),
     /// A size computed here from another one.
@@ -369,9 +369,9 @@ enum Next {
     Set(Step),
 }
 
-impl Next {
-    fn size(range: TextRange, axis: usize, of: Whole, size: &Dim) -> Next {
-        Next::Set(Step::new(range, StepKind::Size { axis, of, size: size.clone() }))
+impl SourceStep {
+    fn size(range: TextRange, axis: usize, of: SizedValue, size: &Dim) -> SourceStep {
+        SourceStep::Set(Step::new(range, StepKind::Size { axis, of, size: size.clone() }))
     }
 }
 
@@ -380,17 +380,22 @@ fn size_of(ty: &Type, axis: usize) -> Option<&Dim> {
 }
 
 /// Returns the source of the size of an axis of an expression, or of a field of it; `None` if it is unknown.
-fn next(view: &View<'_>, expr_ref: ExprRef, of_field: Option<usize>, axis: usize) -> Option<Next> {
+fn next(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    of_field: Option<usize>,
+    axis: usize,
+) -> Option<SourceStep> {
     match of_field {
         Some(index) => field(view, expr_ref, index, axis),
         None => step(view, expr_ref, axis),
     }
 }
 
-fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<Next> {
+fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<SourceStep> {
     if let Some(binding) = view.variable(expr_ref) {
         return match view.value(binding) {
-            Some(value) => Some(Next::Same(value, axis)),
+            Some(value) => Some(SourceStep::Same(value, axis)),
             None => parameter(view, binding, axis),
         };
     }
@@ -399,50 +404,62 @@ fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<Next> {
     Some(match unit.expr(expr_ref.expr) {
         Expr::Call(call) => return call_step(view, expr_ref, unit.call(*call), axis),
         Expr::Proj { tuple, index } => return field(view, at(*tuple), *index as usize, axis),
-        Expr::If { then, .. } => Next::Same(at(then.result), axis),
-        Expr::Match(id) => Next::Same(at(unit.matches[id.index()].arms.first()?.body.result), axis),
+        Expr::If { then, .. } => SourceStep::Same(at(then.result), axis),
+        Expr::Match(id) => {
+            SourceStep::Same(at(unit.matches[id.index()].arms.first()?.body.result), axis)
+        }
         Expr::Filled(_) | Expr::Meta(_) => {
             let size = size_of(view.ty(expr_ref), axis)?;
-            Next::size(view.range(expr_ref), axis, Whole::Constant, size)
+            SourceStep::size(view.range(expr_ref), axis, SizedValue::Constant, size)
         }
         _ => return None,
     })
 }
 
 /// Returns the step of a variable without a value: a parameter or a pattern variable.
-fn parameter(view: &View<'_>, binding: LocalRef, axis: usize) -> Option<Next> {
+fn parameter(view: &View<'_>, binding: LocalRef, axis: usize) -> Option<SourceStep> {
     let size = size_of(view.binding_type(binding), axis)?;
     let written = view.annotation_node(binding).and_then(|ty| view.dim_range(ty, axis));
     let range = written.unwrap_or_else(|| view.binding_range(binding));
-    Some(Next::size(range, axis, Whole::Variable(view.binder(binding).name.clone()), size))
+    Some(SourceStep::size(
+        range,
+        axis,
+        SizedValue::Variable(view.binder(binding).name.clone()),
+        size,
+    ))
 }
 
 /// Returns the step of a size of a field of a tuple.
-fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Option<Next> {
+fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Option<SourceStep> {
     let value = view.resolve(tuple);
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
         Expr::Tuple(fields) => {
-            Some(Next::Same(ExprRef { unit: value.unit, expr: *fields.get(index)? }, axis))
+            Some(SourceStep::Same(ExprRef { unit: value.unit, expr: *fields.get(index)? }, axis))
         }
         Expr::Call(call) => operator_step(view, value, unit.call(*call), Some(index), axis),
         _ => {
             let binding = view.variable(value)?;
             let size = size_of(view.binding_type(binding).as_tuple()?.get(index)?, axis)?;
-            let of = Whole::Field(index, view.binder(binding).name.clone());
-            Some(Next::size(view.binding_range(binding), axis, of, size))
+            let of = SizedValue::Field(index, view.binder(binding).name.clone());
+            Some(SourceStep::size(view.binding_range(binding), axis, of, size))
         }
     }
 }
 
-fn call_step(view: &View<'_>, expr_ref: ExprRef, call: &CallData, axis: usize) -> Option<Next> {
+fn call_step(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    call: &CallData,
+    axis: usize,
+) -> Option<SourceStep> {
     match &call.callee {
         Callee::Operator(_) => operator_step(view, expr_ref, call, None, axis),
         Callee::Expr(callee) => {
             let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
             let size = size_of(view.ty(expr_ref), axis)?.clone();
             let kind = StepKind::Returned { callee: view.describe(callee), axis, size };
-            Some(Next::Set(Step::new(view.range(callee), kind)))
+            Some(SourceStep::Set(Step::new(view.range(callee), kind)))
         }
         Callee::Name(_) => None,
     }
@@ -455,7 +472,7 @@ fn operator_step(
     call: &CallData,
     field: Option<usize>,
     axis: usize,
-) -> Option<Next> {
+) -> Option<SourceStep> {
     let Callee::Operator(operator) = call.callee else { return None };
     let (name, solve) = operator.rule?;
     let call_range = view.place(expr_ref.unit, call.callee_range);
@@ -480,15 +497,15 @@ fn operator_step(
         let is_computed = found.is_some();
         let step = Step::new(call_range, StepKind::Unknown { operator, axis, is_computed });
         return Some(match found {
-            Some((source, source_axis, true)) => Next::Same(source, source_axis),
-            Some((source, source_axis, false)) => Next::Changed(step, source, source_axis),
-            None => Next::Set(step),
+            Some((source, source_axis, true)) => SourceStep::Same(source, source_axis),
+            Some((source, source_axis, false)) => SourceStep::Changed(step, source, source_axis),
+            None => SourceStep::Set(step),
         });
     }
     let mut sources: Vec<(ExprRef, usize, Dim)> = Vec::new();
     // In `add(%a, %b)` each of two equal sizes determines the result alone: only erasing both shows
     // the dependency.
-    let mut equal: Vec<Equal> = Vec::new();
+    let mut equal: Vec<EqualSize> = Vec::new();
     let mut probes = 0;
     for position in 0..inputs.len() {
         for (part, source, ty) in parts(view, arg(position), &inputs[position]) {
@@ -505,7 +522,7 @@ fn operator_step(
                 }
                 if size_of(&ty, source_axis) == Some(&here) {
                     let from_end = rank - source_axis;
-                    equal.push(Equal { position, part, source, axis: source_axis, from_end });
+                    equal.push(EqualSize { position, part, source, axis: source_axis, from_end });
                 }
                 let (_, types) = probe(&relation, operator.args, &changed);
                 if result(&types).is_none_or(|size| size != here)
@@ -527,11 +544,11 @@ fn operator_step(
     }
     // A size that is preserved takes precedence.
     if let Some((source, source_axis, _)) = sources.iter().find(|(.., size)| *size == here) {
-        return Some(Next::Same(*source, *source_axis));
+        return Some(SourceStep::Same(*source, *source_axis));
     }
     if let Some((source, source_axis, from)) = sources.into_iter().next() {
         let step = Step::new(call_range, StepKind::Computed { operator, axis, size: here, from });
-        return Some(Next::Changed(step, source, source_axis));
+        return Some(SourceStep::Changed(step, source, source_axis));
     }
     // `ones(shape=[3])` sets a size to 3, also where it is required to be `n`.
     let size = result(&probe(&relation, operator.args, &inputs).1).unwrap_or(here);
@@ -539,5 +556,5 @@ fn operator_step(
     let range = attr.and_then(|attr| view.attribute_range(expr_ref, &attr.name));
     let by = attr.map_or_else(|| operator.name.into(), |attr| attr.name.clone());
     let kind = StepKind::Set { by, axis, size };
-    Some(Next::Set(Step::new(range.unwrap_or(call_range), kind)))
+    Some(SourceStep::Set(Step::new(range.unwrap_or(call_range), kind)))
 }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     db::Db,
-    diagnostic::{Among, Diagnostic},
+    diagnostic::{Diagnostic, NameSet},
     item::Module,
     queries,
 };
@@ -19,8 +19,8 @@ const MAX_SEARCHES: usize = 64;
 pub(super) struct Suggestions<'db> {
     db: &'db dyn Db,
     module: Module<'db>,
-    found: FxHashMap<(Among, String), Option<String>>,
-    searches: FxHashMap<Among, usize>,
+    found: FxHashMap<(NameSet, String), Option<String>>,
+    searches: FxHashMap<NameSet, usize>,
     /// The names that are defined elsewhere, each of which is reported once.
     external: FxHashSet<String>,
 }
@@ -53,7 +53,7 @@ impl<'db> Suggestions<'db> {
 
     /// Returns the known name that is most similar to `name`; `None` if none is similar, or after
     /// [`MAX_SEARCHES`] searches of the kind.
-    fn nearest(&mut self, among: Among, name: &str) -> Option<String> {
+    fn nearest(&mut self, among: NameSet, name: &str) -> Option<String> {
         let key = (among, name.to_owned());
         if let Some(known) = self.found.get(&key) {
             return known.clone();
@@ -68,29 +68,29 @@ impl<'db> Suggestions<'db> {
         found
     }
 
-    fn search(&self, among: Among, name: &str) -> Option<String> {
+    fn search(&self, among: NameSet, name: &str) -> Option<String> {
         let (db, module) = (self.db, self.module);
         let types = || queries::module_types(db, module);
         let near = match among {
-            Among::Globals => {
+            NameSet::Globals => {
                 let own = queries::module_scope(db, module).keys();
                 let prelude =
                     queries::prelude(db).map(|prelude| queries::module_scope(db, prelude));
                 let known = own.chain(prelude.into_iter().flat_map(FxHashMap::keys));
                 similar::nearest(name, known.map(|known| known.as_str()))?
             }
-            Among::Operators => operators::nearest(name)?,
-            Among::Constructors => {
+            NameSet::Operators => operators::nearest(name)?,
+            NameSet::Constructors => {
                 let types = types();
                 let known = types.constructor_names().map(|name| name.as_str());
                 return similar::nearest(name, known).map(str::to_owned);
             }
-            Among::Types => {
+            NameSet::Types => {
                 let types = types();
                 let known = types.adts().map(|adt| adt.name.as_str());
                 return similar::nearest(name, known).map(str::to_owned);
             }
-            Among::Relations => {
+            NameSet::Relations => {
                 let known = operators::all().filter_map(|operator| Some(operator.rule?.0));
                 similar::nearest(name, known)?
             }

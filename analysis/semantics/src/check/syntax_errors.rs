@@ -82,7 +82,7 @@ fn report(site: &SyntaxSite<'_, '_>) -> Option<Diagnostic> {
 pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     let parse = file.parse(db);
     let root = syntax::Node::root(&parse.green);
-    let lexical = Lexical::of(&parse.errors);
+    let lexical = LexicalErrors::of(&parse.errors);
     let mut errors: Vec<&SyntaxError> =
         parse.errors.iter().filter(|e| !e.kind.is_compat()).collect();
     errors.sort_by_key(|error| error.range.start());
@@ -155,15 +155,15 @@ fn is_part_of_mistake(error: &SyntaxError, mistakes: &[&SyntaxError]) -> bool {
 }
 
 /// The places of lexical errors, at which errors of the parser are suppressed.
-struct Lexical {
+struct LexicalErrors {
     /// The ranges of unknown characters, sorted.
     unknown: Vec<TextRange>,
     /// The ends of unclosed strings, sorted.
     strings: Vec<TextSize>,
 }
 
-impl Lexical {
-    fn of(errors: &[SyntaxError]) -> Lexical {
+impl LexicalErrors {
+    fn of(errors: &[SyntaxError]) -> LexicalErrors {
         let of = |kind: SyntaxErrorKind| errors.iter().filter(move |error| error.kind == kind);
         let mut unknown: Vec<TextRange> =
             of(SyntaxErrorKind::UnknownCharacter).map(|error| error.range).collect();
@@ -171,7 +171,7 @@ impl Lexical {
         let mut strings: Vec<TextSize> =
             of(SyntaxErrorKind::UnclosedString).map(|error| error.range.end()).collect();
         strings.sort_unstable();
-        Lexical { unknown, strings }
+        LexicalErrors { unknown, strings }
     }
 
     /// Returns true if an error of the parser follows from a lexical error: it is in unknown

@@ -13,14 +13,14 @@ pub(crate) struct Search {
     /// The range that a similar name replaces.
     pub(crate) range: TextRange,
     /// The sets of names that are searched, up to the first with a similar one.
-    pub(crate) among: &'static [Among],
+    pub(crate) among: &'static [NameSet],
     /// The diagnostic if there is no similar name.
-    pub(crate) external: Option<External>,
+    pub(crate) external: Option<ExternalName>,
 }
 
 /// What an unknown name is if it is no misspelling: the text does not define it, but says its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct External {
+pub(crate) struct ExternalName {
     /// The code.
     pub(crate) code: Code,
     /// The message.
@@ -31,7 +31,7 @@ pub(crate) struct External {
 
 /// A set of names that is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Among {
+pub(crate) enum NameSet {
     /// Functions.
     Globals,
     /// Operators.
@@ -51,7 +51,7 @@ impl<P> Diagnostic<P> {
         mut self,
         name: &str,
         range: TextRange,
-        among: &'static [Among],
+        among: &'static [NameSet],
     ) -> Diagnostic<P> {
         self.search =
             Some(Box::new(Search { name: name.to_owned(), range, among, external: None }));
@@ -59,7 +59,7 @@ impl<P> Diagnostic<P> {
     }
 
     /// Sets what the name is if the search finds no similar one.
-    pub(crate) fn or_external(mut self, external: External) -> Diagnostic<P> {
+    pub(crate) fn or_external(mut self, external: ExternalName) -> Diagnostic<P> {
         if let Some(search) = &mut self.search {
             search.external = Some(external);
         }
@@ -67,7 +67,7 @@ impl<P> Diagnostic<P> {
     }
 
     /// Reports that a name is defined elsewhere.
-    pub(crate) fn become_external(&mut self, external: External) {
+    pub(crate) fn become_external(&mut self, external: ExternalName) {
         self.code = external.code;
         self.severity = external.code.severity();
         self.message = external.message;

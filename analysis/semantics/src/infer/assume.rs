@@ -19,7 +19,7 @@ use types::{Attrs, DataType, Dim, NodeId, Relation, RelationId, State, Type, pro
 
 use super::{
     DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes,
-    results::{Assumptions, Marked},
+    results::{Assumptions, Extent},
 };
 use crate::{body::*, list::List, lower::printed_type, scope::Scopes};
 
@@ -42,7 +42,7 @@ impl Assumptions {
         let mut found = Assumptions::default();
         let has_own = |&&unit: &&u32| !units[unit as usize].assumed.is_empty();
         let Some(&first) = units_with_findings.iter().find(has_own) else { return found };
-        found.marked.resize(body.units.len(), Marked::None);
+        found.marked.resize(body.units.len(), Extent::None);
         let mut spread = Spread::default();
         let mut units_with_findings =
             units_with_findings.iter().copied().skip_while(|&unit| unit < first).peekable();
@@ -60,14 +60,14 @@ impl Assumptions {
             spread.begin(scopes.unit(UnitId(index as u32)), |binding| found.hold_for(binding));
             spread.run(unit, &types.assumed);
             found.marked[index] = match spread.binders.len() {
-                0 => Marked::None,
-                count if count == unit.binders.len() => Marked::All,
+                0 => Extent::None,
+                count if count == unit.binders.len() => Extent::All,
                 _ => {
                     let variables = (0..unit.binders.len() as u32).map(BinderId);
                     let variables = variables.filter(|binder| spread.binders.get(binder.index()));
                     let place = |binder| LocalRef { unit: UnitId(number), binder };
                     found.variables.extend(variables.map(place));
-                    Marked::Some
+                    Extent::Some
                 }
             };
             if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
@@ -89,7 +89,7 @@ impl Assumptions {
                 if !unit.is_one_value {
                     return index;
                 }
-                self.marked[index] = Marked::All;
+                self.marked[index] = Extent::All;
             }
         }
         units.end

@@ -35,7 +35,7 @@ pub(super) struct Batch {
     /// Undecided relations whose results have been replaced by the error type.
     pub(super) given_up: FxHashSet<RelationId>,
     /// Recursive functions declared before their bodies, by unit and number.
-    pub(super) declared: FxHashMap<(UnitRef, FnId), function::Declared>,
+    pub(super) declared: FxHashMap<(UnitRef, FnId), function::DeclaredSignature>,
     /// The result of the current definition, if it is inferred statement by statement.
     pub(super) result: Option<NodeId>,
     /// True if an inferred type is more general than the written one.

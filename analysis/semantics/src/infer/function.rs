@@ -13,7 +13,7 @@ use super::{
 use crate::{body::*, relations};
 
 /// A function with its declared type, before its body is inferred.
-pub(super) struct Declared {
+pub(super) struct DeclaredSignature {
     params: SmallVec<[NodeId; 4]>,
     ret: NodeId,
 }
@@ -276,7 +276,7 @@ impl Infer<'_> {
         };
         let own = self.own_params(data);
         let node = self.declared_node((at, Some(function)), &own, &params, ret);
-        self.batch.declared.insert((at, function), Declared { params, ret });
+        self.batch.declared.insert((at, function), DeclaredSignature { params, ret });
         self.set_binder(binder, node);
         node
     }

@@ -154,7 +154,7 @@ impl UnitTypes {
 pub(super) struct Assumptions {
     /// For each unit, the number of variables whose types depend on assumed types; empty if nothing is
     /// assumed.
-    pub(super) marked: Vec<Marked>,
+    pub(super) marked: Vec<Extent>,
     /// Those variables of units that also bind others, in order.
     pub(super) variables: Vec<LocalRef>,
     /// The units with findings that depend on assumed types, before those were removed.
@@ -163,7 +163,7 @@ pub(super) struct Assumptions {
 
 /// The number of variables of a unit that depend on assumed types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marked {
+pub(super) enum Extent {
     None,
     Some,
     All,
@@ -185,9 +185,9 @@ impl Assumptions {
     pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
         let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
         match self.marked.get(binding.unit.index()) {
-            None | Some(Marked::None) => false,
-            Some(Marked::All) => true,
-            Some(Marked::Some) => self.variables.binary_search_by_key(&key(&binding), key).is_ok(),
+            None | Some(Extent::None) => false,
+            Some(Extent::All) => true,
+            Some(Extent::Some) => self.variables.binary_search_by_key(&key(&binding), key).is_ok(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use operators::{
     Becomes, CallForm, Operator,
-    attrs::{AttrProblem, Written, bind, by_key},
+    attrs::{AttrEntry, AttrProblem, bind, by_key},
 };
 use smallvec::SmallVec;
 use syntax::{
@@ -11,10 +11,10 @@ use syntax::{
 };
 use types::{AttrSchema, AttrValue, Attrs, Number, Release, Releases};
 
-use super::{Lowering, ty::meta_parts};
+use super::{Lowerer, ty::meta_parts};
 use crate::body::{CallData, Callee, Expr, ExprId, Literal, ProblemKind, RangeId, WrittenAttr};
 
-impl Lowering {
+impl Lowerer {
     pub(super) fn written_attr(&mut self, attr: ast::Attr<'_>) -> WrittenAttr {
         let name = attr.name();
         let value = attr.value().map(|value| value.node());
@@ -113,8 +113,8 @@ impl Lowering {
         };
         let plain: SmallVec<[&WrittenAttr; 8]> = written.iter().filter(is_of_schema).collect();
         let defaults = form.map_or(&[][..], |form| form.defaults);
-        let values: SmallVec<[Written<'_>; 8]> =
-            plain.iter().map(|attr| Written { name: &attr.name, value: &attr.value }).collect();
+        let values: SmallVec<[AttrEntry<'_>; 8]> =
+            plain.iter().map(|attr| AttrEntry { name: &attr.name, value: &attr.value }).collect();
         let bound = bind(schema, &values, defaults);
         *releases = releases.and(bound.releases);
         let mut is_missing = false;
@@ -274,8 +274,8 @@ pub(crate) fn rebind(call: &mut CallData, operator: &'static Operator, form: &Ca
         && !(becomes.detached && call.written.is_empty())
     {
         let values = call.written.iter();
-        let values: SmallVec<[Written<'_>; 8]> =
-            values.map(|attr| Written { name: &attr.name, value: &attr.value }).collect();
+        let values: SmallVec<[AttrEntry<'_>; 8]> =
+            values.map(|attr| AttrEntry { name: &attr.name, value: &attr.value }).collect();
         call.attrs = bind(schema, &values, form.defaults).attrs;
     }
     call.callee = Callee::Operator(becomes);

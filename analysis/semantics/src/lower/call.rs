@@ -9,14 +9,14 @@ use syntax::{
 use types::Releases;
 
 use super::{
-    Lowering,
+    Lowerer,
     attr::form_of,
-    python::{Before, Notation, Site, operator_of_module},
+    python::{Notation, PrecedingCounts, Site, operator_of_module},
     shared::is_claim,
 };
 use crate::body::*;
 
-impl Lowering {
+impl Lowerer {
     /// Lowers `f(a, b, axis=1)`.
     pub(super) fn call(&mut self, call: ast::CallExpr<'_>) -> ExprId {
         let range = call.range();
@@ -45,7 +45,8 @@ impl Lowering {
         };
         let type_args = type_args.map(|list| self.type_args(list)).unwrap_or_default();
         let (mut values, mut written) = (SmallVec::new(), Vec::new());
-        let before = Before { problems: self.unit.problems.len(), exprs: self.unit.exprs.len() };
+        let before =
+            PrecedingCounts { problems: self.unit.problems.len(), exprs: self.unit.exprs.len() };
         let mut whole = args.is_some_and(|list| self.arguments(list, &mut values, &mut written));
         let meta_attrs = self.take_meta_attrs(&mut values);
         let mut releases = Releases::ALL;

@@ -20,7 +20,7 @@ pub(super) struct Common {
 impl Common {
     /// Compares a block with the previous one by the addresses of its elements. Which slots are equal
     /// follows from their starts, so that nothing else is read for most elements.
-    pub(super) fn new(new: Node<'_>, old: &Old<'_>) -> Option<Common> {
+    pub(super) fn new(new: Node<'_>, old: &PreviousBody<'_>) -> Option<Common> {
         let (front, back) = new.shared_ends(old.block);
         let starts = &old.source.starts[1..];
         let end = old.block.range().end();
@@ -48,19 +48,19 @@ impl Common {
 }
 
 /// The previous block and the previous body.
-pub(super) struct Old<'p> {
+pub(super) struct PreviousBody<'p> {
     pub(super) block: Node<'p>,
     pub(super) body: &'p Body,
     pub(super) source: &'p SourceMap,
 }
 
-impl<'p> Old<'p> {
+impl<'p> PreviousBody<'p> {
     /// Returns the previous version, if it was lowered with the same type parameters.
-    pub(super) fn new(previous: &'p LoweredBody, header: &Unit) -> Option<Old<'p>> {
+    pub(super) fn new(previous: &'p LoweredBody, header: &Unit) -> Option<PreviousBody<'p>> {
         let old = previous.body.header();
         let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
         let block = Node::root(&previous.green).child(SyntaxKind::BLOCK).filter(|_| same)?;
-        Some(Old { block, body: &previous.body, source: &previous.source })
+        Some(PreviousBody { block, body: &previous.body, source: &previous.source })
     }
 }
 

@@ -8,13 +8,13 @@ use syntax::{
 use types::{DataType, Type};
 
 use super::{
-    Lowering,
+    Lowerer,
     shared::{claimed_type, is_claim},
     ty::meta_parts,
 };
 use crate::body::*;
 
-impl Lowering {
+impl Lowerer {
     /// Lowers an expression or a block.
     pub(super) fn expr(&mut self, node: Node<'_>) -> ExprId {
         match node.kind() {
@@ -64,7 +64,7 @@ impl Lowering {
                 let ty = constant.dtype().map_or(Type::Error, |ty| self.ty(ty.node()));
                 let dtype = ty.as_tensor().map_or(DataType::FLOAT32, |t| t.dtype);
                 let expr = value.map_or(Expr::Missing, |value| {
-                    Expr::Filled(Box::new(Filled { value, shape, dtype }))
+                    Expr::Filled(Box::new(FilledTensor { value, shape, dtype }))
                 });
                 self.push(range, expr)
             }

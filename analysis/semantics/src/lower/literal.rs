@@ -3,10 +3,10 @@
 use syntax::{Node, SyntaxKind};
 use types::DataType;
 
-use super::Lowering;
+use super::Lowerer;
 use crate::body::{Literal, ProblemKind};
 
-impl Lowering {
+impl Lowerer {
     /// Lowers a `LITERAL` node; returns `None` for a string.
     pub(super) fn literal(&mut self, node: Node<'_>) -> Option<Literal> {
         let mut negative = false;

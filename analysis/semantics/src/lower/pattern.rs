@@ -5,10 +5,10 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::{Lowering, shared::is_claim};
+use super::{Lowerer, shared::is_claim};
 use crate::body::{BinderKind, Pattern, PatternKind, ProblemKind, Subject};
 
-impl Lowering {
+impl Lowerer {
     /// Reports a `match?` without arms; `match` without arms is not exhaustive.
     pub(super) fn require_arms(&mut self, expr: ast::MatchExpr<'_>) {
         let is_empty = expr.arms().is_some_and(|list| list.node().children().next().is_none());

@@ -9,7 +9,7 @@ mod value;
 
 use operators::{
     Operator,
-    attrs::{AttrProblem, Written, bind},
+    attrs::{AttrEntry, AttrProblem, bind},
     python::{Meaning, Parameter, in_python},
 };
 use smallvec::SmallVec;
@@ -19,14 +19,14 @@ use syntax::{
 };
 use types::{AttrField, AttrType, AttrValue, Attrs, DataType};
 
-use super::Lowering;
+use super::Lowerer;
 use crate::body::*;
 pub(super) use expr::operator_of_module;
 use value::Value;
 
 /// The numbers of problems and expressions before the arguments of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Before {
+pub(super) struct PrecedingCounts {
     pub(super) problems: usize,
     pub(super) exprs: usize,
 }
@@ -39,7 +39,7 @@ pub(super) struct Site<'t> {
     pub(super) callee_range: RangeId,
     /// True if the name is that of Python.
     pub(super) is_renamed: bool,
-    pub(super) before: Before,
+    pub(super) before: PrecedingCounts,
     /// The number of problems before those of the attributes.
     pub(super) bound_from: usize,
 }
@@ -87,7 +87,7 @@ struct Attr<'t> {
     position: Option<usize>,
 }
 
-impl Lowering {
+impl Lowerer {
     /// Returns the callee of a name that is not an operator: that which Python calls so, or else a name.
     #[cold]
     pub(super) fn unknown_callee(&mut self, name: &str, is_renamed: &mut bool) -> Callee {
@@ -227,8 +227,8 @@ impl Lowering {
             return Some(Attrs::none());
         }
         let values = reading.attrs.iter();
-        let values: SmallVec<[Written<'_>; 8]> =
-            values.map(|attr| Written { name: attr.field.name, value: &attr.value }).collect();
+        let values: SmallVec<[AttrEntry<'_>; 8]> =
+            values.map(|attr| AttrEntry { name: attr.field.name, value: &attr.value }).collect();
         let bound = bind(schema, &values, &[]);
         let is_warning = |problem: &AttrProblem| !problem.is_error();
         (bound.trusted && bound.problems.iter().all(is_warning)).then_some(bound.attrs)

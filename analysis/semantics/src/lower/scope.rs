@@ -22,13 +22,13 @@ fn is_equal(known: &Name, name: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Scope {
     /// The variables in scope, the innermost last.
-    bound: Vec<Bound>,
+    bound: Vec<ScopeEntry>,
     /// The index in `bound` of the innermost variable with each name; empty while there are few
     /// variables.
     latest: FxHashMap<Name, u32>,
 }
 
-struct Bound {
+struct ScopeEntry {
     binder: BinderId,
     /// The index in the same list of the shadowed variable, if there is an index.
     shadows: Option<u32>,
@@ -50,7 +50,7 @@ impl Scope {
         if binders[binder.index()].name.is_empty() {
             return;
         }
-        self.bound.push(Bound { binder, shadows: None });
+        self.bound.push(ScopeEntry { binder, shadows: None });
         if self.bound.len() > FEW {
             let from = if self.latest.is_empty() { 0 } else { self.bound.len() - 1 };
             for (at, bound) in self.bound.iter_mut().enumerate().skip(from) {

@@ -19,7 +19,7 @@ const SLOTS: usize = 64;
 
 /// Types and texts that occur many times in a definition, shared.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct LoweringCache {
     /// Types of tensors and tuples of them, by green node: equal nodes of a tree are shared.
     pub(super) types: FxHashMap<*const GreenNodeData, Type>,
     /// The texts of type comments.
@@ -39,7 +39,7 @@ pub(super) struct Claim {
     pub(super) text: SmolStr,
 }
 
-impl Shared {
+impl LoweringCache {
     /// Returns the ranges of a unit, in the allocation of equal ones.
     pub(super) fn ranges(
         &mut self,

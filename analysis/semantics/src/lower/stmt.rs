@@ -5,10 +5,10 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::{Lowering, shared::is_claim};
+use super::{Lowerer, shared::is_claim};
 use crate::body::*;
 
-impl Lowering {
+impl Lowerer {
     /// Lowers a block; returns its tail expression.
     pub(super) fn block(&mut self, block: Node<'_>) -> ExprId {
         let mark = self.scope.mark();

@@ -13,13 +13,13 @@ use types::{
     SymbolId, Type, TypeArg, open_tensor,
 };
 
-use super::{Lowering, scope::Names};
+use super::{Lowerer, scope::Names};
 use crate::{
     body::{ProblemKind, TypeUse, WhereRelation, WrittenAttr},
     relations,
 };
 
-impl Lowering {
+impl Lowerer {
     pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
         let Some(ty) = ast::Type::cast(node) else { return Type::Error };
         match ty {

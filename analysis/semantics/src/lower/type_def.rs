@@ -7,7 +7,7 @@ use syntax::{
 };
 use types::{PolyType, Type};
 
-use super::Lowering;
+use super::Lowerer;
 use crate::{
     adt::{Adt, Constructor, TypeDef},
     body::*,
@@ -17,7 +17,7 @@ use crate::{
 pub fn lower_type_def(node: Node<'_>) -> Option<TypeDef> {
     let def = ast::TypeDef::cast(node)?;
     let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
-    let mut unit = Lowering::default();
+    let mut unit = Lowerer::default();
     unit.begin(node, UnitKind::Header);
     let function = unit.signature(def.type_params(), None, None, None);
     let (adt_name, params) = (name.clone(), &function.type_params);

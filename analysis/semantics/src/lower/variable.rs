@@ -6,10 +6,10 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::Lowering;
+use super::Lowerer;
 use crate::body::*;
 
-impl Lowering {
+impl Lowerer {
     /// Lowers a use of a variable.
     pub(super) fn variable(&mut self, name: &str, range: TextRange) -> ExprId {
         let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
@@ -46,7 +46,7 @@ impl Lowering {
     fn new_free(&mut self, name: &str, range: TextRange, dotted: bool, whole: bool) -> FreeId {
         let id = FreeId(self.unit.frees.len() as u32);
         let range = self.range(range);
-        self.unit.frees.push(Free { name: name.into(), range, dotted, whole });
+        self.unit.frees.push(FreeName { name: name.into(), range, dotted, whole });
         id
     }
 

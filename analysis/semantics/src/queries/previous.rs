@@ -11,7 +11,7 @@ use crate::{
     key::DefKey,
     lower::LoweredBody,
     module::ModuleTypes,
-    previous::Earlier,
+    previous::PreviousResultsRef,
     scope::ResolvedBody,
 };
 
@@ -19,8 +19,8 @@ use crate::{
 /// result equals the one before, and no other query executes because of it. A query for each definition
 /// would execute for each.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn previous(db: &dyn Db, file: SourceFile) -> Earlier {
-    Earlier::new((!file.is_prelude(db)).then(|| file.previous(db)))
+pub(crate) fn previous(db: &dyn Db, file: SourceFile) -> PreviousResultsRef {
+    PreviousResultsRef::new((!file.is_prelude(db)).then(|| file.previous(db)))
 }
 
 /// The results of a definition: those that are found, and those that are computed.
@@ -28,7 +28,7 @@ pub(super) struct Results<'db> {
     db: &'db dyn Db,
     file: SourceFile,
     key: DefKey,
-    earlier: &'db Earlier,
+    earlier: &'db PreviousResultsRef,
 }
 
 impl<'db> Results<'db> {

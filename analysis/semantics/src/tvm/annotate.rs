@@ -11,7 +11,7 @@ use syntax::{
 use types::{FuncType, Kind, Param, Signature, Type};
 
 use super::{
-    Edit, Findings, insert,
+    Edit, MergedDiagnostics, insert,
     results::{called_by, unknown_results},
     rules,
     types::written,
@@ -27,7 +27,7 @@ use crate::{
     view::View,
 };
 
-pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     // The fixes write the most general types, under TVM's rules too.
     let inference = queries::general_inference(view.db, view.def);
     let view = &view.with_types(inference);
@@ -64,7 +64,7 @@ fn definition(
     view: &View<'_>,
     param_names: &TypeParamNames,
     is_reported: bool,
-    findings: &mut Findings<'_>,
+    findings: &mut MergedDiagnostics<'_>,
 ) {
     let db = view.db;
     let strict = rules::hold(db);
@@ -188,7 +188,7 @@ fn bound_function(
     binding: LocalRef,
     function: FnId,
     value: ExprId,
-    findings: &mut Findings<'_>,
+    findings: &mut MergedDiagnostics<'_>,
 ) -> bool {
     let unit = binding.unit;
     let Some(func) = &view.binding_type(binding).signature() else { return false };

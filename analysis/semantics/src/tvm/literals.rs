@@ -6,7 +6,7 @@ use syntax::{
 };
 use types::{DataType, Type};
 
-use super::{Edit, Findings, insert, rules};
+use super::{Edit, MergedDiagnostics, insert, rules};
 use crate::{
     body::*,
     diagnostic::{Code, Diagnostic},
@@ -16,7 +16,7 @@ use crate::{
 
 /// Reports integers without suffix that get their data type from another operand. TVM reads them as
 /// `int32`, or `int64` if they do not fit.
-pub(super) fn check(view: &View<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     if rules::hold(view.db) {
         return;
     }

@@ -8,7 +8,7 @@ use syntax::{
 };
 use types::{Kind, Release};
 
-use super::{Edit, Findings, insert, notation, types::written_plain};
+use super::{Edit, MergedDiagnostics, insert, notation, types::written_plain};
 use crate::{
     body::*,
     db::Db,
@@ -19,7 +19,11 @@ use crate::{
     view::View,
 };
 
-pub(super) fn check<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
+pub(super) fn check<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    findings: &mut MergedDiagnostics<'_>,
+) {
     version(db, module, findings);
     late_types(db, module, findings);
     from_prelude(db, module, findings);
@@ -42,7 +46,7 @@ fn first_definition<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<TextSiz
     module.items(db).iter().find(|def| is_code(def.kind(db))).map(|def| def.start(db))
 }
 
-fn version<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
+fn version<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut MergedDiagnostics<'_>) {
     let items = module.items(db);
     let has_code = items.iter().any(|def| is_code(def.kind(db)));
     let Some(first) = items.first().filter(|def| has_code && def.kind(db) != DefKind::Version)
@@ -62,7 +66,7 @@ fn version<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_
 
 /// Reports constructors that are used before the definition of their data type: TVM parses in a
 /// single pass, and reads them as operators.
-fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
+fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut MergedDiagnostics<'_>) {
     let items = module.items(db);
     let is_user = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let Some(first) = items.iter().position(is_user) else { return };
@@ -189,7 +193,7 @@ fn with_leading_comments(root: Node<'_>, item: TextRange) -> TextRange {
 }
 
 /// Reports names that only the prelude defines.
-fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut Findings<'_>) {
+fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut MergedDiagnostics<'_>) {
     if module.file(db).is_prelude(db) || queries::prelude(db).is_none() {
         return;
     }
@@ -298,7 +302,7 @@ fn bare_expression<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     def: Def<'db>,
-    findings: &mut Findings<'_>,
+    findings: &mut MergedDiagnostics<'_>,
 ) {
     let diagnostic = Diagnostic::new(
         Code::TvmBareExpression,
@@ -372,7 +376,7 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
 }
 
 /// Reports incompatibilities of a body.
-pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check_def(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
     for number in view.scopes.units_with(UnitFeatures::OTHER_NAME) {
         aliases(view, number, view.unit(number), findings);
@@ -405,7 +409,7 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Reports the operator names of the manual: `mul`, `sub`, `div`.
-fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
+fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDiagnostics<'_>) {
     let mut note = |range: TextRange, name: &str| {
         findings.fold(
             Diagnostic::new(
@@ -441,7 +445,7 @@ fn other_versions(
     number: UnitId,
     unit: &Unit,
     release: Release,
-    findings: &mut Findings<'_>,
+    findings: &mut MergedDiagnostics<'_>,
 ) {
     for call in &unit.calls {
         let Callee::Operator(operator) = &call.callee else { continue };
@@ -547,7 +551,12 @@ fn other_form(
 }
 
 /// Reports a `free_var` in a definition.
-fn free_variables(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
+fn free_variables(
+    view: &View<'_>,
+    number: UnitId,
+    unit: &Unit,
+    findings: &mut MergedDiagnostics<'_>,
+) {
     if view.def.kind(view.db) == DefKind::Expr {
         return;
     }
@@ -562,7 +571,7 @@ fn free_variables(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut F
 }
 
 /// Reports references to the metadata section of a module without one.
-fn metadata(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut Findings<'_>) {
+fn metadata(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDiagnostics<'_>) {
     let mut note = |range: TextRange| {
         findings.fold(
             Diagnostic::new(

@@ -8,7 +8,9 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::{Edit, Findings, insert, literals, names, params, parenthesise, pasted, rules, types};
+use super::{
+    Edit, MergedDiagnostics, insert, literals, names, params, parenthesise, pasted, rules, types,
+};
 use crate::{
     body::ProblemKind,
     db::{Db, SourceFile},
@@ -17,7 +19,7 @@ use crate::{
 
 const REMOVE_TYPES: &str = "Remove the types";
 
-pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut Findings<'_>) {
+pub(super) fn check(db: &dyn Db, file: SourceFile, findings: &mut MergedDiagnostics<'_>) {
     let parse = file.parse(db);
     pasted::check(&parse, findings);
     let mut errors: Vec<&SyntaxError> =

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use syntax::{Damage, Node, Parse, SyntaxError, TextRange};
 
-use super::Findings;
+use super::MergedDiagnostics;
 use crate::diagnostic::{Code, Diagnostic};
 
 /// The most characters of a message of TVM that are shown.
 const MAX_SAID: usize = 300;
 
 /// Reports the damage of a file, as one finding.
-pub(super) fn check(parse: &Parse, findings: &mut Findings<'_>) {
+pub(super) fn check(parse: &Parse, findings: &mut MergedDiagnostics<'_>) {
     let mut counts: BTreeMap<Damage, u32> = BTreeMap::new();
     let mut first: Option<TextRange> = None;
     for error in &parse.errors {

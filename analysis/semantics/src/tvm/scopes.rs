@@ -14,7 +14,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
-use super::{Edit, Findings};
+use super::{Edit, MergedDiagnostics};
 use crate::{
     body::*,
     db::Db,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Reports local variables that TVM resolves differently.
-pub(super) fn check_locals(view: &View<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check_locals(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     if !view.scopes.equal_names {
         return;
     }
@@ -263,7 +263,7 @@ fn local(node: Node<'_>) -> Option<(&str, TextRange)> {
 pub(super) fn check_graph_variables<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
-    findings: &mut Findings<'_>,
+    findings: &mut MergedDiagnostics<'_>,
 ) {
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let defs: Vec<Def<'_>> = module.items(db).iter().copied().filter(computing).collect();

@@ -29,7 +29,7 @@ use crate::{
         snapshot::Snapshot,
     },
     paths,
-    protocol::{Dimension, Function, ShapeReport, ShapeStep, Why},
+    protocol::{Dimension, Function, ShapeExplanation, ShapeReport, ShapeStep},
 };
 
 /// The command form of `relay/whyShape`, for editors that cannot send custom requests.
@@ -109,13 +109,18 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
 pub(in crate::lsp) fn why(
     snapshot: &Snapshot,
     params: TextDocumentPositionParams,
-) -> Result<Option<Why>> {
+) -> Result<Option<ShapeExplanation>> {
     let (document, offset) = snapshot.place(&params)?;
     let found = why::why_shape(&snapshot.db, document.file, offset);
     Ok(found.map(|found| convert(snapshot, &params.text_document.uri, document, found)))
 }
 
-fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, why: why::Why) -> Why {
+fn convert(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+    why: why::ShapeExplanation,
+) -> ShapeExplanation {
     let range = |range| document.range(range, snapshot.encoding);
     let step = |step: Step| ShapeStep {
         message: step.message(),
@@ -128,7 +133,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, why: why::Why) -
         size: dimension.size,
         steps: dimension.steps.into_iter().map(step).collect(),
     };
-    Why {
+    ShapeExplanation {
         expression: why.expression,
         ty: why.ty,
         range: range(why.range),
@@ -141,7 +146,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, why: why::Why) -
 pub(in crate::lsp) fn execute(
     snapshot: &Snapshot,
     params: ExecuteCommandParams,
-) -> Result<Option<Why>> {
+) -> Result<Option<ShapeExplanation>> {
     if params.command != WHY {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     }

@@ -1,6 +1,6 @@
 //! `textDocument/documentSymbol`
 
-use ide::symbols::{Symbol, SymbolKind as Kind, outline};
+use ide::symbols::{OutlineEntry, SymbolKind as Kind, outline};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
@@ -47,7 +47,7 @@ fn flatten(
     snapshot: &Snapshot,
     uri: &Url,
     document: &Document,
-    symbol: &Symbol,
+    symbol: &OutlineEntry,
     around: Option<&str>,
     flat: &mut Vec<SymbolInformation>,
 ) {
@@ -66,7 +66,7 @@ fn flatten(
     }
 }
 
-fn convert(snapshot: &Snapshot, document: &Document, symbol: &Symbol) -> DocumentSymbol {
+fn convert(snapshot: &Snapshot, document: &Document, symbol: &OutlineEntry) -> DocumentSymbol {
     let children = symbol.children.iter().map(|child| convert(snapshot, document, child));
     #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
     DocumentSymbol {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diff::{Pair, What};
+use diff::{Pair, Property};
 use ide::markdown::{code_span, escaped};
 use syntax::TextRange;
 use tower_lsp::lsp_types::Range;
@@ -213,7 +213,7 @@ fn hover(compared: &PairComparison, pair: &Pair, category: ValueCategory) -> Str
         lines.push(format!("- after: {}", line(after)));
     }
     // The operands of both sides are in the texts.
-    let changes = pair.changes.iter().filter(|change| change.what != What::Operand);
+    let changes = pair.changes.iter().filter(|change| change.what != Property::Operand);
     lines.extend(changes.map(|change| format!("- {}", escaped(&change_text(change)))));
     // The first line is a paragraph before the list.
     let list = lines.split_off(1).join("\n");

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, UnpairedExpr, What};
+use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, Property, UnpairedExpr};
 use rustc_hash::FxHashMap;
 use syntax::{TextRange, TextSize};
 use types::{AttrValue, TensorType};
@@ -352,7 +352,7 @@ impl Item<'_> {
                     let change = pair
                         .changes
                         .iter()
-                        .find(|c| !matches!(c.what, What::DataType | What::Shape));
+                        .find(|c| !matches!(c.what, Property::DataType | Property::Shape));
                     change.and_then(|change| {
                         let (place, fact) = match side {
                             0 => (change.places.0, &change.before),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use diff::{Change, FunctionDiff, Pair, PairKind, What};
+use diff::{Change, FunctionDiff, Pair, PairKind, Property};
 use syntax::TextRange;
 
 use super::CallPair;
@@ -68,8 +68,8 @@ pub(crate) fn candidates(functions: &[FunctionDiff]) -> Vec<Candidate<'_>> {
 /// Returns the reason that a change makes values incomparable.
 fn incomparable(change: &Change) -> Option<&'static str> {
     match change.what {
-        What::Attribute if change.name.contains("layout") => Some("the layouts differ"),
-        What::Shape => Some("the shapes differ"),
+        Property::Attribute if change.name.contains("layout") => Some("the layouts differ"),
+        Property::Shape => Some("the shapes differ"),
         _ => None,
     }
 }

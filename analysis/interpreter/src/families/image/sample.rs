@@ -5,7 +5,7 @@ use num_traits::Float;
 
 /// The values outside of the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outside {
+enum PaddingMode {
     Zeros,
     Border,
     Reflection,
@@ -20,7 +20,7 @@ enum Method {
 }
 
 struct Sampler {
-    outside: Outside,
+    outside: PaddingMode,
     method: Method,
     align_corners: bool,
     /// The spatial sizes of the data, outermost first.
@@ -33,9 +33,9 @@ pub(super) fn grid_sample(call: &mut Call<'_>) -> Outcome {
     let (data, grid) = (call.tensor(0)?, call.tensor(1)?);
     let axes = data.rank().saturating_sub(2);
     let outside = match call.str("padding_mode") {
-        "zeros" => Outside::Zeros,
-        "border" => Outside::Border,
-        "reflection" => Outside::Reflection,
+        "zeros" => PaddingMode::Zeros,
+        "border" => PaddingMode::Border,
+        "reflection" => PaddingMode::Reflection,
         other => return Err(call.fault(format_args!("unknown padding mode \"{other}\""))),
     };
     let method = match call.str("method") {
@@ -123,9 +123,9 @@ impl Sampler {
         match self.outside {
             // The cubic method clamps the elements instead of the position.
             _ if self.method == Method::Cubic => x,
-            Outside::Zeros => x,
-            Outside::Border => clip(x, size),
-            Outside::Reflection => clip(self.reflect(x, size), size),
+            PaddingMode::Zeros => x,
+            PaddingMode::Border => clip(x, size),
+            PaddingMode::Reflection => clip(self.reflect(x, size), size),
         }
     }
 
@@ -215,9 +215,9 @@ impl Sampler {
     /// Clamps or reflects an index, if elements outside of the data are defined that way.
     fn inside(&self, at: i64, size: usize) -> i64 {
         match self.outside {
-            Outside::Zeros => at,
-            Outside::Border => at.clamp(0, size.saturating_sub(1) as i64),
-            Outside::Reflection => clip(self.reflect(at as f64, size), size) as i64,
+            PaddingMode::Zeros => at,
+            PaddingMode::Border => at.clamp(0, size.saturating_sub(1) as i64),
+            PaddingMode::Reflection => clip(self.reflect(at as f64, size), size) as i64,
         }
     }
 }

@@ -5,7 +5,7 @@ use syntax::{TextRange, TextSize};
 use super::Site;
 use crate::{
     body::Name,
-    diagnostic::{Among, Code, DefDiagnostic},
+    diagnostic::{Code, DefDiagnostic, NameSet},
 };
 
 pub(super) fn report(site: &Site<'_, '_, '_>, name: &Name) -> DefDiagnostic {
@@ -19,5 +19,5 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &Name) -> DefDiagnostic {
     if !has_fields && name.starts_with(|c: char| c.is_ascii_lowercase()) {
         return diagnostic.fix(format!("Change to `%{name}`"), [(at, format!("%{name}"))]);
     }
-    diagnostic.or_similar(name, at, &[Among::Constructors])
+    diagnostic.or_similar(name, at, &[NameSet::Constructors])
 }

@@ -7,7 +7,7 @@ use super::{Site, missing_attribute, python_call};
 use crate::{
     body::*,
     check::{check_view::CheckView, other_names, site::ProblemSite},
-    diagnostic::{Among, Code, DefDiagnostic, External},
+    diagnostic::{Code, DefDiagnostic, ExternalName, NameSet},
     queries,
     tvm::rules,
 };
@@ -52,11 +52,12 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
             None => diagnostic.help(other.help),
         });
     }
-    let diagnostic = diagnostic.or_similar(name, range, &[Among::Constructors, Among::Operators]);
+    let diagnostic =
+        diagnostic.or_similar(name, range, &[NameSet::Constructors, NameSet::Operators]);
     if !is_printed(view, expr_ref) {
         return Some(diagnostic);
     }
-    Some(diagnostic.or_external(External {
+    Some(diagnostic.or_external(ExternalName {
         code: Code::ExternalOperator,
         message: format!("TVM has no operator `{name}`: its type is taken from the comment"),
         help: "an operator of another compiler; its calls are neither checked nor run",

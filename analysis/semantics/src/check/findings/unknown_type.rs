@@ -5,7 +5,7 @@ use types::Kind;
 
 use crate::{
     body::Name,
-    diagnostic::{Among, Code, DefDiagnostic},
+    diagnostic::{Code, DefDiagnostic, NameSet},
 };
 
 /// Returns the diagnostic of a name where a shape or a size is expected; `None` where a type is.
@@ -48,7 +48,7 @@ pub(in crate::check) fn report(name: &Name, args: usize, range: TextRange) -> De
         _ => diagnostic.help(format!("define it: `type {name} {{ … }}`")).or_similar(
             name,
             range,
-            &[Among::Types],
+            &[NameSet::Types],
         ),
     }
 }

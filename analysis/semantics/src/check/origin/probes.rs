@@ -6,7 +6,7 @@ use types::{Dim, Relation, Type, probe};
 use crate::{body::*, view::View};
 
 /// A size of an argument that equals the probed size of the result.
-pub(super) struct Equal {
+pub(super) struct EqualSize {
     /// The position of the argument, and the field if it is a tuple.
     pub(super) position: usize,
     pub(super) part: Option<usize>,
@@ -25,14 +25,14 @@ pub(super) fn decided_together(
     relation: &Relation,
     names: &'static [&'static str],
     inputs: &[Type],
-    equal: &[Equal],
+    equal: &[EqualSize],
     own: usize,
     is_missed: &dyn Fn(&[Type]) -> bool,
 ) -> Vec<usize> {
     let decide = |chosen: &[usize]| {
         let mut without = inputs.to_vec();
         for &at in chosen {
-            let Equal { position, part, axis, .. } = equal[at];
+            let EqualSize { position, part, axis, .. } = equal[at];
             without[position] = erase(&without[position], part, axis);
         }
         is_missed(&probe(relation, names, &without).1)

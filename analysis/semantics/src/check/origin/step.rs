@@ -25,7 +25,7 @@ pub(super) enum StepKind {
     /// A size is written in the declaration of a variable.
     Written(Name),
     /// An axis of a value has a size.
-    Size { axis: usize, of: Whole, size: Dim },
+    Size { axis: usize, of: SizedValue, size: Dim },
     /// The source of the axis of the described expression is not followed further.
     Rest { axis: usize, of: String },
     /// The described function returns a size.
@@ -44,7 +44,7 @@ pub(super) enum StepKind {
 
 /// The value that has a size.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Whole {
+pub(super) enum SizedValue {
     Constant,
     Variable(Name),
     /// A field of a variable.
@@ -72,9 +72,9 @@ impl Step {
             StepKind::Declared { name, ty } => format!("`{name}` is `{ty}`"),
             StepKind::Written(name) => format!("written at `{name}`"),
             StepKind::Size { axis, of, size } => match of {
-                Whole::Constant => format!("axis {axis} of this constant is {size}"),
-                Whole::Variable(name) => format!("axis {axis} of `{name}` is {size}"),
-                Whole::Field(index, name) => {
+                SizedValue::Constant => format!("axis {axis} of this constant is {size}"),
+                SizedValue::Variable(name) => format!("axis {axis} of `{name}` is {size}"),
+                SizedValue::Field(index, name) => {
                     format!("axis {axis} of field {index} of `{name}` is {size}")
                 }
             },

@@ -11,10 +11,10 @@ use syntax::{
 };
 use types::{AttrValue, DataType, Shape};
 
-use super::{super::Lowering, Site, value};
+use super::{super::Lowerer, Site, value};
 use crate::body::*;
 
-impl Lowering {
+impl Lowerer {
     /// Lowers a call of a function of Python that creates an expression, as that expression: `relay.const(1.0)`,
     /// `relay.Tuple([%a, %b])`, `relay.TupleGetItem(%t, 0)`. Returns `None` for other calls.
     #[cold]
@@ -150,7 +150,7 @@ fn constant(children: &[Node<'_>]) -> Option<(Expr, SmallVec<[PythonPart; 4]>)> 
         Some(_) => return None,
     };
     let literal = literal_of(&value, dtype)?;
-    let filled = Filled { value: literal, shape: Shape::default(), dtype };
+    let filled = FilledTensor { value: literal, shape: Shape::default(), dtype };
     let part = PythonPart::Number { value: literal, dtype };
     Some((Expr::Filled(Box::new(filled)), smallvec![part]))
 }
