@@ -208,7 +208,7 @@ class FunctionShapes(TypedDict):
     sources: List[Source]
     total: Total
     #: The unknown sizes of the amounts.
-    unknowns: List[Unknown]
+    unknowns: List[UnknownSize]
 
 @final
 class GraphGroup(TypedDict):
@@ -592,7 +592,7 @@ class TypedRange(TypedDict):
     type: str
 
 @final
-class Unknown(TypedDict):
+class UnknownSize(TypedDict):
     """An unknown size."""
 
     name: str

@@ -242,7 +242,7 @@ struct TypesArgs {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 /// Parses a release of TVM.
@@ -267,7 +267,7 @@ struct FmtArgs {
     #[command(flatten)]
     settings: SettingsArgs,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 #[derive(Args)]
@@ -301,7 +301,7 @@ struct RunArgs {
     #[arg(long)]
     profile: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 /// The arguments of the function that is run.
@@ -390,13 +390,13 @@ enum RunFormat {
 }
 
 #[derive(Args, Clone, Copy)]
-struct Reading {
+struct CodeLimit {
     /// The limit on the code of a file, without its metadata section, in MiB [default: 64]
     #[arg(long, value_name = "MIB")]
     max_size: Option<u64>,
 }
 
-impl Reading {
+impl CodeLimit {
     fn max_code(self) -> u64 {
         self.max_code_in(&Project::default())
     }

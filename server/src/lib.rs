@@ -2,7 +2,7 @@
 //!
 //! All knowledge of Relay is in the analysis crates; this crate has only input and output. The program is
 //! [`main`]. On WebAssembly, which has no processes, threads or files, there is only the language server
-//! that is embedded in another program, [`Embedded`].
+//! that is embedded in another program, [`EmbeddedServer`].
 
 #![cfg_attr(
     target_arch = "wasm32",
@@ -41,7 +41,7 @@ mod run;
 mod weights;
 
 pub use allocator::Allocator;
-pub use lsp::embedded::Embedded;
+pub use lsp::embedded::EmbeddedServer;
 pub use panics::on_panic;
 
 /// Runs the program with the arguments of the process.

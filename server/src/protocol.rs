@@ -30,7 +30,7 @@ pub(crate) use check::{
 pub(crate) use colouring::{Colouring, ColouringKey, LegendEntry, Mark, MarkCategory};
 pub(crate) use compare::{
     Change, ChangeKind, Comparison, Cost, Filler, FunctionChanges, MatchedPair, PairKind,
-    ReportLink, SideName, Stop, Totals, Unmatched,
+    ReportLink, SideName, Stop, Totals, UnpairedExpr,
 };
 pub(crate) use document::{
     BoundNames, CodeView, ConvertedText, HealthCounts, ReadingView, SavedCode,
@@ -42,19 +42,19 @@ pub(crate) use log::{
 pub(crate) use reduce::ReducedModule;
 pub(crate) use run::{
     BoundValue, CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals,
-    ParameterField, Profile, ProfileTotal, Recalled, RecalledArguments, Remembered, RunError,
-    RunResponse, RunResult, RunStatus, Score, StartedRun, TensorFacts, TensorText, TimePart,
-    TracePlace, TraceStep, ValueView,
+    ParameterField, Profile, ProfileTotal, RecalledArguments, RecalledStatus, RememberedArguments,
+    RunError, RunResponse, RunResult, RunStatus, Score, StartedRun, TensorFacts, TensorText,
+    TimePart, TracePlace, TraceStep, ValueView,
 };
 pub(crate) use shapes::{
     Attribute, ConstantInput, Dim, Function, GraphGroup, Group, Input, LayerTotal, LineColumn,
     LineRange, Plan, Row, RowInput, ShapeReport, ShapesDocument, Source, SourceKind, TakenField,
-    Total, Unknown, VariableInput,
+    Total, UnknownSize, VariableInput,
 };
 pub(crate) use tensor::{TensorAxis, TensorImage, TensorPicture, TensorView};
 pub(crate) use type_at::{
-    Axis, Dimension, Distribution, Elements, Expected, ShapeExplanation, ShapeStep, Tensor, TypeAt,
-    Variable,
+    Axis, Dimension, Distribution, Elements, ExpectedType, ShapeExplanation, ShapeStep, Tensor,
+    TypeAt, Variable,
 };
 pub(crate) use values::{
     ErrorAmount, HeatMark, PassError, PassErrorState, PassErrors, ValueCategory, ValueComparison,

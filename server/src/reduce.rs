@@ -24,11 +24,11 @@ use syntax::{
 };
 
 use cut::{Parts, Style};
-pub(crate) use differs::Joined;
+pub(crate) use differs::JoinedModule;
 use edits::{Edit, edits, is_attribute, lifted, renumbered, whole};
 use facts::{Block, Facts, tokens};
 use keep::{Judge, Verdict};
-pub(crate) use keep::{Keep, Setting};
+pub(crate) use keep::{JudgeSettings, Keep};
 
 /// The result of a reduction.
 pub(crate) struct Reduction {
@@ -101,10 +101,14 @@ fn bindings(text: &str) -> usize {
 ///
 /// # Errors
 /// The message if the modules cannot be compared, or no call that differs can be cut out.
-pub(crate) fn joined(text: &str, other: &str, setting: &Setting) -> Result<Joined, String> {
+pub(crate) fn joined(
+    text: &str,
+    other: &str,
+    setting: &JudgeSettings,
+) -> Result<JoinedModule, String> {
     let (inputs, limits) = (&setting.inputs, &setting.limits);
     let modules = differs::modules((text, other), inputs, limits)?;
-    let differs = |module: &Joined| differs::difference(&module.text, inputs, limits);
+    let differs = |module: &JoinedModule| differs::difference(&module.text, inputs, limits);
     let found = modules.into_iter().find(|module| differs(module).is_ok_and(|it| it.is_some()));
     found.ok_or_else(|| {
         "the call that differs cannot be cut out of both modules: `relay-analyzer compare` names it"
@@ -118,7 +122,7 @@ pub(crate) fn joined(text: &str, other: &str, setting: &Setting) -> Result<Joine
 /// The message if the module does not show what is kept, or of `improved`.
 pub(crate) fn reduce(
     text: &str,
-    setting: Setting,
+    setting: JudgeSettings,
     improved: &mut dyn FnMut(&str, usize) -> Result<(), String>,
 ) -> Result<Reduction, String> {
     let (judge, verdict) = Judge::new(setting, text)?;

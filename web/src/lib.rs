@@ -14,12 +14,12 @@
 use std::cell::RefCell;
 
 use parking_lot::Mutex;
-use server::Embedded;
+use server::EmbeddedServer;
 
 /// The session and the buffers of messages.
 #[derive(Default)]
 struct State {
-    session: Option<Embedded>,
+    session: Option<EmbeddedServer>,
     incoming: Vec<u8>,
     outgoing: Vec<u8>,
 }
@@ -48,7 +48,7 @@ pub extern "C" fn start() {
     server::on_panic(|message| {
         *FAULT.lock() = message;
     });
-    STATE.with_borrow_mut(|state| state.session = Some(Embedded::new()));
+    STATE.with_borrow_mut(|state| state.session = Some(EmbeddedServer::new()));
 }
 
 /// Allocates the buffer for a message of the client, and returns its address.
@@ -76,7 +76,7 @@ pub extern "C" fn receive() {
 /// negative if there is none before the next message.
 #[unsafe(no_mangle)]
 pub extern "C" fn work() -> f64 {
-    let next = STATE.with_borrow_mut(|state| state.session.as_mut().and_then(Embedded::work));
+    let next = STATE.with_borrow_mut(|state| state.session.as_mut().and_then(EmbeddedServer::work));
     next.map_or(-1.0, |time| time.as_secs_f64() * 1000.0)
 }
 
@@ -84,7 +84,7 @@ pub extern "C" fn work() -> f64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn take() -> usize {
     STATE.with_borrow_mut(|state| {
-        state.outgoing = state.session.as_mut().and_then(Embedded::take).unwrap_or_default();
+        state.outgoing = state.session.as_mut().and_then(EmbeddedServer::take).unwrap_or_default();
         state.outgoing.len()
     })
 }

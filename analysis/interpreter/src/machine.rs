@@ -223,7 +223,7 @@ impl<'db> Machine<'db> {
         observer: Option<&'o mut (dyn Observer + 'o)>,
     ) -> Run<'r, 'db, 'o> {
         let watch = self.begun.take().unwrap_or_else(|| self.watch());
-        let has_points = observer.is_some() && self.tracing >= Tracing::Points;
+        let has_points = observer.is_some() && self.tracing >= TraceLevel::Points;
         let mut retention = Retention::default();
         let mut passed = PassedEvents::default();
         if let Some(observer) = &observer {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interpreter::{
     CallMeasurement, Calls, Event, Fault, FaultKind, Flow, Limits, Machine, Observer, Pace, Tensor,
-    Tracing, Value,
+    TraceLevel, Value,
 };
 use semantics::{Database, View, all_defs};
 use syntax::TextRange;
@@ -105,7 +105,7 @@ fn run_with_points(text: &str, wild: bool, pace: Option<Pace>) -> (Value, PointR
     let def = all_defs(&db, file).find(|def| def.name(&db) == "@main").expect("it is there");
     let args = arguments(&db, file, wild);
     let mut machine = Machine::new(&db);
-    machine.trace(Tracing::Points);
+    machine.trace(TraceLevel::Points);
     let mut recorder = PointRecorder { pace, ..PointRecorder::default() };
     let value = machine.run(def, args, Some(&mut recorder)).expect("it runs as well");
     (value, recorder)

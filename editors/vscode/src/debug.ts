@@ -5,7 +5,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient";
 
-import type { Remembered } from "./protocol.js";
+import type { RememberedArguments } from "./protocol.js";
 import { fill, recall } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
 
@@ -78,7 +78,7 @@ class Adapters implements vscode.DebugAdapterDescriptorFactory {
 }
 
 /** The remembered arguments for a configuration, in which the names of files are relative to the program instead. */
-function launchArguments({ inputs = {}, archives = [], params = [], seed }: Remembered, program: vscode.Uri) {
+function launchArguments({ inputs = {}, archives = [], params = [], seed }: RememberedArguments, program: vscode.Uri) {
   const folder = vscode.workspace.getWorkspaceFolder(program)?.uri.fsPath ?? path.dirname(program.fsPath);
   const absolute = (name: string) => path.resolve(folder, name);
   const input = (value: unknown) => (typeof value === "string" && value.endsWith(".npy") ? absolute(value) : value);

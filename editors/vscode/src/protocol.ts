@@ -193,7 +193,7 @@ export interface ErrorAmount {
 }
 
 /** The expectation of the context of an expression. */
-export interface Expected {
+export interface ExpectedType {
   /** The documentation of the argument of an operator: `` `(units, input_dim)` ``. */
   readonly note: string | null;
   /** The context: `` `weight` of `nn.dense` ``. */
@@ -213,14 +213,14 @@ export interface Filler {
 
 /** Two corresponding functions, or one without a counterpart. */
 export interface FunctionChanges {
-  readonly added: readonly Unmatched[];
+  readonly added: readonly UnpairedExpr[];
   readonly after: string | null;
   readonly before: string | null;
   readonly equal: boolean;
   /** True if the functions have so little in common that the pairs are a guess. */
   readonly isGuess: boolean;
   readonly pairs: readonly MatchedPair[];
-  readonly removed: readonly Unmatched[];
+  readonly removed: readonly UnpairedExpr[];
 }
 
 /** A function with its calls. */
@@ -242,7 +242,7 @@ export interface FunctionShapes {
   readonly sources: readonly Source[];
   readonly total: Total;
   /** The unknown sizes of the amounts. */
-  readonly unknowns: readonly Unknown[];
+  readonly unknowns: readonly UnknownSize[];
 }
 
 /** Calls that follow one another and are drawn as one box until it is opened: a layer, or a part of a long sequence of calls. Amounts are sums over all calls of all repetitions. */
@@ -554,17 +554,17 @@ export interface ReadingView {
   readonly version: number;
 }
 
-/** The status of a response that is not the result of a run. */
-export type Recalled = "recalled";
-
 /** The response to a request for the arguments that are remembered. */
 export interface RecalledArguments {
   readonly function: string;
   /** The parameters, in order. */
   readonly parameters: readonly ParameterField[];
-  readonly remembered: Remembered;
-  readonly status: Recalled;
+  readonly remembered: RememberedArguments;
+  readonly status: RecalledStatus;
 }
+
+/** The status of a response that is not the result of a run. */
+export type RecalledStatus = "recalled";
 
 /** The response to `relay.reduce`: a small module with the diagnostic. */
 export interface ReducedModule {
@@ -581,7 +581,7 @@ export interface ReducedModule {
 }
 
 /** The arguments of a function. */
-export interface Remembered {
+export interface RememberedArguments {
   /** Paths of `.npz` files. */
   readonly archives?: readonly string[];
   /** Numbers, lists of numbers, and paths of `.npy` files, by parameter. */
@@ -926,7 +926,7 @@ export interface TypeAt {
   /** What the elements are like, where the expression is a constant of the metadata section. */
   readonly elements: Elements | null;
   /** The type that the context of the expression expects. */
-  readonly expected: Expected | null;
+  readonly expected: ExpectedType | null;
   readonly kind: string;
   /** The range of the expression or name. */
   readonly range: Range;
@@ -940,13 +940,13 @@ export interface TypeAt {
 }
 
 /** An unknown size. */
-export interface Unknown {
+export interface UnknownSize {
   readonly name: string;
   readonly what: string;
 }
 
 /** An expression or the name of a function without a counterpart. */
-export interface Unmatched {
+export interface UnpairedExpr {
   /** The callee; empty if the expression is not a call. */
   readonly operator: string;
   readonly range: Range;

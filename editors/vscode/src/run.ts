@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient";
 
-import type { RecalledArguments, Remembered, RunResponse, RunResult } from "./protocol.js";
+import type { RecalledArguments, RememberedArguments, RunResponse, RunResult } from "./protocol.js";
 import { Results } from "./results.js";
 
 /** The commands of the server. */
@@ -277,7 +277,7 @@ const VERBS = { Run: "play", Debug: "debug-alt", "Run and Compare": "run-all" } 
 export async function fill(
   { function: name, parameters, remembered }: RecalledArguments,
   verb: keyof typeof VERBS = "Run",
-): Promise<Remembered | undefined> {
+): Promise<RememberedArguments | undefined> {
   const inputs = new Map(Object.entries(remembered.inputs ?? {}));
   let files = [...(remembered.archives ?? []), ...(remembered.params ?? [])];
   let seed = remembered.seed ?? 0;

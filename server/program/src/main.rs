@@ -11,7 +11,7 @@ use mimalloc::MiMalloc;
 use server::Allocator;
 
 #[global_allocator]
-static ALLOCATOR: Counted = Counted(MiMalloc);
+static ALLOCATOR: CountingAllocator = CountingAllocator(MiMalloc);
 
 /// The size in bytes from which a block is large.
 const LARGE: usize = 64 << 10;
@@ -25,9 +25,9 @@ fn large_bytes() -> u64 {
 
 /// An allocator whose large blocks are counted. Rust cannot tell a run that its operators have dropped a
 /// vector, and to count all blocks would take a fiftieth of the time of a check.
-struct Counted(MiMalloc);
+struct CountingAllocator(MiMalloc);
 
-impl Counted {
+impl CountingAllocator {
     #[inline]
     fn added(block: *mut u8, size: usize) {
         if size >= LARGE && !block.is_null() {
@@ -44,24 +44,24 @@ impl Counted {
 }
 
 #[expect(unsafe_code, reason = "the functions of an allocator; they call those of mimalloc")]
-unsafe impl GlobalAlloc for Counted {
+unsafe impl GlobalAlloc for CountingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let block = unsafe { self.0.alloc(layout) };
-        Counted::added(block, layout.size());
+        CountingAllocator::added(block, layout.size());
         block
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let block = unsafe { self.0.alloc_zeroed(layout) };
-        Counted::added(block, layout.size());
+        CountingAllocator::added(block, layout.size());
         block
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        Counted::removed(layout.size());
+        CountingAllocator::removed(layout.size());
         unsafe { self.0.dealloc(block, layout) }
     }
 
@@ -69,8 +69,8 @@ unsafe impl GlobalAlloc for Counted {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let moved = unsafe { self.0.realloc(block, layout, size) };
         if !moved.is_null() {
-            Counted::added(moved, size);
-            Counted::removed(layout.size());
+            CountingAllocator::added(moved, size);
+            CountingAllocator::removed(layout.size());
         }
         moved
     }

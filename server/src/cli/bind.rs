@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Failure, Outcome, Reading};
+use super::{CodeLimit, Failure, Outcome};
 use crate::{
     binding,
     files::Claims,
@@ -24,7 +24,7 @@ pub(super) struct BindArgs {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 /// The arguments of `lift`.
@@ -40,11 +40,11 @@ pub(super) struct LiftArgs {
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 /// Reads a module.
-fn module(path: &Path, reading: Reading) -> Result<Input, Failure> {
+fn module(path: &Path, reading: CodeLimit) -> Result<Input, Failure> {
     let input = input::read(path, reading.max_code())?;
     match &input.problem {
         Some(problem) => Err(format!("{}: {}", input::shown(path), problem.message).into()),

@@ -20,7 +20,7 @@ use crate::{
     report::{compare as report, escape, stderr},
     run::{
         bisect::{Bisection, LogRuns, NoModuleRun, Obstacle, State, bisect},
-        compare::{CallPair, Candidate, Comparison, Setting, Tolerances, candidates},
+        compare::{CallPair, Candidate, Comparison, ComparisonSettings, Tolerances, candidates},
     },
 };
 
@@ -89,7 +89,7 @@ pub(super) fn run(mut args: BisectArgs) -> Result<Outcome, Failure> {
         log: &log,
         function: args.function.as_deref().map(global),
         inputs: inputs(&args.inputs)?,
-        setting: Setting { tolerances, ..Setting::new(&limits) },
+        setting: ComparisonSettings { tolerances, ..ComparisonSettings::new(&limits) },
     };
     let modules = Modules { runs, seed };
     match args.all {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::LazyLock};
 use clap::{Args, ValueEnum};
 use semantics::{Code, Level, Lint, NoLevel, Rules, Severity, nearest_code};
 
-use super::{Reading, settings::SettingsArgs};
+use super::{CodeLimit, settings::SettingsArgs};
 
 #[derive(Args)]
 pub(super) struct CheckArgs {
@@ -66,7 +66,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) settings: SettingsArgs,
     #[command(flatten)]
-    pub(super) reading: Reading,
+    pub(super) reading: CodeLimit,
 }
 
 impl CheckArgs {

@@ -65,20 +65,20 @@ fn open(path: &Path, purpose: &str) -> Result<Module, Failure> {
 }
 
 /// A module to strip.
-struct Whole {
+struct StripInput {
     code: String,
     weights: Weights,
     /// The length of its section in bytes.
     length: usize,
 }
 
-impl Whole {
+impl StripInput {
     /// Reads a module; `-` is standard input, which is kept in memory.
-    fn read(path: &Path) -> Result<Whole, Failure> {
+    fn read(path: &Path) -> Result<StripInput, Failure> {
         if path.as_os_str() != "-" {
             let Module { code, section, text, .. } = open(path, "strip")?;
             let length = usize::try_from(text.length()).unwrap_or(usize::MAX);
-            return Ok(Whole { code, weights: Weights::of_file(section, text), length });
+            return Ok(StripInput { code, weights: Weights::of_file(section, text), length });
         }
         let mut bytes = Vec::new();
         // A longer text is refused with its reason.
@@ -91,7 +91,11 @@ impl Whole {
             return Err(refused(path, message));
         }
         let length = split.section.len();
-        Ok(Whole { code: split.code.to_owned(), weights: Weights::of_text(split.section), length })
+        Ok(StripInput {
+            code: split.code.to_owned(),
+            weights: Weights::of_text(split.section),
+            length,
+        })
     }
 }
 
@@ -100,7 +104,7 @@ pub(super) fn strip(args: &StripArgs) -> Result<Outcome, Failure> {
     let mut claims = Claims::default().read(path);
     let output = claims.write(&args.output)?;
     let archive = args.weights.as_ref().map(|archive| claims.write(archive)).transpose()?;
-    let Whole { code, weights, length } = Whole::read(path)?;
+    let StripInput { code, weights, length } = StripInput::read(path)?;
     let folded = code_view::folded(&code, weights.section(), length);
     if let Some(archive) = archive {
         let section = weights.section();

@@ -7,7 +7,7 @@ use diff::Options;
 use syntax::LineIndex;
 
 use super::{
-    Failure, InputArgs, Outcome, Reading, RunLimits,
+    CodeLimit, Failure, InputArgs, Outcome, RunLimits,
     diff::{PreparationError, PreparedModule, global, refuse, shapes_of, shown},
     run::inputs,
 };
@@ -57,7 +57,7 @@ pub(super) struct CompareArgs {
     #[command(flatten)]
     limits: RunLimits,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use clap::Args;
 
-use super::{Failure, Outcome, Reading};
+use super::{CodeLimit, Failure, Outcome};
 use crate::{files::Claims, input, report::escape};
 
 /// The arguments of `convert`.
@@ -16,7 +16,7 @@ pub(super) struct ConvertArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Outcome, Failure> {

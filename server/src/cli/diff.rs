@@ -15,7 +15,7 @@ use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
 use syntax::{LineIndex, TextSize};
 use types::{Release, Releases};
 
-use super::{Failure, Outcome, Reading};
+use super::{CodeLimit, Failure, Outcome};
 use crate::{
     allocator,
     analyzer::{self, Analyzer},
@@ -51,7 +51,7 @@ pub(super) struct DiffArgs {
     #[arg(long)]
     run: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ use ide::layers::{FunctionLayers, Grouping};
 use semantics::Severity;
 use syntax::LineIndex;
 
-use super::{Failure, Outcome, Reading, panic_message};
+use super::{CodeLimit, Failure, Outcome, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -29,7 +29,7 @@ pub(super) struct LayersArgs {
     #[arg(long, value_enum, default_value = "tree")]
     format: LayersFormat,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

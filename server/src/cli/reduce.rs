@@ -11,12 +11,12 @@ use clap::{Args, ValueEnum};
 use semantics::Rules;
 use serde::Serialize;
 
-use super::{Failure, InputArgs, Outcome, Reading, RunLimits, run::inputs, seconds};
+use super::{CodeLimit, Failure, InputArgs, Outcome, RunLimits, run::inputs, seconds};
 use crate::{
     files::Claims,
     input::read_module,
     project::Project,
-    reduce::{Keep, Setting, joined, reduce},
+    reduce::{JudgeSettings, Keep, joined, reduce},
     report::{escape, stderr},
 };
 
@@ -52,7 +52,7 @@ pub(super) struct ReduceArgs {
     #[arg(long, value_enum, default_value = "human")]
     format: ReduceFormat,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,7 +98,7 @@ pub(super) fn run(mut args: ReduceArgs) -> Result<Outcome, Failure> {
     // Otherwise a module that does not end would be run for the time of `run`.
     args.limits.time.get_or_insert(10.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut setting = Setting {
+    let mut setting = JudgeSettings {
         keep,
         inputs: inputs(&args.inputs)?,
         limits: args.limits.in_project(&Project::default()),

@@ -24,7 +24,7 @@ use crate::{
         execute::{Ending, PreparedRun, Selection, execute},
         expect,
         failure::{self, Places},
-        files::Named,
+        files::ArgumentFile,
         json::Extras,
         observer::TerminalObserver,
         profile::Profile,
@@ -43,7 +43,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let output = args.output.as_deref().map(|path| output(path, args, &inputs)).transpose()?;
     if let Some(part) = input.saved.as_ref().and_then(|saved| saved.params.clone()) {
         // Named arguments take precedence.
-        let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
+        let whole = ArgumentFile { path: args.path.clone(), within: None, part: Some(part) };
         inputs.params.insert(0, whole);
     }
     let setup = project.setup().of_runs();
@@ -223,7 +223,7 @@ fn flag(limit: &str) -> String {
 /// Returns the sources of the arguments. Archives need no name: `--input weights.npz`.
 pub(super) fn inputs(args: &InputArgs) -> Result<Inputs, String> {
     // These files are named by the user, and need not be checked.
-    let named = |path: PathBuf| Named { path, within: None, part: None };
+    let named = |path: PathBuf| ArgumentFile { path, within: None, part: None };
     let is_json = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "json");
     let (written, archives): (Vec<&PathBuf>, Vec<_>) = args.archives.iter().partition(is_json);
     let mut inputs = Inputs {
@@ -265,7 +265,7 @@ const MAX_JSON: u64 = 256 << 20;
 fn written_in(path: &Path) -> Result<Vec<GivenArgument>, String> {
     let shown = path.display();
     let fail = |what: &dyn std::fmt::Display| format!("cannot read `{shown}`: {what}");
-    let file = Named { path: path.to_owned(), within: None, part: None };
+    let file = ArgumentFile { path: path.to_owned(), within: None, part: None };
     let text = file.open()?.text(MAX_JSON).map_err(|error| fail(&error))?;
     let values: Map<String, Json> = serde_json::from_str(&text)
         .map_err(|error| fail(&format!("it is no JSON object of arguments: {error}")))?;

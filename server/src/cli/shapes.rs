@@ -11,7 +11,7 @@ use saved::Plan;
 use semantics::Severity;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Failure, Outcome, Reading, named_files, panic_message};
+use super::{CodeLimit, Failure, Outcome, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -34,7 +34,7 @@ pub(super) struct ShapesArgs {
     #[arg(long, value_enum, default_value = "table")]
     format: ShapesFormat,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 /// The rows of a shape report.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use syntax::SyntaxKind;
 use weights::{BARS, CONSTANT, Header, Module, ModuleFile, Payload, Stats, Weights};
 
-use super::{Failure, Outcome, Reading};
+use super::{CodeLimit, Failure, Outcome};
 use crate::{
     files::Claims,
     input,
@@ -38,7 +38,7 @@ pub(super) struct WeightsArgs {
     #[arg(long, value_name = "FILE")]
     params: Vec<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: CodeLimit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

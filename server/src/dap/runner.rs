@@ -24,7 +24,7 @@ use crate::{
         arguments::{GivenArgument, Inputs},
         execute::{Ending, PreparedRun, Repeatable, RunReport, Selection},
         failure::{self, Places},
-        files::Named,
+        files::ArgumentFile,
         show,
     },
 };
@@ -41,7 +41,7 @@ const MAX_RESULT: usize = 64 << 10;
 pub(super) fn inputs(launch: &LaunchArguments, folder: &Path) -> Result<Inputs, String> {
     let given = launch.inputs.iter();
     let given = given.map(|(name, value)| GivenArgument::of_json(name, value, folder, false));
-    let named = |path: &String| Named { path: folder.join(path), within: None, part: None };
+    let named = |path: &String| ArgumentFile { path: folder.join(path), within: None, part: None };
     Ok(Inputs {
         given: given.collect::<Result<Vec<GivenArgument>, String>>()?,
         archives: launch.archives.iter().map(named).collect(),

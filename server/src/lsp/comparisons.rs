@@ -38,7 +38,7 @@ use crate::{
     analyzer::Analyzer,
     input::Log,
     panics,
-    protocol::{PassError, PassErrorState, PassErrors, Remembered, ValueComparison},
+    protocol::{PassError, PassErrorState, PassErrors, RememberedArguments, ValueComparison},
     report::{
         compare::{self as report, Calls, error_amount, error_overlays, value_comparison},
         diff::ShownModule,
@@ -48,7 +48,8 @@ use crate::{
         arguments::Inputs,
         bisect::{LogRuns, NoModuleRun, Obstacle},
         compare::{
-            self, CallPair, Candidate, Comparison, NotRun, Setting, candidates, compare_with,
+            self, CallPair, Candidate, Comparison, ComparisonSettings, NotRun, candidates,
+            compare_with,
         },
         execute::Selection,
     },
@@ -67,7 +68,7 @@ struct RunChoice {
     function: Option<String>,
     /// The arguments; others are those that are remembered of the first module, or else random.
     #[serde(default, flatten)]
-    inputs: Remembered,
+    inputs: RememberedArguments,
     /// Takes no remembered arguments.
     #[serde(default)]
     exact: bool,
@@ -136,16 +137,17 @@ impl Context {
     /// Returns the arguments of a function, which is `key` among those that are remembered.
     fn inputs(&self, key: &str) -> std::result::Result<Inputs, String> {
         let memory = Entry::new(self.folder.as_deref(), &self.uri, key);
-        let recalled = if self.run.exact { Remembered::default() } else { memory.recall()? };
+        let recalled =
+            if self.run.exact { RememberedArguments::default() } else { memory.recall()? };
         self.run.inputs.inputs(&recalled, memory.folder(), self.config.outside_files)
     }
 
     /// Returns the limits and tolerances of a comparison.
-    fn setting(&self, cancel: &Cancel) -> Setting<'_> {
-        Setting {
+    fn setting(&self, cancel: &Cancel) -> ComparisonSettings<'_> {
+        ComparisonSettings {
             cancelled: cancel.0.flag.clone(),
             limit_name: setting,
-            ..Setting::new(&self.config.run)
+            ..ComparisonSettings::new(&self.config.run)
         }
     }
 }
@@ -254,14 +256,14 @@ pub(super) async fn run<T: Task>(runs: &Runs, mailbox: &Mailbox, task: T) -> Res
 }
 
 /// A module that is ready to be compared.
-struct Prepared {
+struct PreparedComparand {
     comparand: Comparand,
     layers: Vec<FunctionLayers>,
     lines: LineIndex,
 }
 
 impl NamedText {
-    fn prepare(&self) -> std::result::Result<Prepared, String> {
+    fn prepare(&self) -> std::result::Result<PreparedComparand, String> {
         let mut analyzer = Analyzer::default();
         analyzer.parse(&self.text);
         let (db, file) = analyzer.database();
@@ -278,7 +280,7 @@ impl NamedText {
         let module = semantics::module(db, file, 0);
         let module = module.ok_or_else(|| format!("`{name}` has no module to compare"))?;
         let layers = ide::layers::layers(db, file, Grouping::default()).clone();
-        Ok(Prepared { comparand: Comparand::new(db, module), layers, lines })
+        Ok(PreparedComparand { comparand: Comparand::new(db, module), layers, lines })
     }
 
     /// Returns the key of the function that is run among remembered arguments.
@@ -337,7 +339,7 @@ impl Task for Modules {
         let calls = ide::words::counted(pairs.len() as u64, "pair");
         steps.tell(format!("comparing {calls} of calls"));
         let sides = (before.side(function), after.side(function));
-        let setting = Setting { summarizes: true, ..context.setting(cancel) };
+        let setting = ComparisonSettings { summarizes: true, ..context.setting(cancel) };
         let compared = compare_with(sides, &pairs, &inputs, &setting).map_err(message_of)?;
         let shown = (before.shown(&a.lines, &a.layers), after.shown(&b.lines, &b.layers));
         let random = compared.arguments.random(inputs.seed.unwrap_or_default());

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// A language server that the embedding program drives.
-pub struct Embedded {
+pub struct EmbeddedServer {
     tasks: Pool,
     handler: Handler<Backend>,
     owner: Owner,
@@ -33,15 +33,15 @@ pub struct Embedded {
     _exits: UnboundedReceiver<ExitReason>,
 }
 
-impl Default for Embedded {
-    fn default() -> Embedded {
-        Embedded::new()
+impl Default for EmbeddedServer {
+    fn default() -> EmbeddedServer {
+        EmbeddedServer::new()
     }
 }
 
-impl Embedded {
+impl EmbeddedServer {
     /// Starts a session.
-    pub fn new() -> Embedded {
+    pub fn new() -> EmbeddedServer {
         let mut tasks = Pool::new();
         let (exits, exited) = unbounded_channel();
         let (writer, messages) = StdoutWriter::channel();
@@ -58,7 +58,7 @@ impl Embedded {
         });
         // The service calls the function that makes its owner.
         let owner = owner.expect("the service was built");
-        Embedded { tasks, handler, owner, messages, _exits: exited }
+        EmbeddedServer { tasks, handler, owner, messages, _exits: exited }
     }
 
     /// Takes a message of the client. [`work`](Self::work) does the work for it.
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     /// Sends a message, works until nothing is to be done, and returns the messages for the client.
-    fn answers(server: &mut Embedded, message: &Value) -> Vec<Value> {
+    fn answers(server: &mut EmbeddedServer, message: &Value) -> Vec<Value> {
         server.receive(message.to_string().as_bytes());
         let mut all = Vec::new();
         while server.work().is_some() {
@@ -102,19 +102,19 @@ mod tests {
         all
     }
 
-    fn request(server: &mut Embedded, id: u32, method: &str, params: Value) -> Value {
+    fn request(server: &mut EmbeddedServer, id: u32, method: &str, params: Value) -> Value {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let all = answers(server, &message);
         all.into_iter().find(|answer| answer["id"] == id).expect("an answer")
     }
 
-    fn notify(server: &mut Embedded, method: &str, params: Value) -> Vec<Value> {
+    fn notify(server: &mut EmbeddedServer, method: &str, params: Value) -> Vec<Value> {
         answers(server, &json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     }
 
     #[test]
     fn session_without_threads_answers_like_the_server() {
-        let mut server = Embedded::new();
+        let mut server = EmbeddedServer::new();
         let before = request(&mut server, 1, "textDocument/hover", json!({}));
         assert_eq!(before["error"]["code"], -32002, "{before}");
         let initialized = request(&mut server, 2, "initialize", json!({ "capabilities": {} }));
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn messages_are_answered_as_by_the_server() {
-        let mut server = Embedded::new();
+        let mut server = EmbeddedServer::new();
         request(&mut server, 1, "initialize", json!({ "capabilities": {} }));
         for (message, answer) in [
             (
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn cancelled_request_is_answered_once() {
-        let mut server = Embedded::new();
+        let mut server = EmbeddedServer::new();
         request(&mut server, 1, "initialize", json!({ "capabilities": {} }));
         let uri = "untitled:a.relay";
         let document =

@@ -16,9 +16,9 @@ const MAX_DOCUMENTS: usize = 1_024;
 
 /// The versions of documents for which something asked for layers.
 #[derive(Default)]
-pub(super) struct Layered(Mutex<HashMap<u64, i32>>);
+pub(super) struct LayerRequests(Mutex<HashMap<u64, i32>>);
 
-impl Layered {
+impl LayerRequests {
     /// Records that the layers of a document are asked for. Returns true if they were before, or if it is short.
     pub(super) fn record(&self, document: &Document) -> bool {
         let mut known = self.0.lock();

@@ -497,7 +497,7 @@ fn slice(text: &str, range: TextRange) -> Option<&[u8]> {
 
 /// The results of runs of all documents.
 #[derive(Default)]
-pub(super) struct Live(Mutex<HashMap<Url, DocumentRuns>>);
+pub(super) struct LiveResults(Mutex<HashMap<Url, DocumentRuns>>);
 
 /// What a run gets at its start, and its results are stored with: those of a document's runs that started before
 /// its results were removed are not.
@@ -513,7 +513,7 @@ struct DocumentRuns {
     times: HashMap<String, Duration>,
 }
 
-impl Live {
+impl LiveResults {
     /// Returns the ticket of a run that starts.
     pub(super) fn ticket(&self, uri: &Url) -> RunTicket {
         self.lock().entry(uri.clone()).or_default().ticket.clone()

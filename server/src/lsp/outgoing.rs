@@ -64,12 +64,12 @@ pub(super) struct Progress {
 
 /// A handle for sending messages to the client, in order.
 #[derive(Clone)]
-pub(super) struct Outgoing {
+pub(super) struct Outbox {
     messages: UnboundedSender<Message>,
     writer: StdoutWriter,
 }
 
-impl Outgoing {
+impl Outbox {
     pub(super) fn send(&self, message: Message) {
         // The task receives until the process ends.
         let _ = self.messages.send(message);
@@ -91,7 +91,7 @@ impl Outgoing {
 }
 
 /// Starts the task that sends messages.
-pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
+pub(super) fn start(client: Client, writer: StdoutWriter) -> Outbox {
     let (sender, mut messages) = unbounded_channel();
     tasks::spawn(async move {
         while let Some(message) = messages.recv().await {
@@ -138,7 +138,7 @@ pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
             }
         }
     });
-    Outgoing { messages: sender, writer }
+    Outbox { messages: sender, writer }
 }
 
 /// Reports the progress of an operation until it ends.

@@ -28,9 +28,9 @@ use super::{
     documents::Documents,
     event::{Event, JobResult, Mailbox},
     handlers::diagnostics::{self, DocumentDiagnostics},
-    outgoing::{Message, Outgoing},
+    outgoing::{Message, Outbox},
     published::PublicationState,
-    request::{Ran, Request, Retry, content_modified},
+    request::{Request, RequestOutcome, Retry, content_modified},
     runs::Runs,
     session::Session,
     snapshot::Snapshot,
@@ -73,14 +73,14 @@ pub(super) struct Owner {
     session: Arc<Session>,
     inbox: Receiver<Event>,
     mailbox: Mailbox,
-    outgoing: Outgoing,
+    outgoing: Outbox,
     runs: Runs,
     /// Set when a job finished since replaced memos were last freed.
     has_garbage: bool,
 }
 
 /// Starts the owner's thread.
-pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing, runs: Runs) {
+pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outbox, runs: Runs) {
     let run = move || {
         let workers = Workers::start(&mailbox);
         Owner::new(inbox, mailbox, outgoing, runs, workers).run();
@@ -97,7 +97,7 @@ impl Owner {
     pub(super) fn new(
         inbox: Receiver<Event>,
         mailbox: Mailbox,
-        outgoing: Outgoing,
+        outgoing: Outbox,
         runs: Runs,
         workers: Workers,
     ) -> Owner {
@@ -431,9 +431,11 @@ impl Owner {
             self.workers.run(
                 snapshot,
                 Box::new(move |snapshot| match request.run(snapshot) {
-                    Ran::Done => JobResult::Request,
-                    Ran::Interrupted if request.retry == Retry::Always => JobResult::Retry(request),
-                    Ran::Interrupted => {
+                    RequestOutcome::Done => JobResult::Request,
+                    RequestOutcome::Interrupted if request.retry == Retry::Always => {
+                        JobResult::Retry(request)
+                    }
+                    RequestOutcome::Interrupted => {
                         request.refuse(content_modified());
                         JobResult::Request
                     }

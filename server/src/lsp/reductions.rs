@@ -26,7 +26,7 @@ use super::snapshot::Snapshot;
 use crate::{
     panics,
     protocol::ReducedModule,
-    reduce::{Keep, Setting, reduce},
+    reduce::{JudgeSettings, Keep, reduce},
     run::arguments::Inputs,
 };
 
@@ -106,20 +106,20 @@ impl Drop for Guard {
     }
 }
 
-/// Counts a reduction until it is dropped.
-struct Place;
+/// The place of a reduction among the active ones, until it is dropped.
+struct ReductionSlot;
 
-impl Place {
-    fn take() -> Result<Place> {
+impl ReductionSlot {
+    fn take() -> Result<ReductionSlot> {
         if ACTIVE.fetch_add(1, Ordering::Relaxed) < MOST {
-            return Ok(Place);
+            return Ok(ReductionSlot);
         }
         ACTIVE.fetch_sub(1, Ordering::Relaxed);
         Err(failed(format!("{MOST} modules are already being reduced: cancel one of them first")))
     }
 }
 
-impl Drop for Place {
+impl Drop for ReductionSlot {
     fn drop(&mut self) {
         ACTIVE.fetch_sub(1, Ordering::Relaxed);
     }
@@ -127,7 +127,7 @@ impl Drop for Place {
 
 /// Reduces a module on a thread of its own. Dropping the future ends that.
 pub(super) async fn run(subject: Subject) -> Result<ReducedModule> {
-    let place = Place::take()?;
+    let slot = ReductionSlot::take()?;
     let (reply, receiver) = oneshot::channel();
     let guard = Guard(Arc::default());
     let cancelled = guard.0.clone();
@@ -136,7 +136,7 @@ pub(super) async fn run(subject: Subject) -> Result<ReducedModule> {
         let done = done.unwrap_or_else(|panicked| Err(panicked.message("this reduction")));
         // Fails if the client has cancelled the request.
         let _ = reply.send(done.map_err(failed));
-        drop(place);
+        drop(slot);
     };
     let spawned = thread::Builder::new().name("reduce".into()).stack_size(STACK).spawn(work);
     let answer = match spawned {
@@ -151,7 +151,7 @@ fn reduced(
     subject: &Subject,
     cancelled: &Arc<AtomicBool>,
 ) -> std::result::Result<ReducedModule, String> {
-    let setting = Setting {
+    let setting = JudgeSettings {
         keep: Keep::Code(subject.code),
         inputs: Inputs::default(),
         limits: Limits::default(),

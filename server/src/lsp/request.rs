@@ -23,7 +23,7 @@ pub(super) enum Retry {
 /// A request for a worker.
 pub(super) struct Request {
     pub(super) retry: Retry,
-    run: Box<dyn FnMut(&Snapshot) -> Ran + Send>,
+    run: Box<dyn FnMut(&Snapshot) -> RequestOutcome + Send>,
     refuse: Box<dyn FnOnce(Error) + Send>,
     cancel: Cancel,
     /// The span of the message.
@@ -32,7 +32,7 @@ pub(super) struct Request {
 
 /// The outcome of running a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ran {
+pub(super) enum RequestOutcome {
     /// It was answered or cancelled.
     Done,
     /// A change of the text cancelled its queries.
@@ -113,12 +113,12 @@ impl Request {
             match guarded(|| handler(snapshot, params.clone())) {
                 Ok(result) => answer(result),
                 Err(Interrupt::Cancelled(Cancelled::Local)) => {}
-                Err(Interrupt::Cancelled(_)) => return Ran::Interrupted,
+                Err(Interrupt::Cancelled(_)) => return RequestOutcome::Interrupted,
                 Err(Interrupt::Panicked(panicked)) => {
                     answer(Err(snapshot.session.faults.error(&panicked)));
                 }
             }
-            Ran::Done
+            RequestOutcome::Done
         };
         let cancel = Cancel::default();
         let request = Request {
@@ -137,7 +137,7 @@ impl Request {
     }
 
     /// Answers the request on this thread.
-    pub(super) fn run(&mut self, snapshot: &Snapshot) -> Ran {
+    pub(super) fn run(&mut self, snapshot: &Snapshot) -> RequestOutcome {
         let _message = self.span.enter();
         let _answer = tracing::debug_span!("answer").entered();
         let token = snapshot.db.cancellation();
@@ -145,7 +145,7 @@ impl Request {
             state.running = Some(token);
             !state.is_cancelled
         });
-        let ran = if go { (self.run)(snapshot) } else { Ran::Done };
+        let ran = if go { (self.run)(snapshot) } else { RequestOutcome::Done };
         self.cancel.with(|state| state.running = None);
         ran
     }

@@ -26,7 +26,7 @@ use std::{
 };
 
 use clock::Instant;
-use interpreter::{Tracing, Value};
+use interpreter::{TraceLevel, Value};
 use parking_lot::Mutex;
 use semantics::{Code, Database, View, metadata::Metadata};
 use serde::Deserialize;
@@ -44,13 +44,15 @@ use super::{
     config::Config,
     documents::Document,
     live::{Rerun, RunRecord, Watcher},
-    outgoing::{Message, Outgoing, Progress},
+    outgoing::{Message, Outbox, Progress},
     overlays::{DocumentVersion, Overlays},
     tasks,
 };
 use crate::{
     panics::{Interrupt, guarded},
-    protocol::{Recalled, RecalledArguments, Remembered, RunResponse, RunResult, RunStatus},
+    protocol::{
+        RecalledArguments, RecalledStatus, RememberedArguments, RunResponse, RunResult, RunStatus,
+    },
     report::overlay::Overlay,
     run::{
         execute::{Ending, PreparedRun, Repeatable, Selection, execute},
@@ -63,7 +65,7 @@ use call::{CallObserver, CallParams, WantedCall};
 pub(super) use cancel::Cancel;
 pub(super) use remembered::Entry;
 pub(super) use results::setting;
-use results::{LiveObserver, Rendering};
+use results::{LiveObserver, ResultParts};
 use value::{ValueObserver, ValueParams};
 
 /// The command that runs a function.
@@ -101,7 +103,7 @@ impl Runs {
     ///
     /// # Errors
     /// There are too many runs.
-    pub(super) fn slot(&self, token: Option<NumberOrString>, cancel: &Cancel) -> Result<Slot> {
+    pub(super) fn slot(&self, token: Option<NumberOrString>, cancel: &Cancel) -> Result<RunSlot> {
         if self.active.fetch_add(1, Ordering::Relaxed) >= MAX_RUNS {
             self.active.fetch_sub(1, Ordering::Relaxed);
             return Err(Error {
@@ -116,24 +118,24 @@ impl Runs {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let token = token.unwrap_or_else(|| NumberOrString::String(format!("relay/run/{number}")));
         self.by_token.lock().insert(token.clone(), cancel.clone());
-        Ok(Slot { runs: self.clone(), token })
+        Ok(RunSlot { runs: self.clone(), token })
     }
 }
 
 /// The place of a run among the active ones, until it is dropped.
-pub(super) struct Slot {
+pub(super) struct RunSlot {
     runs: Runs,
     token: NumberOrString,
 }
 
-impl Slot {
+impl RunSlot {
     /// Returns the token of the progress.
     pub(super) fn token(&self) -> &NumberOrString {
         &self.token
     }
 }
 
-impl Drop for Slot {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         self.runs.by_token.lock().remove(&self.token);
         self.runs.active.fetch_sub(1, Ordering::Relaxed);
@@ -153,7 +155,7 @@ struct RunParams {
     offset: Option<u32>,
     /// The arguments; others are taken from those that are remembered.
     #[serde(default, flatten)]
-    inputs: Remembered,
+    inputs: RememberedArguments,
     /// Remembers the arguments for the next run.
     #[serde(default)]
     remember: bool,
@@ -203,7 +205,7 @@ impl RunReply {
             () = guard.0.0.cancelled.notified() => {
                 match tasks::within(GRACE, &mut receiver).await {
                     Some(reply) => reply,
-                    None => return Ok(Outcome::cancelled().response),
+                    None => return Ok(RunOutcome::cancelled().response),
                 }
             }
         };
@@ -258,7 +260,7 @@ pub(super) struct RunContext {
     pub(super) progress: bool,
     /// True if the client shows the result of the command.
     pub(super) shows_result: bool,
-    pub(super) outgoing: Outgoing,
+    pub(super) outgoing: Outbox,
     /// The last run of the document.
     pub(super) last: Option<Arc<RunRecord>>,
     /// Receives the times of the run.
@@ -319,7 +321,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         cancel.end_progress();
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(Interrupt::Cancelled(_)) => Outcome::cancelled(),
+            Err(Interrupt::Cancelled(_)) => RunOutcome::cancelled(),
             Err(Interrupt::Panicked(panicked)) => {
                 let mut error = Error::internal_error();
                 error.message = panicked.message("this run").into();
@@ -352,26 +354,26 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
 }
 
 /// The outcome of a request to run.
-struct Outcome {
+struct RunOutcome {
     response: RunResponse,
     record: Option<RunRecord>,
     /// The values, which are dropped after the response is sent: that is slow for large ones.
     values: Vec<Value>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Returns the outcome of a run that failed before its start.
-    fn failure(code: Code, message: String) -> Outcome {
-        Outcome::of(results::failure(code, message, None, None))
+    fn failure(code: Code, message: String) -> RunOutcome {
+        RunOutcome::of(results::failure(code, message, None, None))
     }
 
-    fn cancelled() -> Outcome {
-        Outcome::failure(Code::RunCancelled, "the run was cancelled".to_owned())
+    fn cancelled() -> RunOutcome {
+        RunOutcome::failure(Code::RunCancelled, "the run was cancelled".to_owned())
     }
 
-    fn of(result: RunResult) -> Outcome {
+    fn of(result: RunResult) -> RunOutcome {
         let response = RunResponse::Result(Box::new(result));
-        Outcome { response, record: None, values: Vec::new() }
+        RunOutcome { response, record: None, values: Vec::new() }
     }
 }
 
@@ -381,11 +383,11 @@ fn run(
     cancel: &Cancel,
     progress: &WeakUnboundedSender<String>,
     announce: &mut dyn FnMut(&str),
-) -> Outcome {
+) -> RunOutcome {
     let begin = Instant::now();
     let document = &context.document;
     if let Some(problem) = &document.problem {
-        return Outcome::failure(Code::RunUntyped, problem.message.clone());
+        return RunOutcome::failure(Code::RunUntyped, problem.message.clone());
     }
     let mut db = Database::new();
     db.set_up(&context.config.setup.clone().of_runs());
@@ -395,18 +397,18 @@ fn run(
     let db = &db;
     let wanted = match params.value.map(|value| value.find(db, file, context)).transpose() {
         Ok(wanted) => wanted,
-        Err(message) => return Outcome::failure(Code::RunInput, message),
+        Err(message) => return RunOutcome::failure(Code::RunInput, message),
     };
     let wanted_call = match params.call.map(|call| call.find(db, file, context)).transpose() {
         Ok(wanted) => wanted,
-        Err(message) => return Outcome::failure(Code::RunInput, message),
+        Err(message) => return RunOutcome::failure(Code::RunInput, message),
     };
     let rerun = wanted.as_ref().map(|wanted| wanted.rerun);
     let rerun = rerun.or(wanted_call.as_ref().map(WantedCall::rerun));
     let selection = rerun.map_or_else(|| params.selection(context), Rerun::selection);
     let def = match selection.find(db, file) {
         Ok(def) => def,
-        Err(message) => return Outcome::failure(Code::RunInput, message),
+        Err(message) => return RunOutcome::failure(Code::RunInput, message),
     };
     let name = failure::name_of(db, def);
     let key = match def.name(db).as_str() {
@@ -417,20 +419,20 @@ fn run(
     if params.recall {
         return match memory.recall() {
             Ok(remembered) => {
-                let status = Recalled::Recalled;
+                let status = RecalledStatus::RecalledStatus;
                 let parameters =
                     View::new(db, def).map(|view| fields::of(&view)).unwrap_or_default();
                 let recalled = RecalledArguments { status, function: name, parameters, remembered };
-                let response = RunResponse::Recalled(recalled);
-                Outcome { response, record: None, values: Vec::new() }
+                let response = RunResponse::RecalledStatus(recalled);
+                RunOutcome { response, record: None, values: Vec::new() }
             }
-            Err(message) => Outcome::failure(Code::RunInput, message),
+            Err(message) => RunOutcome::failure(Code::RunInput, message),
         };
     }
     announce(&name);
     let Some(prepared) = PreparedRun::new(db, def, context.config.run.clone()) else {
         let message = format!("{name} cannot be analysed");
-        return Outcome::failure(Code::RunUntyped, message);
+        return RunOutcome::failure(Code::RunUntyped, message);
     };
     let prepared = prepared.cancelled_by(cancel.0.flag.clone());
     let is_doubtful = !file.parse(db).errors.is_empty() || !semantics::is_fully_typed(db, file);
@@ -440,7 +442,7 @@ fn run(
     };
     if let Some(error) = prepared.header_error() {
         let message = format!("{name} cannot be called: {}", failure::summary_of(error));
-        return Outcome::failure(Code::RunUntyped, message);
+        return RunOutcome::failure(Code::RunUntyped, message);
     }
     let (chosen, repeated) = (OnceCell::new(), OnceCell::new());
     let inputs = || {
@@ -449,7 +451,7 @@ fn run(
             Some(rerun) => rerun.clone(),
             None => {
                 let recalled =
-                    if params.exact { Remembered::default() } else { memory.recall()? };
+                    if params.exact { RememberedArguments::default() } else { memory.recall()? };
                 Rerun { function, given: params.inputs.clone(), recalled }
             }
         };
@@ -464,13 +466,13 @@ fn run(
         let mut observer = ValueObserver::new(file, wanted, cancel);
         let ran = execute(&prepared, inputs, &mut observer);
         let found = observer.into_value();
-        return Outcome::value(wanted, found, ran, (&name, cancel, params.view.as_ref()));
+        return RunOutcome::value(wanted, found, ran, (&name, cancel, params.view.as_ref()));
     }
     let watcher = Watcher::new(file, &document.text, progress);
     if let Some(wanted) = &wanted_call {
         let mut observer = CallObserver::new(file, wanted, watcher);
         let mut runs = Repeatable::new(&prepared);
-        runs.trace(Tracing::Points);
+        runs.trace(TraceLevel::Points);
         let ran = runs.run(inputs, &mut observer);
         return wanted.outcome(observer, ran);
     }
@@ -485,13 +487,14 @@ fn run(
     let whole = begin.elapsed();
     // Queries on the first handle stay cancelled after a cancelled run; those on a clone do not.
     let db = &db.clone();
-    let seed = chosen.get().and_then(|chosen: &Remembered| chosen.seed).unwrap_or_default();
-    let shown = Rendering { db, file, def, name: &name, params, context, cancel, seed, whole };
+    let seed =
+        chosen.get().and_then(|chosen: &RememberedArguments| chosen.seed).unwrap_or_default();
+    let shown = ResultParts { db, file, def, name: &name, params, context, cancel, seed, whole };
     let (result, mark) = shown.render(&ran, &observer);
     let is_done = result.status == RunStatus::Done;
     // The values of a run that was cancelled are those of an arbitrary moment.
     let is_cancelled = result.status == RunStatus::Cancelled;
-    let mut outcome = Outcome::of(result);
+    let mut outcome = RunOutcome::of(result);
     if ran.arguments.is_some() && !is_cancelled {
         let done = is_done.then(|| (def.name(db).to_string(), ran.time));
         let rerun = repeated.into_inner().unwrap_or_default();

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::{
-    bases::Bases, code_views::CodeViews, layered::Layered, live::Live, logs::Logs,
+    bases::Bases, code_views::CodeViews, layered::LayerRequests, live::LiveResults, logs::Logs,
     overlays::Overlays, semantic_tokens::TokenCache, workspace::Workspace,
 };
 use crate::panics::CaughtPanic;
@@ -24,11 +24,11 @@ pub(super) struct Session {
     /// The commands that the client runs when they are clicked.
     commands: OnceLock<Vec<String>>,
     /// The values of the last run of each document.
-    pub(super) live: Live,
+    pub(super) live: LiveResults,
     /// What runs have told of the calls of documents.
     pub(super) overlays: Arc<Overlays>,
     /// The documents whose layers are known.
-    pub(super) layered: Layered,
+    pub(super) layered: LayerRequests,
     /// The metadata sections of files that are shown as code views.
     pub(super) code_views: CodeViews,
     /// The requested logs.

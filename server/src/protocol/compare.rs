@@ -63,8 +63,8 @@ pub(crate) struct FunctionChanges {
     /// True if the functions have so little in common that the pairs are a guess.
     pub(crate) is_guess: bool,
     pub(crate) pairs: Vec<MatchedPair>,
-    pub(crate) removed: Vec<Unmatched>,
-    pub(crate) added: Vec<Unmatched>,
+    pub(crate) removed: Vec<UnpairedExpr>,
+    pub(crate) added: Vec<UnpairedExpr>,
 }
 
 /// Two expressions that correspond.
@@ -122,7 +122,7 @@ pub(crate) struct Change {
 /// An expression or the name of a function without a counterpart.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Unmatched {
+pub(crate) struct UnpairedExpr {
     #[cfg_attr(test, schemars(with = "super::schema::Range"))]
     pub(crate) range: Range,
     /// The callee; empty if the expression is not a call.

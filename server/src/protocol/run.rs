@@ -301,11 +301,11 @@ pub(crate) struct TimePart {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RecalledArguments {
-    pub(crate) status: Recalled,
+    pub(crate) status: RecalledStatus,
     pub(crate) function: String,
     /// The parameters, in order.
     pub(crate) parameters: Vec<ParameterField>,
-    pub(crate) remembered: Remembered,
+    pub(crate) remembered: RememberedArguments,
 }
 
 /// A parameter to ask an argument for.
@@ -324,7 +324,7 @@ pub(crate) struct ParameterField {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Recalled {
+pub(crate) enum RecalledStatus {
     Recalled,
 }
 
@@ -332,7 +332,7 @@ pub(crate) enum Recalled {
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
-pub(crate) struct Remembered {
+pub(crate) struct RememberedArguments {
     /// Numbers, lists of numbers, and paths of `.npy` files, by parameter.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) inputs: Map<String, Value>,

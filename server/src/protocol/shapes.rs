@@ -79,7 +79,7 @@ pub(crate) struct Function<P> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) colourings: Vec<Colouring>,
     /// The unknown sizes of the amounts.
-    pub(crate) unknowns: Vec<Unknown>,
+    pub(crate) unknowns: Vec<UnknownSize>,
 }
 
 /// A call with its result and cost. Amounts of memory are in bytes.
@@ -168,7 +168,7 @@ pub(crate) struct LayerTotal<P> {
 /// An unknown size.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Unknown {
+pub(crate) struct UnknownSize {
     pub(crate) name: String,
     pub(crate) what: String,
 }

@@ -22,7 +22,7 @@ pub(crate) struct TypeAt {
     /// The variables that the expression uses.
     pub(crate) context: Vec<Variable>,
     /// The type that the context of the expression expects.
-    pub(crate) expected: Option<Expected>,
+    pub(crate) expected: Option<ExpectedType>,
     /// What the elements are like, where the expression is a constant of the metadata section.
     pub(crate) elements: Option<Elements>,
 }
@@ -83,7 +83,7 @@ pub(crate) struct Variable {
 /// The expectation of the context of an expression.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedType {
     /// The context: `` `weight` of `nn.dense` ``.
     pub(crate) place: String,
     /// The expected type, if the context determines it.

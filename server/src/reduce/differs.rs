@@ -51,14 +51,14 @@ pub(super) fn difference(
 }
 
 /// A module of two functions whose results differ, because of a call in each.
-pub(crate) struct Joined {
+pub(crate) struct JoinedModule {
     /// The module.
     pub(crate) text: String,
     /// The operators of the calls in the first and in the second function.
     pub(crate) operators: (String, String),
 }
 
-/// Returns true if both calls of [`Joined`] are in their functions, in the text that was analysed last.
+/// Returns true if both calls of [`JoinedModule`] are in their functions, in the text that was analysed last.
 pub(super) fn has_calls(analyzer: &Analyzer, (first, second): &(String, String)) -> bool {
     let (db, file) = analyzer.database();
     let has = |function: &str, operator: &str| {
@@ -81,7 +81,7 @@ pub(super) fn modules(
     (before, after): (&str, &str),
     inputs: &Inputs,
     limits: &Limits,
-) -> Result<Vec<Joined>, String> {
+) -> Result<Vec<JoinedModule>, String> {
     let (a, facts_a) = analysed(before)?;
     let (b, facts_b) = analysed(after)?;
     let found = diff::compare_prepared(a, b, &Options::default());
@@ -115,7 +115,7 @@ pub(super) fn modules(
             let text = joined((&facts_a, a), (&facts_b, b), &partners);
             let operators = culprit.operators.clone();
             let operators = (operators.0.to_string(), operators.1.to_string());
-            modules.extend(text.map(|text| Joined { text, operators }));
+            modules.extend(text.map(|text| JoinedModule { text, operators }));
         }
     }
     Ok(modules)

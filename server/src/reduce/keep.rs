@@ -105,7 +105,7 @@ impl fmt::Display for Keep {
 }
 
 /// The settings of a judge.
-pub(crate) struct Setting {
+pub(crate) struct JudgeSettings {
     /// What is kept.
     pub(crate) keep: Keep,
     /// The arguments of runs.
@@ -116,7 +116,7 @@ pub(crate) struct Setting {
     pub(crate) time: Duration,
     /// The commands that run at the same time.
     pub(crate) jobs: usize,
-    /// The operators of the calls that differ, in [`Joined`](super::Joined).
+    /// The operators of the calls that differ, in [`JoinedModule`](super::Joined).
     pub(crate) operators: Option<(String, String)>,
     /// Ends the reduction soon after it is set.
     pub(crate) cancelled: Arc<AtomicBool>,
@@ -141,7 +141,7 @@ pub(super) struct Verdict {
 
 /// Judges candidates.
 pub(super) struct Judge {
-    setting: Setting,
+    setting: JudgeSettings,
     analyzer: Analyzer,
     /// The code that is kept: that of the first error or of the failure.
     code: Option<Code>,
@@ -161,7 +161,7 @@ impl Judge {
     ///
     /// # Errors
     /// The message if it does not show what is kept, or cannot be run.
-    pub(super) fn new(setting: Setting, text: &str) -> Result<(Judge, Verdict), String> {
+    pub(super) fn new(setting: JudgeSettings, text: &str) -> Result<(Judge, Verdict), String> {
         let rules = setting.keep.rules().unwrap_or(setting.rules);
         let setup = Setup { rules, ..Setup::default() };
         let analyzer = Analyzer::new(&Options { setup, ..Options::default() });

@@ -24,7 +24,7 @@ use serde_json::Value as Json;
 use syntax::TextRange;
 use types::{AdtType, DataType, Dim, Type, TypeArg};
 
-use super::files::Named;
+use super::files::ArgumentFile;
 use crate::protocol::RunError;
 use archives::Files;
 use draw::Draw;
@@ -37,9 +37,9 @@ pub(crate) struct Inputs {
     pub(crate) given: Vec<GivenArgument>,
     /// Files with arrays by parameter name, or `i0`, `i1`, … by position. Positions count tensors,
     /// all those of a tuple, so that `i1` is the same in a file and on the command line.
-    pub(crate) archives: Vec<Named>,
+    pub(crate) archives: Vec<ArgumentFile>,
     /// Files of parameters, over which the archives take precedence.
-    pub(crate) params: Vec<Named>,
+    pub(crate) params: Vec<ArgumentFile>,
     /// The seed of the random values for missing arguments.
     pub(crate) seed: Option<u64>,
 }

@@ -4,7 +4,7 @@ use syntax::{Encoding, LineIndex};
 
 use super::{
     arguments::{Arguments, Inputs},
-    compare::{CallPair, Comparison, NotRun, Setting, Side, compare_with},
+    compare::{CallPair, Comparison, ComparisonSettings, NotRun, Side, compare_with},
 };
 use crate::input::{Log, NamedModule};
 
@@ -20,7 +20,7 @@ pub(crate) struct LogRuns<'l> {
     /// The arguments.
     pub(crate) inputs: Inputs,
     /// The limits and tolerances.
-    pub(crate) setting: Setting<'l>,
+    pub(crate) setting: ComparisonSettings<'l>,
 }
 
 /// The first module of a log that can be run.

@@ -50,7 +50,7 @@ use super::{
 };
 use crate::{allocator::limited_machine, analyzer::Analyzer, panics};
 use exchange::Exchange;
-use observers::{Calls, First, PairErrors, Second, converted};
+use observers::{Calls, FirstObserver, PairErrors, SecondObserver, converted};
 pub(crate) use pairs::{Candidate, candidates};
 pub(crate) use recorded::{RecordedComparison, compare_recorded, is_recorded, span_after};
 pub(crate) use samples::{Sample, Samples};
@@ -120,7 +120,7 @@ pub(crate) struct PairComparison {
     pub(crate) is_tolerated: bool,
     /// The values of the call with the largest local error, if it is a culprit with one tensor.
     pub(crate) values: Option<(Summary, Summary)>,
-    /// The values of an ordinary run, if they are one tensor and [`Setting::summarizes`].
+    /// The values of an ordinary run, if they are one tensor and [`ComparisonSettings::summarizes`].
     pub(crate) ordinary_values: Option<(Summary, Summary)>,
     /// The histogram of that error.
     pub(crate) histogram: Option<Histogram>,
@@ -208,7 +208,7 @@ fn option_of(limit: &str) -> String {
 
 /// How two modules are run and compared.
 #[derive(Clone)]
-pub(crate) struct Setting<'s> {
+pub(crate) struct ComparisonSettings<'s> {
     /// The limits of each run.
     pub(crate) limits: &'s Limits,
     /// The tolerances.
@@ -221,10 +221,10 @@ pub(crate) struct Setting<'s> {
     pub(crate) summarizes: bool,
 }
 
-impl<'s> Setting<'s> {
+impl<'s> ComparisonSettings<'s> {
     /// Returns the setting of the command line with the default tolerances.
-    pub(crate) fn new(limits: &'s Limits) -> Setting<'s> {
-        Setting {
+    pub(crate) fn new(limits: &'s Limits) -> ComparisonSettings<'s> {
+        ComparisonSettings {
             limits,
             tolerances: Tolerances::default(),
             cancelled: Arc::default(),
@@ -245,7 +245,7 @@ pub(crate) fn compare(
     limits: &Limits,
     tolerances: Tolerances,
 ) -> Result<Comparison, NotRun> {
-    let setting = Setting { tolerances, ..Setting::new(limits) };
+    let setting = ComparisonSettings { tolerances, ..ComparisonSettings::new(limits) };
     compare_with(sides, pairs, inputs, &setting)
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn compare_with(
     (before, after): (Side<'_>, Side<'_>),
     pairs: &[CallPair],
     inputs: &Inputs,
-    setting: &Setting<'_>,
+    setting: &ComparisonSettings<'_>,
 ) -> Result<Comparison, NotRun> {
     let tolerances = setting.tolerances;
     let (mut first, local) = run_both((before, after), pairs, (inputs, setting), true)?;
@@ -319,7 +319,7 @@ pub(crate) fn compare_with(
     found.sort_by_key(|(sequence, _)| *sequence);
     let pairs: Vec<PairComparison> = found.into_iter().map(|(_, compared)| compared).collect();
     let is_equal = is_equal && !pairs.iter().any(|compared| compared.is_culprit);
-    let Ran { arguments, stops, .. } = last;
+    let ComparisonRun { arguments, stops, .. } = last;
     let result_sample = 0;
     Ok(Comparison {
         pairs,
@@ -350,7 +350,7 @@ fn is_near((one, other): &(Value, Value), tolerances: &Tolerances) -> bool {
 }
 
 /// The results of a run of both sides.
-struct Ran {
+struct ComparisonRun {
     values: (Value, Value),
     arguments: Arguments,
     stops: (Vec<Stop>, Vec<Stop>),
@@ -358,14 +358,14 @@ struct Ran {
 }
 
 /// The result of the run of the first side.
-struct RanFirst {
+struct FirstRun {
     value: Value,
     arguments: Arguments,
     stops: Vec<Stop>,
 }
 
 /// The result of the run of the second side.
-struct RanSecond {
+struct SecondRun {
     value: Value,
     seen: Vec<Option<PairErrors>>,
     stops: Vec<Stop>,
@@ -375,9 +375,9 @@ struct RanSecond {
 fn run_both(
     (before, after): (Side<'_>, Side<'_>),
     pairs: &[CallPair],
-    (inputs, setting): (&Inputs, &Setting<'_>),
+    (inputs, setting): (&Inputs, &ComparisonSettings<'_>),
     replaces: bool,
-) -> Result<(Ran, Vec<Option<PairErrors>>), NotRun> {
+) -> Result<(ComparisonRun, Vec<Option<PairErrors>>), NotRun> {
     let exchange = Exchange::default();
     let begin = Instant::now();
     let ran = thread::scope(|scope| {
@@ -405,7 +405,7 @@ fn run_both(
     });
     tracing::debug!(time = ?begin.elapsed(), replaces, "both sides have run");
     let (first, second) = ran?;
-    let ran = Ran {
+    let ran = ComparisonRun {
         values: (first.value, second.value),
         arguments: first.arguments,
         stops: (first.stops, second.stops),
@@ -471,9 +471,9 @@ fn run_first(
     side: Side<'_>,
     pairs: &[CallPair],
     inputs: &Inputs,
-    setting: &Setting<'_>,
+    setting: &ComparisonSettings<'_>,
     exchange: &Exchange,
-) -> Result<RanFirst, NotRun> {
+) -> Result<FirstRun, NotRun> {
     with_function(side, setting.limit_name, |subject| {
         let view = subject.view;
         let mut machine =
@@ -485,11 +485,12 @@ fn run_first(
         let names = arguments::parameter_types(view).into_iter().map(|(name, _)| name);
         exchange.set_arguments(names.zip(values.iter().cloned()).collect());
         let calls = Calls::new(view, pairs, |pair| pair.before);
-        let mut observer = First { calls, exchange, begun: None, stops: Stops::new(subject) };
+        let mut observer =
+            FirstObserver { calls, exchange, begun: None, stops: Stops::new(subject) };
         let ran = machine.run(view.def, values, Some(&mut observer));
         let mut stops = observer.stops;
         let value = ended(ran, subject, &mut stops)?;
-        Ok(RanFirst { value, arguments, stops: stops.into_found() })
+        Ok(FirstRun { value, arguments, stops: stops.into_found() })
     })
 }
 
@@ -497,10 +498,10 @@ fn run_first(
 fn run_second(
     side: Side<'_>,
     pairs: &[CallPair],
-    setting: &Setting<'_>,
+    setting: &ComparisonSettings<'_>,
     exchange: &Exchange,
     replaces: bool,
-) -> Result<RanSecond, NotRun> {
+) -> Result<SecondRun, NotRun> {
     with_function(side, setting.limit_name, |subject| {
         let view = subject.view;
         let mut machine =
@@ -510,7 +511,7 @@ fn run_second(
         };
         let values = matching(view, &given)?;
         drop(given);
-        let mut observer = Second {
+        let mut observer = SecondObserver {
             calls: Calls::new(view, pairs, |pair| pair.after),
             pairs,
             setting,
@@ -523,7 +524,7 @@ fn run_second(
             missing: FxHashMap::default(),
         };
         let ran = machine.run(view.def, values, Some(&mut observer));
-        let Second { seen, mut stops, mut missing, .. } = observer;
+        let SecondObserver { seen, mut stops, mut missing, .. } = observer;
         let value = ended(ran, subject, &mut stops)?;
         let stops = stops.into_found();
         // An error of the text leaves no call that could be told.
@@ -533,7 +534,7 @@ fn run_second(
                 missing.insert(pair, MissingValue { is_before: false, stop, is_own: true });
             }
         }
-        Ok(RanSecond { value, seen, stops, missing })
+        Ok(SecondRun { value, seen, stops, missing })
     })
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use arrays::Archive;
 use interpreter::{Tensor, Value};
 
-use super::files::Named;
+use super::files::ArgumentFile;
 
 /// The tolerated absolute and relative difference of an element, the defaults of numpy.
 const ABSOLUTE: f64 = 1e-8;
@@ -24,7 +24,7 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
     let leaves = value
         .leaves_within(MAX_LEAVES)
         .ok_or_else(|| format!("the result has more than {MAX_LEAVES} parts"))?;
-    let source = Named { path: path.to_owned(), within: None, part: None }.open()?;
+    let source = ArgumentFile { path: path.to_owned(), within: None, part: None }.open()?;
     let fail = |error: arrays::Error| format!("cannot read `{shown}`: {error}");
     if path.extension().is_some_and(|extension| extension == "npy") {
         let [own] = leaves[..] else {

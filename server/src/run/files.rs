@@ -11,7 +11,7 @@ use arrays::{FileReader, ReaderAt, Source};
 
 /// A file with an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Named {
+pub(crate) struct ArgumentFile {
     /// The path.
     pub(crate) path: PathBuf,
     /// The folder in which it must lie, if it is named by an untrusted workspace and not by the
@@ -33,7 +33,7 @@ impl ReaderAt for Part {
     }
 }
 
-impl Named {
+impl ArgumentFile {
     /// Opens the file. Pipes and devices are rejected.
     ///
     /// # Errors
@@ -121,13 +121,13 @@ fn name_of(kind: FileType) -> &'static str {
 mod tests {
     use super::*;
 
-    fn fails_with(named: Named, what: &str) {
+    fn fails_with(named: ArgumentFile, what: &str) {
         let error = named.open().err().expect(what);
         assert!(error.contains(what), "{error}");
     }
 
-    fn plain(path: impl Into<PathBuf>) -> Named {
-        Named { path: path.into(), within: None, part: None }
+    fn plain(path: impl Into<PathBuf>) -> ArgumentFile {
+        ArgumentFile { path: path.into(), within: None, part: None }
     }
 
     /// Creates a temporary folder.
@@ -170,7 +170,7 @@ mod tests {
     fn files_named_by_the_workspace_must_lie_in_it() {
         let root = folder("inside");
         let within = Some(root.join("in"));
-        let named = |path: &str| Named {
+        let named = |path: &str| ArgumentFile {
             path: root.join("in").join(path),
             within: within.clone(),
             part: None,
@@ -195,8 +195,11 @@ mod tests {
             assert!(named("m.npy").open().is_ok());
             // The folder itself may be reached through a link.
             let through = root.join("in/up/in");
-            let linked =
-                Named { path: through.join("deep/a.npy"), within: Some(through), part: None };
+            let linked = ArgumentFile {
+                path: through.join("deep/a.npy"),
+                within: Some(through),
+                part: None,
+            };
             assert!(linked.open().is_ok());
         }
         // A failure only leaves a temporary folder.

@@ -194,7 +194,7 @@ mod tests {
         program.observe(Some((file, TraceLevel::Values)));
         assert_eq!(lengths(&program.compile(def).expect("code")), [0; 0]);
         // With the points before the calls, and the variables.
-        program.observe(Some((file, Tracing::Points)));
+        program.observe(Some((file, TraceLevel::Points)));
         assert_eq!(lengths(&program.compile(def).expect("code")), [13, 7]);
     }
 
@@ -225,7 +225,7 @@ mod tests {
         let def = all_defs(&db, file).next().expect("a definition");
         let args = args();
         let mut machine = Machine::new(&db);
-        machine.trace(Tracing::Points);
+        machine.trace(TraceLevel::Points);
         for (pace, expected) in [(Some(Pace { events: 64, alert: Arc::default() }), 2), (None, 0)] {
             let before = super::computed();
             machine.run(def, args.clone(), Some(&mut Passing(pace))).expect("it runs");

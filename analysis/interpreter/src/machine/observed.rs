@@ -4,7 +4,7 @@ use semantics::{Database, DefKind, all_defs};
 use syntax::ParseLimits;
 
 use super::{Calls, Machine, Observer};
-use crate::{Fault, Tensor, Tracing, Value};
+use crate::{Fault, Tensor, TraceLevel, Value};
 
 /// Runs the last function of a text on arguments, with points. `then` gets the machine after that.
 pub(super) fn run<O: Observer>(
@@ -18,7 +18,7 @@ pub(super) fn run<O: Observer>(
     let functions = all_defs(&db, file).filter(|def| def.kind(&db) == DefKind::Fn);
     let main = functions.last().expect("a function");
     let mut machine = Machine::new(&db);
-    machine.trace(Tracing::Points);
+    machine.trace(TraceLevel::Points);
     let result = machine.run(main, args, Some(observer));
     then(&mut machine, observer);
     result

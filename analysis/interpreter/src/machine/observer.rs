@@ -72,7 +72,7 @@ pub trait Observer {
         let _ = (place, arm);
     }
 
-    /// An event of a run whose [tracing](crate::Tracing) includes points. The run waits for the answer.
+    /// An event of a run whose [tracing](crate::TraceLevel) includes points. The run waits for the answer.
     fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {
         let _ = (event, calls);
         Flow::Continue
@@ -92,7 +92,7 @@ pub trait Observer {
     }
 
     /// Returns true if variables keep their values after their last use, as far as these are small, in a run whose
-    /// [tracing](crate::Tracing) includes points. This is queried at the beginning and after [`Flow::Refresh`].
+    /// [tracing](crate::TraceLevel) includes points. This is queried at the beginning and after [`Flow::Refresh`].
     fn retains(&self) -> bool {
         false
     }

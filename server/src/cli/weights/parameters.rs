@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use weights::{Header, Payload};
 
 use super::{Row, Saves, describe};
-use crate::{input, run::files::Named};
+use crate::{input, run::files::ArgumentFile};
 
 /// Describes the parameters of an archive, and writes them to a folder.
 ///
@@ -21,7 +21,7 @@ pub(super) fn rows(
     mut files: Option<&mut Saves>,
 ) -> Result<Vec<Row>, String> {
     let shown = input::shown(path);
-    let file = Named { path: path.to_owned(), within: None, part: Some(part) };
+    let file = ArgumentFile { path: path.to_owned(), within: None, part: Some(part) };
     let archive = Archive::params(file.open()?).map_err(|error| format!("`{shown}`: {error}"))?;
     let uses = uses(code);
     let mut rows = Vec::new();

@@ -31,7 +31,7 @@ use crate::{
     paths,
     protocol::{
         self, Comparison, FunctionChanges, HistoryStop, MatchedPair, ModuleText, PassLog,
-        ReportLink, Totals, Unmatched,
+        ReportLink, Totals, UnpairedExpr,
     },
     report::{
         diff::{Place, Report, ShownModule, change_note, change_text, headline, human},
@@ -149,20 +149,21 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         kind: pair.kind.into(),
         changes: pair.changes.iter().map(changed).collect(),
     };
-    let unmatched = |lost: &[UnpairedExpr], place: &dyn Fn(TextRange) -> Range| -> Vec<Unmatched> {
-        let one = |lost: &UnpairedExpr| Unmatched {
-            range: place(lost.range),
-            operator: lost.operator.to_string(),
+    let unpaired =
+        |lost: &[diff::UnpairedExpr], place: &dyn Fn(TextRange) -> Range| -> Vec<UnpairedExpr> {
+            let one = |lost: &diff::UnpairedExpr| UnpairedExpr {
+                range: place(lost.range),
+                operator: lost.operator.to_string(),
+            };
+            lost.iter().map(one).collect()
         };
-        lost.iter().map(one).collect()
-    };
     let functions: Vec<FunctionChanges> = found
         .functions
         .iter()
         .map(|function| {
             let (of_before, of_after) = (function.before.as_ref(), function.after.as_ref());
-            let mut removed = unmatched(&function.removed, &place_a);
-            let mut added = unmatched(&function.added, &place_b);
+            let mut removed = unpaired(&function.removed, &place_a);
+            let mut added = unpaired(&function.added, &place_b);
             match (of_before, of_after) {
                 (Some(lost), None) => {
                     removed.extend(before.name_of(lost).map(|name| whole(place_a(name))))
@@ -185,7 +186,7 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         .collect();
     let pairs = functions.iter().flat_map(|function| &function.pairs);
     let pairs: Vec<_> = pairs.map(|pair| (pair.before, pair.after, pair.kind)).collect();
-    let ranges = |of: fn(&FunctionChanges) -> &[Unmatched]| -> Vec<Range> {
+    let ranges = |of: fn(&FunctionChanges) -> &[UnpairedExpr]| -> Vec<Range> {
         functions.iter().flat_map(of).map(|lost| lost.range).collect()
     };
     let stops = stops(&pairs, &ranges(|f| &f.removed), &ranges(|f| &f.added));
@@ -255,8 +256,8 @@ pub(in crate::lsp) fn merged_shapes(
 }
 
 /// Returns the mark of a function without a counterpart.
-fn whole(range: Range) -> Unmatched {
-    Unmatched { range, operator: String::new() }
+fn whole(range: Range) -> UnpairedExpr {
+    UnpairedExpr { range, operator: String::new() }
 }
 
 /// A side of a comparison.

@@ -9,7 +9,7 @@ use tower_lsp::{
 
 use crate::{
     lsp::{documents::Document, snapshot::Snapshot},
-    protocol::{Axis, Distribution, Elements, Expected, ShapeStep, Tensor, TypeAt, Variable},
+    protocol::{Axis, Distribution, Elements, ExpectedType, ShapeStep, Tensor, TypeAt, Variable},
 };
 
 /// Returns the type at a position; `None` if there is none.
@@ -45,7 +45,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, info: TypeInfo) 
         ty: variable.ty,
         location: location(variable.range),
     };
-    let expected = |expected: type_at::ExpectedType| Expected {
+    let expected = |expected: type_at::ExpectedType| ExpectedType {
         place: expected.place,
         ty: expected.ty,
         note: expected.note,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use syntax::TextRange;
 use tower_lsp::lsp_types::Url;
 
-use super::{Live, RunRecord};
-use crate::{lsp::documents::Document, protocol::Remembered, run::execute::Selection};
+use super::{LiveResults, RunRecord};
+use crate::{lsp::documents::Document, protocol::RememberedArguments, run::execute::Selection};
 
 /// The function and the arguments of a run.
 #[derive(Clone, Default)]
@@ -14,9 +14,9 @@ pub(in crate::lsp) struct Rerun {
     /// The name, which is empty for a bare expression.
     pub(in crate::lsp) function: String,
     /// The arguments of the request.
-    pub(in crate::lsp) given: Remembered,
+    pub(in crate::lsp) given: RememberedArguments,
     /// Those that were remembered for the function, which complete them.
-    pub(in crate::lsp) recalled: Remembered,
+    pub(in crate::lsp) recalled: RememberedArguments,
 }
 
 impl Rerun {
@@ -47,7 +47,7 @@ impl RunRecord {
     }
 }
 
-impl Live {
+impl LiveResults {
     /// Returns the record of the last run of a document.
     pub(in crate::lsp) fn last(&self, uri: &Url) -> Option<Arc<RunRecord>> {
         self.lock().get(uri)?.last.clone()

@@ -22,12 +22,12 @@ use tower_lsp::lsp_types::Url;
 
 use crate::run::{
     arguments::{GivenArgument, Inputs},
-    files::Named,
+    files::ArgumentFile,
 };
 use crate::{
     files::{Folder, WriteError},
     paths,
-    protocol::Remembered,
+    protocol::RememberedArguments,
 };
 
 /// The path of the file in the workspace folder.
@@ -39,9 +39,9 @@ static UPDATING: Mutex<()> = Mutex::new(());
 /// The largest size of the file that is read, in bytes.
 const MAX_SIZE: u64 = 16 << 20;
 
-impl Remembered {
+impl RememberedArguments {
     /// Returns these arguments, and those of `other` that are missing here.
-    pub(in crate::lsp) fn or(mut self, other: Remembered) -> Remembered {
+    pub(in crate::lsp) fn or(mut self, other: RememberedArguments) -> RememberedArguments {
         for (name, value) in other.inputs {
             self.inputs.entry(name).or_insert(value);
         }
@@ -63,7 +63,7 @@ impl Remembered {
     /// An argument is neither a number, nor a list, nor a path.
     pub(in crate::lsp) fn inputs(
         &self,
-        recalled: &Remembered,
+        recalled: &RememberedArguments,
         folder: &Path,
         outside: bool,
     ) -> Result<Inputs, String> {
@@ -77,7 +77,7 @@ impl Remembered {
         let all = |own: &[PathBuf], others: &[PathBuf]| {
             let (paths, is_remote) = if own.is_empty() { (others, !outside) } else { (own, false) };
             let within = is_remote.then(|| folder.to_owned());
-            let named = |path: &PathBuf| Named {
+            let named = |path: &PathBuf| ArgumentFile {
                 path: folder.join(path),
                 within: within.clone(),
                 part: None,
@@ -141,12 +141,12 @@ impl Entry {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(in crate::lsp) fn recall(&self) -> Result<Remembered, String> {
+    pub(in crate::lsp) fn recall(&self) -> Result<RememberedArguments, String> {
         let all = self.read()?;
         match all.get(&self.file).and_then(|functions| functions.get(&self.function)) {
             Some(known) => serde_json::from_value(known.clone())
                 .map_err(|error| format!("`{FILE}`, {} of {}: {error}", self.function, self.file)),
-            None => Ok(Remembered::default()),
+            None => Ok(RememberedArguments::default()),
         }
     }
 
@@ -154,7 +154,7 @@ impl Entry {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(in crate::lsp) fn write(&self, remembered: &Remembered) -> Result<(), String> {
+    pub(in crate::lsp) fn write(&self, remembered: &RememberedArguments) -> Result<(), String> {
         let Some(folder) = &self.folder else {
             return Err("arguments can be remembered only for files in a folder".to_owned());
         };

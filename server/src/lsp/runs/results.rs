@@ -13,8 +13,8 @@ use super::{RunContext, RunParams, cancel::Cancel, remembered::Entry};
 use crate::{
     lsp::live::Watcher,
     protocol::{
-        NotFinite, Profile, Remembered, RunError, RunResult, RunStatus, Score, Seconds, StartedRun,
-        TensorFacts, TensorText,
+        NotFinite, Profile, RememberedArguments, RunError, RunResult, RunStatus, Score, Seconds,
+        StartedRun, TensorFacts, TensorText,
     },
     run::{
         self,
@@ -41,7 +41,7 @@ pub(super) struct LiveObserver<'r> {
     /// The arguments, which are dropped after the response is sent.
     pub(super) values: Vec<Value>,
     /// Where the arguments are remembered, if requested, and these arguments once they were read.
-    pub(super) memory: Option<(&'r Entry, &'r OnceCell<Remembered>)>,
+    pub(super) memory: Option<(&'r Entry, &'r OnceCell<RememberedArguments>)>,
     /// Why they could not be remembered.
     pub(super) note: Option<String>,
 }
@@ -107,7 +107,7 @@ pub(super) fn failure(
 }
 
 /// What the result of a run is made of.
-pub(super) struct Rendering<'r> {
+pub(super) struct ResultParts<'r> {
     pub(super) db: &'r Database,
     pub(super) file: SourceFile,
     pub(super) def: Def<'r>,
@@ -119,7 +119,7 @@ pub(super) struct Rendering<'r> {
     pub(super) whole: Duration,
 }
 
-impl Rendering<'_> {
+impl ResultParts<'_> {
     /// Returns the result, and the diagnostic of a failure in the document.
     pub(super) fn render(
         &self,

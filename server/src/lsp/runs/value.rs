@@ -10,7 +10,7 @@ use syntax::TextRange;
 use tower_lsp::lsp_types::Position;
 
 use super::{
-    Outcome, RunContext,
+    RunContext, RunOutcome,
     cancel::Cancel,
     results::{ShownValue, failure},
 };
@@ -132,31 +132,31 @@ impl Observer for ValueObserver<'_> {
     }
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Returns the outcome of a run for one value, of the function with this name, with the view that is wanted.
     pub(super) fn value(
         wanted: &WantedValue<'_>,
         found: Option<Value>,
         ran: RunReport,
         (function, cancel, view): (&str, &Cancel, Option<&ViewOptions>),
-    ) -> Outcome {
+    ) -> RunOutcome {
         let Some(value) = found else {
             return match ran.ending {
-                Ending::Refused(error) => Outcome::failure(Code::RunInput, error.message),
+                Ending::Refused(error) => RunOutcome::failure(Code::RunInput, error.message),
                 Ending::Failed(fault) => {
-                    Outcome::failure(fault.kind.code(), run::failure::message(&fault))
+                    RunOutcome::failure(fault.kind.code(), run::failure::message(&fault))
                 }
                 Ending::Done(_) => {
                     let message = "the run had fewer values this time: the files of its arguments \
                                    have changed";
-                    Outcome::failure(Code::RunInput, message.to_owned())
+                    RunOutcome::failure(Code::RunInput, message.to_owned())
                 }
             };
         };
         let WantedValue { name, number, count, .. } = wanted;
         let view = match view.map(|options| wanted.view(options, &value)).transpose() {
             Ok(view) => view.map(Box::new),
-            Err(message) => return Outcome::failure(Code::RunInput, message),
+            Err(message) => return RunOutcome::failure(Code::RunInput, message),
         };
         let result = match ShownValue::of(&value, cancel) {
             Ok(ShownValue { title, text, value, tensors }) => RunResult {
@@ -175,6 +175,6 @@ impl Outcome {
             },
             Err(fault) => failure(fault.kind.code(), run::failure::message(&fault), None, None),
         };
-        Outcome { values: vec![value], ..Outcome::of(result) }
+        RunOutcome { values: vec![value], ..RunOutcome::of(result) }
     }
 }

@@ -97,7 +97,7 @@ impl<P> protocol::Function<P> {
             colourings: colourings(function, &groups, around.overlays),
             groups,
             unknowns: unknowns
-                .map(|u| protocol::Unknown { name: u.name.clone(), what: u.what.clone() })
+                .map(|u| protocol::UnknownSize { name: u.name.clone(), what: u.what.clone() })
                 .collect(),
         }
     }

@@ -11,7 +11,7 @@ use semantics::module::ModuleTypes;
 use types::{AdtType, DTypeTerm, DataType, TensorType, Type};
 
 use super::{Functions, constructors, nearest, no_tensors, shortened};
-use crate::run::files::Named;
+use crate::run::files::ArgumentFile;
 
 /// The largest depth of brackets.
 const MAX_DEPTH: usize = 400;
@@ -160,7 +160,7 @@ impl Reader<'_, '_> {
             (ParsedArgument::File(name), _) => {
                 let path = self.folder.join(name);
                 let within = self.is_remote.then(|| self.folder.to_owned());
-                let source = Named { path, within, part: None }.open()?;
+                let source = ArgumentFile { path, within, part: None }.open()?;
                 let bad = |error: arrays::Error| format!("`{name}`: {error}");
                 super::read(source.npy().map_err(bad)?, ty, bad)
             }

@@ -6,7 +6,7 @@ use semantics::{SourceFile, View};
 use syntax::TextRange;
 
 use super::{
-    CallPair, Errors, Histogram, MissingValue, Setting, Tolerance,
+    CallPair, ComparisonSettings, Errors, Histogram, MissingValue, Tolerance,
     exchange::{Exchange, GivenCall, GivenValue, Key},
     stops::Stops,
 };
@@ -68,7 +68,7 @@ pub(super) fn converted(value: Value, to: &Value) -> Option<Value> {
 }
 
 /// Gives the values of the first side to the second one.
-pub(super) struct First<'e, 'db> {
+pub(super) struct FirstObserver<'e, 'db> {
     pub(super) calls: Calls,
     pub(super) exchange: &'e Exchange,
     /// The call that has begun.
@@ -76,7 +76,7 @@ pub(super) struct First<'e, 'db> {
     pub(super) stops: Stops<'e, 'db>,
 }
 
-impl Observer for First<'_, '_> {
+impl Observer for FirstObserver<'_, '_> {
     fn measures(&self) -> bool {
         true
     }
@@ -109,10 +109,10 @@ impl Observer for First<'_, '_> {
 }
 
 /// Compares the values of the second side with those of the first one.
-pub(super) struct Second<'e, 'db> {
+pub(super) struct SecondObserver<'e, 'db> {
     pub(super) calls: Calls,
     pub(super) pairs: &'e [CallPair],
-    pub(super) setting: &'e Setting<'e>,
+    pub(super) setting: &'e ComparisonSettings<'e>,
     pub(super) exchange: &'e Exchange,
     /// The call that has begun, and what the first side has computed.
     pub(super) begun: Option<(Key, Option<Value>)>,
@@ -123,7 +123,7 @@ pub(super) struct Second<'e, 'db> {
     pub(super) missing: FxHashMap<usize, MissingValue>,
 }
 
-impl Observer for Second<'_, '_> {
+impl Observer for SecondObserver<'_, '_> {
     fn measures(&self) -> bool {
         true
     }

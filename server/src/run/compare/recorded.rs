@@ -23,7 +23,7 @@ use super::{
 };
 use crate::run::{
     arguments,
-    files::{Named, Part},
+    files::{ArgumentFile, Part},
 };
 
 /// The comparison of a call with a recorded value.
@@ -170,7 +170,7 @@ enum File {
 
 impl Records {
     fn open(path: &Path) -> Result<Records, String> {
-        let source = Named { path: path.to_owned(), within: None, part: None }.open()?;
+        let source = ArgumentFile { path: path.to_owned(), within: None, part: None }.open()?;
         let shown = path.display().to_string();
         if path.extension().is_some_and(|extension| extension == "npy") {
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());

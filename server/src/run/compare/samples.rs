@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
 use super::{Comparison, Inputs, PairComparison, Stop};
-use crate::run::files::Named;
+use crate::run::files::ArgumentFile;
 
 /// The samples of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,7 +82,7 @@ impl Sample {
     fn of_archive(path: PathBuf, common: &Inputs) -> Sample {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut inputs = common.clone();
-        inputs.archives.push(Named { path, within: None, part: None });
+        inputs.archives.push(ArgumentFile { path, within: None, part: None });
         Sample { name: name.unwrap_or_default(), inputs }
     }
 }
