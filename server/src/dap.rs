@@ -31,7 +31,7 @@ use std::{
     thread,
 };
 
-use session::{Happening, Session};
+use session::{Session, SessionEvent};
 use transport::Output;
 
 use crate::{allocator, report::stderr};
@@ -69,7 +69,7 @@ fn session(
     // Repeated runs need the memory that other threads have freed.
     allocator::return_freed_pages();
     let (sender, receiver) = channel();
-    transport::read(input, sender.clone(), Happening::Input)?;
+    transport::read(input, sender.clone(), SessionEvent::Input)?;
     let output = Output::new(output);
     let serve = move || Session::serve(output, (sender, receiver));
     // Expressions nest as deeply as programs.

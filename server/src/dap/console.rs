@@ -6,7 +6,7 @@ use interpreter::{SharedTensor, Value};
 use serde_json::Value as Json;
 
 use super::{
-    protocol::{Body, EvaluateArguments, Evaluated, LaunchArguments},
+    protocol::{Body, EvaluateArguments, EvaluateResponse, LaunchArguments},
     runner,
     sliced::tensor_of,
     stopped::StoppedRun,
@@ -87,7 +87,7 @@ impl StoppedRun {
         let value = self.value_of(line.expression, given.frame_id)?;
         let Some(path) = line.path else {
             let shown = self.nodes.value("", &value);
-            return Ok(Body::Evaluated(Evaluated {
+            return Ok(Body::Evaluated(EvaluateResponse {
                 result: shown.value,
                 ty: shown.ty,
                 variables_reference: shown.variables_reference,
@@ -98,7 +98,7 @@ impl StoppedRun {
         };
         let tensor = tensor_of(&value, line.expression)?;
         let result = self.save(&tensor, &path, read)?;
-        Ok(Body::Evaluated(Evaluated { result, ..Evaluated::default() }))
+        Ok(Body::Evaluated(EvaluateResponse { result, ..EvaluateResponse::default() }))
     }
 
     /// Evaluates an expression in a frame.

@@ -10,7 +10,7 @@ use crate::{protocol::TensorView, run::tensor_view::ViewOptions};
 
 /// A message of the client.
 #[derive(Deserialize)]
-pub(super) struct Incoming {
+pub(super) struct ClientMessage {
     /// Its number.
     #[serde(default)]
     pub(super) seq: i64,
@@ -28,7 +28,7 @@ pub(super) struct Incoming {
 /// A message to the client.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Outgoing {
+pub(super) enum ServerMessage {
     /// The answer to a request.
     Response(Response),
     /// An event.
@@ -123,8 +123,8 @@ pub(super) enum Body {
     Variables {
         variables: Vec<Variable>,
     },
-    Evaluated(Evaluated),
-    Changed(Changed),
+    Evaluated(EvaluateResponse),
+    Changed(SetVariableResponse),
     Exception(ExceptionInfo),
     Targets {
         targets: Vec<GotoTarget>,
@@ -313,7 +313,7 @@ pub(super) struct PresentationHint {
 
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Evaluated {
+pub(super) struct EvaluateResponse {
     pub(super) result: String,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(super) ty: Option<String>,
@@ -328,7 +328,7 @@ pub(super) struct Evaluated {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Changed {
+pub(super) struct SetVariableResponse {
     pub(super) value: String,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(super) ty: Option<String>,

@@ -21,11 +21,11 @@ use super::{
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
-        Body, BreakpointLocation, BreakpointState, ErrorText, EvaluateArguments, Event,
-        ExceptionInfo, ExitedEvent, GotoArguments, GotoTarget, GotoTargetsArguments, Incoming,
-        InitializeArguments, LaunchArguments, LocationsArguments, Outgoing, OutputEvent, Response,
-        SetBreakpointsArguments, SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments,
-        StoppedEvent, Thread,
+        Body, BreakpointLocation, BreakpointState, ClientMessage, ErrorText, EvaluateArguments,
+        Event, ExceptionInfo, ExitedEvent, GotoArguments, GotoTarget, GotoTargetsArguments,
+        InitializeArguments, LaunchArguments, LocationsArguments, OutputEvent, Response,
+        ServerMessage, SetBreakpointsArguments, SetExceptionBreakpointsArguments,
+        SetFunctionBreakpointsArguments, StoppedEvent, Thread,
     },
     runner,
     stop::{Goal, Order, Reason, Report, Stop},
@@ -44,7 +44,7 @@ const THREAD: i64 = 1;
 /// The longest label of a target, in characters.
 const MAX_LABEL: usize = 80;
 /// What a session waits for.
-pub(super) enum Happening {
+pub(super) enum SessionEvent {
     /// A message of the client, or its end.
     Input(Input),
     /// A report of the run.
@@ -63,7 +63,7 @@ type Answer = Result<Option<Body>, String>;
 /// A session.
 pub(super) struct Session {
     output: Output,
-    to_self: Sender<Happening>,
+    to_self: Sender<SessionEvent>,
     positions: Positions,
     launch: Option<(LaunchArguments, Evaluator)>,
     is_configured: bool,
@@ -77,8 +77,8 @@ pub(super) struct Session {
 
 impl Session {
     /// Serves a client until it disconnects.
-    pub(super) fn serve(output: Output, happenings: (Sender<Happening>, Receiver<Happening>)) {
-        let (to_self, happenings) = happenings;
+    pub(super) fn serve(output: Output, events: (Sender<SessionEvent>, Receiver<SessionEvent>)) {
+        let (to_self, events) = events;
         let mut session = Session {
             output,
             to_self,
@@ -91,14 +91,14 @@ impl Session {
             next_id: 0,
             is_over: false,
         };
-        for happening in happenings.iter() {
-            match happening {
-                Happening::Input(Input::Closed) => break,
-                Happening::Input(Input::Malformed(reason)) => {
+        for event in events.iter() {
+            match event {
+                SessionEvent::Input(Input::Closed) => break,
+                SessionEvent::Input(Input::Malformed(reason)) => {
                     session.print("stderr", &reason, None);
                 }
-                Happening::Input(Input::Message(message)) => session.message(&message),
-                Happening::Report(report) => session.report(report),
+                SessionEvent::Input(Input::Message(message)) => session.message(&message),
+                SessionEvent::Report(report) => session.report(report),
             }
             if session.is_over {
                 break;
@@ -107,7 +107,7 @@ impl Session {
         session.end_run();
     }
 
-    fn send(&mut self, message: Outgoing) {
+    fn send(&mut self, message: ServerMessage) {
         // A client that reads no more has gone.
         if self.output.send(&message).is_err() {
             self.is_over = true;
@@ -115,7 +115,7 @@ impl Session {
     }
 
     fn event(&mut self, event: Event) {
-        self.send(Outgoing::Event(event));
+        self.send(ServerMessage::Event(event));
     }
 
     fn print(&mut self, category: &'static str, text: &str, place: Option<TextRange>) {
@@ -128,7 +128,7 @@ impl Session {
         self.event(Event::Output(OutputEvent { category, output, source, line }));
     }
 
-    fn message(&mut self, message: &Incoming) {
+    fn message(&mut self, message: &ClientMessage) {
         if message.kind != "request" {
             return;
         }
@@ -146,7 +146,7 @@ impl Session {
                 (false, Some(Body::Failure { error }), Some("failed"))
             }
         };
-        self.send(Outgoing::Response(Response {
+        self.send(ServerMessage::Response(Response {
             request_seq: message.seq,
             success,
             command: message.command.clone(),
@@ -165,7 +165,7 @@ impl Session {
         }
     }
 
-    fn answer(&mut self, message: &Incoming) -> Answer {
+    fn answer(&mut self, message: &ClientMessage) -> Answer {
         let given = &message.arguments;
         match message.command.as_str() {
             "initialize" => self.initialize(&arguments(given)?),
@@ -332,7 +332,7 @@ impl Session {
         let forward = move || {
             for report in from_run {
                 // Fails if the session has ended.
-                if to_self.send(Happening::Report(report)).is_err() {
+                if to_self.send(SessionEvent::Report(report)).is_err() {
                     return;
                 }
             }

@@ -10,7 +10,7 @@ use super::{
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
-        Body, Changed, FrameArguments, Scope, SetVariableArguments, StackFrame,
+        Body, FrameArguments, Scope, SetVariableArguments, SetVariableResponse, StackFrame,
         StackTraceArguments, Variable, VariablesArguments,
     },
     recall::Recall,
@@ -275,7 +275,7 @@ impl StoppedRun {
         variable.value = value.clone();
         let name = variable.name;
         let shown = self.nodes.value(&given.name, &value);
-        let changed = Changed {
+        let changed = SetVariableResponse {
             value: shown.value,
             ty: shown.ty,
             variables_reference: shown.variables_reference,

@@ -13,13 +13,13 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, BufReader, ReadBuf};
 
-use super::protocol::{Incoming, Outgoing};
+use super::protocol::{ClientMessage, ServerMessage};
 use crate::lsp::framing::{Frame, FrameReader};
 
 /// What a thread tells the session.
 pub(super) enum Input {
     /// A message of the client.
-    Message(Box<Incoming>),
+    Message(Box<ClientMessage>),
     /// Bytes that are no message, with the reason.
     Malformed(String),
     /// The client has gone.
@@ -27,9 +27,9 @@ pub(super) enum Input {
 }
 
 /// A stream whose reads block, on a thread of its own.
-struct Blocking<R>(R);
+struct BlockingReader<R>(R);
 
-impl<R: Read + Unpin> AsyncRead for Blocking<R> {
+impl<R: Read + Unpin> AsyncRead for BlockingReader<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -51,7 +51,7 @@ pub(super) fn read<T: Send + 'static>(
     wrap: fn(Input) -> T,
 ) -> io::Result<()> {
     let work = move || {
-        let mut frames = FrameReader::new(BufReader::new(Blocking(input)));
+        let mut frames = FrameReader::new(BufReader::new(BlockingReader(input)));
         loop {
             let next = match futures_executor::block_on(frames.next()) {
                 Ok(Frame::Body(body)) => match serde_json::from_slice(body) {
@@ -72,9 +72,9 @@ pub(super) fn read<T: Send + 'static>(
 
 /// Writes messages; shared by threads.
 #[derive(Clone)]
-pub(super) struct Output(Arc<Mutex<Numbered>>);
+pub(super) struct Output(Arc<Mutex<MessageWriter>>);
 
-struct Numbered {
+struct MessageWriter {
     to: Box<dyn Write + Send>,
     seq: i64,
 }
@@ -83,26 +83,26 @@ struct Numbered {
 struct Message<'m> {
     seq: i64,
     #[serde(flatten)]
-    message: &'m Outgoing,
+    message: &'m ServerMessage,
 }
 
 impl Output {
     /// Creates the output of a session.
     pub(super) fn new(to: impl Write + Send + 'static) -> Output {
-        Output(Arc::new(Mutex::new(Numbered { to: Box::new(to), seq: 0 })))
+        Output(Arc::new(Mutex::new(MessageWriter { to: Box::new(to), seq: 0 })))
     }
 
     /// Sends a message.
     ///
     /// # Errors
     /// The client has closed the stream.
-    pub(super) fn send(&self, message: &Outgoing) -> io::Result<()> {
-        let mut numbered = self.0.lock();
-        numbered.seq += 1;
+    pub(super) fn send(&self, message: &ServerMessage) -> io::Result<()> {
+        let mut writer = self.0.lock();
+        writer.seq += 1;
         let text: Box<RawValue> =
-            serde_json::value::to_raw_value(&Message { seq: numbered.seq, message })?;
+            serde_json::value::to_raw_value(&Message { seq: writer.seq, message })?;
         let body = text.get();
-        write!(numbered.to, "Content-Length: {}\r\n\r\n{body}", body.len())?;
-        numbered.to.flush()
+        write!(writer.to, "Content-Length: {}\r\n\r\n{body}", body.len())?;
+        writer.to.flush()
     }
 }
