@@ -69,11 +69,6 @@ impl Damage {
             Damage::Cut => "places where somebody cut the text",
         }
     }
-
-    /// Returns true if the text can be repaired: what was cut is lost.
-    pub fn is_mendable(self) -> bool {
-        self != Damage::Cut
-    }
 }
 
 /// The most bytes of a comment without asterisks, which bounds the search for its end.

@@ -83,11 +83,6 @@ impl Levels {
         self.0.insert(lint.0, level);
     }
 
-    /// Sets the levels of `over`, which take precedence.
-    pub fn overlay(&mut self, over: &Levels) {
-        self.0.extend(&over.0);
-    }
-
     /// Returns the level of a code, if it has one.
     pub fn get(&self, code: Code) -> Option<Level> {
         let own = self.0.get(&code).copied();
@@ -109,9 +104,7 @@ mod tests {
         let lint = Lint::new(Code::UnusedBinding).expect("it has a level");
         let mut levels = Levels::default();
         levels.set(lint, Level::Allow);
-        let mut over = Levels::default();
-        over.set(lint, Level::Report(Severity::Error));
-        levels.overlay(&over);
+        levels.set(lint, Level::Report(Severity::Error));
         assert_eq!(levels.get(Code::UnusedBinding), Some(Level::Report(Severity::Error)));
         assert_eq!(levels.get(Code::UnusedParameter), None);
         for &level in Level::ALL {

@@ -1,7 +1,7 @@
 //! Tensors: arrays of one of thirteen data types.
 
 use half::{bf16, f16};
-use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
+use ndarray::{ArcArray, ArrayD, IxDyn};
 use types::{DataType, Dim, Type};
 
 use crate::{
@@ -327,11 +327,6 @@ impl Tensor {
             array.as_standard_layout().into_owned()
         };
         T::wrap(array.into_shared())
-    }
-
-    /// Copies a view to row-major order.
-    pub fn from_view<T: Element>(view: ArrayViewD<'_, T>) -> Tensor {
-        T::wrap(view.as_standard_layout().into_owned().into_shared())
     }
 
     /// A scalar.

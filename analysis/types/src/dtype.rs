@@ -181,11 +181,6 @@ impl DataType {
         }
     }
 
-    /// Replaces the number of bits.
-    pub fn with_bits(self, bits: u8) -> DataType {
-        DataType { bits, ..self }
-    }
-
     /// Returns the size of an element in bytes; each lane has whole bytes.
     pub fn bytes(self) -> u64 {
         u64::from(self.bits.div_ceil(8)) * u64::from(self.lanes)

@@ -248,9 +248,4 @@ impl ParamId {
     pub fn is_of_header(self) -> bool {
         matches!(self.owner, Owner::Header(_))
     }
-
-    /// Returns true for a parameter of a function expression in the source.
-    pub fn is_of_statement(self) -> bool {
-        self.owner == Owner::Written
-    }
 }

@@ -383,11 +383,6 @@ impl Finding {
         });
     }
 
-    /// Returns true for an unresolved name, which is an error even in unused code.
-    pub fn is_unresolved_name(&self) -> bool {
-        matches!(self.kind, FindingKind::Unresolved(_))
-    }
-
     /// Returns true if the finding is an error of the program, as opposed to a limit of inference.
     pub fn is_error(&self) -> bool {
         !matches!(self.kind, FindingKind::Remark(_))
