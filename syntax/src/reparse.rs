@@ -44,6 +44,18 @@ pub struct Edit {
 }
 
 impl Edit {
+    /// Returns the edit from the first to the last difference between two texts.
+    pub fn between(before: &str, after: &str) -> Edit {
+        let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
+            pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>()
+        };
+        let start = common(&mut before.chars().zip(after.chars()));
+        let (old, new) = (&before[start..], &after[start..]);
+        let tail = common(&mut old.chars().rev().zip(new.chars().rev()));
+        let range = TextRange::at((start as u32).into(), ((old.len() - tail) as u32).into());
+        Edit { range, insert: new[..new.len() - tail].to_owned() }
+    }
+
     /// Applies the edit to `text`. The range must be inside the text, on character boundaries.
     pub fn apply(&self, text: &mut String) {
         text.replace_range(std::ops::Range::<usize>::from(self.range), &self.insert);

@@ -107,7 +107,7 @@ fn callable(db: &dyn Db, def: Def<'_>) -> Callable {
         "" => "expression".to_owned(),
         name => name.to_owned(),
     };
-    let detail = semantics::global_type(db, def).map(|ty| crate::symbols::short(&ty.to_string()));
+    let detail = semantics::global_type(db, def).map(crate::symbols::short);
     Callable { name, detail, target: def_target(db, def) }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use semantics::{
     Db, Def, DefKind, ExprRef, Settings, SourceFile, View,
-    body::{BinderKind, Callee, Expr, LocalRef, Subject, UnitId},
+    body::{Callee, Expr, LocalRef, Subject, UnitId},
     global,
     metadata::Metadata,
     module_types,
@@ -127,8 +127,7 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
             let def = type_def_named(db, place.module, name)?;
             let types = module_types(db, place.module);
             let from_prelude = types.adt(name).is_some_and(|adt| adt.from_prelude);
-            let text = def.node(db).to_string();
-            Some(code(&truncated(&text)) + &described(db, def, from_prelude))
+            Some(code(&truncated(def.node(db))) + &described(db, def, from_prelude))
         }
         Symbol::TypeParam { name, scope, .. } => {
             let owner = match scope.kind() {
@@ -179,13 +178,7 @@ fn of_variable(view: &View<'_>, binding: LocalRef) -> String {
     let binder = view.binder(binding);
     let ty = view.binding_type(binding);
     let mut out = code(&format!("{}: {}", binder.name, type_text(ty)));
-    let kind = match binder.kind {
-        BinderKind::Param => "parameter",
-        BinderKind::Let => "`let` variable",
-        BinderKind::Graph => "graph variable",
-        BinderKind::Pattern => "pattern variable",
-        BinderKind::Free => "free variable",
-    };
+    let kind = words::binder(binder.kind);
     out += &format!("\n\n{kind}{}", size(ty));
     if view.is_assumed_binding(binding) {
         out += ASSUMED;
@@ -405,31 +398,14 @@ fn doc_comment(db: &dyn Db, def: Def<'_>) -> Option<String> {
 pub(crate) fn type_text(ty: &Type) -> String {
     match ty {
         Type::Error => "_".to_owned(),
-        ty => {
-            let mut text = BoundedText(String::new());
-            // Formatting stops at the limit, because the text of a type with nested sharing can be
-            // exponentially long.
-            let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{ty}"));
-            truncated(&text.0)
-        }
+        ty => truncated(ty),
     }
 }
 
-/// A writer that fails beyond a limit, which exceeds `MAX_TYPE_LEN` characters.
-struct BoundedText(String);
-
-impl std::fmt::Write for BoundedText {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        self.0.push_str(text);
-        if self.0.len() > 4 * MAX_TYPE_LEN { Err(std::fmt::Error) } else { Ok(()) }
-    }
-}
-
-fn truncated(text: &str) -> String {
-    match text.char_indices().nth(MAX_TYPE_LEN) {
-        Some((at, _)) => format!("{} …", &text[..at]),
-        None => text.to_owned(),
-    }
+/// Formats `value` up to a limit.
+fn truncated(value: impl std::fmt::Display) -> String {
+    let (text, is_whole) = words::bounded(value, MAX_TYPE_LEN);
+    if is_whole { text } else { text + " …" }
 }
 
 #[cfg(test)]

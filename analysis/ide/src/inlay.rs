@@ -117,8 +117,7 @@ impl HintCollector {
         if is_whole {
             self.add(at, HintKind::Type, format!("{before}{text}"), None);
         } else {
-            let (more, is_whole) = words::bounded(ty, MAX_TOOLTIP_LEN);
-            let tooltip = if is_whole { more } else { more + "…" };
+            let tooltip = words::shortened(ty, MAX_TOOLTIP_LEN);
             self.add(at, HintKind::Type, format!("{before}{text}…"), Some(tooltip));
         }
     }
@@ -382,10 +381,7 @@ fn label(node: Node<'_>, child: Node<'_>) -> Option<String> {
         _ => return None,
     };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(match text.char_indices().nth(MAX_TYPE_LEN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    })
+    Some(words::shortened(text, MAX_TYPE_LEN))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 mod layers;
 mod spans;
 
+use std::fmt::Display;
+
 use semantics::{
     Db, Def, DefKind, SourceFile, View,
     body::{Expr, UnitKind},
@@ -20,7 +22,7 @@ pub use layers::listed_layers;
 pub use spans::listed_spans;
 use types::FuncType;
 
-use crate::{layers::Grouping, place::trimmed};
+use crate::{layers::Grouping, place::trimmed, words};
 
 /// An entry of the outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +135,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<OutlineEntry> {
                 OutlineEntry {
                     name: constructor.name.to_string(),
                     detail: (!fields.is_empty())
-                        .then(|| short(&format!("({})", fields.join(", ")))),
+                        .then(|| short(format_args!("({})", fields.join(", ")))),
                     kind: SymbolKind::Constructor,
                     full: range,
                     focus: range,
@@ -148,7 +150,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<OutlineEntry> {
             let is_fn = def.kind(db) == DefKind::Fn;
             let detail = view.inference.signature.as_ref().map(|ty| match ty.signature() {
                 Some(func) if is_fn => signature_text(&func.func),
-                _ => short(&ty.to_string()),
+                _ => short(ty),
             });
             let children = functions_in(&view);
             if is_fn {
@@ -167,7 +169,7 @@ fn signature_text(func: &FuncType) -> String {
         1 => "1 parameter".to_owned(),
         n => format!("{n} parameters"),
     };
-    short(&format!("{params} → {}", func.ret()))
+    short(format_args!("{params} → {}", func.ret()))
 }
 
 /// A workspace symbol.
@@ -232,12 +234,9 @@ fn functions_in(view: &View<'_>) -> Vec<OutlineEntry> {
     found
 }
 
-/// Truncates the text to `MAX_DETAIL` characters.
-pub(crate) fn short(text: &str) -> String {
-    match text.char_indices().nth(MAX_DETAIL) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+/// Formats a detail, truncated to `MAX_DETAIL` characters.
+pub(crate) fn short(detail: impl Display) -> String {
+    words::shortened(detail, MAX_DETAIL)
 }
 
 /// Returns true if the ranges of all entries are inside those of their parents, as LSP requires.

@@ -12,7 +12,7 @@ mod pretty;
 use rustc_hash::FxHashSet;
 use semantics::{
     Db, DefKind, ExprRef, SourceFile, Step, Trail, View,
-    body::{BinderKind, Callee, Expr, LocalRef, UnitId},
+    body::{Callee, Expr, LocalRef, UnitId},
     global, global_type, trail_of,
 };
 use syntax::{SyntaxKind, TextRange, TextSize};
@@ -154,13 +154,6 @@ fn of_variable(
     range: TextRange,
 ) -> TypeInfo {
     let binder = view.binder(binding);
-    let kind = match binder.kind {
-        BinderKind::Param => "parameter",
-        BinderKind::Let => "`let` variable",
-        BinderKind::Graph => "graph variable",
-        BinderKind::Pattern => "pattern variable",
-        BinderKind::Free => "free variable",
-    };
     let value = view.value(binding);
     let ty = used.map_or_else(|| view.binding_type(binding), |expr_ref| view.ty(expr_ref));
     let expr_ref = used.or(value);
@@ -168,7 +161,7 @@ fn of_variable(
     TypeInfo {
         range,
         source: binder.name.to_string(),
-        kind: kind.to_owned(),
+        kind: words::binder(binder.kind).to_owned(),
         lines: pretty::lines(ty, &names),
         tensors: tensors(
             view,

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use semantics::body::BinderKind;
 use types::{AttrDefault, DataType};
 
 /// Formats a number of bytes: `1.5 KiB` for 1536.
@@ -83,6 +84,17 @@ pub fn default(default: &AttrDefault) -> Option<String> {
     })
 }
 
+/// Names the kind of a variable.
+pub(crate) fn binder(kind: BinderKind) -> &'static str {
+    match kind {
+        BinderKind::Param => "parameter",
+        BinderKind::Let => "`let` variable",
+        BinderKind::Graph => "graph variable",
+        BinderKind::Pattern => "pattern variable",
+        BinderKind::Free => "free variable",
+    }
+}
+
 /// Formats `value` up to `longest` characters, and returns true if that is the whole text.
 /// Formatting stops at the limit, because a type can be as large as the module.
 pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
@@ -103,6 +115,12 @@ pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
     let mut bounded = BoundedText { text: String::new(), left: longest };
     let whole = write!(bounded, "{value}").is_ok();
     (bounded.text, whole)
+}
+
+/// Formats `value` up to `longest` characters and a mark.
+pub fn shortened(value: impl Display, longest: usize) -> String {
+    let (text, is_whole) = bounded(value, longest);
+    if is_whole { text } else { text + "…" }
 }
 
 #[cfg(test)]
@@ -137,6 +155,7 @@ mod tests {
         assert_eq!(bounded("größer", 6), ("größer".to_owned(), true));
         assert_eq!(bounded("größer", 3), ("grö".to_owned(), false));
         assert_eq!(bounded("", 0), (String::new(), true));
+        assert_eq!([6, 3].map(|longest| shortened("größer", longest)), ["größer", "grö…"]);
         let short = [0, 9_999, 10_000, 999_949, 999_950, 11_689_512, u64::MAX].map(short_number);
         assert_eq!(short, ["0", "9,999", "10.0 k", "999.9 k", "1.0 M", "11.7 M", "18446.7 P"]);
     }

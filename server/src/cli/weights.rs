@@ -52,6 +52,7 @@ enum WeightsFormat {
 }
 
 /// A row of the list.
+#[derive(Default)]
 struct Row {
     /// The entry of the metadata section; `None` for a parameter.
     entry: Option<u32>,
@@ -175,17 +176,8 @@ fn row(weights: &Weights, known: &NamedArrays, entry: u32, uses: u64) -> Result<
     let section = weights.section();
     let repeated = weights.repeated();
     let same = repeated.binary_search_by_key(&entry, |pair| pair.0).ok();
-    let mut row = Row {
-        entry: Some(entry),
-        dtype: String::new(),
-        shape: String::new(),
-        bytes: 0,
-        stats: None,
-        uses,
-        same: same.map(|at| repeated[at].1),
-        name: None,
-        problem: None,
-    };
+    let same = same.map(|at| repeated[at].1);
+    let mut row = Row { entry: Some(entry), uses, same, ..Row::default() };
     let array = section.array_of(CONSTANT, entry);
     let found = array.and_then(|array| Some((section.header(array)?, weights.payload(array)?)));
     let Some((header, payload)) = found else {

@@ -1,7 +1,7 @@
 //! Diagnostics and changes of blocks in places of their host.
 
 use semantics::{Code, Diagnostic};
-use syntax::{TextRange, TextSize};
+use syntax::{Edit, TextRange, TextSize};
 
 use super::{Block, Language, MAX_HOST, Mapping, blocks, notebook};
 
@@ -53,16 +53,10 @@ pub(crate) fn replaced(
     block: &Block,
     text: &str,
 ) -> Option<String> {
-    let old = block.text.as_str();
-    let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
-        pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>()
-    };
-    let start = common(&mut old.chars().zip(text.chars()));
-    let end = common(&mut old[start..].chars().rev().zip(text[start..].chars().rev()));
-    let range = TextRange::new((start as u32).into(), ((old.len() - end) as u32).into());
-    let range = block.mapping.range_to_host(range);
+    let edit = Edit::between(&block.text, text);
+    let range = block.mapping.range_to_host(edit.range);
     let mut next = host[..usize::from(range.start())].to_owned();
-    next += &block.mapping.written(&text[start..text.len() - end])?;
+    next += &block.mapping.written(&edit.insert)?;
     next += &host[usize::from(range.end())..];
     // Literals with different quotes may be joined: the text is read back, and must be the one that is wanted.
     let found = blocks(&next, language);

@@ -19,7 +19,7 @@ use tokio::sync::{
     oneshot,
 };
 use tower_lsp::{
-    jsonrpc::{Error, ErrorCode, Result},
+    jsonrpc::{Error, Result},
     lsp_types::{NumberOrString, TextDocumentIdentifier, Url},
 };
 
@@ -30,7 +30,8 @@ use super::{
     handlers::between::{Side, log_of},
     outgoing::Progress,
     overlays::{DocumentVersion, Overlays},
-    runs::{Cancel, DELAY, Entry, Runs, setting},
+    request::request_failed,
+    runs::{Cancel, CancelGuard, DELAY, Entry, Runs, setting},
     snapshot::Snapshot,
     tasks,
 };
@@ -57,8 +58,6 @@ use crate::{
 
 /// The stack size, for the deepest nesting that is parsed.
 const STACK: usize = 16 << 20;
-/// `RequestFailed` of the protocol: the request is valid, and has no result.
-const REQUEST_FAILED: i64 = -32803;
 
 /// How functions of both modules are run.
 #[derive(Clone, Deserialize)]
@@ -197,26 +196,13 @@ impl Steps {
     }
 }
 
-fn failed(message: String) -> Error {
-    Error { code: ErrorCode::ServerError(REQUEST_FAILED), message: message.into(), data: None }
-}
-
-/// Cancels a comparison when it is dropped.
-struct Guard(Cancel);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
 /// Does a comparison on a thread of its own. Dropping the future cancels it.
 pub(super) async fn run<T: Task>(runs: &Runs, mailbox: &Mailbox, task: T) -> Result<T::Answer> {
     // A thread does not wake the tasks of an embedded server, and a browser has none.
     if tasks::is_embedded() {
         let message = "modules are run side by side on threads, which a browser does not have: \
                        compare them in an editor on your computer";
-        return Err(failed(message.to_owned()));
+        return Err(request_failed(message.to_owned()));
     }
     let cancel = Cancel::default();
     let (token, title) = task.progress();
@@ -234,18 +220,18 @@ pub(super) async fn run<T: Task>(runs: &Runs, mailbox: &Mailbox, task: T) -> Res
         messages,
     }));
     let (reply, receiver) = oneshot::channel();
-    let guard = Guard(cancel.clone());
+    let guard = CancelGuard(cancel.clone());
     let work = move || {
         let done = panics::caught(|| task.work(&cancel, &steps));
         let done = done.unwrap_or_else(|panicked| Err(panicked.message("this comparison")));
         cancel.end_progress();
         // Fails if the client has cancelled the request.
-        let _ = reply.send(done.map_err(failed));
+        let _ = reply.send(done.map_err(request_failed));
         drop(slot);
     };
     let spawned = thread::Builder::new().name("compare".into()).stack_size(STACK).spawn(work);
     if let Err(error) = spawned {
-        return Err(failed(format!("no thread can be started: {error}")));
+        return Err(request_failed(format!("no thread can be started: {error}")));
     }
     let cancelled = guard.0.clone();
     tokio::select! {

@@ -223,13 +223,7 @@ impl Document {
         if old == text {
             return;
         }
-        let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
-            pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>()
-        };
-        let start = common(&mut old.chars().zip(text.chars()));
-        let end = common(&mut old[start..].chars().rev().zip(text[start..].chars().rev()));
-        let range = TextRange::new((start as u32).into(), ((old.len() - end) as u32).into());
-        let edit = Edit { range, insert: text[start..text.len() - end].to_owned() };
+        let edit = Edit::between(old, text);
         let mut editing = EditBatch::new(self.text.clone());
         self.apply(&mut editing, &edit);
         self.write(db, editing, false, limits);

@@ -18,11 +18,15 @@ use serde::Deserialize;
 use syntax::TextRange;
 use tokio::sync::oneshot;
 use tower_lsp::{
-    jsonrpc::{Error, ErrorCode, Result},
+    jsonrpc::{Error, Result},
     lsp_types::{ExecuteCommandParams, Position, Url},
 };
 
-use super::snapshot::Snapshot;
+use super::{
+    request::request_failed,
+    runs::{Cancel, CancelGuard},
+    snapshot::Snapshot,
+};
 use crate::{
     panics,
     protocol::ReducedModule,
@@ -67,7 +71,7 @@ pub(super) fn subject(snapshot: &Snapshot, command: ExecuteCommandParams) -> Res
         Error::invalid_params(format!("`{REDUCE}` takes an object such as {form}: {error}"))
     })?;
     let host = snapshot.document(&params.uri)?;
-    let nothing = || failed("there is no diagnostic here".to_owned());
+    let nothing = || request_failed("there is no diagnostic here".to_owned());
     let at = host.offset(params.position, snapshot.encoding).ok_or_else(nothing)?;
     let (document, at) = match &host.host {
         None => (host, at),
@@ -90,22 +94,6 @@ pub(super) fn subject(snapshot: &Snapshot, command: ExecuteCommandParams) -> Res
     Ok(Subject { text, code: diagnostic.code, place: diagnostic.range, rules })
 }
 
-fn failed(message: String) -> Error {
-    Error { code: ErrorCode::ServerError(REQUEST_FAILED), message: message.into(), data: None }
-}
-
-/// `RequestFailed` of the protocol: the request is valid, and has no result.
-const REQUEST_FAILED: i64 = -32803;
-
-/// A reduction in progress, which ends when this is dropped.
-struct Guard(Arc<AtomicBool>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// The place of a reduction among the active ones, until it is dropped.
 struct ReductionSlot;
 
@@ -115,7 +103,9 @@ impl ReductionSlot {
             return Ok(ReductionSlot);
         }
         ACTIVE.fetch_sub(1, Ordering::Relaxed);
-        Err(failed(format!("{MOST} modules are already being reduced: cancel one of them first")))
+        Err(request_failed(format!(
+            "{MOST} modules are already being reduced: cancel one of them first"
+        )))
     }
 }
 
@@ -129,19 +119,19 @@ impl Drop for ReductionSlot {
 pub(super) async fn run(subject: Subject) -> Result<ReducedModule> {
     let slot = ReductionSlot::take()?;
     let (reply, receiver) = oneshot::channel();
-    let guard = Guard(Arc::default());
-    let cancelled = guard.0.clone();
+    let guard = CancelGuard(Cancel::default());
+    let cancelled = guard.0.0.flag.clone();
     let work = move || {
         let done = panics::caught(|| reduced(&subject, &cancelled));
         let done = done.unwrap_or_else(|panicked| Err(panicked.message("this reduction")));
         // Fails if the client has cancelled the request.
-        let _ = reply.send(done.map_err(failed));
+        let _ = reply.send(done.map_err(request_failed));
         drop(slot);
     };
     let spawned = thread::Builder::new().name("reduce".into()).stack_size(STACK).spawn(work);
     let answer = match spawned {
         Ok(_) => receiver.await.unwrap_or_else(|_| Err(Error::internal_error())),
-        Err(error) => Err(failed(format!("no thread can be started: {error}"))),
+        Err(error) => Err(request_failed(format!("no thread can be started: {error}"))),
     };
     drop(guard);
     answer

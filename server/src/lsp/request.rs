@@ -156,6 +156,12 @@ impl Request {
     }
 }
 
+/// Returns the error of a valid request that cannot be fulfilled. Editors show the message.
+pub(super) fn request_failed(message: String) -> Error {
+    // `RequestFailed`
+    Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
+}
+
 /// Returns the error of a request whose positions refer to an old text.
 pub(super) fn content_modified() -> Error {
     Error {

@@ -62,7 +62,7 @@ use crate::{
     },
 };
 use call::{CallObserver, CallParams, WantedCall};
-pub(super) use cancel::Cancel;
+pub(super) use cancel::{Cancel, CancelGuard};
 pub(super) use remembered::Entry;
 pub(super) use results::setting;
 use results::{LiveObserver, ResultParts};
@@ -184,15 +184,7 @@ pub(super) struct RunRequest {
 /// The future reply. Dropping it cancels the run.
 pub(super) struct RunReply {
     receiver: oneshot::Receiver<Result<RunResponse>>,
-    guard: Guard,
-}
-
-struct Guard(Cancel);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
+    guard: CancelGuard,
 }
 
 impl RunReply {
@@ -229,7 +221,7 @@ impl RunRequest {
         let (reply, receiver) = oneshot::channel();
         let cancel = Cancel::default();
         let token = command.work_done_progress_params.work_done_token;
-        let future = RunReply { receiver, guard: Guard(cancel.clone()) };
+        let future = RunReply { receiver, guard: CancelGuard(cancel.clone()) };
         Ok((RunRequest { params, token, cancel, reply }, future))
     }
 

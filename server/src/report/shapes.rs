@@ -17,6 +17,8 @@ use ide::{
     words,
 };
 
+use syntax::LineIndex;
+
 pub(crate) use graph::dot;
 pub(crate) use graphs::{SCRIPTS as GRAPH_SCRIPTS, STYLE as GRAPH_STYLE, marked_graphs};
 pub(crate) use layers::{layer_csv, layer_table};
@@ -24,6 +26,8 @@ pub(crate) use memory::{memory_csv, memory_table};
 pub(crate) use merged::MergedShapes;
 pub(crate) use page::html;
 pub(crate) use table::{csv, table};
+
+use super::escape;
 
 /// Returns the totals of a function in one line: parameters, operations, calls and peak memory.
 fn summary(function: &FunctionShapes) -> String {
@@ -44,6 +48,29 @@ fn summary(function: &FunctionShapes) -> String {
     let (parameters, macs) = (many(&total.params, "parameter"), many(&total.macs, "MAC"));
     let calls = many(&Amount::known(total.calls), "call");
     format!("{parameters}{size}, {macs}, {calls}{peak}")
+}
+
+/// Returns the line above the table of a function.
+fn heading(function: &FunctionShapes, lines: &LineIndex) -> String {
+    format!("{} (line {})\n", function.name, lines.line_at(function.range.start()) + 1)
+}
+
+/// Describes the unknown sizes of a function, one per line.
+fn unknowns(function: &FunctionShapes) -> String {
+    let unknowns = function.unknowns.iter();
+    unknowns.map(|unknown| format!("where {} is {}\n", unknown.name, unknown.what)).collect()
+}
+
+/// Formats a line about a function as CSV by RFC 4180. The first field is its name.
+fn csv_line<const N: usize>(function: &FunctionShapes, fields: [String; N]) -> String {
+    // Spreadsheets would take `@main` for a formula.
+    let name = escape::csv(function.name.trim_start_matches('@'));
+    format!("{name},{}\r\n", fields.map(|field| escape::csv(&field)).join(","))
+}
+
+/// Returns an amount for CSV, without thousands separators if it is known.
+fn csv_amount(function: &FunctionShapes, amount: &Amount) -> String {
+    amount.as_known().map_or_else(|| function.number(amount), |known| known.to_string())
 }
 
 /// Returns the name of a call in a list: its variable, or its number.

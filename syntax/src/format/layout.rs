@@ -227,14 +227,10 @@ impl<'t> Layout<'t> {
         for element in node.elements() {
             match element {
                 NodeOrToken::Token(token) if braced && token.kind() == L_BRACE => {
-                    self.token(token, BLOCK);
-                    self.indent += INDENT;
-                    self.gap = Gap::Line { keep: false };
+                    self.open(token, BLOCK);
                 }
                 NodeOrToken::Token(token) if braced && token.kind() == R_BRACE => {
-                    self.indent = self.indent.saturating_sub(INDENT);
-                    self.gap = Gap::Line { keep: false };
-                    self.token(token, BLOCK);
+                    self.close(token, BLOCK);
                 }
                 NodeOrToken::Token(token) => self.token(token, BLOCK),
                 NodeOrToken::Node(child) => {
@@ -276,9 +272,7 @@ impl<'t> Layout<'t> {
         for element in node.elements() {
             match element {
                 NodeOrToken::Token(token) if token.kind() == L_BRACE => {
-                    self.token(token, kind);
-                    self.indent += INDENT;
-                    self.gap = Gap::Line { keep: false };
+                    self.open(token, kind);
                 }
                 NodeOrToken::Token(token) if token.kind() == R_BRACE => {
                     self.indent = self.indent.saturating_sub(INDENT);
@@ -331,14 +325,10 @@ impl<'t> Layout<'t> {
         for element in node.elements() {
             match element {
                 NodeOrToken::Token(token) if token.kind() == L_PAREN && first => {
-                    self.token(token, kind);
-                    self.indent += INDENT;
-                    self.gap = Gap::Line { keep: false };
+                    self.open(token, kind);
                 }
                 NodeOrToken::Token(token) if token.kind() == R_PAREN => {
-                    self.indent = self.indent.saturating_sub(INDENT);
-                    self.gap = Gap::Line { keep: false };
-                    self.token(token, kind);
+                    self.close(token, kind);
                 }
                 NodeOrToken::Token(token) => {
                     self.token(token, kind);
@@ -433,14 +423,10 @@ impl<'t> Layout<'t> {
         for element in node.elements() {
             match element {
                 NodeOrToken::Token(token) if token.kind() == L_PAREN => {
-                    self.token(token, PAREN_EXPR);
-                    self.indent += INDENT;
-                    self.gap = Gap::Line { keep: false };
+                    self.open(token, PAREN_EXPR);
                 }
                 NodeOrToken::Token(token) if token.kind() == R_PAREN => {
-                    self.indent = self.indent.saturating_sub(INDENT);
-                    self.gap = Gap::Line { keep: false };
-                    self.token(token, PAREN_EXPR);
+                    self.close(token, PAREN_EXPR);
                 }
                 NodeOrToken::Token(token) => self.token(token, PAREN_EXPR),
                 NodeOrToken::Node(child) if child.kind() == BLOCK => self.block(child, true),
@@ -450,6 +436,20 @@ impl<'t> Layout<'t> {
         if node.token(R_PAREN).is_none() {
             self.indent = self.indent.saturating_sub(INDENT);
         }
+    }
+
+    /// Formats the bracket before lines that are indented.
+    fn open(&mut self, bracket: Token<'t>, parent: SyntaxKind) {
+        self.token(bracket, parent);
+        self.indent += INDENT;
+        self.gap = Gap::Line { keep: false };
+    }
+
+    /// Formats the bracket after lines that are indented.
+    fn close(&mut self, bracket: Token<'t>, parent: SyntaxKind) {
+        self.indent = self.indent.saturating_sub(INDENT);
+        self.gap = Gap::Line { keep: false };
+        self.token(bracket, parent);
     }
 
     fn token(&mut self, token: Token<'t>, parent: SyntaxKind) {

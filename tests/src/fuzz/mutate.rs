@@ -250,7 +250,7 @@ impl<'s> Mutator<'s> {
             let edit = if self.rng.bool() {
                 edits::random(&mut self.rng, &now)
             } else {
-                difference(&now, &self.changed(&now))
+                syntax::Edit::between(&now, &self.changed(&now))
             };
             let (at, length) = (u32::from(edit.range.start()), u32::from(edit.range.len()));
             let insert = edit.insert.replace(SEPARATOR, "");
@@ -344,26 +344,6 @@ pub fn one_token(rng: &mut Rng, text: &str) -> Option<(String, String)> {
 /// Returns true if a text is one token.
 fn is_token(text: &str) -> bool {
     Tokens::of(text).ends.len() == 1 && !text.trim().is_empty()
-}
-
-/// Returns the edit from `before` to `after`, without their common prefix and suffix.
-fn difference(before: &str, after: &str) -> syntax::Edit {
-    let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
-    let start = (0..=same)
-        .rev()
-        .find(|&at| before.is_char_boundary(at) && after.is_char_boundary(at))
-        .unwrap_or_default();
-    let (rest, new) = (&before[start..], &after[start..]);
-    let same = rest.bytes().rev().zip(new.bytes().rev()).take_while(|(a, b)| a == b).count();
-    let tail = (0..=same)
-        .rev()
-        .find(|&n| rest.is_char_boundary(rest.len() - n) && new.is_char_boundary(new.len() - n))
-        .unwrap_or_default();
-    let range = syntax::TextRange::new(
-        syntax::TextSize::new(start as u32),
-        syntax::TextSize::new((before.len() - tail) as u32),
-    );
-    syntax::Edit { range, insert: new[..new.len() - tail].to_owned() }
 }
 
 /// Truncates a text at a character boundary.

@@ -11,7 +11,7 @@ use syntax::{
 use types::{Flags, Type};
 
 use super::Context;
-use crate::{edit::Edits, place::Symbol};
+use crate::{edit::Edits, place::Symbol, words};
 
 /// Returns the text of a type at a place, or `None` if the text format cannot express it there: it has
 /// no syntax for reference types, nor for a type parameter that the functions around the place do not
@@ -75,11 +75,7 @@ fn result_edit(view: &View<'_>) -> Option<(TextRange, String)> {
 
 /// Returns the type that an edit inserts, shortened for a title.
 fn brief(text: &str) -> String {
-    let text = text.trim_start_matches([':', '-', '>', ' ']);
-    match text.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    words::shortened(text.trim_start_matches([':', '-', '>', ' ']), 60)
 }
 
 fn edit_at(context: &Context<'_>) -> Option<(TextRange, String)> {

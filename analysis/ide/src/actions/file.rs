@@ -1,7 +1,7 @@
 //! Actions that change the whole file, and the fixes of several diagnostics at once.
 
 use semantics::{Code, Diagnostic, Fix, check_file};
-use syntax::{Node, SyntaxKind, TextRange, TextSize};
+use syntax::{Edit, Node, SyntaxKind, TextRange, TextSize};
 
 use super::{Context, check, unused};
 use crate::edit::Edits;
@@ -11,19 +11,8 @@ fn difference(before: &str, after: &str) -> Edits {
     if before == after {
         return Edits::new();
     }
-    let head = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
-    let mut head = head;
-    while !before.is_char_boundary(head) || !after.is_char_boundary(head) {
-        head -= 1;
-    }
-    let (rest, with) = (&before[head..], &after[head..]);
-    let mut tail = rest.bytes().rev().zip(with.bytes().rev()).take_while(|(a, b)| a == b).count();
-    while !rest.is_char_boundary(rest.len() - tail) || !with.is_char_boundary(with.len() - tail) {
-        tail -= 1;
-    }
-    let size = |at: usize| TextSize::new(at as u32);
-    let range = TextRange::new(size(head), size(before.len() - tail));
-    vec![(range, with[..with.len() - tail].to_owned())]
+    let edit = Edit::between(before, after);
+    vec![(edit.range, edit.insert)]
 }
 
 fn has_version(context: &Context<'_>) -> bool {

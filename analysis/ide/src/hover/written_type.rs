@@ -17,7 +17,7 @@ pub(super) fn of_token(place: &Place<'_>) -> Option<(TextRange, String)> {
     }
     let at = place.path.iter().rposition(|node| node.kind() == SyntaxKind::TENSOR_TYPE)?;
     let tensor = place.path[at];
-    let mut out = code(&truncated(&tensor.to_string()));
+    let mut out = code(&truncated(tensor));
     let shape = place.path.get(at + 1).filter(|node| node.kind() == SyntaxKind::SHAPE);
     let dim = shape.and_then(|_| place.path.get(at + 2));
     let amount = tensor_type(tensor).map(|ty| size(&ty)).unwrap_or_default();

@@ -28,17 +28,7 @@ pub(super) fn rows(
     for (number, name) in archive.names().iter().enumerate() {
         // The first one is where it is declared.
         let uses = uses.get(name.as_str()).map_or(0, |count| count.saturating_sub(1));
-        let mut row = Row {
-            entry: None,
-            dtype: String::new(),
-            shape: String::new(),
-            bytes: 0,
-            stats: None,
-            uses,
-            same: None,
-            name: Some(name.clone()),
-            problem: None,
-        };
+        let mut row = Row { uses, name: Some(name.clone()), ..Row::default() };
         match archive.array(number).and_then(arrays::Array::read) {
             Ok(tensor) => {
                 describe_tensor(&mut row, &tensor);

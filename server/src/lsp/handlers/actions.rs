@@ -13,8 +13,12 @@ use tower_lsp::{
     },
 };
 
-use super::{binding, diagnostics, rename::refused};
-use crate::lsp::{documents::Document, request::content_modified, snapshot::Snapshot};
+use super::{binding, diagnostics};
+use crate::lsp::{
+    documents::Document,
+    request::{content_modified, request_failed},
+    snapshot::Snapshot,
+};
 
 /// The command that applies an action, for clients that do not resolve it. Its argument is the data of the
 /// action.
@@ -225,6 +229,7 @@ fn edit_of(snapshot: &Snapshot, data: &Value) -> Result<Option<WorkspaceEdit>> {
     let length = document.text.len() as u32;
     let range =
         TextRange::new(start.min(end).min(length).into(), end.max(start).min(length).into());
-    let edits = ide::actions::resolve(&snapshot.db, document.file, range, &id).map_err(refused)?;
+    let edits =
+        ide::actions::resolve(&snapshot.db, document.file, range, &id).map_err(request_failed)?;
     Ok(edit(snapshot, &uri, document, &edits))
 }

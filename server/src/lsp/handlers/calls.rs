@@ -6,11 +6,11 @@ use tower_lsp::{
     lsp_types::{
         CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
         CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams,
-        SymbolKind,
+        Range, SymbolKind,
     },
 };
 
-use crate::lsp::{documents::Document, snapshot::Snapshot};
+use crate::lsp::snapshot::Snapshot;
 
 pub(in crate::lsp) fn prepare(
     snapshot: &Snapshot,
@@ -37,46 +37,35 @@ fn item(snapshot: &Snapshot, callable: &Callable) -> Option<CallHierarchyItem> {
     })
 }
 
-/// Returns the calls of an item that the client returns. A file of the prelude that is not open has
-/// none.
-fn calls_of<'s>(
-    snapshot: &'s Snapshot,
-    item: &CallHierarchyItem,
+/// Returns the calls of an item that the client returns: the other items, with the places of the calls, which
+/// `call` combines. A file of the prelude that is not open has none.
+fn calls_of<T>(
+    snapshot: &Snapshot,
+    of: &CallHierarchyItem,
     ask: fn(&dyn semantics::Db, semantics::SourceFile, syntax::TextSize) -> Vec<Calls>,
-) -> Option<(&'s Document, Vec<Calls>)> {
-    let document = snapshot.documents.get(&item.uri)?;
-    let offset = document.offset(item.selection_range.start, snapshot.encoding)?;
-    Some((document, ask(&snapshot.db, document.file, offset)))
+    call: fn(CallHierarchyItem, Vec<Range>) -> T,
+) -> Option<Vec<T>> {
+    let document = snapshot.documents.get(&of.uri)?;
+    let offset = document.offset(of.selection_range.start, snapshot.encoding)?;
+    let calls = ask(&snapshot.db, document.file, offset).into_iter().filter_map(|calls| {
+        let places = calls.places.iter().map(|range| document.range(*range, snapshot.encoding));
+        Some(call(item(snapshot, &calls.other)?, places.collect()))
+    });
+    Some(calls.collect())
 }
 
 pub(in crate::lsp) fn handle_incoming(
     snapshot: &Snapshot,
     params: CallHierarchyIncomingCallsParams,
 ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
-    let Some((document, calls)) = calls_of(snapshot, &params.item, incoming) else {
-        return Ok(None);
-    };
-    let calls = calls.iter().filter_map(|call| {
-        let from_ranges = call.places.iter();
-        let from_ranges = from_ranges.map(|range| document.range(*range, snapshot.encoding));
-        let from_ranges = from_ranges.collect();
-        Some(CallHierarchyIncomingCall { from: item(snapshot, &call.other)?, from_ranges })
-    });
-    Ok(Some(calls.collect()))
+    let call = |from, from_ranges| CallHierarchyIncomingCall { from, from_ranges };
+    Ok(calls_of(snapshot, &params.item, incoming, call))
 }
 
 pub(in crate::lsp) fn handle_outgoing(
     snapshot: &Snapshot,
     params: CallHierarchyOutgoingCallsParams,
 ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
-    let Some((document, calls)) = calls_of(snapshot, &params.item, outgoing) else {
-        return Ok(None);
-    };
-    let calls = calls.iter().filter_map(|call| {
-        let from_ranges = call.places.iter();
-        let from_ranges = from_ranges.map(|range| document.range(*range, snapshot.encoding));
-        let from_ranges = from_ranges.collect();
-        Some(CallHierarchyOutgoingCall { to: item(snapshot, &call.other)?, from_ranges })
-    });
-    Ok(Some(calls.collect()))
+    let call = |to, from_ranges| CallHierarchyOutgoingCall { to, from_ranges };
+    Ok(calls_of(snapshot, &params.item, outgoing, call))
 }

@@ -9,8 +9,10 @@ use serde::Deserialize;
 use syntax::{TextRange, format::Style};
 use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
 
-use super::rename::refused;
-use crate::{lsp::snapshot::Snapshot, protocol::ReadingView};
+use crate::{
+    lsp::{request::request_failed, snapshot::Snapshot},
+    protocol::ReadingView,
+};
 
 /// The parameters of `relay/readingView`.
 #[derive(Clone, Deserialize)]
@@ -59,10 +61,10 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
 pub(in crate::lsp) fn format(snapshot: &Snapshot, params: ReadingParams) -> Result<String> {
     let document = snapshot.document(&params.text_document.uri)?;
     if document.host.is_some() {
-        return Err(refused("only files of Relay have a reading view".to_owned()));
+        return Err(request_failed("only files of Relay have a reading view".to_owned()));
     }
     if let Some(problem) = &document.problem {
-        return Err(refused(problem.message.clone()));
+        return Err(request_failed(problem.message.clone()));
     }
     let edits =
         syntax::format::format(&document.text, &document.parse(&snapshot.db), Style::Reading);

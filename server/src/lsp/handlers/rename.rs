@@ -1,17 +1,11 @@
 //! `textDocument/prepareRename`, `textDocument/rename`
 
 use tower_lsp::{
-    jsonrpc::{Error, ErrorCode, Result},
+    jsonrpc::Result,
     lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams, WorkspaceEdit},
 };
 
-use crate::lsp::snapshot::Snapshot;
-
-/// Returns the error of a valid request that cannot be fulfilled. Editors show the reason.
-pub(super) fn refused(reason: String) -> Error {
-    // `RequestFailed`
-    Error { code: ErrorCode::ServerError(-32803), message: reason.into(), data: None }
-}
+use crate::lsp::{request::request_failed, snapshot::Snapshot};
 
 pub(in crate::lsp) fn prepare(
     snapshot: &Snapshot,
@@ -21,7 +15,8 @@ pub(in crate::lsp) fn prepare(
     if document.host.is_some() {
         return Ok(None);
     }
-    let found = ide::rename::prepare(&snapshot.db, document.file, offset).map_err(refused)?;
+    let found =
+        ide::rename::prepare(&snapshot.db, document.file, offset).map_err(request_failed)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: document.range(found.range, snapshot.encoding),
         placeholder: found.name,
@@ -35,10 +30,10 @@ pub(in crate::lsp) fn handle(
     let (document, offset) = snapshot.place(&params.text_document_position)?;
     let uri = params.text_document_position.text_document.uri;
     let edits = ide::rename::rename(&snapshot.db, document.file, offset, &params.new_name)
-        .map_err(refused)?;
+        .map_err(request_failed)?;
     let edits = edits.iter().map(|(range, text)| {
         let edit = document.text_edit(*range, text, snapshot.encoding);
-        edit.ok_or_else(|| refused(format!("this string literal cannot contain `{text}`")))
+        edit.ok_or_else(|| request_failed(format!("this string literal cannot contain `{text}`")))
     });
     Ok(Some(WorkspaceEdit {
         changes: Some([(uri, edits.collect::<Result<_>>()?)].into()),

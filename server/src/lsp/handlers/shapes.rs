@@ -15,7 +15,6 @@ use tower_lsp::{
 use super::{
     actions::APPLY,
     between::{Side, merged_shapes},
-    rename::refused,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use crate::lsp::reductions::REDUCE;
@@ -25,6 +24,7 @@ use crate::{
     lsp::{
         convert,
         documents::Document,
+        request::request_failed,
         runs::{CLEAR, RUN},
         snapshot::Snapshot,
     },
@@ -91,9 +91,10 @@ pub(in crate::lsp) struct FileParams {
 pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<ShapeReport> {
     let path = paths::of_uri(&params.uri)
         .ok_or_else(|| Error::invalid_params(format!("{} is not a local file", params.uri)))?;
-    let input = input::read_file(&path, snapshot.config.limits.code as u64).map_err(refused)?;
+    let input =
+        input::read_file(&path, snapshot.config.limits.code as u64).map_err(request_failed)?;
     if let Some(problem) = input.problem {
-        return Err(refused(problem.message));
+        return Err(request_failed(problem.message));
     }
     let lines = LineIndex::new(&input.text);
     let place = |range: TextRange| convert::range(&lines, range, snapshot.encoding);

@@ -13,6 +13,15 @@ use tokio::sync::{Notify, mpsc::UnboundedSender};
 #[derive(Clone, Default)]
 pub(in crate::lsp) struct Cancel(pub(in crate::lsp) Arc<CancelState>);
 
+/// Cancels a run when it is dropped.
+pub(in crate::lsp) struct CancelGuard(pub(in crate::lsp) Cancel);
+
+impl Drop for CancelGuard {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// The state that a run shares with those who cancel it.
 #[derive(Default)]
 pub(in crate::lsp) struct CancelState {

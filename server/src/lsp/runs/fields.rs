@@ -14,11 +14,9 @@ pub(super) fn of(view: &View<'_>) -> Vec<ParameterField> {
     let field = |binding| {
         let name = &view.binder(binding).name;
         let ty = view.binding_type(binding);
-        let (text, is_whole) = words::bounded(ty, MAX_TYPE);
-        let cut = if is_whole { "" } else { "…" };
         ParameterField {
             name: name.trim_start_matches('%').to_owned(),
-            title: format!("{name}: {text}{cut}"),
+            title: format!("{name}: {}", words::shortened(ty, MAX_TYPE)),
             accepts: accepted(ty),
         }
     };

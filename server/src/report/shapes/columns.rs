@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use ide::shapes::{Amount, FunctionShapes};
+use ide::{
+    shapes::{Amount, FunctionShapes},
+    words,
+};
 
 use crate::report::escape;
 
@@ -12,14 +15,6 @@ const SHORTEST: usize = 8;
 /// Formats a number, a zero as a dash.
 pub(super) fn nonzero(function: &FunctionShapes, amount: &Amount) -> String {
     if amount.is_zero() { "-".to_owned() } else { function.number(amount) }
-}
-
-/// Shortens a text to `longest` characters and a mark.
-pub(super) fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }
 
 /// Aligns cells, of which the columns in `right` are numbers.
@@ -48,7 +43,7 @@ pub(super) fn columns<const N: usize>(
         for ((cell, width), right) in row.iter().zip(widths).zip(right) {
             // Escaping preserves the number of characters, and so the columns.
             let cell = match cell.chars().count() > width {
-                true => cut(cell, width.saturating_sub(1)).into(),
+                true => words::shortened(cell, width.saturating_sub(1)).into(),
                 false => Cow::Borrowed(cell.as_str()),
             };
             let cell = escape::terminal(&cell);

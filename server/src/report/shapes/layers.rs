@@ -5,7 +5,7 @@ use syntax::{LineIndex, TextRange};
 
 use super::{
     columns::{columns, nonzero},
-    summary,
+    csv_amount, csv_line, heading, summary, unknowns,
 };
 use crate::report::escape;
 
@@ -21,13 +21,10 @@ pub(crate) fn layer_table(
         if !out.is_empty() {
             out.push('\n');
         }
-        let line = lines.line_at(function.range.start()) + 1;
-        out += &format!("{} (line {line})\n", function.name);
+        out += &heading(function, lines);
         out += &by_layer(function, Some(lines), width);
         out += &format!("total: {}\n", summary(function));
-        for unknown in &function.unknowns {
-            out += &format!("where {} is {}\n", unknown.name, unknown.what);
-        }
+        out += &unknowns(function);
     }
     if out.is_empty() {
         out += "no function has layers\n";
@@ -70,13 +67,8 @@ pub(crate) fn layer_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Stri
         String::from("function,depth,layer,first_line,last_line,calls,parameters,macs,bytes\r\n");
     for function in functions.iter().flat_map(FunctionShapes::all) {
         for layer in &function.by_layer {
-            let amount = |amount: &Amount| match amount.as_known() {
-                Some(known) => known.to_string(),
-                None => function.number(amount),
-            };
+            let amount = |amount: &Amount| csv_amount(function, amount);
             let fields = [
-                // Spreadsheets would take `@main` for a formula.
-                function.name.trim_start_matches('@').to_owned(),
                 layer.depth.to_string(),
                 layer.title(),
                 (lines.line_at(layer.range.start()) + 1).to_string(),
@@ -86,8 +78,7 @@ pub(crate) fn layer_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Stri
                 amount(&layer.macs),
                 amount(&layer.bytes),
             ];
-            out += &fields.map(|field| escape::csv(&field)).join(",");
-            out += "\r\n";
+            out += &csv_line(function, fields);
         }
     }
     out

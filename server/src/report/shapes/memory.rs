@@ -3,7 +3,9 @@
 use ide::shapes::{Amount, FunctionShapes, Row};
 use syntax::LineIndex;
 
-use super::{columns::columns, name_of, summary, texts::label};
+use super::{
+    columns::columns, csv_amount, csv_line, heading, name_of, summary, texts::label, unknowns,
+};
 use crate::report::escape;
 
 /// Formats a table per function of the results that are live at the peak, the largest first.
@@ -17,8 +19,7 @@ pub(crate) fn memory_table(
         if !out.is_empty() {
             out.push('\n');
         }
-        let line = lines.line_at(function.range.start()) + 1;
-        out += &format!("{} (line {line})\n", function.name);
+        out += &heading(function, lines);
         let head = ["live at the peak", "operator", "type", "bytes", "lines"];
         let mut cells = vec![head.map(str::to_owned)];
         for at in function.peak_rows() {
@@ -49,9 +50,7 @@ pub(crate) fn memory_table(
             out += &format!("in the call of {} at {name}: {inside}\n", row.operator);
         }
         out += &format!("total: {}\n", summary(function));
-        for unknown in &function.unknowns {
-            out += &format!("where {} is {}\n", unknown.name, unknown.what);
-        }
+        out += &unknowns(function);
     }
     if out.is_empty() {
         out += "no function has calls\n";
@@ -71,16 +70,11 @@ pub(crate) fn memory_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Str
         "function,row,binding,operator,type,bytes,live_bytes,peak_bytes,first_line,last_line,at_peak\r\n",
     );
     for function in functions.iter().flat_map(FunctionShapes::all) {
-        let amount = |amount: &Amount| match amount.as_known() {
-            Some(known) => known.to_string(),
-            None => function.number(amount),
-        };
+        let amount = |amount: &Amount| csv_amount(function, amount);
         let peak = function.total.peak_row;
         for (at, row) in function.rows.iter().enumerate() {
             let is_at_peak = peak.is_some_and(|peak| at <= peak && peak <= row.until);
             let fields = [
-                // Spreadsheets would take `@main` for a formula.
-                function.name.trim_start_matches('@').to_owned(),
                 at.to_string(),
                 row.binding.clone().unwrap_or_default(),
                 row.operator.clone(),
@@ -92,8 +86,7 @@ pub(crate) fn memory_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Str
                 last_line(function, row, lines).map_or_else(String::new, |line| line.to_string()),
                 is_at_peak.to_string(),
             ];
-            out += &fields.map(|field| escape::csv(&field)).join(",");
-            out += "\r\n";
+            out += &csv_line(function, fields);
         }
     }
     out

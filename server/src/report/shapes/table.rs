@@ -1,13 +1,17 @@
 //! The shape report as a table for terminals and as CSV.
 
-use ide::shapes::{Amount, FunctionShapes, Group};
+use ide::{
+    shapes::{Amount, FunctionShapes, Group},
+    words,
+};
 use rustc_hash::FxHashSet;
 use syntax::LineIndex;
 
 use super::{
-    columns::{columns, cut, nonzero},
+    columns::{columns, nonzero},
+    csv_amount, csv_line, heading,
     layers::by_layer,
-    name_of, summary,
+    name_of, summary, unknowns,
 };
 use crate::report::escape;
 
@@ -35,8 +39,7 @@ pub(crate) fn table(
         if !out.is_empty() {
             out.push('\n');
         }
-        let line = lines.line_at(function.range.start()) + 1;
-        out += &format!("{} (line {line})\n", function.name);
+        out += &heading(function, lines);
         let head = ["line", "", "operator", "type", "parameters", "MACs", "bytes", "live"];
         let mut cells: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         for (at, row) in function.rows.iter().enumerate() {
@@ -44,7 +47,7 @@ pub(crate) fn table(
                 (lines.line_at(row.range.start()) + 1).to_string(),
                 name_of(row, at),
                 row.operator.clone(),
-                cut(&row.ty.to_string(), MAX_TYPE),
+                words::shortened(&row.ty, MAX_TYPE),
                 nonzero(function, &row.params),
                 nonzero(function, &row.macs),
                 function.bytes(&row.bytes),
@@ -83,7 +86,7 @@ fn called(functions: &[&FunctionShapes], lines: &LineIndex, width: Option<usize>
         cells.push([
             (lines.line_at(function.range.start()) + 1).to_string(),
             function.name.clone(),
-            cut(&operators.join(", "), MAX_TYPE),
+            words::shortened(operators.join(", "), MAX_TYPE),
             nonzero(function, &function.total.params),
             nonzero(function, &function.total.macs),
             function.bytes(&function.total.peak),
@@ -108,9 +111,7 @@ fn totals(function: &FunctionShapes, width: Option<usize>) -> String {
     if !function.by_layer.is_empty() {
         out += &by_layer(function, None, width);
     }
-    for unknown in &function.unknowns {
-        out += &format!("where {} is {}\n", unknown.name, unknown.what);
-    }
+    out += &unknowns(function);
     let undefined = function.rows.iter().enumerate().filter_map(|(at, row)| {
         let why = row.undefined.as_ref()?;
         Some(format!("not counted: the MACs of {} ({}): {why}\n", name_of(row, at), row.operator))
@@ -135,13 +136,8 @@ pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
     );
     for function in functions.iter().flat_map(FunctionShapes::all) {
         for (at, row) in function.rows.iter().enumerate() {
-            let amount = |amount: &Amount| match amount.as_known() {
-                Some(known) => known.to_string(),
-                None => function.number(amount),
-            };
+            let amount = |amount: &Amount| csv_amount(function, amount);
             let fields = [
-                // Spreadsheets would take `@main` for a formula.
-                function.name.trim_start_matches('@').to_owned(),
                 at.to_string(),
                 (lines.line_at(row.range.start()) + 1).to_string(),
                 row.binding.clone().unwrap_or_default(),
@@ -153,8 +149,7 @@ pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
                 amount(&row.live),
                 row.span.clone().unwrap_or_default(),
             ];
-            out += &fields.map(|field| escape::csv(&field)).join(",");
-            out += "\r\n";
+            out += &csv_line(function, fields);
         }
     }
     out

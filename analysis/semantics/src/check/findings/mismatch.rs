@@ -131,12 +131,7 @@ fn diagnostic(
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.start();
                 diagnostic = diagnostic.related(at, "declared here");
-                if let Some(text) = writable(found)
-                    && view.can_name(found, at)
-                {
-                    diagnostic =
-                        diagnostic.fix(format!("Declare it as `{text}`"), [(at, text.clone())]);
-                }
+                diagnostic = or_declare(view, diagnostic, at, found, "Declare it as");
             }
             with_origins(view, diagnostic, expr_ref(value), conflict)
         }
@@ -160,12 +155,7 @@ fn diagnostic(
                 let at = ty.range() + view.start();
                 diagnostic =
                     diagnostic.relate(Role::Alternative, at, "the result is declared here");
-                if let Some(text) = writable(found)
-                    && view.can_name(found, at)
-                {
-                    diagnostic = diagnostic
-                        .fix(format!("Change the result to `{text}`"), [(at, text.clone())]);
-                }
+                diagnostic = or_declare(view, diagnostic, at, found, "Change the result to");
             }
             with_origins(view, diagnostic, expr_ref(value), conflict)
         }
@@ -285,6 +275,20 @@ fn argument(
 
 /// The most calls through which a tuple is followed to the expression that makes it.
 const MAX_HANDED_ON: usize = 16;
+
+/// Adds the fix that writes the type of a value in place of the declared one at `at`.
+fn or_declare(
+    view: &CheckView<'_, '_>,
+    diagnostic: DefDiagnostic,
+    at: TextRange,
+    found: &Type,
+    title: &str,
+) -> DefDiagnostic {
+    match writable(found).filter(|_| view.can_name(found, at)) {
+        Some(text) => diagnostic.fix(format!("{title} `{text}`"), [(at, text)]),
+        None => diagnostic,
+    }
+}
 
 /// Adds the fix `.0` for a tuple whose first field has the expected type, as that of `nn.batch_norm`. Where an
 /// operator hands the tuple on, as `nn.relu(%bn)` does, its operand gets it.
