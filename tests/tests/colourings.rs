@@ -42,8 +42,7 @@ fn report(client: &mut Client, uri: &str, before: Option<&str>) -> Value {
 
 /// Returns the operator and the category of each call that a colouring marks, and the text of its mark.
 fn marks<'r>(function: &'r Value, key: &str) -> Vec<(&'r str, &'r str, &'r str)> {
-    let empty = Vec::new();
-    let colourings = function["colourings"].as_array().unwrap_or(&empty);
+    let colourings = function["colourings"].as_array().map_or(&[][..], Vec::as_slice);
     let Some(found) = colourings.iter().find(|one| one["key"] == key) else { return Vec::new() };
     let marks = found["marks"].as_array().expect("marks").iter();
     let of_calls = marks.filter_map(|mark| {

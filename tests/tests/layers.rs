@@ -3,7 +3,7 @@
 use ide::{
     folding::of_layers,
     layers::{Evidence, FunctionLayers, Grouping, Layer, layers, of_functions, shapes_by_layer},
-    symbols::{Symbol, listed_layers, outline},
+    symbols::{OutlineEntry, listed_layers, outline},
 };
 use relay_tests::{
     client::{Client, at},
@@ -324,7 +324,7 @@ fn outline_has_each_repetition_with_its_parts() {
 /// The entries of layers are inside of those around them, and beside one another, as LSP and breadcrumbs demand.
 #[test]
 fn outlines_with_layers_are_nested() {
-    fn check(symbols: &[Symbol], around: Option<TextRange>, name: &str) -> usize {
+    fn check(symbols: &[OutlineEntry], around: Option<TextRange>, name: &str) -> usize {
         let mut count = 0;
         for symbol in symbols {
             assert!(symbol.full.contains_range(symbol.focus), "{name}: {symbol:?}");

@@ -16,7 +16,7 @@ import type {
   PassModule,
   ReadingView,
   ReducedModule,
-  Remembered,
+  RememberedArguments,
   SavedCode,
   ShapeExplanation,
   ShapeReport,
@@ -111,7 +111,7 @@ export function compare(client: LanguageClient, before: Side, after: Side): Prom
 }
 
 /** How both sides of a comparison are run: by default `@main` or the only function, on the remembered arguments of the first one. */
-export interface RunChoice extends Remembered {
+export interface RunChoice extends RememberedArguments {
   readonly function?: string;
   /** Takes no remembered arguments. */
   readonly exact?: boolean;

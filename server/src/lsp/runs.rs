@@ -411,11 +411,11 @@ fn run(
     if params.recall {
         return match memory.recall() {
             Ok(remembered) => {
-                let status = RecalledStatus::RecalledStatus;
+                let status = RecalledStatus::Recalled;
                 let parameters =
                     View::new(db, def).map(|view| fields::of(&view)).unwrap_or_default();
                 let recalled = RecalledArguments { status, function: name, parameters, remembered };
-                let response = RunResponse::RecalledStatus(recalled);
+                let response = RunResponse::Recalled(recalled);
                 RunOutcome { response, record: None, values: Vec::new() }
             }
             Err(message) => RunOutcome::failure(Code::RunInput, message),

@@ -6,7 +6,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use diff::{Change, FunctionRef, Options, Pair, UnpairedExpr};
+use diff::{Change, FunctionRef, Options, Pair};
 use ide::{
     layers::{FunctionLayers, shown_layers},
     shapes::FunctionShapes,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use syntax::TextRange;
 use tower_lsp::lsp_types::Position;
 
-use super::{Outcome, RunContext};
+use super::{RunContext, RunOutcome};
 use crate::{
     lsp::live::{CallRecord, Rerun, RunRecord, Watcher},
     protocol::{RunResult, RunStatus},
@@ -84,18 +84,18 @@ impl WantedCall<'_> {
     }
 
     /// Returns the outcome of a run for one call. The document then shows the values of that call.
-    pub(super) fn outcome(&self, observer: CallObserver<'_>, ran: RunReport) -> Outcome {
+    pub(super) fn outcome(&self, observer: CallObserver<'_>, ran: RunReport) -> RunOutcome {
         let CallObserver { call, watcher, numbers, .. } = observer;
         if call.is_none() {
             return match ran.ending {
-                Ending::Refused(error) => Outcome::failure(Code::RunInput, error.message),
+                Ending::Refused(error) => RunOutcome::failure(Code::RunInput, error.message),
                 Ending::Failed(fault) => {
-                    Outcome::failure(fault.kind.code(), failure::message(&fault))
+                    RunOutcome::failure(fault.kind.code(), failure::message(&fault))
                 }
                 Ending::Done(_) => {
                     let message = "the run had fewer calls this time: the files of its arguments \
                                    have changed";
-                    Outcome::failure(Code::RunInput, message.to_owned())
+                    RunOutcome::failure(Code::RunInput, message.to_owned())
                 }
             };
         }
@@ -103,7 +103,7 @@ impl WantedCall<'_> {
         let call = CallRecord { def: *def, number: *number, count: *count };
         let title = format!("{name}: call {number} of {count}");
         let (record, lines) = record.with_call(&call, watcher, &numbers);
-        let mut outcome = Outcome::of(RunResult {
+        let mut outcome = RunOutcome::of(RunResult {
             status: RunStatus::Done,
             text: format!("{title}\n\n{lines}"),
             title,
