@@ -26,6 +26,7 @@ mod computed;
 mod conformance;
 mod debugger;
 mod debugger_clients;
+mod debugger_recall;
 mod delivery;
 mod dependencies;
 mod differences;

@@ -587,8 +587,7 @@ impl Run<'_, '_, '_> {
     fn traced(&self, mut fault: Fault) -> Fault {
         let step = |frame: &Frame| {
             let place = frame.proc.places.get(frame.pc.saturating_sub(1));
-            let place: Option<(SourceFile, TextRange)> =
-                place.map(|place| (frame.proc.file, *place));
+            let place = place.map(|place| (frame.proc.file, *place));
             Step { function: frame.proc.name.to_string(), place }
         };
         let count = self.frames.len();

@@ -51,10 +51,10 @@ pub use finding::{
 };
 use frozen::FrozenUnits;
 use learned::{LearnedFacts, settled};
-use repeated::{Replacements, SolvedUnits};
+use repeated::SolvedUnits;
 pub use results::{Inference, Numeric, UnitTypes};
 pub(crate) use reuse::TypedBody;
-use reuse::{Inputs, UnitReuse};
+use reuse::{Inputs, Replacements, UnitReuse};
 
 /// The inference of another body, reused where nothing differs.
 struct Memo<'m> {

@@ -331,8 +331,62 @@ impl<'m> UnitReuse<'m> {
     }
 }
 
+/// The types that units have after an edit instead of those that they had before it, for the units after them.
+///
+/// Units share their types only if they compute the same. One that had the same types as another before the edit, and has
+/// the same inputs after it, therefore has the same types after it. In a network of many equal statements this takes a
+/// tenth of the search by content, and an edit that changes the type of a variable changes those of many statements.
+#[derive(Default)]
+pub(super) struct Replacements<'m>([Option<Replacement<'m>>; 16]);
+
+/// The types of a unit before and after an edit, and its inputs after it.
+struct Replacement<'m> {
+    before: &'m Arc<UnitTypes>,
+    after: Arc<UnitTypes>,
+    inputs: Box<[Type]>,
+    is_changed: bool,
+}
+
+impl<'m> Replacements<'m> {
+    /// The place of what replaces `before`: types are at different addresses.
+    fn place(before: &Arc<UnitTypes>) -> usize {
+        let size = size_of::<UnitTypes>().next_power_of_two();
+        Arc::as_ptr(before).addr() / size % 16
+    }
+
+    /// Remembers the types of a unit whose types follow from its content and `inputs` alone; see
+    /// [`has_key`](super::repeated::has_key).
+    pub(super) fn insert(
+        &mut self,
+        before: &'m Arc<UnitTypes>,
+        after: &Arc<UnitTypes>,
+        inputs: &[Type],
+    ) {
+        let is_changed = has_changed(before, after);
+        let (after, inputs) = (after.clone(), inputs.into());
+        let replacement = Replacement { before, after, inputs, is_changed };
+        self.0[Self::place(before)] = Some(replacement);
+    }
+
+    /// Returns the types of a unit that had the types `before`, and true if its variables have other types than before.
+    pub(super) fn get<'t>(
+        &self,
+        before: &Arc<UnitTypes>,
+        inputs: impl ExactSizeIterator<Item = Option<&'t Type>>,
+    ) -> Option<(&Arc<UnitTypes>, bool)> {
+        let known = self.0[Self::place(before)].as_ref()?;
+        let is_same = |(input, known): (Option<&Type>, &Type)| {
+            input.is_some_and(|input| input.is_same(known))
+        };
+        let is_found = Arc::ptr_eq(known.before, before)
+            && inputs.len() == known.inputs.len()
+            && inputs.zip(&known.inputs).all(is_same);
+        is_found.then_some((&known.after, known.is_changed))
+    }
+}
+
 /// Returns true if the variables of a unit have other types than before.
-pub(super) fn has_changed(before: &Arc<UnitTypes>, types: &Arc<UnitTypes>) -> bool {
+fn has_changed(before: &Arc<UnitTypes>, types: &Arc<UnitTypes>) -> bool {
     !Arc::ptr_eq(before, types)
         && (before.binders != types.binders || before.numeric != types.numeric)
 }
