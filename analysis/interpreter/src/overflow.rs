@@ -20,6 +20,9 @@ pub struct Overflow {
     pub exact: Option<i128>,
 }
 
+/// A fold in exact numbers, `None` beyond 128 bits, and its neutral element.
+pub(crate) type ExactFold = (fn(i128, i128) -> Option<i128>, i128);
+
 impl Overflow {
     /// Creates the overflow of the element `at` of a result of this shape, in row-major order.
     pub(crate) fn new(
@@ -28,7 +31,7 @@ impl Overflow {
         operands: impl ExactSizeIterator<Item = String>,
         exact: Option<i128>,
     ) -> Overflow {
-        let mut index: Vec<usize> = Vec::with_capacity(shape.len());
+        let mut index = Vec::new();
         for &size in shape.iter().rev() {
             index.push(at.checked_rem(size).unwrap_or(0));
             at = at.checked_div(size).unwrap_or(0);

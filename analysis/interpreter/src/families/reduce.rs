@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::{broadcast, overflow, prelude::*};
 use crate::{
     convert::{converted, each_wide, widened},
-    overflow::{Overflow, fits},
+    overflow::{ExactFold, Overflow, fits},
     permute::permuted,
 };
 
@@ -172,11 +172,7 @@ fn fold(
     }
 }
 
-fn fold_overflow(
-    call: &Call<'_>,
-    result: &Tensor,
-    exact: (fn(i128, i128) -> Option<i128>, i128),
-) -> Option<Overflow> {
+fn fold_overflow(call: &Call<'_>, result: &Tensor, exact: ExactFold) -> Option<Overflow> {
     let tensor = call.tensor(0).ok().filter(|tensor| overflow::is_integer(tensor))?;
     let (axes, _) = folded(call, tensor.shape()).ok()?;
     let (rows, length) = each_dtype!(tensor, array => {
@@ -189,7 +185,7 @@ fn fold_overflow(
 fn scan_overflow(
     call: &Call<'_>,
     result: &Tensor,
-    (exact, neutral): (fn(i128, i128) -> Option<i128>, i128),
+    (exact, neutral): ExactFold,
 ) -> Option<Overflow> {
     let tensor = call.tensor(0).ok().filter(|tensor| overflow::is_integer(tensor))?;
     let shape = result.shape();
