@@ -274,8 +274,11 @@ pub(super) struct RunRecord {
     /// The function and its time, if it succeeded.
     ran: Option<(String, Duration)>,
     rerun: Rerun,
-    placed: Arc<Mutex<Option<(i32, Arc<PlacedValues>)>>>,
+    placed: Arc<Mutex<Option<VersionedValues>>>,
 }
+
+/// The values at their places in a version of the document.
+type VersionedValues = (i32, Arc<PlacedValues>);
 
 /// The summary of the values of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]

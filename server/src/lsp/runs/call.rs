@@ -189,10 +189,10 @@ impl Observer for CallObserver<'_> {
             }
         }
         match event {
-            Event::Reached if self.call.is_none() => {
-                if calls.place() == Some((self.file, self.entry)) {
-                    self.enter(calls);
-                }
+            Event::Reached
+                if self.call.is_none() && calls.place() == Some((self.file, self.entry)) =>
+            {
+                self.enter(calls);
             }
             Event::Bound(name, value) if self.def.contains_range(name) => {
                 *self.counts.entry(name).or_default() += 1;
