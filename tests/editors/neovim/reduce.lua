@@ -11,6 +11,20 @@ return function(tools)
     end)
   end
 
+  --- Opens a module that takes much longer to reduce than a request to cancel.
+  local function open_long_module()
+    local lines = { 'def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 5), float32]) {', '  %0 = tanh(%x);' }
+    for number = 1, 2999 do
+      table.insert(lines, ('  %%%d = add(%%%d, %%%d);'):format(number, number - 1, math.floor(number / 2)))
+    end
+    vim.list_extend(lines, { '  nn.dense(%2999, %w, units=4)', '}' })
+    local path = vim.fn.tempname() .. '.relay'
+    vim.fn.writefile(lines, path)
+    vim.cmd.new(path)
+    wait_for_the_error()
+    go('nn.dense', 'nn.dense')
+  end
+
   --- Waits for the window of a reduced module, closes it, and returns the text.
   local function reduced(source)
     local text = until_('a reduced module', function()
@@ -45,7 +59,8 @@ return function(tools)
   end
 
   function steps.cancels_a_reduction()
-    go('let %scores', '%keys')
+    local source = vim.api.nvim_get_current_win()
+    open_long_module()
     local buffers = #vim.api.nvim_list_bufs()
     -- More often than modules may be reduced at once.
     for _ = 1, 4 do
@@ -60,7 +75,9 @@ return function(tools)
     vim.cmd('RelayReduce!')
     said = vim.fn.execute('messages')
     assert(said:find('relay-analyzer: nothing is being reduced', 1, true), said)
-    local source = vim.api.nvim_get_current_win()
+    vim.cmd.bwipeout({ bang = true })
+    same(vim.api.nvim_get_current_win(), source, 'the window of the module')
+    go('let %scores', '%keys')
     vim.cmd('RelayReduce')
     reduced(source)
     -- There is nothing to reduce to.
