@@ -57,8 +57,7 @@ gone() {
   done
 }
 press() { t send-keys "$@"; }
-# typed TEXT: key by key. Helix 25.01 sends the changes of simultaneous keys in any order, which
-# no server can correct.
+# typed TEXT: key by key
 typed() {
   rest=$1
   while [ -n "$rest" ]; do
@@ -66,6 +65,24 @@ typed() {
     rest=${rest#?}
     t send-keys -l -- "$key"
     sleep 0.01
+  done
+}
+changes() { grep -c '"method":"textDocument/didChange"' "$folder/helix.log" || :; }
+# changed TEXT: keys of which each changes the text, after the change of the one before was sent. Helix 25.01 sends
+# those of simultaneous keys in any order, which no server can correct.
+changed() {
+  left=$1
+  while [ -n "$left" ]; do
+    key=${left%"${left#?}"}
+    left=${left#?}
+    before=$(changes)
+    t send-keys -l -- "$key"
+    i=0
+    until [ "$(changes)" -gt "$before" ]; do
+      i=$((i + 1))
+      [ $i -lt 6000 ] || fail "the key '$key' changes nothing"
+      sleep 0.01
+    done
   done
 }
 # command TEXT: a command line of Helix
@@ -126,7 +143,7 @@ echo "definition"
 
 step=completion
 open "$folder/attention.relay" 8 1
-typed 'olet %more = nn.batch_m'
+changed 'olet %more = nn.batch_m'
 # The detail of an entry: nothing else on the screen has the word.
 see ' operator'
 press Tab
@@ -135,7 +152,8 @@ press Escape
 normal
 command 'write'
 written "$folder/attention.relay" 'let %more = nn.batch_matmul('
-typed 'xd'
+typed 'x'
+changed 'd'
 gone 'let %more'
 command 'write!'
 echo "completion"
@@ -145,13 +163,13 @@ open "$folder/attention.relay" 10 1
 # Selects the line, the axes in it, and replaces them.
 typed 'xs1, 2, 0'
 press Enter
-typed 'c1, 0, 2'
+changed 'c1, 0, 2'
 normal
 command 'goto 12'
 see 'axes=[1, 0, 2]);'
 gone '(shape-mismatch)'
 gone '●'
-typed 'u'
+changed 'u'
 see '●'
 echo "diagnostics follow the text"
 
