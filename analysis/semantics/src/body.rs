@@ -32,6 +32,7 @@ use types::{AttrValue, Attrs, DataType, Kind, Param, RelationKey, Releases, Shap
 use crate::list::List;
 
 use crate::features::UnitFeatures;
+pub use index::UnitsSummary;
 pub(crate) use index::{has_meta, name_bit};
 pub use pattern::{Arm, Match, Pattern, PatternKind};
 pub use problem::{
@@ -84,11 +85,14 @@ impl UnitId {
     pub const HEADER: UnitId = UnitId(0);
 }
 
+/// The units of a body.
+pub type Units = List<Arc<Unit>, UnitsSummary>;
+
 /// The lowered code of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     /// The header, the statements, and the tail expression.
-    pub units: List<Arc<Unit>>,
+    pub units: Units,
     /// The releases of TVM that write all calls of the units.
     pub releases: Releases,
     /// Other releases than 0.14 in which a call may have another meaning.

@@ -15,6 +15,7 @@
 
 mod assume;
 mod batch;
+mod bits;
 mod branches;
 mod call;
 mod comments;

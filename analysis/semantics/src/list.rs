@@ -50,8 +50,9 @@ impl<T, S> Clone for Chunk<T, S> {
 }
 
 /// The elements of a range that are in one chunk.
-pub(crate) struct Part<'l, S> {
+pub(crate) struct Part<'l, T, S> {
     pub(crate) range: Range<usize>,
+    pub(crate) elements: &'l [T],
     /// The number of elements before the chunk.
     pub(crate) start: usize,
     pub(crate) summary: &'l S,
@@ -129,14 +130,25 @@ impl<T, S> List<T, S> {
     }
 
     /// Returns a range of elements in parts of one chunk each, in order.
-    pub(crate) fn parts(&self, range: Range<usize>) -> impl Iterator<Item = Part<'_, S>> {
+    pub(crate) fn parts(
+        &self,
+        range: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = Part<'_, T, S>> {
         let end = range.end.min(self.len);
-        let first = if range.start < end { self.chunk_of(range.start) } else { self.chunks.len() };
-        let chunks = self.chunks[first..].iter().take_while(move |chunk| chunk.start < end);
-        chunks.map(move |Chunk { start, elements }| {
+        self.chunks_of(&range).iter().map(move |Chunk { start, elements }| {
             let range = range.start.max(*start)..end.min(start + elements.len());
-            Part { range, start: *start, summary: &elements.summary }
+            let part = &elements[range.start - start..range.end - start];
+            Part { range, elements: part, start: *start, summary: &elements.summary }
         })
+    }
+
+    /// Returns the chunks with the elements of a range.
+    fn chunks_of(&self, range: &Range<usize>) -> &[Chunk<T, S>] {
+        let end = range.end.min(self.len);
+        match range.start < end {
+            true => &self.chunks[self.chunk_of(range.start)..=self.chunk_of(end - 1)],
+            false => &[],
+        }
     }
 
     /// Returns true if the elements of a range are those of one from `first` on in another list, in a chunk that the
@@ -229,9 +241,9 @@ impl<T: Clone, S: Summary<T> + Clone> List<T, S> {
     }
 }
 
-impl<T> List<Arc<T>> {
+impl<T, S> List<Arc<T>, S> {
     /// Returns the number of elements at the beginning, and of others at the end, that two lists share.
-    pub(crate) fn common_ends(&self, other: &List<Arc<T>>) -> (usize, usize) {
+    pub(crate) fn common_ends(&self, other: &List<Arc<T>, S>) -> (usize, usize) {
         self.common_ends_by(other, Arc::ptr_eq)
     }
 }
@@ -467,11 +479,8 @@ impl<T, S: Summary<T>> Builder<T, S> {
 impl<T: Clone, S: Summary<T>> Builder<T, S> {
     /// Adds the elements of a range of another list, in the same chunks.
     pub(crate) fn extend(&mut self, other: &List<T, S>, range: Range<usize>) {
-        let (mut at, end) = (range.start, range.end.min(other.len));
-        while at < end {
-            let Chunk { start, elements: chunk } = &other.chunks[other.chunk_of(at)];
-            let part = at - start..(end - start).min(chunk.len());
-            at += part.len();
+        for Chunk { start, elements: chunk } in other.chunks_of(&range) {
+            let part = range.start.saturating_sub(*start)..(range.end - start).min(chunk.len());
             if part.len() < chunk.len() {
                 chunk[part].iter().for_each(|element| self.push(element.clone()));
             } else if self.open.is_empty() || self.open.len() >= LEAST {

@@ -62,9 +62,7 @@ impl LoweredBody {
         let body = body.unwrap_or_else(|| {
             Arc::new(Body { units: parts.units, releases: parts.releases, other: parts.other })
         });
-        let is_same = parts.has_same_ranges;
-        let source = other.filter(|other| is_same && other.source.starts == parts.starts);
-        let source = source.map(|other| other.source.clone());
+        let source = other.filter(|_| parts.has_same_source).map(|other| other.source.clone());
         let source = source
             .unwrap_or_else(|| Arc::new(SourceMap { starts: parts.starts, units: parts.ranges }));
         LoweredBody { green: green.clone(), body, source }
@@ -83,7 +81,7 @@ impl LoweredBody {
 
 /// The units of a definition, and what they have in common with another version.
 struct Parts {
-    units: List<Arc<Unit>>,
+    units: Units,
     ranges: List<UnitRanges>,
     starts: Vec<TextSize>,
     /// See [`Body::releases`] and [`Body::other`].
@@ -91,8 +89,8 @@ struct Parts {
     other: Releases,
     /// True if all units are those of the other version.
     has_same_body: bool,
-    /// True if all ranges in the units are.
-    has_same_ranges: bool,
+    /// True if all places are, of the units and in them.
+    has_same_source: bool,
 }
 
 fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
@@ -129,13 +127,13 @@ fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
     };
     let slots = block.map_or_else(Vec::new, |block| slots(block, common));
     let count = common.prefix + slots.len() + common.suffix;
-    let mut units: Builder<Arc<Unit>> = Builder::with_capacity(count + 1);
+    let mut units: Builder<Arc<Unit>, UnitsSummary> = Builder::with_capacity(count + 1);
     let mut ranges = Builder::with_capacity(count + 1);
     let mut starts = Vec::with_capacity(count + 1);
     let is_complete = old_units.len() == count + 1;
     let mut has_same_body =
         is_complete && other.is_some_and(|other| Arc::ptr_eq(&header, &other.body.units[0]));
-    let mut has_same_ranges =
+    let mut has_same_source =
         is_complete && other.is_some_and(|other| other.source.units[0] == header_ranges);
     starts.push(TextSize::new(0));
     // The first chunk stays if the header does.
@@ -176,7 +174,7 @@ fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
             }
         });
         let same = known_ranges.clone().find(|known| **known == own_ranges);
-        has_same_ranges &= same.is_some();
+        has_same_source &= same.is_some();
         ranges.push(same.cloned().unwrap_or(own_ranges));
     }
     if let (Some((old, _)), Some(block)) = (&old, block) {
@@ -189,6 +187,13 @@ fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
     // Those of all units stay if those of the header and of the replaced units do.
     let (units, ranges) = (units.finish(), ranges.finish());
     let first = 1 + common.prefix;
+    // The units on either side of the replaced ones have all moved by the same distance.
+    has_same_source &= other.is_some_and(|other| {
+        let (old, replaced) = (&other.source.starts, first..first + slots.len());
+        old.len() == starts.len()
+            && (old.get(1), old.last()) == (starts.get(1), starts.last())
+            && old[replaced.clone()] == starts[replaced]
+    });
     let lowered = units.range(first..first + slots.len());
     let known = old.as_ref().map(|(old, _)| old.body).filter(|old| {
         let replaced = old_units.range(first..old_units.len() - common.suffix);
@@ -197,7 +202,7 @@ fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
     });
     let known = known.map(|old| (old.releases, old.other));
     let (releases, other) = known.unwrap_or_else(|| releases_of(units.iter()));
-    Parts { units, ranges, starts, releases, other, has_same_body, has_same_ranges }
+    Parts { units, ranges, starts, releases, other, has_same_body, has_same_source }
 }
 
 /// Returns the releases that write all calls of some units, and those in which one may have another meaning.

@@ -15,10 +15,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     body::{
-        BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitId, UnitKind, name_bit,
+        BinderId, BinderKind, Body, Expr, FreeId, LocalRef, Name, Unit, UnitId, UnitKind, Units,
+        name_bit,
     },
     features::UnitFeatures,
-    list::{Builder, List, Part},
+    list::{Builder, Part},
 };
 use names::{Names, Reach, Reference, UnitNames};
 
@@ -226,9 +227,8 @@ impl NameTable {
         match self.tables(body) {
             Some(tables) => tables.names.contains(name),
             None => {
-                let bit = name_bit(name);
-                let mut similar = body.units.iter().filter(|unit| unit.name_summary & bit != 0);
-                similar.any(|unit| unit.binders.iter().any(|binder| binder.name == name))
+                let mut similar = body.units_with_names(name_bit(name), 0..body.units.len());
+                similar.any(|(_, unit)| unit.binders.iter().any(|binder| binder.name == name))
             }
         }
     }
@@ -279,9 +279,15 @@ impl NameTable {
         units: Range<usize>,
     ) -> impl Iterator<Item = impl ExactSizeIterator<Item = Option<LocalRef>>> {
         let names = self.names.range(units.clone());
-        units
-            .zip(names)
-            .map(|(unit, names)| names.0.iter().map(move |name| name.binding(UnitId(unit as u32))))
+        units.zip(names).map(|(unit, names)| names.of(UnitId(unit as u32)))
+    }
+
+    /// Returns the names of some units, by chunk.
+    pub(crate) fn parts(
+        &self,
+        units: Range<usize>,
+    ) -> impl Iterator<Item = Part<'_, UnitNames, Reach>> {
+        self.names.parts(units)
     }
 
     /// Returns the first of some units with a name that refers to another variable than in a unit of
@@ -301,7 +307,7 @@ impl NameTable {
             (Some(new), Some(old)) => is_same(new, old),
             (new, old) => new == old,
         };
-        for Part { range, start, summary } in self.names.parts(units.clone()) {
+        for Part { range, start, summary, .. } in self.names.parts(units.clone()) {
             let then = first + (range.start - units.start);
             if summary.first_binding(start) >= settled_from
                 && self.names.shares(range.clone(), &before.names, then)
@@ -335,7 +341,7 @@ impl NameTable {
     /// Searches for the uses of a variable. It is used after the unit that binds it.
     fn search(&self, binding: LocalRef) -> impl Iterator<Item = (UnitId, FreeId)> {
         let after = binding.unit.index() + 1..self.names.len();
-        let may_use = move |part: &Part<'_, Reach>| {
+        let may_use = move |part: &Part<'_, UnitNames, Reach>| {
             binding.unit == UnitId::HEADER
                 || part.summary.first_binding(part.start) <= binding.unit.index()
         };
@@ -505,7 +511,7 @@ struct LeakedVariables<'u> {
 impl<'u> LeakedVariables<'u> {
     /// Returns the last graph variable called `name` that is bound inside of the units before one.
     /// Each call passes a unit that is not before that of the previous one.
-    fn find(&mut self, units: &'u List<Arc<Unit>>, before: usize, name: &str) -> Option<LocalRef> {
+    fn find(&mut self, units: &'u Units, before: usize, name: &str) -> Option<LocalRef> {
         if !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
             return None;
         }

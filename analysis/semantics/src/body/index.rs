@@ -3,16 +3,20 @@
 //! Each finding needs a few lookups. Most units have few expressions, and are searched linearly. A
 //! unit that contains a function with thousands of statements gets an index on the first lookup.
 
-use std::sync::OnceLock;
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use types::AttrValue;
 
 use super::{
-    Binder, BinderId, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name, Subject,
-    TypeComment, Unit, UnitKind,
+    Binder, BinderId, Body, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name,
+    Subject, TypeComment, Unit, UnitId, UnitKind,
 };
+use crate::list::{self, Part};
 
 /// The maximum number of expressions that are searched linearly.
 const MAX_LINEAR: usize = 48;
@@ -224,9 +228,51 @@ impl Unit {
 }
 
 /// Returns a bit that depends on a name: names with other bits are other names.
+///
+/// Most names that differ in the last two characters alone have the same bit. The statements of a chunk have consecutive
+/// numbers, and thus few bits.
 pub(crate) fn name_bit(name: &str) -> u64 {
-    let last = name.as_bytes().iter().rev().take(2);
-    1 << (last.fold(0, |sum: u32, byte| sum * 7 + u32::from(*byte)) % 64)
+    let before = name.as_bytes().iter().rev().skip(2).take(4);
+    1 << (before.fold(0, |sum: u32, byte| sum * 7 + u32::from(*byte)) % 64)
+}
+
+/// What the units of a chunk have in common.
+#[derive(Clone, Debug)]
+pub struct UnitsSummary {
+    /// The bits of the names that they bind; see [`name_bit`].
+    names: u64,
+    /// See [`Unit::is_one_value`].
+    have_one_value: bool,
+}
+
+impl list::Summary<Arc<Unit>> for UnitsSummary {
+    fn of(units: &[Arc<Unit>]) -> UnitsSummary {
+        let none = UnitsSummary { names: 0, have_one_value: true };
+        units.iter().fold(none, |UnitsSummary { names, have_one_value }, unit| UnitsSummary {
+            names: names | unit.name_summary,
+            have_one_value: have_one_value & unit.is_one_value,
+        })
+    }
+}
+
+impl Body {
+    /// Returns the units of a range that may bind a name with one of some bits, with their numbers, in order.
+    pub(crate) fn units_with_names(
+        &self,
+        bits: u64,
+        range: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = (UnitId, &Arc<Unit>)> {
+        let parts = self.units.parts(range).filter(move |part| part.summary.names & bits != 0);
+        let units = parts.flat_map(|Part { range, elements, .. }| {
+            (range.start as u32..range.end as u32).map(UnitId).zip(elements)
+        });
+        units.filter(move |(_, unit)| unit.name_summary & bits != 0)
+    }
+
+    /// Returns true if it is known that each unit of a range binds one value; see [`Unit::is_one_value`].
+    pub(crate) fn have_one_value(&self, range: Range<usize>) -> bool {
+        self.units.parts(range).all(|part| part.summary.have_one_value)
+    }
 }
 
 /// Returns true if a value or a part of it is in the metadata section.

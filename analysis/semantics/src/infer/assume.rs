@@ -18,10 +18,15 @@ use operators::Operator;
 use types::{Attrs, DataType, Dim, NodeId, Relation, RelationId, State, Type, probe};
 
 use super::{
-    DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes,
-    results::{Assumptions, Extent},
+    DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes, bits::Bits,
+    results::Assumptions,
 };
-use crate::{body::*, list::List, lower::printed_type, scope::Scopes};
+use crate::{
+    body::*,
+    list::{List, Part},
+    lower::printed_type,
+    scope::Scopes,
+};
 
 /// The maximum number of arguments with which a rule is retried, and the maximum number of their
 /// nodes. Each retry solves the rule with all arguments.
@@ -42,7 +47,7 @@ impl Assumptions {
         let mut found = Assumptions::default();
         let has_own = |&&unit: &&u32| !units[unit as usize].assumed.is_empty();
         let Some(&first) = units_with_findings.iter().find(has_own) else { return found };
-        found.marked.resize(body.units.len(), Extent::None);
+        found.are_any = true;
         let mut spread = Spread::default();
         let mut units_with_findings =
             units_with_findings.iter().copied().skip_while(|&unit| unit < first).peekable();
@@ -59,17 +64,16 @@ impl Assumptions {
             let (types, unit) = (&units[index], &body.units[index]);
             spread.begin(scopes.unit(UnitId(index as u32)), |binding| found.hold_for(binding));
             spread.run(unit, &types.assumed);
-            found.marked[index] = match spread.binders.len() {
-                0 => Extent::None,
-                count if count == unit.binders.len() => Extent::All,
+            match spread.binders.len() {
+                0 => {}
+                count if count == unit.binders.len() => found.units.set(index),
                 _ => {
                     let variables = (0..unit.binders.len() as u32).map(BinderId);
                     let variables = variables.filter(|binder| spread.binders.get(binder.index()));
                     let place = |binder| LocalRef { unit: UnitId(number), binder };
                     found.variables.extend(variables.map(place));
-                    Extent::Some
                 }
-            };
+            }
             if let Some(filtered) = is_remarkable.then(|| spread.filter(unit, types)).flatten() {
                 found.unfiltered.push((number, units[index].clone()));
                 units.set(index, Arc::new(filtered));
@@ -83,13 +87,21 @@ impl Assumptions {
     /// after the first assumption.
     #[inline(never)]
     fn spread_values(&mut self, body: &Body, scopes: &Scopes, units: Range<usize>) -> usize {
-        let pairs = body.units.range(units.clone()).zip(scopes.units(units.clone()));
-        for (index, (unit, mut names)) in units.clone().zip(pairs) {
-            if names.any(|name| name.is_some_and(|binding| self.hold_for(binding))) {
-                if !unit.is_one_value {
+        for Part { range, elements, summary, .. } in scopes.parts(units.clone()) {
+            let is_sequence = summary.is_sequence && body.have_one_value(range.clone());
+            for (index, names) in range.clone().zip(elements) {
+                let mut names = names.of(UnitId(index as u32));
+                if !names.any(|name| name.is_some_and(|binding| self.hold_for(binding))) {
+                    continue;
+                }
+                if is_sequence {
+                    (index..range.end).for_each(|unit| self.units.set(unit));
+                    break;
+                }
+                if !body.units[index].is_one_value {
                     return index;
                 }
-                self.marked[index] = Extent::All;
+                self.units.set(index);
             }
         }
         units.end
@@ -328,46 +340,6 @@ struct Spread {
     frees: Bits,
     exprs: Bits,
     binders: Bits,
-}
-
-/// A set of small numbers. Most units have a few expressions.
-#[derive(Default)]
-struct Bits {
-    first: u64,
-    rest: Vec<u64>,
-}
-
-impl Bits {
-    fn clear(&mut self) {
-        self.first = 0;
-        self.rest.clear();
-    }
-
-    fn len(&self) -> usize {
-        self.rest.iter().map(|word| word.count_ones() as usize).sum::<usize>()
-            + self.first.count_ones() as usize
-    }
-
-    #[inline]
-    fn get(&self, number: usize) -> bool {
-        let word = match number / 64 {
-            0 => self.first,
-            word => self.rest.get(word - 1).copied().unwrap_or_default(),
-        };
-        word >> (number % 64) & 1 != 0
-    }
-
-    #[inline]
-    fn set(&mut self, number: usize) {
-        let word = match number / 64 {
-            0 => &mut self.first,
-            word => {
-                self.rest.resize(self.rest.len().max(word), 0);
-                &mut self.rest[word - 1]
-            }
-        };
-        *word |= 1 << (number % 64);
-    }
 }
 
 impl Spread {

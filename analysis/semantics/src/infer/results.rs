@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use types::{DTypeTerm, Param, Type};
 
-use super::Finding;
+use super::{Finding, bits::Bits};
 use crate::{body::*, list::List};
 
 /// The types of a body.
@@ -77,7 +77,6 @@ pub struct Numeric {
 impl PartialEq for Inference {
     fn eq(&self, other: &Inference) -> bool {
         let Inference { units, signature, generalised, strict, numeric, weak, .. } = self;
-        let same = |(a, b): (&Arc<UnitTypes>, &Arc<UnitTypes>)| Arc::ptr_eq(a, b) || a == b;
         // Compare the fields that differ most often, and cost least, first.
         *signature == other.signature
             && (*generalised, *strict, *weak) == (other.generalised, other.strict, other.weak)
@@ -85,8 +84,7 @@ impl PartialEq for Inference {
             && self.assumptions == other.assumptions
             && *numeric == other.numeric
             && self.names == other.names
-            && units.len() == other.units.len()
-            && units.iter().zip(&other.units).all(same)
+            && *units == other.units
     }
 }
 
@@ -152,27 +150,20 @@ impl UnitTypes {
 /// assumptions are removed at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Assumptions {
-    /// For each unit, the number of variables whose types depend on assumed types; empty if nothing is
-    /// assumed.
-    pub(super) marked: Vec<Extent>,
-    /// Those variables of units that also bind others, in order.
+    /// True if anything is assumed.
+    pub(super) are_any: bool,
+    /// The units of which all variables have types that depend on assumed types.
+    pub(super) units: Bits,
+    /// Such variables of other units, in order.
     pub(super) variables: Vec<LocalRef>,
     /// The units with findings that depend on assumed types, before those were removed.
     pub(super) unfiltered: Vec<(u32, Arc<UnitTypes>)>,
 }
 
-/// The number of variables of a unit that depend on assumed types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    None,
-    Some,
-    All,
-}
-
 impl Assumptions {
     /// Returns true if nothing is assumed.
     pub(super) fn is_empty(&self) -> bool {
-        self.marked.is_empty()
+        !self.are_any
     }
 
     /// Returns a unit with all its findings, if those that depend on assumptions were removed.
@@ -184,10 +175,8 @@ impl Assumptions {
     /// Returns true if the type of a variable depends on an assumed type.
     pub(super) fn hold_for(&self, binding: LocalRef) -> bool {
         let key = |binding: &LocalRef| (binding.unit, binding.binder.index());
-        match self.marked.get(binding.unit.index()) {
-            None | Some(Extent::None) => false,
-            Some(Extent::All) => true,
-            Some(Extent::Some) => self.variables.binary_search_by_key(&key(&binding), key).is_ok(),
-        }
+        self.units.get(binding.unit.index())
+            || !self.variables.is_empty()
+                && self.variables.binary_search_by_key(&key(&binding), key).is_ok()
     }
 }

@@ -5,8 +5,8 @@ use std::{ops::Range, sync::Arc};
 use types::Type;
 
 use super::{
-    Env, Infer, Inference, Memo, ModuleData, UnitTypes, freeze::tail_of, learned::settled, printed,
-    repeated::computes_the_same, results::Assumptions,
+    Env, Infer, Inference, Memo, ModuleData, UnitTypes, bits::Bits, freeze::tail_of,
+    learned::settled, printed, repeated::computes_the_same, results::Assumptions,
 };
 use crate::{
     body::*,
@@ -86,9 +86,9 @@ pub(super) struct UnitReuse<'m> {
     prefix: usize,
     suffix: usize,
     count: usize,
-    /// For each unit, true if its variables have other types than those of the unit that it
-    /// corresponds to in the previous version, or if it corresponds to none.
-    changed: Vec<bool>,
+    /// The units whose variables have other types than those of the unit that they correspond to in the previous
+    /// version, or that correspond to none.
+    changed: Bits,
     /// The variables of the header, and those of the units from this one on, have the types of before as far
     /// as they are known.
     settled_from: usize,
@@ -119,7 +119,6 @@ impl<'m> UnitReuse<'m> {
             scopes.units_with(UnitFeatures::GLOBAL).map(UnitId::index).collect();
         globals.reverse();
         let count = new.len();
-        let changed = vec![false; count];
         let settled_from = if prefix > 0 { count - suffix } else { count };
         let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
         UnitReuse {
@@ -128,7 +127,7 @@ impl<'m> UnitReuse<'m> {
             prefix,
             suffix,
             count,
-            changed,
+            changed: Bits::default(),
             settled_from,
             same_names,
             has_changes: false,
@@ -163,7 +162,7 @@ impl<'m> UnitReuse<'m> {
         if self.has_changes || unit >= self.prefix && !self.same_names {
             let is_same = |new: LocalRef, old: LocalRef| {
                 new.binder == old.binder
-                    && !self.changed[new.unit.index()]
+                    && !self.changed.get(new.unit.index())
                     && self.previous(new.unit.index()) == Some(old.unit.index())
             };
             let old = self.memo.scopes;
@@ -227,7 +226,7 @@ impl<'m> UnitReuse<'m> {
                     if new.binder != old.binder || self.previous(at) != Some(was) {
                         return Inputs::Unknown;
                     }
-                    if self.changed[at] {
+                    if self.changed.get(at) {
                         // Of several variables it may be another one.
                         let types = self.memo.inference.units.get(was);
                         if types.is_none_or(|types| types.binders.len() != 1) {
@@ -301,8 +300,8 @@ impl<'m> UnitReuse<'m> {
     }
 
     fn note(&mut self, unit: usize, is_changed: bool) {
-        self.changed[unit] = is_changed;
         if is_changed {
+            self.changed.set(unit);
             let next = if unit == UnitId::HEADER.index() { self.count } else { unit + 1 };
             self.settled_from = self.settled_from.max(next);
         }

@@ -15,11 +15,22 @@ pub(super) type Names = List<UnitNames, Reach>;
 
 /// The variables of the free names of a unit. Most units have one or two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct UnitNames(pub(super) SmallVec<[Reference; 2]>);
+pub(crate) struct UnitNames(pub(super) SmallVec<[Reference; 2]>);
+
+impl UnitNames {
+    /// Returns the variables that the names in `unit` refer to.
+    #[inline]
+    pub(crate) fn of(
+        &self,
+        unit: UnitId,
+    ) -> impl ExactSizeIterator<Item = Option<LocalRef>> + Clone + '_ {
+        self.0.iter().map(move |name| name.binding(unit))
+    }
+}
 
 /// A variable as a unit sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     /// The number of units back to the one that binds it; zero for the header.
     back: u32,
     binder: BinderId,
@@ -53,12 +64,14 @@ impl Reference {
 
 /// How far the names of a chunk reach.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
+pub(crate) struct Reach {
     /// The number of units from the first one of the chunk back to the first one, besides the header, that binds a
     /// variable of its names.
     back: u32,
     /// True if some name refers to no variable.
     pub(super) has_unbound: bool,
+    /// True if each unit of the chunk but the first one uses a variable of the unit before it.
+    pub(crate) is_sequence: bool,
 }
 
 impl Reach {
@@ -71,14 +84,21 @@ impl Reach {
 
 impl list::Summary<UnitNames> for Reach {
     fn of(units: &[UnitNames]) -> Reach {
-        let mut reach = Reach { back: 0, has_unbound: false };
+        let mut reach = Reach { back: 0, has_unbound: false, is_sequence: true };
         for (index, UnitNames(names)) in (0..).zip(units) {
+            let mut uses_previous = index == 0;
             for name in names {
-                match name.is_bound() {
-                    true => reach.back = reach.back.max(name.back.saturating_sub(index)),
-                    false => reach.has_unbound = true,
+                uses_previous |= name.back == 1;
+                // An unbound name is farther than any other.
+                let back = name.back.saturating_sub(index);
+                if back > reach.back {
+                    match name.is_bound() {
+                        true => reach.back = back,
+                        false => reach.has_unbound = true,
+                    }
                 }
             }
+            reach.is_sequence &= uses_previous;
         }
         reach
     }

@@ -33,8 +33,8 @@ pub(in crate::check) fn report(
         return diagnostic;
     }
     // A later binding, or one in an inner block that has ended.
-    let bit = name_bit(name);
-    let mut similar_units = view.body.units().filter(|(_, u)| u.name_summary & bit != 0);
+    let all_units = 0..view.body.units.len();
+    let mut similar_units = view.body.units_with_names(name_bit(name), all_units);
     let later = similar_units.find_map(|(other, unit)| {
         let binder = unit.binders.iter().find(|binder| binder.name.as_str() == name.as_str())?;
         Some(view.place(other, binder.range))
