@@ -229,11 +229,16 @@ impl Unit {
 
 /// Returns a bit that depends on a name: names with other bits are other names.
 ///
-/// Most names that differ in the last two characters alone have the same bit. The statements of a chunk have consecutive
-/// numbers, and thus few bits.
+/// Names that differ in the last two characters alone have the same bit, if they are long. The statements of a chunk have
+/// consecutive numbers, and thus few bits.
 pub(crate) fn name_bit(name: &str) -> u64 {
-    let before = name.as_bytes().iter().rev().skip(2).take(4);
-    1 << (before.fold(0, |sum: u32, byte| sum * 7 + u32::from(*byte)) % 64)
+    let stem = &name.as_bytes()[..name.len().saturating_sub(2)];
+    let word = match stem.last_chunk() {
+        Some(last) => u32::from_le_bytes(*last),
+        None => stem.iter().fold(0, |word, byte| word << 8 | u32::from(*byte)),
+    };
+    // The upper bits of the product with a large odd number depend on all bits.
+    1 << (word.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
 /// What the units of a chunk have in common.
