@@ -32,6 +32,7 @@ return function(tools)
       return vim.api.nvim_get_current_win() ~= source and all:find('// Reduced by', 1, true) and all
     end)
     same({ vim.bo.filetype, vim.bo.buftype, vim.bo.modifiable }, { 'relay', 'nofile', true }, 'the buffer')
+    wait_for_the_error()
     vim.cmd.bwipeout({ bang = true })
     same(vim.api.nvim_get_current_win(), source, 'the window of the module')
     return text

@@ -9,6 +9,8 @@ local SCHEME = 'relay://'
 M.SAVED_SCHEME = 'relay-saved://'
 --- The scheme of code views; see `code.lua`.
 M.CODE_SCHEME = 'relay-code://'
+--- The scheme of reduced modules; see `reduce.lua`.
+M.REDUCED_SCHEME = 'relay-reduced://'
 
 --- The modules of the listed logs by URI, for completion and prompts.
 ---@type table<string, { stamp: string, modules: table[] }>
@@ -28,7 +30,8 @@ end
 function M.is_ours(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
   -- A code view may have the name of the file.
-  return vim.b[buffer].relay_code_stamp ~= nil or vim.iter({ SCHEME, M.SAVED_SCHEME, M.CODE_SCHEME }):any(function(scheme)
+  local schemes = { SCHEME, M.SAVED_SCHEME, M.CODE_SCHEME, M.REDUCED_SCHEME }
+  return vim.b[buffer].relay_code_stamp ~= nil or vim.iter(schemes):any(function(scheme)
     return vim.startswith(name, scheme)
   end)
 end

@@ -1,4 +1,5 @@
 --- `:RelayReduce`: the smallest module that still has the diagnostic at the cursor.
+local modules = require('relay-analyzer.modules')
 local request = require('relay-analyzer.request')
 
 local M = {}
@@ -7,13 +8,17 @@ local M = {}
 ---@type fun()?
 local stop
 
---- Shows a text in a new buffer without a file.
+--- Shows a text in a new buffer without a file, which the server analyses, too.
+---@param client vim.lsp.Client
 ---@param text string
-local function show(text)
+local function show(client, text)
   vim.cmd.new()
-  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(text), '\n', { plain = true }))
+  local buffer = vim.api.nvim_get_current_buf()
+  -- Documents are told apart by their names, and Neovim attaches no server to a buffer without a file.
+  vim.api.nvim_buf_set_name(buffer, ('%s/%d.relay'):format(modules.REDUCED_SCHEME, buffer))
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, modules.lines(vim.trim(text)))
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
-  vim.bo.filetype = 'relay'
+  modules.attach(client, buffer)
 end
 
 --- Reduces to the diagnostic at a position of the protocol.
@@ -32,7 +37,7 @@ local function reduce(buffer, target)
     if problem then
       vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
     elseif result then
-      show(result.text)
+      show(client, result.text)
       vim.notify(('relay-analyzer: reduced from %d to %d bindings'):format(result.bindings[1], result.bindings[2]))
     end
   end)

@@ -56,6 +56,8 @@ describe("reduction", () => {
     const editor = vscode.window.activeTextEditor;
     assert.notEqual(editor.document, document);
     assert.deepEqual([editor.viewColumn, editor.document.languageId, editor.document.isUntitled], [vscode.ViewColumn.Two, "relay", true]);
+    // It is analysed like a file.
+    await until("the diagnostic", () => vscode.languages.getDiagnostics(editor.document.uri).length > 0);
     const text = editor.document.getText();
     await run("workbench.action.revertAndCloseActiveEditor");
     return text;
