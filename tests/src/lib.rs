@@ -18,6 +18,7 @@ pub mod figures;
 pub mod fuzz;
 pub mod generators;
 pub mod kernel_calls;
+pub mod logs;
 pub mod mdtest;
 pub mod notes;
 pub mod opening;

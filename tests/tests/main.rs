@@ -11,6 +11,7 @@ mod batch;
 mod between;
 mod between_laws;
 mod binding;
+mod bisections;
 mod cascades;
 mod casts;
 mod changing_files;

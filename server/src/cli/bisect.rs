@@ -3,14 +3,13 @@
 use std::{io::Write, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use diff::Options;
 use serde::Serialize;
 use syntax::LineIndex;
 
 use super::{
     Failure, InputArgs, Outcome, RunLimits,
     compare::error,
-    diff::{PreparedModule, global, shown},
+    diff::{global, shown},
     run::inputs,
 };
 use crate::{
@@ -19,8 +18,10 @@ use crate::{
     project::Project,
     report::{compare as report, escape, stderr},
     run::{
-        bisect::{Bisection, LogRuns, NoModuleRun, Obstacle, State, bisect},
-        compare::{CallPair, Candidate, Comparison, ComparisonSettings, Tolerances, candidates},
+        bisect::{
+            Bisection, ComparedModules, Difference, LogRuns, NoModuleRun, Obstacle, State, bisect,
+        },
+        compare::{Comparison, ComparisonSettings, Tolerances, candidates},
     },
 };
 
@@ -114,15 +115,18 @@ impl Modules<'_> {
         Ok((found.index, found.module))
     }
 
-    /// Runs a module on the arguments of the first one, and compares the results.
+    /// Runs a module on the arguments of the first one, and compares the values.
     fn state(&self, right: &NamedModule, module: &NamedModule) -> State {
         if module.text == right.text {
-            return State::Same;
+            return State::Run(Difference::None);
         }
-        match self.runs.compare(right, module, &[]) {
-            Ok(comparison) if !comparison.is_equal => State::Other,
-            Ok(comparison) if self.is_visible(&comparison, module) => State::Near,
-            Ok(_) => State::Same,
+        match self.runs.compare(right, module) {
+            Ok(ComparedModules { comparison, .. }) => State::Run(match comparison.is_equal {
+                false if comparison.is_hidden() => Difference::Hidden,
+                false => Difference::Visible,
+                true if self.is_visible(&comparison, module) => Difference::Tolerated,
+                true => Difference::None,
+            }),
             Err(not_run) => State::NotRun(Obstacle::of(module, not_run)),
         }
     }
@@ -151,14 +155,11 @@ impl Modules<'_> {
             return self.same(&found, format, &mut out);
         };
         let (before, after) = (self.runs.module(found.same)?, self.runs.module(other)?);
-        let a = PreparedModule::new(&before, self.runs.function.as_deref(), false, None)?;
-        let b = PreparedModule::new(&after, self.runs.function.as_deref(), false, None)?;
-        let diff = diff::compare_prepared(a.comparand, b.comparand, &Options::default());
+        let compared = self.runs.compare(&before, &after).map_err(|it| it.message)?;
+        let ComparedModules { comparison, diff } = compared;
         let candidates = candidates(&diff.functions);
-        let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();
-        let comparison = self.runs.compare(&before, &after, &pairs).map_err(|it| it.message)?;
         // An error that is tolerated is one only if a call has an error of its own.
-        if found.is_strict && !comparison.pairs.iter().any(|pair| pair.is_culprit) {
+        if found.sought < Difference::Visible && comparison.culprits().next().is_none() {
             return self.same(&Bisection { other: None, ..found }, format, &mut out);
         }
         let calls = report::Calls::of(&candidates);
@@ -309,7 +310,7 @@ impl Modules<'_> {
         let mut rows = Vec::new();
         for at in first..count {
             let module = self.runs.module(at)?;
-            let compared = self.runs.compare(&right, &module, &[]);
+            let compared = self.runs.compare(&right, &module).map(|it| it.comparison);
             let compared = compared.map_err(|not_run| Obstacle::of(&module, not_run));
             progress.advance(1);
             is_equal &= compared.as_ref().map_or(true, |comparison| comparison.is_equal);

@@ -381,9 +381,8 @@ impl Task for Passes {
             }
             steps.tell(format!("module {} of {count}", index + 1));
             let module = runs.module(index)?;
-            let compared = runs.compare(&first.module, &module, &[]);
-            modules.push(match compared {
-                Ok(compared) => pass_error(index, &compared),
+            modules.push(match runs.compare(&first.module, &module) {
+                Ok(compared) => pass_error(index, &compared.comparison),
                 Err(reason) => {
                     let detail = obstacle_text(&Obstacle::of(&module, reason));
                     let state = PassErrorState::NotRun;
@@ -412,7 +411,12 @@ fn pass_error(index: usize, compared: &Comparison) -> PassError {
         false => PassErrorState::Differs,
     };
     let error = compared.result.as_ref().map(error_amount);
-    let text = error.as_ref().map_or("other type", |error| &error.text).to_owned();
+    let text = match &error {
+        _ if compared.is_hidden() => "calls differ",
+        Some(error) => &error.text,
+        None => "other type",
+    };
+    let text = text.to_owned();
     PassError { index, state, error, text, detail: report::result_text(compared) }
 }
 

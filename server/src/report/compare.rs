@@ -277,10 +277,14 @@ pub(crate) fn result_text(comparison: &Comparison) -> String {
     match &comparison.result {
         None if !comparison.is_complete() => "unknown".to_owned(),
         None => "another type".to_owned(),
-        Some(errors) if errors.max_abs == 0.0 && errors.nan == 0 => "equal".to_owned(),
         Some(errors) => {
-            let differs = if comparison.is_equal { "" } else { "differs: " };
-            format!("{differs}{}", errors_text(errors))
+            let is_zero = errors.max_abs == 0.0 && errors.nan == 0;
+            let error = if is_zero { "equal".to_owned() } else { errors_text(errors) };
+            match comparison.is_equal {
+                true => error,
+                false if comparison.is_hidden() => format!("calls differ; result: {error}"),
+                false => format!("differs: {error}"),
+            }
         }
     }
 }

@@ -1,12 +1,21 @@
 //! The search for the first module of a log that computes another value, or that cannot be run.
+//!
+//! Modules are compared as [`compare`](super::compare) does: a call with an error of its own counts although the results
+//! hide it.
 
+use diff::{Comparand, ModuleDiff, Options};
 use syntax::{Encoding, LineIndex};
 
 use super::{
     arguments::{Arguments, Inputs},
-    compare::{CallPair, Comparison, ComparisonSettings, NotRun, Side, compare_with},
+    compare::{
+        CallPair, Candidate, Comparison, ComparisonSettings, NotRun, Side, candidates, compare_with,
+    },
 };
-use crate::input::{Log, NamedModule};
+use crate::{
+    analyzer::Analyzer,
+    input::{Log, NamedModule},
+};
 
 /// The tolerated error, relative to the largest element, of a result that is computed in half precision.
 const HALF: f64 = 1e-2;
@@ -21,6 +30,14 @@ pub(crate) struct LogRuns<'l> {
     pub(crate) inputs: Inputs,
     /// The limits and tolerances.
     pub(crate) setting: ComparisonSettings<'l>,
+}
+
+/// Two modules that were run on the same arguments.
+pub(crate) struct ComparedModules {
+    /// The comparison of their values.
+    pub(crate) comparison: Comparison,
+    /// The structural one, of which [`candidates`] are compared.
+    pub(crate) diff: ModuleDiff,
 }
 
 /// The first module of a log that can be run.
@@ -50,7 +67,8 @@ impl LogRuns<'_> {
         self.log.module(at, format!("{}#{at}", self.log.path))
     }
 
-    /// Runs two modules on the same arguments.
+    /// Runs two modules on the same arguments, and compares their results and the calls that a structural comparison
+    /// pairs.
     ///
     /// # Errors
     /// One of them cannot be run to its end.
@@ -58,8 +76,15 @@ impl LogRuns<'_> {
         &self,
         before: &NamedModule,
         after: &NamedModule,
-        pairs: &[CallPair],
-    ) -> Result<Comparison, NotRun> {
+    ) -> Result<ComparedModules, NotRun> {
+        // A module agrees with itself. The run says why one cannot be analysed.
+        let diff = match before.text == after.text {
+            true => None,
+            false => structural_diff(before, after),
+        };
+        let diff = diff.unwrap_or_default();
+        let candidates = candidates(&diff.functions);
+        let pairs: Vec<CallPair> = candidates.iter().filter_map(Candidate::call_pair).collect();
         let function = self.function.as_deref();
         let side = |text| Side { text, function };
         let mut setting = self.setting.clone();
@@ -67,12 +92,12 @@ impl LogRuns<'_> {
         if [before, after].iter().any(|module| module.text.contains("float16")) {
             setting.tolerances.relative.get_or_insert(HALF);
         }
-        let compared =
-            compare_with((side(&before.text), side(&after.text)), pairs, &self.inputs, &setting)?;
-        let (of_before, of_after) = &compared.stops;
+        let sides = (side(&before.text), side(&after.text));
+        let comparison = compare_with(sides, &pairs, &self.inputs, &setting)?;
+        let (of_before, of_after) = &comparison.stops;
         match of_after.iter().chain(of_before).next() {
             Some(stop) => Err(stop.clone().into()),
-            None => Ok(compared),
+            None => Ok(ComparedModules { comparison, diff }),
         }
     }
 
@@ -84,8 +109,9 @@ impl LogRuns<'_> {
         let mut first_obstacle = None;
         for index in 0..self.log.modules.len() {
             let module = self.module(index).map_err(NoModuleRun::Unreadable)?;
-            match self.compare(&module, &module, &[]) {
-                Ok(Comparison { arguments, .. }) => {
+            match self.compare(&module, &module) {
+                Ok(compared) => {
+                    let arguments = compared.comparison.arguments;
                     return Ok(FirstModule { index, module, arguments });
                 }
                 Err(not_run) => {
@@ -97,6 +123,20 @@ impl LogRuns<'_> {
         let empty = || NoModuleRun::Unreadable("the log has no module".to_owned());
         Err(first_obstacle.unwrap_or_else(empty))
     }
+}
+
+/// Pairs the calls of two modules; `None` if one has no syntax tree without errors.
+fn structural_diff(before: &NamedModule, after: &NamedModule) -> Option<ModuleDiff> {
+    let comparand = |module: &NamedModule| {
+        let mut analyzer = Analyzer::default();
+        analyzer.parse(&module.text);
+        let (db, file) = analyzer.database();
+        if semantics::first_syntax_error(db, file).is_some() {
+            return None;
+        }
+        Some(Comparand::new(db, semantics::module(db, file, 0)?))
+    };
+    Some(diff::compare_prepared(comparand(before)?, comparand(after)?, &Options::default()))
 }
 
 /// The reason that a module cannot be run.
@@ -123,15 +163,24 @@ impl Obstacle {
     }
 }
 
+/// How much the values of a module differ from those of the first one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Difference {
+    /// By no more than sums in another order.
+    None,
+    /// The error of the result is tolerated, but larger than that.
+    Tolerated,
+    /// A call computes another value, and the results agree.
+    Hidden,
+    /// The results differ.
+    Visible,
+}
+
 /// What a run of a module says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
-    /// The value is that of the first module.
-    Same,
-    /// The error is tolerated, but larger than that of sums in another order.
-    Near,
-    /// It is another one.
-    Other,
+    /// The module was compared with the first one.
+    Run(Difference),
     /// The module cannot be run, for a reason.
     NotRun(Obstacle),
 }
@@ -139,15 +188,15 @@ pub(crate) enum State {
 /// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Bisection {
-    /// The last module that is known to compute the same value.
+    /// The last module that is known to differ less than `sought`.
     pub(crate) same: usize,
-    /// The first module that is known to compute another one; `None` if the last module that can be run computes the
-    /// same.
+    /// The first module that is known to differ as much; `None` if the last module that can be run computes what the
+    /// first one does.
     pub(crate) other: Option<usize>,
     /// The first module of those at the end that cannot be run, after one that can; `None` if the last module can.
     pub(crate) not_run: Option<usize>,
-    /// True if [`State::Near`] counts as another value, since the last module that can be run is near.
-    pub(crate) is_strict: bool,
+    /// The difference of the last module that can be run, which the search is for: a smaller one does not explain it.
+    pub(crate) sought: Difference,
     /// The number of modules that were run.
     pub(crate) runs: usize,
     /// The modules that cannot be run, with the reasons.
@@ -191,7 +240,7 @@ impl<R: FnMut(usize) -> State> Runner<R> {
             let middle = runs.midpoint(fails);
             match self.state(middle) {
                 State::NotRun(_) => fails = middle,
-                State::Same | State::Near | State::Other => runs = middle,
+                State::Run(_) => runs = middle,
             }
         }
         (runs, fails)
@@ -207,7 +256,7 @@ pub(crate) fn bisect(first: usize, count: usize, run: impl FnMut(usize) -> State
         same: first,
         other: None,
         not_run: None,
-        is_strict: false,
+        sought: Difference::None,
         runs: 0,
         skipped: Vec::new(),
     };
@@ -236,13 +285,14 @@ fn search<R: FnMut(usize) -> State>(
             return;
         }
     }
-    match runner.state(last) {
-        State::Same => {
-            found.same = last;
-            return;
-        }
-        State::Near => found.is_strict = true,
-        State::Other | State::NotRun(_) => {}
+    found.sought = match runner.state(last) {
+        State::Run(difference) => difference,
+        // It can be run.
+        State::NotRun(_) => Difference::None,
+    };
+    if found.sought == Difference::None {
+        found.same = last;
+        return;
     }
     let mut other = last;
     // Each round moves one of the ends, or is the last one.
@@ -253,9 +303,8 @@ fn search<R: FnMut(usize) -> State>(
         let mut moved = false;
         for at in near {
             match runner.state(at) {
-                State::Same => found.same = at,
-                State::Near if !found.is_strict => found.same = at,
-                State::Near | State::Other => other = at,
+                State::Run(difference) if difference < found.sought => found.same = at,
+                State::Run(_) => other = at,
                 State::NotRun(_) => continue,
             }
             moved = true;
@@ -279,8 +328,8 @@ mod tests {
     fn search(count: usize, bad: usize, broken: &[usize]) -> Bisection {
         bisect(0, count, |at| match at {
             at if broken.contains(&at) => not_run(),
-            at if at >= bad => State::Other,
-            _ => State::Same,
+            at if at >= bad => State::Run(Difference::Visible),
+            _ => State::Run(Difference::None),
         })
     }
 
@@ -328,23 +377,22 @@ mod tests {
         }
     }
 
-    /// A small error counts only if the last module that can be run has no larger one.
+    /// A small difference counts only if the last module that can be run has no larger one.
     #[test]
-    fn small_errors_count_unless_there_is_a_large_one() {
-        let found = bisect(0, 16, |at| if at >= 5 { State::Near } else { State::Same });
-        assert_eq!((found.other, found.is_strict), (Some(5), true));
-        let found = bisect(0, 16, |at| match at {
-            12.. => State::Other,
-            5.. => State::Near,
-            _ => State::Same,
-        });
-        assert_eq!((found.other, found.is_strict), (Some(12), false));
-        let found = bisect(0, 16, |at| match at {
-            14.. => not_run(),
-            9.. => State::Other,
-            3.. => State::Near,
-            _ => State::Same,
-        });
-        assert_eq!((found.other, found.not_run, found.is_strict), (Some(9), Some(14), false));
+    fn what_is_sought_is_the_difference_of_the_last_module() {
+        use Difference::{Hidden, None, Tolerated, Visible};
+        // The modules from which on there are tolerated, hidden and visible differences, and none that can be run.
+        let found = |from: [usize; 4]| {
+            let found = bisect(0, 16, |at| match from.iter().filter(|from| at >= **from).count() {
+                4 => not_run(),
+                level => State::Run([None, Tolerated, Hidden, Visible][level]),
+            });
+            (found.other, found.sought, found.not_run)
+        };
+        assert_eq!(found([5, 99, 99, 99]), (Some(5), Tolerated, Option::None));
+        assert_eq!(found([5, 12, 99, 99]), (Some(12), Hidden, Option::None));
+        assert_eq!(found([5, 5, 99, 99]), (Some(5), Hidden, Option::None));
+        assert_eq!(found([5, 9, 12, 99]), (Some(12), Visible, Option::None));
+        assert_eq!(found([3, 3, 9, 14]), (Some(9), Visible, Some(14)));
     }
 }

@@ -160,6 +160,11 @@ impl Comparison {
         self.is_visible || self.culprits().next().is_some()
     }
 
+    /// Returns true if calls compute other values, and the results agree.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.result.is_some() && !self.is_visible && self.culprits().next().is_some()
+    }
+
     /// Returns the pairs that are culprits.
     pub(crate) fn culprits(&self) -> impl Iterator<Item = &PairComparison> {
         self.pairs.iter().filter(|pair| pair.is_culprit)

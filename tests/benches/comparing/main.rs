@@ -1,10 +1,11 @@
 //! The rates at which `compare` names what is wrong: seeded faults in networks, passes that keep values, and values that
-//! ONNX Runtime computes.
+//! ONNX Runtime computes; and at which `bisect` names the wrong pass of a log.
 //!
-//! `cargo bench --bench comparing -- faults 300`, `-- faults 300 resnet50 mobilenet`, `-- passes`, `-- onnx`. The program
-//! ends with an error if a rate is below its bar.
+//! `cargo bench --bench comparing -- faults 300`, `-- faults 300 resnet50 mobilenet`, `-- passes`, `-- onnx`,
+//! `-- logs 20`. The program ends with an error if a rate is below its bar.
 
 mod faults;
+mod logs;
 mod passes;
 mod recorded;
 
@@ -13,15 +14,22 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let mode = args.first().map(String::as_str);
-    let count = args.get(1).and_then(|count| count.parse().ok()).unwrap_or(300);
+    let count = args.get(1).and_then(|count| count.parse().ok());
+    let (count, logs) = (count.unwrap_or(300), count.unwrap_or(20));
     let names: Vec<&str> = args.iter().skip(2).map(String::as_str).collect();
     let is_fine = match mode {
         Some("faults") => faults::measure(count, &names),
+        Some("logs") => logs::measure(logs, &names),
         Some("passes") => passes::measure(),
         Some("onnx") => recorded::measure(),
-        _ => [faults::measure(count, &names), passes::measure(), recorded::measure()]
-            .iter()
-            .all(|fine| *fine),
+        _ => [
+            faults::measure(count, &names),
+            logs::measure(logs, &names),
+            passes::measure(),
+            recorded::measure(),
+        ]
+        .iter()
+        .all(|fine| *fine),
     };
     if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
