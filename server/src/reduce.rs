@@ -147,7 +147,7 @@ struct Reducer<'a> {
     measure: Measure,
     /// The style in which the module can be cut; `None` if it shows in none of them what is kept.
     style: Option<Style>,
-    /// The hashes of the candidates that were judged.
+    /// The hashes of the candidates that were judged, or are too large: the module only becomes smaller.
     seen: HashSet<u64>,
     hashing: RandomState,
     improved: &'a mut dyn FnMut(&str, usize) -> Result<(), String>,
@@ -172,7 +172,6 @@ impl Reducer<'_> {
 
     /// Takes the first of the candidates that shows what is kept; returns false if none does.
     fn accept(&mut self, candidates: impl Iterator<Item = String>) -> Result<bool, String> {
-        const GROUP: usize = 16;
         let mut candidates = candidates;
         let is_parallel = matches!(self.judge.keep(), Keep::Command(_));
         loop {
@@ -185,7 +184,7 @@ impl Reducer<'_> {
                 return Ok(false);
             }
             let is_new = |text: &String| {
-                Measure::of(text) < self.measure && self.seen.insert(self.hashing.hash_one(text))
+                self.seen.insert(self.hashing.hash_one(text)) && Measure::of(text) < self.measure
             };
             let new: Vec<String> = new.into_iter().filter(is_new).collect();
             let Some((text, verdict)) = self.judge.first(new) else { continue };
@@ -363,9 +362,18 @@ impl Reducer<'_> {
             let style = self.style;
             let edits = edits(&facts, block.as_ref(), (style.is_some(), self.judge.is_of_syntax()));
             let style = style.unwrap_or(Style::VERBATIM);
-            let edits: Vec<Edit> =
-                edits.into_iter().filter(|edit| self.judge.keeps_type(&facts, edit)).collect();
-            if !self.accept(edits.iter().filter_map(|edit| edit.apply(&facts, style)))? {
+            let mut is_edited = false;
+            // An edit costs an analysis before it is a candidate, and those after one that is taken are for nothing.
+            for group in edits.chunks(GROUP) {
+                let kept: Vec<&Edit> =
+                    group.iter().filter(|edit| self.judge.keeps_type(&facts, edit)).collect();
+                is_edited =
+                    self.accept(kept.iter().filter_map(|edit| edit.apply(&facts, style)))?;
+                if is_edited {
+                    break;
+                }
+            }
+            if !is_edited {
                 return Ok(is_smaller);
             }
             is_smaller = true;
@@ -410,6 +418,9 @@ impl Reducer<'_> {
         })
     }
 }
+
+/// The most candidates that commands judge at the same time.
+const GROUP: usize = 16;
 
 /// The most definitions whose bindings are removed, if all of them are kept.
 const MOST_BLOCKS: usize = 64;

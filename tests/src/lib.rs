@@ -24,6 +24,7 @@ pub mod notes;
 pub mod opening;
 pub mod operator_calls;
 pub mod programs;
+pub mod refused;
 pub mod runs;
 pub mod variables;
 pub mod writers;

@@ -3,11 +3,9 @@
 use relay_tests::{
     client::Client,
     command::{Folder, Run},
-    corpus,
+    refused::{errors, in_networks},
 };
-use semantics::{Database, Severity, check_file};
 use serde_json::{Value, json};
-use syntax::ParseLimits;
 
 /// A network with one wrong call among others.
 const NETWORK: &str = "#[version = \"0.0.5\"]
@@ -42,16 +40,6 @@ fn reduced(name: &str, text: &str, args: &[&str]) -> (Value, String) {
     let (run, reduced) = reduce(name, text, &[args, &["--format", "json"]].concat());
     assert_eq!(run.code, Some(0), "{name}: {}", run.err);
     (document(&run), reduced)
-}
-
-/// Returns the codes of the errors of a module.
-fn errors(text: &str) -> Vec<String> {
-    let mut db = Database::new();
-    db.set_tvm(false);
-    let file = db.add_file(text, ParseLimits::default());
-    let found = check_file(&db, file);
-    let errors = found.iter().filter(|d| d.severity == Severity::Error);
-    errors.map(|d| d.code.name().to_owned()).collect()
 }
 
 #[test]
@@ -339,43 +327,21 @@ fn bindings_in_a_function_value_are_removed() {
     assert!(text.contains("def @main(") && !text.contains("fn ("), "{text}");
 }
 
-/// Returns a network with a refused module in it: as another definition, or as a function in `@main`.
-fn embedded(network: &str, refused: &str, is_local: bool) -> Option<String> {
-    let start = refused.find("def @main")? + "def @main".len();
-    let function = &refused[start..=refused.rfind('}')?];
-    if !is_local {
-        return Some(format!("{network}\ndef @rejected{function}\n"));
-    }
-    let main = network.find("def @main")?;
-    let at = main + network[main..].find("{\n")? + 2;
-    Some(format!("{}  let %rejected = fn{function};\n{}", &network[..at], &network[at..]))
-}
-
 /// Refused modules in networks become few bindings again.
 #[test]
 fn refused_modules_are_cut_out_of_networks() {
-    let Some(cases) = corpus::cases("reject.jsonl") else { return };
-    let networks = ["resnet50", "bert-base"].map(|name| corpus::model(name).expect("a network"));
+    let Some(modules) = in_networks(16) else { return };
     let mut sizes = Vec::new();
     let mut candidates = (0, 0);
-    let simple = cases
-        .iter()
-        .filter(|(_, text)| text.matches("def @").count() == 1 && !text.contains("#[metadata]"));
-    for (number, (id, text)) in simple.step_by(130).enumerate() {
-        let Some(code) = errors(text).into_iter().next() else { continue };
-        let Some(module) = embedded(&networks[number % 2], text, number % 4 > 1) else { continue };
-        if !errors(&module).contains(&code) {
-            continue;
-        }
-        let keep = format!("code:{code}");
-        let (document, text) = reduced(id, &module, &["--keep", &keep]);
-        let found = errors(&text);
-        assert!(found.contains(&code), "{id}: {found:?} {text}");
-        let others = errors(&module);
+    for module in modules {
+        let reduced = module.reduce();
+        let (id, text) = (&module.id, &reduced.text);
+        let found = errors(text);
+        assert!(found.contains(&module.code), "{id}: {found:?} {text}");
+        let others = errors(&module.text);
         assert!(found.iter().all(|code| others.contains(code)), "{id}: {found:?} {text}");
-        sizes.push(document["bindings"][1].as_u64().expect("a number"));
-        let count = |key: &str| document[key].as_u64().expect("a number");
-        candidates = (candidates.0 + count("tried"), candidates.1 + count("well_formed"));
+        sizes.push(reduced.bindings);
+        candidates = (candidates.0 + reduced.tried, candidates.1 + reduced.formed);
     }
     sizes.sort_unstable();
     assert!(sizes.len() > 10, "{sizes:?}");

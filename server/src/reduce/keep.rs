@@ -257,7 +257,7 @@ impl Judge {
     pub(super) fn facts(&mut self, text: &str) -> Option<Facts> {
         let text = text.to_owned();
         let found = self.analyzer.guarded(move |analyzer| {
-            let found = analyzer.check(&text).diagnostics;
+            let found = analyzer.check_next(&text).diagnostics;
             Facts::of(analyzer, text.clone(), &found)
         });
         found.ok()
@@ -280,7 +280,8 @@ impl Judge {
     }
 
     fn diagnostics(&mut self, text: &str) -> Result<Vec<Diagnostic>, String> {
-        let found = self.analyzer.guarded(|analyzer| analyzer.check(text).diagnostics);
+        // Definitions that a candidate keeps are not analysed again.
+        let found = self.analyzer.guarded(|analyzer| analyzer.check_next(text).diagnostics);
         found.map(|found| found.to_vec()).map_err(|panicked| panicked.message)
     }
 

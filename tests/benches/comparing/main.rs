@@ -1,13 +1,14 @@
 //! The rates at which `compare` names what is wrong: seeded faults in networks, passes that keep values, and values that
-//! ONNX Runtime computes; and at which `bisect` names the wrong pass of a log.
+//! ONNX Runtime computes; at which `bisect` names the wrong pass of a log, and `reduce` makes refused modules small.
 //!
 //! `cargo bench --bench comparing -- faults 300`, `-- faults 300 resnet50 mobilenet`, `-- passes`, `-- onnx`,
-//! `-- logs 20`. The program ends with an error if a rate is below its bar.
+//! `-- logs 20`, `-- reductions 300`. The program ends with an error if a rate is below its bar.
 
 mod faults;
 mod logs;
 mod passes;
 mod recorded;
+mod reductions;
 
 use std::process::ExitCode;
 
@@ -20,11 +21,13 @@ fn main() -> ExitCode {
     let is_fine = match mode {
         Some("faults") => faults::measure(count, &names),
         Some("logs") => logs::measure(logs, &names),
+        Some("reductions") => reductions::measure(count),
         Some("passes") => passes::measure(),
         Some("onnx") => recorded::measure(),
         _ => [
             faults::measure(count, &names),
             logs::measure(logs, &names),
+            reductions::measure(count),
             passes::measure(),
             recorded::measure(),
         ]
