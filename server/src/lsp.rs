@@ -70,6 +70,7 @@ fn service(
     .custom_method("relay/health", Backend::health)
     .custom_method("relay/compare", Backend::compare)
     .custom_method("relay/compareValues", Backend::compare_values)
+    .custom_method("relay/comparedTensors", Backend::compared_tensors)
     .custom_method("relay/passErrors", Backend::pass_errors)
     .custom_method("relay/passes", Backend::passes)
     .custom_method("relay/convertFile", Backend::convert_file)

@@ -51,7 +51,7 @@ pub(crate) use shapes::{
     LineRange, Plan, Row, RowInput, ShapeReport, ShapesDocument, Source, SourceKind, TakenField,
     Total, UnknownSize, VariableInput,
 };
-pub(crate) use tensor::{TensorAxis, TensorImage, TensorPicture, TensorView};
+pub(crate) use tensor::{TensorAxis, TensorImage, TensorListing, TensorPicture, TensorView};
 pub(crate) use type_at::{
     Axis, Dimension, Distribution, Elements, ExpectedType, ShapeExplanation, ShapeStep, Tensor,
     TypeAt, Variable,

@@ -1,4 +1,4 @@
-//! `relay/compareValues` and `relay/passErrors`: what both modules of a comparison compute, for editors.
+//! `relay/compareValues`, `relay/comparedTensors` and `relay/passErrors`: what both modules of a comparison compute, for editors.
 
 use std::time::Duration;
 
@@ -230,6 +230,40 @@ fn limits_are_those_of_runs() {
     let answer = compare(&mut client, &a, &b, json!({}));
     let message = answer["error"]["message"].as_str().unwrap_or_default();
     assert!(message.contains("relay.run.fuel"), "{answer}");
+}
+
+/// The values of a pair are shown beside each other, with their difference, in a slice that is chosen.
+#[test]
+fn tensors_of_a_pair_are_shown() {
+    let mut client = client(json!({ "general": { "positionEncodings": ["utf-8"] } }));
+    let (a, b) = files();
+    let found =
+        compare(&mut client, &a, &b, json!({ "inputs": { "x": [[0, 0, 0, 0], [1, 1, 1, 1]] } }));
+    let pair = found["result"]["pairs"]
+        .as_array()
+        .and_then(|pairs| pairs.iter().find(|pair| pair["operator"] == "sigmoid"))
+        .expect("a pair")
+        .clone();
+    let mut view = |pair: &Value, slice: &str| {
+        let params = json!({
+            "before": a, "after": b, "inputs": { "x": [[0, 0, 0, 0], [1, 1, 1, 1]] },
+            "pair": pair, "view": { "slice": slice },
+        });
+        client.request("relay/comparedTensors", params)
+    };
+    let answer = view(&pair, "[0, :2]");
+    let tensor = &answer["result"];
+    let of = |picture: &str| (tensor[picture]["title"].clone(), tensor[picture]["texts"].clone());
+    assert_eq!(of("picture"), (json!("a.relay[0, :2]"), json!(["1", "1"])), "{answer}");
+    assert_eq!(of("other"), (json!("b.relay[0, :2]"), json!(["0.5", "0.5"])));
+    assert_eq!(of("difference"), (json!("a.relay − b.relay"), json!(["0.5", "0.5"])));
+    let message =
+        |answer: &Value| answer["error"]["message"].as_str().unwrap_or_default().to_owned();
+    assert!(message(&view(&pair, "[7]")).contains("there is no index 7"));
+    let other = json!({ "before": range((2, 2), (2, 4)), "after": range((2, 2), (2, 4)) });
+    assert!(message(&view(&other, "")).contains("the calls were not computed on both sides"));
+    let nowhere = json!({ "before": range((99, 0), (99, 4)), "after": range((2, 2), (2, 4)) });
+    assert!(message(&view(&nowhere, "")).contains("`a.relay` has no call there"));
 }
 
 /// An endless run ends when its progress or its request is cancelled, and the server goes on.

@@ -20,7 +20,7 @@ use std::{
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use relay_tests::{
     bound::{Tensor, section},
-    client::{Client, at, binary},
+    client::{Client, at, binary, range},
     command::{Folder, fresh_folder},
     figures::{WATCHDOG, at_most},
 };
@@ -563,6 +563,7 @@ fn requests_do_not_open_pipes() {
     let mut client = Client::start();
     client.open(&net, &text);
     let document = json!({ "uri": named });
+    let pair = json!({ "before": range((0, 0), (0, 1)), "after": range((0, 0), (0, 1)) });
     for (method, params) in [
         ("relay/codeView", json!({ "uri": named })),
         ("relay/convertFile", json!({ "uri": named })),
@@ -576,6 +577,7 @@ fn requests_do_not_open_pipes() {
         ("relay/compare", json!({ "before": { "uri": named }, "after": { "uri": net } })),
         ("relay/compare", json!({ "before": { "uri": net }, "after": { "uri": named } })),
         ("relay/compareValues", json!({ "before": { "uri": named }, "after": { "uri": net } })),
+        ("relay/comparedTensors", json!({ "before": document, "after": document, "pair": pair })),
         ("relay/passErrors", json!({ "textDocument": document })),
         ("relay/bindParameters", json!({ "uri": net, "files": [named], "output": free })),
     ] {

@@ -76,6 +76,7 @@ mod single_fixes;
 mod soak;
 mod source_map;
 mod sources;
+mod tensor_views;
 mod tree_sitter;
 mod web;
 mod weights;

@@ -123,6 +123,10 @@ vim.api.nvim_create_user_command('RelayValue', function(call)
   require('relay-analyzer.run').value(call)
 end, { nargs = 1, desc = 'relay-analyzer: show one of the values of the variable at the cursor' })
 
+vim.api.nvim_create_user_command('RelayTensor', function(call)
+  require('relay-analyzer.tensor').command(call)
+end, { nargs = '?', desc = 'relay-analyzer: show the tensor at the cursor, of the last run or a weight' })
+
 for name, direction in pairs({ RelayNextCall = 1, RelayPreviousCall = -1 }) do
   vim.api.nvim_create_user_command(name, function(call)
     require('relay-analyzer.run').call(direction * call.count)

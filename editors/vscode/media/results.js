@@ -50,7 +50,11 @@
   }
 
   function tensor({ name, type, brief, text, scores }) {
-    const out = make("div", "tensor", make("div", "about", make("b", "", name), make("code", "type", type ?? ""), make("span", "note", brief ?? "")));
+    const about = [make("b", "", name), make("code", "type", type ?? ""), make("span", "note", brief ?? "")];
+    if (type !== undefined) {
+      about.push(button("view", { type: "view", name }));
+    }
+    const out = make("div", "tensor", make("div", "about", ...about));
     if (scores) {
       const values = scores.map(({ value }) => value);
       const [most, least] = [Math.max(...values), Math.min(0, ...values)];

@@ -1,4 +1,4 @@
-// The page of a tensor: it draws what the debugger has computed.
+// The page of a tensor: it draws what the debugger or the language server has computed.
 (() => {
   "use strict";
   const host = acquireVsCodeApi();

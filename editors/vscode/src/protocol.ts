@@ -811,6 +811,15 @@ export interface TensorImage {
   readonly width: number;
 }
 
+/** A view of a tensor as text: its type, statistics, distribution and elements. */
+export interface TensorListing {
+  readonly lines: readonly string[];
+  /** The slice after this one, if it takes one element of some axes and is not the last one. */
+  readonly next?: string;
+  /** The slice before it, likewise. */
+  readonly previous?: string;
+}
+
 /** A heat map. A cell is the mean of the finite elements of a block. */
 export interface TensorPicture {
   /** The cells in row-major order: -255 to 255 on the scale, 1000 for a block with NaN, 1001 for one with infinities. */
@@ -855,6 +864,8 @@ export interface TensorView {
   readonly image?: TensorImage;
   /** The layouts in which the tensor can be an image: `NCHW`, `NHWC`, `CHW`, `HWC`. */
   readonly layouts: readonly string[];
+  /** The view as text, if requested. */
+  readonly listing?: TensorListing;
   /** The expression or the name of the tensor. */
   readonly name: string;
   /** An expression of numpy with the elements of the slice, if they are few enough. */

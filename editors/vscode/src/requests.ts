@@ -14,12 +14,14 @@ import type {
   PassErrors,
   PassLog,
   PassModule,
+  Range,
   ReadingView,
   ReducedModule,
   RememberedArguments,
   SavedCode,
   ShapeExplanation,
   ShapeReport,
+  TensorView,
   TypeAt,
   ValueComparison,
 } from "./protocol.js";
@@ -120,6 +122,17 @@ export interface RunChoice extends RememberedArguments {
 /** Runs a function of both modules, and compares what they compute. */
 export function compareValues(client: LanguageClient, before: Side, after: Side, choice: RunChoice): Promise<ValueComparison> {
   return client.sendRequest("relay/compareValues", { before, after, ...choice });
+}
+
+/** The values of a pair of calls of both modules, with their difference: the modules are run again. */
+export function comparedTensors(
+  client: LanguageClient,
+  [before, after]: readonly [Side, Side],
+  choice: RunChoice,
+  pair: { readonly before: Range; readonly after: Range },
+  view: { readonly slice?: string | undefined; readonly layout?: string | undefined },
+): Promise<TensorView> {
+  return client.sendRequest("relay/comparedTensors", { before, after, ...choice, pair, view });
 }
 
 /** Runs the modules of a log: the error of each against the first one that can be run. */

@@ -6,14 +6,26 @@ import * as vscode from "vscode";
 import { showPage } from "./page.js";
 import { RESULTS } from "./pages.js";
 import type { Range, RunResult } from "./protocol.js";
+import type { ValueArgument } from "./run.js";
 
 /** A message from the page. */
-type FromPage = { readonly type: "ready" } | { readonly type: "text" } | { readonly type: "go"; readonly range: Range };
+type FromPage =
+  | { readonly type: "ready" }
+  | { readonly type: "text" }
+  | { readonly type: "go"; readonly range: Range }
+  | { readonly type: "view"; readonly name: string };
+
+/** What a result is the value of. */
+interface ResultOrigin {
+  readonly uri: string;
+  readonly value: ValueArgument;
+}
 
 const VIEW = "relay.results";
 export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
   private view: vscode.WebviewView | undefined;
   private last: RunResult | undefined;
+  private origin: ResultOrigin | undefined;
   private readonly registration: vscode.Disposable;
 
   constructor(
@@ -28,8 +40,9 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
   }
 
   /** Opens the view with a result without taking focus. */
-  async show(result: RunResult): Promise<void> {
+  async show(result: RunResult, origin: ResultOrigin): Promise<void> {
     this.last = result;
+    this.origin = origin;
     await vscode.commands.executeCommand("setContext", "relay.hasResults", true);
     if (this.view === undefined) {
       await vscode.commands.executeCommand(`${VIEW}.focus`, { preserveFocus: true });
@@ -72,12 +85,23 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
       case "go":
         void this.go(message.range);
         break;
+      case "view":
+        void this.openTensor(message.name);
+        break;
     }
   }
 
   private async post(): Promise<void> {
     if (this.last !== undefined) {
       await this.view?.webview.postMessage({ type: "result", result: this.last });
+    }
+  }
+
+  /** Opens the view of a tensor of the result, for which the function is run again. */
+  private async openTensor(name: string): Promise<void> {
+    if (this.origin !== undefined) {
+      const { uri, value } = this.origin;
+      await vscode.commands.executeCommand("relay.viewTensor", { name, uri, value: { ...value, part: name } });
     }
   }
 

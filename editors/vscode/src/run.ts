@@ -16,6 +16,16 @@ const LONG = 500;
 /** The error codes of cancelled requests, from the client and from the server. */
 const CANCELLED = new Set([-32800, -32802]);
 
+/** A weight, or one of the values of the last run. */
+export interface ValueArgument {
+  /** A place of the variable or the constant; without it, the result of the run is meant. */
+  readonly position?: { readonly line: number; readonly character: number };
+  /** The number among several values of the variable, from 1. */
+  readonly number?: number;
+  /** The part of a tuple: `result.0`. */
+  readonly part?: string;
+}
+
 /** The argument of the command. */
 export interface RunArgument {
   readonly uri: string;
@@ -28,8 +38,8 @@ export interface RunArgument {
   readonly exact?: boolean;
   readonly remember?: boolean;
   readonly recall?: boolean;
-  /** One of the values of a variable in the last run, from 1, instead of a result. */
-  readonly value?: { readonly position: { readonly line: number; readonly character: number }; readonly number: number };
+  /** A value that is wanted instead of a run. */
+  readonly value?: ValueArgument;
   /** Shows the values of one call of a function of the last run: that with a number, or a step from the one that is shown. */
   readonly call?: { readonly position: { readonly line: number; readonly character: number }; readonly step: number };
   /** What the view of that value shows, which is then part of the result. */
@@ -112,7 +122,7 @@ export class Runner implements vscode.Disposable {
       const result = (await pending) as RunResponse | undefined;
       const isWanted = clears === this.clears.get(argument.uri);
       if (isWanted && (result?.status === "done" || result?.status === "failed")) {
-        await this.show(result, vscode.Uri.parse(argument.uri), argument.call === undefined);
+        await this.show(result, argument);
       } else if (isWanted && result?.status === "cancelled") {
         vscode.window.setStatusBarMessage(result.title, 10_000);
       }
@@ -167,15 +177,15 @@ export class Runner implements vscode.Disposable {
     return name ?? "the function at the cursor";
   }
 
-  private async show(result: RunResult, uri: vscode.Uri, hasTensors: boolean): Promise<void> {
+  private async show(result: RunResult, { uri, value = {}, call }: RunArgument): Promise<void> {
     this.output.clear();
     this.output.appendLine(result.text);
     if (result.status === "failed") {
-      void this.tellFailure(result, uri);
+      void this.tellFailure(result, vscode.Uri.parse(uri));
     } else {
       vscode.window.setStatusBarMessage(result.title, 10_000);
-      if (hasTensors) {
-        await this.results.show(result);
+      if (call === undefined) {
+        await this.results.show(result, { uri, value });
       }
     }
   }

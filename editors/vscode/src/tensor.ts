@@ -1,15 +1,18 @@
-// Views of tensors, at a stop of the debugger and of the last run: heat maps of slices, images, and differences. The
-// debugger and the language server compute them.
+// Views of tensors: at a stop of the debugger, of the last run, of weights, and of both sides of a comparison. They are heat
+// maps of slices, images, and differences, which the debugger and the language server compute.
 
 import * as vscode from "vscode";
 
 import { panelBeside } from "./page.js";
 import type { Page } from "./pages.js";
 import type { RunResponse, TensorView } from "./protocol.js";
-import { RUN, type RunArgument } from "./run.js";
+import { RUN, type RunArgument, type ValueArgument } from "./run.js";
 
 const VIEW = "relay.viewTensor";
 const TYPE = "relay.tensor";
+
+/** A variable or a constant, of which a tensor can be shown. */
+const NAME = /%[\w.]+|meta\[[\w.]+\]\[\d+\]/;
 
 const PAGE: Page = {
   title: "Tensor",
@@ -45,8 +48,8 @@ interface VariableArgument {
   readonly variable: { readonly name: string; readonly evaluateName?: string; readonly variablesReference: number };
 }
 
-/** What the debugger is asked for. */
-interface Wanted {
+/** What a source of tensors is asked for. */
+export interface Wanted {
   readonly name: string;
   readonly expression?: string;
   readonly variablesReference?: number;
@@ -58,17 +61,20 @@ interface Wanted {
 }
 
 /** An answer: the tensor, and which one of several values of a variable in the last run it is. */
-interface Answer {
+export interface Answer {
   readonly tensor: TensorView;
   readonly number?: number;
   readonly count?: number;
 }
 
-/** Where tensors come from: a session of the debugger, or the last run of a file. */
+/** Where tensors come from: a session of the debugger, the last run of a file, its weights, or a comparison. */
 interface Source {
   readonly session?: vscode.DebugSession;
   ask(wanted: Wanted): Promise<Answer>;
 }
+
+/** What other parts of the extension open: a tensor with its name, by its source or as a value that the server knows. */
+export type OpenedTensor = { readonly name: string } & (Source | { readonly uri: string; readonly value: ValueArgument });
 
 function sourceOf(session: vscode.DebugSession): Source {
   return {
@@ -80,11 +86,11 @@ function sourceOf(session: vscode.DebugSession): Source {
   };
 }
 
-/** The values of the variable at a position in the last run, which the server repeats up to the value. */
-function lastRun(uri: string, position: NonNullable<RunArgument["position"]>): Source {
+/** A weight, or a value of the last run, which the server repeats up to the value. */
+function lastRun(uri: string, value: ValueArgument): Source {
   return {
-    ask: async ({ slice, layout, number = 1 }) => {
-      const argument: RunArgument = { uri, value: { position, number }, view: { slice, layout } };
+    ask: async ({ slice, layout, number = value.number }) => {
+      const argument: RunArgument = { uri, value: { ...value, ...(number === undefined ? {} : { number }) }, view: { slice, layout } };
       const result = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, argument);
       if (result?.status === "recalled" || result?.view === undefined) {
         throw new Error(result?.status === "recalled" ? "" : result?.title);
@@ -242,37 +248,51 @@ function wantedOf(argument: unknown): Wanted | undefined {
   if (editor?.document.languageId !== "relay") {
     return undefined;
   }
-  const word = editor.document.getWordRangeAtPosition(editor.selection.active, /%[\w.]+/);
+  const word = editor.document.getWordRangeAtPosition(editor.selection.active, NAME);
   const range = editor.selection.isEmpty ? word : editor.selection;
   const expression = range && editor.document.getText(range).trim();
   return expression ? { name: expression, expression } : undefined;
 }
 
-/** The name of the variable at a place. */
+/** The name of the variable or the constant at a place. */
 async function nameAt(uri: string, { line, character }: NonNullable<RunArgument["position"]>): Promise<string> {
   const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
-  const word = document.getWordRangeAtPosition(new vscode.Position(line, character), /%[\w.]+/);
+  const word = document.getWordRangeAtPosition(new vscode.Position(line, character), NAME);
   return word ? document.getText(word) : "Tensor";
 }
 
-/** Registers the command that opens views of tensors: where the debugger has stopped, otherwise of the last run. */
+/** True for what other parts of the extension open. */
+function isOpened(argument: unknown): argument is OpenedTensor {
+  return typeof argument === "object" && argument !== null && ("ask" in argument || ("uri" in argument && "value" in argument));
+}
+
+/**
+ * Registers the command that opens views of tensors: what is given, or else the one at the cursor, where the debugger has
+ * stopped, otherwise of the last run or a weight.
+ */
 export function registerTensors(extension: vscode.Uri): vscode.Disposable {
-  return vscode.commands.registerCommand(VIEW, async (argument: unknown, at?: RunArgument["position"]) => {
+  return vscode.commands.registerCommand(VIEW, async (argument: unknown, at?: RunArgument["position"], number?: number) => {
+    if (isOpened(argument)) {
+      const { name } = argument;
+      new TensorPanel(extension, "ask" in argument ? argument : lastRun(argument.uri, argument.value), { name });
+      return;
+    }
     if (typeof argument === "string" && at !== undefined) {
-      // A link in the hover of a value of the last run.
-      new TensorPanel(extension, lastRun(argument, at), { name: await nameAt(argument, at) });
+      // A link in a hover, or the label of a value of the last run.
+      const value = { position: at, ...(number === undefined ? {} : { number }) };
+      new TensorPanel(extension, lastRun(argument, value), { name: await nameAt(argument, at) });
       return;
     }
     const session = vscode.debug.activeDebugSession;
     let wanted = wantedOf(argument);
-    if (session?.type !== "relay") {
+    if (session?.type !== "relay" || wanted?.name.startsWith("meta[") === true) {
       const editor = vscode.window.activeTextEditor;
       if (wanted === undefined || editor === undefined) {
-        void vscode.window.showWarningMessage("Relay: put the cursor on a variable of the last run, or stop in the debugger.");
+        void vscode.window.showWarningMessage("Relay: put the cursor on a variable of the last run or on a weight, or stop in the debugger.");
         return;
       }
       const { line, character } = editor.selection.start;
-      new TensorPanel(extension, lastRun(editor.document.uri.toString(), { line, character }), wanted);
+      new TensorPanel(extension, lastRun(editor.document.uri.toString(), { position: { line, character } }), wanted);
       return;
     }
     if (wanted === undefined) {

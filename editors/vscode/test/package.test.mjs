@@ -106,6 +106,7 @@ test("the implemented commands are those of the manifest", async () => {
     ["run", "CLEAR", "relay.clearValues", "relay.run"],
     ["debug", "DEBUG_WITH", "relay.debugWith", "relay.runWith"],
     ["tensor", "VIEW", "relay.viewTensor", "relay.debugWith"],
+    ["values", "VIEW_BOTH", "relay.viewBothTensors", "relay.viewTensor"],
   ]) {
     assert.ok((await read(`src/${file}.ts`)).includes(`${name} = "${command}"`), command);
     implemented.splice(implemented.indexOf(after) + 1, 0, command);

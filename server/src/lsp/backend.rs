@@ -128,6 +128,15 @@ impl Backend {
         comparisons::run(&self.runs, &self.mailbox, modules).await
     }
 
+    /// `relay/comparedTensors`
+    pub(super) async fn compared_tensors(
+        &self,
+        params: comparisons::TensorsParams,
+    ) -> Result<protocol::TensorView> {
+        let tensors = self.ask(params, Retry::Always, comparisons::tensors).await?;
+        comparisons::run(&self.runs, &self.mailbox, tensors).await
+    }
+
     /// `relay/passErrors`
     pub(super) async fn pass_errors(
         &self,

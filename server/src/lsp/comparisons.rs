@@ -1,4 +1,5 @@
-//! `relay/compareValues` and `relay/passErrors`: runs modules on the same arguments, and compares what they compute.
+//! `relay/compareValues`, `relay/comparedTensors` and `relay/passErrors`: runs modules on the same arguments, and compares
+//! what they compute.
 //!
 //! A comparison has its own thread and its own databases: a snapshot of the owner's database would block changes until
 //! the runs end. It counts as a run, shows progress as one, and ends soon after the request or its progress is
@@ -13,14 +14,14 @@ use std::{
 use diff::{Comparand, Options};
 use ide::layers::{FunctionLayers, Grouping};
 use serde::Deserialize;
-use syntax::{Encoding, LineIndex, TextRange};
+use syntax::{Encoding, LineColumn, LineIndex, TextRange};
 use tokio::sync::{
     mpsc::{UnboundedSender, unbounded_channel},
     oneshot,
 };
 use tower_lsp::{
     jsonrpc::{Error, Result},
-    lsp_types::{NumberOrString, TextDocumentIdentifier, Url},
+    lsp_types::{NumberOrString, Position, Range, TextDocumentIdentifier, Url},
 };
 
 use super::{
@@ -39,7 +40,9 @@ use crate::{
     analyzer::Analyzer,
     input::Log,
     panics,
-    protocol::{PassError, PassErrorState, PassErrors, RememberedArguments, ValueComparison},
+    protocol::{
+        PassError, PassErrorState, PassErrors, RememberedArguments, TensorView, ValueComparison,
+    },
     report::{
         compare::{self as report, Calls, error_amount, error_overlays, value_comparison},
         diff::ShownModule,
@@ -50,9 +53,10 @@ use crate::{
         bisect::{LogRuns, NoModuleRun, Obstacle},
         compare::{
             self, CallPair, Candidate, Comparison, ComparisonSettings, NotRun, candidates,
-            compare_with,
+            compare_with, values_of,
         },
         execute::Selection,
+        tensor_view::{NamedTensor, ViewOptions},
     },
 };
 
@@ -84,6 +88,24 @@ pub(super) struct ValuesParams {
     run: RunChoice,
 }
 
+/// The parameters of `relay/comparedTensors`.
+#[derive(Clone, Deserialize)]
+pub(super) struct TensorsParams {
+    #[serde(flatten)]
+    modules: ValuesParams,
+    pair: PairRanges,
+    /// What the view shows.
+    #[serde(default)]
+    view: ViewOptions,
+}
+
+/// The calls of a pair.
+#[derive(Clone, Copy, Deserialize)]
+struct PairRanges {
+    before: Range,
+    after: Range,
+}
+
 /// The parameters of `relay/passErrors`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -110,6 +132,13 @@ pub(super) struct Modules {
     before: NamedText,
     after: NamedText,
     context: Context,
+}
+
+/// A pair of calls whose values are shown.
+pub(super) struct PairTensors {
+    modules: Modules,
+    pair: PairRanges,
+    view: ViewOptions,
 }
 
 /// A log whose modules are compared with the first one.
@@ -160,6 +189,12 @@ pub(super) fn modules(snapshot: &Snapshot, params: ValuesParams) -> Result<Modul
         Ok::<_, Error>(NamedText { name: side.name(), text: side.text(snapshot)?, document })
     };
     Ok(Modules { before: named(before)?, after: named(after)?, context })
+}
+
+/// Reads the modules of a request for the values of a pair.
+pub(super) fn tensors(snapshot: &Snapshot, params: TensorsParams) -> Result<PairTensors> {
+    let TensorsParams { modules: both, pair, view } = params;
+    Ok(PairTensors { modules: modules(snapshot, both)?, pair, view })
 }
 
 /// Reads the log of a request.
@@ -281,6 +316,20 @@ impl NamedText {
         })
     }
 
+    /// Returns the range of a call in the text.
+    fn call(&self, at: Range, context: &Context) -> std::result::Result<TextRange, String> {
+        let lines = LineIndex::new(&self.text);
+        let offset = |Position { line, character }: Position| {
+            let at = LineColumn { line, column: character };
+            lines.offset(at, context.encoding)
+        };
+        let (start, end) = offset(at.start).zip(offset(at.end)).unwrap_or_default();
+        match start < end {
+            true => Ok(TextRange::new(start, end)),
+            false => Err(format!("`{}` has no call there", terminal(&self.name))),
+        }
+    }
+
     fn shown<'t>(&'t self, lines: &'t LineIndex, layers: &'t [FunctionLayers]) -> ShownModule<'t> {
         ShownModule { name: &self.name, text: &self.text, lines, offset: 0, first_line: 0, layers }
     }
@@ -345,6 +394,30 @@ impl Task for Modules {
             }
         }
         Ok(value_comparison(&compared, &calls, sides, notes.collect(), places))
+    }
+}
+
+impl Task for PairTensors {
+    type Answer = TensorView;
+
+    fn progress(&self) -> (Option<NumberOrString>, String) {
+        self.modules.progress()
+    }
+
+    fn work(&self, cancel: &Cancel, _: &Steps) -> std::result::Result<TensorView, String> {
+        let PairTensors { modules: Modules { before, after, context }, pair, view } = self;
+        let function = context.run.function.as_deref();
+        let inputs = context.inputs(&before.key(function)?)?;
+        let (one, other) = (before.call(pair.before, context)?, after.call(pair.after, context)?);
+        let calls = CallPair { before: one, after: other, is_one_operator: false };
+        let sides = (before.side(function), after.side(function));
+        let values = values_of(sides, calls, &inputs, &context.setting(cancel));
+        let (one, other) = values.map_err(message_of)?;
+        let (Some(one), Some(other)) = (one.as_tensor(), other.as_tensor()) else {
+            return Err("only tensors have views: the calls have other values".to_owned());
+        };
+        let shown = NamedTensor { name: &before.name, tensor: one };
+        view.view(shown, Some(NamedTensor { name: &after.name, tensor: other }))
     }
 }
 

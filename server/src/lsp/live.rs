@@ -304,12 +304,15 @@ pub(super) struct ShownValue {
     pub(super) line: Arc<str>,
     /// The summary without the shape.
     pub(super) brief: Arc<str>,
+    /// True for a tensor with axes.
+    is_tensor: bool,
 }
 
 impl ShownValue {
     fn new(value: &Value, summaries: &[Summary]) -> ShownValue {
         let line = summary::line(value, summaries).into();
-        ShownValue { line, brief: summary::brief(value, summaries).into() }
+        let is_tensor = value.as_tensor().is_some_and(|tensor| tensor.rank() > 0);
+        ShownValue { line, brief: summary::brief(value, summaries).into(), is_tensor }
     }
 }
 

@@ -12,6 +12,7 @@ mod fields;
 mod remembered;
 mod results;
 mod value;
+pub(super) mod weight;
 
 use std::{
     cell::OnceCell,
@@ -66,7 +67,7 @@ pub(super) use cancel::{Cancel, CancelGuard};
 pub(super) use remembered::Entry;
 pub(super) use results::setting;
 use results::{LiveObserver, ResultParts};
-use value::{ValueObserver, ValueParams};
+use value::{FoundValue, ValueObserver, ValueParams};
 
 /// The command that runs a function.
 pub(super) const RUN: &str = "relay.run";
@@ -162,7 +163,7 @@ struct RunParams {
     /// Takes no remembered arguments: those of a form are all that the user wants.
     #[serde(default)]
     exact: bool,
-    /// Returns one value of a variable of the last run, which is repeated up to that value, instead of a result.
+    /// Returns a weight, or the result or one value of a variable of the last run, which is repeated up to that value.
     value: Option<ValueParams>,
     /// Shows the values of one call of a function of the last run, which is repeated up to that call.
     call: Option<CallParams>,
@@ -246,6 +247,8 @@ pub(super) struct RunContext {
     pub(super) encoding: Encoding,
     /// The workspace folder, or the folder of the file.
     pub(super) folder: Option<PathBuf>,
+    /// The files that may have the weights of the document.
+    pub(super) weights: Vec<PathBuf>,
     /// True if the run is done before [`start`] returns, where there are no threads.
     pub(super) inline: bool,
     /// True if the client shows progress.
@@ -387,8 +390,13 @@ fn run(
     db.set_section(file, context.section.clone());
     cancel.set_analysis(db.cancellation());
     let db = &db;
-    let wanted = match params.value.map(|value| value.find(db, file, context)).transpose() {
-        Ok(wanted) => wanted,
+    let found = params.value.as_ref().map(|value| value.find(db, file, context));
+    let wanted = match found.transpose() {
+        Ok(Some(FoundValue::Weight(weight))) => {
+            return RunOutcome::weight(weight, cancel, params.view.as_ref());
+        }
+        Ok(Some(FoundValue::Computed(wanted))) => Some(wanted),
+        Ok(None) => None,
         Err(message) => return RunOutcome::failure(Code::RunInput, message),
     };
     let wanted_call = match params.call.map(|call| call.find(db, file, context)).transpose() {
@@ -457,7 +465,7 @@ fn run(
     if let Some(wanted) = &wanted {
         let mut observer = ValueObserver::new(file, wanted, cancel);
         let ran = execute(&prepared, inputs, &mut observer);
-        let found = observer.into_value();
+        let found = observer.into_value(&ran);
         return RunOutcome::value(wanted, found, ran, (&name, cancel, params.view.as_ref()));
     }
     let watcher = Watcher::new(file, &document.text, progress);

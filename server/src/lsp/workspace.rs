@@ -91,6 +91,15 @@ impl Workspace {
         places.find(|place| place.is_file()).or(first).unwrap_or_else(|| path.to_owned())
     }
 
+    /// Returns the files with the weights of a module: those beside it that have its name, then those of the settings, of
+    /// which the last one counts.
+    pub(super) fn weights_of(&self, module: &Url, settings: &[PathBuf]) -> Vec<PathBuf> {
+        let module = paths::of_uri(module);
+        let beside = |end| module.as_ref().map(|module| module.with_extension(end));
+        let beside = ["npz", "params"].into_iter().filter_map(beside).filter(|path| path.is_file());
+        beside.chain(settings.iter().map(|path| self.find(path))).collect()
+    }
+
     /// Adds and removes folders.
     pub(super) fn change_folders(&self, added: &[Url], removed: &[Url]) {
         let paths =

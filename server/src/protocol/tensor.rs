@@ -1,4 +1,5 @@
-//! The response to `relay/tensor` of the debugger: a tensor as a view draws it.
+//! A tensor as a view draws it: the response to `relay/tensor` of the debugger and to `relay/comparedTensors`, and a part of
+//! that to `relay.run`.
 
 use serde::Serialize;
 
@@ -33,6 +34,22 @@ pub(crate) struct TensorView {
     /// An expression of numpy with the elements of the slice, if they are few enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) numpy: Option<String>,
+    /// The view as text, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listing: Option<TensorListing>,
+}
+
+/// A view of a tensor as text: its type, statistics, distribution and elements.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TensorListing {
+    pub(crate) lines: Vec<String>,
+    /// The slice after this one, if it takes one element of some axes and is not the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+    /// The slice before it, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) previous: Option<String>,
 }
 
 /// An axis of a tensor in a view.

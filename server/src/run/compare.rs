@@ -224,6 +224,8 @@ pub(crate) struct ComparisonSettings<'s> {
     pub(crate) limit_name: LimitName,
     /// True if the values of all pairs are summarised, not only those of culprits: that takes another pass over each.
     pub(crate) summarizes: bool,
+    /// True if the values of pairs are kept.
+    pub(crate) keeps: bool,
 }
 
 impl<'s> ComparisonSettings<'s> {
@@ -235,8 +237,25 @@ impl<'s> ComparisonSettings<'s> {
             cancelled: Arc::default(),
             limit_name: option_of,
             summarizes: false,
+            keeps: false,
         }
     }
+}
+
+/// Runs two modules, and returns the values of a pair of calls: of several, those with the largest error.
+///
+/// # Errors
+/// One of them cannot be run on the arguments, or the calls have no values that can be compared.
+pub(crate) fn values_of(
+    sides: (Side<'_>, Side<'_>),
+    pair: CallPair,
+    inputs: &Inputs,
+    setting: &ComparisonSettings<'_>,
+) -> Result<(Value, Value), NotRun> {
+    let setting = ComparisonSettings { keeps: true, ..setting.clone() };
+    let (_, mut seen) = run_both(sides, &[pair], (inputs, &setting), false)?;
+    let kept = seen.pop().flatten().and_then(|seen| seen.kept);
+    kept.ok_or_else(|| NotRun::new("the calls were not computed on both sides"))
 }
 
 /// Runs two modules, and compares the values of paired calls and the results.

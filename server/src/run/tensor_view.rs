@@ -1,6 +1,8 @@
 //! A tensor as a view draws it: a heat map of a slice, its distribution, an image, and the difference from another one.
 //! Clients draw what they get, and compute nothing.
 
+mod listing;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 use interpreter::{AxisSlice, Tensor};
 use serde::Deserialize;
@@ -35,6 +37,8 @@ pub(crate) struct ViewOptions {
     pub(crate) slice: Option<String>,
     /// The layout of an image.
     pub(crate) layout: Option<String>,
+    /// True if the view has lines of text, too.
+    pub(crate) listing: bool,
 }
 
 /// A tensor with the name that a view shows.
@@ -65,7 +69,7 @@ impl ViewOptions {
         let plane = take(tensor, &axes)?;
         let titled =
             |name: &str| if shape.is_empty() { name.to_owned() } else { format!("{name}{text}") };
-        let mut compared = None;
+        let (mut compared, mut slices) = (None, vec![(titled(name), plane.clone())]);
         if let Some(NamedTensor { name: other_name, tensor: other }) = other {
             if other.shape() != shape {
                 return Err(format!(
@@ -80,6 +84,10 @@ impl ViewOptions {
             let difference = Tensor::from_f64s(DataType::FLOAT64, plane.shape(), difference);
             let difference = difference.ok_or("there is no memory for the difference")?;
             let title = format!("{name} − {other_name}");
+            if self.listing {
+                slices.push((titled(other_name), other.clone()));
+                slices.push((title.clone(), difference.clone()));
+            }
             compared = Some((picture(titled(other_name), &other), picture(title, &difference)));
         }
         let (other, difference) = compared.unzip();
@@ -96,10 +104,12 @@ impl ViewOptions {
                 AxisSlice::Range { .. } => None,
             },
         };
+        let (ty, summary) = (tensor.ty().to_string(), Summary::of(tensor).line());
+        let head = [format!("{name}: {ty}"), format!("  {summary}")];
         Ok(TensorView {
             name: name.to_owned(),
-            ty: tensor.ty().to_string(),
-            summary: Summary::of(tensor).line(),
+            ty,
+            summary,
             axes: axes.iter().zip(shape).map(of_axis).collect(),
             picture: picture(titled(name), &plane),
             slice: text,
@@ -108,6 +118,7 @@ impl ViewOptions {
             layouts,
             image,
             numpy: numpy(&plane),
+            listing: self.listing.then(|| listing::listing(&head, &slices, &axes, shape)),
         })
     }
 }
@@ -363,7 +374,8 @@ mod tests {
     }
 
     fn view(tensor: &Tensor, slice: &str) -> TensorView {
-        let options = ViewOptions { slice: Some(slice.to_owned()), layout: None };
+        let options =
+            ViewOptions { slice: Some(slice.to_owned()), layout: None, ..ViewOptions::default() };
         options.view(NamedTensor { name: "%x", tensor }, None).expect("a view")
     }
 
@@ -417,6 +429,31 @@ mod tests {
     }
 
     #[test]
+    fn views_have_lines_of_text() {
+        let whole = tensor(&[2, 2, 3], (0..12).map(f64::from).collect());
+        let options = ViewOptions { listing: true, ..ViewOptions::default() };
+        let named = |name| NamedTensor { name, tensor: &whole };
+        let shown = options.view(named("%x"), None).expect("a view").listing.expect("lines");
+        assert_eq!(
+            shown.lines,
+            [
+                "%x: Tensor[(2, 2, 3), float32]",
+                "  (2, 2, 3) min 0 mean 5.5 max 11",
+                "",
+                "%x[0, :, :]",
+                "  min 0, max 5, mean 2.5, 1 zero",
+                "  0 ▕▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▏ 5",
+                "  [[0. 1. 2.]",
+                "   [3. 4. 5.]]",
+            ]
+        );
+        assert_eq!((shown.next.as_deref(), shown.previous), (Some("[1, :, :]"), None));
+        let shown = options.view(named("%x"), Some(named("%y"))).expect("a view");
+        let lines = shown.listing.expect("lines").lines;
+        assert!(lines.contains(&"%x − %y".to_owned()), "{lines:?}");
+    }
+
+    #[test]
     fn differences_need_one_shape() {
         let (one, two) = (tensor(&[2], vec![1.0, 5.0]), tensor(&[2], vec![1.0, 2.0]));
         let named = |name, tensor| NamedTensor { name, tensor };
@@ -433,7 +470,10 @@ mod tests {
     fn images_have_the_channels_of_their_layout() {
         let values = vec![0.0, 1.0, 0.5, f64::NAN, 1.0, 0.0];
         let whole = tensor(&[1, 3, 1, 2], values);
-        let options = |layout: &str| ViewOptions { slice: None, layout: Some(layout.to_owned()) };
+        let options = |layout: &str| ViewOptions {
+            layout: Some(layout.to_owned()),
+            ..ViewOptions::default()
+        };
         let named = NamedTensor { name: "%x", tensor: &whole };
         let shown = options("NCHW").view(named, None).expect("a view");
         assert_eq!(shown.layouts, ["NCHW"]);

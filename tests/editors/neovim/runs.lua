@@ -173,6 +173,53 @@ return function(tools)
     say('one of several values')
   end
 
+  function steps.shows_tensors()
+    local window = open({
+      '#[version = "0.0.5"]',
+      'def @main(%x: Tensor[(2, 2, 3), float32]) {',
+      '  let %y = nn.relu(%x);',
+      '  %y',
+      '}',
+    })
+    local function shown(wanted)
+      return until_('a tensor with ' .. wanted, function()
+        local buffer = vim.fn.bufnr('^relay://tensor$')
+        local text = buffer >= 0 and table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') or ''
+        return text:find(wanted, 1, true) and text
+      end)
+    end
+    vim.cmd('RelayRun @main x=[[[0,1,2],[3,4,5]],[[6,7,8],[9,10,-11]]]')
+    result('Tensor[(2, 2, 3), float32]')
+    forget_result()
+    vim.api.nvim_set_current_win(window)
+    go('let %y', '%y')
+    vim.cmd('RelayTensor')
+    local text = shown('%y[0, :, :]')
+    assert(text:find('%y: Tensor[(2, 2, 3), float32]', 1, true) and text:find('[3. 4. 5.]', 1, true), text)
+    same(vim.api.nvim_buf_get_name(0), 'relay://tensor', 'the buffer of a tensor')
+    -- The next slice, the one before, and a slice that is typed.
+    vim.api.nvim_feedkeys(vim.keycode('<Tab>'), 'xt', false)
+    shown('[ 9. 10.  0.]')
+    vim.api.nvim_feedkeys(vim.keycode('<Tab>'), 'xt', false)
+    assert(vim.fn.execute('messages'):find('there is no next slice', 1, true))
+    vim.api.nvim_feedkeys('y', 'xt', false)
+    same(vim.fn.getreg('"'), 'np.array([[6.0, 7.0, 8.0],\n [9.0, 10.0, 0.0]], dtype=np.float32)', 'the register')
+    vim.api.nvim_feedkeys(vim.keycode('<S-Tab>'), 'xt', false)
+    shown('%y[0, :, :]')
+    local input = vim.ui.input
+    vim.ui.input = function(_, typed)
+      typed('[:, 1, 2]')
+    end
+    vim.api.nvim_feedkeys('s', 'xt', false)
+    vim.ui.input = input
+    shown('[5. 0.]')
+    vim.api.nvim_feedkeys('q', 'xt', false)
+    same(vim.api.nvim_get_current_win(), window, 'the window after `q`')
+    vim.api.nvim_buf_delete(vim.fn.bufnr('^relay://tensor$'), { force = true })
+    vim.cmd.bwipeout({ bang = true })
+    say('a tensor')
+  end
+
   function steps.keeps_lenses()
     local window = halves()
     local function runs()
@@ -240,5 +287,5 @@ return function(tools)
     say('runs are stopped')
   end
 
-  return { steps.runs_by_command, steps.shows_values, steps.shows_one_value, steps.keeps_lenses, steps.stops_runs }
+  return { steps.runs_by_command, steps.shows_values, steps.shows_one_value, steps.shows_tensors, steps.keeps_lenses, steps.stops_runs }
 end

@@ -128,7 +128,17 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     const text = await values.innerText();
     assert.match(text, /before: \(2, 8\) min[^]*after: \(2, 8\) min/);
     await shot("compare-values");
-    await page.keyboard.press("Escape");
+    // Its link shows both values beside each other.
+    const heads = async () => {
+      const found = await Promise.all(page.frames().map((frame) => frame.locator("#pictures h2").allInnerTexts().catch(() => [])));
+      return found.flat();
+    };
+    await values.locator("a", { hasText: "View Tensors" }).first().click();
+    const [first, second, difference] = await eventually(page, heads, (found) => found.length === 3);
+    assert.equal(difference, `${first} − ${second}`.replaceAll("[:, :]", ""));
+    await shot("compare-tensors");
+    await tab("nn.softmax").click({ button: "middle" });
+    await eventually(page, heads, (found) => found.length === 0);
     say("values");
 
     // The error of each module, beside its pass.

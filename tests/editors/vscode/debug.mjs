@@ -1,5 +1,5 @@
 // Debugging as a user does it: a breakpoint and F5 without a launch.json, values, steps into a call, over a binding and
-// back, an expression in the console, and the view of a tensor.
+// back, to the cursor, an expression in the console, and views of tensors: of variables, results, weights and labels.
 //
 //   node debug.mjs EXTENSION.vsix FOLDER
 //
@@ -100,6 +100,16 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await shot("debug-console");
     say("evaluated", JSON.stringify(await answer.innerText()));
 
+    // To the cursor, which is no breakpoint of the next run, and back.
+    const breakpoints = await page.locator(".codicon-debug-breakpoint").count();
+    await goTo(page, 4, 3);
+    await command(page, "Debug: Run to Cursor");
+    await stoppedAt(4);
+    assert.equal(await page.locator(".codicon-debug-breakpoint").count(), breakpoints);
+    await page.locator(".debug-toolbar .codicon-debug-step-back").click();
+    await stoppedAt(3);
+    say("ran to the cursor");
+
     // The view of a tensor: a slice, another tensor beside it, a wrong slice, and the next stop.
     const item = page.locator(".monaco-menu .action-label", { hasText: "View Tensor" }).first();
     // VS Code drops a click on a menu that has only just opened.
@@ -155,6 +165,32 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await command(page, "Relay: View Tensor");
     await eventually(page, pictures, (found) => found.join() === "%1[:, :]");
     await shot("debug-run-value");
+
+    // A tensor of the result, from the view of results.
+    const shown = page.locator(".tab", { hasText: "%1" }).first();
+    await shown.click({ button: "middle" });
+    await eventually(page, pictures, (found) => found.length === 0);
+    const inside = async (selector) => {
+      for (const frame of page.frames()) {
+        const found = frame.locator(selector).first();
+        if ((await found.count().catch(() => 0)) > 0) {
+          return found;
+        }
+      }
+      return undefined;
+    };
+    const button = await eventually(page, () => inside(".tensor .about button"), (found) => found !== undefined);
+    await button.click();
+    await eventually(page, pictures, (found) => found.join() === "result[:, :]");
+    await shot("debug-result");
+    await page.locator(".tab", { hasText: "result" }).first().click({ button: "middle" });
+    await eventually(page, pictures, (found) => found.length === 0);
+
+    // The label of a value.
+    const label = page.locator(".monaco-editor .view-line", { hasText: "%2 =" }).locator("span", { hasText: "min" }).last();
+    await until(page.locator(".tab", { hasText: "%2" }).first(), () => label.click({ modifiers: ["Control"], timeout: 5_000 }));
+    await eventually(page, pictures, (found) => found.join() === "%2[:, :]");
+    say("viewed a result and a label");
     say("OK");
   } catch (error) {
     await shot("failed-debug");

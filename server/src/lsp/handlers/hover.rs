@@ -7,14 +7,14 @@ use tower_lsp::{
 };
 
 use crate::{
-    lsp::{documents::Document, snapshot::Snapshot},
+    lsp::{documents::Document, runs::weight, snapshot::Snapshot},
     weights::NamedArrays,
 };
 
 /// The command that explains a shape.
 const WHY: &str = "relay.whyShape";
-/// The command that shows a tensor of the last run.
-const VIEW: &str = "relay.viewTensor";
+/// The command that shows a tensor of the last run, or a weight.
+pub(super) const VIEW: &str = "relay.viewTensor";
 /// The commands that show the values of another call.
 const PREVIOUS: &str = "relay.previousCall";
 const NEXT: &str = "relay.nextCall";
@@ -107,6 +107,11 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result
     let (value, shown) = live_value(snapshot, &at.text_document.uri, document, place);
     let mut all = Vec::new();
     all.extend(has_shape.then_some(("Why this shape?", WHY)));
+    let view = ("View Tensor", VIEW);
+    let uri = &at.text_document.uri;
+    let files = || snapshot.session.workspace.weights_of(uri, &snapshot.config.weights);
+    let is_weight = || weight::is_at(&snapshot.db, document.file, offset, files);
+    all.extend((has_shape && shown.is_empty() && is_weight()).then_some(view));
     all.extend(shown);
     let value = layer + &value + &known_names(snapshot, document, offset);
     Ok(hover.map(|hover| Hover {

@@ -7,12 +7,17 @@ use ide::{
     markdown::code_block,
 };
 use semantics::Database;
+use serde_json::{Value, json};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip, Url},
+    lsp_types::{
+        Command, InlayHint, InlayHintKind, InlayHintLabel, InlayHintLabelPart, InlayHintParams,
+        InlayHintTooltip, Url,
+    },
 };
 
+use super::hover::VIEW;
 use crate::lsp::{documents::Document, live::LiveValue, snapshot::Snapshot};
 
 pub(in crate::lsp) fn handle(
@@ -100,9 +105,16 @@ fn values(
         let is_known = text.contains(&shape) || is_hinted();
         let label = if is_known && !first.brief.is_empty() { &first.brief } else { &first.line };
         let offset = code.start() + TextSize::of(code_of(text));
+        let text = format!("= {label}{}", value.number());
         found.push(InlayHint {
             position: document.position(offset, snapshot.encoding),
-            label: InlayHintLabel::String(format!("= {label}{}", value.number())),
+            label: match value.is_tensor() && snapshot.session.runs(VIEW) {
+                true => {
+                    let at = document.position(value.range.start(), snapshot.encoding);
+                    clickable(text, vec![json!(uri), json!(at), json!(value.shown_number())])
+                }
+                false => InlayHintLabel::String(text),
+            },
             kind: None,
             text_edits: None,
             tooltip: Some(tooltip(snapshot, value.markdown())),
@@ -111,6 +123,20 @@ fn values(
             data: None,
         });
     }
+}
+
+/// Returns a label that opens the view of a value: that with a number, of the variable at a position of a document.
+fn clickable(text: String, value: Vec<Value>) -> InlayHintLabel {
+    let command = Command {
+        title: "View Tensor".to_owned(),
+        command: VIEW.to_owned(),
+        arguments: Some(value),
+    };
+    InlayHintLabel::LabelParts(vec![InlayHintLabelPart {
+        value: text,
+        command: Some(command),
+        ..InlayHintLabelPart::default()
+    }])
 }
 
 /// Returns a tooltip in the format that the client takes in hovers. A bare string would be shown with its backquotes.

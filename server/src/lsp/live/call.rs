@@ -13,6 +13,16 @@ impl LiveValue {
         self.call.as_ref().map_or(&self.values[0], ValueInCall::shown)
     }
 
+    /// Returns true if the value is a tensor with axes, which has a view.
+    pub(in crate::lsp) fn is_tensor(&self) -> bool {
+        self.shown().is_tensor
+    }
+
+    /// Returns the number of the value that is shown among those of the variable.
+    pub(in crate::lsp) fn shown_number(&self) -> u64 {
+        self.call.as_ref().and_then(|call| call.which).unwrap_or(1)
+    }
+
     /// Returns true if the variable has several values.
     pub(in crate::lsp) fn is_one_of_several(&self) -> bool {
         self.times > 1
@@ -138,7 +148,11 @@ impl RunRecord {
             let shown = seen.and_then(|seen| Some((seen.values.first()?, seen.details.clone())));
             let (number, count) = (call.number, call.count);
             let Some((shown, details)) = shown else {
-                let none = ShownValue { line: "no value".into(), brief: "no value".into() };
+                let none = ShownValue {
+                    line: "no value".into(),
+                    brief: "no value".into(),
+                    is_tensor: false,
+                };
                 return ValueInCall { number, count, value: none, details: None, which: None };
             };
             let name = self.text.get(std::ops::Range::<usize>::from(value.range));

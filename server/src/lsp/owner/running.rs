@@ -27,6 +27,7 @@ impl Owner {
             config: self.config.clone(),
             encoding: self.client.encoding,
             folder: self.session.workspace.folder_of(request.uri()),
+            weights: self.session.workspace.weights_of(request.uri(), &self.config.weights),
             inline: self.workers.are_inline(),
             progress: self.client.progress,
             shows_result: self.session.runs(runs::RUN),

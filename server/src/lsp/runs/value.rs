@@ -1,5 +1,5 @@
-//! One of the values of a variable in the last run, which is not kept: the function is run again, on the same
-//! arguments, up to that value.
+//! A value that a request wants: the result of the last run or one of the values of a variable in it, which are not kept,
+//! so that the function is run again, on the same arguments, up to that value; or a weight, which needs no run.
 
 use std::sync::atomic::Ordering;
 
@@ -13,6 +13,7 @@ use super::{
     RunContext, RunOutcome,
     cancel::Cancel,
     results::{ShownValue, failure},
+    weight::{self, Weight},
 };
 use crate::{
     lsp::live::Rerun,
@@ -25,23 +26,41 @@ use crate::{
     },
 };
 
-/// The number of a value of a variable.
-#[derive(Clone, Copy, Deserialize, Debug)]
+/// The value that a request wants: one of a variable, the result, or a weight.
+#[derive(Clone, Deserialize, Debug)]
 pub(super) struct ValueParams {
-    /// A place where the variable is bound or used.
-    pub(super) position: Position,
+    /// A place where the variable is bound or used, or that of a constant; without it, the result of the run is wanted.
+    position: Option<Position>,
     /// The number of the value in the order of evaluation, from 1.
-    pub(super) number: u64,
+    #[serde(default = "first")]
+    number: u64,
+    /// The part of a tuple, as the tensors of a result are named: `result.0`.
+    part: Option<String>,
+}
+
+/// Returns the number of the first value.
+fn first() -> u64 {
+    1
+}
+
+/// The value that was found for a request.
+pub(super) enum FoundValue<'r> {
+    /// It is known without a run.
+    Weight(Weight),
+    /// It is computed again.
+    Computed(WantedValue<'r>),
 }
 
 /// A value of the last run.
 pub(super) struct WantedValue<'r> {
-    /// The range of the name of the variable.
-    range: TextRange,
+    /// The range of the name of the variable; `None` for the result.
+    range: Option<TextRange>,
     name: String,
     number: u64,
     /// The number of values of the variable.
     count: u64,
+    /// The indices of the part that is wanted.
+    path: Vec<usize>,
     /// The run.
     pub(super) rerun: &'r Rerun,
 }
@@ -52,25 +71,69 @@ impl ValueParams {
     /// # Errors
     /// There is no such value: nothing was run, the text has changed, or the variable has fewer values.
     pub(super) fn find<'r>(
-        self,
+        &self,
         db: &Database,
         file: SourceFile,
         context: &'r RunContext,
-    ) -> Result<WantedValue<'r>, String> {
+    ) -> Result<FoundValue<'r>, String> {
+        let path = self.path()?;
+        let suffix: String = path.iter().map(|index| format!(".{index}")).collect();
+        let Some(position) = self.position else {
+            let rerun = context.last_run()?.rerun();
+            let name = format!("result{suffix}");
+            let wanted = WantedValue { range: None, name, number: 1, count: 1, path, rerun };
+            return Ok(FoundValue::Computed(wanted));
+        };
         let document = &context.document;
-        let record = context.last_run()?;
         let no_variable = "there is no variable with a value of the last run here";
-        let offset = document.offset(self.position, context.encoding).ok_or(no_variable)?;
-        let range = ide::live::variable_at(db, file, offset).ok_or(no_variable)?;
-        let count = record.count_of(range).ok_or(no_variable)?;
+        let offset = document.offset(position, context.encoding).ok_or(no_variable)?;
+        if let Some(constant) = weight::constant_at(db, file, offset) {
+            return constant.map(FoundValue::Weight);
+        }
+        let Some(range) = ide::live::variable_at(db, file, offset) else {
+            context.last_run()?;
+            return Err(no_variable.to_owned());
+        };
         let name = document.text.collected().get(std::ops::Range::<usize>::from(range));
-        let name = name.unwrap_or_default().to_owned();
+        let name = name.unwrap_or_default();
+        let counted = context
+            .last_run()
+            .and_then(|record| Ok((record, record.count_of(range).ok_or(no_variable)?)));
+        let (record, count) = match counted {
+            Ok(counted) => counted,
+            Err(message) => {
+                let weight = weight::parameter(db, file, (range, name), &context.weights);
+                return weight.unwrap_or(Err(message)).map(FoundValue::Weight);
+            }
+        };
         let number = self.number;
         if !(1..=count).contains(&number) {
             let values = ide::words::counted(count, "value");
             return Err(format!("{name} has {values} in the last run: there is no value {number}"));
         }
-        Ok(WantedValue { range, name, number, count, rerun: record.rerun() })
+        let name = format!("{name}{suffix}");
+        let rerun = record.rerun();
+        Ok(FoundValue::Computed(WantedValue {
+            range: Some(range),
+            name,
+            number,
+            count,
+            path,
+            rerun,
+        }))
+    }
+
+    /// Returns the indices of the part that is wanted.
+    ///
+    /// # Errors
+    /// The part is not written as `result.0`.
+    fn path(&self) -> Result<Vec<usize>, String> {
+        let indices = self.part.iter().flat_map(|part| part.split('.').skip(1));
+        let parsed = indices.map(str::parse).collect::<Result<_, _>>();
+        parsed.map_err(|_| {
+            let part = self.part.as_deref().unwrap_or_default();
+            format!("`{part}` is no part of a value, such as `result.0`")
+        })
     }
 }
 
@@ -86,11 +149,21 @@ impl WantedValue<'_> {
         let tensor = options.view(NamedTensor { name: &self.name, tensor }, None)?;
         Ok(ValueView { number: self.number, count: self.count, tensor })
     }
+
+    /// Returns the part of a value that is wanted; `None` if the value has no such part.
+    fn part(&self, value: &Value) -> Option<Value> {
+        let mut part = value;
+        for &index in &self.path {
+            part = part.as_tuple()?.get(index)?;
+        }
+        Some(part.clone())
+    }
 }
 
 /// Waits for one value of a variable, and stops the run then.
 pub(super) struct ValueObserver<'r> {
-    place: (SourceFile, TextRange),
+    /// The variable; none if the result is wanted.
+    place: Option<(SourceFile, TextRange)>,
     left: u64,
     found: Option<Value>,
     cancel: &'r Cancel,
@@ -102,15 +175,19 @@ impl ValueObserver<'_> {
         wanted: &WantedValue<'_>,
         cancel: &'r Cancel,
     ) -> ValueObserver<'r> {
-        ValueObserver { place: (file, wanted.range), left: wanted.number, found: None, cancel }
+        let place = wanted.range.map(|range| (file, range));
+        ValueObserver { place, left: wanted.number, found: None, cancel }
     }
 
     /// Returns the value, if the run had it.
-    pub(super) fn into_value(self) -> Option<Value> {
+    pub(super) fn into_value(self, ran: &RunReport) -> Option<Value> {
         if self.found.is_some() {
             self.cancel.0.flag.store(false, Ordering::Relaxed);
         }
-        self.found
+        match &ran.ending {
+            Ending::Done(result) if self.place.is_none() => Some(result.clone()),
+            _ => self.found,
+        }
     }
 }
 
@@ -120,7 +197,7 @@ impl RunObserver for ValueObserver<'_> {
 
 impl Observer for ValueObserver<'_> {
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
-        if place != self.place || self.left == 0 {
+        if Some(place) != self.place || self.left == 0 {
             return;
         }
         self.left -= 1;
@@ -154,24 +231,52 @@ impl RunOutcome {
             };
         };
         let WantedValue { name, number, count, .. } = wanted;
+        let Some(value) = wanted.part(&value) else {
+            let message = format!("the value has no part `{name}`");
+            return RunOutcome::failure(Code::RunInput, message);
+        };
         let view = match view.map(|options| wanted.view(options, &value)).transpose() {
-            Ok(view) => view.map(Box::new),
+            Ok(view) => view,
             Err(message) => return RunOutcome::failure(Code::RunInput, message),
         };
+        let head = format!("{name}, value {number} of {count} in the run of {function}");
+        RunOutcome::shown(value, (&format!("{name} ({number} of {count})"), &head), view, cancel)
+    }
+
+    /// Returns the outcome of a request for a weight, for which nothing is run.
+    pub(super) fn weight(
+        weight: Weight,
+        cancel: &Cancel,
+        view: Option<&ViewOptions>,
+    ) -> RunOutcome {
+        let Weight { name, tensor } = weight;
+        let named = NamedTensor { name: &name, tensor: &tensor };
+        let view = match view.map(|options| options.view(named, None)).transpose() {
+            Ok(view) => view.map(|tensor| ValueView { number: 1, count: 1, tensor }),
+            Err(message) => return RunOutcome::failure(Code::RunInput, message),
+        };
+        RunOutcome::shown(Value::from(tensor), (&name, &name), view, cancel)
+    }
+
+    /// Returns the outcome with a value, which has a title and a head above its text.
+    fn shown(
+        value: Value,
+        (name, head): (&str, &str),
+        view: Option<ValueView>,
+        cancel: &Cancel,
+    ) -> RunOutcome {
         let result = match ShownValue::of(&value, cancel) {
             Ok(ShownValue { title, text, value, tensors }) => RunResult {
                 status: RunStatus::Done,
-                title: format!("{name} ({number} of {count}): {title}"),
-                text: format!(
-                    "{name}, value {number} of {count} in the run of {function}\n\n{text}"
-                ),
+                title: format!("{name}: {title}"),
+                text: format!("{head}\n\n{text}"),
                 started: None,
                 error: None,
                 value: Some(value),
                 tensors: Some(tensors),
                 profile: None,
                 not_finite: None,
-                view,
+                view: view.map(Box::new),
             },
             Err(fault) => failure(fault.kind.code(), run::failure::message(&fault), None, None),
         };

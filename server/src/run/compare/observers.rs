@@ -24,6 +24,8 @@ pub(super) struct PairErrors {
     pub(super) precision: f64,
     /// Summaries of the values with the largest error, if it exceeds the tolerance or all are summarised.
     pub(super) values: Option<(Summary, Summary)>,
+    /// These values, if they are kept.
+    pub(super) kept: Option<(Value, Value)>,
     /// The histogram of that error.
     pub(super) histogram: Option<Histogram>,
     /// The number of the first comparison among all.
@@ -167,8 +169,10 @@ impl Observer for SecondObserver<'_, '_> {
                 let before = seen.take();
                 let summary = |value: &Value| value.as_tensor().map(Summary::of);
                 let is_shown = !is_tolerated;
+                let keeps = self.setting.keeps;
                 let histogram = || Histogram::between(&other, call.value, errors.scale);
                 *seen = Some(PairErrors {
+                    kept: keeps.then(|| (other.clone(), call.value.clone())),
                     histogram: is_shown.then(histogram).flatten(),
                     errors: before.as_ref().map_or(errors, |seen| errors.with(seen.errors)),
                     sequence: before.as_ref().map_or(self.count, |seen| seen.sequence),
