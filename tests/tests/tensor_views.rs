@@ -47,6 +47,21 @@ fn parts_of_results_have_views() {
     let place = json!({ "line": 1, "character": 7 });
     let found = view(&mut client, json!({ "position": place, "part": "result.1.0" }), "[0, 0]");
     assert_eq!(title(&found), "%t.1.0[0, 0, :]", "{found}");
+    // The whole tensor is saved, but not over what the run reads.
+    let folder = Folder::new("saved-parts", &[]);
+    let file = |name: &str| format!("file://{}", folder.path().join(name).display());
+    let save = |client: &mut Client, part: &str, name: &str| {
+        let value = json!({ "part": part });
+        let found = run(client, json!({ "uri": URI, "value": value, "save": file(name) }));
+        found["title"].as_str().unwrap_or_default().to_owned()
+    };
+    let title_of = save(&mut client, "result.0", "part.npy");
+    assert_eq!(title_of, "result.0 (1 of 1): saved Tensor[(2, 2, 2), float32]");
+    let bytes = std::fs::read(folder.path().join("part.npy")).expect("an array");
+    assert!(bytes.starts_with(b"\x93NUMPY") && bytes.ends_with(&7f32.to_le_bytes()));
+    assert!(save(&mut client, "result.0", "part.txt").ends_with("is no `.npy` file: name one"));
+    let refused = save(&mut client, "result.1", "part.npy");
+    assert_eq!(refused, "only tensors can be saved, not a tuple of 2 fields");
     for (value, message) in [
         (json!({}), "result is a tuple of 2 fields: only tensors have views"),
         (json!({ "part": "result.2" }), "the value has no part `result.2`"),

@@ -148,7 +148,7 @@
     return make("label", "", `${text} `, control);
   }
 
-  function tools({ tensor: view, number, count }, { isDebugged, isNamed }) {
+  function tools({ tensor: view, number, count }, { isDebugged, isSaved }) {
     const slice = make("input", "slice");
     slice.id = "slice";
     slice.value = view.slice;
@@ -186,7 +186,7 @@
       ...(view.layouts.length > 0 ? [labelled("Image", layouts)] : []),
       button("Compare with…", isDebugged, "compare"),
       button("Copy as numpy", view.numpy !== undefined, "copy"),
-      button("Save .npy…", isNamed, "save"),
+      button("Save .npy…", isSaved, "save"),
     );
     bar.id = "tools";
     bar.setAttribute("role", "toolbar");

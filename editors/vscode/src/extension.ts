@@ -58,6 +58,10 @@ export type Launch = (context: vscode.ExtensionContext, options: LanguageClientO
 
 let relay: Relay | undefined;
 
+function isQuiet(argument: RunArgument | undefined): boolean {
+  return argument?.view !== undefined || argument?.save !== undefined;
+}
+
 export async function activate(context: vscode.ExtensionContext, launch: Launch): Promise<void> {
   const started = new Relay(context, launch);
   context.subscriptions.push(registerDetection());
@@ -216,8 +220,8 @@ class Relay {
             client.sendRequest(ExecuteCommandRequest.type, { command: name, arguments: [argument] }, token);
           switch (name) {
             case RUN:
-              // A view of a value is not a result to show.
-              return (args[0] as RunArgument | undefined)?.view ? send(args[0]) : this.runner.run(args[0], send).finally(() => this.shapes.refresh());
+              // A view of a value and a file with it are no results to show.
+              return isQuiet(args[0] as RunArgument | undefined) ? send(args[0]) : this.runner.run(args[0], send).finally(() => this.shapes.refresh());
             case CLEAR:
               return this.runner.clear(args[0], send).finally(() => this.shapes.refresh());
             default:

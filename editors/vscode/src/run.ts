@@ -44,6 +44,8 @@ export interface RunArgument {
   readonly call?: { readonly position: { readonly line: number; readonly character: number }; readonly step: number };
   /** What the view of that value shows, which is then part of the result. */
   readonly view?: { readonly slice?: string | undefined; readonly layout?: string | undefined };
+  /** The URI of the `.npy` file to write that value to. */
+  readonly save?: string;
 }
 
 /** The maximal length of a message about a run, in characters. */

@@ -71,6 +71,8 @@ export interface Answer {
 interface Source {
   readonly session?: vscode.DebugSession;
   ask(wanted: Wanted): Promise<Answer>;
+  /** Writes the whole tensor to a file, and says so; missing if it cannot. */
+  readonly save?: (file: vscode.Uri, wanted: Wanted) => Promise<string>;
 }
 
 /** What other parts of the extension open: a tensor with its name, by its source or as a value that the server knows. */
@@ -83,19 +85,39 @@ function sourceOf(session: vscode.DebugSession): Source {
       const asked = { ...wanted, frameId: frameOf(session) };
       return { tensor: (await session.customRequest("relay/tensor", asked)) as TensorView };
     },
+    save: async (file, { expression = "" }) => {
+      const line = `save(${expression}, ${JSON.stringify(file.fsPath)})`;
+      const asked = { expression: line, context: "repl", frameId: frameOf(session) };
+      const answer = (await session.customRequest("evaluate", asked)) as { readonly result: string };
+      return answer.result;
+    },
   };
 }
 
 /** A weight, or a value of the last run, which the server repeats up to the value. */
 function lastRun(uri: string, value: ValueArgument): Source {
+  const numbered = (number: number | undefined) => ({ ...value, ...(number === undefined ? {} : { number }) });
+  const run = async (argument: RunArgument) => {
+    const result = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, argument);
+    if (result === undefined || result.status === "recalled") {
+      throw new Error("relay-analyzer does not run.");
+    }
+    return result;
+  };
   return {
     ask: async ({ slice, layout, number = value.number }) => {
-      const argument: RunArgument = { uri, value: { ...value, ...(number === undefined ? {} : { number }) }, view: { slice, layout } };
-      const result = await vscode.commands.executeCommand<RunResponse | undefined>(RUN, argument);
-      if (result?.status === "recalled" || result?.view === undefined) {
-        throw new Error(result?.status === "recalled" ? "" : result?.title);
+      const { view, title } = await run({ uri, value: numbered(number), view: { slice, layout } });
+      if (view === undefined) {
+        throw new Error(title);
       }
-      return result.view;
+      return view;
+    },
+    save: async (file, { number = value.number }) => {
+      const { title, status } = await run({ uri, value: numbered(number), save: file.toString() });
+      if (status !== "done") {
+        throw new Error(title);
+      }
+      return title;
     },
   };
 }
@@ -160,8 +182,8 @@ class TensorPanel implements vscode.Disposable {
   private async post(problem: string): Promise<void> {
     this.problem = problem;
     const isDebugged = this.source.session !== undefined;
-    const isNamed = isDebugged && this.wanted.expression !== undefined;
-    await this.panel.webview.postMessage({ type: "tensor", answer: this.answer, problem: this.problem, isDebugged, isNamed });
+    const isSaved = this.source.save !== undefined && !(isDebugged && this.wanted.expression === undefined);
+    await this.panel.webview.postMessage({ type: "tensor", answer: this.answer, problem: this.problem, isDebugged, isSaved });
   }
 
   private hear(message: FromPage): void {
@@ -213,18 +235,13 @@ class TensorPanel implements vscode.Disposable {
   }
 
   private async save(): Promise<void> {
-    const { expression } = this.wanted;
-    const { session } = this.source;
-    const target = expression && session && (await vscode.window.showSaveDialog({ title: `Save ${expression}`, filters: { "numpy array": ["npy"] } }));
-    if (!target || session === undefined) {
+    const { save } = this.source;
+    const target = save && (await vscode.window.showSaveDialog({ title: `Save ${this.wanted.name}`, filters: { "numpy array": ["npy"] } }));
+    if (save === undefined || target === undefined) {
       return;
     }
     try {
-      const line = `save(${expression}, ${JSON.stringify(target.fsPath)})`;
-      const answer = (await session.customRequest("evaluate", { expression: line, context: "repl", frameId: frameOf(session) })) as {
-        readonly result: string;
-      };
-      vscode.window.setStatusBarMessage(`Relay: ${answer.result}`, 10_000);
+      vscode.window.setStatusBarMessage(`Relay: ${await save(target, this.wanted)}`, 10_000);
     } catch (error) {
       void vscode.window.showErrorMessage(`Relay: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -67,7 +67,7 @@ pub(super) use cancel::{Cancel, CancelGuard};
 pub(super) use remembered::Entry;
 pub(super) use results::setting;
 use results::{LiveObserver, ResultParts};
-use value::{FoundValue, ValueObserver, ValueParams};
+use value::{FoundValue, ValueObserver, ValueParams, ValueUse};
 
 /// The command that runs a function.
 pub(super) const RUN: &str = "relay.run";
@@ -169,6 +169,8 @@ struct RunParams {
     call: Option<CallParams>,
     /// What the view of that value shows, which is then part of the result.
     view: Option<ViewOptions>,
+    /// The `.npy` file to write that value to.
+    save: Option<Url>,
     /// Returns the remembered arguments and runs nothing.
     #[serde(default)]
     recall: bool,
@@ -393,7 +395,10 @@ fn run(
     let found = params.value.as_ref().map(|value| value.find(db, file, context));
     let wanted = match found.transpose() {
         Ok(Some(FoundValue::Weight(weight))) => {
-            return RunOutcome::weight(weight, cancel, params.view.as_ref());
+            return match ValueUse::new(params, context, cancel, None) {
+                Ok(usage) => RunOutcome::weight(weight, &usage),
+                Err(message) => RunOutcome::failure(Code::RunInput, message),
+            };
         }
         Ok(Some(FoundValue::Computed(wanted))) => Some(wanted),
         Ok(None) => None,
@@ -463,10 +468,14 @@ fn run(
         Ok(inputs)
     };
     if let Some(wanted) = &wanted {
+        let usage = match ValueUse::new(params, context, cancel, Some(wanted.rerun)) {
+            Ok(usage) => usage,
+            Err(message) => return RunOutcome::failure(Code::RunInput, message),
+        };
         let mut observer = ValueObserver::new(file, wanted, cancel);
         let ran = execute(&prepared, inputs, &mut observer);
         let found = observer.into_value(&ran);
-        return RunOutcome::value(wanted, found, ran, (&name, cancel, params.view.as_ref()));
+        return RunOutcome::value(wanted, found, ran, (&name, &usage));
     }
     let watcher = Watcher::new(file, &document.text, progress);
     if let Some(wanted) = &wanted_call {

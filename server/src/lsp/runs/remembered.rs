@@ -55,6 +55,13 @@ impl RememberedArguments {
         self
     }
 
+    /// Returns the files that these arguments name, relative to the folder.
+    pub(in crate::lsp) fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let arrays = self.inputs.values().filter_map(Json::as_str).map(Path::new);
+        let archives = self.archives.iter().chain(&self.params).map(PathBuf::as_path);
+        arrays.chain(archives).map(|path| folder.join(path)).collect()
+    }
+
     /// Returns these arguments, and the recalled ones that are missing here, as inputs of a run.
     /// Recalled files must lie in the folder, unless `outside` allows others: they are named by the
     /// workspace, which may come from an untrusted source.

@@ -1,7 +1,10 @@
 //! A value that a request wants: the result of the last run or one of the values of a variable in it, which are not kept,
 //! so that the function is run again, on the same arguments, up to that value; or a weight, which needs no run.
 
-use std::sync::atomic::Ordering;
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::Ordering,
+};
 
 use interpreter::{Observer, Value};
 use semantics::{Code, Database, SourceFile};
@@ -10,13 +13,16 @@ use syntax::TextRange;
 use tower_lsp::lsp_types::Position;
 
 use super::{
-    RunContext, RunOutcome,
+    RunContext, RunOutcome, RunParams,
     cancel::Cancel,
     results::{ShownValue, failure},
     weight::{self, Weight},
 };
 use crate::{
-    lsp::live::Rerun,
+    files::{Claims, Target},
+    input::shown,
+    lsp::{code_views::file_of, live::Rerun},
+    paths,
     protocol::{RunResult, RunStatus, ValueView},
     run::{
         self,
@@ -209,13 +215,62 @@ impl Observer for ValueObserver<'_> {
     }
 }
 
+/// What is done with a value.
+pub(super) struct ValueUse<'r> {
+    view: Option<&'r ViewOptions>,
+    /// The file to write it to.
+    target: Option<Target>,
+    cancel: &'r Cancel,
+}
+
+impl ValueUse<'_> {
+    /// Returns what a request does with a value of a run.
+    ///
+    /// # Errors
+    /// The value cannot be written to the file that the request names.
+    pub(super) fn new<'r>(
+        params: &'r RunParams,
+        context: &RunContext,
+        cancel: &'r Cancel,
+        rerun: Option<&Rerun>,
+    ) -> Result<ValueUse<'r>, String> {
+        let target = params.save.as_ref().map(|uri| {
+            let path = paths::of_uri(uri);
+            let path = path.ok_or_else(|| format!("{uri} is not a file of this machine"))?;
+            if path.extension().is_none_or(|extension| extension != "npy") {
+                return Err(format!("`{}` is no `.npy` file: name one", shown(&path)));
+            }
+            // No file that the run reads is replaced.
+            let folder = context.folder.as_deref().unwrap_or(Path::new(""));
+            let all = rerun.iter().flat_map(|rerun| [&rerun.given, &rerun.recalled]);
+            let read: Vec<PathBuf> = all.flat_map(|arguments| arguments.files(folder)).collect();
+            let claims = Claims::default().read_all(&file_of(&params.uri)).read_all(&read);
+            claims.read_all(&context.weights).write_regular(&path)
+        });
+        Ok(ValueUse { view: params.view.as_ref(), target: target.transpose()?, cancel })
+    }
+
+    /// Writes a value to the file. Returns a title of that.
+    ///
+    /// # Errors
+    /// The message for a value that is no tensor, or a file that cannot be written.
+    fn saved(target: &Target, value: &Value) -> Result<String, String> {
+        let Value::Tensor(tensor) = value else {
+            return Err(format!("only tensors can be saved, not {}", value.describe()));
+        };
+        let written = target.write(|out| arrays::write_npy(out, tensor));
+        written.map_err(|error| target.error(&error))?;
+        Ok(format!("saved {}", tensor.ty()))
+    }
+}
+
 impl RunOutcome {
     /// Returns the outcome of a run for one value, of the function with this name, with the view that is wanted.
     pub(super) fn value(
         wanted: &WantedValue<'_>,
         found: Option<Value>,
         ran: RunReport,
-        (function, cancel, view): (&str, &Cancel, Option<&ViewOptions>),
+        (function, usage): (&str, &ValueUse<'_>),
     ) -> RunOutcome {
         let Some(value) = found else {
             return match ran.ending {
@@ -235,27 +290,23 @@ impl RunOutcome {
             let message = format!("the value has no part `{name}`");
             return RunOutcome::failure(Code::RunInput, message);
         };
-        let view = match view.map(|options| wanted.view(options, &value)).transpose() {
+        let view = match usage.view.map(|options| wanted.view(options, &value)).transpose() {
             Ok(view) => view,
             Err(message) => return RunOutcome::failure(Code::RunInput, message),
         };
         let head = format!("{name}, value {number} of {count} in the run of {function}");
-        RunOutcome::shown(value, (&format!("{name} ({number} of {count})"), &head), view, cancel)
+        RunOutcome::shown(value, (&format!("{name} ({number} of {count})"), &head), view, usage)
     }
 
     /// Returns the outcome of a request for a weight, for which nothing is run.
-    pub(super) fn weight(
-        weight: Weight,
-        cancel: &Cancel,
-        view: Option<&ViewOptions>,
-    ) -> RunOutcome {
+    pub(super) fn weight(weight: Weight, usage: &ValueUse<'_>) -> RunOutcome {
         let Weight { name, tensor } = weight;
         let named = NamedTensor { name: &name, tensor: &tensor };
-        let view = match view.map(|options| options.view(named, None)).transpose() {
+        let view = match usage.view.map(|options| options.view(named, None)).transpose() {
             Ok(view) => view.map(|tensor| ValueView { number: 1, count: 1, tensor }),
             Err(message) => return RunOutcome::failure(Code::RunInput, message),
         };
-        RunOutcome::shown(Value::from(tensor), (&name, &name), view, cancel)
+        RunOutcome::shown(Value::from(tensor), (&name, &name), view, usage)
     }
 
     /// Returns the outcome with a value, which has a title and a head above its text.
@@ -263,12 +314,17 @@ impl RunOutcome {
         value: Value,
         (name, head): (&str, &str),
         view: Option<ValueView>,
-        cancel: &Cancel,
+        usage: &ValueUse<'_>,
     ) -> RunOutcome {
-        let result = match ShownValue::of(&value, cancel) {
+        let saved = usage.target.as_ref().map(|target| ValueUse::saved(target, &value)).transpose();
+        let saved = match saved {
+            Ok(saved) => saved,
+            Err(message) => return RunOutcome::failure(Code::RunInput, message),
+        };
+        let result = match ShownValue::of(&value, usage.cancel) {
             Ok(ShownValue { title, text, value, tensors }) => RunResult {
                 status: RunStatus::Done,
-                title: format!("{name}: {title}"),
+                title: format!("{name}: {}", saved.unwrap_or(title)),
                 text: format!("{head}\n\n{text}"),
                 started: None,
                 error: None,
