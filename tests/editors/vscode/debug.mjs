@@ -186,7 +186,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await eventually(page, pictures, (found) => found.length === 0);
 
     // The label of a value.
-    const label = page.locator(".monaco-editor .view-line", { hasText: "%2 =" }).locator("span", { hasText: "min" }).last();
+    const label = page.locator(".monaco-editor .view-line", { hasText: "@square(%1)" }).locator("span", { hasText: "min" }).last();
     await until(page.locator(".tab", { hasText: "%2" }).first(), () => label.click({ modifiers: ["Control"], timeout: 5_000 }));
     await eventually(page, pictures, (found) => found.join() === "%2[:, :]");
     say("viewed a result and a label");
