@@ -376,4 +376,29 @@ mod tests {
             assert_eq!(z, c.mapv(|x| x as f32));
         }
     }
+
+    #[test]
+    fn one_column_is_left() {
+        // One more than the columns of a tile, for vectors of any size, and products of one row.
+        let shapes = [(9, 70, 49), (40, 1100, 97), (300, 40, 17), (1, 35, 3), (1, 2100, 200)];
+        for (m, k, n) in shapes {
+            let mut random = fastrand::Rng::with_seed(7);
+            let mut matrix = |rows, columns| {
+                ndarray::Array2::from_shape_simple_fn((rows, columns), || random.f64() - 0.5)
+            };
+            let (a, bt) = (matrix(m, k), matrix(n, k));
+            let wanted = a.dot(&bt.t());
+            let mut whole = ndarray::Array2::zeros((m, n));
+            f64::product(a.view(), bt.t(), whole.view_mut());
+            assert!((&whole - &wanted).iter().all(|x| x.abs() < 1e-12), "{m} {k} {n}");
+            let (a, bt) = (a.mapv(|x| x as f32), bt.mapv(|x| x as f32));
+            let mut whole = ndarray::Array2::zeros((m, n));
+            f32::product(a.view(), bt.t(), whole.view_mut());
+            assert!((whole.mapv(f64::from) - wanted).iter().all(|x| x.abs() < 1e-4), "{m} {k} {n}");
+            // The parts of threads have the same sums.
+            let mut parts = ndarray::Array2::zeros((m, n));
+            f32::multiply(a.view(), bt.t(), parts.view_mut(), Epilogue::default());
+            assert_eq!(parts, whole, "{m} {k} {n}");
+        }
+    }
 }

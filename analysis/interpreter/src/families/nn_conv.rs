@@ -389,6 +389,9 @@ fn by_columns<T: Gemm>(
     }
     let threads = threads();
     let block = (BLOCK / depth.max(1)).max(64).min(places.div_ceil(threads)).max(1);
+    // Whole tiles, so that the number of threads does not affect which columns are multiplied together: a
+    // column alone is added up in another order.
+    let block = block.next_multiple_of(T::tile().map_or(1, |tile| tile.columns));
     let blocks = to.axis_chunks_iter_mut(Axis(1), block).enumerate();
     each_item(blocks, places.div_ceil(block), &|(at, mut to)| {
         let start = at * block;

@@ -92,8 +92,8 @@ fn has_rows<T>(matrix: &ArrayView2<'_, T>) -> bool {
 /// Estimates the cycles of a product per element of a row of `a`.
 fn cost<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>) -> usize {
     let (rows, columns) = (a.nrows(), b.ncols());
-    let Shape { rows: height, lanes, .. } = shape::<T>();
-    let tiles = rows.next_multiple_of(height) * columns.next_multiple_of(lanes) / 32;
+    let Shape { rows: height, .. } = shape::<T>();
+    let tiles = rows.next_multiple_of(height) * panels::<T>(columns).sum::<usize>() / 32;
     let packed = if has_rows(b) { columns / 4 } else { columns };
     let copied = if has_rows(a) { 0 } else { rows };
     tiles + packed + copied
@@ -253,7 +253,7 @@ struct PackedMatrix<T: Element> {
     /// The number of rows of a block.
     depth: usize,
     columns: usize,
-    /// The number of elements of a row of all panels.
+    /// The number of elements of a row of all panels, in whole vectors so that blocks are aligned.
     width: usize,
 }
 
@@ -261,10 +261,10 @@ impl<T: Real> PackedMatrix<T> {
     fn new(matrix: &ArrayView2<'_, T>) -> PackedMatrix<T> {
         let (inner, columns) = matrix.dim();
         let (depth, _) = block_of::<T>(inner, columns);
-        let width: usize = panels::<T>(columns).sum();
+        let Shape { columns: panel, lanes, .. } = shape::<T>();
+        let width = panels::<T>(columns).sum::<usize>().next_multiple_of(lanes.max(1));
         let mut elements = AlignedElements::new(width * inner);
         let all = elements.get_mut().get_mut(..width * inner).unwrap_or_default();
-        let panel = shape::<T>().columns;
         for (block, from) in all.chunks_mut((depth * width).max(1)).zip((0..inner).step_by(depth)) {
             let rows = from..inner.min(from + depth);
             each_chunk(block, rows.len() * panel, 1, &|at, to| {
@@ -315,7 +315,7 @@ fn pack<T: Real>(block: &ArrayView2<'_, T>, to: &mut [T]) {
         if used < width {
             panel.fill(T::default());
         }
-        if has_rows(&block) {
+        if has_rows(&block) && used > 1 {
             for (row, to) in block.outer_iter().zip(panel.chunks_exact_mut(width)) {
                 if let Some(row) = row.to_slice() {
                     to[..used].copy_from_slice(row);

@@ -2,7 +2,9 @@
 //!
 //! A *panel* holds some columns of the right matrix, row by row, in whole vectors. A *strip* of rows of
 //! the left matrix times a panel is a *tile* of the result, which stays in registers during the inner
-//! loop. Rows of the left matrix are read in place, or those of a filter interleaved.
+//! loop. Rows of the left matrix are read in place, or those of a filter interleaved. A column that is left
+//! alone would fill one element of a vector: it is a panel of its own, without padding, whose dot products
+//! with the rows are computed along the rows.
 
 #![expect(
     clippy::needless_range_loop,
@@ -43,6 +45,10 @@ pub(crate) trait Real: Element + AddAssign {
         b: Self::Vector<S>,
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
+    /// Returns the sum of the elements of a vector.
+    fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
+    /// Returns a vector of these elements, followed by zeros.
+    fn padded<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
     fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
     fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>];
     /// Returns the number of elements of a vector.
@@ -50,7 +56,8 @@ pub(crate) trait Real: Element + AddAssign {
 }
 
 macro_rules! reals {
-    ($($ty:ident $vector:ident $lanes:ident $splat:ident $mul_add:ident $vectors:ident $vectors_mut:ident;)*) => {
+    ($($ty:ident $vector:ident $lanes:ident $splat:ident $mul_add:ident $sum:ident $padded:ident
+        $vectors:ident $vectors_mut:ident;)*) => {
         $(impl Real for $ty {
             type Vector<S: Simd> = S::$vector;
 
@@ -75,6 +82,16 @@ macro_rules! reals {
             }
 
             #[inline(always)]
+            fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self {
+                simd.$sum(vector)
+            }
+
+            #[inline(always)]
+            fn padded<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S> {
+                simd.$padded(elements)
+            }
+
+            #[inline(always)]
             fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>] {
                 S::$vectors(slice).0
             }
@@ -93,8 +110,10 @@ macro_rules! reals {
 }
 
 reals! {
-    f32 f32s F32_LANES splat_f32s mul_add_e_f32s as_simd_f32s as_mut_simd_f32s;
-    f64 f64s F64_LANES splat_f64s mul_add_e_f64s as_simd_f64s as_mut_simd_f64s;
+    f32 f32s F32_LANES splat_f32s mul_add_e_f32s reduce_sum_f32s partial_load_f32s
+        as_simd_f32s as_mut_simd_f32s;
+    f64 f64s F64_LANES splat_f64s mul_add_e_f64s reduce_sum_f64s partial_load_f64s
+        as_simd_f64s as_mut_simd_f64s;
 }
 
 /// The largest tile on this processor.
@@ -131,12 +150,14 @@ fn has_many_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32
 }
 
-/// Returns the widths of the panels of a matrix with `columns` columns, rounded up to whole vectors.
+/// Returns the widths of the panels of a matrix with `columns` columns, rounded up to whole vectors unless
+/// only one column is left.
 pub(crate) fn panels<T: Real>(columns: usize) -> impl Iterator<Item = usize> {
     let Shape { columns: width, lanes, .. } = shape::<T>();
-    (0..columns)
-        .step_by(width.max(1))
-        .map(move |from| (columns - from).min(width).next_multiple_of(lanes.max(1)))
+    (0..columns).step_by(width.max(1)).map(move |from| match columns - from {
+        1 => 1,
+        rest => rest.min(width).next_multiple_of(lanes.max(1)),
+    })
 }
 
 /// The operand of a tile from the left matrix: `ROWS` elements of each column.
@@ -268,13 +289,18 @@ impl<T: Real> Block<'_, '_, T> {
             for left in (0..columns).step_by(width) {
                 let right = columns.min(left + width);
                 let panel = self.panels.get(left * depth..).unwrap_or_default();
-                let stride = any_product::<T, S, ROWS, VECTORS>(
-                    simd,
-                    rows,
-                    PackedRows(panel),
-                    right - left,
-                    &mut tile,
-                );
+                let stride = if right - left == 1 {
+                    dot_products::<T, S, ROWS>(simd, rows, panel, &mut tile);
+                    1
+                } else {
+                    any_product::<T, S, ROWS, VECTORS>(
+                        simd,
+                        rows,
+                        PackedRows(panel),
+                        right - left,
+                        &mut tile,
+                    )
+                };
                 let part = Slice::from(left..right);
                 store(out.slice_axis_mut(Axis(1), part), &tile, stride, self.adds);
             }
@@ -421,6 +447,32 @@ fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
+/// Computes `tile = rows · column`, where the column is the start of `column`.
+#[inline(always)]
+fn dot_products<T: Real, S: Simd, const ROWS: usize>(
+    simd: S,
+    rows: SeparateRows<'_, T, ROWS>,
+    column: &[T],
+    tile: &mut [T],
+) {
+    let depth = rows.depth();
+    let (Some(rows), Some(column)) = (rows.checked(), column.get(..depth)) else { return };
+    let vectors = T::vectors::<S>(column);
+    let mut sums = [T::zeros(simd); ROWS];
+    for k in 0..vectors.len() {
+        for row in 0..ROWS {
+            let Some(&x) = T::vectors::<S>(rows.0[row]).get(k) else { return };
+            sums[row] = T::mul_add(simd, x, vectors[k], sums[row]);
+        }
+    }
+    let from = vectors.len() * T::lanes::<S>();
+    let rest = T::padded(simd, &column[from..]);
+    for row in 0..ROWS {
+        let x = T::padded(simd, &rows.0[row][from..]);
+        tile[row] = T::sum(simd, T::mul_add(simd, x, rest, sums[row]));
+    }
+}
+
 /// Calls [`product`] with the number of vectors that hold `count` elements, at most `VECTORS`. Returns the
 /// distance between the rows of the tile.
 #[inline(always)]
@@ -469,7 +521,7 @@ fn strip<T, const ROWS: usize>(
 /// Stores a tile, whose rows are `stride` elements apart, in the result.
 #[inline(always)]
 fn store<T: Real>(mut out: ArrayViewMut2<'_, T>, tile: &[T], stride: usize, adds: bool) {
-    if out.strides()[1] == 1 || out.ncols() == 1 {
+    if out.strides()[1] == 1 && out.ncols() > 1 {
         for (mut out, tile) in out.outer_iter_mut().zip(tile.chunks(stride)) {
             let Some(out) = out.as_slice_mut() else { continue };
             if adds {
