@@ -34,7 +34,7 @@ use std::{
 use session::{Session, SessionEvent};
 use transport::Output;
 
-use crate::{allocator, report::stderr};
+use crate::report::stderr;
 
 /// Serves one client over standard input and output.
 ///
@@ -66,8 +66,6 @@ fn session(
     input: impl io::Read + Unpin + Send + 'static,
     output: impl io::Write + Send + 'static,
 ) -> io::Result<()> {
-    // Repeated runs need the memory that other threads have freed.
-    allocator::return_freed_pages();
     let (sender, receiver) = channel();
     transport::read(input, sender.clone(), SessionEvent::Input)?;
     let output = Output::new(output);

@@ -354,8 +354,8 @@ fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> 
     }
     let from = column.map_or(start, |column| program.offset((line, column), positions));
     let after = |offset: TextSize| {
-        let first = program.points.partition_point(|point| point.range.start() < offset);
-        program.points.get(first).copied()
+        let first = program.points().partition_point(|point| point.range.start() < offset);
+        program.points().get(first).copied()
     };
     let is_in_line = |point: &Point| program.position(point.range.start(), positions).0 == line;
     let found = after(from).filter(is_in_line).or_else(|| after(start))?;
@@ -368,12 +368,12 @@ fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> 
 /// at the point of the binding, or after those inside of it.
 fn calls_at(program: &Program, at: (i64, i64), positions: Positions) -> &[TextRange] {
     let from = program.offset(at, positions);
-    let first = program.calls.partition_point(|call| call.start() < from);
-    let calls = program.calls.get(first..).unwrap_or_default();
+    let first = program.calls().partition_point(|call| call.start() < from);
+    let calls = program.calls().get(first..).unwrap_or_default();
     let Some(start) = calls.first().map(|call| call.start()) else { return &[] };
     let count = calls.partition_point(|call| call.start() == start);
-    let next = program.points.partition_point(|point| point.range.start() < from);
-    let is_first = program.points.get(next).is_none_or(|point| start < point.range.start());
+    let next = program.points().partition_point(|point| point.range.start() < from);
+    let is_first = program.points().get(next).is_none_or(|point| start < point.range.start());
     match is_first && program.position(start, positions).0 == at.0 {
         true => calls.get(..count).unwrap_or_default(),
         false => &[],
@@ -386,8 +386,8 @@ pub(super) fn points_between(
     (first, last): (i64, i64),
     positions: Positions,
 ) -> Vec<(i64, i64)> {
-    let starts = program.points.iter().map(|point| point.range.start());
-    let starts = starts.chain(program.calls.iter().map(|call| call.start()));
+    let starts = program.points().iter().map(|point| point.range.start());
+    let starts = starts.chain(program.calls().iter().map(|call| call.start()));
     let places = starts.map(|start| program.position(start, positions));
     let places: BTreeSet<(i64, i64)> =
         places.filter(|(line, _)| (first..=last).contains(line)).collect();

@@ -325,7 +325,7 @@ impl<'s> Debugger<'s> {
 
     /// Returns true for the point before the body of a definition, which steps pass.
     fn is_header(&self, calls: &Calls<'_>) -> bool {
-        let points = &self.evaluator.program().points;
+        let points = self.evaluator.program().points();
         let is_header = |place: TextRange| {
             let first = points.partition_point(|point| point.range.start() < place.start());
             let mut same =

@@ -1,6 +1,9 @@
 //! The program that is debugged: its text at the launch, its points, and the positions of the client.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
 
 use interpreter::{Limits, Point, PointKind};
 use semantics::{
@@ -26,7 +29,7 @@ pub(super) struct Positions {
     pub(super) column: i64,
 }
 
-/// A program. Its text stays that of the launch when the file is edited.
+/// A program. Its text stays that of the launch when the file is edited. Clones share all that is large.
 #[derive(Clone)]
 pub(super) struct Program {
     /// The database; clones share its results.
@@ -34,9 +37,9 @@ pub(super) struct Program {
     /// The file.
     pub(super) file: SourceFile,
     /// Its text.
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     /// The lines of the text.
-    pub(super) lines: LineIndex,
+    pub(super) lines: Arc<LineIndex>,
     /// The absolute path.
     pub(super) path: PathBuf,
     /// The settings of the analysis.
@@ -45,10 +48,10 @@ pub(super) struct Program {
     pub(super) limits: Limits,
     /// The errors of the text, at which runs stop.
     pub(super) errors: Vec<Diagnostic>,
-    /// The points of all definitions, in the order of the text.
-    pub(super) points: Vec<Point>,
-    /// The ranges of the calls of operators and functions in all definitions, by their beginnings.
-    pub(super) calls: Vec<TextRange>,
+    /// What [`Program::points`] returns, once it is needed: a run without breakpoints needs none.
+    points: Arc<OnceLock<Vec<Point>>>,
+    /// What [`Program::calls`] returns, once it is needed.
+    calls: Arc<OnceLock<Vec<TextRange>>>,
 }
 
 impl Program {
@@ -78,23 +81,22 @@ impl Program {
         db.set_levels(file, &options.levels);
         let found = semantics::check_file(&db, file);
         let errors = found.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
-        let points = all_points(&db, file);
-        let calls = all_calls(&db, file);
         // A stop may last for hours.
         let limits = Limits { time: None, ..project.run_limits() };
-        let lines = LineIndex::new(&read.text);
-        Ok(Program {
-            db,
-            file,
-            text: read.text,
-            lines,
-            path,
-            options,
-            limits,
-            errors,
-            points,
-            calls,
-        })
+        let lines = Arc::new(LineIndex::new(&read.text));
+        let (points, calls) = (Arc::default(), Arc::default());
+        let text = read.text.into();
+        Ok(Program { db, file, text, lines, path, options, limits, errors, points, calls })
+    }
+
+    /// Returns the points of all definitions, in the order of the text.
+    pub(super) fn points(&self) -> &[Point] {
+        self.points.get_or_init(|| all_points(&self.db, self.file))
+    }
+
+    /// Returns the ranges of the calls of operators and functions in all definitions, by their beginnings.
+    pub(super) fn calls(&self) -> &[TextRange] {
+        self.calls.get_or_init(|| all_calls(&self.db, self.file))
     }
 
     /// Returns the source of the file.
@@ -135,7 +137,7 @@ impl Program {
         let own = def?.range(&self.db);
         let is_entry =
             |point: &&Point| point.kind == PointKind::Definition && own.contains_range(point.range);
-        self.points.iter().find(is_entry).copied()
+        self.points().iter().find(is_entry).copied()
     }
 
     /// Returns the definition at a place.

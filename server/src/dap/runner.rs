@@ -19,7 +19,7 @@ use super::{
     stop::{Goal, Order, Report},
 };
 use crate::{
-    panics,
+    allocator, panics,
     run::{
         arguments::{GivenArgument, Inputs},
         execute::{Ending, PreparedRun, Repeatable, RunReport, Selection},
@@ -113,6 +113,8 @@ fn run(
     let mut report = runs.run(|| Ok(inputs(launch, &folder)?), &mut debugger);
     loop {
         if let Some(start) = debugger.next_repetition() {
+            // It needs the memory that other threads have freed. The first run is as fast as any other without it.
+            allocator::return_freed_pages();
             report = match start {
                 Start::Checkpoint(snapshot) => runs.resume(&snapshot, &mut debugger),
                 Start::Beginning => {

@@ -436,7 +436,7 @@ impl Session {
         if !path.is_some_and(|path| is_same(Path::new(&path), &program.path)) {
             return Err("this file is not the program".to_owned());
         }
-        let numbers = (1..).zip(&program.points).filter_map(|(id, point)| {
+        let numbers = (1..).zip(program.points()).filter_map(|(id, point)| {
             let (line, column) = program.position(point.range.start(), positions);
             let (end_line, end_column) = program.position(point.range.end(), positions);
             let is_wanted = line == given.line && given.column.is_none_or(|from| from <= column);
@@ -457,7 +457,7 @@ impl Session {
     fn goto_target(&mut self, id: i64) -> Result<(u64, TextRange), String> {
         let (stopped, _) = self.stopped()?;
         let number = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
-        let point = number.and_then(|number| stopped.program().points.get(number));
+        let point = number.and_then(|number| stopped.program().points().get(number));
         let point = point.ok_or_else(|| format!("there is no target {id}"))?;
         match stopped.has_passed(point.range) {
             true => Ok((stopped.innermost().0, point.range)),
