@@ -18,6 +18,8 @@ pub struct Overflow {
     pub count: usize,
     /// The exact value; `None` if there is none, or it has more than 128 bits.
     pub exact: Option<i128>,
+    /// True if it is the sum of the operands that does not fit, from which the result is computed.
+    pub is_sum: bool,
 }
 
 /// A fold in exact numbers, `None` beyond 128 bits, and its neutral element.
@@ -38,7 +40,18 @@ impl Overflow {
         }
         index.reverse();
         let count = operands.len();
-        Overflow { index, operands: operands.take(MAX_OPERANDS).collect(), count, exact }
+        Overflow {
+            index,
+            operands: operands.take(MAX_OPERANDS).collect(),
+            count,
+            exact,
+            is_sum: false,
+        }
+    }
+
+    /// Returns what does not fit: the result of the call, or the sum.
+    pub fn quantity(&self) -> &'static str {
+        if self.is_sum { "sum" } else { "result" }
     }
 }
 
@@ -62,7 +75,8 @@ impl fmt::Display for Overflow {
         if more > 0 {
             write!(f, " and {more} more")?;
         }
-        self.exact.map_or(Ok(()), |exact| write!(f, ", and the exact result is {exact}"))
+        let quantity = self.quantity();
+        self.exact.map_or(Ok(()), |exact| write!(f, ", and the exact {quantity} is {exact}"))
     }
 }
 
@@ -110,6 +124,10 @@ mod tests {
             (
                 Overflow::new(&[4], 3, numbers(10), Some(-1)),
                 " at [3]: the operands are 0, 1, 2, 3 and 6 more, and the exact result is -1",
+            ),
+            (
+                Overflow { is_sum: true, ..Overflow::new(&[], 0, numbers(2), Some(300)) },
+                ": the operands are 0 and 1, and the exact sum is 300",
             ),
         ] {
             assert_eq!(found.to_string(), expected);

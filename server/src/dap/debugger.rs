@@ -447,8 +447,8 @@ impl<'s> Debugger<'s> {
             return flow;
         }
         if let Some(overflow) = call.overflow.filter(|_| self.breakpoints.overflow) {
-            let (name, ty) = (call.operator.name, call.value.ty());
-            let description = format!("the result of `{name}` does not fit {ty}{overflow}");
+            let (name, ty, what) = (call.operator.name, call.value.ty(), overflow.quantity());
+            let description = format!("the {what} of `{name}` does not fit {ty}{overflow}");
             let id = "overflow".to_owned();
             return self.found(Reason::Exception(Exception { id, description }), calls);
         }

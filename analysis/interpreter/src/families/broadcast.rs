@@ -52,7 +52,8 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
     kernel("power", |c| number(c, f32::powf, f64::powf, power))
         .overflow(|c, result| overflow::of_two(c, result, overflow::power)),
-    kernel("left_shift", |c| integer(c, |x, y| x.wrapping_shl(y as u32))),
+    kernel("left_shift", |c| integer(c, |x, y| x.wrapping_shl(y as u32)))
+        .overflow(|c, result| overflow::of_two(c, result, overflow::shifted)),
     kernel("right_shift", |c| integer(c, |x, y| x.wrapping_shr(y as u32))),
     kernel("bitwise_and", |c| integer(c, |x, y| x & y)),
     kernel("bitwise_or", |c| integer(c, |x, y| x | y)),

@@ -5,6 +5,7 @@
 //! matrix, by which the weight is multiplied, unless the [windows] can be read in place. A depthwise
 //! convolution goes along rows instead.
 
+mod exact;
 mod windows;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
@@ -19,12 +20,54 @@ use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
 use crate::parallel::{each_item, threads};
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")).epilogue("NCW"),
-    kernel("nn.conv2d", |c| convolution(c, "NCHW", "OIHW")).epilogue("NCHW"),
-    kernel("nn.conv3d", |c| convolution(c, "NCDHW", "OIDHW")).epilogue("NCDHW"),
-    kernel("nn.contrib_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
-    kernel("nn.contrib_depthwise_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
+    kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW"))
+        .epilogue("NCW")
+        .overflow(|c, result| Convolution::of(c, "NCW", "OIW").ok()?.overflow(c, result)),
+    kernel("nn.conv2d", |c| convolution(c, "NCHW", "OIHW"))
+        .epilogue("NCHW")
+        .overflow(|c, result| Convolution::of(c, "NCHW", "OIHW").ok()?.overflow(c, result)),
+    kernel("nn.conv3d", |c| convolution(c, "NCDHW", "OIDHW"))
+        .epilogue("NCDHW")
+        .overflow(|c, result| Convolution::of(c, "NCDHW", "OIDHW").ok()?.overflow(c, result)),
+    kernel("nn.contrib_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW"))
+        .overflow(|c, result| Convolution::of(c, "NCHW", "OIHW").ok()?.overflow(c, result)),
+    kernel("nn.contrib_depthwise_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW"))
+        .overflow(|c, result| Convolution::of(c, "NCHW", "OIHW").ok()?.overflow(c, result)),
 ];
+
+/// A convolution whose operands have plain layouts.
+pub(super) struct Convolution<'l> {
+    /// `(batch, channels, spatial…)`
+    pub(super) data: Tensor,
+    /// `(outputs, channels of a group, spatial…)`
+    pub(super) weight: Tensor,
+    pub(super) strides: Vec<usize>,
+    pub(super) dilations: Vec<usize>,
+    /// The padding before and after the data.
+    pub(super) padding: Vec<(usize, usize)>,
+    pub(super) groups: usize,
+    /// The plain layout of the result, and that in which the call returns it.
+    pub(super) layouts: (&'l str, String),
+}
+
+/// The sizes of a convolution.
+struct ConvolutionSizes {
+    batches: usize,
+    channels: usize,
+    /// The number of channels of a group.
+    each: usize,
+    outputs: usize,
+    walks: Vec<Walk>,
+}
+
+impl ConvolutionSizes {
+    /// Returns the shape of the result.
+    fn shape(&self) -> Vec<usize> {
+        let mut shape = vec![self.batches, self.outputs];
+        shape.extend(self.walks.iter().map(|walk| walk.count));
+        shape
+    }
+}
 
 /// The positions of a window along one axis.
 #[derive(Clone, Copy, Debug)]
@@ -132,46 +175,158 @@ pub(super) fn steps(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<usi
 
 pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &str) -> Outcome {
     let dtype = out_dtype(call)?;
-    let data_layout = match call.str("data_layout") {
-        "" => plain_data.to_owned(),
-        written => written.to_owned(),
-    };
-    let weight_layout = match (call.str("kernel_layout"), call.tensor(1)?.shape()) {
-        // `nn.contrib_conv2d_NCHWc` takes a weight in blocks even if its layout does not say so.
-        (written, &[.., inputs, outputs])
-            if written.len() == plain_weight.len()
-                && call.tensor(1)?.rank() == plain_weight.len() + 2 =>
-        {
-            format!("{written}{inputs}i{outputs}o")
+    Ok(Convolution::of(call, plain_data, plain_weight)?.compute(call, dtype)?.into())
+}
+
+impl<'l> Convolution<'l> {
+    /// Returns the convolution of a call.
+    fn of(
+        call: &Call<'_>,
+        plain_data: &'l str,
+        plain_weight: &str,
+    ) -> Result<Convolution<'l>, Fault> {
+        let data_layout = match call.str("data_layout") {
+            "" => plain_data.to_owned(),
+            written => written.to_owned(),
+        };
+        let weight_layout = match (call.str("kernel_layout"), call.tensor(1)?.shape()) {
+            // `nn.contrib_conv2d_NCHWc` takes a weight in blocks even if its layout does not say so.
+            (written, &[.., inputs, outputs])
+                if written.len() == plain_weight.len()
+                    && call.tensor(1)?.rank() == plain_weight.len() + 2 =>
+            {
+                format!("{written}{inputs}i{outputs}o")
+            }
+            (written, _) => written.to_owned(),
+        };
+        let out_layout = match call.str("out_layout") {
+            "" => data_layout.clone(),
+            written => written.to_owned(),
+        };
+        let data = layouts::convert(call, call.tensor(0)?, &data_layout, plain_data)?;
+        let weight = layouts::convert(call, call.tensor(1)?, &weight_layout, plain_weight)?;
+        let spatial = plain_data.len() - 2;
+        let (strides, dilations) =
+            (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
+        let (data, padding) = cropped(call, data, &padding(call, spatial)?)?;
+        let groups = usize::try_from(call.int("groups").unwrap_or(1)).unwrap_or(1).max(1);
+        let channels = if call.attrs().has("channels") { call.int("channels").ok() } else { None };
+        if let Some(channels) = channels.filter(|channels| channels % groups as i64 != 0) {
+            return Err(call.fault(format_args!("{channels} channels do not make {groups} groups")));
         }
-        (written, _) => written.to_owned(),
-    };
-    let out_layout = match call.str("out_layout") {
-        "" => data_layout.clone(),
-        written => written.to_owned(),
-    };
-    let data = layouts::convert(call, call.tensor(0)?, &data_layout, plain_data)?;
-    let weight = layouts::convert(call, call.tensor(1)?, &weight_layout, plain_weight)?;
-    let spatial = plain_data.len() - 2;
-    let (strides, dilations) =
-        (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
-    let (data, padding) = cropped(call, data, &padding(call, spatial)?)?;
-    let groups = usize::try_from(call.int("groups").unwrap_or(1)).unwrap_or(1).max(1);
-    let channels = if call.attrs().has("channels") { call.int("channels").ok() } else { None };
-    if let Some(channels) = channels.filter(|channels| channels % groups as i64 != 0) {
-        return Err(call.fault(format_args!("{channels} channels do not make {groups} groups")));
+        let each = data.shape().get(1).map_or(0, |channels| channels / groups);
+        let is_depthwise = each == 1 && groups > 1;
+        let kernels = channels.and_then(|channels| usize::try_from(channels).ok());
+        // Several kernels of each channel may have an axis of their own.
+        let kernels =
+            if is_depthwise && weight.shape().get(1) != Some(&1) { Some(groups) } else { kernels };
+        let mut sizes = vec![kernels, (!is_depthwise).then_some(each)];
+        sizes.extend(kernel_size(call, spatial)?);
+        let weight = unpadded(call, weight, (&weight_layout, plain_weight), &sizes)?;
+        let layouts = (plain_data, out_layout);
+        Ok(Convolution { data, weight, strides, dilations, padding, groups, layouts })
     }
-    let each = data.shape().get(1).map_or(0, |channels| channels / groups);
-    let is_depthwise = each == 1 && groups > 1;
-    let kernels = channels.and_then(|channels| usize::try_from(channels).ok());
-    // Several kernels of each channel may have an axis of their own.
-    let kernels =
-        if is_depthwise && weight.shape().get(1) != Some(&1) { Some(groups) } else { kernels };
-    let mut sizes = vec![kernels, (!is_depthwise).then_some(each)];
-    sizes.extend(kernel_size(call, spatial)?);
-    let weight = unpadded(call, weight, (&weight_layout, plain_weight), &sizes)?;
-    let out = convolve(call, &data, &weight, &strides, &dilations, &padding, groups, dtype)?;
-    Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
+
+    /// Computes the result in the layout of the call.
+    pub(super) fn compute(&self, call: &Call<'_>, dtype: DataType) -> Result<Tensor, Fault> {
+        let out = self.convolve(call, dtype)?;
+        layouts::convert(call, &out, self.layouts.0, &self.layouts.1)
+    }
+
+    /// Checks the shapes of the operands, and returns their sizes.
+    fn sizes(&self, call: &Call<'_>) -> Result<ConvolutionSizes, Fault> {
+        let Convolution { data, weight, strides, dilations, padding, groups, .. } = self;
+        let groups = *groups;
+        let (from, by) = (data.shape(), weight.shape());
+        let spatial = strides.len();
+        if from.len() != spatial + 2 || by.len() != spatial + 2 {
+            return Err(call.fault("the arguments have the wrong rank"));
+        }
+        let (batches, channels) = (from[0], from[1]);
+        let each = channels / groups;
+        // The weight of a depthwise convolution is (channels, outputs of each, …). The outputs of one channel
+        // are adjacent, so that this is also (outputs, 1, …).
+        let (outputs, inner) = match (by[0], by[1]) {
+            (rows, columns) if each == 1 && groups > 1 => (rows * columns, 1),
+            pair => pair,
+        };
+        if each * groups != channels || inner != each || outputs % groups != 0 {
+            return Err(call.fault(format_args!(
+                "{channels} channels in {groups} groups do not meet a weight of shape {by:?}"
+            )));
+        }
+        if by[2..].contains(&0) {
+            return Err(call.fault("the window has no elements"));
+        }
+        let mut walks = with_capacity(spatial);
+        for axis in 0..spatial {
+            let (size, window) = (from[2 + axis], by[2 + axis]);
+            let (before, after) = padding[axis];
+            let step = (strides[axis], dilations[axis]);
+            walks.push(Walk::new(size, window, step, (before, after)));
+        }
+        Ok(ConvolutionSizes { batches, channels, each, outputs, walks })
+    }
+
+    /// Computes the result in its plain layout.
+    pub(super) fn convolve(&self, call: &Call<'_>, dtype: DataType) -> Result<Tensor, Fault> {
+        let Convolution { data, weight, groups, .. } = self;
+        let groups = *groups;
+        let sizes = self.sizes(call)?;
+        let shape = sizes.shape();
+        let ConvolutionSizes { batches, channels, each, outputs, walks } = sizes;
+        call.allow(&shape, dtype)?;
+        let out = each_sum_type!(sum_type(data.dtype(), weight.dtype(), dtype), {
+            let (Some(x), Some(w)) = (operand::<T>(data), operand::<T>(weight)) else {
+                return call.unsupported(data.dtype());
+            };
+            let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
+            let places: usize = walks.iter().map(|walk| walk.count).product();
+            let area: usize = walks.iter().map(|walk| walk.size).product();
+            let window: usize = walks.iter().map(|walk| walk.window).product();
+            // Only convolutions whose result stays in this layout have one.
+            let chain = claimed_chain::<T>(call, &shape, dtype);
+            // A depthwise convolution adds to the elements.
+            let count = batches * outputs * places;
+            let is_set = each > 1 && window > 0;
+            let mut out = if is_set { unspecified(count) } else { repeated(T::default(), count) };
+            if !out.is_empty() && each * window > 0 {
+                if each == 1 {
+                    let size = channels * area;
+                    let per_group = outputs / groups;
+                    each_chunk(&mut out, places, window, &|at, to| {
+                        let (batch, output) = (at / outputs, at % outputs);
+                        let start = batch * size + output / per_group * area;
+                        let filter =
+                            w.get(output * window..(output + 1) * window).unwrap_or_default();
+                        let plane = x.get(start..start + area).unwrap_or_default();
+                        depthwise(plane, filter, &walks, to);
+                        if let Ok(row) = ArrayViewMut2::from_shape((1, places), to) {
+                            Epilogue::new(chain, at * places).apply(places, row);
+                        }
+                    });
+                } else {
+                    let per_group = outputs / groups;
+                    for (at, to) in out.chunks_mut(per_group * places).enumerate() {
+                        let (batch, group) = (at / groups, at % groups);
+                        let start = (batch * channels + group * each) * area;
+                        let planes = x.get(start..start + each * area).unwrap_or_default();
+                        let depth = each * window;
+                        let filter = w
+                            .get(group * per_group * depth..(group + 1) * per_group * depth)
+                            .unwrap_or_default();
+                        let epilogue = Epilogue::new(chain, at * per_group * places);
+                        by_columns(planes, filter, &walks, (each, per_group), to, epilogue);
+                    }
+                }
+            }
+            finish::<T>(call, &shape, out, dtype)?
+        });
+        match out {
+            Value::Tensor(tensor) => Ok(tensor.into_tensor()),
+            other => Err(call.fault(other.describe())),
+        }
+    }
 }
 
 /// Returns the attribute `kernel_size`, if it has a value.
@@ -209,100 +364,6 @@ pub(super) fn unpadded(
         weight = super::shape::slice_axis(call, &weight, axis, 0, size)?;
     }
     Ok(weight)
-}
-
-/// Computes a convolution of plain layouts.
-#[expect(clippy::too_many_arguments, reason = "they are the parameters of a convolution")]
-pub(super) fn convolve(
-    call: &Call<'_>,
-    data: &Tensor,
-    weight: &Tensor,
-    strides: &[usize],
-    dilations: &[usize],
-    padding: &[(usize, usize)],
-    groups: usize,
-    dtype: DataType,
-) -> Result<Tensor, Fault> {
-    let (from, by) = (data.shape(), weight.shape());
-    let spatial = strides.len();
-    if from.len() != spatial + 2 || by.len() != spatial + 2 {
-        return Err(call.fault("the arguments have the wrong rank"));
-    }
-    let (batches, channels) = (from[0], from[1]);
-    let each = channels / groups;
-    // The weight of a depthwise convolution is (channels, outputs of each, …). The outputs of one channel
-    // are adjacent, so that this is also (outputs, 1, …).
-    let (outputs, inner) = match (by[0], by[1]) {
-        (rows, columns) if each == 1 && groups > 1 => (rows * columns, 1),
-        pair => pair,
-    };
-    if each * groups != channels || inner != each || outputs % groups != 0 {
-        return Err(call.fault(format_args!(
-            "{channels} channels in {groups} groups do not meet a weight of shape {by:?}"
-        )));
-    }
-    if by[2..].contains(&0) {
-        return Err(call.fault("the window has no elements"));
-    }
-    let mut walks = with_capacity(spatial);
-    for axis in 0..spatial {
-        let (size, window) = (from[2 + axis], by[2 + axis]);
-        let (before, after) = padding[axis];
-        let step = (strides[axis], dilations[axis]);
-        walks.push(Walk::new(size, window, step, (before, after)));
-    }
-    let mut shape = vec![batches, outputs];
-    shape.extend(walks.iter().map(|walk| walk.count));
-    call.allow(&shape, dtype)?;
-    let out = each_sum_type!(sum_type(data.dtype(), weight.dtype(), dtype), {
-        let (Some(x), Some(w)) = (operand::<T>(data), operand::<T>(weight)) else {
-            return call.unsupported(data.dtype());
-        };
-        let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
-        let places: usize = walks.iter().map(|walk| walk.count).product();
-        let area: usize = walks.iter().map(|walk| walk.size).product();
-        let window: usize = walks.iter().map(|walk| walk.window).product();
-        // Only convolutions whose result stays in this layout have one.
-        let chain = claimed_chain::<T>(call, &shape, dtype);
-        // A depthwise convolution adds to the elements.
-        let count = batches * outputs * places;
-        let is_set = each > 1 && window > 0;
-        let mut out = if is_set { unspecified(count) } else { repeated(T::default(), count) };
-        if !out.is_empty() && each * window > 0 {
-            if each == 1 {
-                let size = channels * area;
-                let per_group = outputs / groups;
-                each_chunk(&mut out, places, window, &|at, to| {
-                    let (batch, output) = (at / outputs, at % outputs);
-                    let start = batch * size + output / per_group * area;
-                    let filter = w.get(output * window..(output + 1) * window).unwrap_or_default();
-                    let plane = x.get(start..start + area).unwrap_or_default();
-                    depthwise(plane, filter, &walks, to);
-                    if let Ok(row) = ArrayViewMut2::from_shape((1, places), to) {
-                        Epilogue::new(chain, at * places).apply(places, row);
-                    }
-                });
-            } else {
-                let per_group = outputs / groups;
-                for (at, to) in out.chunks_mut(per_group * places).enumerate() {
-                    let (batch, group) = (at / groups, at % groups);
-                    let start = (batch * channels + group * each) * area;
-                    let planes = x.get(start..start + each * area).unwrap_or_default();
-                    let depth = each * window;
-                    let filter = w
-                        .get(group * per_group * depth..(group + 1) * per_group * depth)
-                        .unwrap_or_default();
-                    let epilogue = Epilogue::new(chain, at * per_group * places);
-                    by_columns(planes, filter, &walks, (each, per_group), to, epilogue);
-                }
-            }
-        }
-        finish::<T>(call, &shape, out, dtype)?
-    });
-    match out {
-        Value::Tensor(tensor) => Ok(tensor.into_tensor()),
-        other => Err(call.fault(other.describe())),
-    }
 }
 
 /// Convolves one plane with one filter.

@@ -8,12 +8,16 @@ mod winograd;
 use super::prelude::*;
 
 pub(super) use displaced::bilinear;
+use transposed::mirrored_convolution;
 pub(super) use transposed::transposed;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("nn.conv1d_transpose", |c| transposed(c, "NCW", "IOW")),
-    kernel("nn.conv2d_transpose", |c| transposed(c, "NCHW", "IOHW")),
-    kernel("nn.conv3d_transpose", |c| transposed(c, "NCDHW", "IODHW")),
+    kernel("nn.conv1d_transpose", |c| transposed(c, "NCW", "IOW"))
+        .overflow(|c, result| mirrored_convolution(c, "NCW", "IOW").ok()?.overflow(c, result)),
+    kernel("nn.conv2d_transpose", |c| transposed(c, "NCHW", "IOHW"))
+        .overflow(|c, result| mirrored_convolution(c, "NCHW", "IOHW").ok()?.overflow(c, result)),
+    kernel("nn.conv3d_transpose", |c| transposed(c, "NCDHW", "IODHW"))
+        .overflow(|c, result| mirrored_convolution(c, "NCDHW", "IODHW").ok()?.overflow(c, result)),
     kernel("nn.conv2d_backward_weight", transposed::weight_gradient),
     kernel("nn.deformable_conv2d", displaced::deformable),
     kernel("nn.correlation", displaced::correlation),

@@ -4,23 +4,67 @@ mod einsum;
 
 use ndarray::{ArrayView2, ArrayView3, Axis, Ix2, Ix3};
 
-use super::{layouts, prelude::*};
+use super::{layouts, overflow, prelude::*};
 use crate::chain::Chain;
 use crate::convert::converted;
 use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
+use crate::overflow::Overflow;
 use crate::parallel::threads;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("nn.dense", |c| matmul(c, false, true)).epilogue(""),
+    kernel("nn.dense", |c| matmul(c, false, true))
+        .epilogue("")
+        .overflow(|c, result| product_overflow(c, c.tensor(1).ok()?, result, [false, true])),
     kernel("nn.matmul", |c| {
-        let (a, b) = (c.bool("transpose_a"), c.bool("transpose_b"));
+        let [a, b] = transposed(c);
         matmul(c, a, b)
     })
-    .epilogue(""),
-    kernel("nn.batch_matmul", batch_matmul).epilogue(""),
-    kernel("nn.contrib_dense_pack", dense_pack),
+    .epilogue("")
+    .overflow(|c, result| product_overflow(c, c.tensor(1).ok()?, result, transposed(c))),
+    kernel("nn.batch_matmul", batch_matmul)
+        .epilogue("")
+        .overflow(|c, result| product_overflow(c, c.tensor(1).ok()?, result, transposed(c))),
+    kernel("nn.contrib_dense_pack", dense_pack).overflow(|c, result| {
+        product_overflow(c, &unpacked_weight(c).ok()?, result, [false, true])
+    }),
     kernel("einsum", einsum::einsum),
 ];
+
+/// Returns which of the operands of a call are transposed.
+fn transposed(call: &Call<'_>) -> [bool; 2] {
+    [call.bool("transpose_a"), call.bool("transpose_b")]
+}
+
+/// Looks for an overflow of products of the matrices in the first argument and those in `b`.
+fn product_overflow(
+    call: &Call<'_>,
+    b: &Tensor,
+    result: &Tensor,
+    [transpose_a, transpose_b]: [bool; 2],
+) -> Option<Overflow> {
+    let a = call.tensor(0).ok()?;
+    // The first element of a matrix, and the distances between its rows and columns.
+    let matrix = |tensor: &Tensor, batch: usize, is_transposed: bool| {
+        let (&columns, outer) = tensor.shape().split_last()?;
+        let size = columns * outer.last().copied().unwrap_or(1);
+        // A single matrix is that of all batches.
+        let first = if size == tensor.len() { 0 } else { batch * size };
+        Some(if is_transposed { (first, 1, columns) } else { (first, columns, 1) })
+    };
+    let axis = |axis: usize| a.rank().checked_sub(axis).and_then(|axis| a.shape().get(axis));
+    let inner = *axis(if transpose_a { 2 } else { 1 })?;
+    let (&columns, outer) = result.shape().split_last()?;
+    let rows = outer.last().copied().unwrap_or(1);
+    overflow::of_products((a, b), result, inner, &|at, term| {
+        let (row, column) = (at / columns % rows, at % columns);
+        let batch = at / columns / rows;
+        let of = (matrix(a, batch, transpose_a), matrix(b, batch, transpose_b));
+        let (Some((a, down_a, right_a)), Some((b, down_b, right_b))) = of else { return };
+        for k in 0..inner {
+            term(a + row * down_a + k * right_a, b + k * down_b + column * right_b);
+        }
+    })
+}
 
 /// Returns the data type of the result: `out_dtype`, or that of the first argument.
 pub(super) fn out_dtype(call: &Call<'_>) -> Result<DataType, Fault> {
@@ -157,7 +201,7 @@ impl<T: Gemm> Matrix<T> {
 
 pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
-    let (transpose_a, transpose_b) = (call.bool("transpose_a"), call.bool("transpose_b"));
+    let [transpose_a, transpose_b] = transposed(call);
     let (a_type, b_type) = (call.dtype(0)?, call.dtype(1)?);
     each_sum_type!(sum_type(a_type, b_type, dtype), {
         let (Some(x), Some(y)) = (Matrix::<T>::of(call, 0)?, Matrix::<T>::of(call, 1)?) else {
@@ -209,12 +253,16 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
 /// Computes a dense layer whose weight has its rows in blocks.
 pub(super) fn dense_pack(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
-    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    product(call, call.tensor(0)?, &unpacked_weight(call)?, false, true, dtype)
+}
+
+/// Returns a weight without its blocks.
+fn unpacked_weight(call: &Call<'_>) -> Result<Tensor, Fault> {
+    let weight = call.tensor(1)?;
     // Blocks have the size of the weight's axes, whatever `weight_layout` says.
-    let b = match *b.shape() {
-        [_, _, n] => layouts::convert(call, b, &format!("NC{n}n"), "NC")?,
-        [_, _, n, c] => layouts::convert(call, b, &format!("NC{n}n{c}c"), "NC")?,
-        _ => return Err(call.fault("the weight has the wrong rank")),
-    };
-    product(call, a, &b, false, true, dtype)
+    match *weight.shape() {
+        [_, _, n] => layouts::convert(call, weight, &format!("NC{n}n"), "NC"),
+        [_, _, n, c] => layouts::convert(call, weight, &format!("NC{n}n{c}c"), "NC"),
+        _ => Err(call.fault("the weight has the wrong rank")),
+    }
 }

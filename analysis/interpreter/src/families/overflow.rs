@@ -99,6 +99,53 @@ pub(super) fn of_rows(
     })
 }
 
+/// Looks for an overflow of sums of products of the elements of two operands. `terms` calls its argument with the
+/// indices of both factors of each of the products, at most `most`, of which an element of the result is the sum.
+pub(super) fn of_products(
+    (x, y): (&Tensor, &Tensor),
+    result: &Tensor,
+    most: usize,
+    terms: &dyn Fn(usize, &mut dyn FnMut(usize, usize)),
+) -> Option<Overflow> {
+    if !is_integer(result) || !is_integer(x) || !is_integer(y) {
+        return None;
+    }
+    let dtype = result.dtype();
+    let largest = |tensor: &Tensor| {
+        watched(0..tensor.len()).map(|at| integer_at(tensor, at).abs()).max().unwrap_or(0)
+    };
+    // Quantized networks choose their types so that no sum overflows, whatever the elements are.
+    let bound = largest(x).checked_mul(largest(y)).and_then(|one| one.checked_mul(most as i128));
+    if fits(dtype, bound) {
+        return None;
+    }
+    (0..result.len()).find_map(|at| {
+        let mut sum = Some(0i128);
+        terms(at, &mut |i, j| {
+            spend(1);
+            let product = integer_at(x, i).checked_mul(integer_at(y, j));
+            sum = sum.zip(product).and_then(|(sum, product)| sum.checked_add(product));
+        });
+        if fits(dtype, sum) {
+            return None;
+        }
+        let mut products = Vec::new();
+        terms(at, &mut |i, j| products.push([integer_at(x, i), integer_at(y, j)]));
+        products.retain(|factors| !factors.contains(&0));
+        let operands = products.iter().map(|[x, y]| format!("{x} * {y}"));
+        Some(Overflow::new(result.shape(), at, operands, sum))
+    })
+}
+
+/// Returns a number times a power of 2; `None` if it has more than 128 bits or the exponent is negative.
+pub(super) fn shifted(x: i128, y: i128) -> Option<i128> {
+    match u32::try_from(y) {
+        Ok(_) if x == 0 => Some(0),
+        Ok(y) => x.checked_mul(2i128.checked_pow(y)?),
+        Err(_) => None,
+    }
+}
+
 /// Returns a power; `None` if it has more than 128 bits. Powers with a negative exponent are fractions.
 pub(super) fn power(x: i128, y: i128) -> Option<i128> {
     match u32::try_from(y) {

@@ -14,7 +14,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         .overflow(|c, result| fold_overflow(c, result, (i128::checked_add, 0))),
     kernel("prod", |c| fold(c, product, i64::wrapping_mul, 1))
         .overflow(|c, result| fold_overflow(c, result, (i128::checked_mul, 1))),
-    kernel("mean", mean),
+    kernel("mean", mean).overflow(mean_overflow),
     kernel("max", |c| extreme(c, true)),
     kernel("min", |c| extreme(c, false)),
     kernel("all", |c| truth(c, |row| pieces(row).all(|row| row.iter().all(|&x| x)), true)),
@@ -182,6 +182,15 @@ fn fold_overflow(call: &Call<'_>, result: &Tensor, exact: ExactFold) -> Option<O
     overflow::of_rows((&rows, length), result, exact)
 }
 
+fn mean_overflow(call: &Call<'_>, result: &Tensor) -> Option<Overflow> {
+    // The sums have 64 bits, which those of narrower integers fit.
+    if result.dtype().bits < 64 {
+        return None;
+    }
+    let sum = fold_overflow(call, result, (i128::checked_add, 0))?;
+    Some(Overflow { is_sum: true, ..sum })
+}
+
 fn scan_overflow(
     call: &Call<'_>,
     result: &Tensor,
@@ -235,7 +244,11 @@ fn mean(call: &mut Call<'_>) -> Outcome {
                 <T as Element>::from_f64(sum / length as f64)
             } else {
                 let sum = watched(row.iter()).map(|&x| Element::to_i64(x)).fold(0, i64::wrapping_add);
-                <T as Element>::from_i64(sum / length as i64)
+                let is_unsigned = T::DTYPE.is_uint();
+                <T as Element>::from_i64(match is_unsigned {
+                    true => (sum.cast_unsigned() / length as u64).cast_signed(),
+                    false => sum / length as i64,
+                })
             });
             narrowed(call, &left, out, other.dtype())
         }, else call.unsupported(other.dtype())),

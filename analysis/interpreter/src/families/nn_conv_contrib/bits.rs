@@ -5,7 +5,7 @@
 use super::{
     super::{
         layouts,
-        nn_conv::{convolve, cropped, padding, steps},
+        nn_conv::{Convolution, cropped, padding, steps},
     },
     *,
 };
@@ -153,8 +153,16 @@ pub(super) fn conv2d(call: &mut Call<'_>) -> Outcome {
     }
     let strides = steps(call, "strides", 2)?;
     let (data, padding) = cropped(call, data, &padding(call, 2)?)?;
-    let out = convolve(call, &data, &weight, &strides, &[1, 1], &padding, 1, DataType::INT64)?;
-    finish(call, &layouts::convert(call, &out, "NCHW", layout)?, dtype)
+    let convolution = Convolution {
+        data,
+        weight,
+        strides,
+        dilations: repeated(1, 2),
+        padding,
+        groups: 1,
+        layouts: ("NCHW", layout.to_owned()),
+    };
+    finish(call, &convolution.compute(call, DataType::INT64)?, dtype)
 }
 
 /// `nn.bitserial_dense`

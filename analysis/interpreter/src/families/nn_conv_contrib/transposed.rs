@@ -3,7 +3,7 @@
 use super::{
     super::{
         layouts,
-        nn_conv::{convolve, kernel_size, padding, steps, unpadded},
+        nn_conv::{Convolution, kernel_size, padding, steps, unpadded},
         nn_dense::out_dtype,
     },
     *,
@@ -17,6 +17,15 @@ pub(in crate::families) fn transposed(
     plain_weight: &str,
 ) -> Outcome {
     let dtype = out_dtype(call)?;
+    Ok(mirrored_convolution(call, plain_data, plain_weight)?.compute(call, dtype)?.into())
+}
+
+/// Returns the convolution that a transposed one is.
+pub(super) fn mirrored_convolution<'l>(
+    call: &Call<'_>,
+    plain_data: &'l str,
+    plain_weight: &str,
+) -> Result<Convolution<'l>, Fault> {
     let or = |written: &str, other: &str| {
         if written.is_empty() { other.to_owned() } else { written.to_owned() }
     };
@@ -80,10 +89,15 @@ pub(in crate::families) fn transposed(
     call.allow(&shape, data.dtype())?;
     let data = spread_out(call, &data, &spread, &shape)?;
     let weight = mirrored(call, &weight, groups)?;
-    let ones = repeated(1, spatial);
-    let none = repeated((0, 0), spatial);
-    let out = convolve(call, &data, &weight, &ones, &dilations, &none, groups, dtype)?;
-    Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
+    Ok(Convolution {
+        data,
+        weight,
+        strides: repeated(1, spatial),
+        dilations,
+        padding: repeated((0, 0), spatial),
+        groups,
+        layouts: (plain_data, out_layout),
+    })
 }
 
 /// Inserts zeros between the elements according to the strides and pads the borders; negative

@@ -7,7 +7,7 @@ use super::{
     super::{
         index::advance,
         layouts,
-        nn_conv::{convolve, cropped, padding, steps},
+        nn_conv::{Convolution, cropped, padding, steps},
         nn_dense::out_dtype,
     },
     *,
@@ -476,6 +476,7 @@ pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
     let Some(weight) = weight else { return call.unsupported(tiles.dtype()) };
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilation", 2)?);
     let (data, padding) = cropped(call, data, &padding(call, 2)?)?;
-    let out = convolve(call, &data, &weight, &strides, &dilations, &padding, 1, dtype)?;
-    Ok(layouts::convert(call, &out, "NCHW", out_layout)?.into())
+    let layouts = ("NCHW", out_layout.to_owned());
+    let convolution = Convolution { data, weight, strides, dilations, padding, groups: 1, layouts };
+    Ok(convolution.compute(call, dtype)?.into())
 }
