@@ -94,13 +94,17 @@ impl Evaluator {
         variables: &[CallVariable],
     ) -> Result<Value, String> {
         let SlicedExpression { slices, text } = SlicedExpression::parse(expression)?;
+        let evaluate = |text: &str, parts: &[Parameter]| {
+            let value = self.evaluate_whole(text, at, variables, parts);
+            value.map_err(|message| sliced::as_written(&message, &slices))
+        };
         let mut parts = Vec::new();
         for (number, slice) in slices.iter().enumerate() {
-            let part = slice.of(&self.evaluate_whole(&slice.base, at, variables, &parts)?)?;
+            let part = slice.of(&evaluate(&slice.base, &parts)?)?;
             let (name, ty) = (sliced::name(number), Some(part.ty().to_string()));
             parts.push(Parameter { name, ty, value: Some(Value::from(part)) });
         }
-        self.evaluate_whole(&text, at, variables, &parts)
+        evaluate(&text, &parts)
     }
 
     /// Evaluates an expression without slices, whose variables may also be `parts`.
@@ -181,14 +185,18 @@ impl Evaluator {
     /// The message of its first error.
     pub(super) fn check(&self, expression: &str, at: TextRange) -> Result<(), String> {
         let SlicedExpression { slices, text } = SlicedExpression::parse(expression)?;
+        let check = |text: &str, parts: &[Parameter]| {
+            let ty = self.check_whole(text, at, parts);
+            ty.map_err(|message| sliced::as_written(&message, &slices))
+        };
         let mut parts = Vec::new();
         for (number, slice) in slices.iter().enumerate() {
-            let ty = self.check_whole(&slice.base, at, &parts)?;
+            let ty = check(&slice.base, &parts)?;
             let Some(ty) = ty.map_or(Ok(None), |ty| slice.of_type(&ty))? else { return Ok(()) };
             let (name, ty) = (sliced::name(number), Some(ty.to_string()));
             parts.push(Parameter { name, ty, value: None });
         }
-        self.check_whole(&text, at, &parts).map(|_| ())
+        check(&text, &parts).map(|_| ())
     }
 
     /// Checks an expression without slices, whose variables may also be `parts`. Returns its type, if it is known.

@@ -115,6 +115,16 @@ impl SlicedExpression {
     }
 }
 
+/// Returns a message about an expression without slices with these as they are written.
+pub(super) fn as_written(message: &str, slices: &[Slice]) -> String {
+    let mut text = message.to_owned();
+    // A name may begin with another one, which has a lower number.
+    for (number, slice) in slices.iter().enumerate().rev() {
+        text = text.replace(&name(number), &format!("{}{}", slice.written, slice.brackets));
+    }
+    text
+}
+
 fn word(text: &str, is_letter: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is_letter(c)).unwrap_or(text.len())
 }
