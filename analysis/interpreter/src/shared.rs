@@ -128,10 +128,15 @@ impl SharedTensor {
         self.pending().unwrap_or_else(|| self)
     }
 
+    /// Returns true if both are handles of one tensor.
+    pub fn is_same(&self, other: &SharedTensor) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns true if it is the same tensor as another one, or has the same elements.
     pub(crate) fn is_identical(&self, other: &SharedTensor) -> bool {
         let is_computed = |tensor: &SharedTensor| tensor.pending().is_none();
-        Arc::ptr_eq(&self.0, &other.0)
+        self.is_same(other)
             || (is_computed(self) && is_computed(other) && Tensor::is_identical(self, other))
     }
 

@@ -31,6 +31,7 @@ use super::{
     stop::{Goal, Order, Reason, Report, Stop},
     stopped::StoppedRun,
     transport::{Input, Output},
+    variables::ArgumentLines,
 };
 use crate::{
     panics,
@@ -71,6 +72,8 @@ pub(super) struct Session {
     /// Shared with the run, which is not started yet or has ended, too.
     shared: Arc<Shared>,
     stopped: Option<StoppedRun>,
+    /// From the first stop on.
+    lines: Option<Arc<ArgumentLines>>,
     next_id: i64,
     is_over: bool,
 }
@@ -88,6 +91,7 @@ impl Session {
             run: None,
             shared: Arc::default(),
             stopped: None,
+            lines: None,
             next_id: 0,
             is_over: false,
         };
@@ -527,8 +531,10 @@ impl Session {
             }
         }
         let arguments = self.shared.arguments.lock().clone();
+        let lines = self.lines.get_or_insert_with(|| Arc::new(ArgumentLines::of(&arguments)));
+        let lines = lines.clone();
         let origin = (launch.function.clone(), arguments);
-        self.stopped = Some(StoppedRun::new(stop, evaluator.clone(), origin));
+        self.stopped = Some(StoppedRun::new(stop, evaluator.clone(), origin, lines));
         self.event(Event::Stopped(event));
     }
 

@@ -16,7 +16,7 @@ use super::{
     recall::Recall,
     runner,
     stop::{Order, Reason, Stop, StoppedCall},
-    variables::{Node, Nodes},
+    variables::{ArgumentLines, Node, Nodes},
 };
 use crate::run::arguments;
 
@@ -37,10 +37,11 @@ impl StoppedRun {
         stop: Stop,
         evaluator: Evaluator,
         (function, arguments): (Option<String>, Arc<Vec<Value>>),
+        lines: Arc<ArgumentLines>,
     ) -> StoppedRun {
         let Stop { reason, calls, omitted, at, edits } = stop;
         let recall = Recall { evaluator: evaluator.clone(), function, arguments, at, edits };
-        StoppedRun { reason, calls, omitted, recall, evaluator, nodes: Nodes::default() }
+        StoppedRun { reason, calls, omitted, recall, evaluator, nodes: Nodes::new(lines) }
     }
 
     /// Computes values that variables of a frame had, which were released.

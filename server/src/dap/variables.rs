@@ -1,5 +1,7 @@
 //! Values as the client shows them: lines, and trees that it opens level by level and page by page.
 
+use std::sync::{Arc, OnceLock};
+
 use interpreter::{AxisSlice, CallVariable, SharedTensor, Value};
 use syntax::TextRange;
 
@@ -26,15 +28,48 @@ pub(super) enum Node {
     Part { tensor: SharedTensor, first: usize, axis: usize },
 }
 
+/// The lines of the arguments of a run, which are mostly its largest tensors: they are the same at each stop.
+#[derive(Default)]
+pub(super) struct ArgumentLines(Vec<(SharedTensor, OnceLock<String>)>);
+
+impl ArgumentLines {
+    /// Creates the lines of arguments. Each is computed when it is shown.
+    pub(super) fn of(arguments: &[Value]) -> ArgumentLines {
+        let tensors = arguments.iter().filter_map(|argument| match argument {
+            Value::Tensor(tensor) => Some((tensor.clone(), OnceLock::new())),
+            _ => None,
+        });
+        ArgumentLines(tensors.collect())
+    }
+
+    /// Returns the line of a tensor.
+    fn line(&self, tensor: &SharedTensor) -> String {
+        let compute = || {
+            let value = Value::Tensor(tensor.clone());
+            summary::line(&value, &summary::of_value(&value))
+        };
+        match self.0.iter().find(|(argument, _)| argument.is_same(tensor)) {
+            Some((_, line)) => line.get_or_init(compute).clone(),
+            None => compute(),
+        }
+    }
+}
+
 /// The references of the client, which are valid until the run goes on.
 #[derive(Default)]
 pub(super) struct Nodes {
+    lines: Arc<ArgumentLines>,
     nodes: Vec<Node>,
     /// The tensors whose bytes can be read.
     memories: Vec<SharedTensor>,
 }
 
 impl Nodes {
+    /// Creates the references of a stop.
+    pub(super) fn new(lines: Arc<ArgumentLines>) -> Nodes {
+        Nodes { lines, ..Nodes::default() }
+    }
+
     /// Returns the number of a node; 0 for no children.
     pub(super) fn number(&mut self, node: Node) -> i64 {
         if self.nodes.len() >= MAX_HANDLES {
@@ -116,7 +151,7 @@ impl Nodes {
     pub(super) fn value(&mut self, name: &str, value: &Value) -> Variable {
         let text = match value {
             Value::Tensor(tensor) if tensor.shape().is_empty() => show::element(tensor, 0),
-            Value::Tensor(_) => summary::line(value, &summary::of_value(value)),
+            Value::Tensor(tensor) => self.lines.line(tensor),
             Value::Ref(cell) => format!("ref({})", summary::contents(&cell.get(), MAX_LINE)),
             _ => summary::contents(value, MAX_LINE),
         };
@@ -271,6 +306,17 @@ mod tests {
     use types::DataType;
 
     use super::*;
+
+    #[test]
+    fn lines_of_arguments_are_computed_once() {
+        let number = || SharedTensor::from(Tensor::scalar(5f32));
+        let (argument, other) = (number(), number());
+        let lines = Arc::new(ArgumentLines::of(&[Value::Tensor(argument.clone())]));
+        let known = || lines.0.iter().filter(|(_, line)| line.get().is_some()).count();
+        assert_eq!((lines.line(&other), known()), ("5".to_owned(), 0));
+        assert_eq!((lines.line(&argument), known()), ("5".to_owned(), 1));
+        assert_eq!((lines.line(&argument.clone()), known()), ("5".to_owned(), 1));
+    }
 
     #[test]
     fn parts_are_those_of_the_first_axes() {
