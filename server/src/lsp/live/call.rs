@@ -126,7 +126,8 @@ impl ValueInCall {
 
 impl RunRecord {
     /// Returns the number of the call of a definition whose values are shown, and the number of its calls; `None` without
-    /// any. Each call gives its parameters a value.
+    /// any. Each call gives its parameters a value. All calls of a function without parameters do the same, so that each of
+    /// them gives the same variables a value, once: those of function expressions are not recorded.
     pub(in crate::lsp) fn calls_of(&self, def: TextRange) -> Option<(u64, u64)> {
         let own = self.values.iter().filter(|value| def.contains_range(value.range));
         let count = own.clone().map(|value| value.times).max()?;
