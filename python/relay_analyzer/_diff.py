@@ -46,13 +46,11 @@ class Diff:
         return self.text
 
     def _repr_html_(self) -> str:
-        # The HTML page of the program, isolated in a frame.
         summary = _html.escape(self.text.split("\n\n")[0])
         if self.equal:
             return _html.page(f"<p>{summary}</p>")
         return _html.page(
-            f'<details open><summary>{summary}</summary><iframe sandbox="allow-scripts" '
-            f'srcdoc="{_html.escape(self.html)}"></iframe></details>'
+            f"<details open><summary>{summary}</summary>{_html.frame(self.html)}</details>"
         )
 
 

@@ -56,6 +56,11 @@ def page(body: str) -> str:
     return f'<div class="relay-analyzer">{STYLE}{body}</div>'
 
 
+def frame(document: str) -> str:
+    """A page of the program, isolated: its scripts run and its buttons save files, and it reaches nothing outside."""
+    return f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(document)}"></iframe>'
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int]) -> str:
     """A table of HTML cells."""
 

@@ -227,17 +227,14 @@ def parse_functions(listed: List[_protocol.FunctionShapes], module: str) -> List
 
 
 def _frame(title: str, page: str) -> str:
-    """The page of the program, isolated in a frame."""
+    """The page of the program in a frame."""
     summary = f"<summary><code>{_html.escape(title)}</code></summary>"
     if len(page) > MAX_PAGE:
         return (
             f'<details open>{summary}<p class="ra-dim">The report is too large for a notebook: the editors show it, '
             "and <code>relay-analyzer shapes --format html</code> writes it</p></details>"
         )
-    return (
-        f'<details open>{summary}<iframe sandbox="allow-scripts allow-downloads" '
-        f'srcdoc="{_html.escape(page)}"></iframe></details>'
-    )
+    return f"<details open>{summary}{_html.frame(page)}</details>"
 
 
 def _page(text: str, name: Optional[str]) -> str:

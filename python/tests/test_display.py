@@ -62,6 +62,11 @@ def test_a_module_with_hovers_diagnostics_shapes_and_picture(examples: Path) -> 
     assert "1 error" in str(broken)
 
 
+def test_reports_in_frames_save_files(dense: str) -> None:
+    for shown in (ra.show(dense), ra.diff(dense, dense.replace("relu", "tanh"))):
+        assert '<iframe sandbox="allow-scripts allow-downloads" ' in shown._repr_html_()
+
+
 def test_the_text_is_shown_to_the_letter() -> None:
     text = 'def @f(%x: int32) {\n  /* <b>ä𝄞</b>\n two */ %y & "<script>alert(1)</script>"\n}\r\n'
     page = looked_at(ra.show(text)._repr_html_())

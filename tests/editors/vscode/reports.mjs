@@ -93,7 +93,7 @@ const uses = {
  * that of the Python package.
  */
 async function saves(file) {
-  const source = readFileSync(new URL("../../../python/relay_analyzer/_shapes.py", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../../python/relay_analyzer/_html.py", import.meta.url), "utf8");
   const [, sandbox] = source.match(/<iframe sandbox="([^"]*)"/);
   const { page, context } = await pageInside(browser);
   await page.setContent(`<iframe style="height: 800px; width: 1200px" sandbox="${sandbox}"></iframe>`);
