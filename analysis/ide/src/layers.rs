@@ -192,7 +192,18 @@ impl Group {
 /// depends on it, so that comparing it with the result before would save nothing.
 #[salsa::tracked(returns(ref), no_eq)]
 pub fn layers(db: &dyn Db, file: SourceFile, grouping: Grouping) -> Vec<FunctionLayers> {
-    of_functions(db, file, &shapes::shapes(db, file, None), grouping)
+    structure_by_layer(db, file, grouping).1
+}
+
+/// Returns the calls of the functions of a file without amounts, and the layers of these functions.
+pub fn structure_by_layer(
+    db: &dyn Db,
+    file: SourceFile,
+    grouping: Grouping,
+) -> (Vec<FunctionShapes>, Vec<FunctionLayers>) {
+    let found = shapes::structure(db, file);
+    let layers = of_functions(db, file, &found, grouping);
+    (found, layers)
 }
 
 /// The maximal number of modules of a log whose layers editors show.

@@ -28,8 +28,8 @@ use syntax::TextRange;
 use types::Type;
 
 pub use amount::{Amount, UnknownId};
-use function::Reporter;
 pub use function::layer;
+use function::{Content, Reporter};
 pub use totals::{Group, LayerTotal, Total, UncountedCall};
 
 use crate::words;
@@ -201,12 +201,27 @@ impl FunctionShapes {
 /// Returns the shape reports of the functions of a file that contain calls, or of the functions
 /// called `name`.
 pub fn shapes(db: &dyn Db, file: SourceFile, name: Option<&str>) -> Vec<FunctionShapes> {
+    reports(db, file, name, Content::Whole)
+}
+
+/// Returns the reports of [`shapes`] with zero for all amounts and without groups: the calls with their types, attributes
+/// and origins.
+pub fn structure(db: &dyn Db, file: SourceFile) -> Vec<FunctionShapes> {
+    reports(db, file, None, Content::Structure)
+}
+
+fn reports(
+    db: &dyn Db,
+    file: SourceFile,
+    name: Option<&str>,
+    content: Content,
+) -> Vec<FunctionShapes> {
     let is_selected = |def: &Def<'_>| match name {
         Some(name) => def.kind(db) == DefKind::Fn && def.name(db) == name,
         None => matches!(def.kind(db), DefKind::Fn | DefKind::Expr),
     };
     let defs: Vec<Def<'_>> = all_defs(db, file).filter(is_selected).collect();
-    let mut reporter = Reporter::new(db, true);
+    let mut reporter = Reporter::new(db, content);
     let found = defs.into_iter().filter_map(|def| reporter.report(def));
     found.filter(|f| name.is_some() || !f.rows.is_empty() || !f.functions.is_empty()).collect()
 }
@@ -214,7 +229,7 @@ pub fn shapes(db: &dyn Db, file: SourceFile, name: Option<&str>) -> Vec<Function
 /// Returns reports with only the totals of `defs`, `None` for a definition that is no function or
 /// expression.
 pub fn totals<'db>(db: &'db dyn Db, defs: &[Def<'db>]) -> Vec<Option<FunctionShapes>> {
-    let mut reporter = Reporter::new(db, false);
+    let mut reporter = Reporter::new(db, Content::Totals);
     defs.iter().map(|&def| reporter.summary(def)).collect()
 }
 

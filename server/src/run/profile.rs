@@ -353,7 +353,7 @@ impl<'db> LayersOfFile<'db> {
             Grouping::Flat => &[],
             grouping => &ide::layers::layers(db, file, grouping)[..],
         };
-        let reports = shapes::shapes(db, file, None);
+        let reports = shapes::structure(db, file);
         let rows = reports.iter().flat_map(FunctionShapes::all).flat_map(|function| &function.rows);
         let spans = rows.filter_map(|row| Some((row.range, shapes::layer(row.span.as_deref()?))));
         LayersOfFile { functions, spans: spans.collect() }

@@ -39,7 +39,7 @@ pub fn shapes_by_layer(
         }
     }
     if found.iter().any(|function| !function.functions.is_empty()) {
-        let all = name.map(|_| shapes::shapes(db, file, None));
+        let all = name.map(|_| shapes::structure(db, file));
         let inner = of_inner(db, file, &found, all.as_deref().unwrap_or(&found), grouping);
         let mut rest = inner.iter();
         for function in &mut found {

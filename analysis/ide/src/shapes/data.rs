@@ -5,7 +5,7 @@ use semantics::{
     ExprRef, View,
     body::{Expr, ExprId, FnId, LocalRef, Region, Subject, UnitId},
 };
-use syntax::{NodeOrToken, SyntaxKind, TextSize};
+use syntax::{Text, TextRange};
 
 use super::{Input, Source, SourceKind};
 use crate::weights::{Leaf, field};
@@ -57,8 +57,8 @@ pub(super) struct Data<'db> {
     pub(super) view: View<'db>,
     /// The names of variables by their values.
     pub(super) names: FxHashMap<ExprRef, String>,
-    /// The offsets and contents of `span=` comments, in order.
-    pub(super) spans: Vec<(TextSize, String)>,
+    /// The text of the file.
+    text: Text,
 }
 
 /// The expressions of a function, excluding those of nested functions.
@@ -70,51 +70,36 @@ pub(super) struct Code {
 }
 
 impl<'db> Data<'db> {
-    /// Creates the indexes, those of names and spans only with `details`.
+    /// Creates the indexes, that of names only with `details`.
     pub(super) fn new(view: View<'db>, details: bool) -> Data<'db> {
         let mut names = FxHashMap::default();
         for (number, unit) in view.body.units().filter(|_| details) {
             for expr in &unit.exprs {
                 let Expr::Bind { binder, value, .. } = expr else { continue };
                 let value = ExprRef { unit: number, expr: *value };
-                names.entry(value).or_insert_with(|| unit.binder(*binder).name.to_string());
+                names.entry(value).or_insert_with(|| unit.binder(*binder).name.as_str().to_owned());
             }
         }
-        let mut spans = Vec::new();
-        if details && view.body.units.iter().any(|unit| !unit.type_comments.is_empty()) {
-            let mut stack = vec![view.def.node(view.db)];
-            while let Some(node) = stack.pop() {
-                for element in node.elements() {
-                    match element {
-                        NodeOrToken::Node(child) => stack.push(child),
-                        NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
-                            if let Some((_, span)) = token.text().rsplit_once("span=") {
-                                let span = span.trim_end_matches("*/").trim();
-                                spans.push((token.start(), span.to_owned()));
-                            }
-                        }
-                        NodeOrToken::Token(_) => {}
-                    }
-                }
-            }
-            spans.sort_by_key(|(start, _)| *start);
-        }
-        Data { view, names, spans }
+        let text = view.def.file(view.db).text(view.db);
+        Data { view, names, text }
     }
 
     /// Returns the place in the framework's program that the comment after an expression names.
     pub(super) fn span(&self, expr_ref: ExprRef) -> Option<String> {
-        if self.spans.is_empty() {
-            return None;
-        }
         let unit = self.view.unit(expr_ref.unit);
-        let subject = Subject::Expr(expr_ref.expr);
-        let about = unit.comment_about(subject)?;
-        let at = self.view.source.range(expr_ref.unit, about.range).start();
-        let before = self.spans.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
-        // The last comment that starts before the type contains it.
-        let (start, span) = &self.spans[before];
-        (at - *start < TextSize::new(16)).then(|| span.clone())
+        let about = unit.comment_about(Subject::Expr(expr_ref.expr))?;
+        let end = self.view.source.range(expr_ref.unit, about.range).end();
+        // The type is in a comment, whose rest is short.
+        let (rest, _) = self.text.get(usize::from(end)..)?.split_once("*/")?;
+        let (_, span) = rest.rsplit_once("span=")?;
+        Some(span.trim().to_owned())
+    }
+
+    /// Returns the text of a range inside of the definition.
+    pub(super) fn text(&self, range: TextRange) -> String {
+        let text = self.text.get(std::ops::Range::<usize>::from(range));
+        // Functions of the prelude are in no text.
+        text.map_or_else(|| self.view.text(range), str::to_owned)
     }
 
     /// Returns the parameters of a function.
@@ -259,7 +244,7 @@ impl<'db> Data<'db> {
                 Leaf::Constant(expr_ref) => {
                     let range = self.view.range(expr_ref);
                     let is_short = usize::from(range.len()) <= MAX_CONSTANT_NAME;
-                    let text = is_short.then(|| self.view.text(range));
+                    let text = is_short.then(|| self.text(range));
                     let name = text.filter(|text| !text.is_empty() && !text.contains('\n'));
                     Source {
                         name: name.unwrap_or_else(|| "constant".to_owned()),

@@ -1,6 +1,6 @@
 //! The rows and the cost of a function.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use operators::{Cost, CostCall, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +15,7 @@ use types::Type;
 use super::{
     Called, FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
     amount::Amount,
-    data::{Data, FunctionId, Sources},
+    data::{Code, Data, FunctionId, Sources},
     memory::memory,
     sizes::{Origins, Sizes},
     sorted,
@@ -34,10 +34,22 @@ struct Summary<'db> {
     by_span: BTreeMap<String, Group>,
 }
 
+/// What is reported of functions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Totals alone. They need no rows, which take most of the memory.
+    Totals,
+    /// What takes results of what. It needs no amounts, which take most of the time.
+    Structure,
+    /// Both.
+    Whole,
+}
+
 /// A builder of reports with a memo of the functions that were analyzed.
 pub(super) struct Reporter<'db> {
     db: &'db dyn Db,
-    details: bool,
+    has_rows: bool,
+    has_amounts: bool,
     data: FxHashMap<Def<'db>, Rc<Data<'db>>>,
     origins: FxHashMap<Def<'db>, Origins>,
     sizes: Sizes,
@@ -45,22 +57,28 @@ pub(super) struct Reporter<'db> {
     active: FxHashSet<(Def<'db>, FunctionId)>,
 }
 
-/// The analysis of a function. For totals, rows, sources and results are left out.
+/// The analysis of a function.
 struct Analysis<'db> {
-    rows: Vec<Row>,
-    sources: Vec<Source>,
-    results: Vec<Input>,
+    /// What its report takes, which is made once: callers need the summary alone.
+    parts: RefCell<Parts>,
     inner: Vec<(UnitId, FnId)>,
     summary: Summary<'db>,
 }
 
+/// What is left out for totals.
+#[derive(Default)]
+struct Parts {
+    rows: Vec<Row>,
+    sources: Vec<Source>,
+    results: Vec<Input>,
+}
+
 impl<'db> Reporter<'db> {
-    /// Creates a builder of reports, or with `details` unset of totals: those need no rows, which take
-    /// most of the memory, and no `span=` comments, which require a traversal of all tokens.
-    pub(super) fn new(db: &'db dyn Db, details: bool) -> Reporter<'db> {
+    pub(super) fn new(db: &'db dyn Db, content: Content) -> Reporter<'db> {
         Reporter {
             db,
-            details,
+            has_rows: content != Content::Totals,
+            has_amounts: content != Content::Structure,
             data: FxHashMap::default(),
             origins: FxHashMap::default(),
             sizes: Sizes::default(),
@@ -69,13 +87,13 @@ impl<'db> Reporter<'db> {
         }
     }
 
-    /// Returns the full report of a definition.
+    /// Returns the report of a definition, once for each.
     pub(super) fn report(&mut self, def: Def<'db>) -> Option<FunctionShapes> {
         let data = self.data(def)?;
         let mut report = self.shapes(&data, FunctionId::Whole, 0)?;
         let unknowns = self.sizes.unknowns.clone();
         let mut stack = vec![&mut report];
-        while let Some(function) = stack.pop() {
+        while let Some(function) = stack.pop().filter(|_| !unknowns.is_empty()) {
             function.unknowns = used_unknowns(function, &unknowns);
             stack.extend(function.functions.iter_mut());
         }
@@ -100,9 +118,8 @@ impl<'db> Reporter<'db> {
     ) -> Option<FunctionShapes> {
         let analysis = self.analysis(data, which, depth)?;
         let mut report = empty_report(data, which);
-        report.rows = analysis.rows.clone();
-        report.sources = analysis.sources.clone();
-        report.results = analysis.results.clone();
+        Parts { rows: report.rows, sources: report.sources, results: report.results } =
+            analysis.parts.take();
         report.total = analysis.summary.total.clone();
         report.by_operator = sorted(&analysis.summary.by_operator);
         report.by_span = sorted(&analysis.summary.by_span);
@@ -123,7 +140,7 @@ impl<'db> Reporter<'db> {
         if !matches!(def.kind(self.db), DefKind::Fn | DefKind::Expr) {
             return None;
         }
-        let data = Rc::new(Data::new(View::new(self.db, def)?, self.details));
+        let data = Rc::new(Data::new(View::new(self.db, def)?, self.has_rows));
         self.data.insert(def, data.clone());
         Some(data)
     }
@@ -177,40 +194,26 @@ impl<'db> Reporter<'db> {
                     summary.weights.push(weight);
                 }
             }
-            summary.add(&found.row, found.inner.as_deref());
-            let peak = found.inner.map(|inner| inner.summary.total.peak.clone());
-            peaks.extend(peak.map(|peak| (calls.len(), peak)));
-            sizes.push(found.row.bytes.clone());
+            if self.has_amounts {
+                summary.add(&found.row, found.inner.as_deref());
+                let peak = found.inner.map(|inner| inner.summary.total.peak.clone());
+                peaks.extend(peak.map(|peak| (calls.len(), peak)));
+                sizes.push(found.row.bytes.clone());
+            } else {
+                // Undefined where the analysis ends, which decides whether it is known.
+                summary.total.macs.add(&found.row.macs);
+            }
             calls.push(expr_ref);
-            if self.details {
+            if self.has_rows {
                 rows.push(found.row);
             }
         }
-        let mut peaks = peaks.into_iter().peekable();
-        let until = memory(data, &code, &calls, &sizes, |at, live| {
-            let mut here = live.clone();
-            if let Some((_, inner)) = peaks.next_if(|(row, _)| *row == at)
-                && inner.at_one() > sizes[at].at_one()
-            {
-                // The memory of the callee includes the result.
-                here.subtract(&sizes[at]);
-                here.add(&inner);
-                if let Some(row) = rows.get_mut(at) {
-                    row.peak = Some(here.clone());
-                }
-            }
-            if let Some(row) = rows.get_mut(at) {
-                row.live = live.clone();
-            }
-            if summary.total.peak_row.is_none() || here.at_one() > summary.total.peak.at_one() {
-                summary.total.peak = here;
-                summary.total.peak_row = Some(at);
-            }
-        });
-        rows.iter_mut().zip(until).for_each(|(row, until)| row.until = until);
+        if self.has_amounts {
+            memory_over_time((data, &code), &calls, &sizes, peaks, (&mut rows, &mut summary.total));
+        }
         let mut sources = Sources::default();
         let mut results = Vec::new();
-        if self.details {
+        if self.has_rows {
             let index: FxHashMap<ExprRef, usize> =
                 calls.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at)).collect();
             for (row, &expr_ref) in rows.iter_mut().zip(&calls) {
@@ -220,8 +223,42 @@ impl<'db> Reporter<'db> {
             results = data.origins(code.result.into_iter().collect(), &index, &mut sources).inputs;
             sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
         }
-        Analysis { rows, sources: sources.list, results, inner: code.functions, summary }
+        let parts = RefCell::new(Parts { rows, sources: sources.list, results });
+        Analysis { parts, inner: code.functions, summary }
     }
+}
+
+/// Fills what is live during rows, and the peak of a total. `sizes` are those of the results of `calls`; `peaks` are the
+/// memory of the functions that rows call, with the indices of these.
+fn memory_over_time(
+    (data, code): (&Data<'_>, &Code),
+    calls: &[ExprRef],
+    sizes: &[Amount],
+    peaks: Vec<(usize, Amount)>,
+    (rows, total): (&mut [Row], &mut Total),
+) {
+    let mut peaks = peaks.into_iter().peekable();
+    let until = memory(data, code, calls, sizes, |at, live| {
+        let mut here = live.clone();
+        if let Some((_, inner)) = peaks.next_if(|(row, _)| *row == at)
+            && inner.at_one() > sizes[at].at_one()
+        {
+            // The memory of the callee includes the result.
+            here.subtract(&sizes[at]);
+            here.add(&inner);
+            if let Some(row) = rows.get_mut(at) {
+                row.peak = Some(here.clone());
+            }
+        }
+        if let Some(row) = rows.get_mut(at) {
+            row.live = live.clone();
+        }
+        if total.peak_row.is_none() || here.at_one() > total.peak.at_one() {
+            total.peak = here;
+            total.peak_row = Some(at);
+        }
+    });
+    rows.iter_mut().zip(until).for_each(|(row, until)| row.until = until);
 }
 
 /// The analysis of a call.
@@ -249,7 +286,7 @@ impl<'db> Reporter<'db> {
     ) -> Option<CallAnalysis<'db>> {
         let view = &data.view;
         let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
-        let result = self.sized(data, expr_ref);
+        let result = self.has_amounts.then(|| self.sized(data, expr_ref));
         let mut row = Row {
             binding: data.names.get(&expr_ref).cloned(),
             operator: String::new(),
@@ -259,14 +296,14 @@ impl<'db> Reporter<'db> {
             range: view.range(expr_ref),
             params: Amount::ZERO,
             macs: Amount::ZERO,
-            bytes: self.sizes.bytes(&result),
+            bytes: result.as_ref().map_or(Amount::ZERO, |result| self.sizes.bytes(result)),
             live: Amount::ZERO,
             peak: None,
             until: 0,
-            span: data.span(expr_ref),
+            span: if self.has_rows { data.span(expr_ref) } else { None },
             inputs: Vec::new(),
             fields: Vec::new(),
-            attributes: if self.details { attributes(data, expr_ref, call) } else { Vec::new() },
+            attributes: if self.has_rows { attributes(data, expr_ref, call) } else { Vec::new() },
             undefined: None,
         };
         let mut leaves: Vec<(Def<'db>, Leaf, Amount, Amount)> = Vec::new();
@@ -279,7 +316,9 @@ impl<'db> Reporter<'db> {
             Callee::Operator(operator) => {
                 row.operator = operator.name.to_owned();
                 row.category = Some(operator.category());
-                (row.macs, row.undefined) = self.cost(data, expr_ref, call, operator, &result);
+                if let Some(result) = &result {
+                    (row.macs, row.undefined) = self.cost(data, expr_ref, call, operator, result);
+                }
                 for leaf in weights_of(view, expr_ref, operator) {
                     if inputs.contains(&leaf) {
                         continue;
@@ -289,7 +328,7 @@ impl<'db> Reporter<'db> {
             }
             Callee::Expr(callee) => {
                 let value = data.view.resolve(at(*callee));
-                row.operator = view.text(view.range(at(*callee)));
+                row.operator = data.text(view.range(at(*callee)));
                 if row.operator.contains('\n') || row.operator.len() > 40 {
                     row.operator = "fn".to_owned();
                 }
@@ -392,6 +431,9 @@ impl<'db> Reporter<'db> {
     }
 
     fn weight(&mut self, data: &Data<'db>, leaf: Leaf) -> (Def<'db>, Leaf, Amount, Amount) {
+        if !self.has_amounts {
+            return (data.view.def, leaf, Amount::ZERO, Amount::ZERO);
+        }
         let ty = match leaf {
             Leaf::Constant(expr_ref) => self.sized(data, expr_ref),
             Leaf::Param(binding) => data.view.binding_type(binding).clone(),
@@ -454,7 +496,7 @@ fn merge(groups: &mut BTreeMap<String, Group>, more: &Group) {
 fn attributes(data: &Data<'_>, expr_ref: ExprRef, call: &CallData) -> Vec<(String, String)> {
     let view = &data.view;
     let written = call.written.iter().map(|attribute| {
-        let value = view.text(view.place(expr_ref.unit, attribute.value_range));
+        let value = data.text(view.place(expr_ref.unit, attribute.value_range));
         (attribute.name.to_string(), value)
     });
     let meta = call
