@@ -133,6 +133,44 @@ fn a_graph_of_two_versions_has_what_was_removed() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// They cost nothing, and have the groups that they had. Functions that were added are marked, too.
+#[test]
+fn a_graph_of_two_versions_has_the_functions_that_were_removed() {
+    let mut lost = "def @lost(%x: Tensor[(4, 8), float32]".to_owned();
+    let mut calls = String::new();
+    for at in 0..6 {
+        lost += &format!(", %w{at}: Tensor[(8, 8), float32]");
+        let last = if at == 0 { "%x".to_owned() } else { format!("%r{}", at - 1) };
+        calls += &format!(
+            "  %u{at} = nn.dense({last}, %w{at}, units=8);\n  %r{at} = nn.relu(%u{at});\n"
+        );
+    }
+    lost += &format!(") {{\n{calls}  %r5\n}}\n");
+    let new = "def @new(%x: Tensor[(4, 8), float32]) { tanh(%x) }\n";
+    let mut client = Client::start_with(json!({}), Value::Null);
+    client.open("file:///before.relay", &format!("{A}{lost}"));
+    client.open("file:///after.relay", &format!("{A}{new}"));
+    let params = json!({
+        "textDocument": { "uri": "file:///after.relay" },
+        "before": { "uri": "file:///before.relay" },
+    });
+    let answer = client.request("relay/shapes", params);
+    let functions = answer["result"]["functions"].as_array().expect("functions");
+    let names: Vec<&str> = functions.iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["@main", "@new", "@lost"]);
+    let removed = marks(&functions[2], "difference");
+    assert_eq!(removed.len(), 12);
+    assert!(removed.iter().all(|mark| mark.1 == "removed"), "{removed:?}");
+    assert_eq!(marks(&functions[1], "difference"), [("tanh", "added", "added")]);
+    let lost = &functions[2];
+    assert_eq!(lost["total"]["macs"]["value"], 0);
+    assert!(!lost["groups"].as_array().expect("groups").is_empty(), "{lost}");
+    // What is in no function of the document leads to its end.
+    let lines = format!("{A}{new}").lines().count();
+    assert_eq!(lost["rows"][3]["range"]["start"], json!({ "line": lines, "character": 0 }));
+    assert_eq!(client.finish(), Some(0));
+}
+
 /// The layers around a call that was removed are those of the version after; what took its result takes it.
 #[test]
 fn layers_of_two_versions_have_the_calls_that_were_removed() {

@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use diff::{Comparand, Options};
 use ide::{
-    layers::{FunctionLayers, Grouping},
+    layers::{FunctionLayers, Grouping, structure_by_layer},
     shapes::FunctionShapes,
 };
 use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
@@ -145,9 +145,12 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
             }
         }
         DiffFormat::Html => {
-            let (before_shapes, _) = shapes_of(&before.text);
+            let mut analyzer = Analyzer::default();
+            analyzer.parse(&before.text);
+            let (db, file) = analyzer.database();
+            let (shapes, layers) = structure_by_layer(db, file, Grouping::default());
             let end = TextSize::new(after.text.len() as u32);
-            let merged = MergedShapes::new(&found, &before_shapes, shapes_of(&after.text), end);
+            let merged = MergedShapes::new(&found, (&shapes, &layers), shapes_of(&after.text), end);
             write!(out, "{}", report::html(&found, (&shown_a, &shown_b), &totals, &merged))?;
         }
     }

@@ -40,14 +40,24 @@ impl Overlay {
         key: ColouringKey,
         marks: impl IntoIterator<Item = (TextRange, CallMark)>,
     ) -> Overlay {
-        let mut found: FxHashMap<TextRange, CallMark> = FxHashMap::default();
-        for (range, mark) in marks {
-            match found.get(&range) {
-                Some(known) if known.rank() >= mark.rank() => {}
-                _ => _ = found.insert(range, mark),
-            }
+        let mut overlay = Overlay { key, marks: FxHashMap::default() };
+        marks.into_iter().for_each(|(range, mark)| overlay.add(range, mark));
+        overlay
+    }
+
+    fn add(&mut self, range: TextRange, mark: CallMark) {
+        match self.marks.get(&range) {
+            Some(known) if known.rank() >= mark.rank() => {}
+            _ => _ = self.marks.insert(range, mark),
         }
-        Overlay { key, marks: found }
+    }
+
+    /// Marks all calls of a function, also those of functions inside of it.
+    pub(crate) fn mark_function(&mut self, function: &FunctionShapes, category: MarkCategory) {
+        let text = meaning(category);
+        for row in function.all().into_iter().flat_map(|function| &function.rows) {
+            self.add(row.range, CallMark { category, amount: 0.0, text: text.to_owned() });
+        }
     }
 
     /// Returns what the marks say.

@@ -8,7 +8,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use diff::{Change, FunctionRef, Options, Pair};
 use ide::{
-    layers::{FunctionLayers, shown_layers},
+    layers::{FunctionLayers, shown_layers, structure_by_layer},
     shapes::FunctionShapes,
 };
 use semantics::{Code, Database, SourceFile};
@@ -237,7 +237,7 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
     })
 }
 
-/// Returns the shape report of a document with the calls that were removed from another module.
+/// Returns the shape report of a document with the calls and functions that were removed from another module.
 pub(in crate::lsp) fn merged_shapes(
     snapshot: &Snapshot,
     before: Side,
@@ -252,7 +252,8 @@ pub(in crate::lsp) fn merged_shapes(
     };
     let diff = diff::compare((db, a), (&snapshot.db, b), &Options::default());
     let end = TextSize::new(document.text.len() as u32);
-    Ok(MergedShapes::new(&diff, &ide::shapes::shapes(db, file, None), found, end))
+    let (shapes, layers) = structure_by_layer(db, file, snapshot.config.layers);
+    Ok(MergedShapes::new(&diff, (&shapes, &layers), found, end))
 }
 
 /// Returns the mark of a function without a counterpart.

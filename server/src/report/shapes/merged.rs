@@ -1,17 +1,18 @@
-//! Two versions of a module in one shape report: that of the version after, with the calls that were removed.
+//! Two versions of a module in one shape report: that of the version after, with the calls and the functions that were
+//! removed.
 
 use std::ops::Range;
 
-use diff::ModuleDiff;
+use diff::{FunctionDiff, ModuleDiff};
 use ide::{
     layers::{FunctionLayers, Layer},
-    shapes::{Amount, FunctionShapes, Input, Row},
+    shapes::{FunctionShapes, Input, Row},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{LineIndex, TextRange, TextSize};
 
 use super::marked_graphs;
-use crate::report::overlay::Overlay;
+use crate::{protocol::MarkCategory, report::overlay::Overlay};
 
 /// A shape report of two versions.
 pub(crate) struct MergedShapes {
@@ -21,14 +22,16 @@ pub(crate) struct MergedShapes {
     pub(crate) overlay: Overlay,
     /// Where calls that were removed are shown. Their ranges are after the end of the text.
     places: FxHashMap<TextRange, TextRange>,
+    /// The length of the text after.
+    end: TextSize,
 }
 
 impl MergedShapes {
-    /// Puts what was removed into the report of the version after. Calls that were removed cost nothing. `end` is the
-    /// length of the text after.
+    /// Puts what was removed into the report of the version after. `before` has structure alone: calls that were removed
+    /// cost nothing. `end` is the length of the text after.
     pub(crate) fn new(
         diff: &ModuleDiff,
-        before: &[FunctionShapes],
+        (before, layers_before): (&[FunctionShapes], &[FunctionLayers]),
         (functions, layers): (Vec<FunctionShapes>, Vec<FunctionLayers>),
         end: TextSize,
     ) -> MergedShapes {
@@ -38,29 +41,66 @@ impl MergedShapes {
             None => range,
         };
         let overlay = Overlay::of_differences(diff, &moved);
-        let mut merged = MergedShapes { functions, layers, overlay, places: FxHashMap::default() };
+        let places = FxHashMap::default();
+        let mut merged = MergedShapes { functions, layers, overlay, places, end };
+        let of = |list: &[FunctionShapes], range: TextRange| {
+            list.iter().position(|function| {
+                range.contains_range(function.range) || function.range.contains_range(range)
+            })
+        };
         for change in &diff.functions {
-            let (Some(a), Some(b)) = (&change.before, &change.after) else { continue };
-            let of = |list: &[FunctionShapes], range: TextRange| {
-                list.iter().position(|function| {
-                    range.contains_range(function.range) || function.range.contains_range(range)
-                })
-            };
-            let (Some(from), Some(to)) = (of(before, a.range), of(&merged.functions, b.range))
-            else {
-                continue;
-            };
-            let removed = change.removed.iter().map(|lost| lost.range).collect();
-            let partners = change.pairs.iter().map(|pair| (pair.before, pair.after)).collect();
-            let plan = Plan::new(&before[from], &merged.functions[to], &removed, &partners);
-            let range = merged.functions[to].range;
-            merged.functions[to] =
-                plan.function(&before[from], &merged.functions[to], &moved, &mut merged.places);
-            for own in merged.layers.iter_mut().filter(|own| own.range == range) {
-                own.layers.iter_mut().for_each(|layer| plan.move_layer(layer));
+            let from = change.before.as_ref().and_then(|a| of(before, a.range));
+            let to = change.after.as_ref().and_then(|b| of(&merged.functions, b.range));
+            match (&change.before, from, &change.after, to) {
+                (_, Some(from), _, Some(to)) => merged.join(change, &before[from], to, &moved),
+                // The calls of a function that was inlined are in its callers.
+                (Some(a), Some(from), None, _) if !a.is_part => {
+                    let layers = layers_before.iter().find(|own| own.range == before[from].range);
+                    merged.add_removed(&before[from], layers, &moved);
+                }
+                (None, _, Some(b), Some(to)) if !b.is_part => {
+                    merged.overlay.mark_function(&merged.functions[to], MarkCategory::Added);
+                }
+                _ => {}
             }
         }
         merged
+    }
+
+    /// Puts the calls of a function that were removed into the function with the index `to`.
+    fn join(
+        &mut self,
+        change: &FunctionDiff,
+        before: &FunctionShapes,
+        to: usize,
+        moved: &dyn Fn(TextRange) -> TextRange,
+    ) {
+        let removed = change.removed.iter().map(|lost| lost.range).collect();
+        let partners = change.pairs.iter().map(|pair| (pair.before, pair.after)).collect();
+        let plan = Plan::new(before, &self.functions[to], &removed, &partners);
+        let range = self.functions[to].range;
+        self.functions[to] = plan.function(before, &self.functions[to], moved, &mut self.places);
+        for own in self.layers.iter_mut().filter(|own| own.range == range) {
+            own.layers.iter_mut().for_each(|layer| plan.move_layer(layer));
+        }
+    }
+
+    /// Adds a function that was removed, with its layers in the version before.
+    fn add_removed(
+        &mut self,
+        before: &FunctionShapes,
+        layers: Option<&FunctionLayers>,
+        moved: &dyn Fn(TextRange) -> TextRange,
+    ) {
+        let mut function = before.clone();
+        move_function(&mut function, moved);
+        self.overlay.mark_function(&function, MarkCategory::Removed);
+        if let Some(layers) = layers {
+            let mut layers = FunctionLayers { range: function.range, ..layers.clone() };
+            layers.layers.iter_mut().for_each(|layer| move_ranges(layer, moved));
+            self.layers.push(layers);
+        }
+        self.functions.push(function);
     }
 
     /// Returns the data of the graphs of the functions that differ, for `drawGraphs` of the script of a page.
@@ -69,10 +109,27 @@ impl MergedShapes {
         marked_graphs(shapes, &self.overlay, &|range| self.place(range), lines)
     }
 
-    /// Returns the place of a range in the text after.
+    /// Returns the place of a range in the text after: its end for what is in no function of it.
     pub(crate) fn place(&self, range: TextRange) -> TextRange {
-        self.places.get(&range).copied().unwrap_or(range)
+        let within = || TextRange::new(range.start().min(self.end), range.end().min(self.end));
+        self.places.get(&range).copied().unwrap_or_else(within)
     }
+}
+
+/// Moves the ranges of a function and of those inside of it, whose nesting is bounded in reports.
+fn move_function(function: &mut FunctionShapes, moved: &dyn Fn(TextRange) -> TextRange) {
+    function.range = moved(function.range);
+    for (at, row) in function.rows.iter_mut().enumerate() {
+        (row.range, row.until) = (moved(row.range), at);
+    }
+    function.sources.iter_mut().for_each(|source| source.range = moved(source.range));
+    function.functions.iter_mut().for_each(|inner| move_function(inner, moved));
+}
+
+/// Moves the ranges of a layer and of those inside of it, whose nesting is bounded.
+fn move_ranges(layer: &mut Layer, moved: &dyn Fn(TextRange) -> TextRange) {
+    layer.ranges.iter_mut().for_each(|range| *range = moved(*range));
+    layer.layers.iter_mut().for_each(|inner| move_ranges(inner, moved));
 }
 
 /// A row of the merged report: the index of a row of one version.
@@ -224,18 +281,7 @@ impl Plan {
             }
             Input::Source(of) => source(of).map(Input::Source),
         });
-        Row {
-            inputs: inputs.collect(),
-            fields: Vec::new(),
-            params: Amount::ZERO,
-            macs: Amount::ZERO,
-            bytes: Amount::ZERO,
-            live: Amount::ZERO,
-            peak: None,
-            until: at,
-            undefined: None,
-            ..row
-        }
+        Row { inputs: inputs.collect(), fields: Vec::new(), until: at, ..row }
     }
 
     fn input(&self, input: Input) -> Input {
