@@ -3,8 +3,10 @@
 /** The functions of a report and those inside of them, with the names and lines of their calls. */
 function functionsOf(report) {
   const flat = (functions) => functions.flatMap((one) => [one, ...flat(one.functions)]);
-  const described = (row, at) => ({ ...row, at, line: row.range, name: row.binding ?? `#${at}` });
-  return flat(report).map((one) => ({ ...one, rows: one.rows.map(described) }));
+  const all = flat(report);
+  // A copy of each of thousands of calls would take longer than to read the report.
+  all.forEach(({ rows }) => rows.forEach((row, at) => Object.assign(row, { at, line: row.range, name: row.binding ?? `#${at}` })));
+  return all;
 }
 
 /** Saves data as a file of the browser. */
@@ -51,8 +53,11 @@ function tools(host, one, graph, cost, way) {
 /** The number of graphs that are open at first. */
 const OPEN = 8;
 let opened = 0;
+let resolveFirst;
 /** The graphs that are laid out, in the order in which they were opened. */
 const graphs = [];
+/** Resolves once the first graph is on the screen. */
+const firstPicture = new Promise((resolve) => (resolveFirst = resolve));
 
 /**
  * The dataflow graph of one of some `functions`, which is laid out once it is open and in sight. `pick` is called with a
@@ -86,7 +91,8 @@ function picture(section, one, functions, { pick = () => {}, cost = () => "macs"
     const paint = (at) => paintOf(graph.scene, at, colour.value, cost());
     graph = new Graph({ canvas, minimap, list, paint, isBright: () => true, select, open: () => {}, point });
     graphs.push({ graph, explain });
-    void graph.show(one.name, one, functions);
+    // It is drawn before the next frame, which is shown before the next timer.
+    void graph.show(one.name, one, functions).finally(() => requestAnimationFrame(() => setTimeout(resolveFirst)));
   };
   // A page may have many graphs: those that are not in sight wait.
   const sight = new IntersectionObserver((seen) => {
@@ -95,8 +101,12 @@ function picture(section, one, functions, { pick = () => {}, cost = () => "macs"
       draw();
     }
   }, { rootMargin: "200px" });
-  details.addEventListener("toggle", () => sight.observe(canvas), { once: true });
   section.append(details);
+  if (opened === 0) {
+    draw();
+  } else {
+    details.addEventListener("toggle", () => sight.observe(canvas), { once: true });
+  }
   details.open = opened++ < OPEN;
   // A call that is chosen in the table is shown in the picture.
   return (row) => graph?.reveal(row);

@@ -88,28 +88,41 @@ function timeline(details, one, pick) {
 /** The pictures of memory that were opened. */
 const charts = [];
 
-const tables = [...document.querySelectorAll("section")].flatMap((section, at) => {
-  const { name, rows, byLayer, byOperator, bySpan } = report[at];
-  const one = report[at];
-  const show = picture(section, one, report, { pick: (row) => calls.made.mark(row, true), cost: () => chosen.value });
-  const time = memory(section, one, (row) => calls.made.mark(row, true));
-  const picked = (row) => {
-    show(row);
-    time(row);
-  };
-  const calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value, picked);
-  const layers = byLayer.length > 0 ? [layerTable(section, `Costs of ${name} by layer`, byLayer)] : [];
-  const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
-  return [
-    calls,
-    ...layers,
-    ...groups.map(([what, list]) => {
+const tables = [];
+
+/** Makes the picture of a function. Returns a function that makes what is below it. */
+function drawn(section, one) {
+  const { name, rows, byLayer, byOperator, bySpan } = one;
+  let calls;
+  const show = picture(section, one, report, { pick: (row) => calls?.made.mark(row, true), cost: () => chosen.value });
+  return () => {
+    const time = memory(section, one, (row) => calls.made.mark(row, true));
+    const picked = (row) => {
+      show(row);
+      time(row);
+    };
+    calls = table(section, `Calls of ${name}`, rows, () => callColumns(chosen.value), () => chosen.value, picked);
+    const layers = byLayer.length > 0 ? [layerTable(section, `Costs of ${name} by layer`, byLayer)] : [];
+    const groups = [["operator", byOperator], ["source", bySpan]].filter(([, list]) => list.length > 0);
+    const sums = groups.map(([what, list]) => {
       const sums = table(section, `Costs of ${name} by ${what}`, list, () => groupColumns(what), () => "macs");
       sums.made.table.classList.add("groups");
       return sums;
-    }),
-  ];
-});
+    });
+    tables.push(calls, ...layers, ...sums);
+  };
+}
+
+// The first picture does not wait for hundreds of tables: they are made once it is on the screen.
+const sections = [...document.querySelectorAll("section")];
+const [first, ...others] = sections.map((section, at) => () => drawn(section, report[at]));
+if (first !== undefined) {
+  const below = first();
+  firstPicture.then(() => {
+    below();
+    others.forEach((draw) => draw()());
+  });
+}
 
 // The page as it was loaded: what this script has made is made again.
 document.querySelector("header button").addEventListener("click", () => {
