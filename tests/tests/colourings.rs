@@ -86,6 +86,38 @@ fn a_graph_is_coloured_by_the_times_of_the_last_run_until_an_edit() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// Which of several calls ran what is not measured: each has the same part.
+#[test]
+fn a_call_of_a_function_has_the_time_of_what_the_function_ran() {
+    let text = "\
+def @inner(%x: Tensor[(64, 64), float32]) { tanh(%x) }
+def @often(%x: Tensor[(64, 64), float32]) { exp(@inner(%x)) }
+def @main(%x: Tensor[(64, 64), float32]) {
+  let %f = fn (%y: Tensor[(64, 64), float32]) { nn.relu(%y) };
+  let %a = @often(%x);
+  let %b = @often(%a);
+  %f(%b)
+}
+";
+    let mut client = Client::start_with(json!({}), Value::Null);
+    client.open("file:///a.relay", text);
+    let run = json!({ "command": "relay.run", "arguments": [{ "uri": "file:///a.relay", "function": "@main", "seed": 1 }] });
+    let ran = client.request("workspace/executeCommand", run);
+    assert_eq!(ran["result"]["status"], "done", "{ran}");
+    let params = json!({ "textDocument": { "uri": "file:///a.relay" } });
+    let answer = client.request("relay/shapes", params);
+    let functions = answer["result"]["functions"].as_array().expect("functions");
+    let main = marks(&functions[2], "time");
+    let timed: Vec<&str> = main.iter().map(|mark| mark.0).collect();
+    assert_eq!(timed, ["@often", "@often", "%f"], "{main:?}");
+    assert!(main[0].2.contains(" on average: ") && main[0].2.contains(" in 2 calls of `@often`, "));
+    assert_eq!(main[0], main[1]);
+    assert!(!main[2].2.contains("average"), "{main:?}");
+    let often: Vec<&str> = marks(&functions[1], "time").iter().map(|mark| mark.0).collect();
+    assert_eq!(often, ["@inner", "exp"]);
+    assert_eq!(client.finish(), Some(0));
+}
+
 #[test]
 fn a_graph_is_coloured_by_the_errors_of_a_comparison() {
     let mut client = client();

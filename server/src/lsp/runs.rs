@@ -507,7 +507,8 @@ fn run(
     if ran.arguments.is_some() && !is_cancelled {
         let done = is_done.then(|| (def.name(db).to_string(), ran.time));
         let rerun = repeated.into_inner().unwrap_or_default();
-        let times = Overlay::of_times(&observer.profile.times(file));
+        let functions = ide::shapes::structure(db, file);
+        let times = Overlay::of_times(&observer.profile.times(file), &functions);
         context.overlays.store(DocumentVersion::of(document), times);
         let record = RunRecord::new(db, file, document, observer.watcher, mark, done, rerun);
         outcome.record = Some(record);

@@ -1,5 +1,7 @@
 //! Overlays: what is known of the calls of a module besides their types, which can colour its pictures.
 
+mod call_times;
+
 use std::time::Duration;
 
 use diff::{ModuleDiff, PairKind};
@@ -65,17 +67,25 @@ impl Overlay {
         self.key
     }
 
-    /// Returns the times of a run: those of all calls at a place, and their number.
-    pub(crate) fn of_times(times: &[(TextRange, Duration, u64)]) -> Overlay {
+    /// Returns the times of a run: those of all calls at a place, and their number. A call of one of `functions` has the
+    /// time of what the function ran.
+    pub(crate) fn of_times(
+        times: &[(TextRange, Duration, u64)],
+        functions: &[FunctionShapes],
+    ) -> Overlay {
         let mark = |&(range, time, calls): &(TextRange, Duration, u64)| {
             let mut text = words::duration(time);
             if calls > 1 {
                 text += &format!(" in {}", words::counted(calls, "call"));
             }
+            (range, time, text)
+        };
+        let times = times.iter().map(mark).chain(call_times::call_times(times, functions));
+        let marks = times.map(|(range, time, text)| {
             let amount = time.as_secs_f64();
             (range, CallMark { category: MarkCategory::Time, amount, text })
-        };
-        Overlay::new(ColouringKey::Time, times.iter().map(mark))
+        });
+        Overlay::new(ColouringKey::Time, marks)
     }
 
     /// Returns the differences of a module from another one. `removed` converts the ranges of calls that were removed.
