@@ -310,6 +310,47 @@ mod tests {
         expected.assert_eq(&out);
     }
 
+    /// Removes the amounts of a report. The nesting of functions is bounded.
+    fn without_amounts(function: FunctionShapes) -> FunctionShapes {
+        let row = |row: Row| Row {
+            called: Called::Nothing,
+            params: Amount::ZERO,
+            macs: Amount::ZERO,
+            bytes: Amount::ZERO,
+            live: Amount::ZERO,
+            peak: None,
+            until: 0,
+            undefined: None,
+            ..row
+        };
+        FunctionShapes {
+            rows: function.rows.into_iter().map(row).collect(),
+            functions: function.functions.into_iter().map(without_amounts).collect(),
+            total: Total::default(),
+            by_operator: Vec::new(),
+            by_span: Vec::new(),
+            ..function
+        }
+    }
+
+    #[test]
+    fn structure_is_the_report_without_amounts() {
+        let fixture = Fixture::new(
+            "
+def @layer(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32]) -> Tensor[(1, 8), float32] {
+  nn.dense(%x, %w, units=8) /* ty=Tensor[(1, 8), float32] span=aten::linear_0:1:2 */
+}
+def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32]) {
+  let %f = fn (%y: Tensor[(1, 8), float32]) { nn.relu(@layer(%y, %w)) };
+  %0 = split(%f(%x), indices_or_sections=2, axis=1);
+  add(%0.0, multiply(%0.1, 2f))
+}
+",
+        );
+        let whole = shapes(&fixture.db, fixture.file, None).into_iter().map(without_amounts);
+        assert_eq!(structure(&fixture.db, fixture.file), whole.collect::<Vec<_>>());
+    }
+
     /// All statements of a nested function are in one unit.
     #[test]
     fn every_row_of_a_long_nested_function_has_its_span() {

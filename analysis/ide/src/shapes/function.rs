@@ -344,7 +344,9 @@ impl<'db> Reporter<'db> {
                 match (&inner, &target) {
                     (Some(callee), Some((of, which))) => {
                         row.macs = callee.summary.total.macs.clone();
-                        row.called = callee.summary.called();
+                        if self.has_amounts {
+                            row.called = callee.summary.called();
+                        }
                         row.undefined = callee.summary.total.uncounted.as_ref().map(|first| {
                             format!("in it, {} is not counted: {}", first.operator, first.why)
                         });
