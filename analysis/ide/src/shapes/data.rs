@@ -88,7 +88,7 @@ impl<'db> Data<'db> {
     pub(super) fn span(&self, expr_ref: ExprRef) -> Option<String> {
         let unit = self.view.unit(expr_ref.unit);
         let about = unit.comment_about(Subject::Expr(expr_ref.expr))?;
-        let end = self.view.source.range(expr_ref.unit, about.range).end();
+        let end = self.view.place(expr_ref.unit, about.range).end();
         // The type is in a comment, whose rest is short.
         let (rest, _) = self.text.get(usize::from(end)..)?.split_once("*/")?;
         let (_, span) = rest.rsplit_once("span=")?;
