@@ -10,7 +10,7 @@ pub mod calls;
 pub mod client;
 pub mod command;
 pub mod corpus;
-pub mod debugged;
+pub mod debug_session;
 pub mod edit_kinds;
 pub mod edits;
 pub mod faults;

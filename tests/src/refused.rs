@@ -19,7 +19,7 @@ pub struct RefusedModule {
 
 /// The result of a reduction.
 #[derive(Clone, Debug)]
-pub struct Reduced {
+pub struct ReducedModule {
     /// The module.
     pub text: String,
     /// The number of its bindings.
@@ -35,7 +35,7 @@ impl RefusedModule {
     ///
     /// # Panics
     /// That fails.
-    pub fn reduce(&self) -> Reduced {
+    pub fn reduce(&self) -> ReducedModule {
         let folder = Folder::new("reduce-refused", &[("a.relay", self.text.as_bytes())]);
         let keep = format!("code:{}", self.code);
         let args = ["reduce", "a.relay", "-o", "b.relay", "--keep", &keep, "--format", "json"];
@@ -43,7 +43,7 @@ impl RefusedModule {
         let document: Value = serde_json::from_str(&run.out)
             .unwrap_or_else(|error| panic!("{}: {error}: {}", self.id, run.err));
         let count = |value: &Value| value.as_u64().expect("a number");
-        Reduced {
+        ReducedModule {
             text: folder.text("b.relay"),
             bindings: count(&document["bindings"][1]),
             tried: count(&document["tried"]),

@@ -114,3 +114,37 @@ fn changing_one_token_of_models_rarely_cascades() {
     texts.retain(|(_, text)| text.len() < MAX_TEXT);
     hold("models", &texts, 2_000);
 }
+
+/// Returns a function of a statement with an unknown operator, and others that use the one before them each; but statement
+/// `restart` does not, and statement `wrong` has an operand of the wrong shape.
+fn sequence(restart: usize, wrong: usize) -> String {
+    let mut text =
+        String::from("def @main(%a: Tensor[(1, 64), float32], %b: Tensor[(3), float32]) {\n");
+    for number in 0..400 {
+        let before = number.max(1) - 1;
+        let call = match number {
+            0 => "qadd(%a, %a)".to_owned(),
+            _ if number == restart => "nn.relu(%a)".to_owned(),
+            _ if number == wrong => format!("add(%{before}, %b)"),
+            _ => format!("add(%{before}, %a)"),
+        };
+        text.push_str(&format!("  %{number} = {call};\n"));
+    }
+    text + "  %399\n}\n"
+}
+
+/// The type of a call of an unknown operator is assumed. What depends on it through hundreds of statements has no errors
+/// of its own, wherever these are in the chunks of the function, and what does not has.
+#[test]
+fn an_assumption_reaches_what_depends_on_it_in_a_long_function() {
+    for restart in [1, 2, 31, 63, 64, 65, 100, 127, 128, 129, 200, 350] {
+        for wrong in [3, 62, 63, 64, 65, 66, 130, 199, 201, 399] {
+            if wrong == restart {
+                continue;
+            }
+            let found = errors(&sequence(restart, wrong));
+            let is_reported = restart < wrong;
+            assert_eq!(found.len(), 1 + usize::from(is_reported), "{restart} {wrong}: {found:?}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use expect_test::expect_file;
 use relay_tests::{
     client::{Client, PATIENCE, binary, framed},
     corpus,
-    debugged::{Debugged, transcript},
+    debug_session::{DebugSession, transcript},
 };
 use serde_json::{Value, json};
 
@@ -19,10 +19,10 @@ pub(crate) fn file_for(name: &str) -> PathBuf {
     folder.join(format!("{name}.relay"))
 }
 
-pub(crate) fn program(name: &str, text: &str) -> Debugged {
+pub(crate) fn program(name: &str, text: &str) -> DebugSession {
     let path = file_for(name);
     std::fs::write(&path, text).expect("the program can be written");
-    Debugged::start(path)
+    DebugSession::start(path)
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn steps_back_are_the_inverse_of_steps() {
             let step = if random.u8(0..3) == 0 { "next" } else { "stepIn" };
             if session.resume(step, json!({})).ends_with("ended\n") {
                 // The same session up to the last stop.
-                session = Debugged::start(file_for(&format!("inverse{round}")));
+                session = DebugSession::start(file_for(&format!("inverse{round}")));
                 session.launch(&launch);
                 session.resume("configurationDone", json!({}));
                 for (expected, step) in &states[1..] {
@@ -156,7 +156,7 @@ fn files_that_a_run_reads_are_not_saved_over() {
         session.resume("configurationDone", json!({}));
         session
     };
-    let evaluate = |session: &mut Debugged, expression: &str| {
+    let evaluate = |session: &mut DebugSession, expression: &str| {
         session.request("evaluate", json!({ "expression": expression, "context": "repl" }))
     };
     let mut session = start(json!([1, 2]));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use relay_tests::{corpus, debugged::Debugged};
+use relay_tests::{corpus, debug_session::DebugSession};
 use serde_json::{Map, Value, json};
 
 /// Returns the code block after a heading of the page about debugging.
@@ -58,7 +58,7 @@ fn debug(client: &str, mut configuration: Map<String, Value>, file: &str) {
     .expect("the program can be written");
     assert_eq!(configuration.get("program"), Some(&json!(file)), "{client}: {configuration:?}");
     configuration.insert("program".to_owned(), json!(path));
-    let mut session = Debugged::start(path.clone());
+    let mut session = DebugSession::start(path.clone());
     let launched = session.launch(&Value::Object(configuration));
     assert_eq!(launched["success"], true, "{client}: {launched}");
     let breakpoints = json!({ "source": { "path": path }, "breakpoints": [{ "line": 3 }] });

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 use std::{process::Command, time::Duration};
 
-use relay_tests::debugged::Debugged;
+use relay_tests::debug_session::DebugSession;
 #[cfg(target_os = "linux")]
 use relay_tests::{client::binary, figures::at_most};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn checkpoints_have_the_values_of_the_run() {
     session.request("setFunctionBreakpoints", functions);
     let at = session.resume("configurationDone", json!({}));
     assert!(at.starts_with("stopped: function breakpoint\n  @count "), "{at}");
-    let value = |session: &mut Debugged, expression: &str| {
+    let value = |session: &mut DebugSession, expression: &str| {
         let given = json!({ "expression": expression, "frameId": 1 });
         session.request("evaluate", given)["body"]["result"].as_str().unwrap_or("").to_owned()
     };

@@ -19,16 +19,16 @@ use relay_tests::{
             annotations, functions, names, values,
         },
         generate,
-        meaning::{Preserved, Program, difference, unsound},
+        meaning::{Equivalence, Program, difference, unsound},
         tape::tapes,
     },
     variables::number,
 };
 
-/// A transformation, parametrised by a number, and the preserved part of the meaning.
+/// A transformation, parametrised by a number, and what it preserves of the meaning.
 struct Law {
     name: &'static str,
-    preserved: Preserved,
+    equivalence: Equivalence,
     change: fn(&Program, usize) -> Result<Option<Change>, String>,
 }
 
@@ -53,22 +53,22 @@ fn of_sure_action(program: &Program, id: &str, at: usize) -> Result<Option<Chang
 const LAWS: &[Law] = &[
     Law {
         name: "renaming of variables",
-        preserved: Preserved::Everything,
+        equivalence: Equivalence::Everything,
         change: |program, _| Ok(Some(names::locals(program))),
     },
     Law {
         name: "renaming of type parameters",
-        preserved: Preserved::Everything,
+        equivalence: Equivalence::Everything,
         change: |program, _| Ok(Some(names::type_params(program))),
     },
     Law {
         name: "renaming of definitions",
-        preserved: Preserved::Everything,
+        equivalence: Equivalence::Everything,
         change: |program, _| Ok(Some(names::globals(program))),
     },
     Law {
         name: "another order of definitions",
-        preserved: Preserved::Types,
+        equivalence: Equivalence::Types,
         change: |program, at| {
             let keys: Vec<u16> =
                 (0..16).map(|key| (at as u16).wrapping_mul(2 * key + 1).rotate_left(5)).collect();
@@ -77,78 +77,78 @@ const LAWS: &[Law] = &[
     },
     Law {
         name: "types written by the action",
-        preserved: Preserved::Types,
+        equivalence: Equivalence::Types,
         change: |program, at| of_sure_action(program, "write-all-types", at),
     },
     Law {
         name: "most general types written",
-        preserved: Preserved::Signatures,
+        equivalence: Equivalence::Signatures,
         change: |program, _| Ok(annotations::general(program)),
     },
     Law {
         name: "the displayed type of a variable as its annotation",
         // A recursive use inside the function has its one type before, and an instance after.
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| Ok(annotations::displayed(program, at)),
     },
     Law {
         name: "definitions as local functions",
-        preserved: Preserved::Types,
+        equivalence: Equivalence::Types,
         change: |program, _| Ok(functions::to_lets(program)),
     },
     Law {
         name: "a local function as a definition",
-        preserved: Preserved::Types,
+        equivalence: Equivalence::Types,
         change: |program, at| Ok(functions::to_definition(program, at)),
     },
     Law {
         name: "a value in the place of its name",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| Ok(values::inlined(program, at)),
     },
     Law {
         name: "an expression as a `let`",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| Ok(values::as_let(program, at)),
     },
     Law {
         name: "an expression as a definition with its type",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| Ok(values::as_definition(program, at, true)),
     },
     Law {
         name: "an expression as a definition",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| Ok(values::as_definition(program, at, false)),
     },
     Law {
         name: "A-normal form",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| of_action(program, "graph-to-let", at),
     },
     Law {
         name: "graph form",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| of_action(program, "let-to-graph", at),
     },
     Law {
         name: "a call inlined by the action",
-        preserved: Preserved::Signatures,
+        equivalence: Equivalence::Signatures,
         change: |program, at| of_action(program, "inline-call", at),
     },
     Law {
         name: "a variable inlined by the action",
-        preserved: Preserved::Signatures,
+        equivalence: Equivalence::Signatures,
         change: |program, at| of_action(program, "inline-variable", at),
     },
     Law {
         name: "a variable extracted by the action",
-        preserved: Preserved::Instances,
+        equivalence: Equivalence::Instances,
         change: |program, at| of_action(program, "extract-variable", at),
     },
     Law {
         name: "a definition extracted by the action",
-        preserved: Preserved::Signatures,
+        equivalence: Equivalence::Signatures,
         change: |program, at| of_action(program, "extract-definition", at),
     },
 ];
@@ -163,7 +163,7 @@ impl Law {
         match (self.change)(program, at) {
             Ok(None) => None,
             Err(message) => Some(format!("{}: {message}\n--- of\n{}", self.name, program.text)),
-            Ok(Some(change)) => difference(program, &change, self.preserved).map(|message| {
+            Ok(Some(change)) => difference(program, &change, self.equivalence).map(|message| {
                 format!(
                     "{}: {message}\n--- before\n{}\n--- after\n{}",
                     self.name, program.text, change.text

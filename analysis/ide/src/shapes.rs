@@ -72,7 +72,7 @@ pub struct Row {
     /// The category of the operator; `None` if the callee is a function.
     pub category: Option<Category>,
     /// What the callee calls.
-    pub called: Called,
+    pub called: CallTarget,
     /// The type of the result.
     pub ty: Type,
     /// The range of the call in the file.
@@ -104,7 +104,7 @@ pub struct Row {
 
 /// What the callee of a call calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Called {
+pub enum CallTarget {
     /// Nothing: the callee is an operator, or not known.
     Nothing,
     /// Operators, also those that functions inside of it call.
@@ -313,7 +313,7 @@ mod tests {
     /// Removes the amounts of a report. The nesting of functions is bounded.
     fn without_amounts(function: FunctionShapes) -> FunctionShapes {
         let row = |row: Row| Row {
-            called: Called::Nothing,
+            called: CallTarget::Nothing,
             params: Amount::ZERO,
             macs: Amount::ZERO,
             bytes: Amount::ZERO,

@@ -32,7 +32,8 @@ impl<T> Summary<T> for () {
 pub struct List<T, S = ()> {
     chunks: Vec<Chunk<T, S>>,
     len: usize,
-    /// The number of elements in the chunks up to the first one of another length than the usual one.
+    /// The number of elements in the chunks up to the first one of another length than the usual one, with those of this
+    /// one if it is shorter.
     regular: usize,
 }
 
@@ -469,7 +470,7 @@ impl<T, S: Summary<T>> Builder<T, S> {
         let list = &mut self.list;
         let (start, len) = (list.len, elements.len());
         list.len += len;
-        if list.regular == start && len == USUAL {
+        if list.regular == start && start % USUAL == 0 && len <= USUAL {
             list.regular = list.len;
         }
         list.chunks.push(Chunk { start, elements });

@@ -40,7 +40,7 @@ const MANY: usize = 1 << 12;
 
 /// What the session and the run share while the run goes on.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct RunControl {
     /// Ends the run.
     pub(super) cancelled: Arc<AtomicBool>,
     /// Asks the run to stop.
@@ -53,7 +53,7 @@ pub(super) struct Shared {
     pub(super) arguments: Mutex<Arc<Vec<Value>>>,
 }
 
-impl Shared {
+impl RunControl {
     /// Asks the run to look at what changed.
     pub(super) fn notify(&self) {
         self.alert.store(true, Ordering::SeqCst);
@@ -68,7 +68,7 @@ pub(super) enum Start {
 
 /// The observer of a run that is debugged.
 pub(super) struct Debugger<'s> {
-    shared: &'s Shared,
+    shared: &'s RunControl,
     evaluator: Evaluator,
     orders: Receiver<Order>,
     reports: Sender<Report>,
@@ -110,7 +110,7 @@ pub(super) struct Debugger<'s> {
 impl<'s> Debugger<'s> {
     /// Creates the observer.
     pub(super) fn new(
-        shared: &'s Shared,
+        shared: &'s RunControl,
         evaluator: Evaluator,
         (orders, reports): (Receiver<Order>, Sender<Report>),
         goal: Goal,

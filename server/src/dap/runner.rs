@@ -12,7 +12,7 @@ use std::{
 use interpreter::TraceLevel;
 
 use super::{
-    debugger::{Debugger, Shared, Start},
+    debugger::{Debugger, RunControl, Start},
     evaluator::Evaluator,
     program::Program,
     protocol::LaunchArguments,
@@ -67,7 +67,7 @@ pub(super) fn folder(program: &Program) -> PathBuf {
 pub(super) fn start(
     evaluator: Evaluator,
     launch: LaunchArguments,
-    shared: Arc<Shared>,
+    shared: Arc<RunControl>,
     orders: Receiver<Order>,
     reports: Sender<Report>,
 ) -> std::io::Result<()> {
@@ -90,7 +90,7 @@ pub(super) fn start(
 fn run(
     evaluator: &Evaluator,
     launch: &LaunchArguments,
-    shared: &Shared,
+    shared: &RunControl,
     channels: (Receiver<Order>, Sender<Report>),
 ) -> (String, i64) {
     let program = evaluator.program();

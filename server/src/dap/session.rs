@@ -17,7 +17,7 @@ use super::{
     breakpoints::points_between,
     capabilities::capabilities,
     console::read_files,
-    debugger::Shared,
+    debugger::RunControl,
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
@@ -55,7 +55,7 @@ pub(super) enum SessionEvent {
 /// The run of a session.
 struct Run {
     orders: Sender<Order>,
-    shared: Arc<Shared>,
+    shared: Arc<RunControl>,
 }
 
 /// The answer to a request.
@@ -70,7 +70,7 @@ pub(super) struct Session {
     is_configured: bool,
     run: Option<Run>,
     /// Shared with the run, which is not started yet or has ended, too.
-    shared: Arc<Shared>,
+    shared: Arc<RunControl>,
     stopped: Option<StoppedRun>,
     /// From the first stop on.
     lines: Option<Arc<ArgumentLines>>,

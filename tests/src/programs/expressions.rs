@@ -2,7 +2,7 @@
 
 use super::{
     generate::Generator,
-    terms::{Adt, DType, Named, Scope, Ty},
+    terms::{Adt, DType, Scope, Ty, TypedName},
 };
 
 /// Kinds of expressions, with how often each is chosen.
@@ -82,7 +82,7 @@ impl Generator {
 
     /// Generates a variable or a value, without computation.
     pub(super) fn leaf(&mut self, scope: &Scope, want: &Ty) -> String {
-        let fits = |named: &&Named| {
+        let fits = |named: &&TypedName| {
             let is_same = named.free.is_empty() && named.ty == *want;
             is_same
                 || matches!(want, Ty::Fn(..)) && named.ty.matches(want, &named.free, &mut vec![])
@@ -123,7 +123,7 @@ impl Generator {
             Ty::Fn(params, ret) => {
                 let names: Vec<String> = params.iter().map(|_| self.local_name()).collect();
                 let mut inner = scope.clone();
-                inner.vars.extend(names.iter().zip(params).map(|(name, ty)| Named {
+                inner.vars.extend(names.iter().zip(params).map(|(name, ty)| TypedName {
                     name: name.clone(),
                     free: Vec::new(),
                     ty: ty.clone(),
@@ -267,7 +267,7 @@ impl Generator {
                 _ => {
                     let name = self.local_name();
                     let ty = field.clone();
-                    scope.vars.push(Named { name: name.clone(), free: Vec::new(), ty });
+                    scope.vars.push(TypedName { name: name.clone(), free: Vec::new(), ty });
                     parts.push(name);
                 }
             }

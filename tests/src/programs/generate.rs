@@ -2,7 +2,7 @@
 
 use super::{
     tape::{Tape, Tapes},
-    terms::{Adt, DType, Named, Scope, Ty},
+    terms::{Adt, DType, Scope, Ty, TypedName},
 };
 
 /// The nesting depth of expressions. With [`SIZE`] it bounds every recursion of the generator.
@@ -34,7 +34,7 @@ const ERRORS: &[&str] = &[
 pub(super) struct Generator {
     pub(super) tape: Tape,
     /// The previous definitions.
-    pub(super) globals: Vec<Named>,
+    pub(super) globals: Vec<TypedName>,
     /// The remaining number of expressions.
     pub(super) size: u32,
     names: u32,
@@ -115,7 +115,7 @@ impl Generator {
         let (free, params, ret) = self.signature();
         let text =
             self.function(&mut Scope::default(), &format!("def {name}"), &free, &params, &ret);
-        self.globals.push(Named { name, free, ty: Ty::Fn(params, Box::new(ret)) });
+        self.globals.push(TypedName { name, free, ty: Ty::Fn(params, Box::new(ret)) });
         text + "\n"
     }
 
@@ -134,7 +134,7 @@ impl Generator {
         scope: &mut Scope,
         head: &str,
         name: &str,
-    ) -> (String, Named) {
+    ) -> (String, TypedName) {
         let is_generic = self.tape.once_in(2);
         let (free, ty) = match is_generic {
             true => {
@@ -154,7 +154,7 @@ impl Generator {
         } else {
             (format!("({n}, {acc})"), String::new())
         };
-        scope.vars.push(Named { name: acc.clone(), free: Vec::new(), ty: ty.clone() });
+        scope.vars.push(TypedName { name: acc.clone(), free: Vec::new(), ty: ty.clone() });
         let step = self.block(scope, &ty, 2);
         scope.vars.truncate(before);
         scope.declared.truncate(declared);
@@ -165,7 +165,7 @@ impl Generator {
         );
         (
             text,
-            Named {
+            TypedName {
                 name: name.to_owned(),
                 free,
                 ty: Ty::Fn(vec![count, ty.clone()], Box::new(ty)),
@@ -192,10 +192,11 @@ impl Generator {
             format!("({l})")
         };
         let base = self.expr(&mut scope, &ret, 1);
-        let own = |name: &str, ty: &Ty| Named { name: name.into(), free: vec![], ty: ty.clone() };
+        let own =
+            |name: &str, ty: &Ty| TypedName { name: name.into(), free: vec![], ty: ty.clone() };
         scope.vars.extend([own(&head, &element), own(&rest, &ret)]);
         let step = self.block(&mut scope, &ret, 2);
-        let named = Named { name: name.clone(), free, ty: Ty::Fn(vec![list], Box::new(ret)) };
+        let named = TypedName { name: name.clone(), free, ty: Ty::Fn(vec![list], Box::new(ret)) };
         self.globals.push(named);
         format!(
             "def {name}{header} {{\nmatch ({l}) {{\nNil => {base},\nCons({head}, {tail}) => {{\nlet {rest} = {name}({tail});\n{step}\n}}\n}}\n}}\n"
@@ -219,7 +220,7 @@ impl Generator {
         }
         for name in [even, odd] {
             let ty = Ty::Fn(vec![Ty::scalar(DType::Int32), ty.clone()], Box::new(ty.clone()));
-            self.globals.push(Named { name, free: vec![param], ty });
+            self.globals.push(TypedName { name, free: vec![param], ty });
         }
         text
     }
@@ -262,7 +263,7 @@ impl Generator {
             let shown = ty.is_writable(&scope.declared)
                 && (everything || mode == 1 && self.tape.once_in(2));
             written.push(if shown { format!("{name}: {ty}") } else { name.clone() });
-            scope.vars.push(Named { name, free: Vec::new(), ty: ty.clone() });
+            scope.vars.push(TypedName { name, free: Vec::new(), ty: ty.clone() });
         }
         text += &format!("({})", written.join(", "));
         if everything {

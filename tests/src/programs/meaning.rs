@@ -47,7 +47,7 @@ pub enum Outcome {
 }
 
 /// A definition that computes.
-pub struct Computed {
+pub struct TypedDef {
     /// Its name; empty for a bare expression.
     pub name: String,
     /// Its type.
@@ -113,10 +113,10 @@ impl Program {
     }
 
     /// The types of each definition that computes.
-    pub fn computed(&self) -> Vec<Computed> {
+    pub fn computed(&self) -> Vec<TypedDef> {
         self.views()
             .iter()
-            .map(|view| Computed {
+            .map(|view| TypedDef {
                 name: view.def.name(&self.db).to_string(),
                 signature: view.inference.signature.clone(),
                 types: types_of(view),
@@ -245,7 +245,7 @@ fn write_value(value: &Value, out: &mut String, left: &mut i32) {
 
 /// The part of the meaning that a change preserves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Preserved {
+pub enum Equivalence {
     /// The codes of errors, all types, all values.
     Everything,
     /// The presence of errors, all types, all values.
@@ -259,11 +259,11 @@ pub enum Preserved {
 }
 
 /// Describes a difference in meaning after a change; `None` if the law holds.
-pub fn difference(before: &Program, change: &Change, preserved: Preserved) -> Option<String> {
+pub fn difference(before: &Program, change: &Change, equivalence: Equivalence) -> Option<String> {
     let after = Program::new(change.text.clone());
     let (errors, now) = (before.errors(), after.errors());
-    let is_same = match preserved {
-        Preserved::Everything => errors == now,
+    let is_same = match equivalence {
+        Equivalence::Everything => errors == now,
         _ => errors.is_empty() == now.is_empty(),
     };
     if !is_same {
@@ -273,7 +273,7 @@ pub fn difference(before: &Program, change: &Change, preserved: Preserved) -> Op
     if !errors.is_empty() {
         return None;
     }
-    let theirs: HashMap<String, Computed> =
+    let theirs: HashMap<String, TypedDef> =
         after.computed().into_iter().map(|def| (def.name.clone(), def)).collect();
     let mut places: HashMap<TextRange, Vec<&Type>> = HashMap::new();
     for at in theirs.values().flat_map(|def| &def.types) {
@@ -289,7 +289,7 @@ pub fn difference(before: &Program, change: &Change, preserved: Preserved) -> Op
                 return Some(format!("`{}` has type `{a}` before and `{b}` after", def.name));
             }
         }
-        if preserved == Preserved::Signatures {
+        if equivalence == Equivalence::Signatures {
             continue;
         }
         for at in &def.types {
@@ -297,14 +297,14 @@ pub fn difference(before: &Program, change: &Change, preserved: Preserved) -> Op
             let shown = before.text.get(std::ops::Range::<usize>::from(at.range));
             let shown = shown.unwrap_or_default();
             // Removing the annotation of a variable may change the type of a number.
-            if preserved == Preserved::Instances && shown.parse::<f64>().is_ok() {
+            if equivalence == Equivalence::Instances && shown.parse::<f64>().is_ok() {
                 continue;
             }
             let Some(found) = places.get(&place) else {
                 return Some(format!("`{shown}` has no type afterwards"));
             };
-            let is_kept = |ty: &&&Type| match preserved {
-                Preserved::Instances => is_instance(&at.ty, ty),
+            let is_kept = |ty: &&&Type| match equivalence {
+                Equivalence::Instances => is_instance(&at.ty, ty),
                 _ => is_same_scheme(&at.ty, ty),
             };
             if !found.iter().any(|ty| is_kept(&ty)) {
@@ -315,7 +315,7 @@ pub fn difference(before: &Program, change: &Change, preserved: Preserved) -> Op
             }
         }
     }
-    values(before, &after, change, preserved)
+    values(before, &after, change, equivalence)
 }
 
 /// Describes a value that differs.
@@ -323,7 +323,7 @@ fn values(
     before: &Program,
     after: &Program,
     change: &Change,
-    preserved: Preserved,
+    equivalence: Equivalence,
 ) -> Option<String> {
     for def in before.defs() {
         let name = def.name(&before.db).to_string();
@@ -336,7 +336,7 @@ fn values(
         let (Some(a), Some(b)) = (before.run(def), after.run(other)) else { continue };
         // Unused graph bindings are not evaluated, and cannot fail.
         let fails = matches!(a, Outcome::Fault(_)) != matches!(b, Outcome::Fault(_));
-        if a != b && !(fails && preserved == Preserved::Instances) {
+        if a != b && !(fails && equivalence == Equivalence::Instances) {
             return Some(format!("`{name}` is {a:?} before and {b:?} after"));
         }
     }

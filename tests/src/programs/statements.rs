@@ -2,7 +2,7 @@
 
 use super::{
     generate::Generator,
-    terms::{Named, Scope, Ty},
+    terms::{Scope, Ty, TypedName},
 };
 
 impl Generator {
@@ -53,7 +53,7 @@ impl Generator {
         let name = self.local_name();
         let annotation = if annotated { format!(": {ty}") } else { String::new() };
         let text = format!("let {name}{annotation} = {value};");
-        scope.vars.push(Named { name, free: Vec::new(), ty });
+        scope.vars.push(TypedName { name, free: Vec::new(), ty });
         text
     }
 
@@ -62,7 +62,7 @@ impl Generator {
         let value = self.expr(scope, &ty, depth);
         let name = self.graph_name();
         let text = format!("{name} = {value};");
-        scope.vars.push(Named { name, free: Vec::new(), ty });
+        scope.vars.push(TypedName { name, free: Vec::new(), ty });
         text
     }
 
@@ -74,7 +74,7 @@ impl Generator {
             false => (self.local_name(), "let "),
         };
         let value = self.function(scope, "fn ", &free, &params, &ret);
-        scope.vars.push(Named { name: name.clone(), free, ty: Ty::Fn(params, Box::new(ret)) });
+        scope.vars.push(TypedName { name: name.clone(), free, ty: Ty::Fn(params, Box::new(ret)) });
         format!("{keyword}{name} = {value};")
     }
 
@@ -85,13 +85,13 @@ impl Generator {
         let first = self.expr(scope, &ty, depth);
         let mut text = format!("let {name} = ref({first});\n");
         let cell = Ty::Ref(Box::new(ty.clone()));
-        scope.vars.push(Named { name: name.clone(), free: Vec::new(), ty: cell });
+        scope.vars.push(TypedName { name: name.clone(), free: Vec::new(), ty: cell });
         if self.tape.once_in(2) {
             let second = self.expr(scope, &ty, depth);
             text += &format!("ref_write({name}, {second});\n");
         }
         text += &format!("let {result} = ref_read({name});");
-        scope.vars.push(Named { name: result, free: Vec::new(), ty });
+        scope.vars.push(TypedName { name: result, free: Vec::new(), ty });
         text
     }
 }

@@ -221,7 +221,7 @@ impl fmt::Display for Ty {
 
 /// A variable or a definition with its most general type.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct TypedName {
     /// Its name, with the sigil.
     pub name: String,
     /// The type parameters that each use instantiates.
@@ -234,7 +234,7 @@ pub struct Named {
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// Variables, the innermost last.
-    pub vars: Vec<Named>,
+    pub vars: Vec<TypedName>,
     /// The type parameters that enclosing functions declare.
     pub declared: Vec<u32>,
 }

@@ -123,8 +123,9 @@ impl LayerKind {
     }
 }
 
-/// The maximal number of calls of called functions that are looked at.
-const MAX_INNER: usize = 4_096;
+/// The maximal number of calls of called functions that are looked at: more than a block has, few enough for each function
+/// of a chain of thousands.
+const MAX_INNER: usize = 256;
 
 /// What a call does, with the calls inside of a called function in its place.
 struct Call<'f> {

@@ -7,7 +7,7 @@ use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
 use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions, of_inner};
-use crate::shapes::{self, Amount, Called, FunctionShapes, Input, LayerTotal, SourceKind};
+use crate::shapes::{self, Amount, CallTarget, FunctionShapes, Input, LayerTotal, SourceKind};
 
 /// The maximal number of weights by which two calls are compared.
 const MAX_WEIGHTS: usize = 8;
@@ -151,15 +151,15 @@ impl Adder<'_> {
             let weights = &self.weights[at];
             total.macs.add(&row.macs);
             match &row.called {
-                Called::Nothing => {
+                CallTarget::Nothing => {
                     total.count += u64::from(row.category.is_some());
                     total.bytes.add(&row.bytes);
                 }
-                Called::Operators { calls, bytes } => {
+                CallTarget::Operators { calls, bytes } => {
                     total.count = total.count.saturating_add(*calls);
                     total.bytes.add(bytes);
                 }
-                Called::Recursive => total.is_recursive = true,
+                CallTarget::Recursive => total.is_recursive = true,
             }
             if !row.params.is_zero() && (weights.is_empty() || seen.insert(weights)) {
                 total.params.add(&row.params);

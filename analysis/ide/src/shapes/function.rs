@@ -13,7 +13,7 @@ use syntax::TextRange;
 use types::Type;
 
 use super::{
-    Called, FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
+    CallTarget, FunctionShapes, Group, Input, Row, Source, Total, UncountedCall, UnknownSize,
     amount::Amount,
     data::{Code, Data, FunctionId, Sources},
     memory::memory,
@@ -291,7 +291,7 @@ impl<'db> Reporter<'db> {
             binding: data.names.get(&expr_ref).cloned(),
             operator: String::new(),
             category: None,
-            called: Called::Nothing,
+            called: CallTarget::Nothing,
             ty: view.ty(expr_ref).clone(),
             range: view.range(expr_ref),
             params: Amount::ZERO,
@@ -371,7 +371,7 @@ impl<'db> Reporter<'db> {
                     }
                     (None, Some(_)) => {
                         row.macs = Amount::undefined();
-                        row.called = Called::Recursive;
+                        row.called = CallTarget::Recursive;
                         row.undefined = Some("the depth of the recursion is unknown".into());
                     }
                     _ => {
@@ -447,10 +447,10 @@ impl<'db> Reporter<'db> {
 
 impl<'db> Summary<'db> {
     /// Returns what the function calls.
-    fn called(&self) -> Called {
+    fn called(&self) -> CallTarget {
         let mut bytes = Amount::ZERO;
         self.by_operator.values().for_each(|group| bytes.add(&group.bytes));
-        Called::Operators { calls: self.total.calls, bytes }
+        CallTarget::Operators { calls: self.total.calls, bytes }
     }
 
     fn add(&mut self, row: &Row, inner: Option<&Analysis<'db>>) {
@@ -565,8 +565,8 @@ fn used_unknowns(function: &FunctionShapes, all: &[UnknownSize]) -> Vec<UnknownS
     let total = &function.total;
     let peaks = function.rows.iter().filter_map(|row| row.peak.as_ref());
     let called = function.rows.iter().filter_map(|row| match &row.called {
-        Called::Operators { bytes, .. } => Some(bytes),
-        Called::Nothing | Called::Recursive => None,
+        CallTarget::Operators { bytes, .. } => Some(bytes),
+        CallTarget::Nothing | CallTarget::Recursive => None,
     });
     let amounts = rows.chain(peaks).chain(called).chain([&total.params, &total.macs, &total.peak]);
     let last = amounts

@@ -122,13 +122,13 @@ pub fn to_lets(program: &Program) -> Option<Change> {
 }
 
 /// A binding of a closed function.
-struct Closed<'t> {
+struct ClosedFunction<'t> {
     stmt: Node<'t>,
     value: Node<'t>,
     binding: semantics::body::LocalRef,
 }
 
-fn closed_functions<'t>(view: &View<'_>, root: Node<'t>) -> Vec<Closed<'t>> {
+fn closed_functions<'t>(view: &View<'_>, root: Node<'t>) -> Vec<ClosedFunction<'t>> {
     let (all, used) = (bindings(view), uses(view));
     let mut found = Vec::new();
     for stmt in root.descendants() {
@@ -149,7 +149,7 @@ fn closed_functions<'t>(view: &View<'_>, root: Node<'t>) -> Vec<Closed<'t>> {
             .filter(|(_, place)| range.contains_range(*place))
             .all(|(used, _)| *used == binding || range.contains_range(view.binding_range(*used)));
         if is_closed && !names_outer_params(root, value) {
-            found.push(Closed { stmt, value, binding });
+            found.push(ClosedFunction { stmt, value, binding });
         }
     }
     found

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, PATIENCE, binary, framed};
 
 /// A session of the debugger.
-pub struct Debugged {
+pub struct DebugSession {
     /// The connection.
     pub client: Client,
     seq: i64,
@@ -31,12 +31,12 @@ pub struct Debugged {
     is_over: bool,
 }
 
-impl Debugged {
+impl DebugSession {
     /// Starts a session for the program in a file.
-    pub fn start(program: PathBuf) -> Debugged {
+    pub fn start(program: PathBuf) -> DebugSession {
         let client = Client::of(Command::new(binary()).arg("dap"));
         let (breakpoints, functions) = (Vec::new(), Vec::new());
-        Debugged { client, seq: 0, program, breakpoints, functions, is_over: false }
+        DebugSession { client, seq: 0, program, breakpoints, functions, is_over: false }
     }
 
     /// Sends a request, and returns its response.
@@ -319,7 +319,7 @@ pub fn transcript(written: &str, program: PathBuf) -> String {
     let (code, session) = written.split_once("===\n").expect("`===` after the program");
     std::fs::write(&program, code).expect("the program can be written");
     let folder = program.parent().expect("a folder").display().to_string();
-    let mut debugged = Debugged::start(program);
+    let mut debugged = DebugSession::start(program);
     let mut out = format!("{code}===\n");
     for line in session.lines().filter_map(|line| line.strip_prefix("> ")) {
         out += &format!("> {line}\n{}", debugged.command(line).replace(&folder, "FOLDER"));
