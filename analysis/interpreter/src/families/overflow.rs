@@ -99,13 +99,16 @@ pub(super) fn of_rows(
     })
 }
 
-/// Looks for an overflow of sums of products of the elements of two operands. `terms` calls its argument with the
-/// indices of both factors of each of the products, at most `most`, of which an element of the result is the sum.
+/// A function that calls its second argument with the indices of both factors of each product of which an element of a
+/// result is the sum.
+type Terms<'t> = dyn Fn(usize, &mut dyn FnMut(usize, usize)) + 't;
+
+/// Looks for an overflow of sums of products of the elements of two operands, at most `most` products for each element.
 pub(super) fn of_products(
     (x, y): (&Tensor, &Tensor),
     result: &Tensor,
     most: usize,
-    terms: &dyn Fn(usize, &mut dyn FnMut(usize, usize)),
+    terms: &Terms<'_>,
 ) -> Option<Overflow> {
     if !is_integer(result) || !is_integer(x) || !is_integer(y) {
         return None;
