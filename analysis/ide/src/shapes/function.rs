@@ -34,12 +34,12 @@ struct Summary<'db> {
     by_span: BTreeMap<String, Group>,
 }
 
-/// What is reported of functions.
+/// The content of a report of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Totals alone. They need no rows, which take most of the memory.
+    /// Only totals. They need no rows, which take most of the memory.
     Totals,
-    /// What takes results of what. It needs no amounts, which take most of the time.
+    /// Only rows, with their inputs. They need no amounts, which take most of the time.
     Structure,
     /// Both.
     Whole,
@@ -59,13 +59,13 @@ pub(super) struct Reporter<'db> {
 
 /// The analysis of a function.
 struct Analysis<'db> {
-    /// What its report takes, which is made once: callers need the summary alone.
+    /// The report moves them out: it is made once, and callers need only the summary.
     parts: RefCell<Parts>,
     inner: Vec<(UnitId, FnId)>,
     summary: Summary<'db>,
 }
 
-/// What is left out for totals.
+/// The parts of an analysis that a report with totals only does not have.
 #[derive(Default)]
 struct Parts {
     rows: Vec<Row>,

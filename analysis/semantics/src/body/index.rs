@@ -241,7 +241,7 @@ pub(crate) fn name_bit(name: &str) -> u64 {
     1 << (word.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
-/// What the units of a chunk have in common.
+/// The summary of the units of a chunk.
 #[derive(Clone, Debug)]
 pub struct UnitsSummary {
     /// The bits of the names that they bind; see [`name_bit`].

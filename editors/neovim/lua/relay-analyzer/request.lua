@@ -12,6 +12,16 @@ function M.client(buffer)
   return client
 end
 
+--- The current buffer and the position of the cursor in it as the server counts, or nil after showing a message.
+---@return integer?, lsp.Position?
+function M.at_cursor()
+  local buffer = vim.api.nvim_get_current_buf()
+  local client = M.client(buffer)
+  if client then
+    return buffer, vim.lsp.util.make_position_params(0, client.offset_encoding).position
+  end
+end
+
 --- The timeout of requests that block Neovim, in milliseconds.
 local PATIENCE = 20000
 

@@ -164,12 +164,10 @@ function M.value(call)
     vim.notify('relay-analyzer: :RelayValue takes the number of a value, from 1', vim.log.levels.WARN)
     return
   end
-  local buffer = vim.api.nvim_get_current_buf()
-  local client = request.client(buffer)
-  if not client then
+  local buffer, position = request.at_cursor()
+  if not buffer then
     return
   end
-  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
   M.execute({ uri = vim.uri_from_bufnr(buffer), value = { position = position, number = number } }, buffer)
 end
 
@@ -177,12 +175,10 @@ end
 --- shown, of the function at the cursor.
 ---@param step integer
 function M.call(step)
-  local buffer = vim.api.nvim_get_current_buf()
-  local client = request.client(buffer)
-  if not client then
+  local buffer, position = request.at_cursor()
+  if not buffer then
     return
   end
-  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
   M.execute({ uri = vim.uri_from_bufnr(buffer), call = { position = position, step = step } }, buffer)
 end
 

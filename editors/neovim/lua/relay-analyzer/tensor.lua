@@ -100,12 +100,10 @@ end
 --- `:RelayTensor [slice]`: shows the variable of the last run or the weight under the cursor.
 ---@param call { args: string }
 function M.command(call)
-  local source = vim.api.nvim_get_current_buf()
-  local client = request.client(source)
-  if not client then
+  local source, position = request.at_cursor()
+  if not source then
     return
   end
-  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
   local buffer = view and view.buffer
   if not buffer or not vim.api.nvim_buf_is_valid(buffer) then
     buffer = window.buffer({
