@@ -49,9 +49,8 @@ pub(super) fn call_times(
         operators,
         known: FxHashMap::default(),
     };
-    for function in functions {
-        graph.add(function, &mut vec![scope(functions)]);
-    }
+    let mut scopes = vec![scope(functions)];
+    functions.iter().for_each(|function| graph.add(function, &mut scopes));
     let calls: Vec<Call<'_>> =
         graph.functions.values().flat_map(|(_, calls)| calls).copied().collect();
     let mut found = Vec::new();
