@@ -17,6 +17,14 @@ pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Te
     }
 }
 
+/// Returns the name of the parameter of a definition at `offset`, where it is bound or used.
+pub fn parameter_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<String> {
+    let place = place_at(db, file, offset)?;
+    let (Symbol::Local(binding), _) = place.symbol(db)? else { return None };
+    let view = place.view.as_ref().filter(|view| view.is_parameter(binding))?;
+    Some(view.unit(binding.unit).binder(binding.binder).name.as_str().to_owned())
+}
+
 /// Returns true if a definition can be run with generated inputs: its parameters and free variables
 /// are tensors of known sizes or tuples of them.
 pub fn is_runnable(view: &View<'_>) -> bool {

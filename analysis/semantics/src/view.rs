@@ -127,6 +127,15 @@ impl<'db> View<'db> {
         parameters
     }
 
+    /// Returns true if a variable is one of [`View::parameters`], without looking at all units.
+    pub fn is_parameter(&self, binding: LocalRef) -> bool {
+        let unit = self.unit(binding.unit);
+        let is_of = |function: &Function| function.params.contains(&binding.binder);
+        let is_free = unit.kind == UnitKind::FreeVar && unit.binds == Some(binding.binder);
+        let bare = self.bare_function().filter(|(number, _)| *number == binding.unit);
+        is_free || unit.header().is_some_and(is_of) || bare.is_some_and(|(_, bare)| is_of(bare))
+    }
+
     /// Returns the type of an expression.
     pub fn ty(&self, expr_ref: ExprRef) -> &Type {
         self.unit_types(expr_ref.unit).expr(expr_ref.expr)

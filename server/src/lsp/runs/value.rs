@@ -108,7 +108,7 @@ impl ValueParams {
         let (record, count) = match counted {
             Ok(counted) => counted,
             Err(message) => {
-                let weight = weight::parameter(db, file, (range, name), &context.weights);
+                let weight = weight::parameter(db, file, offset, &context.weights);
                 return weight.unwrap_or(Err(message)).map(FoundValue::Weight);
             }
         };

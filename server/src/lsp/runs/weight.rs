@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use interpreter::Tensor;
-use semantics::{Database, SourceFile, View};
-use syntax::{TextRange, TextSize};
+use semantics::{Database, SourceFile};
+use syntax::TextSize;
 
 use crate::weights::{NamedArrays, decoded, names};
 
@@ -35,23 +35,22 @@ pub(super) fn constant_at(
     })
 }
 
-/// Returns the array with the name of the parameter whose binder is `range`, if `range` is that of a parameter and a file
-/// has such an array.
+/// Returns the array with the name of the parameter at an offset, if there is a parameter and a file has such an array.
 ///
 /// # Errors
 /// The message for a file or an array that cannot be read.
 pub(super) fn parameter(
     db: &Database,
     file: SourceFile,
-    (range, name): (TextRange, &str),
+    offset: TextSize,
     files: &[PathBuf],
 ) -> Option<Result<Weight, String>> {
+    let name = ide::live::parameter_at(db, file, offset)?;
     let array = name.trim_start_matches('%');
-    let arrays = match arrays_with(db, file, (range, array), files).transpose()? {
-        Ok(arrays) => arrays,
-        Err(message) => return Some(Err(message)),
-    };
-    Some(arrays.read(array).map(|tensor| Weight { name: name.to_owned(), tensor }))
+    Some(match arrays_with(array, files).transpose()? {
+        Ok(arrays) => arrays.read(array).map(|tensor| Weight { name, tensor }),
+        Err(message) => Err(message),
+    })
 }
 
 /// Returns true if there is a tensor at an offset that is known without a run: a constant, or a parameter that a file has.
@@ -64,32 +63,15 @@ pub(in crate::lsp) fn is_at(
     if ide::hover::constant_at(db, file, offset).is_some() {
         return true;
     }
-    let Some(range) = ide::live::variable_at(db, file, offset) else { return false };
-    let text = file.text(db);
-    let name = text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
-    let array = name.trim_start_matches('%');
-    is_parameter(db, file, range)
-        && arrays_with(db, file, (range, array), &files()).is_ok_and(|arrays| arrays.is_some())
+    let Some(name) = ide::live::parameter_at(db, file, offset) else { return false };
+    arrays_with(name.trim_start_matches('%'), &files()).is_ok_and(|arrays| arrays.is_some())
 }
 
-/// Opens the files of weights, if one of them has the array of a parameter.
-fn arrays_with(
-    db: &Database,
-    file: SourceFile,
-    (range, array): (TextRange, &str),
-    files: &[PathBuf],
-) -> Result<Option<NamedArrays>, String> {
-    if files.is_empty() || !is_parameter(db, file, range) {
+/// Opens the files of weights, if one of them has an array.
+fn arrays_with(array: &str, files: &[PathBuf]) -> Result<Option<NamedArrays>, String> {
+    if files.is_empty() {
         return Ok(None);
     }
     let arrays = NamedArrays::open(files)?;
     Ok(arrays.type_of(array)?.is_some().then_some(arrays))
-}
-
-/// Returns true if a function has a parameter with its name at `range`.
-fn is_parameter(db: &Database, file: SourceFile, range: TextRange) -> bool {
-    let def = semantics::def_at(db, file, range.start()).and_then(|(_, def)| View::new(db, def));
-    def.is_some_and(|view| {
-        view.parameters().into_iter().any(|binding| view.binding_range(binding) == range)
-    })
 }
