@@ -93,10 +93,8 @@ pub type Units = List<Arc<Unit>, UnitsSummary>;
 pub struct Body {
     /// The header, the statements, and the tail expression.
     pub units: Units,
-    /// The releases of TVM that write all calls of the units.
-    pub releases: Releases,
-    /// Other releases than 0.14 in which a call may have another meaning.
-    pub other: Releases,
+    /// What follows from the units.
+    pub summary: UnitsSummary,
 }
 
 /// The header, a statement or the tail expression of a definition.

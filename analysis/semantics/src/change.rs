@@ -18,10 +18,10 @@ use crate::{
     content::{Base, Content, EditBatch, ParseState, Revision},
     db::{Database, SourceFile},
     diagnostic::Levels,
-    item::{DefKind, modules},
+    item::DefKind,
     key::DefKey,
     previous::{NewResults, PreviousResults},
-    queries::previous::previous,
+    queries::{all_defs, previous::previous},
     tree::parsed,
 };
 
@@ -128,9 +128,7 @@ impl Database {
         let Some(NewResults { results, is_checked }) = self.take_news(file) else { return };
         // In a file that was checked, this computes nothing.
         let existing = is_checked.then(|| self.existing(file));
-        let is_full = |results: &PreviousResults| {
-            existing.is_some_and(|(defs, modules)| results.exceeds(defs, modules))
-        };
+        let is_full = |results: &PreviousResults| existing.is_some_and(|defs| results.len() > defs);
         if results.is_empty() && !is_full(file.previous(self)) {
             return;
         }
@@ -138,10 +136,8 @@ impl Database {
         let mut previous =
             Arc::unwrap_or_clone(file.set_previous(self).to(PreviousResults::none()));
         previous.update(results);
-        if is_full(&previous)
-            && let Some((_, modules)) = existing
-        {
-            previous.retain(&self.keys(file), modules);
+        if is_full(&previous) {
+            previous.retain(&self.keys(file));
         }
         file.set_previous(self).to(Arc::new(previous));
     }
@@ -151,18 +147,15 @@ impl Database {
         self.finish_queries()?.take(file.as_id())
     }
 
-    /// Returns the numbers of definitions with bodies, and of modules, in a file.
-    fn existing(&self, file: SourceFile) -> (usize, usize) {
-        let modules = modules(self, file);
-        let items = modules.iter().flat_map(|module| module.items(self));
+    /// Returns the number of definitions with bodies in a file.
+    fn existing(&self, file: SourceFile) -> usize {
         let has_body = |kind: DefKind| matches!(kind, DefKind::Fn | DefKind::Expr);
-        (items.filter(|def| has_body(def.kind(self))).count(), modules.len())
+        all_defs(self, file).filter(|def| has_body(def.kind(self))).count()
     }
 
     /// Returns the definitions of a file.
     fn keys(&self, file: SourceFile) -> FxHashSet<DefKey> {
-        let items = modules(self, file).iter().flat_map(|module| module.items(self));
-        items.map(|def| def.key(self)).collect()
+        all_defs(self, file).map(|def| def.key(self)).collect()
     }
 
     /// Forgets the earlier results of a file, for tests: no result may depend on them.

@@ -44,7 +44,7 @@ fn each_attribute(unit: &Unit, mut f: impl FnMut(u32)) {
 pub(crate) fn used_constants(db: &dyn Db, module: Module<'_>) -> FxHashSet<u32> {
     let mut used = FxHashSet::default();
     for view in views(db, module) {
-        for number in view.scopes.units_with(UnitFeatures::META) {
+        for number in view.body.units_with(UnitFeatures::META) {
             let unit = view.unit(number);
             used.extend(unit.exprs.iter().filter_map(|expr| match expr {
                 Expr::Meta(meta) if meta.key == CONSTANT => Some(meta.index),
@@ -68,7 +68,7 @@ pub fn uses_of_entry<'db>(
 ) -> Vec<(View<'db>, Vec<ExprRef>)> {
     let uses = views(db, module).filter_map(|view| {
         let mut places = Vec::new();
-        for unit in view.scopes.units_with(UnitFeatures::META) {
+        for unit in view.body.units_with(UnitFeatures::META) {
             let exprs = (0u32..).zip(&view.unit(unit).exprs);
             places.extend(exprs.filter_map(|(number, expr)| match expr {
                 Expr::Meta(meta) if meta.key == key && meta.index == index => {
@@ -92,7 +92,7 @@ fn references<'v>(view: &'v View<'_>) -> impl Iterator<Item = Token<'v>> {
         let block = path.iter().position(|node| node.kind() == SyntaxKind::BLOCK)?;
         path.get(block + 1).copied()
     };
-    let statements = view.scopes.units_with(UnitFeatures::META).filter_map(statement);
+    let statements = view.body.units_with(UnitFeatures::META).filter_map(statement);
     let tokens = statements.flat_map(Node::descendants).flat_map(Node::tokens);
     tokens.filter(|token| token.kind() == SyntaxKind::META_REF)
 }

@@ -33,6 +33,11 @@ impl UnitFeatures {
     /// A possible effect: a reference, or a call of anything but an operator without effects.
     pub const EFFECT: UnitFeatures = UnitFeatures(1 << 11);
 
+    /// A variable that is bound inside of the unit and not used.
+    pub const UNUSED_INSIDE: UnitFeatures = UnitFeatures(1 << 12);
+    /// No features.
+    pub(crate) const NONE: UnitFeatures = UnitFeatures(0);
+
     /// Returns true if the sets have a feature in common.
     pub fn has(self, others: UnitFeatures) -> bool {
         self.0 & others.0 != 0
@@ -40,7 +45,7 @@ impl UnitFeatures {
 
     /// Returns true if the set is empty.
     pub fn is_empty(self) -> bool {
-        self == UnitFeatures::default()
+        self == UnitFeatures::NONE
     }
 
     /// Adds `others` if `holds`.

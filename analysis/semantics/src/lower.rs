@@ -59,9 +59,7 @@ impl LoweredBody {
     pub fn new(green: &GreenNode, other: Option<&LoweredBody>) -> LoweredBody {
         let parts = lower(Node::root(green), other);
         let body = other.filter(|_| parts.has_same_body).map(|other| other.body.clone());
-        let body = body.unwrap_or_else(|| {
-            Arc::new(Body { units: parts.units, releases: parts.releases, other: parts.other })
-        });
+        let body = body.unwrap_or_else(|| Arc::new(Body::new(parts.units)));
         let source = other.filter(|_| parts.has_same_source).map(|other| other.source.clone());
         let source = source
             .unwrap_or_else(|| Arc::new(SourceMap { starts: parts.starts, units: parts.ranges }));
@@ -84,9 +82,6 @@ struct Parts {
     units: Units,
     ranges: List<UnitRanges>,
     starts: Vec<TextSize>,
-    /// See [`Body::releases`] and [`Body::other`].
-    releases: Releases,
-    other: Releases,
     /// True if all units are those of the other version.
     has_same_body: bool,
     /// True if all places are, of the units and in them.
@@ -194,22 +189,7 @@ fn lower(node: Node<'_>, other: Option<&LoweredBody>) -> Parts {
             && (old.get(1), old.last()) == (starts.get(1), starts.last())
             && old[replaced.clone()] == starts[replaced]
     });
-    let lowered = units.range(first..first + slots.len());
-    let known = old.as_ref().map(|(old, _)| old.body).filter(|old| {
-        let replaced = old_units.range(first..old_units.len() - common.suffix);
-        releases_of(old.units.range(0..1)) == releases_of(units.range(0..1))
-            && releases_of(replaced) == releases_of(lowered.clone())
-    });
-    let known = known.map(|old| (old.releases, old.other));
-    let (releases, other) = known.unwrap_or_else(|| releases_of(units.iter()));
-    Parts { units, ranges, starts, releases, other, has_same_body, has_same_source }
-}
-
-/// Returns the releases that write all calls of some units, and those in which one may have another meaning.
-fn releases_of<'u>(units: impl Iterator<Item = &'u Arc<Unit>>) -> (Releases, Releases) {
-    units.fold((Releases::ALL, Releases::NONE), |(releases, other), unit| {
-        (releases.and(unit.releases), other.or(unit.other))
-    })
+    Parts { units, ranges, starts, has_same_body, has_same_source }
 }
 
 /// Returns offsets with the distance to `to` that they had to `from`. The difference wraps, so that one

@@ -27,15 +27,12 @@ use std::{
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
-    infer::TypedBody, key::DefKey, lower::LoweredBody, module::ModuleTypes, scope::ResolvedBody,
-};
+use crate::{infer::TypedBody, key::DefKey, lower::LoweredBody, scope::ResolvedBody};
 
-/// The last results of the definitions of a file, and the data types of its modules by number.
+/// The last results of the definitions of a file.
 #[derive(Clone, Default)]
 pub struct PreviousResults {
     defs: FxHashMap<DefKey, Entry>,
-    types: FxHashMap<u32, Arc<ModuleTypes>>,
 }
 
 /// The last results of a definition.
@@ -61,7 +58,7 @@ impl PreviousResults {
 
     /// Returns true if there are no results.
     pub(crate) fn is_empty(&self) -> bool {
-        self.defs.is_empty() && self.types.is_empty()
+        self.defs.is_empty()
     }
 
     /// Returns the definitions with results.
@@ -69,9 +66,9 @@ impl PreviousResults {
         self.defs.keys()
     }
 
-    /// Returns true if there are more definitions than `defs`, or modules than `modules`.
-    pub(crate) fn exceeds(&self, defs: usize, modules: usize) -> bool {
-        self.defs.len() > defs || self.types.len() > modules
+    /// Returns the number of definitions with results.
+    pub(crate) fn len(&self) -> usize {
+        self.defs.len()
     }
 
     /// Replaces results by newer ones.
@@ -87,14 +84,11 @@ impl PreviousResults {
                 entry.inferred = newer.inferred.or(entry.inferred.take());
             }
         }
-        self.types.extend(newer.types);
     }
 
-    /// Evicts the definitions that are not among `defs`, and the data types of modules from number
-    /// `modules` on.
-    pub(crate) fn retain(&mut self, defs: &FxHashSet<DefKey>, modules: usize) {
+    /// Evicts the definitions that are not among `defs`.
+    pub(crate) fn retain(&mut self, defs: &FxHashSet<DefKey>) {
         self.defs.retain(|key, _| defs.contains(key));
-        self.types.retain(|module, _| (*module as usize) < modules);
     }
 
     /// Moves each of the three results of each definition to another definition of the files, for
@@ -164,10 +158,6 @@ impl PreviousResultsRef {
     pub(crate) fn inferred(&self, key: &DefKey) -> Option<TypedBody> {
         self.previous()?.defs.get(key)?.inferred.clone()
     }
-
-    pub(crate) fn types(&self, module: u32) -> Option<Arc<ModuleTypes>> {
-        self.previous()?.types.get(&module).cloned()
-    }
 }
 
 /// The results of queries in a file since its earlier results were last updated.
@@ -205,12 +195,6 @@ impl ComputedResults {
 
     pub(crate) fn inferred(&self, file: salsa::Id, key: DefKey, inferred: TypedBody) {
         self.record_def(file, key, |entry| entry.inferred = Some(inferred));
-    }
-
-    pub(crate) fn types(&self, file: salsa::Id, module: u32, types: Arc<ModuleTypes>) {
-        self.record(file, |news| {
-            news.results.types.insert(module, types);
-        });
     }
 
     pub(crate) fn checked(&self, file: salsa::Id) {

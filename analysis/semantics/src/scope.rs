@@ -23,28 +23,11 @@ use crate::{
 };
 use names::{Names, Reach, Reference, UnitNames};
 
-/// The resolved names of a body, and the features of its units.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Scopes {
-    /// The part that depends on the names alone.
-    pub(crate) names: Arc<NameTable>,
-    /// The units with features, in order.
-    features: Vec<(UnitId, UnitFeatures)>,
-}
-
-impl std::ops::Deref for Scopes {
-    type Target = NameTable;
-
-    fn deref(&self) -> &NameTable {
-        &self.names
-    }
-}
-
 /// The resolved names of each unit, and other facts that depend on the names of a body alone.
 ///
 /// Most edits of a body change no name: then this is reused, including the memos in it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct NameTable {
+pub struct Scopes {
     // What most changes of names change is compared first.
     /// The unbound names of each unit.
     pub unknown: Vec<(UnitId, FreeId)>,
@@ -52,8 +35,6 @@ pub struct NameTable {
     pub unused: Vec<LocalRef>,
     /// The variable of each free name, unit by unit.
     names: Names,
-    /// The unused variables that are bound inside of a statement.
-    pub unused_inside: Vec<LocalRef>,
     /// The bindings that shadow another one, as pairs of the shadowing and the shadowed variable.
     pub shadows: Vec<(LocalRef, LocalRef)>,
     /// True if two variables in the body, other than graph variables, have the same name.
@@ -121,45 +102,6 @@ impl PartialEq for LazyTables {
 
 impl Eq for LazyTables {}
 
-impl Scopes {
-    /// Returns the units that have any of `features`, in order.
-    pub fn units_with(&self, features: UnitFeatures) -> impl Iterator<Item = UnitId> {
-        let matching = self.features.iter().filter(move |(_, of_unit)| of_unit.has(features));
-        matching.map(|(unit, _)| *unit)
-    }
-
-    /// Returns the scopes of `body` by reusing `self`, the scopes of `before`; `None` if the names
-    /// of any unit differ.
-    pub(crate) fn follow(self: &Arc<Scopes>, before: &Body, body: &Body) -> Option<Arc<Scopes>> {
-        if before.units.len() != body.units.len() {
-            return None;
-        }
-        let mut other: Option<Vec<(UnitId, UnitFeatures)>> = None;
-        let (prefix, suffix) = before.units.common_ends(&body.units);
-        let changed = prefix..body.units.len() - suffix;
-        let pairs = before.units.range(changed.clone()).zip(body.units.range(changed));
-        let pairs = (prefix as u32..).zip(pairs);
-        for (number, (old, new)) in pairs.filter(|(_, (old, new))| !Arc::ptr_eq(old, new)) {
-            let number = UnitId(number);
-            if !same_names(old, new) {
-                return None;
-            }
-            if old.features != new.features {
-                let features = other.get_or_insert_with(|| self.features.clone());
-                match features.binary_search_by_key(&number, |(unit, _)| *unit) {
-                    Ok(at) if new.features.is_empty() => drop(features.remove(at)),
-                    Ok(at) => features[at].1 = new.features,
-                    Err(at) => features.insert(at, (number, new.features)),
-                }
-            }
-        }
-        Some(match other {
-            Some(features) => Arc::new(Scopes { names: self.names.clone(), features }),
-            None => self.clone(),
-        })
-    }
-}
-
 /// A body and its resolved names. Made by [`ResolvedBody::new`] alone, so that the two always belong together.
 #[derive(Clone)]
 pub(crate) struct ResolvedBody {
@@ -183,8 +125,10 @@ impl ResolvedBody {
     /// is equal without it.
     pub(crate) fn new(body: Arc<Body>, other: Option<&ResolvedBody>) -> ResolvedBody {
         let known = other.and_then(|ResolvedBody { body: before, scopes: known }| {
-            let update = || known.update(before, &body).map(Arc::new);
-            known.follow(before, &body).or_else(update)
+            match have_same_names(before, &body) {
+                true => Some(known.clone()),
+                false => known.update(before, &body).map(Arc::new),
+            }
         });
         let scopes = known.unwrap_or_else(|| Arc::new(resolve(&body)));
         ResolvedBody { body, scopes }
@@ -201,7 +145,7 @@ impl ResolvedBody {
     }
 }
 
-impl NameTable {
+impl Scopes {
     /// Returns the last unit that uses `binding`, with its free name there. `body` is the body of
     /// these names.
     pub fn last_use(&self, body: &Body, binding: LocalRef) -> Option<(UnitId, FreeId)> {
@@ -298,7 +242,7 @@ impl NameTable {
     pub(crate) fn first_difference(
         &self,
         units: Range<usize>,
-        before: &NameTable,
+        before: &Scopes,
         first: usize,
         settled_from: usize,
         is_same: impl Fn(LocalRef, LocalRef) -> bool,
@@ -382,7 +326,7 @@ impl NameTable {
 }
 
 /// Returns the first use of each unbound name in some units.
-fn unknown(body: &Body, scopes: &NameTable, units: Range<usize>) -> Vec<(UnitId, FreeId)> {
+fn unknown(body: &Body, scopes: &Scopes, units: Range<usize>) -> Vec<(UnitId, FreeId)> {
     let mut seen: FxHashSet<&Name> = FxHashSet::default();
     let mut found: Vec<(UnitId, FreeId)> = scopes.unbound(units).collect();
     found.retain(|&(number, free)| {
@@ -390,6 +334,15 @@ fn unknown(body: &Body, scopes: &NameTable, units: Range<usize>) -> Vec<(UnitId,
         scopes.is_unknown(unit, number, free) && seen.insert(&unit.frees[free.index()].name)
     });
     found
+}
+
+/// Returns true if all units of two bodies have the same names.
+fn have_same_names(before: &Body, body: &Body) -> bool {
+    let (before, after) = (&before.units, &body.units);
+    let (prefix, suffix) = before.common_ends(after);
+    let changed = prefix..after.len() - suffix;
+    before.len() == after.len()
+        && before.range(changed.clone()).zip(after.range(changed)).all(|(a, b)| same_names(a, b))
 }
 
 /// Returns true if two units have the same free names and bind the same names.
@@ -410,14 +363,12 @@ fn same_names(before: &Unit, unit: &Unit) -> bool {
             == unit.header().map(|header| &header.params)
         && !is_dotted(before)
         && !is_dotted(unit)
-        && unused_inside(before) == unused_inside(unit)
         && before.globals().map(|(name, _)| name).eq(unit.globals().map(|(name, _)| name))
 }
 
 /// Resolves the free names of each unit to the variables of the units before it.
 pub fn resolve(body: &Body) -> Scopes {
-    let mut features = Vec::new();
-    let mut scopes = NameTable::default();
+    let mut scopes = Scopes::default();
     let mut names = Builder::with_capacity(body.units.len());
     // The current variable of each name, the used flags, and the parameters.
     let mut bound: FxHashMap<&str, usize> = FxHashMap::default();
@@ -437,7 +388,7 @@ pub fn resolve(body: &Body) -> Scopes {
                 }
                 None => leaked.find(&body.units, number.index(), &free.name),
             };
-            of_unit.0.push(Reference::new(number, found));
+            of_unit.0.push(Reference::new(number, free, found));
         }
         names.push(of_unit);
         let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
@@ -467,16 +418,9 @@ pub fn resolve(body: &Body) -> Scopes {
                     && !exported.contains(&BinderId(*i as u32))
             });
             inside.extend(inner.map(|(_, binder)| &binder.name));
-            if unit.kind != UnitKind::Header {
-                let unused = unused_inside(unit).into_iter();
-                scopes.unused_inside.extend(unused.map(|binder| LocalRef { unit: number, binder }));
-            }
         }
         if unit.features.has(UnitFeatures::GLOBAL) {
             scopes.globals.extend(unit.globals().map(|(name, _)| name.clone()));
-        }
-        if !unit.features.is_empty() {
-            features.push((number, unit.features));
         }
     }
     scopes.names = names.finish();
@@ -488,7 +432,7 @@ pub fn resolve(body: &Body) -> Scopes {
     let mut seen = FxHashSet::default();
     scopes.equal_names |=
         inside.iter().any(|name| bound.contains_key(name.as_str()) || !seen.insert(*name));
-    Scopes { names: Arc::new(scopes), features }
+    scopes
 }
 
 /// Returns the number of `%12`. TVM compares numbers: `%01` is `%1`.
@@ -526,24 +470,6 @@ impl<'u> LeakedVariables<'u> {
         self.units = before;
         self.last.get(name).copied()
     }
-}
-
-/// Returns the unused variables of a unit.
-pub fn unused_inside(unit: &Unit) -> Vec<BinderId> {
-    let mut used = vec![false; unit.binders.len()];
-    for expr in &unit.exprs {
-        if let Expr::Bound(binder) = expr {
-            used[binder.index()] = true;
-        }
-    }
-    if let Some(binder) = unit.binds {
-        used[binder.index()] = true;
-    }
-    if let Some(header) = unit.header() {
-        header.params.iter().for_each(|binder| used[binder.index()] = true);
-    }
-    let unused = used.iter().enumerate().filter(|(_, used)| !**used);
-    unused.map(|(binder, _)| BinderId(binder as u32)).collect()
 }
 
 /// Returns true for names that begin with `_`, which mark a binding as intentionally unused.

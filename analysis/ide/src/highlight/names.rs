@@ -14,7 +14,7 @@ use semantics::{
     global,
     module::ModuleTypes,
     module_types,
-    scope::{Scopes, is_marked_unused, unused_inside},
+    scope::{Scopes, is_marked_unused},
 };
 use syntax::{
     TextRange, TextSize,
@@ -195,7 +195,7 @@ impl<'db> DefNames<'db> {
                 found.push(VariableToken { range, kind, modifiers });
             }
         }
-        for inner in unused_inside(unit) {
+        for inner in unit.unused_inside() {
             own[inner.index()].1 |= modifier::UNUSED;
         }
         for (binder, (kind, modifiers)) in unit.binders.iter().zip(own) {

@@ -10,13 +10,16 @@ use std::{
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use types::AttrValue;
+use types::{AttrValue, Releases};
 
 use super::{
     Binder, BinderId, Body, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name,
-    Subject, TypeComment, Unit, UnitId, UnitKind,
+    Subject, TypeComment, Unit, UnitId, UnitKind, Units,
 };
-use crate::list::{self, Part};
+use crate::{
+    features::UnitFeatures,
+    list::{self, Part},
+};
 
 /// The maximum number of expressions that are searched linearly.
 const MAX_LINEAR: usize = 48;
@@ -114,6 +117,20 @@ impl Unit {
             Expr::Global(name) => Some((name, ExprId(i as u32))),
             _ => None,
         })
+    }
+
+    /// Returns the variables of the unit that nothing uses, and that are not bound for other units either.
+    pub fn unused_inside(&self) -> Vec<BinderId> {
+        let mut used = vec![false; self.binders.len()];
+        for expr in &self.exprs {
+            if let Expr::Bound(binder) = expr {
+                used[binder.index()] = true;
+            }
+        }
+        let params = self.header().map_or(&[][..], |header| header.params.as_slice());
+        params.iter().chain(&self.binds).for_each(|binder| used[binder.index()] = true);
+        let unused = used.iter().enumerate().filter(|(_, used)| !**used);
+        unused.map(|(binder, _)| BinderId(binder as u32)).collect()
     }
 
     fn index(&self) -> Option<&Index> {
@@ -241,26 +258,73 @@ pub(crate) fn name_bit(name: &str) -> u64 {
     1 << (word.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
-/// The summary of the units of a chunk.
-#[derive(Clone, Debug)]
+/// The summary of some units.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitsSummary {
     /// The bits of the names that they bind; see [`name_bit`].
     names: u64,
     /// See [`Unit::is_one_value`].
     have_one_value: bool,
+    features: UnitFeatures,
+    /// The releases of TVM that write all calls of the units.
+    pub releases: Releases,
+    /// Other releases than 0.14 in which a call may have another meaning.
+    pub other: Releases,
+}
+
+impl UnitsSummary {
+    const NONE: UnitsSummary = UnitsSummary {
+        names: 0,
+        have_one_value: true,
+        features: UnitFeatures::NONE,
+        releases: Releases::ALL,
+        other: Releases::NONE,
+    };
+
+    #[inline]
+    fn and(self, others: &UnitsSummary) -> UnitsSummary {
+        UnitsSummary {
+            names: self.names | others.names,
+            have_one_value: self.have_one_value & others.have_one_value,
+            features: self.features.or(others.features),
+            releases: self.releases.and(others.releases),
+            other: self.other.or(others.other),
+        }
+    }
 }
 
 impl list::Summary<Arc<Unit>> for UnitsSummary {
     fn of(units: &[Arc<Unit>]) -> UnitsSummary {
-        let none = UnitsSummary { names: 0, have_one_value: true };
-        units.iter().fold(none, |UnitsSummary { names, have_one_value }, unit| UnitsSummary {
-            names: names | unit.name_summary,
-            have_one_value: have_one_value & unit.is_one_value,
+        units.iter().fold(UnitsSummary::NONE, |all, unit| {
+            all.and(&UnitsSummary {
+                names: unit.name_summary,
+                have_one_value: unit.is_one_value,
+                features: unit.features,
+                releases: unit.releases,
+                other: unit.other,
+            })
         })
     }
 }
 
 impl Body {
+    /// Returns the body of units.
+    pub(crate) fn new(units: Units) -> Body {
+        let summaries = units.parts(0..units.len()).map(|part| part.summary);
+        let summary = summaries.fold(UnitsSummary::NONE, UnitsSummary::and);
+        Body { units, summary }
+    }
+
+    /// Returns the units with any of `features`, in order.
+    pub fn units_with(&self, features: UnitFeatures) -> impl Iterator<Item = UnitId> {
+        let all = if self.summary.features.has(features) { self.units.len() } else { 0 };
+        let parts =
+            self.units.parts(0..all).filter(move |part| part.summary.features.has(features));
+        let units = parts.flat_map(|Part { range, elements, .. }| range.zip(elements));
+        let matching = units.filter(move |(_, unit)| unit.features.has(features));
+        matching.map(|(number, _)| UnitId(number as u32))
+    }
+
     /// Returns the units of a range that may bind a name with one of some bits, with their numbers, in order.
     pub(crate) fn units_with_names(
         &self,

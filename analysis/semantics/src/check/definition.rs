@@ -238,7 +238,7 @@ fn check_def(view: &CheckView<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Def
 
 /// Returns the units that lowering or inference has findings about, in order.
 fn units_with_findings(view: &View<'_>) -> Vec<UnitId> {
-    let mut units: Vec<UnitId> = view.scopes.units_with(UnitFeatures::PROBLEM).collect();
+    let mut units: Vec<UnitId> = view.body.units_with(UnitFeatures::PROBLEM).collect();
     units.extend(view.inference.units_with_findings().map(|(unit, _)| unit));
     units.sort_unstable();
     units.dedup();

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::findings::{shadowed_parameter, stale_type_comment, undefined_result, unused_binding};
 use crate::{
-    body::*, diagnostic::DefDiagnostic, effects::is_needed_unused, scope::is_marked_unused,
-    view::View,
+    body::*, diagnostic::DefDiagnostic, effects::is_needed_unused, features::UnitFeatures,
+    scope::is_marked_unused, view::View,
 };
 
 /// The number of unused bindings with the same stem from which they count as generated, and are
@@ -39,13 +39,20 @@ fn check_unused(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
         let of_binding = || effects.get_or_init(|| view.effects()).of_binding(binding);
         is_needed_unused(view.unit(binding.unit), binding.binder, of_binding)
     };
-    let reported = |binding: &&LocalRef| {
-        let name = &view.binder(**binding).name;
-        !name.is_empty() && !is_marked_unused(name) && !has_effect(**binding)
+    let is_reported = |&binding: &LocalRef| {
+        let name = &view.binder(binding).name;
+        !name.is_empty() && !is_marked_unused(name) && !has_effect(binding)
     };
-    let all = outer.chain(&view.scopes.unused_inside).filter(reported);
-    let all: Vec<(LocalRef, Option<&str>)> =
-        all.map(|&binding| (binding, generated_stem(view, binding))).collect();
+    let inside = view.body.units_with(UnitFeatures::UNUSED_INSIDE).flat_map(|unit| {
+        let binders = view.unit(unit).unused_inside();
+        binders.into_iter().map(move |binder| LocalRef { unit, binder })
+    });
+    let all: Vec<(LocalRef, Option<&str>)> = outer
+        .copied()
+        .chain(inside)
+        .filter(is_reported)
+        .map(|binding| (binding, generated_stem(view, binding)))
+        .collect();
     let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
     // Names with the same stem follow one another.
     for same in all.chunk_by(|(_, a), (_, b)| a == b) {

@@ -195,7 +195,7 @@ pub(super) fn check_def(
     found: &mut Vec<DefDiagnostic>,
 ) -> Vec<DefDiagnostic> {
     let mut uses = Vec::new();
-    for number in view.scopes.units_with(UnitFeatures::TYPE_USE) {
+    for number in view.body.units_with(UnitFeatures::TYPE_USE) {
         for type_use in &view.unit(number).type_uses {
             let range = view.place(number, type_use.range);
             let mut of_use = Vec::new();

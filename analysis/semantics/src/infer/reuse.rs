@@ -116,11 +116,11 @@ impl<'m> UnitReuse<'m> {
         let (new, old) = (&body.units, &memo.body.units);
         let (prefix, suffix) = new.common_ends(old);
         let mut globals: Vec<usize> =
-            scopes.units_with(UnitFeatures::GLOBAL).map(UnitId::index).collect();
+            body.units_with(UnitFeatures::GLOBAL).map(UnitId::index).collect();
         globals.reverse();
         let count = new.len();
         let settled_from = if prefix > 0 { count - suffix } else { count };
-        let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
+        let same_names = std::ptr::eq(memo.scopes, scopes);
         UnitReuse {
             memo,
             scopes,

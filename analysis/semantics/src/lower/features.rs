@@ -4,7 +4,7 @@ use operators::Effect;
 use types::Release;
 
 use crate::{
-    body::{BinderKind, Callee, Expr, Literal, Unit, has_meta},
+    body::{BinderKind, Callee, Expr, Literal, Unit, UnitKind, has_meta},
     features::UnitFeatures,
 };
 
@@ -66,6 +66,9 @@ pub(super) fn features_of(unit: &Unit) -> (UnitFeatures, bool) {
     let free = unit.binders.iter().any(|binder| binder.kind == BinderKind::Free);
     features.add(UnitFeatures::FREE_VARIABLE, free);
     features.add(UnitFeatures::PROBLEM, !unit.problems.is_empty());
+    let has_inner = unit.binders.len() > usize::from(unit.binds.is_some());
+    let unused = has_inner && unit.kind != UnitKind::Header && !unit.unused_inside().is_empty();
+    features.add(UnitFeatures::UNUSED_INSIDE, unused);
     // In a tree, each expression except the last is an operand of another one.
     let is_tree = others == 1 && operands + 2 == unit.exprs.len();
     (features, is_tree && binds_last(unit))

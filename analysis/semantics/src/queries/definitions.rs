@@ -5,11 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use types::{PolyType, Type};
 
-use super::{
-    lowered::lowered_body,
-    previous::{Results, share_types},
-    releases::in_release,
-};
+use super::{lowered::lowered_body, previous::Results, releases::in_release};
 use crate::{
     adt::{Adt, TypeDef},
     body::{Body, Name, Unit},
@@ -80,7 +76,7 @@ pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleType
             types.add(Adt { from_prelude, ..def.adt.clone() });
         }
     }
-    share_types(db, module, types)
+    Arc::new(types)
 }
 
 /// The functions that a module defines, by name: their positions among its items.

@@ -23,7 +23,7 @@ use crate::{
 pub fn effects<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<BodyEffects> {
     // Most definitions call operators and their own functions only.
     let (body, scopes) = (body(db, def), scopes(db, def));
-    let mut units = scopes.units_with(UnitFeatures::EFFECT);
+    let mut units = body.units_with(UnitFeatures::EFFECT);
     if !units.any(|number| may_have_effects(&body, &scopes, number)) {
         return Arc::default();
     }
@@ -78,7 +78,7 @@ fn call_effects<'db>(db: &'db dyn Db, def: Def<'db>) -> CallEffects {
         return CallEffects::UNKNOWN;
     }
     let features = UnitFeatures::EFFECT.or(UnitFeatures::GLOBAL);
-    if scopes(db, def).units_with(features).next().is_none() {
+    if body(db, def).units_with(features).next().is_none() {
         return CallEffects::NO_CALLS;
     }
     base_effects(db, def).calls

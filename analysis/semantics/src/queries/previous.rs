@@ -1,16 +1,13 @@
 //! The earlier results that queries find, and where they put theirs.
 
-use std::sync::Arc;
-
 use salsa::plumbing::AsId;
 
 use crate::{
     db::{Db, SourceFile},
     infer::TypedBody,
-    item::{Def, Module},
+    item::Def,
     key::DefKey,
     lower::LoweredBody,
-    module::ModuleTypes,
     previous::PreviousResultsRef,
     scope::ResolvedBody,
 };
@@ -71,21 +68,4 @@ impl<'db> Results<'db> {
             self.db.computed().inferred(self.file.as_id(), self.key, inferred);
         }
     }
-}
-
-/// Returns the data types of a module, in the allocation of the earlier ones if they are equal, so that
-/// definitions compare them by pointer.
-pub(super) fn share_types<'db>(
-    db: &'db dyn Db,
-    module: Module<'db>,
-    types: ModuleTypes,
-) -> Arc<ModuleTypes> {
-    let (file, number) = (module.file(db), module.number(db));
-    let earlier = previous(db, file);
-    let same = earlier.types(number).filter(|before| **before == types);
-    let types = same.unwrap_or_else(|| Arc::new(types));
-    if earlier.are_kept() {
-        db.computed().types(file.as_id(), number, types.clone());
-    }
-    types
 }

@@ -25,7 +25,7 @@ use crate::{
 #[salsa::tracked(returns(copy))]
 fn releases_of_def<'db>(db: &'db dyn Db, def: Def<'db>) -> (Releases, Releases) {
     let body = lowered_body(db, def);
-    (body.releases, body.other)
+    (body.summary.releases, body.summary.other)
 }
 
 /// The calls of a definition whose meaning depends on the release, with the types around them.
@@ -124,7 +124,7 @@ pub(super) fn in_release<'db>(db: &'db dyn Db, def: Def<'db>, body: Arc<Body>) -
             units.set(at, Arc::new(other));
         }
     }
-    Arc::new(Body { units, ..*body })
+    Arc::new(Body::new(units))
 }
 
 /// Returns a unit in which calls have the meaning of a release, if one changes.

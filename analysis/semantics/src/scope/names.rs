@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::{
-    body::{BinderId, LocalRef, UnitId},
+    body::{BinderId, FreeName, LocalRef, UnitId},
     list::{self, List},
 };
 
@@ -38,14 +38,18 @@ pub(crate) struct Reference {
 
 impl Reference {
     /// A name that refers to no variable.
-    pub(super) const UNBOUND: Reference = Reference { back: u32::MAX, binder: BinderId(u32::MAX) };
+    const UNBOUND: Reference = Reference { back: u32::MAX, binder: BinderId(u32::MAX) };
+    /// The same of `%x.0` as a whole: it is a field of `%x` unless a variable has this name.
+    const NO_WHOLE: Reference = Reference { back: u32::MAX - 1, ..Reference::UNBOUND };
 
     /// Returns the reference of a name in `unit`. The variable is bound by the header, or by a unit before this one.
-    pub(super) fn new(unit: UnitId, binding: Option<LocalRef>) -> Reference {
-        binding.map_or(Reference::UNBOUND, |binding| {
-            let back = if binding.unit == UnitId::HEADER { 0 } else { unit.0 - binding.unit.0 };
-            Reference { back, binder: binding.binder }
-        })
+    pub(super) fn new(unit: UnitId, name: &FreeName, binding: Option<LocalRef>) -> Reference {
+        match binding {
+            Some(LocalRef { unit: UnitId::HEADER, binder }) => Reference { back: 0, binder },
+            Some(binding) => Reference { back: unit.0 - binding.unit.0, binder: binding.binder },
+            None if name.whole => Reference::NO_WHOLE,
+            None => Reference::UNBOUND,
+        }
     }
 
     /// Returns the variable that a name in `unit` refers to.
@@ -58,7 +62,7 @@ impl Reference {
 
     #[inline]
     pub(super) fn is_bound(self) -> bool {
-        self != Reference::UNBOUND
+        self.binder != Reference::UNBOUND.binder
     }
 }
 
@@ -68,7 +72,8 @@ pub(crate) struct Reach {
     /// The number of units from the first one of the chunk back to the first one, besides the header, that binds a
     /// variable of its names.
     back: u32,
-    /// True if some name refers to no variable.
+    /// True if some name refers to no variable, as a whole or otherwise.
+    has_whole: bool,
     pub(super) has_unbound: bool,
     /// True if each unit of the chunk but the first one uses a variable of the unit before it.
     pub(crate) is_sequence: bool,
@@ -80,11 +85,17 @@ impl Reach {
     pub(super) fn first_binding(&self, start: usize) -> usize {
         start.saturating_sub(self.back as usize)
     }
+
+    /// Returns true if some name of the chunk may refer to a variable once units before it bind more. `dotted` tells
+    /// whether the name of one has a dot.
+    pub(super) fn may_bind(&self, dotted: bool) -> bool {
+        self.has_unbound || dotted && self.has_whole
+    }
 }
 
 impl list::Summary<UnitNames> for Reach {
     fn of(units: &[UnitNames]) -> Reach {
-        let mut reach = Reach { back: 0, has_unbound: false, is_sequence: true };
+        let mut reach = Reach { back: 0, has_whole: false, has_unbound: false, is_sequence: true };
         for (index, UnitNames(names)) in (0..).zip(units) {
             let mut uses_previous = index == 0;
             for name in names {
@@ -92,9 +103,10 @@ impl list::Summary<UnitNames> for Reach {
                 // An unbound name is farther than any other.
                 let back = name.back.saturating_sub(index);
                 if back > reach.back {
-                    match name.is_bound() {
-                        true => reach.back = back,
-                        false => reach.has_unbound = true,
+                    match *name {
+                        Reference::UNBOUND => reach.has_unbound = true,
+                        Reference::NO_WHOLE => reach.has_whole = true,
+                        _ => reach.back = back,
                     }
                 }
             }

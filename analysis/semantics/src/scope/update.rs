@@ -5,9 +5,9 @@ use std::{ops::Range, sync::Arc};
 use rustc_hash::FxHashMap;
 
 use super::{
-    GraphNumbers, NameTable, Scopes, graph_number,
+    GraphNumbers, Scopes, graph_number,
     names::{Reference, UnitNames},
-    unknown, unused_inside,
+    unknown,
 };
 use crate::{
     body::{
@@ -36,57 +36,40 @@ impl Scopes {
     /// statements have changed, or where a variable of theirs has the name of another one.
     pub(super) fn update(&self, before: &Body, body: &Body) -> Option<Scopes> {
         let changed = ChangedUnits::new(self, before, body)?;
-        let features = self.updated_features(&changed);
-        let names = &self.names;
-        let mut scopes = NameTable {
-            shadows: changed.moved_pairs(&names.shadows)?,
-            unused_inside: changed.unused_inside(&names.unused_inside),
-            equal_names: names.equal_names,
+        let mut scopes = Scopes {
+            shadows: changed.moved_pairs(&self.shadows)?,
+            equal_names: self.equal_names,
             graphs: if changed.has_same_graph_numbers() {
-                names.graphs
+                self.graphs
             } else {
                 numbers_of_graphs(body)
             },
-            ..NameTable::default()
+            ..Scopes::default()
         };
-        let is_all_known = changed.resolve(names, &mut scopes);
+        let is_all_known = changed.resolve(self, &mut scopes);
         // Nearly every body has bindings for all its names.
-        if !is_all_known || !names.unknown.is_empty() {
+        if !is_all_known || !self.unknown.is_empty() {
             // All other statements see the same variables as before.
-            let is_local = changed.same_binders && names.unknown.is_empty();
+            let is_local = changed.same_binders && self.unknown.is_empty();
             let units = if is_local { changed.new.clone() } else { 0..body.units.len() };
             scopes.unknown = unknown(body, &scopes, units);
         }
-        scopes.unused = changed.unused(names, &scopes);
+        scopes.unused = changed.unused(self, &scopes);
         let globals = |body: &'_ Body, units: &Range<usize>| -> Vec<Name> {
             let units = body.units.range(units.clone());
             units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect()
         };
         scopes.globals = if globals(before, &changed.old) == globals(body, &changed.new) {
-            names.globals.clone()
+            self.globals.clone()
         } else {
-            let with_globals = features.iter().filter(|(_, f)| f.has(UnitFeatures::GLOBAL));
-            let units = with_globals.map(|(unit, _)| body.unit(*unit));
+            let units = body.units_with(UnitFeatures::GLOBAL).map(|unit| body.unit(unit));
             let mut globals: Vec<Name> =
                 units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect();
             globals.sort_unstable();
             globals.dedup();
             globals
         };
-        Some(Scopes { names: Arc::new(scopes), features })
-    }
-
-    fn updated_features(&self, changed: &ChangedUnits<'_>) -> Vec<(UnitId, UnitFeatures)> {
-        let before = self.features.iter().filter(|(unit, _)| unit.index() < changed.old.start);
-        let mut features: Vec<_> = before.copied().collect();
-        for (number, unit) in changed.units() {
-            if !unit.features.is_empty() {
-                features.push((number, unit.features));
-            }
-        }
-        let after = self.features.iter().filter(|(unit, _)| unit.index() >= changed.old.end);
-        features.extend(after.map(|(unit, features)| (changed.moved(*unit), *features)));
-        features
+        Some(scopes)
     }
 }
 
@@ -129,7 +112,7 @@ impl<'b> ChangedUnits<'b> {
         // Before the edit, no other variable had the name of an old one. That is known of names in
         // `let` and of parameters only, and not where a graph binding has such a name.
         let were_unique =
-            !known.equal_names && !known.features.iter().any(|(_, f)| f.has(UnitFeatures::PROBLEM));
+            !known.equal_names && !self.before.units_with(UnitFeatures::PROBLEM).next().is_some();
         for (name, binder) in old {
             let is_number = || name.as_bytes().get(1).is_none_or(u8::is_ascii_digit);
             if were_unique && binder.kind != BinderKind::Graph && !is_number() {
@@ -170,27 +153,13 @@ impl<'b> ChangedUnits<'b> {
         Some(pairs.iter().map(|(a, b)| (self.moved_ref(*a), self.moved_ref(*b))).collect())
     }
 
-    fn unused_inside(&self, before: &[LocalRef]) -> Vec<LocalRef> {
-        let first = before.iter().take_while(|binding| binding.unit.index() < self.old.start);
-        let mut found: Vec<LocalRef> = first.copied().collect();
-        for (number, unit) in self.units() {
-            if unit.binders.len() > usize::from(unit.binds.is_some()) {
-                let unused = unused_inside(unit).into_iter();
-                found.extend(unused.map(|binder| LocalRef { unit: number, binder }));
-            }
-        }
-        let last = before.iter().filter(|binding| binding.unit.index() >= self.old.end);
-        found.extend(last.map(|binding| self.moved_ref(*binding)));
-        found
-    }
-
     fn has_same_graph_numbers(&self) -> bool {
         graph_numbers(self.before.units.range(self.old.clone()))
             .eq(graph_numbers(self.body.units.range(self.new.clone())))
     }
 
     /// Resolves the free names. Returns true if the changes leave no name unknown that was not before.
-    fn resolve(&self, before: &NameTable, scopes: &mut NameTable) -> bool {
+    fn resolve(&self, before: &Scopes, scopes: &mut Scopes) -> bool {
         let mut is_all_known = true;
         let mut names = Builder::with_capacity(self.body.units.len());
         names.extend(&before.names, 0..self.old.start);
@@ -198,8 +167,9 @@ impl<'b> ChangedUnits<'b> {
             let of_unit = unit.frees.iter().map(|free| {
                 let found = self.known(before, &free.name);
                 let found = found.or_else(|| find(self.body, number, &free.name));
-                is_all_known &= found.is_some();
-                Reference::new(number, found)
+                // If the front of a longer name is known, the name is.
+                is_all_known &= found.is_some() || free.whole;
+                Reference::new(number, free, found)
             });
             names.push(UnitNames(of_unit.collect()));
         }
@@ -209,34 +179,36 @@ impl<'b> ChangedUnits<'b> {
             scopes.names = names.finish();
             return is_all_known;
         }
+        let mut binders = self.units().flat_map(|(_, unit)| &unit.binders);
+        let binds_dotted = binders.any(|binder| binder.name.contains('.'));
         // What the changed statements bind, and bound, is used by name; and what is bound before them is now at another
         // distance.
         for Part { range, elements, start, summary } in before.names.parts(after) {
-            if !summary.has_unbound && summary.first_binding(start) >= self.old.end {
+            if !summary.may_bind(binds_dotted) && summary.first_binding(start) >= self.old.end {
                 names.extend(&before.names, range);
                 continue;
             }
             for (old, of_unit) in range.zip(elements) {
                 let (old, mut of_unit) = (UnitId(old as u32), of_unit.clone());
                 let number = self.moved(old);
-                for (free, name) in of_unit.0.iter_mut().enumerate() {
+                for (free, name) in self.body.unit(number).frees.iter().zip(&mut of_unit.0) {
                     let binding = name.binding(old);
                     match binding.map(|binding| binding.unit) {
                         Some(unit) if unit == UnitId::HEADER || unit.index() >= self.old.end => {
                             continue;
                         }
                         Some(unit) if unit.index() < self.old.start => {
-                            *name = Reference::new(number, binding);
+                            *name = Reference::new(number, free, binding);
                             continue;
                         }
                         _ => {}
                     }
-                    let free = &self.body.unit(number).frees[free].name;
                     let found = units_of(self.new.clone()).rev().find_map(|unit| {
-                        exported(self.body, unit, free).or_else(|| leaked(self.body, unit, free))
+                        let exported = exported(self.body, unit, &free.name);
+                        exported.or_else(|| leaked(self.body, unit, &free.name))
                     });
-                    is_all_known &= found.is_some();
-                    *name = Reference::new(number, found);
+                    is_all_known &= found.is_some() || binding.is_none() && free.whole;
+                    *name = Reference::new(number, free, found);
                 }
                 names.push(of_unit);
             }
@@ -247,10 +219,10 @@ impl<'b> ChangedUnits<'b> {
 
     /// Returns the unused variables of statements and the header, in the order of
     /// [`super::resolve`]. Only what the changed statements bind, use or used can differ from before.
-    fn unused(&self, before: &NameTable, scopes: &NameTable) -> Vec<LocalRef> {
+    fn unused(&self, before: &Scopes, scopes: &Scopes) -> Vec<LocalRef> {
         let in_old = |binding: &LocalRef| self.old.contains(&binding.unit.index());
         let was_unused = before.unused.iter().filter(|binding| !in_old(binding));
-        let first = |units: &Range<usize>, scopes: &NameTable| {
+        let first = |units: &Range<usize>, scopes: &Scopes| {
             units_of(units.clone()).flat_map(|unit| scopes.unit(unit)).flatten().collect::<Vec<_>>()
         };
         let (lost, used) = (first(&self.old, before), first(&self.new, scopes));
@@ -283,7 +255,7 @@ impl<'b> ChangedUnits<'b> {
 
     /// Returns the variable of a name that the changed statements used before, where it is bound
     /// before them.
-    fn known(&self, before: &NameTable, name: &Name) -> Option<LocalRef> {
+    fn known(&self, before: &Scopes, name: &Name) -> Option<LocalRef> {
         if !self.same_binders && self.units().any(|(_, unit)| binds(unit, name)) {
             return None;
         }

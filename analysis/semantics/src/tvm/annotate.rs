@@ -33,7 +33,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     let view = &view.with_types(inference);
     let mut is_reported = false;
     let param_names = TypeParamNames::default();
-    for number in view.scopes.units_with(UnitFeatures::FUNCTION) {
+    for number in view.body.units_with(UnitFeatures::FUNCTION) {
         let unit = view.unit(number);
         let types = view.unit_types(number);
         let is_poly = |ty: &Type| matches!(ty, Type::Poly(_));

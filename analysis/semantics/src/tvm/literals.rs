@@ -20,7 +20,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     if rules::hold(view.db) {
         return;
     }
-    for number in view.scopes.units_with(UnitFeatures::BARE_INT) {
+    for number in view.body.units_with(UnitFeatures::BARE_INT) {
         let unit = view.unit(number);
         for (i, expr) in unit.exprs.iter().enumerate() {
             let Expr::Literal(Literal::Int { value, dtype: None, .. }) = expr else { continue };

@@ -269,11 +269,10 @@ impl<'db> PreludeUses<'db> {
             }
             DefKind::Fn | DefKind::Expr => {
                 let (body, source) = (queries::body(db, def), queries::source_map(db, def));
-                let scopes = queries::scopes(db, def);
                 // The names of the constructors of the prelude differ from those of operators.
                 let names =
                     UnitFeatures::GLOBAL.or(UnitFeatures::CONSTRUCTOR).or(UnitFeatures::TYPE_USE);
-                for number in scopes.units_with(names) {
+                for number in body.units_with(names) {
                     let unit = body.unit(number);
                     for (name, expr) in unit.globals() {
                         let found = queries::global(db, module, name);
@@ -378,12 +377,12 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
 /// Reports incompatibilities of a body.
 pub(super) fn check_def(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
-    for number in view.scopes.units_with(UnitFeatures::OTHER_NAME) {
+    for number in view.body.units_with(UnitFeatures::OTHER_NAME) {
         aliases(view, number, view.unit(number), findings);
     }
     let release = queries::asked_release(view.db);
     if release == Release::DEFAULT {
-        for number in view.scopes.units_with(UnitFeatures::OTHER_RELEASE) {
+        for number in view.body.units_with(UnitFeatures::OTHER_RELEASE) {
             other_versions(view, number, view.unit(number), release, findings);
         }
     } else {
@@ -391,18 +390,18 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
             other_versions(view, number, unit, release, findings);
         }
     }
-    for number in view.scopes.units_with(UnitFeatures::PROBLEM) {
+    for number in view.body.units_with(UnitFeatures::PROBLEM) {
         for problem in &view.unit(number).problems {
             if problem.kind == ProblemKind::PrintedTypes {
                 findings.fold(notation::printed_types(view.place(number, problem.range)));
             }
         }
     }
-    for number in view.scopes.units_with(UnitFeatures::FREE_VARIABLE) {
+    for number in view.body.units_with(UnitFeatures::FREE_VARIABLE) {
         free_variables(view, number, view.unit(number), findings);
     }
     if !has_metadata {
-        for number in view.scopes.units_with(UnitFeatures::META) {
+        for number in view.body.units_with(UnitFeatures::META) {
             metadata(view, number, view.unit(number), findings);
         }
     }

@@ -22,7 +22,7 @@ const MAX_RELATED: usize = 6;
 /// Reports the constant operands for which an operator is not defined, each constant once.
 pub(in crate::check) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let mut reported: FxHashMap<ExprRef, usize> = FxHashMap::default();
-    for number in view.scopes.units_with(UnitFeatures::DOMAIN) {
+    for number in view.body.units_with(UnitFeatures::DOMAIN) {
         let unit = view.unit(number);
         for (at, expr) in unit.exprs.iter().enumerate() {
             let Expr::Call(id) = expr else { continue };
