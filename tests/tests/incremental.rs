@@ -152,6 +152,36 @@ fn edits_equal_a_fresh_database(seed: u64) {
     }
 }
 
+/// `%t.0` is a variable of this name, or else a field of `%t`. Statements far below follow when either is bound or is no
+/// longer bound above them.
+#[test]
+fn names_of_fields_follow_what_is_bound_before_them() {
+    const BINDINGS: [&str; 3] =
+        ["let %t = (%x, %x);\n", "let %t.0 = add(%x, 1f);\n", "let %u = %x;\n"];
+    let mut heads = vec![String::new()];
+    for first in BINDINGS {
+        heads.push(first.to_owned());
+        heads.extend(BINDINGS.map(|second| format!("{first}{second}")));
+    }
+    let mut text = "def @main(%x: Tensor[(2), float32]) {\n".to_owned();
+    let start = text.len();
+    // More than a chunk of other statements.
+    (0..100).for_each(|k| text.push_str(&format!("let %v{k} = exp(%x);\n")));
+    text.push_str("let %a = exp(%t.0);\nlet %b = %t.1;\n(%a, %b, %t.0)\n}\n");
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let mut head = "";
+    for before in &heads {
+        for after in &heads {
+            for next in [before, after] {
+                edited(&mut db, file, &mut text, start, head, next);
+                head = next;
+                assert_as_from_scratch(&db, file, &text, &format!("after\n{before}to\n{after}"));
+            }
+        }
+    }
+}
+
 /// Results do not depend on earlier ones: without them, they are the same.
 #[test]
 fn results_do_not_depend_on_earlier_ones() {
