@@ -111,14 +111,20 @@ fn list(
             if ends_list(p.current(), close) || at_line_of_its_own(p) {
                 break;
             }
-            let found = p.current();
-            p.error(SyntaxErrorKind::Expected { expected: T![","].into(), found, open: None });
+            p.expected(T![","]);
             if p.position() == before {
                 p.bump_unexpected();
             }
         }
     }
     p.expect_close(close, open);
+}
+
+/// Consumes `count` tokens as text that has no meaning.
+fn skip(p: &mut Parser<'_>, count: usize) {
+    let error = p.start();
+    p.bump_tokens(count);
+    error.complete(p, ERROR);
 }
 
 /// Returns true at a line that begins a statement or an item, where an unfinished list ends.
@@ -189,8 +195,7 @@ fn local_name(p: &mut Parser<'_>) {
         LOCAL => {
             p.bump();
             while p.at(T!["."]) && p.is_glued(0) && p.nth(1) == INT && p.is_glued(1) {
-                p.bump();
-                p.bump();
+                p.bump_tokens(2);
             }
             let range = p.range_of(first).cover(p.last_range());
             p.compat(range, SyntaxErrorKind::UnreadableName);
@@ -198,9 +203,7 @@ fn local_name(p: &mut Parser<'_>) {
         // `let y = 2;`: only the sigil is missing, so parsing continues normally.
         IDENT if matches!(p.nth(1), T!["="] | T![":"]) => {
             p.expected(LOCAL);
-            let error = p.start();
-            p.bump();
-            error.complete(p, ERROR);
+            p.leaf(ERROR);
             p.recover();
         }
         _ if mistakes::words_before_name(p) => {

@@ -263,6 +263,18 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Consumes `count` tokens.
+    pub(crate) fn bump_tokens(&mut self, count: usize) {
+        (0..count).for_each(|_| self.bump());
+    }
+
+    /// Returns true if `parse` consumes a token.
+    pub(crate) fn advances(&mut self, parse: impl FnOnce(&mut Self)) -> bool {
+        let before = self.pos;
+        parse(self);
+        self.pos > before
+    }
+
     /// Consumes a token as a node of its own.
     pub(crate) fn leaf(&mut self, kind: SyntaxKind) -> CompletedNode {
         if self.peek(0) == SyntaxKind::END_OF_FILE {
@@ -346,9 +358,7 @@ impl<'t> Parser<'t> {
         // An extra bracket: `Tensor[(), bool)]`.
         let is_stray = found == T![")"] && kind == T!["]"];
         if is_stray && self.nth(1) == kind && self.is_glued(1) {
-            let stray = self.start();
-            self.bump();
-            stray.complete(self, SyntaxKind::ERROR);
+            self.leaf(SyntaxKind::ERROR);
             self.bump();
             self.recover();
             return true;
@@ -454,9 +464,7 @@ impl<'t> Parser<'t> {
     pub(crate) fn bump_unexpected(&mut self) {
         let kind = self.current();
         self.error(SyntaxErrorKind::Unexpected(kind));
-        let error = self.start();
-        self.bump();
-        error.complete(self, SyntaxKind::ERROR);
+        self.leaf(SyntaxKind::ERROR);
     }
 
     /// Runs `inner` one level deeper. At the depth limit, reports an error, skips to the closing

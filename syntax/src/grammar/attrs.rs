@@ -46,11 +46,7 @@ fn value(p: &mut Parser<'_>) {
         T!["["] => {
             p.nested(|p| {
                 let values = p.start();
-                list(p, T!["["], T!["]"], |p| {
-                    let before = p.position();
-                    value(p);
-                    p.position() > before
-                });
+                list(p, T!["["], T!["]"], |p| p.advances(value));
                 values.complete(p, ATTR_LIST);
             });
         }

@@ -141,11 +141,7 @@ fn skip_to_end_of_arms(p: &mut Parser<'_>) -> bool {
     });
     let Some(end) = end else { return false };
     if end > 0 {
-        let error = p.start();
-        for _ in 0..end {
-            p.bump();
-        }
-        error.complete(p, ERROR);
+        skip(p, end);
     }
     true
 }

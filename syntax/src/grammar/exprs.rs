@@ -154,11 +154,7 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<CompletedNode>, u32) {
                 p.compat(p.range(), SyntaxErrorKind::TypeArguments);
                 let call = expr.precede(p);
                 let args = p.start();
-                list(p, T!["<"], T![">"], |p| {
-                    let before = p.position();
-                    types::type_arg(p);
-                    p.position() > before
-                });
+                list(p, T!["<"], T![">"], |p| p.advances(types::type_arg));
                 args.complete(p, TYPE_ARG_LIST);
                 if p.at(T!["("]) {
                     arg_list(p);
@@ -281,11 +277,7 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
         // `fun (%x: int32) { … }`
         IDENT if p.nth(1) == T!["("] && p.nth(2) == LOCAL && p.nth(3) == T![":"] => {
             let function = p.start();
-            p.error(SyntaxErrorKind::Expected {
-                expected: T!["fn"].into(),
-                found: IDENT,
-                open: None,
-            });
+            p.expected(T!["fn"]);
             p.bump();
             p.nested(params::signature_and_body);
             Some(function.complete(p, FN_EXPR))
@@ -313,31 +305,19 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
         T!["ref"] => Some(reference(p, REF_EXPR, 1)),
         T!["ref_read"] => Some(reference(p, REF_READ_EXPR, 1)),
         T!["ref_write"] => Some(reference(p, REF_WRITE_EXPR, 2)),
-        CUT => Some(cut(p)),
+        // The expression, or some of those of a list.
+        CUT => Some(p.leaf(ERROR)),
         // A tensor type or an unknown character in place of a value.
         TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
             let types = if kind == TENSOR_TEXT { printed::type_arguments(p) } else { None };
             if let Some(expr) = types.or_else(|| mistakes::prefix(p)) {
                 return Some(expr);
             }
-            p.error(SyntaxErrorKind::Expected {
-                expected: "an expression".into(),
-                found: kind,
-                open: None,
-            });
-            let error = p.start();
-            p.bump();
-            Some(error.complete(p, ERROR))
+            p.expected("an expression");
+            Some(p.leaf(ERROR))
         }
         _ => None,
     }
-}
-
-/// `...`: the expression, or some of those of a list, was cut.
-pub(super) fn cut(p: &mut Parser<'_>) -> CompletedNode {
-    let cut = p.start();
-    p.bump();
-    cut.complete(p, ERROR)
 }
 
 /// `nn.conv2d`. TVM allows white space around the dots.
@@ -348,8 +328,7 @@ pub(super) fn name_ref(p: &mut Parser<'_>) -> CompletedNode {
     let name = p.start();
     p.bump();
     while p.at(T!["."]) && p.nth(1) == IDENT {
-        p.bump();
-        p.bump();
+        p.bump_tokens(2);
     }
     name.complete(p, NAME_REF)
 }
@@ -372,9 +351,7 @@ pub(super) fn negative(p: &mut Parser<'_>) -> Option<CompletedNode> {
     if !p.is_glued(signs) {
         p.expected("a number directly after the sign");
     }
-    for _ in 0..signs {
-        p.bump();
-    }
+    p.bump_tokens(signs);
     number(p, Parser::bump);
     Some(literal.complete(p, LITERAL))
 }

@@ -50,9 +50,7 @@ fn item(p: &mut Parser<'_>, seen: &mut ItemHistory) {
             old_version(p);
         }
         METADATA => {
-            let item = p.start();
-            p.bump();
-            item.complete(p, METADATA_ITEM);
+            p.leaf(METADATA_ITEM);
         }
         T!["def"] => fn_def(p),
         T!["type"] if !foreign::at_line(p, seen.trace) => type_def(p),
@@ -71,7 +69,7 @@ fn item(p: &mut Parser<'_>, seen: &mut ItemHistory) {
             *seen = ItemHistory { item: !first, trace, ..ItemHistory::default() };
         }
         CUT => {
-            exprs::cut(p);
+            p.leaf(ERROR);
         }
         _ if mistakes::definition(p) || mistakes::comment(p) || mistakes::other_language(p) => {}
         IDENT if mistakes::at_type_word(p) => type_def(p),
@@ -124,8 +122,7 @@ fn version(p: &mut Parser<'_>) {
     let item = p.start();
     p.bump();
     let open = p.position();
-    p.bump();
-    p.bump();
+    p.bump_tokens(2);
     p.expect(T!["="]);
     if p.at(STRING) {
         // A quote that was an entity is as long as that in the text of the grammar.
@@ -155,9 +152,7 @@ fn at_old_version(p: &mut Parser<'_>) -> bool {
 fn old_version(p: &mut Parser<'_>) {
     let item = p.start();
     let first = p.position();
-    for _ in 0..5 {
-        p.bump();
-    }
+    p.bump_tokens(5);
     let range = p.range_of(first).cover(p.last_range());
     p.compat(range, SyntaxErrorKind::OldVersion);
     item.complete(p, VERSION);
@@ -165,13 +160,8 @@ fn old_version(p: &mut Parser<'_>) {
 
 /// `#[anything else]`
 fn section(p: &mut Parser<'_>) {
-    let item = p.start();
     p.error(SyntaxErrorKind::UnknownSection);
-    let count = p.count_on_line(0);
-    for _ in 0..count {
-        p.bump();
-    }
-    item.complete(p, ERROR);
+    skip(p, p.count_on_line(0));
 }
 
 /// `def @f(%x: T) -> T { … }`, `def @f = meta[ExternalFunc][0]`
@@ -265,13 +255,11 @@ fn type_def(p: &mut Parser<'_>) {
 pub(super) fn constructor(p: &mut Parser<'_>, foreign: &mut mistakes::ConstructEdits) -> bool {
     let mut signature = false;
     let constructor = p.start();
-    let name = p.start();
     if p.at(INT) {
         // The pass Defunctionalization numbers them.
         p.compat(p.range(), SyntaxErrorKind::UnreadableName);
     }
-    p.bump();
-    name.complete(p, NAME);
+    p.leaf(NAME);
     if matches!(p.current(), T!["("] | IDENT) && mistakes::constructor_fields(p, foreign) {
         constructor.complete(p, CONSTRUCTOR);
         return false;

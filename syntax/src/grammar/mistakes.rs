@@ -106,13 +106,6 @@ pub(super) fn range_of(p: &Parser<'_>, count: usize) -> TextRange {
     p.range().cover(p.range_of(p.position() + count.max(1) - 1))
 }
 
-/// Consumes `count` tokens as text that has no meaning.
-pub(super) fn skip(p: &mut Parser<'_>, count: usize) {
-    let error = p.start();
-    (0..count).for_each(|_| p.bump());
-    error.complete(p, ERROR);
-}
-
 /// Records that the `count` tokens from here are spelled `to`, and consumes them.
 pub(super) fn respell(p: &mut Parser<'_>, count: usize, to: &'static str) {
     let range = range_of(p, count);

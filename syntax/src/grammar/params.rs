@@ -43,11 +43,7 @@ pub(super) fn skip_to_brace(p: &mut Parser<'_>) {
     let brace = (0..on_line).rev().find(|&n| p.nth(n) == T!["{"]);
     let skipped = brace.unwrap_or(on_line);
     if skipped > 0 {
-        let error = p.start();
-        for _ in 0..skipped {
-            p.bump();
-        }
-        error.complete(p, ERROR);
+        skip(p, skipped);
     }
 }
 
@@ -141,8 +137,7 @@ pub(super) fn ret_type(p: &mut Parser<'_>, ty: fn(&mut Parser<'_>)) {
         let ret = p.start();
         // The arrow is two tokens for TVM, so white space may separate them.
         if !p.eat(T!["->"]) {
-            p.bump();
-            p.bump();
+            p.bump_tokens(2);
         }
         ty(p);
         ret.complete(p, RET_TYPE);
@@ -162,8 +157,7 @@ pub(super) fn opt_where(p: &mut Parser<'_>, in_type: bool) {
         let found = p.expect(IDENT);
         // The name of an operator stands for its relation.
         while p.at(T!["."]) && p.nth(1) == IDENT {
-            p.bump();
-            p.bump();
+            p.bump_tokens(2);
         }
         if p.at(T!["("]) {
             types::relation_args(p);

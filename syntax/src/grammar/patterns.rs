@@ -6,9 +6,7 @@ use super::*;
 pub(super) fn pattern(p: &mut Parser<'_>) {
     match p.current() {
         IDENT if p.text(0) == "_" => {
-            let wildcard = p.start();
-            p.bump();
-            wildcard.complete(p, WILDCARD_PAT);
+            p.leaf(WILDCARD_PAT);
         }
         // `%h :: %t` is read as `_`: `%h` is an element.
         LOCAL if p.nth(1) == T![":"] && p.nth(2) == T![":"] => {
@@ -22,9 +20,7 @@ pub(super) fn pattern(p: &mut Parser<'_>) {
         }
         IDENT | INT => {
             let constructor = p.start();
-            let name = p.start();
-            p.bump();
-            name.complete(p, NAME_REF);
+            p.leaf(NAME_REF);
             if p.at(T!["("]) {
                 pattern_list(p);
             }
@@ -40,11 +36,5 @@ pub(super) fn pattern(p: &mut Parser<'_>) {
 }
 
 fn pattern_list(p: &mut Parser<'_>) {
-    p.nested(|p| {
-        list(p, T!["("], T![")"], |p| {
-            let before = p.position();
-            pattern(p);
-            p.position() > before
-        });
-    });
+    p.nested(|p| list(p, T!["("], T![")"], |p| p.advances(pattern)));
 }

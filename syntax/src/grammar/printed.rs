@@ -37,7 +37,7 @@ pub(super) fn after_tensor(
 ) -> Option<CompletedNode> {
     let count = is_argument(p, first).then(|| mistakes::bracketed(p, 0)).flatten()?;
     let types = left.precede(p);
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     more(p);
     Some(complete(p, types, first))
 }

@@ -20,9 +20,7 @@ pub(super) fn ty(p: &mut Parser<'_>) {
         }
         IDENT if p.text(0) == "Tensor" && p.nth(1) == T!["["] => tensor_type(p),
         IDENT if p.text(0) == "_" => {
-            let hole = p.start();
-            p.bump();
-            hole.complete(p, HOLE_TYPE);
+            p.leaf(HOLE_TYPE);
         }
         IDENT if p.text(0) == "Tuple" && p.nth(1) == T!["["] => {
             p.nested(old_tuple_type);
@@ -41,10 +39,8 @@ pub(super) fn ty(p: &mut Parser<'_>) {
             p.nested(ref_type);
         }
         META_REF => {
-            let meta = p.start();
-            p.bump();
+            p.leaf(META_TYPE);
             p.compat(p.last_range(), SyntaxErrorKind::MetaType);
-            meta.complete(p, META_TYPE);
         }
         _ => {
             if !mistakes::foreign_type(p) {
@@ -58,11 +54,7 @@ pub(super) fn ty(p: &mut Parser<'_>) {
 }
 
 pub(super) fn list_of_types(p: &mut Parser<'_>, open: SyntaxKind, close: SyntaxKind) {
-    list(p, open, close, |p| {
-        let before = p.position();
-        inner_type(p);
-        p.position() > before
-    });
+    list(p, open, close, |p| p.advances(inner_type));
 }
 
 /// Parses a type inside another one, where TVM does not accept `_`.
@@ -123,14 +115,9 @@ pub(super) fn tuple_type(p: &mut Parser<'_>) {
 /// `(t1, t2, axes=[1, 0])`: the types and the attributes of a relation
 pub(super) fn relation_args(p: &mut Parser<'_>) {
     let tuple = p.start();
-    list(p, T!["("], T![")"], |p| {
-        let before = p.position();
-        if attrs::at_attr(p) {
-            attrs::attr(p);
-        } else {
-            inner_type(p);
-        }
-        p.position() > before
+    list(p, T!["("], T![")"], |p| match attrs::at_attr(p) {
+        true => p.advances(attrs::attr),
+        false => p.advances(inner_type),
     });
     tuple.complete(p, TUPLE_TYPE);
 }
@@ -204,13 +191,7 @@ fn named_type(p: &mut Parser<'_>) {
                 _ => None,
             };
             if let Some((open, close)) = close {
-                p.nested(|p| {
-                    list(p, open, close, |p| {
-                        let before = p.position();
-                        type_arg(p);
-                        p.position() > before
-                    });
-                });
+                p.nested(|p| list(p, open, close, |p| p.advances(type_arg)));
             }
         }
     }
@@ -228,7 +209,7 @@ fn opt_custom_dtype(p: &mut Parser<'_>, in_tensor: bool) -> bool {
         [T!["["], IDENT, T!["]"]].iter().enumerate().all(|(at, kind)| p.nth(at + 1) == *kind)
             && (has_width || in_tensor);
     if is_custom {
-        (0..if has_width { 5 } else { 4 }).for_each(|_| p.bump());
+        p.bump_tokens(if has_width { 5 } else { 4 });
         // The lanes.
         if has_width && p.at(IDENT) && p.is_glued(0) {
             p.bump();
@@ -284,11 +265,7 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
         let on_line = p.count_on_line(0);
         let end = (0..on_line).find(|&n| matches!(p.nth(n), T!["{"] | T!["]"]));
         if let Some(close) = end.filter(|&n| p.nth(n) == T!["]"]) {
-            let error = p.start();
-            for _ in 0..close {
-                p.bump();
-            }
-            error.complete(p, ERROR);
+            skip(p, close);
         }
     }
     p.expect_close(T!["]"], open);
@@ -346,8 +323,7 @@ fn factor(p: &mut Parser<'_>) -> Option<CompletedNode> {
         }
         _ if mistakes::size(p) => {}
         T!["-"] if p.nth(1) == INT => {
-            p.bump();
-            p.bump();
+            p.bump_tokens(2);
         }
         IDENT if matches!(p.text(0), "max" | "min") && p.nth(1) == T!["("] => {
             p.bump();

@@ -116,7 +116,7 @@ pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut ConstructEdits) -> 
 /// Consumes tokens as a pattern that matches everything, so that no arm seems to be missing.
 fn wildcard(p: &mut Parser<'_>, count: usize) {
     let pattern = p.start();
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     pattern.complete(p, WILDCARD_PAT);
 }
 

@@ -31,9 +31,7 @@ pub(crate) fn definition(p: &mut Parser<'_>) -> bool {
     p.mistake(range, MistakeKind::Definition, edits);
     let item = p.start();
     skip(p, words);
-    let name = p.start();
-    p.bump();
-    name.complete(p, NAME);
+    p.leaf(NAME);
     params::signature_and_body_of(p, true);
     item.complete(p, FN_DEF);
     true
@@ -66,9 +64,7 @@ fn template(p: &mut Parser<'_>) -> bool {
     }
     list.complete(p, TYPE_PARAM_LIST);
     p.bump();
-    let name = p.start();
-    p.bump();
-    name.complete(p, NAME);
+    p.leaf(NAME);
     if !names.is_empty() && !matches!(p.current(), L_BRACK | LT) {
         edits.push(insert(p.last_range().end(), &format!("[{}]", names.join(", "))));
     }
@@ -90,9 +86,7 @@ fn bound_function(p: &mut Parser<'_>) -> bool {
     let mut edits = vec![replace(range, "def"), replace(gap, "")];
     let item = p.start();
     skip(p, 1);
-    let name = p.start();
-    p.bump();
-    name.complete(p, NAME);
+    p.leaf(NAME);
     skip(p, 2);
     params::signature_and_body_of(p, true);
     if p.at(SEMICOLON) {
@@ -264,9 +258,7 @@ pub(crate) fn type_parameters(p: &mut Parser<'_>) {
             _ => {}
         }
         if p.at(IDENT) {
-            let param = p.start();
-            p.bump();
-            param.complete(p, TYPE_PARAM);
+            p.leaf(TYPE_PARAM);
         } else {
             p.bump();
         }

@@ -57,7 +57,7 @@ pub(crate) fn lambda(p: &mut Parser<'_>, count: usize) -> Option<CompletedNode> 
     }
     let start = p.range().start();
     let whole = p.start();
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     lambda_after(p, whole, start)
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn closure(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let whole = p.start();
     let range = range_of(p, end + 1);
     let mut edits = vec![replace(p.range(), "fn ("), replace(p.range_of(p.position() + end), ")")];
-    (0..=end).for_each(|_| p.bump());
+    p.bump_tokens(end + 1);
     if p.at(L_BRACE) {
         stmts::block(p);
     } else {

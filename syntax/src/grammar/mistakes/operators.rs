@@ -98,7 +98,7 @@ fn call(
     let start = p.range_of(first).start();
     let between = TextRange::new(p.last_range().end(), p.range_of(p.position() + tokens).start());
     let whole = left.precede(p);
-    (0..tokens).for_each(|_| p.bump());
+    p.bump_tokens(tokens);
     exprs::infix(p, power);
     let end = p.last_range().end();
     let close = if name == "nn.matmul" { ", units=None)" } else { ")" };
@@ -113,8 +113,7 @@ fn pipe(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<Complet
     let (start, end) = (p.range_of(first).start(), p.last_range().end());
     let sign = range_of(p, 2);
     let whole = left.precede(p);
-    p.bump();
-    p.bump();
+    p.bump_tokens(2);
     exprs::name_ref(p);
     let text = p.text_at(TextRange::new(sign.end(), p.last_range().end())).trim().to_owned();
     let edits = vec![
@@ -205,16 +204,14 @@ pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<CompletedNode> {
             let range = range_of(p, 2);
             let kind = MistakeKind::Number;
             p.mistake(range, kind, vec![insert(range.start(), "0")]);
-            p.bump();
-            p.bump();
+            p.bump_tokens(2);
             return Some(number.complete(p, ERROR));
         }
         "[" => return list(p),
         "$" if matches!(p.nth(1), IDENT) && p.is_glued(1) => {
             let whole = p.start();
             p.mistake(range_of(p, 2), MistakeKind::Sigil('%'), vec![replace(sign, "%")]);
-            p.bump();
-            p.bump();
+            p.bump_tokens(2);
             return Some(whole.complete(p, ERROR));
         }
         // `% x`
@@ -226,8 +223,7 @@ pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<CompletedNode> {
                 MistakeKind::Sigil(if p.text(0) == "%" { '%' } else { '@' }),
                 vec![replace(between, "")],
             );
-            p.bump();
-            p.bump();
+            p.bump_tokens(2);
             return Some(whole.complete(p, ERROR));
         }
         _ => return None,
@@ -283,7 +279,7 @@ fn list(p: &mut Parser<'_>) -> Option<CompletedNode> {
         }
         return Some(node.complete(p, TUPLE_EXPR));
     }
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     Some(node.complete(p, ERROR))
 }
 
@@ -294,7 +290,7 @@ fn index(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<Comple
     let range = p.range_of(first).cover(p.range_of(p.position() + count - 1));
     p.mistake(range, MistakeKind::Index(number), Vec::new());
     let whole = left.precede(p);
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     Some(whole.complete(p, ERROR))
 }
 
@@ -311,8 +307,7 @@ fn method(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<Compl
     ];
     p.mistake(arrow, MistakeKind::Operator("f"), edits);
     let whole = left.precede(p);
-    p.bump();
-    p.bump();
+    p.bump_tokens(2);
     exprs::arg_list(p);
     Some(whole.complete(p, ERROR))
 }
@@ -393,8 +388,7 @@ fn as_cast(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<Comp
     let edits = vec![insert(start, "cast("), replace(gap, &format!(", dtype=\"{dtype}\")"))];
     p.mistake(sign, MistakeKind::Cast, edits);
     let whole = left.precede(p);
-    p.bump();
-    p.bump();
+    p.bump_tokens(2);
     Some(whole.complete(p, ERROR))
 }
 
@@ -506,7 +500,7 @@ pub(crate) fn operation(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let count = bracketed(p, 1)? + 1;
     let range = p.range();
     let whole = p.start();
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     if p.at(COLON) {
         while !p.on_new_line(0) && !matches!(p.current(), SEMICOLON | R_BRACE | END_OF_FILE) {
             p.bump();

@@ -16,8 +16,7 @@ pub(crate) fn tensor_like(p: &mut Parser<'_>, first: usize) -> bool {
         let whole = p.range_of(first).cover(p.range_of(p.position() + 1));
         let edits = vec![insert(whole.start(), "List["), replace(range_of(p, 2), "]")];
         p.mistake(whole, MistakeKind::ListType, edits);
-        p.bump();
-        p.bump();
+        p.bump_tokens(2);
         return true;
     }
     if is_dtype && p.at(L_BRACK) || is_word_of_tensors(word) {
@@ -29,7 +28,7 @@ pub(crate) fn tensor_like(p: &mut Parser<'_>, first: usize) -> bool {
         let whole = p.range_of(first).cover(p.range_of(p.position() + count - 1));
         let edits = tensor_type_of(p.text_at(whole)).map(|to| replace(whole, &to));
         p.mistake(whole, MistakeKind::TensorType, edits.into_iter().collect());
-        (0..count).for_each(|_| p.bump());
+        p.bump_tokens(count);
         return true;
     }
     if !is_dtype && (p.at(LT) && !types::at_index_args(p) || p.at(L_PAREN)) {
@@ -73,7 +72,7 @@ pub(crate) fn tensor_rest(p: &mut Parser<'_>, first: usize) -> bool {
     let whole = p.range_of(first).cover(p.range_of(p.position() + count - 1));
     let edits = tensor_type_of(p.text_at(whole)).map(|to| replace(whole, &to));
     p.mistake(whole, MistakeKind::TensorType, edits.into_iter().collect());
-    (0..count).for_each(|_| p.bump());
+    p.bump_tokens(count);
     true
 }
 
@@ -237,8 +236,7 @@ pub(crate) fn after_size(p: &mut Parser<'_>) {
         };
         let edits = value.map(|value| replace(whole, &value.to_string()));
         p.mistake(whole, MistakeKind::Size, edits.into_iter().collect());
-        p.bump();
-        p.bump();
+        p.bump_tokens(2);
     }
 }
 
