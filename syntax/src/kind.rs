@@ -301,28 +301,6 @@ impl From<SyntaxKind> for rowan::SyntaxKind {
     }
 }
 
-/// A set of token kinds, for lookahead and recovery.
-#[derive(Clone, Copy)]
-pub(crate) struct KindSet([u64; 4]);
-
-impl KindSet {
-    pub(crate) const fn new(kinds: &[SyntaxKind]) -> KindSet {
-        let mut bits = [0u64; 4];
-        let mut i = 0;
-        while i < kinds.len() {
-            let k = kinds[i] as usize;
-            bits[k / 64] |= 1 << (k % 64);
-            i += 1;
-        }
-        KindSet(bits)
-    }
-
-    pub(crate) const fn contains(self, kind: SyntaxKind) -> bool {
-        let k = kind as usize;
-        self.0[k / 64] & (1 << (k % 64)) != 0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,6 +318,5 @@ mod tests {
         assert_eq!(T![";"].describe(), "`;`");
         assert_eq!(T!["let"].describe(), "`let`");
         assert_eq!(SyntaxKind::from_keyword("ref_write"), Some(T!["ref_write"]));
-        assert!(KindSet::new(&[T![";"], SyntaxKind::META_TYPE]).contains(SyntaxKind::META_TYPE));
     }
 }

@@ -12,7 +12,6 @@ use crate::{
     Expectation, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind,
     input::{COLUMN_ZERO, GLUED, Input, NEW_LINE},
     interner::Interner,
-    kind::KindSet,
     tree::{FinishedNode, Tree},
 };
 
@@ -155,10 +154,6 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn at(&mut self, kind: SyntaxKind) -> bool {
         self.current() == kind
-    }
-
-    pub(crate) fn at_any(&mut self, kinds: KindSet) -> bool {
-        kinds.contains(self.current())
     }
 
     pub(crate) fn at_end(&mut self) -> bool {

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::*;
-use crate::{kind::KindSet, parser::CompletedNode};
+use crate::parser::CompletedNode;
 
 /// The construct after the `.` of a projection, for messages.
 const TUPLE_INDEX: &str = "a tuple index, such as `.0`";
@@ -256,15 +256,11 @@ pub(super) fn chain(p: &mut Parser<'_>) -> bool {
     true
 }
 
-pub(super) const LITERALS: KindSet = KindSet::new(&[INT, FLOAT, TRUE_KW, FALSE_KW]);
-
 /// Parses an atom: a name, a literal, brackets, `if`, `match` or `fn`.
 pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
     let kind = p.current();
-    if LITERALS.contains(kind) {
-        return Some(literal(p));
-    }
     match kind {
+        INT | FLOAT | TRUE_KW | FALSE_KW => Some(literal(p)),
         LOCAL => Some(p.leaf(LOCAL_REF)),
         GRAPH => Some(p.leaf(GRAPH_REF)),
         GLOBAL => Some(p.leaf(GLOBAL_REF)),

@@ -1,7 +1,7 @@
 //! Expressions of the manual that TVM does not have.
 
 use super::{
-    exprs::{LITERALS, literal, negative},
+    exprs::{literal, negative},
     *,
 };
 use crate::parser::CompletedNode;
@@ -10,7 +10,9 @@ use crate::parser::CompletedNode;
 /// with that name.
 pub(super) fn at_constant(p: &mut Parser<'_>) -> bool {
     let value = if p.nth(2) == T!["-"] { 3 } else { 2 };
-    LITERALS.contains(p.nth(value)) && p.nth(value + 1) == T![","] && p.nth(value + 2) == T!["("]
+    matches!(p.nth(value), INT | FLOAT | TRUE_KW | FALSE_KW)
+        && p.nth(value + 1) == T![","]
+        && p.nth(value + 2) == T!["("]
 }
 
 /// `Constant(1, (10, 10), float32)`

@@ -2,7 +2,6 @@
 //! before it, as `let %a = 1; let %b = 2; %b` means, would exceed any limit of depth.
 
 use super::*;
-use crate::kind::KindSet;
 
 /// Parses `{ … }`, the body of a function, a branch or an arm.
 pub(super) fn block(p: &mut Parser<'_>) {
@@ -233,11 +232,10 @@ fn at_value(p: &mut Parser<'_>) -> bool {
             LOCAL | GRAPH => !matches!(p.nth(at + 1), EQ | COLON),
             IDENT => p.nth(at + 1) == T!["("],
             T!["fn"] => p.nth(at + 1) == T!["("] && p.nth(at + 2) == LOCAL,
-            kind => VALUE.contains(kind),
+            GLOBAL | INT | FLOAT | TRUE_KW | FALSE_KW | IF_KW | MATCH_KW => true,
+            _ => false,
         }
 }
-
-const VALUE: KindSet = KindSet::new(&[GLOBAL, INT, FLOAT, TRUE_KW, FALSE_KW, IF_KW, MATCH_KW]);
 
 /// `let %x = let %y = e; %y;`: TVM prints nested bindings without brackets.
 fn nested_let(p: &mut Parser<'_>) {
@@ -319,9 +317,9 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> BlockEnd {
         if p.at_end() || at_statement_line(p) || items::at_item_line(p) {
             break;
         }
-        let at_expr_line = open == 0 && p.on_new_line(0) && p.at_any(EXPR_LINE);
+        let at_line = open == 0 && p.on_new_line(0);
         match p.current() {
-            _ if at_expr_line => break,
+            LOCAL | GRAPH | GLOBAL | IDENT | IF_KW | MATCH_KW | FN_KW if at_line => break,
             L_PAREN | L_BRACK | L_BRACE => open += 1,
             R_PAREN | R_BRACK | R_BRACE if open > 0 => open -= 1,
             // An unmatched closing bracket is part of the broken statement, unless it ends the
@@ -348,8 +346,6 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     p.recover();
     BlockEnd::Open
 }
-
-const EXPR_LINE: KindSet = KindSet::new(&[LOCAL, GRAPH, GLOBAL, IDENT, IF_KW, MATCH_KW, FN_KW]);
 
 /// Returns true at a line that begins with a binding, where an unfinished expression ends.
 pub(super) fn at_statement_line(p: &mut Parser<'_>) -> bool {
