@@ -535,7 +535,7 @@ mod tests {
                 insert: edited[at].clone(),
             };
             let after = text(&edited);
-            let new = parse.reparse_part(after.as_str(), &edit).expect("a part");
+            let new = parse.reparse_part(&after, &edit).expect("a part");
             assert_eq!(new.green, crate::parse(&after).green, "{at}");
             let block = |parse: &crate::Parse| {
                 let item = Node::root(&parse.green).children().next()?;

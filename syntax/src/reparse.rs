@@ -119,23 +119,13 @@ impl Parse {
     ///
     /// The result equals `parse_with(text, self.limits())`. The cost is proportional to the edited run,
     /// or to the whole text where [`Parse::reparse_part`] returns `None`.
-    pub fn reparse<S>(&self, text: &S, edit: &Edit) -> Parse
-    where
-        S: Source + ?Sized,
-    {
+    pub fn reparse(&self, text: &dyn Source, edit: &Edit) -> Parse {
         self.reparse_part(text, edit)
             .unwrap_or_else(|| crate::parse_with(&text.whole(), self.limits).reusing(self))
     }
 
     /// Like [`Parse::reparse`], but returns `None` if a full parse is necessary.
-    pub fn reparse_part<S>(&self, text: &S, edit: &Edit) -> Option<Parse>
-    where
-        S: Source + ?Sized,
-    {
-        self.reparse_around(&text, edit)
-    }
-
-    fn reparse_around(&self, text: &dyn Source, edit: &Edit) -> Option<Parse> {
+    pub fn reparse_part(&self, text: &dyn Source, edit: &Edit) -> Option<Parse> {
         let root = self.syntax();
         if !root.text_range().contains_range(edit.range) {
             return None;

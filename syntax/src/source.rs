@@ -28,35 +28,6 @@ pub trait Source {
     }
 }
 
-/// Implements the methods by those of what is dereferenced.
-macro_rules! by_deref {
-    () => {
-        fn byte_len(&self) -> usize {
-            (**self).byte_len()
-        }
-
-        fn is_boundary(&self, offset: usize) -> bool {
-            (**self).is_boundary(offset)
-        }
-
-        fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
-            (**self).part(range)
-        }
-
-        fn whole(&self) -> Cow<'_, str> {
-            (**self).whole()
-        }
-    };
-}
-
-impl<S: Source + ?Sized> Source for &S {
-    by_deref!();
-}
-
-impl Source for String {
-    by_deref!();
-}
-
 impl Source for str {
     fn byte_len(&self) -> usize {
         self.len()
@@ -68,6 +39,24 @@ impl Source for str {
 
     fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
         self.get(range).map(Cow::Borrowed)
+    }
+
+    fn whole(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl Source for String {
+    fn byte_len(&self) -> usize {
+        self.len()
+    }
+
+    fn is_boundary(&self, offset: usize) -> bool {
+        self.is_char_boundary(offset)
+    }
+
+    fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
+        self.as_str().part(range)
     }
 
     fn whole(&self) -> Cow<'_, str> {
