@@ -39,6 +39,17 @@ struct WideChar {
     len: u8,
 }
 
+impl WideChar {
+    /// Returns the bytes minus the units of everything up to the end of the character.
+    fn excess(&self, encoding: Encoding) -> u32 {
+        match encoding {
+            Encoding::Utf8 => 0,
+            Encoding::Utf16 => self.utf16,
+            Encoding::Utf32 => self.utf32,
+        }
+    }
+}
+
 /// An index of the lines and the multi-byte characters of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
@@ -130,12 +141,7 @@ impl LineIndex {
     /// Returns the bytes minus the units of the text before `offset`.
     fn excess(&self, offset: u32, encoding: Encoding) -> u32 {
         let at = self.wide.partition_point(|w| w.end <= offset);
-        let Some(wide) = at.checked_sub(1).map(|i| self.wide[i]) else { return 0 };
-        match encoding {
-            Encoding::Utf8 => 0,
-            Encoding::Utf16 => wide.utf16,
-            Encoding::Utf32 => wide.utf32,
-        }
+        at.checked_sub(1).map_or(0, |last| self.wide[last].excess(encoding))
     }
 
     /// Returns the line and column of a byte offset. An offset after the end of the text is clamped
@@ -177,20 +183,10 @@ impl LineIndex {
         let base = self.excess(start, encoding);
         let from = self.wide.partition_point(|w| w.end <= start);
         let to = self.wide.partition_point(|w| w.end <= end);
-        let units = |w: &WideChar| {
-            let excess = if encoding == Encoding::Utf16 { w.utf16 } else { w.utf32 };
-            w.end - start - (excess - base)
-        };
+        let units = |w: &WideChar| w.end - start - (w.excess(encoding) - base);
         let passed = from + self.wide[from..to].partition_point(|w| units(w) <= column);
-        let excess = passed.checked_sub(1).map_or(base, |i| {
-            if i < from {
-                base
-            } else if encoding == Encoding::Utf16 {
-                self.wide[i].utf16
-            } else {
-                self.wide[i].utf32
-            }
-        }) - base;
+        let last = self.wide[from..passed].last();
+        let excess = last.map_or(base, |w| w.excess(encoding)) - base;
         let offset = start.saturating_add(column).saturating_add(excess).min(end);
         // Round down to a character boundary.
         match self.wide.get(passed) {
@@ -251,15 +247,9 @@ impl LineWalk<'_> {
         }
         let start = index.starts[self.line];
         let before = self.wide.checked_sub(1).map(|last| index.wide[last]);
-        let excess = match (before, self.encoding) {
-            (Some(wide), Encoding::Utf16) if wide.end > start => {
-                wide.utf16 - index.excess(start, self.encoding)
-            }
-            (Some(wide), Encoding::Utf32) if wide.end > start => {
-                wide.utf32 - index.excess(start, self.encoding)
-            }
-            _ => 0,
-        };
+        let excess = before.filter(|wide| wide.end > start).map_or(0, |wide| {
+            wide.excess(self.encoding) - index.excess(start, self.encoding)
+        });
         LineColumn { line: self.line as u32, column: at - start - excess }
     }
 }
