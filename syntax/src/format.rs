@@ -79,7 +79,7 @@ pub fn formatted(text: &str, style: Style) -> String {
 }
 
 /// Applies edits that are sorted by position.
-fn apply(text: &str, edits: &[(TextRange, String)]) -> String {
+pub(crate) fn apply(text: &str, edits: &[(TextRange, String)]) -> String {
     let mut out = String::with_capacity(text.len() + edits.len() * 4);
     let mut done = 0;
     for (range, with) in edits {

@@ -20,7 +20,8 @@ mod lines;
 use std::ops::Range;
 
 use crate::{
-    Damage, Parse, SyntaxErrorKind, TextRange, damage::chars, error::range, lexer::Tokens,
+    Damage, Edit, Parse, SyntaxErrorKind, TextRange, damage::chars, error::range, format::apply,
+    lexer::Tokens,
 };
 
 /// A damaged place, and what it stands for.
@@ -165,19 +166,19 @@ const MAX_ROUNDS: usize = 8;
 pub fn cleaning(parse: &Parse) -> Vec<(TextRange, String)> {
     let before = parse.green.to_string();
     let first = edits(&before, parse);
-    let mut after = applied(&before, &first);
+    let mut after = apply(&before, &first);
     for round in 0..MAX_ROUNDS {
         let parse = crate::parse_with(&after, parse.limits());
         let more = edits(&after, &parse);
         if more.is_empty() {
             return match round {
                 0 => first,
-                _ => difference(&before, &after).into_iter().collect(),
+                _ => difference(&before, &after),
             };
         }
-        after = applied(&after, &more);
+        after = apply(&after, &more);
     }
-    difference(&before, &after).into_iter().collect()
+    difference(&before, &after)
 }
 
 /// Returns the edits of one round.
@@ -208,35 +209,10 @@ fn edits(text: &str, parse: &Parse) -> Vec<(TextRange, String)> {
     edits
 }
 
-/// Applies edits that are in order.
-fn applied(text: &str, edits: &[(TextRange, String)]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (range, with) in edits {
-        out += &text[done..usize::from(range.start())];
-        out += with;
-        done = usize::from(range.end());
-    }
-    out + &text[done..]
-}
-
 /// Returns one edit from the first difference between two texts to the last one.
-fn difference(before: &str, after: &str) -> Option<(TextRange, String)> {
-    if before == after {
-        return None;
-    }
-    let same = |(a, b): &(char, char)| a == b;
-    let head = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-    let (rest, with) = (&before[head..], &after[head..]);
-    let tail: usize = rest
-        .chars()
-        .rev()
-        .zip(with.chars().rev())
-        .take_while(same)
-        .map(|(c, _)| c.len_utf8())
-        .sum();
-    let replaced = range(head, before.len() - tail);
-    Some((replaced, with[..with.len() - tail].to_owned()))
+fn difference(before: &str, after: &str) -> Vec<(TextRange, String)> {
+    let edit = Edit::between(before, after);
+    (before != after).then_some((edit.range, edit.insert)).into_iter().collect()
 }
 
 /// The most characters of the beginning of an item or a statement.

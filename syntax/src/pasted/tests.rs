@@ -26,7 +26,7 @@ fn damages(text: &str) -> Vec<(Damage, u32)> {
 }
 
 fn cleaned(text: &str) -> String {
-    applied(text, &cleaning(&parse(text)))
+    apply(text, &cleaning(&parse(text)))
 }
 
 /// Asserts that a damaged form of [`CLEAN`] is read without an error, and repaired.
