@@ -158,30 +158,19 @@ impl<'t> Interner<'t> {
             return known.clone();
         }
         let node = GreenNode::new(kind.into(), Some(self.tokens[index].clone().into()));
-        *self.leaf_slot(index) = Some(node.clone());
+        *slot(&mut self.leaves, index) = Some(node.clone());
         node
-    }
-
-    fn leaf_slot(&mut self, index: usize) -> &mut Option<GreenNode> {
-        if self.leaves.len() <= index {
-            self.leaves.resize(index + 1, None);
-        }
-        &mut self.leaves[index]
     }
 
     /// Returns the index of a token whose text is neither long nor empty.
     fn recent_index(&mut self, kind: SyntaxKind, text: &'t str) -> usize {
-        let slot = kind as usize;
-        if let Some(recent) = self.recent.get(slot)
+        if let Some(recent) = self.recent.get(kind as usize)
             && let Some(index) = recent.get(text)
         {
             return index;
         }
         let index = self.token_index(kind.into(), text, || GreenToken::new(kind.into(), text));
-        if self.recent.len() <= slot {
-            self.recent.resize(slot + 1, RecentTexts::default());
-        }
-        self.recent[slot].insert(text, index);
+        slot(&mut self.recent, kind as usize).insert(text, index);
         index
     }
 
@@ -224,15 +213,7 @@ impl<'t> Interner<'t> {
 
     /// Creates the token of a kind with a fixed spelling.
     pub(crate) fn insert_fixed(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
-        self.fixed_slot(kind).insert(GreenToken::new(kind.into(), text)).clone()
-    }
-
-    fn fixed_slot(&mut self, kind: SyntaxKind) -> &mut Option<GreenToken> {
-        let slot = kind as usize;
-        if self.fixed.len() <= slot {
-            self.fixed.resize(slot + 1, None);
-        }
-        &mut self.fixed[slot]
+        slot(&mut self.fixed, kind as usize).insert(GreenToken::new(kind.into(), text)).clone()
     }
 
     /// Returns the number of the tree of a tensor type such as `Tensor[(1, 64), float32]`, if it is
@@ -282,7 +263,7 @@ impl<'t> Interner<'t> {
     fn seed_token(&mut self, token: &GreenTokenData) {
         let kind = SyntaxKind::of(token.kind());
         if kind.is_fixed() {
-            self.fixed_slot(kind).get_or_insert_with(|| token.to_owned());
+            slot(&mut self.fixed, kind as usize).get_or_insert_with(|| token.to_owned());
         } else if kind == SyntaxKind::WHITESPACE && token.text() == " " {
             self.space.get_or_insert_with(|| token.to_owned());
         } else if token.text().len() <= MAX_TOKEN_LEN {
@@ -306,7 +287,7 @@ impl<'t> Interner<'t> {
             let token_kind = SyntaxKind::of(token.kind());
             if is_repeated_leaf(kind, token_kind) && token.text().len() <= MAX_TOKEN_LEN {
                 let index = self.token_index(token.kind(), token.text(), || token.to_owned());
-                self.leaf_slot(index).get_or_insert_with(|| node.to_owned());
+                slot(&mut self.leaves, index).get_or_insert_with(|| node.to_owned());
             }
         } else if is_shareable(kind, node.children().next())
             && node.children().len() <= MAX_CHILDREN
@@ -361,6 +342,14 @@ impl<'t> Interner<'t> {
         }
         slot.insert(GreenNode::new(raw_kind, children.drain(from..))).clone()
     }
+}
+
+/// Returns the element with an index, with those before it if they are missing.
+fn slot<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
+    if list.len() <= index {
+        list.resize(index + 1, T::default());
+    }
+    &mut list[index]
 }
 
 fn rehash(tokens: &[GreenToken], index: u32) -> u64 {

@@ -17,11 +17,6 @@ use crate::{
     lexer::Tokens,
 };
 
-/// A started node: the index of its first child in [`Tree::children`]. Undefined for pending nodes.
-struct OpenNode {
-    from: usize,
-}
-
 /// A tree under construction. The parser owns the tokens.
 pub(crate) struct Tree<'t> {
     text: &'t str,
@@ -32,7 +27,8 @@ pub(crate) struct Tree<'t> {
     end: usize,
     /// Children whose parents are not finished, as a stack.
     children: Vec<Element>,
-    open: Vec<OpenNode>,
+    /// The started nodes: the index of the first child of each in `children`. Undefined for pending nodes.
+    open: Vec<usize>,
     /// Index of the first open node without a token. Such nodes begin after the trivia before their
     /// first token; a node that remains empty is placed before that trivia.
     pending: usize,
@@ -132,9 +128,7 @@ impl<'t> Tree<'t> {
         }
         if self.pending < self.open.len() {
             let from = self.children.len();
-            for open in &mut self.open[self.pending..] {
-                open.from = from;
-            }
+            self.open[self.pending..].fill(from);
             self.pending = self.open.len();
         }
     }
@@ -179,7 +173,7 @@ impl<'t> Tree<'t> {
     /// Starts a node and returns its index among the open nodes.
     pub(crate) fn start(&mut self) -> usize {
         let at = self.open.len();
-        self.open.push(OpenNode { from: 0 });
+        self.open.push(0);
         if at == 0 {
             // The root contains leading trivia.
             self.pending = 1;
@@ -192,7 +186,7 @@ impl<'t> Tree<'t> {
         let at = self.start();
         if let FinishedNode::Child(from) = inner {
             debug_assert!(self.pending >= at, "the parent of a node with tokens is not pending");
-            self.open[at].from = from;
+            self.open[at] = from;
             self.pending = self.open.len();
         }
         at
@@ -213,7 +207,7 @@ impl<'t> Tree<'t> {
                 self.push_next(tokens);
             }
         }
-        let from = self.open[at].from;
+        let from = self.open[at];
         self.abandon(at);
         if is_empty {
             self.children.push(GreenNode::new(kind.into(), []).into());
