@@ -23,11 +23,12 @@ mod unused;
 
 use std::cell::OnceCell;
 
-use semantics::{Db, Def, DefKind, Module, SourceFile, View};
+use semantics::{Db, Def, Module, SourceFile, View};
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
 
 use crate::{
     edit::{Edits, line_break, with_line_break},
+    lookups::view_of,
     place::{Place, def_at, place_at},
 };
 
@@ -249,9 +250,7 @@ impl<'db> Context<'db> {
         if let Some(def) = def.filter(|_| !range.is_empty()) {
             range = trimmed(def.node(db), range - def.start(db)) + def.start(db);
         }
-        let view = def
-            .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-            .and_then(|def| View::new(db, def));
+        let view = def.and_then(|def| view_of(db, def));
         Context {
             db,
             file,

@@ -1,11 +1,12 @@
 //! The call hierarchy of globals.
 
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, DefKind, Module, SourceFile, body::Name, global};
+use semantics::{Db, Def, Module, SourceFile, body::Name, global};
 use syntax::{TextRange, TextSize};
 
 use crate::{
     goto::{Target, def_target},
+    lookups::computes,
     place::{Symbol, place_at},
 };
 
@@ -39,8 +40,7 @@ fn callee_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<
     if let Some((Symbol::Global(name), _)) = place.symbol(db) {
         return Some((place.module, global(db, place.module, &name)?.0));
     }
-    let computes = matches!(place.def.kind(db), DefKind::Fn | DefKind::Expr);
-    computes.then_some((place.module, place.def))
+    computes(db, place.def).then_some((place.module, place.def))
 }
 
 /// Returns the definitions of the module at `offset` that use the global there. The global itself
@@ -49,9 +49,6 @@ pub fn incoming(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
     let Some((module, callee)) = callee_at(db, file, offset) else { return Vec::new() };
     let mut found = Vec::new();
     for &caller in module.items(db) {
-        if !matches!(caller.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
         let uses = uses(db, caller);
         let names = uses.into_iter().filter(|(name, _)| *name == *callee.name(db));
         let mut places: Vec<TextRange> = names.flat_map(|(_, places)| places).collect();
@@ -84,7 +81,7 @@ pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
 
 /// Returns the globals that a definition uses, with the ranges of the uses in the file.
 fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
-    if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+    if !computes(db, def) {
         return Vec::new();
     }
     let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use semantics::{
     Db, Def, DefKind, ExprRef, Settings, SourceFile, View,
-    body::{Callee, Expr, LocalRef, Subject, UnitId},
+    body::{Expr, LocalRef, Subject, UnitId},
     global,
     metadata::Metadata,
     module_types,
@@ -22,6 +22,7 @@ use types::{Signature, Type};
 
 use crate::{
     goto::type_def_named,
+    lookups::operator_call,
     markdown::{code_block as code, code_span, escaped},
     place::{Place, Symbol, place_at},
     words,
@@ -140,10 +141,7 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
         }
         Symbol::Operator(operator) => {
             let view = place.view.as_ref();
-            let call = place.expr().zip(view).filter(|(expr_ref, view)| {
-                matches!(view.unit(expr_ref.unit).expr(expr_ref.expr), Expr::Call(_))
-            });
-            Some(operator::of_operator(operator, call.map(|(expr_ref, view)| (view, expr_ref))))
+            Some(operator::of_operator(operator, view.zip(place.expr())))
         }
         Symbol::Declared(name) => {
             let operator = Settings::get(db).operators(db).get(name)?;
@@ -216,18 +214,10 @@ fn of_expr(view: &View<'_>, expr_ref: ExprRef, name: Option<&str>) -> String {
 /// framework's program.
 fn facts(view: &View<'_>, expr_ref: ExprRef) -> String {
     let mut out = String::new();
-    let unit = view.unit(expr_ref.unit);
-    match unit.expr(expr_ref.expr) {
-        Expr::Call(id) => {
-            let call = unit.call(*id);
-            if let Callee::Operator(operator) = &call.callee {
-                out += &operator::relation_line(view, expr_ref, operator, call);
-            }
-        }
-        Expr::Meta(meta) => {
-            out += &constant::of_entry(view, meta);
-        }
-        _ => {}
+    if let Some((call, operator)) = operator_call(view, expr_ref) {
+        out += &operator::relation_line(view, expr_ref, operator, call);
+    } else if let Expr::Meta(meta) = view.unit(expr_ref.unit).expr(expr_ref.expr) {
+        out += &constant::of_entry(view, meta);
     }
     if let Some(span) = span_of(view, Subject::Expr(expr_ref.expr), expr_ref.unit) {
         out += &format!("\n\nfrom {}", code_span(&span));

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use semantics::{
-    Db, DefKind, ExprRef, SourceFile, View,
-    body::{BinderId, Body, Callee, Expr, Function, Subject, Unit, UnitId},
+    Db, ExprRef, SourceFile, View,
+    body::{BinderId, Callee, Expr, LocalRef, Subject, Unit, UnitId},
     global, modules,
 };
 use syntax::{
@@ -16,7 +16,11 @@ use syntax::{
 };
 use types::Type;
 
-use crate::{place::trimmed, words};
+use crate::{
+    lookups::{bindings_of, header_names, value_names, view_of},
+    place::trimmed,
+    words,
+};
 
 /// The maximal length of a type in a hint, in characters.
 const MAX_TYPE_LEN: usize = 48;
@@ -77,9 +81,8 @@ pub fn hints(
             if options.block_ends {
                 block_ends(def.node(db), def.start(db), lines, &mut found);
             }
-            if matches!(def.kind(db), DefKind::Fn | DefKind::Expr)
-                && (options.types || options.parameters)
-                && let Some(view) = View::new(db, def)
+            if (options.types || options.parameters)
+                && let Some(view) = view_of(db, def)
             {
                 of_def(&view, &mut found);
             }
@@ -148,7 +151,7 @@ fn types_in(view: &View<'_>, number: UnitId, found: &mut HintCollector) {
     let unit = view.unit(number);
     let inferred = view.unit_types(number);
     let mut known: Option<KnownTypes> = None;
-    for (i, binder) in unit.binders.iter().enumerate() {
+    for (LocalRef { binder: id, .. }, binder) in bindings_of(number, unit) {
         let at = view.place(number, binder.range).end();
         if binder.annotation.is_some()
             || binder.name.is_empty()
@@ -156,7 +159,6 @@ fn types_in(view: &View<'_>, number: UnitId, found: &mut HintCollector) {
         {
             continue;
         }
-        let id = BinderId(i as u32);
         if !known.get_or_insert_with(|| KnownTypes::of(unit)).contains(id) {
             found.add_type(at, ": ", inferred.binder(id));
         }
@@ -229,12 +231,6 @@ struct Callees {
     globals: HashMap<semantics::body::Name, Vec<String>>,
 }
 
-fn parameter_names(body: &Body, unit: UnitId, function: &Function) -> Vec<String> {
-    let unit = body.unit(unit);
-    let names = function.params.iter().map(|&param| unit.binder(param).name.as_str());
-    names.map(|name| name.trim_start_matches('%').to_owned()).collect()
-}
-
 impl Callees {
     /// Returns the names of the parameters of a callee.
     fn parameters(&mut self, view: &View<'_>, unit: UnitId, callee: &Callee) -> Vec<String> {
@@ -249,29 +245,15 @@ impl Callees {
             Callee::Name(_) => Vec::new(),
             Callee::Expr(callee) => {
                 let callee = ExprRef { unit, expr: *callee };
-                if let Expr::Global(name) = view.unit(unit).expr(callee.expr) {
-                    let names = self.globals.entry(name.clone()).or_insert_with(|| {
-                        let Some((def, _)) = global(view.db, view.module, name) else {
-                            return Vec::new();
-                        };
-                        let body = semantics::body(view.db, def);
-                        let header = body.header();
-                        header
-                            .map(|h| parameter_names(&body, UnitId::HEADER, h))
-                            .unwrap_or_default()
-                    });
-                    return names.clone();
-                }
-                let value = view.resolve(callee);
-                match view.unit(value.unit).expr(value.expr) {
-                    Expr::Fn(id) => view
-                        .unit(value.unit)
-                        .fns
-                        .get(id.index())
-                        .map(|function| parameter_names(&view.body, value.unit, function))
-                        .unwrap_or_default(),
-                    _ => Vec::new(),
-                }
+                let Expr::Global(name) = view.unit(unit).expr(callee.expr) else {
+                    return value_names(view, callee);
+                };
+                let names = self.globals.entry(name.clone()).or_insert_with(|| {
+                    let found = global(view.db, view.module, name);
+                    let body = found.map(|(def, _)| semantics::body(view.db, def));
+                    body.map_or_else(Vec::new, |body| header_names(&body))
+                });
+                names.clone()
             }
         }
     }
@@ -292,6 +274,7 @@ fn parameters_in(
         for (name, &arg) in names.iter().zip(&call.args) {
             let arg = ExprRef { unit: number, expr: arg };
             let at = view.range(arg).start();
+            let name = name.trim_start_matches('%');
             if found.range.contains_inclusive(at) && is_informative(view, arg, name) {
                 found.add(at, HintKind::Parameter, format!("{name}:"), None);
             }

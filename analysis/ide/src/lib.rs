@@ -23,6 +23,7 @@ pub mod linked;
 pub mod links;
 pub mod live;
 mod locals;
+mod lookups;
 pub mod markdown;
 pub mod occurrences;
 pub mod on_type;

@@ -3,14 +3,16 @@
 use operators::Operator;
 pub use semantics::def_at;
 use semantics::{
-    Db, Def, DefKind, ExprRef, Module, Settings, SourceFile, View,
-    body::{Callee, Expr, LocalRef, Name},
+    Db, Def, ExprRef, Module, Settings, SourceFile, View,
+    body::{Expr, LocalRef, Name},
 };
 use syntax::{
     Node, SyntaxKind, TextRange, TextSize, Token,
     ast::{self, AstNode},
 };
 use types::AttrField;
+
+use crate::lookups::{operator_call, view_of};
 
 /// A token in a definition, with its context.
 #[derive(Clone)]
@@ -74,9 +76,8 @@ pub fn place_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Place
         (Some(left), Some(right)) if rank(&left) > rank(&right) => left,
         (left, right) => right.or(left)?,
     };
-    let view =
-        matches!(def.kind(db), DefKind::Fn | DefKind::Expr).then(|| View::new(db, def)).flatten();
-    Some(Place { module, def, view, token, path: root.path_to(token.range()) })
+    let (view, path) = (view_of(db, def), root.path_to(token.range()));
+    Some(Place { module, def, view, token, path })
 }
 
 fn is_name(kind: SyntaxKind) -> bool {
@@ -118,14 +119,8 @@ impl<'db> Place<'db> {
     pub(crate) fn call(&self) -> Option<(ExprRef, &'static Operator)> {
         let call = self.path.iter().rev().find(|node| node.kind() == SyntaxKind::CALL_EXPR)?;
         let expr_ref = self.expr_of(call.range())?;
-        let unit = self.view.as_ref()?.unit(expr_ref.unit);
-        match unit.expr(expr_ref.expr) {
-            Expr::Call(id) => match &unit.call(*id).callee {
-                Callee::Operator(operator) => Some((expr_ref, operator)),
-                _ => None,
-            },
-            _ => None,
-        }
+        let (_, operator) = operator_call(self.view.as_ref()?, expr_ref)?;
+        Some((expr_ref, operator))
     }
 
     /// Returns the attribute whose value the token is part of, and its range relative to the definition. Comments and
@@ -242,12 +237,8 @@ impl<'db> Place<'db> {
             return None;
         }
         let expr_ref = self.expr_of(node.range())?;
-        let unit = self.view.as_ref()?.unit(expr_ref.unit);
-        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
-        match &unit.call(*id).callee {
-            Callee::Operator(operator) => Some((Symbol::Operator(operator), symbol.range())),
-            _ => None,
-        }
+        let (_, operator) = operator_call(self.view.as_ref()?, expr_ref)?;
+        Some((Symbol::Operator(operator), symbol.range()))
     }
 
     /// Returns the declaration of the type parameter `name` and the node in which it is in scope.

@@ -5,8 +5,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, DefKind, ExprRef, SourceFile, View, all_defs,
-    body::{Callee, Expr, ExprId, LocalRef, UnitId, UnitKind},
+    Db, ExprRef, SourceFile, View,
+    body::{Callee, Expr, LocalRef, UnitId, UnitKind},
 };
 use syntax::{
     LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
@@ -14,6 +14,7 @@ use syntax::{
 };
 
 use crate::{
+    lookups::{exprs_of, views},
     weights::{Leaf, data_uses, weights_of},
     words,
 };
@@ -56,11 +57,7 @@ pub struct Chain {
 /// Returns the parts of a file that a client can hide, dim or fold.
 pub fn reading(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> ReadingParts {
     let mut found = ReadingParts::default();
-    for def in all_defs(db, file) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
-        let Some(view) = View::new(db, def) else { continue };
+    for view in views(db, file) {
         comments(&view, lines, &mut found);
         weights(&view, &mut found.dimmed);
         chains(&view, lines, &mut found.chains);
@@ -181,29 +178,19 @@ fn is_printed(token: &Token<'_>) -> bool {
 /// Adds constants, and the parameters that operators use only as weights.
 fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
     let mut weights: FxHashSet<LocalRef> = FxHashSet::default();
-    let mut exprs = Vec::new();
-    for (number, unit) in view.body.units() {
-        exprs.extend(
-            (0..unit.exprs.len()).map(|at| ExprRef { unit: number, expr: ExprId(at as u32) }),
-        );
-    }
+    let exprs = view.body.units().flat_map(|(number, unit)| exprs_of(number, unit));
+    let exprs: Vec<ExprRef> = exprs.collect();
     for (count, &expr_ref) in exprs.iter().enumerate() {
         if count.is_multiple_of(4096) {
             view.db.unwind_if_revision_cancelled();
         }
-        let unit = view.unit(expr_ref.unit);
-        match unit.expr(expr_ref.expr) {
-            Expr::Meta(_) => found.push(view.range(expr_ref)),
-            Expr::Call(id) => {
-                let Callee::Operator(operator) = &unit.call(*id).callee else { continue };
-                weights.extend(weights_of(view, expr_ref, operator).into_iter().filter_map(
-                    |leaf| match leaf {
-                        Leaf::Param(param) => Some(param),
-                        Leaf::Constant(_) => None,
-                    },
-                ));
+        if let Expr::Meta(_) = view.unit(expr_ref.unit).expr(expr_ref.expr) {
+            found.push(view.range(expr_ref));
+        }
+        for leaf in weights_of(view, expr_ref) {
+            if let Leaf::Param(param) = leaf {
+                weights.insert(param);
             }
-            _ => {}
         }
     }
     let data = data_uses(view, &exprs);
@@ -232,11 +219,10 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
         if number.0 % 256 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
-        for (index, expr) in unit.exprs.iter().enumerate() {
-            if expr.is_step() {
+        for expr_ref in exprs_of(number, unit) {
+            if unit.expr(expr_ref.expr).is_step() {
                 continue;
             }
-            let expr_ref = ExprRef { unit: number, expr: ExprId(index as u32) };
             if let Some(binding) = view.variable(expr_ref) {
                 let entry = uses.entry(binding).or_insert((0, number));
                 *entry = (entry.0 + 1, number);

@@ -15,6 +15,7 @@ use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
 
 use crate::{
     actions::names::graph_numbers,
+    lookups::computes,
     place::{Place, Symbol, place_at},
     references::references_to,
 };
@@ -445,10 +446,7 @@ fn in_comments(
         _ => None,
     };
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    for &def in place.module.items(db) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
+    for &def in place.module.items(db).iter().filter(|def| computes(db, **def)) {
         let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
         for (number, unit) in body.units() {
             for comment in &unit.type_comments {

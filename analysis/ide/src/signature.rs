@@ -1,7 +1,7 @@
 //! Signature help.
 
 use operators::Operator;
-use semantics::{Db, SourceFile, View, global_type, module_types};
+use semantics::{Db, SourceFile, global_type, module_types};
 use syntax::{TextRange, TextSize};
 
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     cursor::{CallSite, CalleeSyntax, MarkedTree, def_around},
     hover::{self, type_text},
     locals::locals,
+    lookups::{header_names, value_names, view_of},
     markdown::code_span,
     words,
 };
@@ -68,18 +69,14 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
     let marked = MarkedTree::new(&parse, offset)?;
     let cursor = marked.cursor();
     let (module, def) = def_around(db, file, offset)?;
-    let view = || match def.kind(db) {
-        semantics::DefKind::Fn | semantics::DefKind::Expr => View::new(db, def),
-        _ => None,
-    };
+    let view = || view_of(db, def);
     cursor.calls.iter().find_map(|call| match &call.callee {
         CalleeSyntax::Name(name) => {
             let types = module_types(db, module);
             if let Some((adt, constructor)) = types.constructor(name) {
                 let ty = constructor.ty.signature()?;
-                let names = vec![None; ty.func.params().len()];
                 let doc = format!("constructor of {}", code_span(&adt.name));
-                return Some(of_function(name, &ty, &names, call, Some(doc)));
+                return Some(of_function(name, &ty, &[], call, Some(doc)));
             }
             let operator = completion::operator_of(call)?;
             Some(of_operator(operator, call, &cursor.prefix))
@@ -88,12 +85,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let (def, from_prelude) = semantics::global(db, module, token.text())?;
             let ty = global_type(db, def)?;
             let func = ty.signature()?;
-            let body = semantics::body(db, def);
-            let params = body.header().map(|header| header.params.clone()).unwrap_or_default();
-            let unit = body.units.first();
-            let names: Vec<Option<String>> = (0..func.func.params().len())
-                .map(|i| Some(unit?.binder(*params.get(i)?).name.to_string()))
-                .collect();
+            let names = header_names(&semantics::body(db, def));
             // The label contains the header.
             let doc = hover::described(db, def, from_prelude).trim_start().to_owned();
             let doc = Some(doc).filter(|doc| !doc.is_empty());
@@ -104,52 +96,30 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let known = locals(&view, token.start(), None);
             let local = known.iter().find(|local| local.name == token.text())?;
             let func = local.ty.signature()?;
-            let names = closure_params(&view, local.binding, func.func.params().len());
+            let value = view.value(local.binding);
+            let names = value.map_or_else(Vec::new, |value| value_names(&view, value));
             Some(of_function(token.text(), &func, &names, call, None))
         }
         CalleeSyntax::Expr(end) => {
             let view = view()?;
             let ty = completion::type_ending_at(&view, *end)?;
             let func = ty.signature()?;
-            let names = vec![None; func.func.params().len()];
-            Some(of_function("fn ", &func, &names, call, None))
+            Some(of_function("fn ", &func, &[], call, None))
         }
     })
-}
-
-/// Returns the names of the parameters of the function that a variable is bound to.
-fn closure_params(
-    view: &View<'_>,
-    binding: semantics::body::LocalRef,
-    count: usize,
-) -> Vec<Option<String>> {
-    let value = view.value(binding).map(|expr_ref| view.resolve(expr_ref));
-    let function = value.and_then(|expr_ref| {
-        let unit = view.unit(expr_ref.unit);
-        match unit.expr(expr_ref.expr) {
-            semantics::body::Expr::Fn(id) => Some((unit, unit.fns.get(id.index())?)),
-            _ => None,
-        }
-    });
-    (0..count)
-        .map(|i| {
-            let (unit, function) = function?;
-            Some(unit.binder(*function.params.get(i)?).name.to_string())
-        })
-        .collect()
 }
 
 fn of_function(
     name: &str,
     signature: &types::Signature,
-    names: &[Option<String>],
+    names: &[String],
     call: &CallSite<'_>,
     documentation: Option<String>,
 ) -> Signature {
     let mut label = Label::new(name);
     let params = signature.func.params();
     for (i, ty) in params.iter().enumerate().take(MAX_PARAMS) {
-        match names.get(i).cloned().flatten() {
+        match names.get(i) {
             Some(name) => label.param(&format!("{name}: {}", type_text(ty)), None),
             None => label.param(&type_text(ty), None),
         }

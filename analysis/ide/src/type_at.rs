@@ -22,11 +22,11 @@ pub use expected::ExpectedType;
 
 use crate::{
     elements::{self, Elements},
+    lookups::{bindings_of, function_of, header_names, value_names},
     place::{Place, Symbol, place_at},
     words,
 };
 use letters::Letters;
-use pretty::Names;
 
 /// The maximal number of expressions to follow for the origins of all axes together.
 const MAX_STEPS: usize = 64;
@@ -139,9 +139,7 @@ fn of_declaration(place: &Place<'_>) -> Option<TypeInfo> {
     })?;
     let name = declaration.child(SyntaxKind::NAME)?.range().start() + place.start(view.db);
     let number = view.unit_at(name)?;
-    let binders = (0u32..).zip(&view.unit(number).binders);
-    let mut found =
-        binders.map(|(at, _)| LocalRef { unit: number, binder: semantics::body::BinderId(at) });
+    let mut found = bindings_of(number, view.unit(number)).map(|(binding, _)| binding);
     let binding = found.find(|binding| view.binding_range(*binding).start() == name)?;
     Some(of_variable(view, binding, None, view.binding_range(binding)))
 }
@@ -206,7 +204,7 @@ fn of_global(
     let ty = here.zip(expr_ref).map(|(view, expr_ref)| view.ty(expr_ref).clone());
     let ty = ty.filter(Type::is_function).unwrap_or(general);
     let view = View::new(db, def).filter(|_| def.kind(db) == DefKind::Fn);
-    let names = view.as_ref().map(names_of_header).unwrap_or_default();
+    let names = view.as_ref().map_or_else(Vec::new, |view| header_names(&view.body));
     // The ranges of steps refer to this file, so that a definition in another file has none.
     let is_here = def.file(db) == place.def.file(db);
     let tensors = match view.as_ref().filter(|_| is_here) {
@@ -270,35 +268,17 @@ fn kind(view: &View<'_>, expr_ref: ExprRef) -> String {
 }
 
 /// Returns the names of the parameters of the function that an expression evaluates to.
-fn names_of_value(view: &View<'_>, expr_ref: ExprRef) -> Names {
+fn names_of_value(view: &View<'_>, expr_ref: ExprRef) -> Vec<String> {
     if !view.ty(expr_ref).is_function() {
-        return Names::default();
+        return Vec::new();
     }
-    let expr_ref = view.resolve(expr_ref);
-    let unit = view.unit(expr_ref.unit);
-    match unit.expr(expr_ref.expr) {
-        Expr::Fn(id) => {
-            let params = unit.fns.get(id.index()).map(|f| f.params.as_slice()).unwrap_or_default();
-            Names(params.iter().map(|&param| unit.binder(param).name.to_string()).collect())
-        }
-        Expr::Global(name) => {
-            let found = global(view.db, view.module, name)
-                .filter(|(def, _)| def.kind(view.db) == DefKind::Fn);
-            let view = found.and_then(|(def, _)| View::new(view.db, def));
-            view.as_ref().map(names_of_header).unwrap_or_default()
-        }
-        _ => Names::default(),
-    }
-}
-
-fn names_of_header(view: &View<'_>) -> Names {
-    let params = view.body.header().map(|header| header.params.as_slice()).unwrap_or_default();
-    Names(
-        params
-            .iter()
-            .map(|&param| view.unit(UnitId::HEADER).binder(param).name.to_string())
-            .collect(),
-    )
+    let value = view.resolve(expr_ref);
+    let Expr::Global(name) = view.unit(value.unit).expr(value.expr) else {
+        return value_names(view, value);
+    };
+    let found = global(view.db, view.module, name).map(|(def, _)| def);
+    let def = found.filter(|def| def.kind(view.db) == DefKind::Fn);
+    def.map_or_else(Vec::new, |def| header_names(&semantics::body(view.db, def)))
 }
 
 /// The subject of a type.
@@ -405,15 +385,11 @@ fn function<'v>(
             (UnitId::HEADER, params.unwrap_or_default(), result)
         }
         TypeSubject::Value(expr_ref) => {
-            let expr_ref = view.resolve(expr_ref);
-            let unit = view.unit(expr_ref.unit);
-            let Expr::Fn(id) = unit.expr(expr_ref.expr) else { return (UnitId::HEADER, &[], None) };
-            let Some(function) = unit.fns.get(id.index()) else {
+            let Some((unit, function)) = function_of(view, expr_ref) else {
                 return (UnitId::HEADER, &[], None);
             };
-            let result =
-                function.body.map(|body| ExprRef { unit: expr_ref.unit, expr: body.result });
-            (expr_ref.unit, &function.params, result)
+            let result = function.body.map(|body| ExprRef { unit, expr: body.result });
+            (unit, &function.params, result)
         }
         TypeSubject::Declared(_) => (UnitId::HEADER, &[], None),
     }

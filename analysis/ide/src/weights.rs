@@ -7,12 +7,14 @@
 //! }
 //! ```
 
-use operators::{Operator, Role};
+use operators::Role;
 use rustc_hash::FxHashSet;
 use semantics::{
     ExprRef, View,
-    body::{BinderKind, Callee, Expr, LocalRef},
+    body::{BinderKind, Expr, LocalRef},
 };
+
+use crate::lookups::operator_call;
 
 /// The maximal number of operators such as `transpose` between a parameter and its use.
 const MAX_DEPTH: usize = 64;
@@ -33,18 +35,11 @@ pub(crate) fn leaf(view: &View<'_>, mut expr_ref: ExprRef) -> Option<Leaf> {
             let is_given = matches!(kind, BinderKind::Param | BinderKind::Free);
             return is_given.then_some(Leaf::Param(binding));
         }
-        let unit = view.unit(expr_ref.unit);
-        match unit.expr(expr_ref.expr) {
+        match view.unit(expr_ref.unit).expr(expr_ref.expr) {
             Expr::Meta(_) | Expr::Filled(_) => return Some(Leaf::Constant(expr_ref)),
-            Expr::Call(id) => {
-                let call = unit.call(*id);
-                let (Callee::Operator(operator), Some(&first)) = (&call.callee, call.args.first())
-                else {
-                    return None;
-                };
-                if !operator.keeps_data {
-                    return None;
-                }
+            Expr::Call(_) => {
+                let (call, operator) = operator_call(view, expr_ref)?;
+                let &first = call.args.first().filter(|_| operator.keeps_data)?;
                 expr_ref = ExprRef { unit: expr_ref.unit, expr: first };
             }
             Expr::Proj { tuple, index } => {
@@ -75,10 +70,7 @@ pub(crate) fn data_uses(view: &View<'_>, exprs: &[ExprRef]) -> FxHashSet<Leaf> {
         if count.is_multiple_of(4096) {
             view.db.unwind_if_revision_cancelled();
         }
-        let unit = view.unit(expr_ref.unit);
-        let Expr::Call(id) = unit.expr(expr_ref.expr) else { continue };
-        let call = unit.call(*id);
-        let Callee::Operator(operator) = &call.callee else { continue };
+        let Some((call, operator)) = operator_call(view, expr_ref) else { continue };
         for (at, &expr) in call.args.iter().enumerate() {
             if operator.role(at) == Role::Data && !(at == 0 && operator.keeps_data) {
                 let leaf = leaf(view, ExprRef { unit: expr_ref.unit, expr });
@@ -95,14 +87,12 @@ fn is_number(view: &View<'_>, expr_ref: ExprRef) -> bool {
     matches!(view.unit(expr_ref.unit).expr(expr_ref.expr), Expr::Literal(_))
 }
 
-/// Returns the arguments of a call of an operator that are constants, or parameters in the role of a weight.
-pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef, operator: &Operator) -> Vec<Leaf> {
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(id) = unit.expr(expr_ref.expr) else { return Vec::new() };
-    if operator.variadic {
-        return Vec::new();
-    }
-    let args = unit.call(*id).args.iter();
+/// Returns the arguments of a call of an operator that are constants, or parameters in the role of a weight; none for
+/// other expressions.
+pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef) -> Vec<Leaf> {
+    let call = operator_call(view, expr_ref).filter(|(_, operator)| !operator.variadic);
+    let Some((call, operator)) = call else { return Vec::new() };
+    let args = call.args.iter();
     let args: Vec<ExprRef> = args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }).collect();
     let leaves: Vec<Option<Leaf>> = args.iter().map(|&arg| leaf(view, arg)).collect();
     // Beside a number, as in `%x * 2f`, a parameter is an input.

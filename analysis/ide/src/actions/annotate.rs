@@ -1,8 +1,8 @@
 //! Actions that write inferred types as annotations: `let %y = …` becomes `let %y: int32 = …`.
 
 use semantics::{
-    DefKind, ExprRef, View, all_defs,
-    body::{BinderId, BinderKind, ExprId, LocalRef},
+    View,
+    body::{BinderKind, LocalRef},
 };
 use syntax::{
     SyntaxKind, TextRange,
@@ -11,7 +11,12 @@ use syntax::{
 use types::{Flags, Type};
 
 use super::Context;
-use crate::{edit::Edits, place::Symbol, words};
+use crate::{
+    edit::Edits,
+    lookups::{bindings, exprs_of, views},
+    place::Symbol,
+    words,
+};
 
 /// Returns the text of a type at a place, or `None` if the text format cannot express it there: it has
 /// no syntax for reference types, nor for a type parameter that the functions around the place do not
@@ -35,12 +40,9 @@ fn chooses_numbers(view: &View<'_>, binding: LocalRef) -> bool {
 
 /// Returns true if all uses of a variable have type `ty`, so that it can be written.
 fn uses_agree(view: &View<'_>, binding: LocalRef, ty: &Type) -> bool {
-    view.body.units_from(binding.unit).all(|(unit, data)| {
-        (0..data.exprs.len()).all(|at| {
-            let expr_ref = ExprRef { unit, expr: ExprId(at as u32) };
-            view.variable(expr_ref) != Some(binding) || view.ty(expr_ref) == ty
-        })
-    })
+    let is_other = |expr_ref| view.variable(expr_ref) != Some(binding);
+    let mut units = view.body.units_from(binding.unit);
+    units.all(|(unit, data)| exprs_of(unit, data).all(|at| is_other(at) || view.ty(at) == ty))
 }
 
 /// Returns the edit that annotates a variable, unless it has an annotation.
@@ -104,27 +106,17 @@ pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
     edit_at(context).map(|edit| vec![edit]).ok_or_else(|| "no type can be inserted here".into())
 }
 
-fn views<'a>(context: &'a Context<'_>) -> impl Iterator<Item = View<'a>> {
-    let db = context.db;
-    all_defs(db, context.file)
-        .filter(move |def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-        .filter_map(move |def| View::new(db, def))
-}
-
 fn edits_of<'v>(view: &'v View<'_>) -> impl Iterator<Item = (TextRange, String)> + 'v {
-    let binders = view.body.units().flat_map(|(number, unit)| {
-        (0..unit.binders.len()).map(move |i| LocalRef { unit: number, binder: BinderId(i as u32) })
-    });
-    binders.filter_map(|binding| binder_edit(view, binding)).chain(result_edit(view))
+    bindings(view).filter_map(|(binding, _)| binder_edit(view, binding)).chain(result_edit(view))
 }
 
 pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
-    let any = views(context).any(|view| edits_of(&view).next().is_some());
+    let any = views(context.db, context.file).any(|view| edits_of(&view).next().is_some());
     any.then(|| "Write all inferred types".into())
 }
 
 pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
-    let edits: Edits =
-        views(context).flat_map(|view| edits_of(&view).collect::<Vec<_>>()).collect();
+    let views = views(context.db, context.file);
+    let edits: Edits = views.flat_map(|view| edits_of(&view).collect::<Vec<_>>()).collect();
     if edits.is_empty() { Err("every known type is already written".into()) } else { Ok(edits) }
 }

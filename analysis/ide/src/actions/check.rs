@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use semantics::{
-    Code, Database, Db, DefKind, Fix, Rules, Setup, Severity, SourceFile, View, all_defs,
-    check_file,
-};
+use semantics::{Code, Database, Db, Fix, Rules, Setup, Severity, SourceFile, check_file};
 use syntax::{ParseLimits, TextRange};
 
 use super::Context;
-use crate::edit::apply_all;
+use crate::{edit::apply_all, lookups::views};
 
 /// The properties that an action has to preserve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,11 +135,9 @@ fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<Code, (usize, String)> {
 
 /// Returns the type of each definition by module and name.
 fn types(db: &dyn Db, file: SourceFile) -> BTreeMap<(u32, String), String> {
-    let defs = all_defs(db, file).filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
-    defs.filter_map(|def| {
-        let view = View::new(db, def)?;
+    let typed = views(db, file).filter_map(|view| {
         let ty = view.inference.signature.as_ref()?.to_string();
-        Some(((def.module(db), def.name(db).to_string()), ty))
-    })
-    .collect()
+        Some(((view.def.module(db), view.def.name(db).to_string()), ty))
+    });
+    typed.collect()
 }

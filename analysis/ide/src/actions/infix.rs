@@ -1,13 +1,12 @@
 //! Actions that convert between `add(%a, %b)` and `%a + %b`.
 
-use semantics::body::{Callee, Expr};
 use syntax::{
     Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
 };
 
 use super::{Context, is_atom, with_comments};
-use crate::edit::Edits;
+use crate::{edit::Edits, lookups::operator_call};
 
 /// The operators that have an infix form, with their symbols.
 const SYMBOLS: &[(&str, &str)] = &[
@@ -29,10 +28,7 @@ fn call_at<'db>(context: &Context<'db>) -> Option<(ast::CallExpr<'db>, &'static 
     let view = context.view.as_ref()?;
     let call = context.nearest(SyntaxKind::CALL_EXPR).and_then(ast::CallExpr::cast)?;
     let expr_ref = place.expr_of(call.range())?;
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
-    let data = unit.call(*id);
-    let Callee::Operator(operator) = &data.callee else { return None };
+    let (data, operator) = operator_call(view, expr_ref)?;
     if view.types.constructor(operator.name).is_some() || !data.written.is_empty() {
         return None;
     }

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     edit::{Edits, apply_all},
     locals::locals,
+    lookups::bindings,
     place::Symbol,
 };
 
@@ -322,18 +323,15 @@ struct CalleeNames {
 impl CalleeNames {
     /// Names the variables that are no parameters.
     fn add_bindings(&mut self, callee: &View<'_>) {
-        for (number, unit) in callee.body.units() {
-            for (i, binder) in unit.binders.iter().enumerate() {
-                let binding = LocalRef { unit: number, binder: BinderId(i as u32) };
-                if self.renamed.contains_key(&binding) || binder.name.is_empty() {
-                    continue;
-                }
-                let fresh = match binder.kind {
-                    BinderKind::Graph => self.host.graph(),
-                    _ => self.host.local(&binder.name),
-                };
-                self.renamed.insert(binding, fresh);
+        for (binding, binder) in bindings(callee) {
+            if self.renamed.contains_key(&binding) || binder.name.is_empty() {
+                continue;
             }
+            let fresh = match binder.kind {
+                BinderKind::Graph => self.host.graph(),
+                _ => self.host.local(&binder.name),
+            };
+            self.renamed.insert(binding, fresh);
         }
     }
 

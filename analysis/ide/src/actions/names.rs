@@ -2,12 +2,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, DefKind, ExprRef, Module, View,
-    body::{BinderId, BinderKind, ExprId, LocalRef},
+    Db, Module, View,
+    body::{BinderKind, LocalRef},
 };
 use syntax::TextRange;
 
-use crate::references::local_uses;
+use crate::{
+    lookups::{bindings, computes, exprs_of},
+    references::local_uses,
+};
 
 /// A source of names that are not used in a definition.
 pub(super) struct Names {
@@ -57,8 +60,7 @@ pub(crate) fn graph_numbers<'db>(
     module: Module<'db>,
 ) -> impl Iterator<Item = u64> + 'db {
     let defs = module.items(db).iter().copied();
-    let computing = defs.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
-    computing.flat_map(move |def| {
+    defs.filter(|def| computes(db, *def)).flat_map(move |def| {
         let body = semantics::body(db, def);
         let mut numbers = Vec::new();
         for unit in &body.units {
@@ -73,15 +75,8 @@ pub(crate) fn graph_numbers<'db>(
 
 /// Returns the variables of a definition that a kind of binder binds.
 pub(super) fn bound(view: &View<'_>, kind: BinderKind) -> Vec<LocalRef> {
-    let mut found = Vec::new();
-    for (number, unit) in view.body.units() {
-        for (i, binder) in unit.binders.iter().enumerate() {
-            if binder.kind == kind {
-                found.push(LocalRef { unit: number, binder: BinderId(i as u32) });
-            }
-        }
-    }
-    found
+    let of_kind = bindings(view).filter(|(_, binder)| binder.kind == kind);
+    of_kind.map(|(binding, _)| binding).collect()
 }
 
 /// Returns the ranges in the file of the uses of a variable, in order.
@@ -98,8 +93,7 @@ pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<LocalRef, Vec<TextRange>> {
     let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
     for (number, unit) in view.body.units() {
         view.db.unwind_if_revision_cancelled();
-        for i in 0..unit.exprs.len() {
-            let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
+        for expr_ref in exprs_of(number, unit) {
             if let Some(binding) = view.variable(expr_ref) {
                 uses.entry(binding).or_default().push(view.range(expr_ref));
             }
@@ -120,8 +114,7 @@ pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(LocalRef, TextR
         if view.unit_range(number).start() >= range.end() {
             break;
         }
-        for i in 0..unit.exprs.len() {
-            let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
+        for expr_ref in exprs_of(number, unit) {
             if let Some(binding) = view.variable(expr_ref)
                 && range.contains_range(view.range(expr_ref))
             {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use semantics::{
-    Code, DefKind, Diagnostic, Fix, View, all_defs,
+    Code, Diagnostic, Fix, View, all_defs,
     body::{BinderKind, LocalRef},
     effects::{BodyEffects, is_needed_unused},
     scope::is_marked_unused,
@@ -11,7 +11,11 @@ use semantics::{
 use syntax::{Node, TextRange, TextSize};
 
 use super::{Context, names};
-use crate::{edit::Edits, place::Symbol};
+use crate::{
+    edit::Edits,
+    lookups::{computes, views},
+    place::Symbol,
+};
 
 /// Returns the statement that binds a variable, with offsets relative to the definition.
 pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<Node<'v>> {
@@ -94,30 +98,21 @@ pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
 
 pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
     let db = context.db;
-    let any = all_defs(db, context.file)
-        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-        .any(|def| {
-            let scopes = semantics::scopes(db, def);
-            let body = semantics::body(db, def);
-            scopes.unused.iter().any(|binding| {
-                let unit = body.unit(binding.unit);
-                let binder = unit.binder(binding.binder);
-                matches!(binder.kind, BinderKind::Let | BinderKind::Graph)
-                    && !is_marked_unused(&binder.name)
-            })
-        });
+    let any = all_defs(db, context.file).filter(|def| computes(db, *def)).any(|def| {
+        let (scopes, body) = (semantics::scopes(db, def), semantics::body(db, def));
+        scopes.unused.iter().any(|binding| {
+            let binder = body.unit(binding.unit).binder(binding.binder);
+            matches!(binder.kind, BinderKind::Let | BinderKind::Graph)
+                && !is_marked_unused(&binder.name)
+        })
+    });
     any.then(|| "Remove all unused bindings".into())
 }
 
 /// Returns the edits that remove the dead bindings of the file.
 fn removals(context: &Context<'_>, may_go: impl Fn(&View<'_>, LocalRef) -> bool) -> Edits {
-    let db = context.db;
     let mut edits = Edits::new();
-    for def in all_defs(db, context.file) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
-        let Some(view) = View::new(db, def) else { continue };
+    for view in views(context.db, context.file) {
         let stmts = dead(&view, |binding| may_go(&view, binding));
         edits.extend(stmts.into_iter().map(|stmt| (context.whole_line(stmt), String::new())));
     }

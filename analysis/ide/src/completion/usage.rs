@@ -4,10 +4,12 @@
 use operators::Operator;
 use rustc_hash::FxHashMap;
 use semantics::{
-    Db, Def, DefKind, Module,
+    Db, Def, Module,
     body::{CallData, Callee, UnitId},
 };
 use syntax::TextSize;
+
+use crate::lookups::computes;
 
 /// The numbers of calls of each operator in a module.
 #[derive(Default)]
@@ -42,10 +44,7 @@ impl Usage {
     pub(super) fn of(db: &dyn Db, module: Module<'_>, offset: TextSize) -> Usage {
         let mut usage = Usage::default();
         let defs = module.items(db).iter();
-        let defs: Vec<Def<'_>> = defs
-            .copied()
-            .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-            .collect();
+        let defs: Vec<Def<'_>> = defs.copied().filter(|def| computes(db, *def)).collect();
         let here = defs.iter().copied().rfind(|def| def.start(db) <= offset);
         // `None` precedes the first call of a definition, so that first calls are counted, too.
         let last = here.and_then(|def| {

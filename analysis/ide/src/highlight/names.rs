@@ -10,7 +10,7 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use semantics::{
     Db, Def, DefKind, Module,
-    body::{BinderId, BinderKind, Body, Expr, ExprId, LocalRef, Name, SourceMap, Unit, UnitId},
+    body::{BinderKind, Body, Expr, ExprId, LocalRef, Name, SourceMap, Unit, UnitId},
     global,
     module::ModuleTypes,
     module_types,
@@ -22,6 +22,7 @@ use syntax::{
 };
 
 use super::{TokenKind, modifier};
+use crate::lookups::{bindings_of, computes};
 
 /// A binder or use of a variable.
 #[derive(Clone, Copy, Debug)]
@@ -120,8 +121,7 @@ impl<'db> DefNames<'db> {
         let params = list.and_then(ast::TypeParamList::cast).into_iter().flat_map(|l| l.params());
         let type_params: Vec<Box<str>> =
             params.filter_map(|param| param.name()).map(|name| name.text().into()).collect();
-        let computes = matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-        let code = computes.then(|| {
+        let code = computes(db, def).then(|| {
             let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
             let source = semantics::source_map(db, def);
             let unused = scopes.unused.iter().copied().collect();
@@ -165,9 +165,8 @@ impl<'db> DefNames<'db> {
     pub(super) fn of_unit(&self, number: UnitId) -> Vec<VariableToken> {
         let Some(code) = &self.code else { return Vec::new() };
         let Some(unit) = code.body.units.get(number.index()) else { return Vec::new() };
-        let mut own: Vec<(TokenKind, u8)> = (0..unit.binders.len())
-            .map(|i| code.of(LocalRef { unit: number, binder: BinderId(i as u32) }))
-            .collect();
+        let mut own: Vec<(TokenKind, u8)> =
+            bindings_of(number, unit).map(|(binding, _)| code.of(binding)).collect();
         for expr in &unit.exprs {
             if let Expr::Bind { binder, .. } = expr
                 && is_constant(unit, expr)

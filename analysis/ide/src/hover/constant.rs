@@ -2,7 +2,7 @@
 
 use semantics::{
     ExprRef, View,
-    body::{Callee, Expr, MetaRef},
+    body::{Callee, MetaRef},
     metadata, uses_of_entry,
 };
 use weights::CONSTANT;
@@ -70,10 +70,7 @@ fn users(view: &View<'_>, meta: &MetaRef) -> String {
 /// Returns the operator and definition that use an expression.
 fn user(view: &View<'_>, at: ExprRef) -> String {
     let unit = view.unit(at.unit);
-    let call = unit.exprs.iter().find_map(|expr| match expr {
-        Expr::Call(call) => Some(unit.call(*call)).filter(|call| call.args.contains(&at.expr)),
-        _ => None,
-    });
+    let call = unit.calls.iter().find(|call| call.args.contains(&at.expr));
     let def = view.def.name(view.db);
     let def = if def.is_empty() { "the expression".to_owned() } else { code_span(def) };
     match call.map(|call| &call.callee) {

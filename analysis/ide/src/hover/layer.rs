@@ -1,6 +1,6 @@
 //! The layer of a value, with the names that the framework's program gave to it.
 
-use semantics::{Db, ExprRef, SourceFile, View, body::Callee, body::Expr};
+use semantics::{Db, ExprRef, SourceFile, View};
 use syntax::TextSize;
 
 use crate::{
@@ -42,10 +42,7 @@ pub fn layer(
 
 /// Returns the names of the weights that a call takes.
 fn weights(view: &View<'_>, expr_ref: ExprRef) -> Vec<String> {
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(id) = unit.expr(expr_ref.expr) else { return Vec::new() };
-    let Callee::Operator(operator) = &unit.call(*id).callee else { return Vec::new() };
-    let params = weights_of(view, expr_ref, operator).into_iter().filter_map(|leaf| match leaf {
+    let params = weights_of(view, expr_ref).into_iter().filter_map(|leaf| match leaf {
         Leaf::Param(binding) => Some(view.binder(binding).name.to_string()),
         Leaf::Constant(_) => None,
     });

@@ -1,14 +1,11 @@
 //! Hovers of operators and their attributes.
 
 use operators::Operator;
-use semantics::{
-    ExprRef, View,
-    body::{CallData, Expr},
-};
+use semantics::{ExprRef, View, body::CallData};
 use types::AttrField;
 
 use super::{code, type_text};
-use crate::{markdown::code_span, words};
+use crate::{lookups::call_of, markdown::code_span, words};
 
 /// Describes an operator: the types of the call, then its signature and documentation.
 pub(super) fn of_operator(
@@ -17,9 +14,9 @@ pub(super) fn of_operator(
 ) -> String {
     let mut out = String::new();
     if let Some((view, expr_ref)) = call
-        && let Expr::Call(id) = view.unit(expr_ref.unit).expr(expr_ref.expr)
+        && let Some(call) = call_of(view, expr_ref)
     {
-        out += &code(&this_call(view, expr_ref, operator, view.unit(expr_ref.unit).call(*id)));
+        out += &code(&this_call(view, expr_ref, operator, call));
         match operator.relation_name() {
             "" => {}
             name => out += &format!("\n\nby `{name}`"),
@@ -148,14 +145,11 @@ pub(crate) fn of_attribute(
     if words::default(&field.default).is_none() {
         out += ", required";
     }
-    if let Some((view, expr_ref)) = call
-        && let Expr::Call(id) = view.unit(expr_ref.unit).expr(expr_ref.expr)
-    {
-        let call = view.unit(expr_ref.unit).call(*id);
-        if let Some(written) = call.written.iter().find(|attr| attr.name == field.name) {
-            out += &format!(", here {}", code_span(&written.value.to_string()));
-            meanings = operators::value_meaning(operator, &written.name, &written.value);
-        }
+    let call = call.and_then(|(view, expr_ref)| call_of(view, expr_ref));
+    let mut written = call.into_iter().flat_map(|call| &call.written);
+    if let Some(written) = written.find(|attr| attr.name == field.name) {
+        out += &format!(", here {}", code_span(&written.value.to_string()));
+        meanings = operators::value_meaning(operator, &written.name, &written.value);
     }
     if let Some(meaning) = operators::attribute_meaning(operator, field) {
         out += &format!("\n\n{meaning}");

@@ -8,7 +8,10 @@ use semantics::{
 use syntax::{Text, TextRange};
 
 use super::{Input, Source, SourceKind};
-use crate::weights::{Leaf, field};
+use crate::{
+    lookups::call_of,
+    weights::{Leaf, field},
+};
 
 /// The maximal number of expressions to visit for the origins of one argument.
 const MAX_SOURCES: usize = 256;
@@ -160,14 +163,9 @@ impl<'db> Data<'db> {
         rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
     ) -> InputList {
-        let unit = self.view.unit(expr_ref.unit);
-        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return InputList::default() };
-        let args = unit.call(*id).args.iter().rev();
-        self.origins(
-            args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }).collect(),
-            rows,
-            sources,
-        )
+        let Some(call) = call_of(&self.view, expr_ref) else { return InputList::default() };
+        let args = call.args.iter().rev().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
+        self.origins(args.collect(), rows, sources)
     }
 
     /// Returns the origins of expressions, those of the last one in `stack` first.

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use operators::{Cost, CostCall, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, Def, DefKind, ExprRef, View,
+    Db, Def, ExprRef,
     body::{CallData, Callee, Expr, ExprId, FnId, UnitId},
     global,
 };
@@ -20,7 +20,10 @@ use super::{
     sizes::{Origins, Sizes},
     sorted,
 };
-use crate::weights::{Leaf, data_uses, leaf, weights_of};
+use crate::{
+    lookups::{call_of, view_of},
+    weights::{Leaf, data_uses, leaf, weights_of},
+};
 
 /// The maximal depth of calls to follow.
 const MAX_DEPTH: usize = 48;
@@ -137,10 +140,7 @@ impl<'db> Reporter<'db> {
         if let Some(data) = self.data.get(&def) {
             return Some(data.clone());
         }
-        if !matches!(def.kind(self.db), DefKind::Fn | DefKind::Expr) {
-            return None;
-        }
-        let data = Rc::new(Data::new(View::new(self.db, def)?, self.has_rows));
+        let data = Rc::new(Data::new(view_of(self.db, def)?, self.has_rows));
         self.data.insert(def, data.clone());
         Some(data)
     }
@@ -183,9 +183,7 @@ impl<'db> Reporter<'db> {
             if count % 512 == 0 {
                 self.db.unwind_if_revision_cancelled();
             }
-            let unit = data.view.unit(expr_ref.unit);
-            let Expr::Call(id) = unit.expr(expr_ref.expr) else { continue };
-            let call = unit.call(*id);
+            let Some(call) = call_of(&data.view, expr_ref) else { continue };
             let Some(found) = self.call(data, expr_ref, call, &inputs, depth) else { continue };
             for weight in found.weights {
                 if weights.insert((weight.0, weight.1)) {
@@ -319,11 +317,10 @@ impl<'db> Reporter<'db> {
                 if let Some(result) = &result {
                     (row.macs, row.undefined) = self.cost(data, expr_ref, call, operator, result);
                 }
-                for leaf in weights_of(view, expr_ref, operator) {
-                    if inputs.contains(&leaf) {
-                        continue;
+                for leaf in weights_of(view, expr_ref) {
+                    if !inputs.contains(&leaf) {
+                        leaves.push(self.weight(data, leaf));
                     }
-                    leaves.push(self.weight(data, leaf));
                 }
             }
             Callee::Expr(callee) => {

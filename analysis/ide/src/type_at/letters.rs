@@ -3,8 +3,10 @@
 use operators::{Layout, Role};
 use semantics::{
     ExprRef, View,
-    body::{CallData, Callee, Expr},
+    body::{CallData, Callee},
 };
+
+use crate::lookups::operator_call;
 
 /// The letters of a layout, one per axis.
 pub(super) struct Letters(Vec<String>);
@@ -17,10 +19,7 @@ impl Letters {
 
     /// Returns the letters of the result of a call of an operator with a layout.
     pub(super) fn of_result(view: &View<'_>, expr_ref: ExprRef) -> Option<Letters> {
-        let unit = view.unit(expr_ref.unit);
-        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
-        let call = unit.call(*id);
-        let Callee::Operator(operator) = &call.callee else { return None };
+        let (call, operator) = operator_call(view, expr_ref)?;
         let rank = view.ty(expr_ref).as_tensor()?.rank();
         // `out_layout` is empty if the result has the layout of the data.
         let names = ["dst_layout", "ofm_layout", "out_layout", "data_layout", "layout"];

@@ -13,17 +13,13 @@ const WIDTH: usize = 72;
 /// The maximal depth of types that are broken over lines.
 const MAX_DEPTH: usize = 6;
 
-/// The known names of the parameters of a function.
-#[derive(Clone, Default)]
-pub(super) struct Names(pub(super) Vec<String>);
-
 /// Returns a type on one line, truncated if it is too long.
 pub(super) fn one_line(ty: &Type) -> String {
     type_text(ty)
 }
 
 /// Returns a type over several lines: one field of a tuple per line with its index, one parameter of
-/// a function per line with its name if it is known.
+/// a function per line with its name if that is among the known `names`.
 ///
 /// ```text
 /// fn (
@@ -34,7 +30,7 @@ pub(super) fn one_line(ty: &Type) -> String {
 ///   ),
 /// ) -> Tensor[(2, 3), float32]
 /// ```
-pub(super) fn lines(ty: &Type, names: &Names) -> Vec<String> {
+pub(super) fn lines(ty: &Type, names: &[String]) -> Vec<String> {
     let mut printer = Printer { lines: vec![String::new()] };
     printer.ty(ty, Some(names), 0);
     printer.lines.truncate(MAX_LINES);
@@ -58,7 +54,7 @@ impl Printer {
 
     /// Prints a type. `names` is given for the outermost type, which is broken over lines whatever
     /// its width.
-    fn ty(&mut self, ty: &Type, names: Option<&Names>, depth: usize) {
+    fn ty(&mut self, ty: &Type, names: Option<&[String]>, depth: usize) {
         let is_outermost = names.is_some();
         let flat = one_line(ty);
         let is_breakable = match ty {
@@ -83,7 +79,7 @@ impl Printer {
                 let params = type_params_text(&signature);
                 self.add(&format!("fn {params}("));
                 self.parts(signature.func.params(), depth, |at| {
-                    let name = names.and_then(|names| names.0.get(at));
+                    let name = names.and_then(|names| names.get(at));
                     name.map(|name| format!("{name}: ")).unwrap_or_default()
                 });
                 self.add(") -> ");

@@ -1,0 +1,90 @@
+//! Lookups in definitions that several features share.
+
+use operators::Operator;
+use semantics::{
+    Db, Def, DefKind, ExprRef, SourceFile, View, all_defs,
+    body::{
+        Binder, BinderId, Body, CallData, Callee, Expr, ExprId, Function, LocalRef, Unit, UnitId,
+    },
+};
+
+/// Returns true for a definition that computes something: a function or a bare expression.
+pub(crate) fn computes(db: &dyn Db, def: Def<'_>) -> bool {
+    matches!(def.kind(db), DefKind::Fn | DefKind::Expr)
+}
+
+/// Returns the view of a definition that computes something.
+pub(crate) fn view_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
+    computes(db, def).then(|| View::new(db, def)).flatten()
+}
+
+/// Returns the views of the definitions of a file that compute something.
+pub(crate) fn views(db: &dyn Db, file: SourceFile) -> impl Iterator<Item = View<'_>> {
+    all_defs(db, file).filter_map(move |def| view_of(db, def))
+}
+
+/// Returns the variables of a definition with their binders.
+pub(crate) fn bindings<'v>(view: &'v View<'_>) -> impl Iterator<Item = (LocalRef, &'v Binder)> {
+    view.body.units().flat_map(|(unit, data)| bindings_of(unit, data))
+}
+
+/// Returns the variables that a unit binds, with their binders.
+pub(crate) fn bindings_of(unit: UnitId, data: &Unit) -> impl Iterator<Item = (LocalRef, &Binder)> {
+    let numbered = (0..).zip(&data.binders);
+    numbered.map(move |(at, binder)| (LocalRef { unit, binder: BinderId(at) }, binder))
+}
+
+/// Returns the expressions of a unit, also those that are not written in the text.
+pub(crate) fn exprs_of(unit: UnitId, data: &Unit) -> impl Iterator<Item = ExprRef> + use<> {
+    (0..data.exprs.len() as u32).map(move |at| ExprRef { unit, expr: ExprId(at) })
+}
+
+/// Returns the call that an expression is.
+pub(crate) fn call_of<'v>(view: &'v View<'_>, expr_ref: ExprRef) -> Option<&'v CallData> {
+    let unit = view.unit(expr_ref.unit);
+    match unit.expr(expr_ref.expr) {
+        Expr::Call(id) => Some(unit.call(*id)),
+        _ => None,
+    }
+}
+
+/// Returns the call of an operator that an expression is.
+pub(crate) fn operator_call<'v>(
+    view: &'v View<'_>,
+    expr_ref: ExprRef,
+) -> Option<(&'v CallData, &'static Operator)> {
+    let call = call_of(view, expr_ref)?;
+    match call.callee {
+        Callee::Operator(operator) => Some((call, operator)),
+        _ => None,
+    }
+}
+
+/// Returns the function expression that is the value of an expression, with its unit.
+pub(crate) fn function_of<'v>(
+    view: &'v View<'_>,
+    expr_ref: ExprRef,
+) -> Option<(UnitId, &'v Function)> {
+    let value = view.resolve(expr_ref);
+    let unit = view.unit(value.unit);
+    match unit.expr(value.expr) {
+        Expr::Fn(id) => Some((value.unit, unit.fns.get(id.index())?)),
+        _ => None,
+    }
+}
+
+/// Returns the names of the parameters of a function in a unit.
+pub(crate) fn param_names(unit: &Unit, function: &Function) -> Vec<String> {
+    function.params.iter().map(|&param| unit.binder(param).name.to_string()).collect()
+}
+
+/// Returns the names of the parameters of the function expression that is the value of an expression.
+pub(crate) fn value_names(view: &View<'_>, expr_ref: ExprRef) -> Vec<String> {
+    let function = function_of(view, expr_ref);
+    function.map_or_else(Vec::new, |(unit, function)| param_names(view.unit(unit), function))
+}
+
+/// Returns the names of the parameters of a definition.
+pub(crate) fn header_names(body: &Body) -> Vec<String> {
+    body.header().map_or_else(Vec::new, |header| param_names(body.unit(UnitId::HEADER), header))
+}
