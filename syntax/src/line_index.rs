@@ -247,9 +247,9 @@ impl LineWalk<'_> {
         }
         let start = index.starts[self.line];
         let before = self.wide.checked_sub(1).map(|last| index.wide[last]);
-        let excess = before.filter(|wide| wide.end > start).map_or(0, |wide| {
-            wide.excess(self.encoding) - index.excess(start, self.encoding)
-        });
+        let excess = before
+            .filter(|wide| wide.end > start)
+            .map_or(0, |wide| wide.excess(self.encoding) - index.excess(start, self.encoding));
         LineColumn { line: self.line as u32, column: at - start - excess }
     }
 }

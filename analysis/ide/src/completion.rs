@@ -23,6 +23,7 @@ use crate::{
     cursor::{CallSite, Cursor, Expectation, MarkedTree, def_around},
     fuzzy,
     locals::locals,
+    lookups::view_of,
     words,
 };
 
@@ -124,10 +125,7 @@ pub fn completions(
     let cursor = marked.cursor();
     let def = def_around(db, file, offset);
     let module = def.map(|(module, _)| module).or_else(|| modules(db, file).first().copied());
-    let view = def.and_then(|(_, def)| match def.kind(db) {
-        semantics::DefKind::Fn | semantics::DefKind::Expr => View::new(db, def),
-        _ => None,
-    });
+    let view = def.and_then(|(_, def)| view_of(db, def));
     let mut list = List {
         db,
         module,
@@ -230,6 +228,14 @@ impl List<'_, '_> {
         u32::MAX - fuzzy::score(&self.typed, name).unwrap_or(0)
     }
 
+    /// Returns an entry that inserts a snippet, if the client supports them.
+    fn expanded(&self, entry: Item, snippet: String) -> Item {
+        match self.abilities.snippets {
+            true => Item { insert: snippet, is_snippet: true, ..entry },
+            false => entry,
+        }
+    }
+
     fn fill(&mut self, cursor: &Cursor<'_>) {
         let call = cursor.calls.first();
         match &cursor.expected {
@@ -325,6 +331,12 @@ fn brief_data_type(dtype: DataType) -> String {
         }
     }
     text
+}
+
+/// Returns placeholders for a snippet, from number `first` on: `${1:%x}`, `${2:%y}`.
+fn holes(first: usize, names: &[String]) -> Vec<String> {
+    let numbered = (first..).zip(names);
+    numbered.map(|(number, name)| format!("${{{number}:{}}}", escaped(name))).collect()
 }
 
 /// Escapes text for a snippet.

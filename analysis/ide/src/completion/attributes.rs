@@ -60,15 +60,13 @@ impl List<'_, '_> {
                 lookup: Some(Lookup::Attribute(operator.name.to_owned(), field.name.to_owned())),
                 ..item(format!("{}=", field.name), ItemKind::Attribute)
             };
-            if self.abilities.snippets
-                && !matches!(
-                    field.ty,
-                    AttrType::Layout | AttrType::Choice(_) | AttrType::DType | AttrType::Bool
-                )
-            {
+            if !matches!(
+                field.ty,
+                AttrType::Layout | AttrType::Choice(_) | AttrType::DType | AttrType::Bool
+            ) {
                 let value = words::default(&field.default).unwrap_or_else(|| example(field.ty));
-                entry.insert = format!("{}=${{1:{}}}$0", field.name, super::escaped(&value));
-                entry.is_snippet = true;
+                let snippet = format!("{}=${{1:{}}}$0", field.name, super::escaped(&value));
+                entry = self.expanded(entry, snippet);
             }
             self.add(class, order, entry);
         }

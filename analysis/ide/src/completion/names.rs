@@ -5,12 +5,14 @@ use syntax::TextSize;
 use types::{AttrDefault, Type};
 
 use super::{
-    DATA_TYPES, Item, ItemKind, List, Lookup, brief, escaped, item, usage::Usage, variables::Uses,
+    DATA_TYPES, Item, ItemKind, List, Lookup, brief, escaped, holes, item, usage::Usage,
+    variables::Uses,
 };
 use crate::{
     cursor::Cursor,
     hover::{operator, type_text},
     locals::Local,
+    lookups::header_names,
 };
 
 /// Returns the names of the arguments of an operator: `(data, weight)`.
@@ -48,24 +50,19 @@ impl List<'_, '_> {
             entry.summary = result.map(|result| format!("→ {result}"));
             entry.lookup = Some(Lookup::Global(name.to_string()));
             if let (Some(count), false) = (count, has_args) {
-                self.add_args(&mut entry, &param_names(self.db, def, count));
+                entry = self.with_args(entry, &param_names(self.db, def, count));
             }
             self.add(class, order as u32, entry);
         }
     }
 
     /// Adds placeholders for arguments to an entry: `@f(${1:%x})`.
-    fn add_args(&self, entry: &mut Item, args: &[String]) {
-        if !self.abilities.snippets || args.len() > 12 {
-            return;
+    fn with_args(&self, entry: Item, args: &[String]) -> Item {
+        if args.len() > 12 {
+            return entry;
         }
-        let holes: Vec<String> = args
-            .iter()
-            .enumerate()
-            .map(|(i, arg)| format!("${{{}:{}}}", i + 1, escaped(arg)))
-            .collect();
-        entry.insert = format!("{}({})$0", escaped(&entry.insert), holes.join(", "));
-        entry.is_snippet = true;
+        let snippet = format!("{}({})$0", escaped(&entry.insert), holes(1, args).join(", "));
+        self.expanded(entry, snippet)
     }
 
     pub(super) fn constructors(&mut self, has_args: bool) {
@@ -95,7 +92,7 @@ impl List<'_, '_> {
                 ..item(name, ItemKind::Constructor)
             };
             if !fields.is_empty() && !has_args {
-                self.add_args(&mut entry, &fields);
+                entry = self.with_args(entry, &fields);
             }
             self.add(if from_prelude { 9 } else { 5 }, order as u32, entry);
         }
@@ -125,25 +122,18 @@ impl List<'_, '_> {
                 ..item(operator.name, ItemKind::Operator)
             };
             if !has_args && self.abilities.snippets {
-                let mut holes: Vec<String> =
-                    operator.args.iter().map(|arg| format!("%{arg}")).collect();
-                if operator.variadic {
-                    holes.push("%arg".into());
-                }
-                let mut parts = Vec::new();
-                for hole in holes {
-                    parts.push(format!("${{{}:{}}}", parts.len() + 1, escaped(&hole)));
-                }
+                let more = operator.variadic.then_some(&"arg");
+                let args = operator.args.iter().chain(more).map(|arg| format!("%{arg}"));
+                let mut parts = holes(1, &args.collect::<Vec<String>>());
                 let fields = operator.schema.filter(|_| !operator.detached);
                 for field in fields.into_iter().flat_map(|schema| schema.fields) {
                     if field.default == AttrDefault::Required {
                         let value = super::attributes::example(field.ty);
-                        let number = parts.len() + 1;
-                        parts.push(format!("{}=${{{number}:{}}}", field.name, escaped(&value)));
+                        let hole = holes(parts.len() + 1, &[value]).concat();
+                        parts.push(format!("{}={hole}", field.name));
                     }
                 }
-                entry.insert = format!("{}({})$0", operator.name, parts.join(", "));
-                entry.is_snippet = true;
+                entry = self.expanded(entry, format!("{}({})$0", operator.name, parts.join(", ")));
             }
             // Inside a call, variables come first: an argument is rarely a nested call.
             let is_first = cursor.begins_value || has_args;
@@ -168,7 +158,7 @@ impl List<'_, '_> {
             let mut entry = Item { detail, ..item(name, ItemKind::Operator) };
             let args = operator.args.iter().flatten().map(|arg| format!("%{arg}"));
             if !has_args {
-                self.add_args(&mut entry, &args.collect::<Vec<String>>());
+                entry = self.with_args(entry, &args.collect::<Vec<String>>());
             }
             self.add(6, order as u32, entry);
         }
@@ -189,7 +179,7 @@ impl List<'_, '_> {
                 let names: Vec<String> =
                     (1..=constructor.fields.len()).map(|i| format!("%x{i}")).collect();
                 if !names.is_empty() {
-                    self.add_args(&mut entry, &names);
+                    entry = self.with_args(entry, &names);
                 }
                 self.add(class, order as u32, entry);
             }
@@ -199,48 +189,28 @@ impl List<'_, '_> {
 
     /// Adds types.
     pub(super) fn types(&mut self) {
-        let tensor = Item { detail: Some("a tensor".into()), ..item("Tensor", ItemKind::Type) };
-        let tensor = match self.abilities.snippets {
-            true => Item {
-                insert: "Tensor[(${1:1, 3, 224, 224}), ${2:float32}]$0".into(),
-                is_snippet: true,
-                ..tensor
-            },
-            false => Item { insert: "Tensor[(".into(), ..tensor },
-        };
-        self.add(0, 0, tensor);
+        let (detail, insert) = (Some("a tensor".into()), "Tensor[(".into());
+        let tensor = Item { detail, insert, ..item("Tensor", ItemKind::Type) };
+        let snippet = "Tensor[(${1:1, 3, 224, 224}), ${2:float32}]$0";
+        self.add(0, 0, self.expanded(tensor, snippet.into()));
         self.type_params();
         self.data_types(2);
         if let Some(module) = self.module {
             let types = module_types(self.db, module);
             for adt in types.adts() {
                 let params: Vec<String> = adt.params.iter().map(|p| p.to_string()).collect();
-                let mut entry = Item {
+                let entry = Item {
                     detail: Some(adt.own_type().to_string()),
                     lookup: Some(Lookup::Type(adt.name.to_string())),
                     ..item(adt.name.as_str(), ItemKind::Type)
                 };
-                if self.abilities.snippets {
-                    let holes: Vec<String> = params
-                        .iter()
-                        .enumerate()
-                        .map(|(i, param)| format!("${{{}:{}}}", i + 1, escaped(param)))
-                        .collect();
-                    entry.insert = format!("{}[{}]$0", entry.insert, holes.join(", "));
-                    entry.is_snippet = true;
-                }
-                self.add(if adt.from_prelude { 4 } else { 1 }, 0, entry);
+                let snippet = format!("{}[{}]$0", entry.insert, holes(1, &params).join(", "));
+                let class = if adt.from_prelude { 4 } else { 1 };
+                self.add(class, 0, self.expanded(entry, snippet));
             }
         }
-        let function = match self.abilities.snippets {
-            true => Item {
-                insert: "fn (${1:int32}) -> ${2:int32}$0".into(),
-                is_snippet: true,
-                ..item("fn", ItemKind::Keyword)
-            },
-            false => item("fn", ItemKind::Keyword),
-        };
-        self.add(5, 0, function);
+        let snippet = "fn (${1:int32}) -> ${2:int32}$0";
+        self.add(5, 0, self.expanded(item("fn", ItemKind::Keyword), snippet.into()));
     }
 
     /// Adds the type parameters in scope.
@@ -250,11 +220,8 @@ impl List<'_, '_> {
             view.body.header().map(|header| header.type_params.clone()).unwrap_or_default();
         for (order, param) in params.iter().enumerate() {
             let detail = Some(param.kind().name().to_owned());
-            self.add(
-                1,
-                order as u32,
-                Item { detail, ..item(param.name().as_str(), ItemKind::Type) },
-            );
+            let entry = Item { detail, ..item(param.name().as_str(), ItemKind::Type) };
+            self.add(1, order as u32, entry);
         }
     }
 
@@ -271,11 +238,8 @@ impl List<'_, '_> {
         let Some(fields) = ty.as_tuple() else { return };
         for (number, field) in fields.iter().enumerate().take(super::MAX_ITEMS) {
             let detail = Some(type_text(field));
-            self.add(
-                0,
-                number as u32,
-                Item { detail, ..item(number.to_string(), ItemKind::Field) },
-            );
+            let entry = Item { detail, ..item(number.to_string(), ItemKind::Field) };
+            self.add(0, number as u32, entry);
         }
     }
 }
@@ -299,13 +263,7 @@ fn functions_of<'db>(
 
 /// Returns the names of the parameters of a definition.
 fn param_names(db: &dyn semantics::Db, def: semantics::Def<'_>, count: usize) -> Vec<String> {
-    let body = semantics::body(db, def);
-    let names = body.header().map(|header| header.params.clone()).unwrap_or_default();
-    let unit = body.units.first();
-    (0..count)
-        .map(|i| match (unit, names.get(i)) {
-            (Some(unit), Some(&binder)) => unit.binder(binder).name.to_string(),
-            _ => format!("%x{i}"),
-        })
-        .collect()
+    let names = header_names(&semantics::body(db, def));
+    let name = |at| names.get(at).cloned().unwrap_or_else(|| format!("%x{at}"));
+    (0..count).map(name).collect()
 }

@@ -12,17 +12,9 @@ pub(super) fn version_header() -> Item {
 
 impl List<'_, '_> {
     fn snippet(&mut self, class: u8, label: &str, detail: &str, text: &str) {
-        let entry = item(label, ItemKind::Keyword);
-        let entry = match self.abilities.snippets {
-            true => Item {
-                detail: Some(detail.to_owned()),
-                insert: text.to_owned(),
-                is_snippet: true,
-                ..entry
-            },
-            false => entry,
-        };
-        self.add(class, 0, entry);
+        let detail = self.abilities.snippets.then(|| detail.to_owned());
+        let entry = Item { detail, ..item(label, ItemKind::Keyword) };
+        self.add(class, 0, self.expanded(entry, text.to_owned()));
     }
 
     /// Adds the keywords that start an item.
@@ -102,12 +94,8 @@ impl List<'_, '_> {
             ("(?, 64)", "an unknown size", "(?, ${1:64})"),
         ];
         for (order, (label, detail, text)) in shapes.into_iter().enumerate() {
-            let entry = item(label, ItemKind::Snippet);
-            let entry = match self.abilities.snippets {
-                true => Item { insert: text.to_owned(), is_snippet: true, ..entry },
-                false => entry,
-            };
-            self.add(0, order as u32, Item { detail: Some(detail.to_owned()), ..entry });
+            let entry = Item { detail: Some(detail.to_owned()), ..item(label, ItemKind::Snippet) };
+            self.add(0, order as u32, self.expanded(entry, text.to_owned()));
         }
     }
 }
