@@ -136,7 +136,6 @@ pub const STEPS: &[Step] = &[
             drop(ide::hover::hover(db, file, at));
             drop(ide::goto::definition(db, file, at));
             drop(ide::references::references(db, file, at));
-            drop(ide::occurrences::occurrences(db, file, at));
             drop(ide::signature::signature_help(db, file, at));
             drop(ide::selection::ranges(db, file, at));
             drop(ide::type_at::type_at(db, file, at));

@@ -7,7 +7,7 @@ use ide::{
     highlight::{Highlight, highlight, highlight_range},
     inlay,
     layers::Grouping,
-    lens, links, occurrences, selection, shapes, symbols, why,
+    lens, links, references, selection, shapes, symbols, why,
 };
 use relay_tests::{corpus, edits};
 use semantics::Database;
@@ -76,7 +76,7 @@ fn session(seed: u64, start: &str, rounds: usize) {
         let ranges = selection::ranges(&db, file, a);
         assert!(ranges.windows(2).all(|pair| pair[1].contains_range(pair[0])), "{ranges:?}");
         assert!(ranges.iter().all(|range| range.contains_inclusive(a)), "{ranges:?} around {a:?}");
-        occurrences::occurrences(&db, file, a);
+        references::references(&db, file, a);
         calls::incoming(&db, file, a);
         calls::outgoing(&db, file, a);
         why::why_shape(&db, file, a);

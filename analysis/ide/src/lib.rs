@@ -25,7 +25,6 @@ pub mod live;
 mod locals;
 mod lookups;
 pub mod markdown;
-pub mod occurrences;
 pub mod on_type;
 pub mod place;
 pub mod reading;

@@ -213,6 +213,32 @@ mod tests {
     use crate::fixture::{Fixture, marked};
 
     /// Checks the references to the name at the cursor `$0`, which `^^^` marks.
+    #[test]
+    fn binder_is_definition_and_use_is_none() {
+        let fixture = Fixture::new(
+            "
+def @main(%x: int32) -> int32 {
+  let %x = add(%x, %x);
+    //^^
+  add(%x$0, 1)
+    //^^
+}
+",
+        );
+        let found = super::references(&fixture.db, fixture.file, fixture.cursor());
+        let found = found.expect("a name");
+        let ranges: Vec<_> = found.iter().map(|reference| reference.range).collect();
+        assert_eq!(ranges, marked(&fixture));
+        let definitions: Vec<_> = found.iter().map(|reference| reference.is_definition).collect();
+        assert_eq!(definitions, [true, false]);
+    }
+
+    #[test]
+    fn no_references_without_a_name() {
+        let fixture = Fixture::new("def @main() { $0 1 }");
+        assert_eq!(super::references(&fixture.db, fixture.file, fixture.cursor()), None);
+    }
+
     fn check(text: &str) {
         let fixture = Fixture::new(text);
         let found = super::references(&fixture.db, fixture.file, fixture.cursor());

@@ -12,10 +12,10 @@ pub(in crate::lsp) fn handle(
     params: DocumentHighlightParams,
 ) -> Result<Option<Vec<DocumentHighlight>>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
-    let found = ide::occurrences::occurrences(&snapshot.db, document.file, offset);
-    let convert = |occurrence: &ide::occurrences::Occurrence| DocumentHighlight {
-        range: document.range(occurrence.range, snapshot.encoding),
-        kind: Some(if occurrence.is_write {
+    let found = ide::references::references(&snapshot.db, document.file, offset);
+    let convert = |reference: &ide::references::Reference| DocumentHighlight {
+        range: document.range(reference.range, snapshot.encoding),
+        kind: Some(if reference.is_definition {
             DocumentHighlightKind::WRITE
         } else {
             DocumentHighlightKind::READ
