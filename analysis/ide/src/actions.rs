@@ -24,7 +24,12 @@ mod unused;
 use std::cell::OnceCell;
 
 use semantics::{Db, Def, Module, SourceFile, View};
-use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
+use syntax::{
+    Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, ast, ast::AstNode, element_range,
+};
+
+use ActionKind::*;
+use check::Level::{self, *};
 
 use crate::{
     edit::{Edits, line_break, with_line_break},
@@ -69,136 +74,38 @@ struct Row {
     /// Returns the edits, or the reason why there are none.
     edits: fn(&Context<'_>) -> Result<Edits, String>,
     /// The properties that the edited text has to keep.
-    check: check::Level,
+    check: Level,
+}
+
+const fn row(
+    id: &'static str,
+    kind: ActionKind,
+    check: Level,
+    offer: fn(&Context<'_>) -> Option<String>,
+    edits: fn(&Context<'_>) -> Result<Edits, String>,
+) -> Row {
+    Row { id, kind, offer, edits, check }
 }
 
 const ROWS: &[Row] = &[
-    Row {
-        id: "write-type",
-        kind: ActionKind::Rewrite,
-        offer: annotate::offer_one,
-        edits: annotate::one,
-        check: check::Level::Written,
-    },
-    Row {
-        id: "write-all-types",
-        kind: ActionKind::Source,
-        offer: annotate::offer_all,
-        edits: annotate::all,
-        check: check::Level::Written,
-    },
-    Row {
-        id: "fill-arms",
-        kind: ActionKind::QuickFix,
-        offer: arms::offer,
-        edits: arms::edits,
-        check: check::Level::Errors,
-    },
-    Row {
-        id: "fix-shapes",
-        kind: ActionKind::QuickFix,
-        offer: fix_shapes::offer,
-        edits: fix_shapes::edits,
-        check: check::Level::Errors,
-    },
-    Row {
-        id: "graph-to-let",
-        kind: ActionKind::Rewrite,
-        offer: bindings::offer_let,
-        edits: bindings::to_let,
-        check: check::Level::Meaning,
-    },
-    Row {
-        id: "let-to-graph",
-        kind: ActionKind::Rewrite,
-        offer: bindings::offer_graph,
-        edits: bindings::to_graph,
-        check: check::Level::Meaning,
-    },
-    Row {
-        id: "inline-call",
-        kind: ActionKind::Inline,
-        offer: inline::offer_call,
-        edits: inline::call,
-        check: check::Level::Meaning,
-    },
-    Row {
-        id: "inline-variable",
-        kind: ActionKind::Inline,
-        offer: inline::offer_variable,
-        edits: inline::variable,
-        check: check::Level::Meaning,
-    },
-    Row {
-        id: "extract-variable",
-        kind: ActionKind::Extract,
-        offer: extract::offer_variable,
-        edits: extract::variable,
-        check: check::Level::Meaning,
-    },
-    Row {
-        id: "extract-definition",
-        kind: ActionKind::Extract,
-        offer: extract::offer_definition,
-        edits: extract::definition,
-        check: check::Level::Meaning,
-    },
-    Row {
-        id: "to-infix",
-        kind: ActionKind::Rewrite,
-        offer: infix::offer_infix,
-        edits: infix::to_infix,
-        check: check::Level::Types,
-    },
-    Row {
-        id: "to-call",
-        kind: ActionKind::Rewrite,
-        offer: infix::offer_call,
-        edits: infix::to_call,
-        check: check::Level::Types,
-    },
-    Row {
-        id: "remove-unused",
-        kind: ActionKind::QuickFix,
-        offer: unused::offer_one,
-        edits: unused::one,
-        check: check::Level::Types,
-    },
-    Row {
-        id: "remove-all-unused",
-        kind: ActionKind::Source,
-        offer: unused::offer_all,
-        edits: unused::all,
-        check: check::Level::Types,
-    },
-    Row {
-        id: "add-version",
-        kind: ActionKind::Source,
-        offer: file::offer_version,
-        edits: file::version,
-        check: check::Level::Types,
-    },
-    Row {
-        id: "to-tvm",
-        kind: ActionKind::Source,
-        offer: file::offer_tvm,
-        edits: file::tvm,
-        check: check::Level::Errors,
-    },
-    Row {
-        id: "fix-all-of-code",
-        kind: ActionKind::QuickFix,
-        offer: file::offer_fix_code,
-        edits: file::fix_code,
-        check: check::Level::Errors,
-    },
-    Row {
-        id: "fix-all",
-        kind: ActionKind::FixAll,
-        offer: file::offer_fix_all,
-        edits: file::fix_all,
-        check: check::Level::Errors,
-    },
+    row("write-type", Rewrite, Written, annotate::offer_one, annotate::one),
+    row("write-all-types", Source, Written, annotate::offer_all, annotate::all),
+    row("fill-arms", QuickFix, Errors, arms::offer, arms::edits),
+    row("fix-shapes", QuickFix, Errors, fix_shapes::offer, fix_shapes::edits),
+    row("graph-to-let", Rewrite, Meaning, bindings::offer_let, bindings::to_let),
+    row("let-to-graph", Rewrite, Meaning, bindings::offer_graph, bindings::to_graph),
+    row("inline-call", Inline, Meaning, inline::offer_call, inline::call),
+    row("inline-variable", Inline, Meaning, inline::offer_variable, inline::variable),
+    row("extract-variable", Extract, Meaning, extract::offer_variable, extract::variable),
+    row("extract-definition", Extract, Meaning, extract::offer_definition, extract::definition),
+    row("to-infix", Rewrite, Types, infix::offer_infix, infix::to_infix),
+    row("to-call", Rewrite, Types, infix::offer_call, infix::to_call),
+    row("remove-unused", QuickFix, Types, unused::offer_one, unused::one),
+    row("remove-all-unused", Source, Types, unused::offer_all, unused::all),
+    row("add-version", Source, Types, file::offer_version, file::version),
+    row("to-tvm", Source, Errors, file::offer_tvm, file::tvm),
+    row("fix-all-of-code", QuickFix, Errors, file::offer_fix_code, file::fix_code),
+    row("fix-all", FixAll, Errors, file::offer_fix_all, file::fix_all),
 ];
 
 /// Returns the actions at `range`, the cursor or a selection.
@@ -343,12 +250,10 @@ fn trimmed(root: Node<'_>, range: TextRange) -> TextRange {
             _ => break,
         }
     }
-    while start < end {
-        let left = end.checked_sub(1.into()).and_then(|left| root.token_at(left));
-        match left {
-            Some(token) if token.kind() == SyntaxKind::WHITESPACE => end = token.start().max(start),
-            _ => break,
-        }
+    while start < end
+        && let Some(space) = end.checked_sub(1.into()).and_then(space_at)
+    {
+        end = space.start().max(start);
     }
     TextRange::new(start, end)
 }
