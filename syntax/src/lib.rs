@@ -44,7 +44,7 @@ pub use lexer::next_module;
 pub use limits::ParseLimits;
 pub use line_index::{Encoding, LineColumn, LineIndex, LineWalk};
 pub use mistake::{Mistake, MistakeKind, dtype_of, tensor_type_of};
-pub use node::{Element, Node, Token};
+pub use node::{Element, Node, Token, element_range};
 pub use number::{float_parts, int_parts};
 pub use other_text::{OtherText, other_text};
 pub use pasted::{cleaning, readable_section, unquoted};

@@ -31,6 +31,14 @@ pub struct Token<'t> {
 /// A child of a node.
 pub type Element<'t> = NodeOrToken<Node<'t>, Token<'t>>;
 
+/// Returns the byte range of a child.
+pub fn element_range(element: &Element<'_>) -> TextRange {
+    match element {
+        NodeOrToken::Node(node) => node.range(),
+        NodeOrToken::Token(token) => token.range(),
+    }
+}
+
 impl<'t> Node<'t> {
     /// Returns a cursor at the root of a tree.
     pub fn root(green: &'t GreenNodeData) -> Node<'t> {
@@ -171,10 +179,7 @@ impl<'t> Node<'t> {
         let mut node = self;
         loop {
             let mut near = node.elements_near(offset);
-            let found = near.find(|element| match element {
-                NodeOrToken::Node(node) => node.range().contains(offset),
-                NodeOrToken::Token(token) => token.range().contains(offset),
-            })?;
+            let found = near.find(|element| element_range(element).contains(offset))?;
             match found {
                 NodeOrToken::Node(child) => node = child,
                 NodeOrToken::Token(token) => return Some(token),

@@ -87,6 +87,8 @@ const fn row(
     Row { id, kind, offer, edits, check }
 }
 
+/// The actions. A row is an identifier, the kind, what the edited text has to keep, and the functions that offer the
+/// action and return its edits.
 const ROWS: &[Row] = &[
     row("write-type", Rewrite, Written, annotate::offer_one, annotate::one),
     row("write-all-types", Source, Written, annotate::offer_all, annotate::all),
@@ -242,13 +244,9 @@ impl<'db> Context<'db> {
 /// Returns the range without white space at its ends.
 fn trimmed(root: Node<'_>, range: TextRange) -> TextRange {
     let (mut start, mut end) = (range.start(), range.end());
-    while start < end {
-        match root.token_at(start) {
-            Some(token) if token.kind() == SyntaxKind::WHITESPACE => {
-                start = token.range().end().min(end);
-            }
-            _ => break,
-        }
+    let space_at = |at| root.token_at(at).filter(|token| token.kind() == SyntaxKind::WHITESPACE);
+    while let Some(space) = space_at(start).filter(|_| start < end) {
+        start = space.range().end().min(end);
     }
     while start < end
         && let Some(space) = end.checked_sub(1.into()).and_then(space_at)
@@ -261,15 +259,11 @@ fn trimmed(root: Node<'_>, range: TextRange) -> TextRange {
 /// Returns the range of an expression and of the comments that follow it: `%x /* ty=int32 */`.
 fn with_comments(parent: Node<'_>, node: Node<'_>) -> TextRange {
     let mut end = node.range().end();
-    for element in parent.elements().skip_while(|e| match e {
-        NodeOrToken::Node(n) => n.range().end() <= node.range().end(),
-        NodeOrToken::Token(t) => t.range().end() <= node.range().end(),
-    }) {
-        match element {
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::WHITESPACE => {}
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
-                end = token.range().end();
-            }
+    let is_before = |element: &Element<'_>| element_range(element).end() <= node.range().end();
+    for token in parent.elements().skip_while(is_before).map_while(NodeOrToken::into_token) {
+        match token.kind() {
+            SyntaxKind::WHITESPACE => {}
+            SyntaxKind::BLOCK_COMMENT => end = token.range().end(),
             _ => break,
         }
     }

@@ -4,7 +4,9 @@
 //! number of folds rather than to the size of the file.
 
 use semantics::{Db, SourceFile};
-use syntax::{Element, LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+use syntax::{
+    Element, LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, element_range,
+};
 
 use crate::layers::{Grouping, Part, shown_layers};
 
@@ -150,26 +152,17 @@ fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
 
 /// Returns the range between the brackets of a node, without white space before the closing one.
 fn inside(node: Node<'_>) -> Option<TextRange> {
-    let is_bracket = |element: &Element<'_>, brackets: [SyntaxKind; 3]| match element {
-        NodeOrToken::Token(token) => brackets.contains(&token.kind()),
-        NodeOrToken::Node(_) => false,
+    let is_bracket = |element: &Element<'_>, brackets: [SyntaxKind; 3]| {
+        element.as_token().is_some_and(|token| brackets.contains(&token.kind()))
     };
     use SyntaxKind::*;
     let mut elements = node.elements();
     let open = elements.find(|element| is_bracket(element, [L_PAREN, L_BRACK, L_BRACE]))?;
     elements.rfind(|element| is_bracket(element, [R_PAREN, R_BRACK, R_BRACE]))?;
-    let last = elements.rfind(|element| match element {
-        NodeOrToken::Token(token) => token.kind() != WHITESPACE,
-        NodeOrToken::Node(_) => true,
-    })?;
-    Some(TextRange::new(range_of(&open).end(), range_of(&last).end()))
-}
-
-fn range_of(element: &Element<'_>) -> TextRange {
-    match element {
-        NodeOrToken::Node(node) => node.range(),
-        NodeOrToken::Token(token) => token.range(),
-    }
+    let is_space =
+        |element: &Element<'_>| element.as_token().is_some_and(|t| t.kind() == WHITESPACE);
+    let last = elements.rfind(|element| !is_space(element))?;
+    Some(TextRange::new(element_range(&open).end(), element_range(&last).end()))
 }
 
 /// Returns the range of an item that is one token, without trailing line breaks.

@@ -17,7 +17,7 @@ use semantics::{
     metadata::Metadata,
     module_types,
 };
-use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize, element_range};
 use types::{Signature, Type};
 
 use crate::{
@@ -351,13 +351,8 @@ fn doc_comment(db: &dyn Db, def: Def<'_>) -> Option<String> {
     let parse = def.file(db).parse(db);
     let root = Node::root(&parse.green);
     let start = def.start(db);
-    let before: Vec<_> = root
-        .elements()
-        .take_while(|element| match element {
-            NodeOrToken::Node(node) => node.start() < start,
-            NodeOrToken::Token(token) => token.start() < start,
-        })
-        .collect();
+    let before: Vec<_> =
+        root.elements().take_while(|element| element_range(element).start() < start).collect();
     let mut lines: Vec<String> = Vec::new();
     for element in before.iter().rev() {
         let NodeOrToken::Token(token) = element else { break };

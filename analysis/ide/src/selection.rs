@@ -2,7 +2,7 @@
 //! the file.
 
 use semantics::{Db, SourceFile};
-use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+use syntax::{Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, element_range};
 
 /// Returns the ranges around `offset`, the smallest first. Each contains the preceding one.
 pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange> {
@@ -13,18 +13,13 @@ pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange>
     loop {
         let mut next = None;
         for element in node.elements() {
-            let (range, is_space) = match &element {
-                NodeOrToken::Node(node) => (node.range(), false),
-                NodeOrToken::Token(token) => {
-                    (token.range(), token.kind() == SyntaxKind::WHITESPACE)
-                }
-            };
+            let range = element_range(&element);
             if range.start() > offset {
                 break;
             }
             // Between two adjacent tokens, the right one wins if it is a word.
             if range.contains_inclusive(offset)
-                && !is_space
+                && !is_space(&element)
                 && (next.is_none() || range.contains(offset) && is_word(&element))
             {
                 next = Some(element);
@@ -59,14 +54,15 @@ pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange>
     nested
 }
 
-fn is_word(element: &syntax::Element<'_>) -> bool {
-    match element {
-        NodeOrToken::Node(_) => true,
-        NodeOrToken::Token(token) => {
-            let text = token.text().as_bytes();
-            text.len() > 1 || text.first().is_some_and(u8::is_ascii_alphanumeric)
-        }
-    }
+fn is_space(element: &Element<'_>) -> bool {
+    element.as_token().is_some_and(|token| token.kind() == SyntaxKind::WHITESPACE)
+}
+
+fn is_word(element: &Element<'_>) -> bool {
+    element.as_token().is_none_or(|token| {
+        let text = token.text().as_bytes();
+        text.len() > 1 || text.first().is_some_and(u8::is_ascii_alphanumeric)
+    })
 }
 
 /// Returns the range between the brackets of a block or list.
@@ -88,28 +84,19 @@ fn inside(node: Node<'_>) -> Option<TextRange> {
     ) {
         return None;
     }
-    let is_space = |element: &syntax::Element<'_>| match element {
-        NodeOrToken::Token(token) => token.kind() == WHITESPACE,
-        NodeOrToken::Node(_) => false,
-    };
     let mut elements = node.elements();
     let (first, last) = (elements.next()?, elements.next_back()?);
-    let is_bracket = |element: &syntax::Element<'_>| match element {
-        NodeOrToken::Token(token) => {
+    let is_bracket = |element: &Element<'_>| {
+        element.as_token().is_some_and(|token| {
             matches!(token.kind(), L_PAREN | R_PAREN | L_BRACK | R_BRACK | L_BRACE | R_BRACE)
-        }
-        NodeOrToken::Node(_) => false,
+        })
     };
     if !is_bracket(&first) || !is_bracket(&last) {
         return None;
     }
     let mut inner = elements.filter(|element| !is_space(element));
-    let range = |element: syntax::Element<'_>| match element {
-        NodeOrToken::Node(node) => node.range(),
-        NodeOrToken::Token(token) => token.range(),
-    };
-    let first = range(inner.next()?);
-    Some(inner.next_back().map_or(first, |last| first.cover(range(last))))
+    let first = element_range(&inner.next()?);
+    Some(inner.next_back().map_or(first, |last| first.cover(element_range(&last))))
 }
 
 #[cfg(test)]
