@@ -140,8 +140,7 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
             Some(code(&format!("{name} : {kind}")) + &format!("\n\nparameter of the {owner}"))
         }
         Symbol::Operator(operator) => {
-            let view = place.view.as_ref();
-            Some(operator::of_operator(operator, view.zip(place.expr())))
+            Some(operator::of_operator(operator, place.view.as_ref().zip(place.expr())))
         }
         Symbol::Declared(name) => {
             let operator = Settings::get(db).operators(db).get(name)?;
@@ -150,12 +149,8 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
             Some(out)
         }
         Symbol::Attribute(operator, field) => {
-            let view = place.view.as_ref()?;
-            Some(operator::of_attribute(
-                operator,
-                field,
-                place.expr().map(|expr_ref| (view, expr_ref)),
-            ))
+            let call = place.view.as_ref().zip(place.expr());
+            Some(operator::of_attribute(operator, field, call))
         }
         Symbol::Meta(expr_ref) => Some(of_expr(place.view.as_ref()?, *expr_ref, None)),
     }
