@@ -60,11 +60,16 @@ fn users(view: &View<'_>, meta: &MetaRef) -> String {
     if names.is_empty() {
         return String::new();
     }
+    let times = if count > 1 { format!("used {count} times, ") } else { "used ".to_owned() };
+    format!("\n\n{times}by {}", named(names))
+}
+
+/// Lists names: `a, b and 3 more`.
+fn named(mut names: Vec<String>) -> String {
     let more = names.len().saturating_sub(MAX_NAMED);
     names.truncate(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let times = if count > 1 { format!("used {count} times, ") } else { "used ".to_owned() };
-    format!("\n\n{times}by {}{more}", names.join(", "))
+    names.join(", ") + &more
 }
 
 /// Returns the operator and definition that use an expression.
@@ -83,16 +88,11 @@ fn user(view: &View<'_>, at: ExprRef) -> String {
 fn same(repeated: &[(u32, u32)], index: u32) -> String {
     let first = repeated.iter().find(|(entry, _)| *entry == index).map_or(index, |pair| pair.1);
     let others = repeated.iter().filter(|(_, of)| *of == first).map(|(entry, _)| *entry);
-    let others: Vec<u32> = std::iter::once(first).chain(others).filter(|&n| n != index).collect();
+    let others = std::iter::once(first).chain(others).filter(|&n| n != index);
+    let others: Vec<String> =
+        others.map(|entry| code_span(&format!("meta[{CONSTANT}][{entry}]"))).collect();
     if others.is_empty() {
         return String::new();
     }
-    let more = others.len().saturating_sub(MAX_NAMED);
-    let named: Vec<String> = others
-        .iter()
-        .take(MAX_NAMED)
-        .map(|entry| code_span(&format!("meta[{CONSTANT}][{entry}]")))
-        .collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("\n\nsame content as {}{more}", named.join(", "))
+    format!("\n\nsame content as {}", named(others))
 }
