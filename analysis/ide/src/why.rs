@@ -54,38 +54,27 @@ pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Shap
         },
         _ => place.expr()?,
     };
-    let dimensions = match view.ty(expr_ref) {
-        Type::Tensor(tensor) => {
-            let axes = tensor.shape.iter().enumerate().take(MAX_AXES);
-            axes.map(|(axis, size)| Dimension {
-                field: None,
-                axis,
-                size: size.to_string(),
-                steps: chain_of(view, expr_ref, None, axis, MAX_STEPS),
-            })
-            .collect()
-        }
-        Type::Tuple(fields) => {
-            let axes = fields.iter().enumerate().flat_map(|(field, ty)| {
-                let shape = ty.as_tensor().map(|tensor| &tensor.shape[..]).unwrap_or_default();
-                shape.iter().enumerate().map(move |(axis, size)| (field, axis, size))
-            });
-            axes.take(MAX_AXES)
-                .map(|(field, axis, size)| Dimension {
-                    field: Some(field),
-                    axis,
-                    size: size.to_string(),
-                    steps: chain_of(view, expr_ref, Some(field), axis, MAX_STEPS),
-                })
-                .collect()
-        }
+    let ty = view.ty(expr_ref);
+    let parts: Vec<(Option<usize>, &Type)> = match ty {
+        Type::Tensor(_) => vec![(None, ty)],
+        Type::Tuple(fields) => (0..).map(Some).zip(fields.iter()).collect(),
         _ => return None,
     };
+    let axes = parts.into_iter().flat_map(|(field, ty)| {
+        let shape = ty.as_tensor().map(|tensor| &tensor.shape[..]).unwrap_or_default();
+        shape.iter().enumerate().map(move |(axis, size)| (field, axis, size))
+    });
+    let dimensions = axes.take(MAX_AXES).map(|(field, axis, size)| Dimension {
+        field,
+        axis,
+        size: size.to_string(),
+        steps: chain_of(view, expr_ref, field, axis, MAX_STEPS),
+    });
     Some(ShapeExplanation {
         range: view.range(expr_ref),
         expression: view.describe(expr_ref),
-        ty: type_text(view.ty(expr_ref)),
-        dimensions,
+        ty: type_text(ty),
+        dimensions: dimensions.collect(),
     })
 }
 
