@@ -96,6 +96,12 @@ fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<SymbolUs
 fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result<(), Refusal> {
     let of_prelude =
         |name: &str| Err(format!("`{name}` belongs to the prelude and cannot be renamed"));
+    // Whether the data type that declares a name is of the prelude; `None` if there is none.
+    let of_adt = |name: &str, from_prelude: Option<bool>| match from_prelude {
+        Some(true) if !place.def.file(db).is_prelude(db) => of_prelude(name),
+        Some(_) => Ok(()),
+        None => Err(format!("`{name}` is not defined in this module")),
+    };
     match symbol {
         Symbol::Operator(operator) => {
             Err(format!("`{}` is an operator of Relay and cannot be renamed", operator.name))
@@ -120,23 +126,11 @@ fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result
         },
         Symbol::Constructor(name) => {
             let types = module_types(db, place.module);
-            match types.constructor(name) {
-                Some((adt, _)) if adt.from_prelude && !place.def.file(db).is_prelude(db) => {
-                    of_prelude(name)
-                }
-                Some(_) => Ok(()),
-                None => Err(format!("`{name}` is not defined in this module")),
-            }
+            of_adt(name, types.constructor(name).map(|(adt, _)| adt.from_prelude))
         }
         Symbol::Type(name) => {
             let types = module_types(db, place.module);
-            match types.adt(name) {
-                Some(adt) if adt.from_prelude && !place.def.file(db).is_prelude(db) => {
-                    of_prelude(name)
-                }
-                Some(_) => Ok(()),
-                None => Err(format!("`{name}` is not defined in this module")),
-            }
+            of_adt(name, types.adt(name).map(|adt| adt.from_prelude))
         }
         Symbol::Local(_) | Symbol::TypeParam { .. } => Ok(()),
     }
@@ -150,8 +144,8 @@ fn name_of(place: &Place<'_>, symbol: &Symbol<'_>) -> String {
         Symbol::Global(name)
         | Symbol::Constructor(name)
         | Symbol::Type(name)
-        | Symbol::Declared(name) => name.to_string(),
-        Symbol::TypeParam { name, .. } => name.to_string(),
+        | Symbol::Declared(name)
+        | Symbol::TypeParam { name, .. } => name.to_string(),
         Symbol::Operator(operator) => operator.name.to_owned(),
         Symbol::Attribute(_, field) => field.name.to_owned(),
         Symbol::Meta(_) => String::new(),
@@ -231,20 +225,22 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
             let at = def.start(db) + def.name_range(db).start();
             Err(taken(db, def.file(db), new, "defined", at))
         }
-        None => {
-            // An unresolved use of the new name would resolve to the renamed function.
-            let symbol = Symbol::Global(new.into());
-            match references_to(db, place, &symbol).first() {
-                Some(used) => Err(taken(
-                    db,
-                    place.def.file(db),
-                    new,
-                    "used without a definition",
-                    used.range.start(),
-                )),
-                None => Ok(()),
-            }
+        None => is_unused(db, place, &Symbol::Global(new.into()), new),
+    }
+}
+
+/// Checks that no unresolved use of the new name would resolve to what is renamed.
+fn is_unused(
+    db: &dyn Db,
+    place: &Place<'_>,
+    symbol: &Symbol<'_>,
+    new: &str,
+) -> Result<(), Refusal> {
+    match references_to(db, place, symbol).first() {
+        Some(used) => {
+            Err(taken(db, place.def.file(db), new, "used without a definition", used.range.start()))
         }
+        None => Ok(()),
     }
 }
 
@@ -256,13 +252,7 @@ fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), 
     if let Some((adt, _)) = types.constructor(new) {
         return Err(format!("`{new}` is already a constructor of `{}`", adt.name));
     }
-    let symbol = Symbol::Constructor(new.into());
-    match references_to(db, place, &symbol).first() {
-        Some(used) => {
-            Err(taken(db, place.def.file(db), new, "used without a definition", used.range.start()))
-        }
-        None => Ok(()),
-    }
+    is_unused(db, place, &Symbol::Constructor(new.into()), new)
 }
 
 /// Checks that no type or type parameter has the new name. They share a namespace. `scope` is the
