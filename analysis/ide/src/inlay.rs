@@ -150,7 +150,7 @@ fn of_def(view: &View<'_>, found: &mut HintCollector) {
 fn types_in(view: &View<'_>, number: UnitId, found: &mut HintCollector) {
     let unit = view.unit(number);
     let inferred = view.unit_types(number);
-    let mut known: Option<KnownTypes> = None;
+    let mut known: Option<HashSet<BinderId>> = None;
     for (LocalRef { binder: id, .. }, binder) in bindings_of(number, unit) {
         let at = view.place(number, binder.range).end();
         if binder.annotation.is_some()
@@ -159,7 +159,7 @@ fn types_in(view: &View<'_>, number: UnitId, found: &mut HintCollector) {
         {
             continue;
         }
-        if !known.get_or_insert_with(|| KnownTypes::of(unit)).contains(id) {
+        if !known.get_or_insert_with(|| known_types(unit)).contains(&id) {
             found.add_type(at, ": ", inferred.binder(id));
         }
     }
@@ -194,35 +194,25 @@ fn result_place(view: &View<'_>, range: TextRange) -> Option<TextSize> {
     Some(trimmed(function.child(SyntaxKind::PARAM_LIST)?).end() + start)
 }
 
-/// The variables of a unit whose types are visible without a hint: a type comment states the type,
+/// Returns the variables of a unit whose types are visible without a hint: a type comment states the type,
 /// or the value is a function, which has its own hints.
-struct KnownTypes {
-    binders: HashSet<BinderId>,
-}
-
-impl KnownTypes {
-    fn of(unit: &Unit) -> KnownTypes {
-        let mut binders = HashSet::new();
-        let mut exprs = HashSet::new();
-        for comment in &unit.type_comments {
-            match comment.subject {
-                Subject::Binder(binder) => drop(binders.insert(binder)),
-                Subject::Expr(expr) => drop(exprs.insert(expr)),
-            }
+fn known_types(unit: &Unit) -> HashSet<BinderId> {
+    let mut binders = HashSet::new();
+    let mut exprs = HashSet::new();
+    for comment in &unit.type_comments {
+        match comment.subject {
+            Subject::Binder(binder) => drop(binders.insert(binder)),
+            Subject::Expr(expr) => drop(exprs.insert(expr)),
         }
-        for expr in &unit.exprs {
-            if let Expr::Bind { binder, value, .. } = expr
-                && (exprs.contains(value) || matches!(unit.expr(*value), Expr::Fn(_)))
-            {
-                binders.insert(*binder);
-            }
+    }
+    for expr in &unit.exprs {
+        if let Expr::Bind { binder, value, .. } = expr
+            && (exprs.contains(value) || matches!(unit.expr(*value), Expr::Fn(_)))
+        {
+            binders.insert(*binder);
         }
-        KnownTypes { binders }
     }
-
-    fn contains(&self, binder: BinderId) -> bool {
-        self.binders.contains(&binder)
-    }
+    binders
 }
 
 /// A memo of the names of the parameters of globals.

@@ -1,5 +1,7 @@
 //! Code lenses: run, references and cost of a definition.
 
+use std::cell::LazyCell;
+
 use rustc_hash::FxHashMap;
 use semantics::{
     Db, Def, DefKind, Module, Severity, SourceFile, View, body::Name, modules, source_map, type_def,
@@ -89,7 +91,8 @@ impl Lens {
 /// Returns the lenses of a file in text order.
 pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
     let mut found = Vec::new();
-    let mut errors = Errors::new(db, file);
+    // They are searched for only if the file has a function that can be run.
+    let errors = LazyCell::new(|| errors(db, file));
     for &module in modules(db, file) {
         let uses = uses(db, module);
         let defs: Vec<Def<'_>> = module
@@ -114,7 +117,7 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
             }
             let view = View::new(db, def).filter(|v| kind != DefKind::Type && is_runnable(v));
             if let Some(view) = view {
-                let error = errors.first_in(&view);
+                let error = first_error(&errors, &view);
                 // A function with an error in its header cannot be called.
                 if error.is_none_or(|error| !is_in_header(&view, error)) {
                     let name = def.name(db).to_string();
@@ -165,34 +168,21 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
     found
 }
 
-/// The errors of a file, which are searched for only if it has a function that can be run.
-struct Errors<'db> {
-    db: &'db dyn Db,
-    file: SourceFile,
-    ranges: Option<Vec<TextRange>>,
+/// Returns the ranges of the errors of a file, in text order.
+fn errors(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
+    let found = semantics::check_file(db, file);
+    // Settings make other findings errors, too, which no run stops at.
+    let errors = found
+        .iter()
+        .filter(|d| d.severity == Severity::Error && d.code.severity() == Severity::Error);
+    errors.map(|d| d.range).collect()
 }
 
-impl<'db> Errors<'db> {
-    fn new(db: &'db dyn Db, file: SourceFile) -> Errors<'db> {
-        Errors { db, file, ranges: None }
-    }
-
-    /// Returns the first error in a definition.
-    fn first_in(&mut self, view: &View<'_>) -> Option<TextRange> {
-        let (db, file) = (self.db, self.file);
-        let ranges = self.ranges.get_or_insert_with(|| {
-            let found = semantics::check_file(db, file);
-            // Settings make other findings errors, too, which no run stops at.
-            let errors = found
-                .iter()
-                .filter(|d| d.severity == Severity::Error && d.code.severity() == Severity::Error);
-            errors.map(|d| d.range).collect()
-        });
-        let own = view.def.range(db);
-        // In text order.
-        let at = ranges.partition_point(|range| range.start() < own.start());
-        ranges[at..].iter().copied().find(|range| own.contains_range(*range))
-    }
+/// Returns the first error in a definition.
+fn first_error(errors: &[TextRange], view: &View<'_>) -> Option<TextRange> {
+    let own = view.def.range(view.db);
+    let at = errors.partition_point(|range| range.start() < own.start());
+    errors[at..].iter().copied().find(|range| own.contains_range(*range))
 }
 
 /// Returns the number of parameters of a function if its header is one long line.

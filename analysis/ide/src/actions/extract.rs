@@ -192,25 +192,16 @@ impl Variables {
     }
 }
 
-/// The head of an extracted definition, and its call.
-#[derive(Default)]
-struct Head {
-    /// The parameters with their types.
-    params: Vec<String>,
-    /// The arguments.
-    args: Vec<String>,
-}
-
-/// Returns the parameters of an extracted definition. Graph variables become local ones, by edits that are added
-/// to `renames`.
-fn head(
+/// Returns the parameters of an extracted definition with their types, and the arguments. Graph variables become local
+/// ones, by edits that are added to `renames`.
+fn params(
     view: &View<'_>,
     variables: &Variables,
     names: &mut Names,
     start: TextSize,
     renames: &mut Edits,
-) -> Result<Head, String> {
-    let mut head = Head::default();
+) -> Result<(Vec<String>, Vec<String>), String> {
+    let (mut params, mut args) = (Vec::new(), Vec::new());
     for &binding in &variables.inputs {
         let name = view.binder(binding).name.to_string();
         let ty = type_text(view, view.binding_type(binding), &format!("`{name}`"))?;
@@ -222,10 +213,10 @@ fn head(
         if is_graph {
             renames.extend(variables.renamed(binding, &param, start));
         }
-        head.params.push(format!("{param}: {ty}"));
-        head.args.push(name);
+        params.push(format!("{param}: {ty}"));
+        args.push(name);
     }
-    Ok(head)
+    Ok((params, args))
 }
 
 /// Returns the names of the results inside the definition. A graph variable keeps its number outside, so that it
@@ -341,9 +332,9 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     }
     let global = fresh_global(context, module);
     let (mut names, mut renames) = (Names::of(view), Edits::new());
-    let head = head(view, &variables, &mut names, inside.start(), &mut renames)?;
+    let (params, args) = params(view, &variables, &mut names, inside.start(), &mut renames)?;
     let inner = inner_names(view, &variables, &mut names, inside.start(), &mut renames);
-    let call = format!("{global}({})", head.args.join(", "));
+    let call = format!("{global}({})", args.join(", "));
     let indent = context.indent_of(range.start());
     let body = apply_all(context.slice(range), &renames).replace(&format!("\n{indent}"), "\n  ");
     let Results { ty, tail, replacement } = match expr {
@@ -355,7 +346,7 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
         }
         None => results(view, &variables.outputs, &inner, &mut names, &call, indent)?,
     };
-    let params = head.params.join(", ");
+    let params = params.join(", ");
     let text = format!("\n\ndef {global}({params}) -> {ty} {{\n  {body}{tail}\n}}");
     let end = place_after(context, root.range().end() + start);
     Ok(vec![(range + start, replacement), (TextRange::empty(end), text)])
