@@ -51,40 +51,26 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// All kinds in the order of their discriminants.
-    pub const ALL: [TokenKind; 13] = [
-        TokenKind::Operator,
-        TokenKind::Function,
-        TokenKind::Variable,
-        TokenKind::Parameter,
-        TokenKind::Constructor,
-        TokenKind::Type,
-        TokenKind::TypeParameter,
-        TokenKind::Attribute,
-        TokenKind::Keyword,
-        TokenKind::Number,
-        TokenKind::String,
-        TokenKind::Comment,
-        TokenKind::Meta,
+    /// The names of the kinds, which are those of the protocol, in the order of their discriminants.
+    pub const NAMES: [&'static str; 13] = [
+        "operator",
+        "function",
+        "variable",
+        "parameter",
+        "enumMember",
+        "type",
+        "typeParameter",
+        "property",
+        "keyword",
+        "number",
+        "string",
+        "comment",
+        "macro",
     ];
 
-    /// Returns the name, which is that of the protocol.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
-        match self {
-            TokenKind::Operator => "operator",
-            TokenKind::Function => "function",
-            TokenKind::Variable => "variable",
-            TokenKind::Parameter => "parameter",
-            TokenKind::Constructor => "enumMember",
-            TokenKind::Type => "type",
-            TokenKind::TypeParameter => "typeParameter",
-            TokenKind::Attribute => "property",
-            TokenKind::Keyword => "keyword",
-            TokenKind::Number => "number",
-            TokenKind::String => "string",
-            TokenKind::Comment => "comment",
-            TokenKind::Meta => "macro",
-        }
+        TokenKind::NAMES[self as usize]
     }
 
     /// Returns true for kinds that a TextMate grammar recognizes as well.

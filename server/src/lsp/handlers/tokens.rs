@@ -22,7 +22,7 @@ use crate::lsp::{
 
 /// Returns the capabilities, with the names of the types and modifiers.
 pub(in crate::lsp) fn options() -> SemanticTokensOptions {
-    let token_types = TokenKind::ALL.map(|kind| SemanticTokenType::new(kind.name()));
+    let token_types = TokenKind::NAMES.map(SemanticTokenType::new);
     // In the order of the bits of `ide::highlight::modifier`.
     let token_modifiers = vec![
         SemanticTokenModifier::DECLARATION,
