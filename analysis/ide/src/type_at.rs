@@ -22,6 +22,7 @@ pub use expected::ExpectedType;
 
 use crate::{
     elements::{self, Elements},
+    hover::type_text,
     lookups::{bindings_of, function_of, header_names, value_names},
     place::{Place, Symbol, place_at},
     words,
@@ -155,22 +156,16 @@ fn of_variable(
     let value = view.value(binding);
     let ty = used.map_or_else(|| view.binding_type(binding), |expr_ref| view.ty(expr_ref));
     let expr_ref = used.or(value);
+    let subject = expr_ref.map_or(TypeSubject::Declared(binding), TypeSubject::Value);
     let names = value.map(|value| names_of_value(view, value)).unwrap_or_default();
     TypeInfo {
         range,
         source: binder.name.to_string(),
         kind: words::binder(binder.kind).to_owned(),
         lines: pretty::lines(ty, &names),
-        tensors: tensors(
-            view,
-            ty,
-            expr_ref.map_or(TypeSubject::Declared(binding), TypeSubject::Value),
-        ),
+        tensors: tensors(view, ty, subject),
         context: value.map(|value| variables(view, value)).unwrap_or_default(),
-        expected: match used {
-            Some(expr_ref) => expected::expected(view, expr_ref),
-            None => value.and_then(|value| expected::expected(view, value)),
-        },
+        expected: expr_ref.and_then(|expr_ref| expected::expected(view, expr_ref)),
         elements: value.and_then(|value| elements::of_expr(view, value)),
     }
 }
@@ -341,7 +336,7 @@ fn tensors(view: &View<'_>, ty: &Type, of: TypeSubject) -> Vec<TensorInfo> {
     for (part, tensor, from) in parts {
         out.push(TensorInfo {
             part,
-            ty: pretty::one_line(&Type::from(tensor.clone())),
+            ty: type_text(&Type::from(tensor.clone())),
             amount: tensor.elements().zip(tensor.bytes()).map(|(elements, bytes)| {
                 format!("{}, {}", words::counted(elements, "element"), words::bytes(bytes))
             }),
@@ -486,7 +481,7 @@ fn variables(view: &View<'_>, expr_ref: ExprRef) -> Vec<Variable> {
             inner.start(),
             Variable {
                 name: view.binder(binding).name.to_string(),
-                ty: pretty::one_line(view.binding_type(binding)),
+                ty: type_text(view.binding_type(binding)),
                 range: view.binding_range(binding),
             },
         ));

@@ -6,7 +6,7 @@ use semantics::{
 };
 use types::{Relation, Type, infer_argument};
 
-use super::pretty::one_line;
+use crate::hover::type_text;
 
 /// The expectation of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +19,12 @@ pub struct ExpectedType {
     pub note: Option<String>,
 }
 
+impl ExpectedType {
+    fn new(place: String, ty: String) -> ExpectedType {
+        ExpectedType { place, ty: Some(ty), note: None }
+    }
+}
+
 /// Returns the expectation of the context of an expression.
 pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<ExpectedType> {
     let unit = view.unit(expr_ref.unit);
@@ -29,17 +35,15 @@ pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<ExpectedTyp
     if let Some((call, position)) = argument {
         return of_argument(view, expr_ref, call, position);
     }
-    let plain =
-        |place: String, ty: &Type| ExpectedType { place, ty: Some(one_line(ty)), note: None };
     let binds = unit.exprs.iter().find_map(|expr| match expr {
         Expr::If { cond, .. } if *cond == expr_ref.expr => {
-            let place = "the condition of an `if`".to_owned();
-            Some(ExpectedType { place, ty: Some("bool".to_owned()), note: None })
+            Some(ExpectedType::new("the condition of an `if`".to_owned(), "bool".to_owned()))
         }
         Expr::Bind { binder, value, .. } if *value == expr_ref.expr => {
             let binder = unit.binder(*binder);
             let written = binder.annotation.as_ref()?;
-            Some(plain(format!("the annotation of `{}`", binder.name), written))
+            let place = format!("the annotation of `{}`", binder.name);
+            Some(ExpectedType::new(place, type_text(written)))
         }
         _ => None,
     });
@@ -48,7 +52,8 @@ pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<ExpectedTyp
     }
     if unit.kind == UnitKind::Tail && unit.root == Some(expr_ref.expr) {
         let written = view.body.header()?.ret.as_ref()?;
-        return Some(plain(format!("the result of `{}`", view.def.name(view.db)), written));
+        let place = format!("the result of `{}`", view.def.name(view.db));
+        return Some(ExpectedType::new(place, type_text(written)));
     }
     None
 }
@@ -78,20 +83,20 @@ fn of_argument(
                     .collect();
                 infer_argument(&relation, operator.args, &types, position)
             });
-            Some(ExpectedType { place, ty: ty.as_ref().map(one_line), note })
+            Some(ExpectedType { place, ty: ty.as_ref().map(type_text), note })
         }
         Callee::Name(name) => {
             let (adt, constructor) = view.types.constructor(name)?;
             let field = constructor.fields.get(position)?;
             let place = format!("field {position} of `{name}` of `{}`", adt.name);
-            Some(ExpectedType { place, ty: Some(one_line(field)), note: None })
+            Some(ExpectedType::new(place, type_text(field)))
         }
         Callee::Expr(callee) => {
             let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
             let param = view.ty(callee).signature()?;
             let param = param.func.params().get(position)?;
             let place = format!("parameter {position} of {}", view.describe(callee));
-            Some(ExpectedType { place, ty: Some(one_line(param)), note: None })
+            Some(ExpectedType::new(place, type_text(param)))
         }
     }
 }

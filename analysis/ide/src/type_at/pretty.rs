@@ -13,11 +13,6 @@ const WIDTH: usize = 72;
 /// The maximal depth of types that are broken over lines.
 const MAX_DEPTH: usize = 6;
 
-/// Returns a type on one line, truncated if it is too long.
-pub(super) fn one_line(ty: &Type) -> String {
-    type_text(ty)
-}
-
 /// Returns a type over several lines: one field of a tuple per line with its index, one parameter of
 /// a function per line with its name if that is among the known `names`.
 ///
@@ -56,7 +51,7 @@ impl Printer {
     /// its width.
     fn ty(&mut self, ty: &Type, names: Option<&[String]>, depth: usize) {
         let is_outermost = names.is_some();
-        let flat = one_line(ty);
+        let flat = type_text(ty);
         let is_breakable = match ty {
             Type::Tuple(fields) => !fields.is_empty(),
             Type::Func(_) | Type::Poly(_) => ty.arity().is_some_and(|arity| arity > 0),
