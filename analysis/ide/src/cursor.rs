@@ -75,7 +75,7 @@ impl Source for InsertedText<'_> {
 }
 
 /// The context of the cursor.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Cursor<'t> {
     /// The word at the cursor; empty between words.
     pub(crate) word: TextRange,
@@ -98,9 +98,10 @@ pub(crate) struct Cursor<'t> {
 }
 
 /// The syntax that is expected at the cursor.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Expectation<'t> {
     /// Nothing to complete: a new name, a comment or a number.
+    #[default]
     Nothing,
     /// The start of an item.
     Item,
@@ -189,17 +190,7 @@ impl<'a> MarkedTree<'a> {
         let root = Node::root(&self.green);
         let text = |range: TextRange| self.unmarked.part(range.into());
         let offset = self.marker.start();
-        let mut cursor = Cursor {
-            word: TextRange::empty(offset),
-            text: Cow::default(),
-            prefix: Cow::default(),
-            expected: Expectation::Nothing,
-            calls: Vec::new(),
-            arguments: None,
-            bound: None,
-            begins_value: false,
-            next: None,
-        };
+        let mut cursor = Cursor { word: TextRange::empty(offset), ..Cursor::default() };
         let Some(token) = root.token_at(offset) else { return cursor };
         let path = root.path_to(self.marker);
         let Some(&parent) = path.last() else { return cursor };

@@ -35,7 +35,7 @@ pub use totals::{Group, LayerTotal, Total, UncountedCall};
 use crate::{lookups::computes, words};
 
 /// The shape report of a function.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FunctionShapes {
     /// The name of the global, or of the variable that a function expression is bound to.
     pub name: String,

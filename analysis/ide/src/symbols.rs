@@ -62,6 +62,13 @@ pub enum SymbolKind {
     Metadata,
 }
 
+impl OutlineEntry {
+    /// Returns an entry without a detail and without nested entries.
+    fn new(name: String, kind: SymbolKind, full: TextRange, focus: TextRange) -> OutlineEntry {
+        OutlineEntry { name, detail: None, kind, full, focus, children: Vec::new() }
+    }
+}
+
 /// The maximal length of [`OutlineEntry::detail`], in characters.
 const MAX_DETAIL: usize = 80;
 
@@ -88,14 +95,9 @@ fn definitions(db: &dyn Db, file: SourceFile) -> Vec<OutlineEntry> {
             let items = module.items(db);
             let (first, last) = (items.first()?, items.last()?);
             let full = TextRange::new(first.start(db), last.range(db).end());
-            Some(OutlineEntry {
-                name: format!("module {}", number + 1),
-                detail: None,
-                kind: SymbolKind::Module,
-                full,
-                focus: TextRange::empty(full.start()),
-                children,
-            })
+            let (name, focus) = (format!("module {}", number + 1), TextRange::empty(full.start()));
+            let module = OutlineEntry::new(name, SymbolKind::Module, full, focus);
+            Some(OutlineEntry { children, ..module })
         })
         .collect()
 }
@@ -109,20 +111,16 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<OutlineEntry> {
         TextRange::empty(full.start())
     };
     let name = def.name(db).to_string();
-    let symbol = |name: String, kind| OutlineEntry {
-        name: if name.is_empty() { "…".into() } else { name },
-        detail: None,
-        kind,
-        full,
-        focus,
-        children: Vec::new(),
+    let symbol = |name: String, kind| {
+        let name = if name.is_empty() { "…".into() } else { name };
+        OutlineEntry::new(name, kind, full, focus)
     };
     Some(match def.kind(db) {
         DefKind::Version => return None,
         DefKind::Tir => symbol(name, SymbolKind::Tir),
         DefKind::Metadata => {
             let bytes = u32::from(full.len()) as u64;
-            let detail = Some(crate::words::bytes(bytes));
+            let detail = Some(words::bytes(bytes));
             OutlineEntry { detail, ..symbol("#[metadata]".into(), SymbolKind::Metadata) }
         }
         DefKind::Type => {
@@ -132,15 +130,10 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<OutlineEntry> {
                 let range = range + def.start(db);
                 let fields: Vec<String> =
                     constructor.fields.iter().map(|field| field.to_string()).collect();
-                OutlineEntry {
-                    name: constructor.name.to_string(),
-                    detail: (!fields.is_empty())
-                        .then(|| short(format_args!("({})", fields.join(", ")))),
-                    kind: SymbolKind::Constructor,
-                    full: range,
-                    focus: range,
-                    children: Vec::new(),
-                }
+                let detail =
+                    (!fields.is_empty()).then(|| short(format_args!("({})", fields.join(", "))));
+                let (name, kind) = (constructor.name.to_string(), SymbolKind::Constructor);
+                OutlineEntry { detail, ..OutlineEntry::new(name, kind, range, range) }
             });
             let children = children.collect();
             OutlineEntry { children, ..symbol(name, SymbolKind::Type) }
@@ -153,12 +146,11 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<OutlineEntry> {
                 _ => short(ty),
             });
             let children = functions_in(&view);
-            if is_fn {
-                OutlineEntry { detail, children, ..symbol(name, SymbolKind::Function) }
-            } else {
-                let expression = symbol("expression".into(), SymbolKind::Expression);
-                OutlineEntry { detail, children, ..expression }
-            }
+            let symbol = match is_fn {
+                true => symbol(name, SymbolKind::Function),
+                false => symbol("expression".into(), SymbolKind::Expression),
+            };
+            OutlineEntry { detail, children, ..symbol }
         }
     })
 }
@@ -222,14 +214,11 @@ fn functions_in(view: &View<'_>) -> Vec<OutlineEntry> {
         }
         let binder = unit.binder(bound);
         let ty = view.unit_types(number).binder(bound);
-        found.push(OutlineEntry {
-            name: binder.name.to_string(),
-            detail: ty.signature().map(|func| signature_text(&func.func)),
-            kind: SymbolKind::Function,
-            full: view.unit_range(number),
-            focus: view.place(number, binder.range),
-            children: Vec::new(),
-        });
+        let detail = ty.signature().map(|func| signature_text(&func.func));
+        let (full, focus) = (view.unit_range(number), view.place(number, binder.range));
+        let function =
+            OutlineEntry::new(binder.name.to_string(), SymbolKind::Function, full, focus);
+        found.push(OutlineEntry { detail, ..function });
     }
     found
 }

@@ -23,14 +23,7 @@ pub(super) fn mends_of_section(section: &str) -> Vec<Mend> {
 }
 
 fn mends_with(text: &str, prefixes: Prefixes) -> Vec<Mend> {
-    let mut scan = Scan {
-        text,
-        mends: Vec::new(),
-        is_damaged: false,
-        is_escaped: false,
-        is_broken_by_escape: false,
-        in_comment: false,
-    };
+    let mut scan = Scan { text, ..Scan::default() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
@@ -208,6 +201,7 @@ fn is_fence(line: &str) -> bool {
     })
 }
 
+#[derive(Default)]
 struct Scan<'t> {
     text: &'t str,
     mends: Vec<Mend>,

@@ -540,19 +540,7 @@ fn empty_report(data: &Data<'_>, which: FunctionId) -> FunctionShapes {
             }
         }
     };
-    FunctionShapes {
-        name,
-        range,
-        rows: Vec::new(),
-        sources: Vec::new(),
-        results: Vec::new(),
-        functions: Vec::new(),
-        total: Total::default(),
-        by_operator: Vec::new(),
-        by_span: Vec::new(),
-        by_layer: Vec::new(),
-        unknowns: Vec::new(),
-    }
+    FunctionShapes { name, range, ..FunctionShapes::default() }
 }
 
 /// Returns the unknown sizes up to the last one that a report uses, so that their numbers stay
