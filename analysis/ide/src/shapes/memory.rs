@@ -34,6 +34,7 @@ pub(super) fn memory(
             last[at as usize] = last[at as usize].max(time);
         }
     };
+    let value_of = |at: ExprRef| data.view.variable(at).and_then(|it| data.view.value(it));
     if let Some(result) = code.result {
         reach(&mut last, result, u32::MAX);
     }
@@ -55,27 +56,14 @@ pub(super) fn memory(
             Expr::Fn(id) => {
                 if let Some(body) = unit.fns.get(id.index()).and_then(|function| function.body) {
                     for inner in body.start..body.end.min(unit.exprs.len() as u32) {
-                        let inner = at(ExprId(inner));
-                        if let Some(binding) = data.view.variable(inner)
-                            && let Some(value) = data.view.value(binding)
-                        {
+                        if let Some(value) = value_of(at(ExprId(inner))) {
                             reach(&mut last, value, own);
                         }
                     }
                 }
             }
-            Expr::Bound(_) | Expr::Free(_) => {
-                if let Some(binding) = data.view.variable(expr_ref)
-                    && let Some(value) = data.view.value(binding)
-                {
-                    reach(&mut last, value, own);
-                }
-            }
             expr => {
-                if let Expr::Dotted { .. } = expr
-                    && let Some(binding) = data.view.variable(expr_ref)
-                    && let Some(value) = data.view.value(binding)
-                {
+                if let Some(value) = value_of(expr_ref) {
                     reach(&mut last, value, own);
                 }
                 // A `match` also reads its scrutinee at its start.
