@@ -182,48 +182,35 @@ impl<'db> Data<'db> {
         for _ in 0..MAX_SOURCES {
             let Some((next, taken)) = stack.pop() else { break };
             let value = self.view.resolve(next);
-            let input = match rows.get(&value) {
-                Some(&row) => Some(Input::Row(row)),
-                None => match self.view.variable(value) {
-                    Some(binding) => {
-                        Some(Input::Source(self.source(Leaf::Param(binding), sources)))
-                    }
-                    None => {
-                        let of = self.view.unit(value.unit);
-                        match of.expr(value.expr) {
-                            Expr::Meta(_) | Expr::Filled(_) | Expr::Literal(_) => {
-                                Some(Input::Source(self.source(Leaf::Constant(value), sources)))
-                            }
-                            // Only the projected field is visited, because a wide tuple would be
-                            // traversed once for each of its projections.
-                            &Expr::Proj { tuple, index } => {
-                                let tuple =
-                                    self.view.resolve(ExprRef { unit: value.unit, expr: tuple });
-                                stack.push(match field(&self.view, tuple, index) {
-                                    Some(value) => (value, taken),
-                                    None => (tuple, Some(index)),
-                                });
-                                None
-                            }
-                            Expr::Tuple(fields) => {
-                                let fields = fields.iter().take(MAX_SOURCES).rev();
-                                stack.extend(
-                                    fields.map(|&expr| (ExprRef { unit: value.unit, expr }, None)),
-                                );
-                                None
-                            }
-                            expr => {
-                                parts(of, expr, &mut |expr| {
-                                    stack.push((ExprRef { unit: value.unit, expr }, taken));
-                                });
-                                None
-                            }
-                        }
-                    }
-                },
-            };
-            if let Some(input) = input {
-                found.add(input, taken);
+            if let Some(&row) = rows.get(&value) {
+                found.add(Input::Row(row), taken);
+                continue;
+            }
+            let unit = self.view.unit(value.unit);
+            let at = |expr: ExprId| ExprRef { unit: value.unit, expr };
+            let variable = self.view.variable(value).map(Leaf::Param);
+            match unit.expr(value.expr) {
+                _ if let Some(leaf) = variable => {
+                    found.add(Input::Source(self.source(leaf, sources)), taken);
+                }
+                Expr::Meta(_) | Expr::Filled(_) | Expr::Literal(_) => {
+                    let leaf = Leaf::Constant(value);
+                    found.add(Input::Source(self.source(leaf, sources)), taken);
+                }
+                // Only the projected field is visited, because a wide tuple would be
+                // traversed once for each of its projections.
+                &Expr::Proj { tuple, index } => {
+                    let tuple = self.view.resolve(at(tuple));
+                    stack.push(match field(&self.view, tuple, index) {
+                        Some(value) => (value, taken),
+                        None => (tuple, Some(index)),
+                    });
+                }
+                Expr::Tuple(fields) => {
+                    let fields = fields.iter().take(MAX_SOURCES).rev();
+                    stack.extend(fields.map(|&expr| (at(expr), None)));
+                }
+                expr => parts(unit, expr, &mut |expr| stack.push((at(expr), taken))),
             }
         }
         found
