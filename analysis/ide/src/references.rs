@@ -110,6 +110,18 @@ fn in_unit(
 ) {
     let unit = body.unit(number);
     let range = |id: RangeId| source.range(number, id);
+    let calls = |name: &str, add: &mut dyn FnMut(TextRange)| {
+        for call in &unit.calls {
+            let is_called = match &call.callee {
+                Callee::Name(used) => used == name,
+                Callee::Operator(operator) => operator.name == name,
+                Callee::Expr(_) => false,
+            };
+            if is_called {
+                add(range(call.callee_range));
+            }
+        }
+    };
     match symbol {
         Symbol::Global(name) => {
             for (_, expr) in unit.globals().filter(|(used, _)| *used == name) {
@@ -122,15 +134,7 @@ fn in_unit(
                     add(range);
                 }
             }
-            for call in &unit.calls {
-                match &call.callee {
-                    Callee::Name(used) if used == name => add(range(call.callee_range)),
-                    Callee::Operator(operator) if operator.name == name.as_str() => {
-                        add(range(call.callee_range));
-                    }
-                    _ => {}
-                }
-            }
+            calls(name, add);
             let arms = unit.matches.iter().flat_map(|m| &m.arms);
             for pattern in arms.flat_map(|arm| arm.pattern.all()) {
                 if matches!(&pattern.kind, PatternKind::Constructor(used, _) if used == name) {
@@ -145,22 +149,11 @@ fn in_unit(
         }
         Symbol::Operator(operator) => {
             let types = module_types(db, module);
-            if types.constructor(operator.name).is_some() {
-                return;
-            }
-            for call in &unit.calls {
-                if matches!(&call.callee, Callee::Operator(used) if used == operator) {
-                    add(range(call.callee_range));
-                }
+            if types.constructor(operator.name).is_none() {
+                calls(operator.name, add);
             }
         }
-        Symbol::Declared(name) => {
-            for call in &unit.calls {
-                if matches!(&call.callee, Callee::Name(used) if used == name) {
-                    add(range(call.callee_range));
-                }
-            }
-        }
+        Symbol::Declared(name) => calls(name, add),
         Symbol::Attribute(operator, field) => {
             for call in &unit.calls {
                 if matches!(&call.callee, Callee::Operator(used) if used == operator) {
@@ -213,6 +206,13 @@ mod tests {
     use crate::fixture::{Fixture, marked};
 
     /// Checks the references to the name at the cursor `$0`, which `^^^` marks.
+    fn check(text: &str) {
+        let fixture = Fixture::new(text);
+        let found = super::references(&fixture.db, fixture.file, fixture.cursor());
+        let found: Vec<_> = found.unwrap_or_default().iter().map(|r| r.range).collect();
+        assert_eq!(found, marked(&fixture), "{text}");
+    }
+
     #[test]
     fn binder_is_definition_and_use_is_none() {
         let fixture = Fixture::new(
@@ -237,13 +237,6 @@ def @main(%x: int32) -> int32 {
     fn no_references_without_a_name() {
         let fixture = Fixture::new("def @main() { $0 1 }");
         assert_eq!(super::references(&fixture.db, fixture.file, fixture.cursor()), None);
-    }
-
-    fn check(text: &str) {
-        let fixture = Fixture::new(text);
-        let found = super::references(&fixture.db, fixture.file, fixture.cursor());
-        let found: Vec<_> = found.unwrap_or_default().iter().map(|r| r.range).collect();
-        assert_eq!(found, marked(&fixture), "{text}");
     }
 
     #[test]
