@@ -14,13 +14,19 @@ pub fn bytes(n: u64) -> String {
     if n < 1024 {
         return counted(n, "byte");
     }
-    let mut size = n as f64 / 1024.0;
+    scaled(n, 1024.0, UNITS)
+}
+
+/// Formats a number with the unit that leaves it below `base`, which each unit is of the one before it.
+fn scaled(n: u64, base: f64, units: [&str; 5]) -> String {
+    let mut size = n as f64 / base;
     let mut unit = 0;
-    while size >= 1023.95 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
+    // What would be rounded to the next unit has that unit.
+    while size >= base - 0.05 && unit + 1 < units.len() {
+        size /= base;
         unit += 1;
     }
-    format!("{size:.1} {}", UNITS[unit])
+    format!("{size:.1} {}", units[unit])
 }
 
 /// Formats a time: `2.50 s`, `12.3 ms`, `45.6 µs`.
@@ -52,13 +58,7 @@ pub fn short_number(n: u64) -> String {
     if n < 10_000 {
         return number(n);
     }
-    let mut size = n as f64 / 1000.0;
-    let mut unit = 0;
-    while size >= 999.95 && unit + 1 < UNITS.len() {
-        size /= 1000.0;
-        unit += 1;
-    }
-    format!("{size:.1} {}", UNITS[unit])
+    scaled(n, 1000.0, UNITS)
 }
 
 /// Formats a number with a noun: `1 byte`, `2 bytes`.
