@@ -88,7 +88,7 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
     let start = context.start();
     let mut edits = Edits::new();
     let mut out = String::new();
-    let needs_comma = !has_comma && !is_case;
+    let comma = if has_comma || is_case { "" } else { "," };
     if on_lines {
         let outer = context.indent_of(close.start()).to_owned();
         let indent = match list.arms().next() {
@@ -100,18 +100,14 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
         }
         match comment_end {
             Some(end) => {
-                if needs_comma {
-                    edits.push((TextRange::empty(last_end) + start, ",".into()));
+                if !comma.is_empty() {
+                    edits.push((TextRange::empty(last_end) + start, comma.into()));
                 }
                 edits.push((TextRange::empty(end) + start, out));
             }
-            None => {
-                let comma = if needs_comma { "," } else { "" };
-                edits.push((TextRange::empty(last_end) + start, format!("{comma}{out}")));
-            }
+            None => edits.push((TextRange::empty(last_end) + start, format!("{comma}{out}"))),
         }
     } else {
-        let comma = if needs_comma { "," } else { "" };
         let text = format!("{comma} {}", arms.join(" "));
         edits.push((TextRange::empty(last_end) + start, text.trim_end_matches(',').to_owned()));
     }
