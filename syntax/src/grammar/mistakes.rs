@@ -16,25 +16,8 @@ mod functions;
 mod operators;
 mod type_forms;
 
-pub(super) use arms::{
-    arrow, at_arm, ends_arm, foreign_pattern, leading_bar, more_of_pattern, with_arms,
-};
-pub(super) use bindings::{
-    ascribed_value, binding_sign, destructuring, instead_of_semicolon, type_first,
-    words_before_name,
-};
-pub(super) use branches::{at_elif, branch, condition, equality};
-pub(super) use definitions::{
-    at_type_word, comment, constructor_fields, definition, name_of_definition, other_language,
-    type_body, type_parameters,
-};
-pub(super) use functions::{after_param, body, param, parameters, semicolon_in_list, typed_parens};
-pub(super) use operators::{
-    FOREIGN, attr_with_colon, is_xor, operation, operator, prefix, second_operator,
-};
-pub(super) use type_forms::{
-    after_size, after_type, arrow_of_type, at_dtype, callable, foreign_type, size, tensor_like,
-    tensor_rest,
+pub(super) use {
+    arms::*, bindings::*, branches::*, definitions::*, functions::*, operators::*, type_forms::*,
 };
 
 use super::*;
