@@ -30,11 +30,7 @@ pub enum Style {
 impl Style {
     /// Parses a style name.
     pub fn parse(name: &str) -> Option<Style> {
-        match name {
-            "tvm" => Some(Style::Tvm),
-            "reading" => Some(Style::Reading),
-            _ => None,
-        }
+        [Style::Tvm, Style::Reading].into_iter().find(|style| style.name() == name)
     }
 
     /// Returns the name in settings and on the command line.

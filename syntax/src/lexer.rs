@@ -369,15 +369,14 @@ fn hash(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
         }
         let is_old = rest.starts_with(" ty=") || rest.starts_with(" meta data omitted");
         // TVM 0.5 prints its messages in comments.
-        let said = rest[..end].trim_start();
-        let is_said = messages::begins(said);
+        let is_said = messages::begins(rest[..end].trim_start());
         lexer.bump(end);
-        if is_said {
-            out.error(range(start, lexer.span().end), SyntaxErrorKind::PrintedMessage);
-            return out.push(SyntaxKind::HASH_COMMENT, lexer.span().end);
-        }
-        let kind = if is_old { SyntaxErrorKind::OldComment } else { SyntaxErrorKind::HashComment };
-        out.error(range(start, start + 1), kind);
+        let (marked, kind) = match is_old {
+            _ if is_said => (lexer.span().end, SyntaxErrorKind::PrintedMessage),
+            true => (start + 1, SyntaxErrorKind::OldComment),
+            false => (start + 1, SyntaxErrorKind::HashComment),
+        };
+        out.error(range(start, marked), kind);
         return out.push(SyntaxKind::HASH_COMMENT, lexer.span().end);
     };
     if inside.trim_start().strip_prefix("metadata").is_some_and(|r| r.trim_start().starts_with(']'))
