@@ -22,7 +22,6 @@ const MAX_WEIGHT: u32 = 256;
 
 /// The constraint on an argument.
 pub(super) enum Constraint {
-    Unknown,
     Type(Type),
     Relation(Box<Probe>),
 }
@@ -42,7 +41,6 @@ pub(super) struct Probe {
 impl Constraint {
     pub(super) fn accepts(&self, ty: &Type) -> bool {
         match self {
-            Constraint::Unknown => false,
             Constraint::Type(expected) => is_compatible(expected, ty, 64),
             Constraint::Relation(probe) => probe.accepts(ty),
         }
@@ -96,40 +94,35 @@ fn type_of(known: &[Local<'_>], name: Option<&str>) -> Type {
 }
 
 impl List<'_, '_> {
-    /// Returns the constraint of `call` on the argument at the cursor.
-    pub(super) fn constraint_of(&self, call: &CallSite<'_>, known: &[Local<'_>]) -> Constraint {
-        let params = |ty: &Type| {
-            let signature = ty.signature();
-            match signature.as_ref().and_then(|s| s.func.params().get(call.argument)) {
-                Some(ty) => Constraint::Type(ty.clone()),
-                None => Constraint::Unknown,
-            }
+    /// Returns the constraint of `call` on the argument at the cursor, if it is known.
+    pub(super) fn constraint_of(
+        &self,
+        call: &CallSite<'_>,
+        known: &[Local<'_>],
+    ) -> Option<Constraint> {
+        let param = |ty: &Type| {
+            let signature = ty.signature()?;
+            Some(Constraint::Type(signature.func.params().get(call.argument)?.clone()))
         };
         match &call.callee {
             CalleeSyntax::Global(name) => {
-                let found =
-                    self.module.and_then(|module| semantics::global(self.db, module, name.text()));
-                found
-                    .and_then(|(def, _)| semantics::global_type(self.db, def))
-                    .map_or(Constraint::Unknown, |ty| params(&ty))
+                let (def, _) = semantics::global(self.db, self.module?, name.text())?;
+                param(&semantics::global_type(self.db, def)?)
             }
             CalleeSyntax::Variable(name) => {
-                let variable = known.iter().find(|local| local.name == name.text());
-                variable.map_or(Constraint::Unknown, |local| params(local.ty))
+                param(known.iter().find(|local| local.name == name.text())?.ty)
             }
             CalleeSyntax::Name(name) => {
                 let types = self.module.map(|module| semantics::module_types(self.db, module));
                 if let Some((_, constructor)) =
                     types.as_ref().and_then(|types| types.constructor(name))
                 {
-                    let field = constructor.fields.get(call.argument);
-                    return field.map_or(Constraint::Unknown, |ty| Constraint::Type(ty.clone()));
+                    return Some(Constraint::Type(constructor.fields.get(call.argument)?.clone()));
                 }
-                let probe =
-                    operators::named(name).and_then(|operator| self.probe(operator, call, known));
-                probe.map_or(Constraint::Unknown, |probe| Constraint::Relation(Box::new(probe)))
+                let probe = self.probe(operators::named(name)?, call, known)?;
+                Some(Constraint::Relation(Box::new(probe)))
             }
-            CalleeSyntax::Expr(_) => Constraint::Unknown,
+            CalleeSyntax::Expr(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use semantics::{
     body::{BinderKind, LocalRef, UnitId},
 };
 
-use super::{Item, ItemKind, List, MAX_ITEMS, brief, fit, fits::Constraint, item};
+use super::{Item, ItemKind, List, MAX_ITEMS, brief, fit, item};
 use crate::{
     cursor::{CallSite, Cursor},
     locals::Local,
@@ -78,7 +78,7 @@ impl List<'_, '_> {
         call: Option<&CallSite<'_>>,
     ) {
         let Some(view) = self.view else { return };
-        let constraint = call.map_or(Constraint::Unknown, |call| self.constraint_of(call, known));
+        let constraint = call.and_then(|call| self.constraint_of(call, known));
         let around = call.into_iter().flat_map(|call| [Some(&call.before), call.after.as_ref()]);
         let passed = around.flatten().flat_map(|arguments| &arguments.variables);
         let passed = passed.flatten().copied().collect();
@@ -87,7 +87,8 @@ impl List<'_, '_> {
         let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
         for (distance, local) in known.iter().enumerate() {
             if let Some(fit) = fit(&self.typed, local.name) {
-                let class = if constraint.accepts(local.ty) { 1 } else { 3 };
+                let is_accepted = constraint.as_ref().is_some_and(|it| it.accepts(local.ty));
+                let class = if is_accepted { 1 } else { 3 };
                 let order = self.order(fit, local.name, order.of(local, distance));
                 found.push(((fit, class, order), distance));
             }
