@@ -19,12 +19,6 @@ use crate::edit::Edits;
 /// The codes of diagnostics about mismatched shapes.
 const CODES: &[Code] = &[Code::ShapeMismatch, Code::BroadcastMismatch, Code::RankMismatch];
 
-/// A change that may fix a call.
-struct Candidate {
-    title: String,
-    edits: Edits,
-}
-
 /// The operator call that has an error.
 struct FailingCall<'c, 'db> {
     view: &'c View<'db>,
@@ -41,11 +35,11 @@ pub(super) fn offer(context: &Context<'_>) -> Option<String> {
 
 pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
     let fix = only_fix(context).ok_or("no single change makes the shapes fit")?;
-    Ok(fix.edits)
+    Ok(fix.edits.into_iter().collect())
 }
 
 /// Returns the only candidate that fixes the call at the cursor.
-fn only_fix(context: &Context<'_>) -> Option<Candidate> {
+fn only_fix(context: &Context<'_>) -> Option<Fix> {
     let found = check_file(context.db, context.file);
     let diagnostic = found.iter().find(|diagnostic| {
         let range = diagnostic.range;
@@ -59,11 +53,7 @@ fn only_fix(context: &Context<'_>) -> Option<Candidate> {
         return None;
     }
     let failing = failing_call(context, diagnostic)?;
-    let helps = |candidate: &Candidate| {
-        let edits = candidate.edits.iter().cloned().collect();
-        let fix = Fix { title: String::new(), edits };
-        semantics::is_helpful(context.db, context.file, diagnostic, &fix)
-    };
+    let helps = |fix: &Fix| semantics::is_helpful(context.db, context.file, diagnostic, fix);
     let mut fixes = candidates(context, &failing).into_iter().filter(helps);
     let first = fixes.next()?;
     fixes.next().is_none().then_some(first)
@@ -90,7 +80,7 @@ fn failing_call<'c, 'db>(
 }
 
 /// Returns the candidates: other attributes, swapped arguments and transposed arguments.
-fn candidates(context: &Context<'_>, failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
+fn candidates(context: &Context<'_>, failing: &FailingCall<'_, '_>) -> Vec<Fix> {
     let mut candidates = attributes(failing);
     let text = |range: TextRange| context.slice(range - context.start()).to_owned();
     let relation = failing.operator.plain_relation().map(|relation| Relation {
@@ -108,9 +98,9 @@ fn candidates(context: &Context<'_>, failing: &FailingCall<'_, '_>) -> Vec<Candi
     if let [(first, _), (second, _)] = failing.args[..]
         && fits(&[types[1].clone(), types[0].clone()])
     {
-        candidates.push(Candidate {
+        candidates.push(Fix {
             title: format!("Swap the arguments of `{}`", failing.operator.name),
-            edits: vec![(first, text(second)), (second, text(first))],
+            edits: [(first, text(second)), (second, text(first))].into_iter().collect(),
         });
     }
     // An attribute that transposes is simpler than a call of `transpose`.
@@ -126,9 +116,10 @@ fn candidates(context: &Context<'_>, failing: &FailingCall<'_, '_>) -> Vec<Candi
                 continue;
             }
             let argument = text(*range);
-            candidates.push(Candidate {
+            let edit = (*range, format!("transpose({argument}, axes={axes:?})"));
+            candidates.push(Fix {
                 title: format!("Transpose `{}`: axes={axes:?}", brief(&argument)),
-                edits: vec![(*range, format!("transpose({argument}, axes={axes:?})"))],
+                edits: [edit].into_iter().collect(),
             });
         }
     }
@@ -159,7 +150,7 @@ fn transposed(tensor: &TensorType, axes: &[usize]) -> Type {
 
 /// Returns candidates with other values of the attributes that transpose an argument. Other attributes have
 /// their fix from the check.
-fn attributes(failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
+fn attributes(failing: &FailingCall<'_, '_>) -> Vec<Fix> {
     let mut candidates = Vec::new();
     for name in ["transpose_a", "transpose_b"] {
         if failing.operator.schema.is_none_or(|schema| schema.field(name).is_none()) {
@@ -173,7 +164,8 @@ fn attributes(failing: &FailingCall<'_, '_>) -> Vec<Candidate> {
             Some(attr) => (failing.view.place(failing.unit, attr.value_range), value.to_owned()),
             None => (TextRange::empty(failing.end()), format!(", {name}={value}")),
         };
-        candidates.push(Candidate { title: format!("Write `{name}={value}`"), edits: vec![edit] });
+        let edits = [edit].into_iter().collect();
+        candidates.push(Fix { title: format!("Write `{name}={value}`"), edits });
     }
     candidates
 }
