@@ -120,6 +120,24 @@ pub(super) fn begins_operand(p: &mut Parser<'_>, n: usize) -> bool {
 /// The most tokens of a lookahead.
 pub(super) const MAX_LOOKAHEAD: usize = 256;
 
+/// Returns the number of tokens before the parenthesis or square bracket that closes the innermost open one, unless one
+/// of `stops` is in between.
+pub(super) fn closing(p: &mut Parser<'_>, stops: &[SyntaxKind]) -> Option<usize> {
+    let mut open = 1usize;
+    for n in 0..MAX_LOOKAHEAD {
+        match p.nth(n) {
+            L_PAREN | L_BRACK => open += 1,
+            R_PAREN | R_BRACK => open -= 1,
+            kind if stops.contains(&kind) => return None,
+            _ => {}
+        }
+        if open == 0 {
+            return Some(n);
+        }
+    }
+    None
+}
+
 /// Returns the number of tokens of the bracket that opens at the `n`th token from here, up to the closing one.
 pub(in crate::grammar) fn bracketed(p: &mut Parser<'_>, n: usize) -> Option<usize> {
     let mut open = 0usize;

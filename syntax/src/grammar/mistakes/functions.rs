@@ -121,23 +121,12 @@ pub(crate) fn typed_parens(p: &mut Parser<'_>) -> bool {
     if !p.at(COLON) || p.is_recovering() {
         return false;
     }
-    let mut open = 1usize;
-    for n in 1..MAX_LOOKAHEAD {
-        match p.nth(n) {
-            L_PAREN | L_BRACK => open += 1,
-            R_PAREN | R_BRACK => open -= 1,
-            END_OF_FILE | SEMICOLON | L_BRACE => return false,
-            _ => {}
-        }
-        if open == 0 {
-            let is_function = matches!(p.nth(n + 1), FAT_ARROW | THIN_ARROW);
-            if is_function {
-                types::opt_ascription(p);
-            }
-            return is_function;
-        }
+    let close = closing(p, &[END_OF_FILE, SEMICOLON, L_BRACE]);
+    let is_function = close.is_some_and(|n| matches!(p.nth(n + 1), FAT_ARROW | THIN_ARROW));
+    if is_function {
+        types::opt_ascription(p);
     }
-    false
+    is_function
 }
 
 /// Parses parameters without parentheses: `fn %v { … }`, `def @main %x = …`.

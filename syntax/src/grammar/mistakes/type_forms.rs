@@ -51,25 +51,10 @@ pub(crate) fn tensor_rest(p: &mut Parser<'_>, first: usize) -> bool {
     if p.is_recovering() {
         return false;
     }
-    let mut depth = 1usize;
-    let mut count = None;
-    for n in 0..MAX_LOOKAHEAD {
-        match p.nth(n) {
-            L_PAREN | L_BRACK => depth += 1,
-            R_PAREN | R_BRACK => depth -= 1,
-            END_OF_FILE | L_BRACE | EQ => return false,
-            _ => {}
-        }
-        if depth == 0 {
-            count = Some(n + 1);
-            break;
-        }
-    }
-    let Some(count) = count else { return false };
-    if p.nth(count - 1) != R_BRACK {
-        return false;
-    }
-    let whole = p.range_of(first).cover(p.range_of(p.position() + count - 1));
+    let close = closing(p, &[END_OF_FILE, L_BRACE, EQ]);
+    let Some(close) = close.filter(|&close| p.nth(close) == R_BRACK) else { return false };
+    let count = close + 1;
+    let whole = p.range_of(first).cover(p.range_of(p.position() + close));
     let edits = tensor_type_of(p.text_at(whole)).map(|to| replace(whole, &to));
     p.mistake(whole, MistakeKind::TensorType, edits.into_iter().collect());
     p.bump_tokens(count);
