@@ -96,14 +96,10 @@ pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut ConstructEdits) -> 
             wildcard(p, 2);
             true
         }
-        ELSE_KW => {
-            arms.add(range, MistakeKind::Spelling("_"), replace(range, "_"));
-            wildcard(p, 1);
-            true
-        }
-        IDENT
-            if matches!(p.text(0), "default" | "otherwise")
-                && matches!(p.nth(1), FAT_ARROW | THIN_ARROW | COLON) =>
+        ELSE_KW | IDENT
+            if p.at(ELSE_KW)
+                || matches!(p.text(0), "default" | "otherwise")
+                    && matches!(p.nth(1), FAT_ARROW | THIN_ARROW | COLON) =>
         {
             arms.add(range, MistakeKind::Spelling("_"), replace(range, "_"));
             wildcard(p, 1);

@@ -200,31 +200,17 @@ pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<CompletedNode> {
         "\\" | "λ" => return super::functions::lambda(p, 1),
         "|" => return super::functions::closure(p),
         "." if p.nth(1) == INT && p.is_glued(1) => {
-            let number = p.start();
-            let range = range_of(p, 2);
-            let kind = MistakeKind::Number;
-            p.mistake(range, kind, vec![insert(range.start(), "0")]);
-            p.bump_tokens(2);
-            return Some(number.complete(p, ERROR));
+            return Some(two_tokens(p, MistakeKind::Number, insert(sign.start(), "0")));
         }
         "[" => return list(p),
         "$" if matches!(p.nth(1), IDENT) && p.is_glued(1) => {
-            let whole = p.start();
-            p.mistake(range_of(p, 2), MistakeKind::Sigil('%'), vec![replace(sign, "%")]);
-            p.bump_tokens(2);
-            return Some(whole.complete(p, ERROR));
+            return Some(two_tokens(p, MistakeKind::Sigil('%'), replace(sign, "%")));
         }
         // `% x`
         "%" | "@" if p.nth(1) == IDENT && !p.on_new_line(1) => {
-            let whole = p.start();
             let between = TextRange::new(sign.end(), p.range_of(p.position() + 1).start());
-            p.mistake(
-                range_of(p, 2),
-                MistakeKind::Sigil(if p.text(0) == "%" { '%' } else { '@' }),
-                vec![replace(between, "")],
-            );
-            p.bump_tokens(2);
-            return Some(whole.complete(p, ERROR));
+            let kind = MistakeKind::Sigil(if p.text(0) == "%" { '%' } else { '@' });
+            return Some(two_tokens(p, kind, replace(between, "")));
         }
         _ => return None,
     };
@@ -244,6 +230,14 @@ pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<CompletedNode> {
         }
     }
     Some(whole.complete(p, ERROR))
+}
+
+/// Records a mistake of the next two tokens, and consumes them.
+fn two_tokens(p: &mut Parser<'_>, kind: MistakeKind, edit: (TextRange, String)) -> CompletedNode {
+    p.mistake(range_of(p, 2), kind, vec![edit]);
+    let whole = p.start();
+    p.bump_tokens(2);
+    whole.complete(p, ERROR)
 }
 
 /// `[%a, %b]`, `[1f, 2f]`
