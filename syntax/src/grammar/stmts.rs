@@ -29,13 +29,9 @@ fn block_rest(p: &mut Parser<'_>, block: crate::parser::Marker, open: Option<usi
         }
     });
     match open {
-        Some(open) => {
-            p.expect_close(T!["}"], open);
-        }
-        None => {
-            p.eat(T!["}"]);
-        }
-    }
+        Some(open) => p.expect_close(T!["}"], open),
+        None => p.eat(T!["}"]),
+    };
     if fits.is_some() {
         p.recover();
     }
@@ -131,7 +127,7 @@ fn statement(p: &mut Parser<'_>, style: Style) -> BlockEnd {
         T!["let"] => let_stmt(p, style),
         // `%x = e;` is not a graph binding, but can only be meant as one.
         GRAPH | LOCAL if p.nth(1) == T!["="] => graph_stmt(p, style),
-        IDENT if p.nth(1) == LOCAL && matches!(p.nth(2), EQ | COLON) => misspelt_let(p, style),
+        IDENT if p.nth(1) == LOCAL && matches!(p.nth(2), EQ | COLON) => let_stmt(p, style),
         T!["free_var"] => free_var(p, style),
         _ => {
             let Some(expr) = exprs::opt_expr(p) else {
@@ -171,19 +167,10 @@ pub(super) fn semicolon(p: &mut Parser<'_>) {
     }
 }
 
-/// `let %x: T = e;`
+/// `let %x: T = e;`, `lett %x = e;`, `var %x = e;`
 fn let_stmt(p: &mut Parser<'_>, style: Style) -> BlockEnd {
     let stmt = p.start();
-    p.bump();
-    let last = binding(p, style);
-    stmt.complete(p, LET_STMT);
-    last
-}
-
-/// `lett %x = e;`, `var %x = e;`
-fn misspelt_let(p: &mut Parser<'_>, style: Style) -> BlockEnd {
-    let stmt = p.start();
-    if !mistakes::type_first(p) {
+    if !p.eat(T!["let"]) && !mistakes::type_first(p) {
         mistakes::respell(p, 1, "let");
     }
     let last = binding(p, style);
