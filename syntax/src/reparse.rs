@@ -70,8 +70,10 @@ impl Edit {
 /// A run of children to reparse.
 struct Run {
     parent: SyntaxNode,
-    /// The first element, and the last one or that after it.
-    children: (SyntaxElement, End),
+    /// The first element, or the one after an empty run.
+    first: SyntaxElement,
+    /// The last element; `None` if the run is empty.
+    last: Option<SyntaxElement>,
     /// The range of the children, in old offsets.
     range: TextRange,
     /// The end of the text visible to the parser, in old offsets.
@@ -80,37 +82,14 @@ struct Run {
     before_node: bool,
 }
 
-/// The end of a run.
-enum End {
-    /// It includes this element.
-    Last(SyntaxElement),
-    /// It ends before this one.
-    Before(SyntaxElement),
-}
-
 impl Run {
     /// Returns the end of the last significant token, in old offsets.
     fn last_token_end(&self) -> TextSize {
-        let last = match &self.children.1 {
-            End::Last(last) => Some(last.clone()),
-            End::Before(next) => element_before(next),
-        };
+        let last = self.last.clone().or_else(|| element_before(&self.first));
         let elements = std::iter::successors(last, element_before);
         let mut elements = elements.take_while(|e| e.text_range().start() >= self.range.start());
         let last = elements.find(|e| !e.kind().is_trivia());
         last.map_or(self.range.start(), |last| last.text_range().end())
-    }
-
-    /// Returns the part of the parent that it replaces.
-    fn part(&self) -> Part {
-        let (first, end) = &self.children;
-        let last = match end {
-            End::Last(last) => Some(last.clone()),
-            End::Before(next) => Some(next.clone())
-                .filter(|next| next != first)
-                .and_then(|next| element_before(&next)),
-        };
-        Part::new(&self.parent, first, last.as_ref())
     }
 }
 
@@ -259,7 +238,8 @@ impl Parse {
         let file_end = list.ancestors().last()?.text_range().end();
         Some(Run {
             parent: list.clone(),
-            children: (first, End::Last(last)),
+            first,
+            last: Some(last),
             range,
             lookahead_end: (range.end() + TextSize::new(400)).min(file_end),
             before_node: false,
@@ -314,7 +294,7 @@ impl Parse {
         };
         let mut errors = std::mem::take(&mut tokens.errors);
         let parent = run.parent.green();
-        let replaced = run.part();
+        let replaced = Part::new(&run.parent, &run.first, run.last.as_ref());
         // Seed the interner with the neighbours too: a new statement often resembles them.
         let around = replaced.elements(&parent).skip(replaced.before.len().saturating_sub(2));
         let interner = Interner::seeded(around.take(replaced.count + 4));
@@ -332,7 +312,7 @@ impl Parse {
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
         let is_second =
-            element_before(&run.children.0).is_some_and(|first| element_before(&first).is_none());
+            element_before(&run.first).is_some_and(|first| element_before(&first).is_none());
         if is_second && !is_param && lines != parser.on_new_line(0) {
             // Error recovery depends on the layout of the block.
             return None;
@@ -511,7 +491,14 @@ fn run(parent: &SyntaxNode, edited: TextRange, clean: impl Fn(&SyntaxNode) -> bo
     let before_node = matches!(next, Some(NodeOrToken::Node(_)));
     Some(Run {
         parent: parent.clone(),
-        children: (first, if empty { End::Before(last) } else { End::Last(last) }),
+        last: if !empty {
+            Some(last)
+        } else if last != first {
+            element_before(&last)
+        } else {
+            None
+        },
+        first,
         range: TextRange::new(start, end),
         lookahead_end: lookahead_end.min(end + TextSize::new(20_000)).min(file_end),
         before_node,
