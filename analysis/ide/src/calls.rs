@@ -64,14 +64,9 @@ pub fn incoming(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
 pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
     let Some((module, caller)) = callee_at(db, file, offset) else { return Vec::new() };
     // The globals of a prelude definition are resolved in the prelude.
-    let module = if caller.file(db) == file {
-        module
-    } else {
-        match semantics::module(db, caller.file(db), caller.module(db)) {
-            Some(module) => module,
-            None => return Vec::new(),
-        }
-    };
+    let own = || semantics::module(db, caller.file(db), caller.module(db));
+    let module = if caller.file(db) == file { Some(module) } else { own() };
+    let Some(module) = module else { return Vec::new() };
     let found = uses(db, caller).into_iter().filter_map(|(name, places)| {
         let (def, _) = global(db, module, &name)?;
         Some(Calls { other: callable(db, def), places })

@@ -270,11 +270,9 @@ impl List<'_, '_> {
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
         let known = self.view.map(|view| locals(view, self.offset, cursor.bound));
         let known = known.unwrap_or_default();
-        let uses = match sigil {
-            Some('@') => Uses::default(),
-            _ => Uses::of(self, cursor),
-        };
+        let mut uses = Uses::default();
         if sigil != Some('@') {
+            uses = Uses::of(self, cursor);
             self.variables(&known, &uses, call);
         }
         if sigil != Some('%') {

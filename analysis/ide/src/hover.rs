@@ -222,20 +222,17 @@ fn facts(view: &View<'_>, expr_ref: ExprRef) -> String {
 
 /// Returns the size of a tensor or tuple of tensors: `, 802,816 elements, 3.1 MiB`.
 fn size(ty: &Type) -> String {
-    let tensors = match ty {
-        Type::Tensor(tensor) if tensor.rank() > 0 => vec![tensor],
-        Type::Tuple(fields) => fields
-            .iter()
-            .filter_map(|field| match field {
-                Type::Tensor(tensor) => Some(tensor),
-                _ => None,
-            })
-            .collect(),
+    let fields = match ty {
+        Type::Tensor(tensor) if tensor.rank() > 0 => std::slice::from_ref(ty),
+        Type::Tuple(fields) => fields,
         _ => return String::new(),
     };
-    let sums = tensors.iter().try_fold((0u64, 0u64), |(elements, bytes), tensor| {
-        Some((elements.checked_add(tensor.elements()?)?, bytes.checked_add(tensor.bytes()?)?))
-    });
+    let sums = fields.iter().filter_map(Type::as_tensor).try_fold(
+        (0u64, 0u64),
+        |(elements, bytes), tensor| {
+            Some((elements.checked_add(tensor.elements()?)?, bytes.checked_add(tensor.bytes()?)?))
+        },
+    );
     match (sums, ty) {
         (Some((elements, bytes)), Type::Tensor(_)) => {
             format!(", {}, {}", words::counted(elements, "element"), words::bytes(bytes))

@@ -10,11 +10,8 @@ use crate::place::{Symbol, place_at};
 /// Returns the range of the binder of the variable at `offset`.
 pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<TextRange> {
     let place = place_at(db, file, offset)?;
-    let (symbol, _) = place.symbol(db)?;
-    match symbol {
-        Symbol::Local(binding) => Some(place.view.as_ref()?.binding_range(binding)),
-        _ => None,
-    }
+    let (Symbol::Local(binding), _) = place.symbol(db)? else { return None };
+    Some(place.view.as_ref()?.binding_range(binding))
 }
 
 /// Returns the name of the parameter of a definition at `offset`, where it is bound or used.

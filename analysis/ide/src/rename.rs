@@ -312,14 +312,11 @@ fn local_is_free(place: &Place<'_>, binding: LocalRef, new: &str) -> Result<(), 
     }
     // The number must be unused in the whole definition, whatever its scope.
     for (number, unit) in view.body.units() {
-        let bound = unit.binders.iter().find(|binder| binder.name == new);
-        if let Some(binder) = bound {
-            let at = view.place(number, binder.range).start();
-            return Err(taken(view.db, view.def.file(view.db), new, "bound", at));
-        }
-        if let Some(free) = unit.frees.iter().find(|free| free.name == new) {
-            let at = view.place(number, free.range).start();
-            return Err(taken(view.db, view.def.file(view.db), new, "used", at));
+        let binders = unit.binders.iter().map(|it| (&it.name, it.range, "bound"));
+        let mut names = binders.chain(unit.frees.iter().map(|it| (&it.name, it.range, "used")));
+        if let Some((_, range, what)) = names.find(|(name, ..)| **name == new) {
+            let at = view.place(number, range).start();
+            return Err(taken(view.db, view.def.file(view.db), new, what, at));
         }
     }
     // TVM numbers graph variables per module: a second `%0` refers to the first.

@@ -407,13 +407,12 @@ fn axes_of(
     from: SizeOrigin,
     budget: &mut Budget,
 ) -> Vec<AxisInfo> {
-    let letters = match from {
-        SizeOrigin::Value(expr_ref, None) => Letters::of_argument(view, expr_ref, tensor.rank()),
-        _ => None,
-    };
-    let annotation = match from {
-        SizeOrigin::Declared(binding) => view.annotation_node(binding),
-        _ => None,
+    let (letters, annotation) = match from {
+        SizeOrigin::Value(expr_ref, None) => {
+            (Letters::of_argument(view, expr_ref, tensor.rank()), None)
+        }
+        SizeOrigin::Declared(binding) => (None, view.annotation_node(binding)),
+        _ => (None, None),
     };
     let mut axes = Vec::new();
     for (axis, size) in tensor.shape.iter().enumerate().take(MAX_AXES) {

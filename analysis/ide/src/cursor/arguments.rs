@@ -109,9 +109,7 @@ impl<'t> Segment<'t> {
         matches!(node.kind(), SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF)
             .then(|| node.first_token().map(Token::text))?
     }
-}
 
-impl Segment<'_> {
     fn at(start: TextSize) -> Self {
         Segment { start, nodes: Vec::new(), attribute: None }
     }
