@@ -16,7 +16,9 @@ pub trait Source {
     fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>>;
 
     /// Returns all of the text.
-    fn whole(&self) -> Cow<'_, str>;
+    fn whole(&self) -> Cow<'_, str> {
+        self.part(0..self.byte_len()).unwrap_or_default()
+    }
 
     /// Returns the first character boundary at or after an offset.
     fn boundary_from(&self, offset: usize) -> usize {
@@ -28,39 +30,18 @@ pub trait Source {
     }
 }
 
-impl Source for str {
+/// A text in one piece.
+impl<S: AsRef<str> + ?Sized> Source for S {
     fn byte_len(&self) -> usize {
-        self.len()
+        self.as_ref().len()
     }
 
     fn is_boundary(&self, offset: usize) -> bool {
-        self.is_char_boundary(offset)
+        self.as_ref().is_char_boundary(offset)
     }
 
     fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
-        self.get(range).map(Cow::Borrowed)
-    }
-
-    fn whole(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self)
-    }
-}
-
-impl Source for String {
-    fn byte_len(&self) -> usize {
-        self.len()
-    }
-
-    fn is_boundary(&self, offset: usize) -> bool {
-        self.is_char_boundary(offset)
-    }
-
-    fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
-        self.as_str().part(range)
-    }
-
-    fn whole(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self)
+        self.as_ref().get(range).map(Cow::Borrowed)
     }
 }
 
@@ -108,10 +89,6 @@ impl Source for Node<'_> {
             }
         }
         Some(Cow::Owned(joined))
-    }
-
-    fn whole(&self) -> Cow<'_, str> {
-        self.part(0..self.byte_len()).unwrap_or_default()
     }
 }
 

@@ -68,10 +68,6 @@ impl Source for InsertedText<'_> {
         let after = self.text.part(self.at..end)?;
         Some(Cow::Owned([&before, inserted, &after].concat()))
     }
-
-    fn whole(&self) -> Cow<'_, str> {
-        self.part(0..self.byte_len()).unwrap_or_default()
-    }
 }
 
 /// The context of the cursor.
