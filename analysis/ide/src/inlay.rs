@@ -131,7 +131,7 @@ fn of_def(view: &View<'_>, found: &mut HintCollector) {
     let start = view.def.start(view.db);
     let from = found.range.start().checked_sub(start).unwrap_or_default();
     let first = view.source.unit_at(from).unwrap_or_default();
-    let mut names = Callees::default();
+    let mut names = GlobalNames::default();
     for (number, _) in view.body.units_from(first) {
         let range = view.unit_range(number);
         if range.start() > found.range.end() {
@@ -216,35 +216,35 @@ fn known_types(unit: &Unit) -> HashSet<BinderId> {
 }
 
 /// A memo of the names of the parameters of globals.
-#[derive(Default)]
-struct Callees {
-    globals: HashMap<semantics::body::Name, Vec<String>>,
-}
+type GlobalNames = HashMap<semantics::body::Name, Vec<String>>;
 
-impl Callees {
-    /// Returns the names of the parameters of a callee.
-    fn parameters(&mut self, view: &View<'_>, unit: UnitId, callee: &Callee) -> Vec<String> {
-        match callee {
-            Callee::Operator(operator) => {
-                let is_constructor = view.types.constructor(operator.name).is_some();
-                if operator.variadic || is_constructor {
-                    return Vec::new();
-                }
-                operator.args.iter().map(|name| (*name).to_owned()).collect()
+/// Returns the names of the parameters of a callee.
+fn parameters(
+    globals: &mut GlobalNames,
+    view: &View<'_>,
+    unit: UnitId,
+    callee: &Callee,
+) -> Vec<String> {
+    match callee {
+        Callee::Operator(operator) => {
+            let is_constructor = view.types.constructor(operator.name).is_some();
+            if operator.variadic || is_constructor {
+                return Vec::new();
             }
-            Callee::Name(_) => Vec::new(),
-            Callee::Expr(callee) => {
-                let callee = ExprRef { unit, expr: *callee };
-                let Expr::Global(name) = view.unit(unit).expr(callee.expr) else {
-                    return value_names(view, callee);
-                };
-                let names = self.globals.entry(name.clone()).or_insert_with(|| {
-                    let found = global(view.db, view.module, name);
-                    let body = found.map(|(def, _)| semantics::body(view.db, def));
-                    body.map_or_else(Vec::new, |body| header_names(&body))
-                });
-                names.clone()
-            }
+            operator.args.iter().map(|name| (*name).to_owned()).collect()
+        }
+        Callee::Name(_) => Vec::new(),
+        Callee::Expr(callee) => {
+            let callee = ExprRef { unit, expr: *callee };
+            let Expr::Global(name) = view.unit(unit).expr(callee.expr) else {
+                return value_names(view, callee);
+            };
+            let names = globals.entry(name.clone()).or_insert_with(|| {
+                let found = global(view.db, view.module, name);
+                let body = found.map(|(def, _)| semantics::body(view.db, def));
+                body.map_or_else(Vec::new, |body| header_names(&body))
+            });
+            names.clone()
         }
     }
 }
@@ -253,14 +253,14 @@ impl Callees {
 fn parameters_in(
     view: &View<'_>,
     number: UnitId,
-    callees: &mut Callees,
+    globals: &mut GlobalNames,
     found: &mut HintCollector,
 ) {
     for (call, range) in view.calls(number) {
         if call.infix || call.args.len() < 2 || range.intersect(found.range).is_none() {
             continue;
         }
-        let names = callees.parameters(view, number, &call.callee);
+        let names = parameters(globals, view, number, &call.callee);
         for (name, &arg) in names.iter().zip(&call.args) {
             let arg = ExprRef { unit: number, expr: arg };
             let at = view.range(arg).start();
