@@ -57,29 +57,9 @@ fn service(
     exits: exit::ExitSender,
     start: impl FnOnce(Client),
 ) -> (LspService<Backend>, ClientSocket) {
-    LspService::build(|client| {
+    let service = LspService::build(|client| {
         start(client);
         Backend::new(mailbox, runs, exits)
-    })
-    .custom_method("relay/shapes", Backend::shapes)
-    .custom_method("relay/whyShape", Backend::why_shape)
-    .custom_method("relay/typeAt", Backend::type_at)
-    .custom_method("relay/readingView", Backend::reading_view)
-    .custom_method("relay/readingFormat", Backend::reading_format)
-    .custom_method("relay/shapesOfFile", Backend::shapes_of_file)
-    .custom_method("relay/health", Backend::health)
-    .custom_method("relay/compare", Backend::compare)
-    .custom_method("relay/compareValues", Backend::compare_values)
-    .custom_method("relay/comparedTensors", Backend::compared_tensors)
-    .custom_method("relay/passErrors", Backend::pass_errors)
-    .custom_method("relay/passes", Backend::passes)
-    .custom_method("relay/convertFile", Backend::convert_file)
-    .custom_method("relay/codeView", Backend::code_view)
-    .custom_method("relay/saveCode", Backend::save_code)
-    .custom_method("relay/bindParameters", Backend::bind_parameters)
-    .custom_method("relay/liftConstants", Backend::lift_constants)
-    .custom_method("relay/moduleText", Backend::module_text)
-    .custom_method("relay/history", Backend::history)
-    .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
-    .finish()
+    });
+    backend::with_methods(service).finish()
 }

@@ -1,7 +1,8 @@
 //! The methods of the protocol: each sends an event to the mailbox and waits for the reply.
 
+use futures_util::future::BoxFuture;
 use tower_lsp::{
-    LanguageServer,
+    LanguageServer, LspServiceBuilder,
     jsonrpc::{Error, Result},
     lsp_types::*,
 };
@@ -24,7 +25,6 @@ use super::{
     snapshot::Snapshot,
     transport::respond_raw,
 };
-use crate::protocol;
 
 /// The implementation of `tower-lsp`'s interface.
 pub(super) struct Backend {
@@ -54,162 +54,62 @@ impl Backend {
         self.mailbox.send(Event::Request(request));
         reply.wait()
     }
-}
-
-/// Methods that are not part of the protocol, or that `tower-lsp` does not know.
-impl Backend {
-    /// `relay/shapes`
-    pub(super) async fn shapes(
-        &self,
-        params: shapes::ShapesParams,
-    ) -> Result<protocol::ShapeReport> {
-        self.ask(params, Retry::Always, shapes::report).await
-    }
-
-    /// `relay/whyShape`
-    pub(super) async fn why_shape(
-        &self,
-        params: TextDocumentPositionParams,
-    ) -> Result<Option<protocol::ShapeExplanation>> {
-        self.ask(params, Retry::Never, shapes::why).await
-    }
-
-    /// `relay/typeAt`
-    pub(super) async fn type_at(
-        &self,
-        params: TextDocumentPositionParams,
-    ) -> Result<Option<protocol::TypeAt>> {
-        self.ask(params, Retry::Never, type_at::handle).await
-    }
-
-    /// `relay/readingView`
-    pub(super) async fn reading_view(
-        &self,
-        params: reading::ReadingParams,
-    ) -> Result<protocol::ReadingView> {
-        self.ask(params, Retry::Always, reading::handle).await
-    }
-
-    /// `relay/readingFormat`
-    pub(super) async fn reading_format(&self, params: reading::ReadingParams) -> Result<String> {
-        self.ask(params, Retry::Always, reading::format).await
-    }
-
-    /// `relay/shapesOfFile`
-    pub(super) async fn shapes_of_file(
-        &self,
-        params: shapes::FileParams,
-    ) -> Result<protocol::ShapeReport> {
-        self.ask(params, Retry::Always, shapes::report_file).await
-    }
-
-    /// `relay/health`
-    pub(super) async fn health(
-        &self,
-        params: health::HealthParams,
-    ) -> Result<protocol::HealthCounts> {
-        self.ask(params, Retry::Always, health::handle).await
-    }
-
-    /// `relay/compare`
-    pub(super) async fn compare(
-        &self,
-        params: between::CompareParams,
-    ) -> Result<protocol::Comparison> {
-        self.ask(params, Retry::Always, between::compare).await
-    }
-
-    /// `relay/compareValues`
-    pub(super) async fn compare_values(
-        &self,
-        params: comparisons::ValuesParams,
-    ) -> Result<protocol::ValueComparison> {
-        let modules = self.ask(params, Retry::Always, comparisons::modules).await?;
-        comparisons::run(&self.runs, &self.mailbox, modules).await
-    }
-
-    /// `relay/comparedTensors`
-    pub(super) async fn compared_tensors(
-        &self,
-        params: comparisons::TensorsParams,
-    ) -> Result<protocol::TensorView> {
-        let tensors = self.ask(params, Retry::Always, comparisons::tensors).await?;
-        comparisons::run(&self.runs, &self.mailbox, tensors).await
-    }
-
-    /// `relay/passErrors`
-    pub(super) async fn pass_errors(
-        &self,
-        params: comparisons::PassErrorsParams,
-    ) -> Result<protocol::PassErrors> {
-        let passes = self.ask(params, Retry::Always, comparisons::passes).await?;
-        comparisons::run(&self.runs, &self.mailbox, passes).await
-    }
-
-    /// `relay/passes`
-    pub(super) async fn passes(&self, params: between::LogParams) -> Result<protocol::PassLog> {
-        self.ask(params, Retry::Always, between::passes).await
-    }
-
-    /// `relay/moduleText`
-    pub(super) async fn module_text(
-        &self,
-        params: between::ModuleParams,
-    ) -> Result<protocol::ModuleText> {
-        self.ask(params, Retry::Always, between::module_text).await
-    }
-
-    /// `relay/convertFile`
-    pub(super) async fn convert_file(
-        &self,
-        params: saved::ConvertParams,
-    ) -> Result<protocol::ConvertedText> {
-        self.ask(params, Retry::Always, saved::convert).await
-    }
-
-    /// `relay/bindParameters`
-    pub(super) async fn bind_parameters(
-        &self,
-        params: binding::BindParams,
-    ) -> Result<protocol::BoundNames> {
-        self.ask(params, Retry::Always, binding::bind).await
-    }
-
-    /// `relay/liftConstants`
-    pub(super) async fn lift_constants(
-        &self,
-        params: binding::LiftParams,
-    ) -> Result<protocol::BoundNames> {
-        self.ask(params, Retry::Always, binding::lift).await
-    }
-
-    /// `relay/codeView`
-    pub(super) async fn code_view(
-        &self,
-        params: code_view::CodeViewParams,
-    ) -> Result<protocol::CodeView> {
-        self.ask(params, Retry::Always, code_view::open).await
-    }
-
-    /// `relay/saveCode`
-    pub(super) async fn save_code(
-        &self,
-        params: code_view::SaveParams,
-    ) -> Result<protocol::SavedCode> {
-        self.ask(params, Retry::Always, code_view::save).await
-    }
-
-    /// `relay/history`
-    pub(super) async fn history(
-        &self,
-        params: between::HistoryParams,
-    ) -> Result<protocol::History> {
-        self.ask(params, Retry::Never, between::history).await
-    }
 
     /// `window/workDoneProgress/cancel`
-    pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
+    async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
         self.runs.cancel(&params.token);
+    }
+}
+
+/// Adds the methods that are not part of the protocol, or that `tower-lsp` does not know.
+pub(super) fn with_methods(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
+    service
+        .custom_method("relay/shapes", asked(Retry::Always, shapes::report))
+        .custom_method("relay/whyShape", asked(Retry::Never, shapes::why))
+        .custom_method("relay/typeAt", asked(Retry::Never, type_at::handle))
+        .custom_method("relay/readingView", asked(Retry::Always, reading::handle))
+        .custom_method("relay/readingFormat", asked(Retry::Always, reading::format))
+        .custom_method("relay/shapesOfFile", asked(Retry::Always, shapes::report_file))
+        .custom_method("relay/health", asked(Retry::Always, health::handle))
+        .custom_method("relay/compare", asked(Retry::Always, between::compare))
+        .custom_method("relay/compareValues", compared(comparisons::modules))
+        .custom_method("relay/comparedTensors", compared(comparisons::tensors))
+        .custom_method("relay/passErrors", compared(comparisons::passes))
+        .custom_method("relay/passes", asked(Retry::Always, between::passes))
+        .custom_method("relay/convertFile", asked(Retry::Always, saved::convert))
+        .custom_method("relay/codeView", asked(Retry::Always, code_view::open))
+        .custom_method("relay/saveCode", asked(Retry::Always, code_view::save))
+        .custom_method("relay/bindParameters", asked(Retry::Always, binding::bind))
+        .custom_method("relay/liftConstants", asked(Retry::Always, binding::lift))
+        .custom_method("relay/moduleText", asked(Retry::Always, between::module_text))
+        .custom_method("relay/history", asked(Retry::Never, between::history))
+        .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
+}
+
+/// Returns the method that a handler answers.
+fn asked<P, R>(
+    retry: Retry,
+    handler: fn(&Snapshot, P) -> Result<R>,
+) -> impl Fn(&Backend, P) -> BoxFuture<'static, Result<R>> + Copy + Send + Sync
+where
+    P: Clone + Send + 'static,
+    R: Send + 'static,
+{
+    move |backend, params| Box::pin(backend.ask(params, retry, handler))
+}
+
+/// Returns the method that compares what a handler reads, on a thread of its own.
+fn compared<P, T>(
+    handler: fn(&Snapshot, P) -> Result<T>,
+) -> impl Fn(&Backend, P) -> BoxFuture<'static, Result<T::Answer>> + Copy + Send + Sync
+where
+    P: Clone + Send + 'static,
+    T: comparisons::Task,
+{
+    move |backend, params| {
+        let read = backend.ask(params, Retry::Always, handler);
+        let (runs, mailbox) = (backend.runs.clone(), backend.mailbox.clone());
+        Box::pin(async move { comparisons::run(&runs, &mailbox, read.await?).await })
     }
 }
 
