@@ -41,40 +41,7 @@ pub(super) struct Document {
 }
 
 /// The open documents, by the URI that the client uses.
-#[derive(Clone, Default)]
-pub(super) struct Documents {
-    open: HashMap<Url, Document>,
-}
-
-impl Documents {
-    pub(super) fn get(&self, uri: &Url) -> Option<&Document> {
-        self.open.get(uri)
-    }
-
-    pub(super) fn get_mut(&mut self, uri: &Url) -> Option<&mut Document> {
-        self.open.get_mut(uri)
-    }
-
-    pub(super) fn insert(&mut self, uri: Url, document: Document) {
-        self.open.insert(uri, document);
-    }
-
-    pub(super) fn remove(&mut self, uri: &Url) -> Option<Document> {
-        self.open.remove(uri)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Url, &Document)> {
-        self.open.iter()
-    }
-
-    /// Returns the open document, or the block of one, of a file in the database.
-    pub(super) fn of_file(&self, file: SourceFile) -> Option<(&Url, &Document)> {
-        self.open.iter().find_map(|(uri, document)| {
-            let part = document.parts().iter().find(|part| part.file == file)?;
-            Some((uri, part))
-        })
-    }
-}
+pub(super) type Documents = HashMap<Url, Document>;
 
 /// Limits on the texts that are analysed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -155,14 +155,16 @@ impl Snapshot {
         Ok(document.block_at(offset).unwrap_or((document, offset)))
     }
 
-    /// Converts a range in an open document or in the prelude to a location.
+    /// Converts a range in an open document, or a block of one, or in the prelude to a location.
     pub(super) fn location(
         &self,
         file: semantics::SourceFile,
         range: syntax::TextRange,
     ) -> Option<Location> {
-        if let Some((uri, document)) = self.documents.of_file(file) {
-            return Some(Location::new(uri.clone(), document.range(range, self.encoding)));
+        for (uri, document) in &*self.documents {
+            if let Some(part) = document.parts().iter().find(|part| part.file == file) {
+                return Some(Location::new(uri.clone(), part.range(range, self.encoding)));
+            }
         }
         let (name, text) = semantics::prelude::source(self.db.prelude_number(file)?);
         let lines = syntax::LineIndex::new(&text);
