@@ -1,9 +1,13 @@
 //! The client's capabilities, read once from `initialize`.
 
+use serde_json::Value;
 use syntax::Encoding;
-use tower_lsp::lsp_types::{ClientCapabilities, WorkspaceClientCapabilities};
+use tower_lsp::lsp_types::ClientCapabilities;
 
-use super::{convert, markup::Markups};
+use super::{
+    convert,
+    markup::{Markup, Markups},
+};
 
 /// The client's capabilities, as far as the server uses them.
 #[derive(Clone, Debug)]
@@ -23,7 +27,8 @@ pub(super) struct ClientAbilities {
     pub(super) pulls: bool,
     /// True if it checks the version of published diagnostics, and may drop those of an older text.
     pub(super) checks_versions: bool,
-    /// The commands that it runs when they are clicked.
+    /// The commands that it runs when they are clicked, from `{"commands": {"commands": […]}}` in its
+    /// experimental capabilities.
     pub(super) commands: Vec<String>,
     /// True if it highlights with a grammar, too.
     pub(super) has_grammar: bool,
@@ -70,83 +75,51 @@ impl ClientAbilities {
     pub(super) fn of(abilities: &ClientCapabilities) -> ClientAbilities {
         let general = abilities.general.as_ref();
         let offered = general.and_then(|general| general.position_encodings.as_deref());
-        let encoding = convert::negotiate(offered);
-        let workspace = abilities.workspace.as_ref();
-        let watched = workspace.and_then(|workspace| workspace.did_change_configuration);
-        let files = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
-        let window = abilities.window.as_ref();
+        // Each level of the types is optional: in JSON a capability has one path, that of the protocol.
+        let all = serde_json::to_value(abilities).unwrap_or_default();
+        let has = |path: &str| all.pointer(path) == Some(&Value::Bool(true));
+        let names = |path: &str| -> Vec<String> {
+            let names = all.pointer(path).and_then(Value::as_array).into_iter().flatten();
+            names.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let format = |path: &str| Markup::preferred(&names(path));
+        let lazy = names("/textDocument/codeAction/resolveSupport/properties");
+        let commands = names("/experimental/commands/commands");
         ClientAbilities {
-            encoding,
-            configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
-            watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
-            watch_files: files.and_then(|w| w.dynamic_registration).unwrap_or(false),
-            pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
-            checks_versions: abilities
-                .text_document
-                .as_ref()
-                .and_then(|document| document.publish_diagnostics.as_ref())
-                .and_then(|diagnostics| diagnostics.version_support)
-                .unwrap_or(false),
-            has_grammar: has_grammar(abilities),
-            commands: commands(abilities.experimental.as_ref()),
-            refreshes: refreshes(workspace),
-            progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
-            features: features(abilities),
+            encoding: convert::negotiate(offered),
+            configuration: has("/workspace/configuration"),
+            watch_configuration: has("/workspace/didChangeConfiguration/dynamicRegistration"),
+            watch_files: has("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            progress: has("/window/workDoneProgress"),
+            refreshes: Refreshes {
+                hints: has("/workspace/inlayHint/refreshSupport"),
+                tokens: has("/workspace/semanticTokens/refreshSupport"),
+                lenses: has("/workspace/codeLens/refreshSupport"),
+            },
+            pulls: all.pointer("/textDocument/diagnostic").is_some(),
+            checks_versions: has("/textDocument/publishDiagnostics/versionSupport"),
+            has_grammar: has("/textDocument/semanticTokens/augmentsSyntaxTokens"),
+            features: Features {
+                snippets: has("/textDocument/completion/completionItem/snippetSupport"),
+                parameter_hints: commands.iter().any(|name| name == PARAMETER_HINTS),
+                label_details: has("/textDocument/completion/completionItem/labelDetailsSupport"),
+                lazy_actions: lazy.iter().any(|name| name == "edit"),
+                applied_edits: has("/workspace/applyEdit"),
+                tooltips: has("/textDocument/documentLink/tooltipSupport"),
+                nested_symbols: has(
+                    "/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport",
+                ),
+                markup: Markups {
+                    hover: format("/textDocument/hover/contentFormat"),
+                    completion: format(
+                        "/textDocument/completion/completionItem/documentationFormat",
+                    ),
+                    signature: format(
+                        "/textDocument/signatureHelp/signatureInformation/documentationFormat",
+                    ),
+                },
+            },
+            commands,
         }
-    }
-}
-
-/// Returns true if the client highlights with a grammar, too, and announces it.
-fn has_grammar(client: &ClientCapabilities) -> bool {
-    let document = client.text_document.as_ref();
-    let tokens = document.and_then(|document| document.semantic_tokens.as_ref());
-    tokens.and_then(|tokens| tokens.augments_syntax_tokens).unwrap_or(false)
-}
-
-/// Returns the commands that a client runs when they are clicked, from
-/// `{"commands": {"commands": […]}}` in its experimental capabilities.
-fn commands(experimental: Option<&serde_json::Value>) -> Vec<String> {
-    let list = experimental.and_then(|abilities| abilities["commands"]["commands"].as_array());
-    let names = list.into_iter().flatten().filter_map(|name| name.as_str());
-    names.map(str::to_owned).collect()
-}
-
-fn refreshes(workspace: Option<&WorkspaceClientCapabilities>) -> Refreshes {
-    let hints = workspace.and_then(|workspace| workspace.inlay_hint.as_ref());
-    let tokens = workspace.and_then(|workspace| workspace.semantic_tokens.as_ref());
-    let lenses = workspace.and_then(|workspace| workspace.code_lens.as_ref());
-    Refreshes {
-        hints: hints.and_then(|hints| hints.refresh_support).unwrap_or(false),
-        tokens: tokens.and_then(|tokens| tokens.refresh_support).unwrap_or(false),
-        lenses: lenses.and_then(|lenses| lenses.refresh_support).unwrap_or(false),
-    }
-}
-
-fn features(abilities: &ClientCapabilities) -> Features {
-    let document = abilities.text_document.as_ref();
-    let item = document
-        .and_then(|document| document.completion.as_ref())
-        .and_then(|completion| completion.completion_item.as_ref());
-    let lazy = document
-        .and_then(|document| document.code_action.as_ref())
-        .and_then(|action| action.resolve_support.as_ref());
-    let workspace = abilities.workspace.as_ref();
-    Features {
-        snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
-        parameter_hints: commands(abilities.experimental.as_ref())
-            .iter()
-            .any(|name| name == PARAMETER_HINTS),
-        label_details: item.and_then(|item| item.label_details_support).unwrap_or(false),
-        lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
-        applied_edits: workspace.and_then(|workspace| workspace.apply_edit).unwrap_or(false),
-        tooltips: document
-            .and_then(|document| document.document_link.as_ref())
-            .and_then(|link| link.tooltip_support)
-            .unwrap_or(false),
-        nested_symbols: document
-            .and_then(|document| document.document_symbol.as_ref())
-            .and_then(|symbol| symbol.hierarchical_document_symbol_support)
-            .unwrap_or(false),
-        markup: Markups::of(abilities),
     }
 }

@@ -1,7 +1,7 @@
 //! The formats of documentation: Markdown, or plain text for clients without Markdown.
 
 use ide::markdown::plain;
-use tower_lsp::lsp_types::{ClientCapabilities, Documentation, MarkupContent, MarkupKind};
+use tower_lsp::lsp_types::{Documentation, MarkupContent, MarkupKind};
 
 /// A format of documentation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -22,35 +22,13 @@ pub(super) struct Markups {
     pub(super) signature: Markup,
 }
 
-impl Markups {
-    pub(super) fn of(client: &ClientCapabilities) -> Markups {
-        let document = client.text_document.as_ref();
-        let hover = document
-            .and_then(|document| document.hover.as_ref())
-            .and_then(|hover| hover.content_format.as_deref());
-        let completion = document
-            .and_then(|document| document.completion.as_ref())
-            .and_then(|completion| completion.completion_item.as_ref())
-            .and_then(|item| item.documentation_format.as_deref());
-        let signature = document
-            .and_then(|document| document.signature_help.as_ref())
-            .and_then(|help| help.signature_information.as_ref())
-            .and_then(|signature| signature.documentation_format.as_deref());
-        Markups {
-            hover: Markup::preferred(hover),
-            completion: Markup::preferred(completion),
-            signature: Markup::preferred(signature),
-        }
-    }
-}
-
 impl Markup {
     /// Returns the first format of a list, which the client prefers. A client without a list may show
     /// Markdown unrendered, as Emacs does in its echo area without a package for it.
-    fn preferred(formats: Option<&[MarkupKind]>) -> Markup {
-        match formats.and_then(<[MarkupKind]>::first) {
-            Some(MarkupKind::Markdown) => Markup::Markdown,
-            Some(MarkupKind::PlainText) | None => Markup::Plain,
+    pub(super) fn preferred(formats: &[String]) -> Markup {
+        match formats.first().map(String::as_str) {
+            Some("markdown") => Markup::Markdown,
+            _ => Markup::Plain,
         }
     }
 
