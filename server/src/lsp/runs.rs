@@ -317,7 +317,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
         let outcome = guarded(|| run(&params, &context, &cancel, &progress, &mut announce));
         cancel.end_progress();
         let outcome = match outcome {
-            Ok(outcome) => outcome,
+            Ok(outcome) => outcome.unwrap_or_else(RunOutcome::failure),
             Err(Interrupt::Cancelled(_)) => RunOutcome::cancelled(),
             Err(Interrupt::Panicked(panicked)) => {
                 let mut error = Error::internal_error();
@@ -358,14 +358,47 @@ struct RunOutcome {
     values: Vec<Value>,
 }
 
+/// Why a request to run has no result.
+struct RunRefusal {
+    code: Code,
+    message: String,
+}
+
+impl From<String> for RunRefusal {
+    fn from(message: String) -> RunRefusal {
+        RunRefusal { code: Code::RunInput, message }
+    }
+}
+
+impl RunRefusal {
+    fn untyped(message: String) -> RunRefusal {
+        RunRefusal { code: Code::RunUntyped, message }
+    }
+
+    /// Returns why a run had not one of the values or calls that the last run had.
+    fn fewer(what: &str, ending: Ending) -> RunRefusal {
+        match ending {
+            Ending::Refused(error) => error.message.into(),
+            Ending::Failed(fault) => {
+                RunRefusal { code: fault.kind.code(), message: failure::message(&fault) }
+            }
+            Ending::Done(_) => {
+                let files = "the files of its arguments have changed";
+                format!("the run had fewer {what} this time: {files}").into()
+            }
+        }
+    }
+}
+
 impl RunOutcome {
     /// Returns the outcome of a run that failed before its start.
-    fn failure(code: Code, message: String) -> RunOutcome {
-        RunOutcome::of(results::failure(code, message, None, None))
+    fn failure(refusal: RunRefusal) -> RunOutcome {
+        RunOutcome::of(results::failure(refusal.code, refusal.message, None, None))
     }
 
     fn cancelled() -> RunOutcome {
-        RunOutcome::failure(Code::RunCancelled, "the run was cancelled".to_owned())
+        let message = "the run was cancelled".to_owned();
+        RunOutcome::failure(RunRefusal { code: Code::RunCancelled, message })
     }
 
     fn of(result: RunResult) -> RunOutcome {
@@ -380,11 +413,11 @@ fn run(
     cancel: &Cancel,
     progress: &WeakUnboundedSender<String>,
     announce: &mut dyn FnMut(&str),
-) -> RunOutcome {
+) -> std::result::Result<RunOutcome, RunRefusal> {
     let begin = Instant::now();
     let document = &context.document;
     if let Some(problem) = &document.problem {
-        return RunOutcome::failure(Code::RunUntyped, problem.message.clone());
+        return Err(RunRefusal::untyped(problem.message.clone()));
     }
     let mut db = Database::new();
     db.set_up(&context.config.setup.clone().of_runs());
@@ -393,28 +426,19 @@ fn run(
     cancel.set_analysis(db.cancellation());
     let db = &db;
     let found = params.value.as_ref().map(|value| value.find(db, file, context));
-    let wanted = match found.transpose() {
-        Ok(Some(FoundValue::Weight(weight))) => {
-            return match ValueUse::new(params, context, cancel, None) {
-                Ok(usage) => RunOutcome::weight(weight, &usage),
-                Err(message) => RunOutcome::failure(Code::RunInput, message),
-            };
+    let wanted = match found.transpose()? {
+        Some(FoundValue::Weight(weight)) => {
+            let usage = ValueUse::new(params, context, cancel, None)?;
+            return RunOutcome::weight(weight, &usage);
         }
-        Ok(Some(FoundValue::Computed(wanted))) => Some(wanted),
-        Ok(None) => None,
-        Err(message) => return RunOutcome::failure(Code::RunInput, message),
+        Some(FoundValue::Computed(wanted)) => Some(wanted),
+        None => None,
     };
-    let wanted_call = match params.call.map(|call| call.find(db, file, context)).transpose() {
-        Ok(wanted) => wanted,
-        Err(message) => return RunOutcome::failure(Code::RunInput, message),
-    };
+    let wanted_call = params.call.map(|call| call.find(db, file, context)).transpose()?;
     let rerun = wanted.as_ref().map(|wanted| wanted.rerun);
     let rerun = rerun.or(wanted_call.as_ref().map(WantedCall::rerun));
     let selection = rerun.map_or_else(|| params.selection(context), Rerun::selection);
-    let def = match selection.find(db, file) {
-        Ok(def) => def,
-        Err(message) => return RunOutcome::failure(Code::RunInput, message),
-    };
+    let def = selection.find(db, file)?;
     let name = failure::name_of(db, def);
     let key = match def.name(db).as_str() {
         "" => "expression",
@@ -422,24 +446,17 @@ fn run(
     };
     let memory = Entry::new(context.folder.as_deref(), &params.uri, key);
     if params.recall {
-        return match memory.recall() {
-            Ok(remembered) => {
-                let status = RecalledStatus::Recalled;
-                let parameters =
-                    View::new(db, def).map(|view| fields::of(&view)).unwrap_or_default();
-                let recalled = RecalledArguments { status, function: name, parameters, remembered };
-                let response = RunResponse::Recalled(recalled);
-                RunOutcome { response, record: None, values: Vec::new() }
-            }
-            Err(message) => RunOutcome::failure(Code::RunInput, message),
-        };
+        let remembered = memory.recall()?;
+        let status = RecalledStatus::Recalled;
+        let parameters = View::new(db, def).map(|view| fields::of(&view)).unwrap_or_default();
+        let recalled = RecalledArguments { status, function: name, parameters, remembered };
+        let response = RunResponse::Recalled(recalled);
+        return Ok(RunOutcome { response, record: None, values: Vec::new() });
     }
     announce(&name);
-    let Some(prepared) = PreparedRun::new(db, def, context.config.run.clone()) else {
-        let message = format!("{name} cannot be analysed");
-        return RunOutcome::failure(Code::RunUntyped, message);
-    };
-    let prepared = prepared.cancelled_by(cancel.0.flag.clone());
+    let prepared = PreparedRun::new(db, def, context.config.run.clone())
+        .ok_or_else(|| RunRefusal::untyped(format!("{name} cannot be analysed")))?
+        .cancelled_by(cancel.0.flag.clone());
     let is_doubtful = !file.parse(db).errors.is_empty() || !semantics::is_fully_typed(db, file);
     let prepared = match is_doubtful {
         true => prepared.stopping_at(&semantics::check_file(db, file)),
@@ -447,7 +464,7 @@ fn run(
     };
     if let Some(error) = prepared.header_error() {
         let message = format!("{name} cannot be called: {}", failure::summary_of(error));
-        return RunOutcome::failure(Code::RunUntyped, message);
+        return Err(RunRefusal::untyped(message));
     }
     let (chosen, repeated) = (OnceCell::new(), OnceCell::new());
     let inputs = || {
@@ -468,10 +485,7 @@ fn run(
         Ok(inputs)
     };
     if let Some(wanted) = &wanted {
-        let usage = match ValueUse::new(params, context, cancel, Some(wanted.rerun)) {
-            Ok(usage) => usage,
-            Err(message) => return RunOutcome::failure(Code::RunInput, message),
-        };
+        let usage = ValueUse::new(params, context, cancel, Some(wanted.rerun))?;
         let mut observer = ValueObserver::new(file, wanted, cancel);
         let ran = execute(&prepared, inputs, &mut observer);
         let found = observer.into_value(&ran);
@@ -517,7 +531,7 @@ fn run(
     if let Ending::Done(value) = ran.ending {
         outcome.values.push(value);
     }
-    outcome
+    Ok(outcome)
 }
 
 impl RunParams {

@@ -18,7 +18,7 @@ pub(crate) enum RunResponse {
 }
 
 /// The result of a run, or its failure.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunResult {
@@ -64,10 +64,11 @@ pub(crate) struct ValueView {
 }
 
 /// The state in which a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RunStatus {
+    #[default]
     Done,
     Failed,
     Cancelled,

@@ -130,7 +130,7 @@ pub(super) fn errors_among(found: &[Diagnostic]) -> Vec<Diagnostic> {
 /// Observes a run: its arguments, then what [`Observer`] receives while the function runs.
 pub(crate) trait RunObserver: Observer {
     /// The arguments were read, and the function starts.
-    fn started(&mut self, arguments: &Arguments);
+    fn started(&mut self, _arguments: &Arguments) {}
 }
 
 /// The end of a run.

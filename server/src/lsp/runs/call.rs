@@ -4,18 +4,17 @@
 use std::collections::HashMap;
 
 use interpreter::{Calls, Event, Flow, Observer, PointKind, Value};
-use semantics::{Code, Database, SourceFile, View};
+use semantics::{Database, SourceFile, View};
 use serde::Deserialize;
 use syntax::TextRange;
 use tower_lsp::lsp_types::Position;
 
-use super::{RunContext, RunOutcome};
+use super::{RunContext, RunOutcome, RunRefusal};
 use crate::{
     lsp::live::{CallRecord, Rerun, RunRecord, Watcher},
     protocol::{RunResult, RunStatus},
     run::{
-        arguments::Arguments,
-        execute::{Ending, RunObserver, RunReport},
+        execute::{RunObserver, RunReport},
         failure,
     },
 };
@@ -84,20 +83,14 @@ impl WantedCall<'_> {
     }
 
     /// Returns the outcome of a run for one call. The document then shows the values of that call.
-    pub(super) fn outcome(&self, observer: CallObserver<'_>, ran: RunReport) -> RunOutcome {
+    pub(super) fn outcome(
+        &self,
+        observer: CallObserver<'_>,
+        ran: RunReport,
+    ) -> Result<RunOutcome, RunRefusal> {
         let CallObserver { call, watcher, numbers, .. } = observer;
         if call.is_none() {
-            return match ran.ending {
-                Ending::Refused(error) => RunOutcome::failure(Code::RunInput, error.message),
-                Ending::Failed(fault) => {
-                    RunOutcome::failure(fault.kind.code(), failure::message(&fault))
-                }
-                Ending::Done(_) => {
-                    let message = "the run had fewer calls this time: the files of its arguments \
-                                   have changed";
-                    RunOutcome::failure(Code::RunInput, message.to_owned())
-                }
-            };
+            return Err(RunRefusal::fewer("calls", ran.ending));
         }
         let WantedCall { record, def, name, number, count, .. } = self;
         let call = CallRecord { def: *def, number: *number, count: *count };
@@ -107,16 +100,10 @@ impl WantedCall<'_> {
             status: RunStatus::Done,
             text: format!("{title}\n\n{lines}"),
             title,
-            started: None,
-            error: None,
-            value: None,
-            tensors: None,
-            profile: None,
-            not_finite: None,
-            view: None,
+            ..RunResult::default()
         });
         outcome.record = Some(record);
-        outcome
+        Ok(outcome)
     }
 }
 
@@ -176,9 +163,7 @@ impl<'r> CallObserver<'r> {
     }
 }
 
-impl RunObserver for CallObserver<'_> {
-    fn started(&mut self, _: &Arguments) {}
-}
+impl RunObserver for CallObserver<'_> {}
 
 impl Observer for CallObserver<'_> {
     fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {

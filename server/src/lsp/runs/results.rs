@@ -88,7 +88,6 @@ pub(super) fn failure(
         status: if is_cancelled { RunStatus::Cancelled } else { RunStatus::Failed },
         title: message,
         text: format!("error[{code}]: {whole}"),
-        started: None,
         error: Some(RunError {
             code: code.name(),
             message: whole,
@@ -98,11 +97,7 @@ pub(super) fn failure(
             omitted: 0,
             range,
         }),
-        value: None,
-        tensors: None,
-        profile: None,
-        not_finite: None,
-        view: None,
+        ..RunResult::default()
     }
 }
 
@@ -180,12 +175,11 @@ impl ResultParts<'_> {
                     title: format!("{}: {title} in {time}", self.name),
                     text: format!("{head}\n\n{text}"),
                     started,
-                    error: None,
                     value: Some(value),
                     tensors: Some(tensors),
                     profile,
                     not_finite,
-                    view: None,
+                    ..RunResult::default()
                 };
                 (result, None)
             }
@@ -211,11 +205,9 @@ impl ResultParts<'_> {
                     title: message,
                     started,
                     error: Some(places.error(&fault, Some(self.range(diagnostic.range)))),
-                    value: None,
-                    tensors: None,
                     profile,
                     not_finite,
-                    view: None,
+                    ..RunResult::default()
                 };
                 // The error at which a run stopped is marked by itself.
                 let is_marked = !is_cancelled && ran.stopped.is_none();

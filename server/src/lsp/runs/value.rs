@@ -7,13 +7,13 @@ use std::{
 };
 
 use interpreter::{Observer, Value};
-use semantics::{Code, Database, SourceFile};
+use semantics::{Database, SourceFile};
 use serde::Deserialize;
 use syntax::TextRange;
 use tower_lsp::lsp_types::Position;
 
 use super::{
-    RunContext, RunOutcome, RunParams,
+    RunContext, RunOutcome, RunParams, RunRefusal,
     cancel::Cancel,
     results::{ShownValue, failure},
     weight::{self, Weight},
@@ -26,7 +26,6 @@ use crate::{
     protocol::{RunResult, RunStatus, ValueView},
     run::{
         self,
-        arguments::Arguments,
         execute::{Ending, RunObserver, RunReport},
         tensor_view::{NamedTensor, ViewOptions},
     },
@@ -197,9 +196,7 @@ impl ValueObserver<'_> {
     }
 }
 
-impl RunObserver for ValueObserver<'_> {
-    fn started(&mut self, _: &Arguments) {}
-}
+impl RunObserver for ValueObserver<'_> {}
 
 impl Observer for ValueObserver<'_> {
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
@@ -271,41 +268,21 @@ impl RunOutcome {
         found: Option<Value>,
         ran: RunReport,
         (function, usage): (&str, &ValueUse<'_>),
-    ) -> RunOutcome {
-        let Some(value) = found else {
-            return match ran.ending {
-                Ending::Refused(error) => RunOutcome::failure(Code::RunInput, error.message),
-                Ending::Failed(fault) => {
-                    RunOutcome::failure(fault.kind.code(), run::failure::message(&fault))
-                }
-                Ending::Done(_) => {
-                    let message = "the run had fewer values this time: the files of its arguments \
-                                   have changed";
-                    RunOutcome::failure(Code::RunInput, message.to_owned())
-                }
-            };
-        };
+    ) -> Result<RunOutcome, RunRefusal> {
+        let value = found.ok_or_else(|| RunRefusal::fewer("values", ran.ending))?;
         let WantedValue { name, number, count, .. } = wanted;
-        let Some(value) = wanted.part(&value) else {
-            let message = format!("the value has no part `{name}`");
-            return RunOutcome::failure(Code::RunInput, message);
-        };
-        let view = match usage.view.map(|options| wanted.view(options, &value)).transpose() {
-            Ok(view) => view,
-            Err(message) => return RunOutcome::failure(Code::RunInput, message),
-        };
+        let value = wanted.part(&value).ok_or_else(|| format!("the value has no part `{name}`"))?;
+        let view = usage.view.map(|options| wanted.view(options, &value)).transpose()?;
         let head = format!("{name}, value {number} of {count} in the run of {function}");
         RunOutcome::shown(value, (&format!("{name} ({number} of {count})"), &head), view, usage)
     }
 
     /// Returns the outcome of a request for a weight, for which nothing is run.
-    pub(super) fn weight(weight: Weight, usage: &ValueUse<'_>) -> RunOutcome {
+    pub(super) fn weight(weight: Weight, usage: &ValueUse<'_>) -> Result<RunOutcome, RunRefusal> {
         let Weight { name, tensor } = weight;
         let named = NamedTensor { name: &name, tensor: &tensor };
-        let view = match usage.view.map(|options| options.view(named, None)).transpose() {
-            Ok(view) => view.map(|tensor| ValueView { number: 1, count: 1, tensor }),
-            Err(message) => return RunOutcome::failure(Code::RunInput, message),
-        };
+        let view = usage.view.map(|options| options.view(named, None)).transpose()?;
+        let view = view.map(|tensor| ValueView { number: 1, count: 1, tensor });
         RunOutcome::shown(Value::from(tensor), (&name, &name), view, usage)
     }
 
@@ -315,27 +292,21 @@ impl RunOutcome {
         (name, head): (&str, &str),
         view: Option<ValueView>,
         usage: &ValueUse<'_>,
-    ) -> RunOutcome {
-        let saved = usage.target.as_ref().map(|target| ValueUse::saved(target, &value)).transpose();
-        let saved = match saved {
-            Ok(saved) => saved,
-            Err(message) => return RunOutcome::failure(Code::RunInput, message),
-        };
+    ) -> Result<RunOutcome, RunRefusal> {
+        let saved =
+            usage.target.as_ref().map(|target| ValueUse::saved(target, &value)).transpose()?;
         let result = match ShownValue::of(&value, usage.cancel) {
             Ok(ShownValue { title, text, value, tensors }) => RunResult {
                 status: RunStatus::Done,
                 title: format!("{name}: {}", saved.unwrap_or(title)),
                 text: format!("{head}\n\n{text}"),
-                started: None,
-                error: None,
                 value: Some(value),
                 tensors: Some(tensors),
-                profile: None,
-                not_finite: None,
                 view: view.map(Box::new),
+                ..RunResult::default()
             },
             Err(fault) => failure(fault.kind.code(), run::failure::message(&fault), None, None),
         };
-        RunOutcome { values: vec![value], ..RunOutcome::of(result) }
+        Ok(RunOutcome { values: vec![value], ..RunOutcome::of(result) })
     }
 }
