@@ -87,44 +87,51 @@ impl Config {
     }
 }
 
-/// A setting: its path, a description of its values, and a setter, which rejects invalid values.
+/// A setting: its path, a description of its values, and a setter.
 struct Setting {
     path: &'static str,
     takes: &'static str,
+    set: Setter,
+}
+
+/// The way to set a setting.
+enum Setter {
+    Flag(fn(&mut Config) -> &mut bool),
+    /// Rejects invalid values.
+    Value(fn(&mut Config, &Value) -> Option<()>),
+}
+
+const fn flag(path: &'static str, place: fn(&mut Config) -> &mut bool) -> Setting {
+    Setting { path, takes: "true or false", set: Setter::Flag(place) }
+}
+
+const fn setting(
+    path: &'static str,
+    takes: &'static str,
     set: fn(&mut Config, &Value) -> Option<()>,
+) -> Setting {
+    Setting { path, takes, set: Setter::Value(set) }
 }
 
 const SETTINGS: &[Setting] = &[
-    Setting {
-        path: "tvm",
-        takes: "true, false, or a release such as \"0.8\"",
-        set: |config, value| {
-            let rules = value.as_bool().map(Rules::of);
-            rules.or_else(|| Rules::parse(value.as_str()?)).map(|rules| config.setup.rules = rules)
-        },
-    },
-    Setting {
-        path: "prelude",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|prelude| config.setup.prelude = prelude),
-    },
-    Setting {
-        path: "diagnostics.delivery",
-        takes: "\"auto\", \"push\" or \"pull\"",
-        set: |config, value| {
-            config.delivery = match value.as_str()? {
-                "auto" => Delivery::Auto,
-                "push" => Delivery::Push,
-                "pull" => Delivery::Pull,
-                _ => return None,
-            };
-            Some(())
-        },
-    },
-    Setting {
-        path: "diagnostics.disabled",
-        takes: "a list of codes of warnings, infos and hints, as errors of the language have no level",
-        set: |config, value| {
+    setting("tvm", "true, false, or a release such as \"0.8\"", |config, value| {
+        let rules = value.as_bool().map(Rules::of);
+        rules.or_else(|| Rules::parse(value.as_str()?)).map(|rules| config.setup.rules = rules)
+    }),
+    flag("prelude", |config| &mut config.setup.prelude),
+    setting("diagnostics.delivery", "\"auto\", \"push\" or \"pull\"", |config, value| {
+        config.delivery = match value.as_str()? {
+            "auto" => Delivery::Auto,
+            "push" => Delivery::Push,
+            "pull" => Delivery::Pull,
+            _ => return None,
+        };
+        Some(())
+    }),
+    setting(
+        "diagnostics.disabled",
+        "a list of codes of warnings, infos and hints, as errors of the language have no level",
+        |config, value| {
             let names: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
             // Settings outlive codes: unknown ones are ignored.
             let codes = names?.into_iter().filter_map(Code::from_name);
@@ -132,115 +139,55 @@ const SETTINGS: &[Setting] = &[
             config.disabled = lints.into_iter().flatten().collect();
             errors.is_empty().then_some(())
         },
-    },
-    Setting {
-        path: "inlayHints.types",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|on| config.hints.types = on),
-    },
-    Setting {
-        path: "inlayHints.parameters",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|on| config.hints.parameters = on),
-    },
-    Setting {
-        path: "inlayHints.blockEnds",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|on| config.hints.block_ends = on),
-    },
-    Setting {
-        path: "inlayHints.values",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|on| config.values = on),
-    },
-    Setting {
-        path: "embedded.enabled",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|on| config.embedded = on),
-    },
-    Setting {
-        path: "layers",
-        takes: "\"flat\", \"found\" or \"names\"",
-        set: |config, value| {
-            config.layers = Grouping::parse(value.as_str()?)?;
-            Some(())
-        },
-    },
-    Setting {
-        path: "run.fuel",
-        takes: "a number of calls from 1",
-        set: |config, value| {
-            config.run.fuel = Some(value.as_u64().filter(|fuel| *fuel > 0)?);
-            Some(())
-        },
-    },
-    Setting {
-        path: "run.memory",
-        takes: "a number of MiB from 1 to 1048576",
-        set: |config, value| {
-            let size = value.as_u64().filter(|size| (1..=1 << 20).contains(size))?;
-            config.run.memory = Some(size << 20);
-            Some(())
-        },
-    },
-    Setting {
-        path: "run.time",
-        takes: "a number of seconds above 0",
-        set: |config, value| {
-            let seconds = value.as_f64().filter(|seconds| *seconds > 0.0)?;
-            config.run.time = Some(Duration::try_from_secs_f64(seconds).ok()?);
-            Some(())
-        },
-    },
-    Setting {
-        path: "run.depth",
-        takes: "a number of calls from 1",
-        set: |config, value| {
-            config.run.depth = Some(usize::try_from(value.as_u64()?).ok().filter(|d| *d > 0)?);
-            Some(())
-        },
-    },
-    Setting {
-        path: "run.outsideFiles",
-        takes: "true or false",
-        set: |config, value| value.as_bool().map(|outside| config.outside_files = outside),
-    },
-    Setting {
-        path: "weights.files",
-        takes: "a list of `.params` and `.npz` files",
-        set: |config, value| {
-            let paths: Option<Vec<PathBuf>> =
-                value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect();
-            config.weights = paths?;
-            Some(())
-        },
-    },
-    Setting {
-        path: "format.style",
-        takes: "\"tvm\" or \"reading\"",
-        set: |config, value| {
-            config.style = Some(Style::parse(value.as_str()?)?);
-            Some(())
-        },
-    },
-    Setting {
-        path: "limits.codeSize",
-        takes: "a number of MiB from 1 to 1024",
-        set: |config, value| {
-            let size = value.as_u64().filter(|size| (1..=1024).contains(size))?;
-            config.limits.code = (size as usize) << 20;
-            Some(())
-        },
-    },
-    Setting {
-        path: "limits.nesting",
-        takes: "a number from 16 to 1000",
-        set: |config, value| {
-            let depth = value.as_u64().filter(|depth| (16..=1000).contains(depth))?;
-            config.limits.parse.depth = depth as u32;
-            Some(())
-        },
-    },
+    ),
+    flag("inlayHints.types", |config| &mut config.hints.types),
+    flag("inlayHints.parameters", |config| &mut config.hints.parameters),
+    flag("inlayHints.blockEnds", |config| &mut config.hints.block_ends),
+    flag("inlayHints.values", |config| &mut config.values),
+    flag("embedded.enabled", |config| &mut config.embedded),
+    setting("layers", "\"flat\", \"found\" or \"names\"", |config, value| {
+        config.layers = Grouping::parse(value.as_str()?)?;
+        Some(())
+    }),
+    setting("run.fuel", "a number of calls from 1", |config, value| {
+        config.run.fuel = Some(value.as_u64().filter(|fuel| *fuel > 0)?);
+        Some(())
+    }),
+    setting("run.memory", "a number of MiB from 1 to 1048576", |config, value| {
+        let size = value.as_u64().filter(|size| (1..=1 << 20).contains(size))?;
+        config.run.memory = Some(size << 20);
+        Some(())
+    }),
+    setting("run.time", "a number of seconds above 0", |config, value| {
+        let seconds = value.as_f64().filter(|seconds| *seconds > 0.0)?;
+        config.run.time = Some(Duration::try_from_secs_f64(seconds).ok()?);
+        Some(())
+    }),
+    setting("run.depth", "a number of calls from 1", |config, value| {
+        config.run.depth = Some(usize::try_from(value.as_u64()?).ok().filter(|d| *d > 0)?);
+        Some(())
+    }),
+    flag("run.outsideFiles", |config| &mut config.outside_files),
+    setting("weights.files", "a list of `.params` and `.npz` files", |config, value| {
+        let paths: Option<Vec<PathBuf>> =
+            value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect();
+        config.weights = paths?;
+        Some(())
+    }),
+    setting("format.style", "\"tvm\" or \"reading\"", |config, value| {
+        config.style = Some(Style::parse(value.as_str()?)?);
+        Some(())
+    }),
+    setting("limits.codeSize", "a number of MiB from 1 to 1024", |config, value| {
+        let size = value.as_u64().filter(|size| (1..=1024).contains(size))?;
+        config.limits.code = (size as usize) << 20;
+        Some(())
+    }),
+    setting("limits.nesting", "a number from 16 to 1000", |config, value| {
+        let depth = value.as_u64().filter(|depth| (16..=1000).contains(depth))?;
+        config.limits.parse.depth = depth as u32;
+        Some(())
+    }),
 ];
 
 /// Reads settings: `{"tvm": true}`, or the same below `"relay"`. Returns the settings and a message
@@ -259,7 +206,11 @@ pub(super) fn read(settings: &Value, project: &Project) -> (Config, Vec<String>)
             .or_else(|| settings.get(setting.path));
         let Some(value) = found.filter(|value| !value.is_null()) else { continue };
         known += 1;
-        if (setting.set)(&mut config, value).is_none() {
+        let set = match setting.set {
+            Setter::Flag(place) => value.as_bool().map(|on| *place(&mut config) = on),
+            Setter::Value(set) => set(&mut config, value),
+        };
+        if set.is_none() {
             problems.push(format!(
                 "the setting `relay.{}` takes {}, found {value}",
                 setting.path, setting.takes
