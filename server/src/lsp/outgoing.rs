@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{
     Client,
     lsp_types::{
-        ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
-        GlobPattern, MessageType, NumberOrString, ProgressParams, ProgressParamsValue,
-        Registration, Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams,
-        WorkDoneProgressEnd, WorkDoneProgressReport, WorkspaceEdit, notification,
-        request::WorkDoneProgressCreate,
+        ConfigurationItem, Diagnostic, MessageType, NumberOrString, ProgressParams,
+        ProgressParamsValue, Registration, RegistrationParams, Url, WorkDoneProgress,
+        WorkDoneProgressBegin, WorkDoneProgressCreateParams, WorkDoneProgressEnd,
+        WorkDoneProgressReport, notification,
+        request::{RegisterCapability, Request, WorkDoneProgressCreate},
     },
 };
 
@@ -27,24 +29,49 @@ pub(super) enum Message {
     /// A progress report.
     Progress(Progress),
     /// A request for the settings, passed to the function unless the client has none.
-    RequestSettings(Box<dyn FnOnce(serde_json::Value) + Send>),
-    /// A registration for changes of settings.
-    WatchSettings,
-    /// A registration for changes of `relay.toml`.
-    WatchFiles,
-    /// A request to pull inlay hints again.
-    RefreshHints,
-    /// A request to pull semantic tokens again.
-    RefreshTokens,
-    /// A request to pull code lenses again.
-    RefreshLenses,
-    /// A request to pull diagnostics again.
-    RefreshDiagnostics,
-    /// A request to apply an edit.
-    ApplyEdit(WorkspaceEdit),
+    RequestSettings(Box<dyn FnOnce(Value) + Send>),
+    /// A request whose response is of no use; see [`Message::request`].
+    Request(Box<dyn FnOnce(Client) -> BoxFuture<'static, ()> + Send>),
     /// No message: the task, which runs on the thread of the transport, takes back the memory that
     /// other threads have freed.
     Collect,
+}
+
+impl Message {
+    /// Returns a request whose response is of no use, such as one to pull inlay hints again.
+    pub(super) fn request<R>(params: R::Params) -> Message
+    where
+        R: Request<Params: Send, Result: Send> + 'static,
+    {
+        Message::Request(Box::new(|client| {
+            Box::pin(async move { drop(client.send_request::<R>(params).await) })
+        }))
+    }
+
+    /// Returns a registration for changes of settings.
+    pub(super) fn watch_settings() -> Message {
+        let options = json!({ "section": "relay" });
+        Message::watch("relay-settings", "workspace/didChangeConfiguration", options)
+    }
+
+    /// Returns a registration for changes of `relay.toml`.
+    pub(super) fn watch_files() -> Message {
+        let pattern = format!("**/{}", crate::project::FILE_NAME);
+        let options = json!({ "watchers": [{ "globPattern": pattern }] });
+        Message::watch("relay-files", "workspace/didChangeWatchedFiles", options)
+    }
+
+    /// Returns a registration. A client that refuses it may still send changes unregistered.
+    fn watch(id: &str, method: &str, options: Value) -> Message {
+        let registration = Registration {
+            id: id.to_owned(),
+            method: method.to_owned(),
+            register_options: Some(options),
+        };
+        Message::request::<RegisterCapability>(RegistrationParams {
+            registrations: vec![registration],
+        })
+    }
 }
 
 /// The progress of an operation.
@@ -105,35 +132,10 @@ pub(super) fn start(client: Client, writer: StdoutWriter) -> Outbox {
                 Message::Progress(progress) => {
                     tasks::spawn(report(client.clone(), progress));
                 }
-                Message::RefreshHints => {
-                    let client = client.clone();
-                    tasks::spawn(async move { drop(client.inlay_hint_refresh().await) });
-                }
-                Message::RefreshTokens => {
-                    let client = client.clone();
-                    tasks::spawn(async move { drop(client.semantic_tokens_refresh().await) });
-                }
-                Message::RefreshLenses => {
-                    let client = client.clone();
-                    tasks::spawn(async move { drop(client.code_lens_refresh().await) });
-                }
                 Message::RequestSettings(receive) => {
                     tasks::spawn(request_settings(client.clone(), receive));
                 }
-                Message::WatchSettings => {
-                    tasks::spawn(watch_settings(client.clone()));
-                }
-                Message::WatchFiles => {
-                    tasks::spawn(watch_files(client.clone()));
-                }
-                Message::RefreshDiagnostics => {
-                    let client = client.clone();
-                    tasks::spawn(async move { drop(client.workspace_diagnostic_refresh().await) });
-                }
-                Message::ApplyEdit(edit) => {
-                    let client = client.clone();
-                    tasks::spawn(async move { drop(client.apply_edit(edit).await) });
-                }
+                Message::Request(request) => tasks::spawn(request(client.clone())),
                 Message::Collect => allocator::collect(),
             }
         }
@@ -189,36 +191,11 @@ async fn report(client: Client, progress: Progress) {
     client.send_notification::<notification::Progress>(params(end)).await;
 }
 
-async fn request_settings(client: Client, receive: Box<dyn FnOnce(serde_json::Value) + Send>) {
+async fn request_settings(client: Client, receive: Box<dyn FnOnce(Value) + Send>) {
     let item = ConfigurationItem { scope_uri: None, section: Some("relay".into()) };
     if let Ok(answer) = client.configuration(vec![item]).await
         && let Some(settings) = answer.into_iter().next().filter(|settings| !settings.is_null())
     {
         receive(settings);
     }
-}
-
-async fn watch_settings(client: Client) {
-    let registration = Registration {
-        id: "relay-settings".into(),
-        method: "workspace/didChangeConfiguration".into(),
-        register_options: Some(serde_json::json!({ "section": "relay" })),
-    };
-    // A client that refuses may still send changes unregistered.
-    let _ = client.register_capability(vec![registration]).await;
-}
-
-async fn watch_files(client: Client) {
-    let watcher = FileSystemWatcher {
-        glob_pattern: GlobPattern::String(format!("**/{}", crate::project::FILE_NAME)),
-        kind: None,
-    };
-    let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
-    let registration = Registration {
-        id: "relay-files".into(),
-        method: "workspace/didChangeWatchedFiles".into(),
-        register_options: Some(serde_json::json!(options)),
-    };
-    // A client that refuses may still send changes unregistered.
-    let _ = client.register_capability(vec![registration]).await;
 }

@@ -18,8 +18,12 @@ use std::{
 use clock::Instant;
 use semantics::{Database, SourceFile};
 use tower_lsp::lsp_types::{
-    ClientCapabilities, MessageType, TextDocumentContentChangeEvent, Url,
+    ApplyWorkspaceEditParams, ClientCapabilities, MessageType, TextDocumentContentChangeEvent, Url,
     VersionedTextDocumentIdentifier,
+    request::{
+        ApplyWorkspaceEdit, CodeLensRefresh, InlayHintRefreshRequest, SemanticTokensRefresh,
+        WorkspaceDiagnosticRefresh,
+    },
 };
 
 use super::{
@@ -146,10 +150,10 @@ impl Owner {
             }
             Event::Initialized => {
                 if self.client.watch_configuration {
-                    self.outgoing.send(Message::WatchSettings);
+                    self.outgoing.send(Message::watch_settings());
                 }
                 if self.client.watch_files {
-                    self.outgoing.send(Message::WatchFiles);
+                    self.outgoing.send(Message::watch_files());
                 }
                 self.request_settings();
                 self.read_projects();
@@ -184,7 +188,10 @@ impl Owner {
                     self.outgoing.send(Message::Progress(progress));
                 }
             }
-            Event::Apply(edit) => self.outgoing.send(Message::ApplyEdit(edit)),
+            Event::Apply(edit) => {
+                let params = ApplyWorkspaceEditParams { label: None, edit };
+                self.outgoing.send(Message::request::<ApplyWorkspaceEdit>(params));
+            }
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
@@ -353,28 +360,29 @@ impl Owner {
         }
         self.retract();
         if !self.published.is_empty() {
-            self.refresh();
+            self.refresh(true);
         }
         // The capability for this request cannot be read: `lsp-types` calls it `diagnostic`, the
         // protocol `diagnostics`. A client without it responds with an error, and pulls with the
         // next change.
         let refresh = delivery_changed || !self.is_pushing();
         if refresh && self.client.pulls && !self.published.is_empty() {
-            self.outgoing.send(Message::RefreshDiagnostics);
+            self.outgoing.send(Message::request::<WorkspaceDiagnosticRefresh>(()));
         }
         problems
     }
 
-    /// Makes the client pull again what depends on the settings.
-    fn refresh(&self) {
+    /// Makes the client pull again what depends on the settings, or all but tokens, which show no values of a run.
+    fn refresh(&self, with_tokens: bool) {
         let Refreshes { hints, tokens, lenses } = self.client.refreshes;
-        let messages = [
-            (hints, Message::RefreshHints),
-            (tokens, Message::RefreshTokens),
-            (lenses, Message::RefreshLenses),
-        ];
-        for (_, message) in messages.into_iter().filter(|(is_supported, _)| *is_supported) {
-            self.outgoing.send(message);
+        if hints {
+            self.outgoing.send(Message::request::<InlayHintRefreshRequest>(()));
+        }
+        if tokens && with_tokens {
+            self.outgoing.send(Message::request::<SemanticTokensRefresh>(()));
+        }
+        if lenses {
+            self.outgoing.send(Message::request::<CodeLensRefresh>(()));
         }
     }
 

@@ -1,10 +1,12 @@
 //! The start of a run of a function, and the display of its values afterwards.
 
-use tower_lsp::{jsonrpc::Error, lsp_types::Url};
+use tower_lsp::{
+    jsonrpc::Error,
+    lsp_types::{Url, request::WorkspaceDiagnosticRefresh},
+};
 
 use super::Owner;
 use crate::lsp::{
-    abilities::Refreshes,
     event::Event,
     live::{RunRecord, RunTicket},
     outgoing::Message,
@@ -60,13 +62,9 @@ impl Owner {
     /// Refreshes the hints, lenses and diagnostics that show the values of the last run.
     fn values_changed(&mut self, uri: Url) {
         self.published.entry(uri).or_default().dirty = true;
-        let Refreshes { hints, lenses, .. } = self.client.refreshes;
-        let messages = [(hints, Message::RefreshHints), (lenses, Message::RefreshLenses)];
-        for (_, message) in messages.into_iter().filter(|(is_supported, _)| *is_supported) {
-            self.outgoing.send(message);
-        }
+        self.refresh(false);
         if !self.is_pushing() && self.client.pulls {
-            self.outgoing.send(Message::RefreshDiagnostics);
+            self.outgoing.send(Message::request::<WorkspaceDiagnosticRefresh>(()));
         }
     }
 }
