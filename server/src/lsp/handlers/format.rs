@@ -1,6 +1,6 @@
 //! `textDocument/formatting`, `rangeFormatting`, `onTypeFormatting`
 
-use syntax::format::Style;
+use syntax::{Parse, TextRange, format::Style};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
@@ -11,17 +11,18 @@ use tower_lsp::{
 
 use crate::lsp::{documents::Document, snapshot::Snapshot};
 
-/// Returns the style of a document: that of the client, or that of its project.
-fn style(snapshot: &Snapshot, document: &Document) -> Style {
-    snapshot.config.style.or(document.project.style).unwrap_or_default()
-}
-
-fn convert(
+/// Returns the edits that `find` finds in a document of Relay, for the tree and the style: that of the client, or that
+/// of the project.
+fn edits(
     snapshot: &Snapshot,
     document: &Document,
-    edits: Vec<(syntax::TextRange, String)>,
+    find: impl FnOnce(&Parse, Style) -> Vec<(TextRange, String)>,
 ) -> Option<Vec<TextEdit>> {
-    let edits = edits
+    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
+        return None;
+    }
+    let style = snapshot.config.style.or(document.project.style).unwrap_or_default();
+    let edits = find(&document.parse(&snapshot.db), style)
         .into_iter()
         .map(|(range, text)| TextEdit::new(document.range(range, snapshot.encoding), text));
     Some(edits.collect())
@@ -32,12 +33,8 @@ pub(in crate::lsp) fn handle(
     params: DocumentFormattingParams,
 ) -> Result<Option<Vec<TextEdit>>> {
     let document = snapshot.document(&params.text_document.uri)?;
-    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
-        return Ok(None);
-    }
-    let style = style(snapshot, document);
-    let edits = syntax::format::format(&document.text, &document.parse(&snapshot.db), style);
-    Ok(convert(snapshot, document, edits))
+    let find = |parse: &Parse, style| syntax::format::format(&document.text, parse, style);
+    Ok(edits(snapshot, document, find))
 }
 
 pub(in crate::lsp) fn handle_range(
@@ -51,13 +48,9 @@ pub(in crate::lsp) fn handle_range(
     ) else {
         return Ok(None);
     };
-    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
-        return Ok(None);
-    }
-    let range = syntax::TextRange::new(start.min(end), end.max(start));
-    let style = style(snapshot, document);
-    let edits = ide::on_type::range(&document.text, &document.parse(&snapshot.db), range, style);
-    Ok(convert(snapshot, document, edits))
+    let range = TextRange::new(start.min(end), end.max(start));
+    let find = |parse: &Parse, style| ide::on_type::range(&document.text, parse, range, style);
+    Ok(edits(snapshot, document, find))
 }
 
 pub(in crate::lsp) fn handle_on_type(
@@ -65,10 +58,8 @@ pub(in crate::lsp) fn handle_on_type(
     params: DocumentOnTypeFormattingParams,
 ) -> Result<Option<Vec<TextEdit>>> {
     let (document, offset) = snapshot.place(&params.text_document_position)?;
-    if document.problem.is_some() || document.host.is_some() || document.origin.is_some() {
-        return Ok(None);
-    }
-    let (parse, style) = (document.parse(&snapshot.db), style(snapshot, document));
-    let edits = ide::on_type::on_type(&document.text, &parse, offset, &params.ch, style);
-    Ok(convert(snapshot, document, edits))
+    let find = |parse: &Parse, style| {
+        ide::on_type::on_type(&document.text, parse, offset, &params.ch, style)
+    };
+    Ok(edits(snapshot, document, find))
 }
