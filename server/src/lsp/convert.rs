@@ -7,7 +7,7 @@ use syntax::{Encoding, LineIndex, TextRange, TextSize};
 use tower_lsp::lsp_types::{
     CodeAction, CodeActionKind, CodeDescription, Diagnostic, DiagnosticRelatedInformation,
     DiagnosticSeverity, DiagnosticTag, Location, NumberOrString, Position, PositionEncodingKind,
-    Range, TextEdit, Url, WorkspaceEdit,
+    Range, Url, WorkspaceEdit,
 };
 
 use super::documents::Document;
@@ -111,6 +111,17 @@ impl Document {
         }
     }
 
+    /// Converts edits. Returns `None` if the document cannot have them.
+    pub(super) fn workspace_edit(
+        &self,
+        uri: &Url,
+        edits: &[(TextRange, String)],
+        encoding: Encoding,
+    ) -> Option<WorkspaceEdit> {
+        let edits = edits.iter().map(|(range, text)| self.text_edit(*range, text, encoding));
+        Some(WorkspaceEdit::new([(uri.clone(), edits.collect::<Option<_>>()?)].into()))
+    }
+
     /// Converts a quick fix of the diagnostic `of`. Returns `None` if the document cannot have it.
     pub(super) fn fix(
         &self,
@@ -120,16 +131,11 @@ impl Document {
         preferred: bool,
         encoding: Encoding,
     ) -> Option<CodeAction> {
-        let edits = fix.edits.iter().map(|(range, text)| self.text_edit(*range, text, encoding));
-        let edits: Vec<TextEdit> = edits.collect::<Option<_>>()?;
         Some(CodeAction {
             title: fix.title.clone(),
             kind: Some(CodeActionKind::QUICKFIX),
             diagnostics: Some(vec![of]),
-            edit: Some(WorkspaceEdit {
-                changes: Some([(uri.clone(), edits)].into()),
-                ..WorkspaceEdit::default()
-            }),
+            edit: Some(self.workspace_edit(uri, &fix.edits, encoding)?),
             is_preferred: Some(preferred),
             ..CodeAction::default()
         })

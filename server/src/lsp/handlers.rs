@@ -30,8 +30,10 @@ pub(super) mod tokens;
 pub(super) mod type_at;
 pub(super) mod workspace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use semantics::Code;
+use serde::Deserialize;
 use syntax::{Encoding, TextSize};
 use tower_lsp::{
     jsonrpc::{Error, ErrorCode, Result},
@@ -39,7 +41,24 @@ use tower_lsp::{
 };
 
 use super::{convert, documents::Document, snapshot::Snapshot};
-use crate::{files::Folder, paths};
+use crate::{
+    files::Folder,
+    input::{self, Input},
+    paths,
+};
+
+/// The parameters of requests about a document.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DocumentParams {
+    text_document: TextDocumentIdentifier,
+}
+
+/// The parameters of requests about a file.
+#[derive(Clone, Deserialize)]
+pub(super) struct FileParams {
+    uri: Url,
+}
 
 /// Returns the capabilities of the server.
 pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
@@ -155,6 +174,18 @@ impl Snapshot {
         Ok(document.block_at(offset).unwrap_or((document, offset)))
     }
 
+    /// Reads a file.
+    fn read(&self, path: &Path) -> Result<Input> {
+        let input = input::read_file(path, self.config.limits.code as u64);
+        let input = input.map_err(Error::invalid_params)?;
+        match &input.problem {
+            Some(problem) if problem.code != Code::InvalidUtf8 => {
+                Err(Error::invalid_params(problem.message.clone()))
+            }
+            _ => Ok(input),
+        }
+    }
+
     /// Converts a range in an open document, or a block of one, or in the prelude to a location.
     pub(super) fn location(
         &self,
@@ -171,6 +202,11 @@ impl Snapshot {
         let range = convert::range(&lines, range, self.encoding);
         Some(Location::new(prelude_uri(&name, &text)?, range))
     }
+}
+
+/// Returns the path of a document, unless it is of no file.
+fn path_on_machine(uri: &Url, path: Option<PathBuf>) -> Result<PathBuf> {
+    path.ok_or_else(|| Error::invalid_params(format!("{uri} is not a file of this machine")))
 }
 
 /// Returns a file of the prelude, which is written to the cache folder so that an editor can open it.

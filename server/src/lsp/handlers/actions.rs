@@ -131,7 +131,7 @@ pub(in crate::lsp) fn handle(
         if is_eager {
             // The client does not resolve the action: it is offered only if it can be applied.
             let edits = ide::actions::resolve(&snapshot.db, document.file, range, offered.id);
-            let edits = edits.ok().and_then(|edits| edit(snapshot, uri, document, &edits));
+            let edits = edits.ok().and_then(|edits| document.workspace_edit(uri, &edits, encoding));
             let Some(edits) = edits else { continue };
             (action.edit, action.data) = (Some(edits), None);
         } else if !features.lazy_actions {
@@ -186,20 +186,6 @@ fn offer(uri: &Url, document: &Document, range: TextRange, offered: &Action) -> 
     }
 }
 
-fn edit(
-    snapshot: &Snapshot,
-    uri: &Url,
-    document: &Document,
-    edits: &[(TextRange, String)],
-) -> Option<WorkspaceEdit> {
-    let edits =
-        edits.iter().map(|(range, text)| document.text_edit(*range, text, snapshot.encoding));
-    Some(WorkspaceEdit {
-        changes: Some([(uri.clone(), edits.collect::<Option<_>>()?)].into()),
-        ..WorkspaceEdit::default()
-    })
-}
-
 /// Computes the edits of a chosen action.
 pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Result<CodeAction> {
     // Quick fixes have their edits already.
@@ -231,5 +217,5 @@ fn edit_of(snapshot: &Snapshot, data: &Value) -> Result<Option<WorkspaceEdit>> {
         TextRange::new(start.min(end).min(length).into(), end.max(start).min(length).into());
     let edits =
         ide::actions::resolve(&snapshot.db, document.file, range, &id).map_err(request_failed)?;
-    Ok(edit(snapshot, &uri, document, &edits))
+    Ok(document.workspace_edit(&uri, &edits, snapshot.encoding))
 }

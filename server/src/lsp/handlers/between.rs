@@ -11,7 +11,7 @@ use ide::{
     layers::{FunctionLayers, shown_layers, structure_by_layer},
     shapes::FunctionShapes,
 };
-use semantics::{Code, Database, SourceFile};
+use semantics::{Database, SourceFile};
 use serde::Deserialize;
 use syntax::{LineColumn, LineIndex, TextRange, TextSize};
 use tower_lsp::{
@@ -26,7 +26,7 @@ use crate::{
         passes::{document, examine},
         stops::stops,
     },
-    input::{self, Log},
+    input::Log,
     lsp::{bases::BorrowedBase, convert, documents::Document, snapshot::Snapshot},
     paths,
     protocol::{
@@ -99,14 +99,14 @@ impl Side {
         let name = self.name();
         match (self.module, self.text) {
             (None, Some(text)) => Ok(text),
-            (None, None) => read(snapshot, &self.uri),
+            (None, None) => Ok(snapshot.read(&path_of(&self.uri)?)?.text),
             (Some(module), text) => {
                 let log = match text {
                     Some(text) => Arc::new(Log::new(name, Arc::new(text))),
                     None => log_of(snapshot, &self.uri)?,
                 };
                 let number = number_of(&log, &module)?;
-                Ok(log.text(number).map_err(refused)?.into_owned())
+                Ok(log.text(number).map_err(Error::invalid_params)?.into_owned())
             }
         }
     }
@@ -126,7 +126,7 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
     let ((db_a, file_a), (db_b, file_b)) = (before.database(snapshot), after.database(snapshot));
     let modules = (semantics::module(db_a, file_a, 0), semantics::module(db_b, file_b, 0));
     let (Some(a), Some(b)) = modules else {
-        return Err(refused("there is no module to compare".to_owned()));
+        return Err(Error::invalid_params("there is no module to compare".to_owned()));
     };
     let found = diff::compare((db_a, a), (db_b, b), &Options::default());
     let totals = match found.equal {
@@ -248,7 +248,7 @@ pub(in crate::lsp) fn merged_shapes(
     let (db, file) = before.database(snapshot);
     let after = semantics::module(&snapshot.db, document.file, 0);
     let (Some(a), Some(b)) = (semantics::module(db, file, 0), after) else {
-        return Err(refused("there is no module to compare".to_owned()));
+        return Err(Error::invalid_params("there is no module to compare".to_owned()));
     };
     let diff = diff::compare((db, a), (&snapshot.db, b), &Options::default());
     let end = TextSize::new(document.text.len() as u32);
@@ -333,16 +333,6 @@ fn path_of(uri: &Url) -> Result<PathBuf> {
         .ok_or_else(|| Error::invalid_params(format!("{uri} is neither open nor a local file")))
 }
 
-/// Reads the text of a file.
-fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
-    let path = path_of(uri)?;
-    let input = input::read_file(&path, snapshot.config.limits.code as u64).map_err(refused)?;
-    match input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
-        Some(problem) => Err(refused(problem.message)),
-        None => Ok(input.text),
-    }
-}
-
 /// Returns a log from an open document or a file.
 pub(in crate::lsp) fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>> {
     match snapshot.documents.get(uri) {
@@ -350,7 +340,7 @@ pub(in crate::lsp) fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>>
             let text = snapshot.document(uri)?.text.collected().clone();
             Ok(Arc::new(Log::new(last_part(uri), text)))
         }
-        None => snapshot.session.logs.get(&path_of(uri)?).map_err(refused),
+        None => snapshot.session.logs.get(&path_of(uri)?).map_err(Error::invalid_params),
     }
 }
 
@@ -359,11 +349,7 @@ fn number_of(log: &Log, module: &ModuleName) -> Result<usize> {
         ModuleName::Number(number) => log.find(&number.to_string()),
         ModuleName::Pass(pass) => log.find(pass),
     }
-    .map_err(refused)
-}
-
-fn refused(message: String) -> Error {
-    Error::invalid_params(message)
+    .map_err(Error::invalid_params)
 }
 
 /// The parameters of `relay/passes`.
@@ -401,7 +387,7 @@ pub(in crate::lsp) fn module_text(snapshot: &Snapshot, params: ModuleParams) -> 
         module: number,
         pass: module.pass.clone(),
         line: module.line,
-        text: log.text(number).map_err(refused)?.into_owned(),
+        text: log.text(number).map_err(Error::invalid_params)?.into_owned(),
     })
 }
 
@@ -428,18 +414,20 @@ pub(in crate::lsp) fn history(
     let (number, offset) = match &params.module {
         Some(module) => {
             let number = number_of(&log, module)?;
-            let lines = LineIndex::new(&log.text(number).map_err(refused)?);
+            let lines = LineIndex::new(&log.text(number).map_err(Error::invalid_params)?);
             let offset = lines.offset(at, snapshot.encoding).ok_or_else(|| {
                 let count = lines.line_count();
-                refused(format!("line {line} does not exist: the text has {count} lines"))
+                Error::invalid_params(format!(
+                    "line {line} does not exist: the text has {count} lines"
+                ))
             })?;
             (number, offset)
         }
-        None => log.place(at, snapshot.encoding).map_err(refused)?,
+        None => log.place(at, snapshot.encoding).map_err(Error::invalid_params)?,
     };
-    let history = History::of(&log, number, offset).map_err(refused)?;
+    let history = History::of(&log, number, offset).map_err(Error::invalid_params)?;
     let stops = history.stops.iter().enumerate().map(|(at, stop)| {
-        let lines = LineIndex::new(&log.text(stop.module).map_err(refused)?);
+        let lines = LineIndex::new(&log.text(stop.module).map_err(Error::invalid_params)?);
         let step = at.checked_sub(1).and_then(|before| history.steps.get(before));
         Ok(HistoryStop {
             module: stop.module,

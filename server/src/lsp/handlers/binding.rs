@@ -15,6 +15,7 @@ use tower_lsp::{
 
 use weights::{Module, ModuleFile, Weights};
 
+use super::path_on_machine;
 use crate::{
     binding,
     code_view::{self, Refusal},
@@ -73,8 +74,7 @@ pub(in crate::lsp) fn lift(snapshot: &Snapshot, params: LiftParams) -> Result<Bo
 }
 
 fn path(uri: &Url) -> Result<PathBuf> {
-    paths::of_uri(uri)
-        .ok_or_else(|| Error::invalid_params(format!("{uri} is not a file of this machine")))
+    path_on_machine(uri, paths::of_uri(uri))
 }
 
 /// Returns the claims of a request: the file of the document must not be overwritten.

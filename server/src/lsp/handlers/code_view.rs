@@ -6,18 +6,12 @@ use tower_lsp::{
     lsp_types::Url,
 };
 
+use super::{FileParams, path_on_machine};
 use crate::{
     code_view::{self, Refusal, SavedView},
     lsp::{code_views::file_of, snapshot::Snapshot},
     protocol::{CodeView, Count, SavedCode},
 };
-
-/// The parameters of `relay/codeView`.
-#[derive(Clone, Deserialize)]
-pub(in crate::lsp) struct CodeViewParams {
-    /// The file, as `file:` or `relay-code:`.
-    uri: Url,
-}
 
 /// The parameters of `relay/saveCode`.
 #[derive(Clone, Deserialize)]
@@ -31,9 +25,9 @@ pub(in crate::lsp) struct SaveParams {
     output: Option<Url>,
 }
 
-/// Returns the code of a file.
-pub(in crate::lsp) fn open(snapshot: &Snapshot, params: CodeViewParams) -> Result<CodeView> {
-    let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
+/// Returns the code of a file, which the URI names as `file:` or `relay-code:`.
+pub(in crate::lsp) fn open(snapshot: &Snapshot, params: FileParams) -> Result<CodeView> {
+    let path = path_on_machine(&params.uri, file_of(&params.uri))?;
     let view = code_view::open(&path).map_err(|refusal| refused(&refusal))?;
     let stamp = view.stamp.text();
     let section_bytes = Count { value: view.section, text: weights::megabytes(view.section) };
@@ -43,9 +37,9 @@ pub(in crate::lsp) fn open(snapshot: &Snapshot, params: CodeViewParams) -> Resul
 
 /// Writes the code of a file, and keeps all other bytes.
 pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<SavedCode> {
-    let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
+    let path = path_on_machine(&params.uri, file_of(&params.uri))?;
     let output = params.output.as_ref();
-    let output = output.map(|to| file_of(to).ok_or_else(|| no_file(to))).transpose()?;
+    let output = output.map(|to| path_on_machine(to, file_of(to))).transpose()?;
     let views = &snapshot.session.code_views;
     let _saving = views.saving(&path);
     let known = views.section_of(&path);
@@ -62,10 +56,6 @@ pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<Sa
         Err(Refusal::Changed) => Ok(SavedCode { stamp: None, text: None }),
         Err(refusal) => Err(refused(&refusal)),
     }
-}
-
-fn no_file(uri: &Url) -> Error {
-    Error::invalid_params(format!("{uri} is not a file of this machine"))
 }
 
 fn refused(refusal: &Refusal) -> Error {

@@ -2,25 +2,17 @@
 //! that counts them itself would need all symbols and diagnostics first.
 
 use semantics::{Code, DefKind, Diagnostic, Severity, all_defs, other_releases};
-use serde::Deserialize;
-use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
+use tower_lsp::jsonrpc::Result;
 
-use super::diagnostics;
+use super::{DocumentParams, diagnostics};
 use crate::{lsp::snapshot::Snapshot, protocol::HealthCounts};
 
 /// The codes of diagnostics of unknown types.
 const UNRESOLVED: [Code; 4] =
     [Code::CannotInfer, Code::MissingAnnotation, Code::TypeNeeded, Code::UntypedConstant];
 
-/// The parameters of `relay/health`.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::lsp) struct HealthParams {
-    text_document: TextDocumentIdentifier,
-}
-
 /// Returns the health of a document.
-pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Result<HealthCounts> {
+pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: DocumentParams) -> Result<HealthCounts> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = diagnostics::with_marks(snapshot, &params.text_document.uri, document);
     let count = |holds: &dyn Fn(&Diagnostic) -> bool| found.iter().filter(|d| holds(d)).count();

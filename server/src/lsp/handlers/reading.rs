@@ -5,24 +5,17 @@ use ide::{
     folding::{folds, levels},
     reading::reading,
 };
-use serde::Deserialize;
 use syntax::{TextRange, format::Style};
-use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
+use tower_lsp::jsonrpc::Result;
 
+use super::DocumentParams;
 use crate::{
     lsp::{request::request_failed, snapshot::Snapshot},
     protocol::ReadingView,
 };
 
-/// The parameters of `relay/readingView`.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::lsp) struct ReadingParams {
-    text_document: TextDocumentIdentifier,
-}
-
 /// Returns the parts of a document that can be folded or dimmed.
-pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Result<ReadingView> {
+pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: DocumentParams) -> Result<ReadingView> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = reading(&snapshot.db, document.file, &document.lines);
     let flat = |ranges: Vec<TextRange>| {
@@ -58,7 +51,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
 }
 
 /// Returns the text of a document with one parameter per line, and long calls wrapped.
-pub(in crate::lsp) fn format(snapshot: &Snapshot, params: ReadingParams) -> Result<String> {
+pub(in crate::lsp) fn format(snapshot: &Snapshot, params: DocumentParams) -> Result<String> {
     let document = snapshot.document(&params.text_document.uri)?;
     if document.host.is_some() {
         return Err(request_failed("only files of Relay have a reading view".to_owned()));

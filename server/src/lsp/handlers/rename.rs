@@ -35,8 +35,5 @@ pub(in crate::lsp) fn handle(
         let edit = document.text_edit(*range, text, snapshot.encoding);
         edit.ok_or_else(|| request_failed(format!("this string literal cannot contain `{text}`")))
     });
-    Ok(Some(WorkspaceEdit {
-        changes: Some([(uri, edits.collect::<Result<_>>()?)].into()),
-        ..WorkspaceEdit::default()
-    }))
+    Ok(Some(WorkspaceEdit::new([(uri, edits.collect::<Result<_>>()?)].into())))
 }

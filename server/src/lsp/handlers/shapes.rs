@@ -13,6 +13,7 @@ use tower_lsp::{
 };
 
 use super::{
+    FileParams,
     actions::APPLY,
     between::{Side, merged_shapes},
 };
@@ -78,12 +79,6 @@ pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Resul
     let place = |range: TextRange| document.range(merged.place(range), snapshot.encoding);
     let functions = Function::list(&merged.functions, &merged.layers, &overlays, &place);
     Ok(ShapeReport { version, functions })
-}
-
-/// The parameters of `relay/shapesOfFile`.
-#[derive(Clone, Deserialize)]
-pub(in crate::lsp) struct FileParams {
-    uri: Url,
 }
 
 /// Returns the shape report of a file that the editor does not open: VS Code hides files over 50 MB

@@ -29,7 +29,7 @@ pub(in crate::lsp) fn handle(
     Ok(Some(DocumentSymbolResponse::Nested(symbols)))
 }
 
-fn kind(kind: Kind) -> SymbolKind {
+pub(super) fn kind(kind: Kind) -> SymbolKind {
     match kind {
         Kind::Module => SymbolKind::MODULE,
         Kind::Function => SymbolKind::FUNCTION,

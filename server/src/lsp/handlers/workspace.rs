@@ -2,14 +2,15 @@
 
 use ide::{
     fuzzy,
-    symbols::{SymbolEntry, SymbolKind as Kind, listed, listed_layers, listed_spans},
+    symbols::{SymbolEntry, SymbolKind, listed, listed_layers, listed_spans},
 };
 use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{Location, Range, SymbolInformation, SymbolKind, Url, WorkspaceSymbolParams},
+    lsp_types::{Location, Range, SymbolInformation, Url, WorkspaceSymbolParams},
 };
 
+use super::symbols;
 use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 /// The largest number of symbols in a response.
@@ -19,7 +20,7 @@ const MAX_SYMBOLS: usize = 256;
 struct Hit<'h> {
     score: u32,
     name: &'h str,
-    kind: Kind,
+    kind: SymbolKind,
     uri: &'h Url,
     place: Place<'h>,
     of: Option<&'h str>,
@@ -94,12 +95,7 @@ fn convert(snapshot: &Snapshot, hit: Hit<'_>) -> SymbolInformation {
     #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
     SymbolInformation {
         name: hit.name.to_owned(),
-        kind: match hit.kind {
-            Kind::Type => SymbolKind::ENUM,
-            Kind::Constructor => SymbolKind::ENUM_MEMBER,
-            Kind::Layer => SymbolKind::NAMESPACE,
-            _ => SymbolKind::FUNCTION,
-        },
+        kind: symbols::kind(hit.kind),
         tags: None,
         deprecated: None,
         location: Location::new(hit.uri.clone(), range),
