@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use semantics::{CancellationToken, Cancelled};
+use semantics::Cancelled;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tracing::Span;
 
-use super::snapshot::Snapshot;
+use super::{
+    runs::{Cancel, CancelGuard},
+    snapshot::Snapshot,
+};
 use crate::panics::{Interrupt, guarded};
 
 /// The behaviour of a request when the text changes before it is answered.
@@ -39,39 +42,10 @@ pub(super) enum RequestOutcome {
     Interrupted,
 }
 
-/// Cancels a request.
-#[derive(Clone, Default)]
-struct Cancel(Arc<Mutex<CancelState>>);
-
-#[derive(Default)]
-struct CancelState {
-    is_cancelled: bool,
-    running: Option<CancellationToken>,
-}
-
-impl Cancel {
-    fn with<R>(&self, f: impl FnOnce(&mut CancelState) -> R) -> R {
-        f(&mut self.0.lock())
-    }
-}
-
 /// The future reply to a request. Dropping it cancels the request.
 pub(super) struct Reply<R> {
     receiver: oneshot::Receiver<Result<R>>,
-    _guard: Guard,
-}
-
-struct Guard(Cancel);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.with(|state| {
-            state.is_cancelled = true;
-            if let Some(token) = &state.running {
-                token.cancel();
-            }
-        });
-    }
+    _guard: CancelGuard,
 }
 
 impl<R> Reply<R> {
@@ -128,25 +102,22 @@ impl Request {
             cancel: cancel.clone(),
             span: Span::current(),
         };
-        (request, Reply { receiver, _guard: Guard(cancel) })
+        (request, Reply { receiver, _guard: CancelGuard(cancel) })
     }
 
     /// Returns true if the reply was dropped.
     pub(super) fn is_cancelled(&self) -> bool {
-        self.cancel.with(|state| state.is_cancelled)
+        self.cancel.is_cancelled()
     }
 
     /// Answers the request on this thread.
     pub(super) fn run(&mut self, snapshot: &Snapshot) -> RequestOutcome {
         let _message = self.span.enter();
         let _answer = tracing::debug_span!("answer").entered();
-        let token = snapshot.db.cancellation();
-        let go = self.cancel.with(|state| {
-            state.running = Some(token);
-            !state.is_cancelled
-        });
-        let ran = if go { (self.run)(snapshot) } else { RequestOutcome::Done };
-        self.cancel.with(|state| state.running = None);
+        self.cancel.set_analysis(Some(snapshot.db.cancellation()));
+        let is_cancelled = self.is_cancelled();
+        let ran = if is_cancelled { RequestOutcome::Done } else { (self.run)(snapshot) };
+        self.cancel.set_analysis(None);
         ran
     }
 

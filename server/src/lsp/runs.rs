@@ -423,7 +423,7 @@ fn run(
     db.set_up(&context.config.setup.clone().of_runs());
     let file = db.add_file(document.text.clone(), context.config.limits.parse);
     db.set_section(file, context.section.clone());
-    cancel.set_analysis(db.cancellation());
+    cancel.set_analysis(Some(db.cancellation()));
     let db = &db;
     let found = params.value.as_ref().map(|value| value.find(db, file, context));
     let wanted = match found.transpose()? {

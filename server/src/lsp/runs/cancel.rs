@@ -1,4 +1,4 @@
-//! The cancellation of a run.
+//! The cancellation of a run or of another request.
 
 use std::sync::{
     Arc,
@@ -9,11 +9,11 @@ use parking_lot::Mutex;
 use semantics::CancellationToken;
 use tokio::sync::{Notify, mpsc::UnboundedSender};
 
-/// Cancels a run.
+/// Cancels a run or another request.
 #[derive(Clone, Default)]
 pub(in crate::lsp) struct Cancel(pub(in crate::lsp) Arc<CancelState>);
 
-/// Cancels a run when it is dropped.
+/// Cancels a run or another request when it is dropped.
 pub(in crate::lsp) struct CancelGuard(pub(in crate::lsp) Cancel);
 
 impl Drop for CancelGuard {
@@ -26,7 +26,7 @@ impl Drop for CancelGuard {
 #[derive(Default)]
 pub(in crate::lsp) struct CancelState {
     pub(in crate::lsp) flag: Arc<AtomicBool>,
-    /// Cancels the analysis that precedes the run.
+    /// Cancels the analysis in progress.
     analysis: Mutex<Option<CancellationToken>>,
     /// Sends progress; the progress ends when it is dropped.
     pub(in crate::lsp) progress: Mutex<Option<UnboundedSender<String>>>,
@@ -61,9 +61,9 @@ impl Cancel {
         }
     }
 
-    /// Sets the token of the analysis.
-    pub(in crate::lsp) fn set_analysis(&self, token: CancellationToken) {
-        *self.0.analysis.lock() = Some(token);
+    /// Sets the token of the analysis in progress, if there is one.
+    pub(in crate::lsp) fn set_analysis(&self, token: Option<CancellationToken>) {
+        *self.0.analysis.lock() = token;
         if self.is_cancelled() {
             self.cancel();
         }
