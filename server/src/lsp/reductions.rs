@@ -4,10 +4,7 @@
 //! request is cancelled.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     thread,
     time::Duration,
 };
@@ -16,7 +13,7 @@ use interpreter::Limits;
 use semantics::{Code, Rules, Severity};
 use serde::Deserialize;
 use syntax::TextRange;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{ExecuteCommandParams, Position, Url},
@@ -41,8 +38,8 @@ const MOST: usize = 2;
 /// The stack size, for the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;
 
-/// The number of reductions in progress.
-static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+/// A permit for each reduction that may still start.
+static FREE: Semaphore = Semaphore::const_new(MOST);
 
 /// The parameters of `relay.reduce`.
 #[derive(Deserialize)]
@@ -94,30 +91,12 @@ pub(super) fn subject(snapshot: &Snapshot, command: ExecuteCommandParams) -> Res
     Ok(Subject { text, code: diagnostic.code, place: diagnostic.range, rules })
 }
 
-/// The place of a reduction among the active ones, until it is dropped.
-struct ReductionSlot;
-
-impl ReductionSlot {
-    fn take() -> Result<ReductionSlot> {
-        if ACTIVE.fetch_add(1, Ordering::Relaxed) < MOST {
-            return Ok(ReductionSlot);
-        }
-        ACTIVE.fetch_sub(1, Ordering::Relaxed);
-        Err(request_failed(format!(
-            "{MOST} modules are already being reduced: cancel one of them first"
-        )))
-    }
-}
-
-impl Drop for ReductionSlot {
-    fn drop(&mut self) {
-        ACTIVE.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// Reduces a module on a thread of its own. Dropping the future ends that.
 pub(super) async fn run(subject: Subject) -> Result<ReducedModule> {
-    let slot = ReductionSlot::take()?;
+    let permit = FREE.try_acquire().map_err(|_| {
+        let message = "modules are already being reduced: cancel one of them first";
+        request_failed(format!("{MOST} {message}"))
+    })?;
     let (reply, receiver) = oneshot::channel();
     let guard = CancelGuard(Cancel::default());
     let cancelled = guard.0.0.flag.clone();
@@ -126,7 +105,7 @@ pub(super) async fn run(subject: Subject) -> Result<ReducedModule> {
         let done = done.unwrap_or_else(|panicked| Err(panicked.message("this reduction")));
         // Fails if the client has cancelled the request.
         let _ = reply.send(done.map_err(request_failed));
-        drop(slot);
+        drop(permit);
     };
     let spawned = thread::Builder::new().name("reduce".into()).stack_size(STACK).spawn(work);
     let answer = match spawned {
