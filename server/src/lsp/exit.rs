@@ -73,17 +73,16 @@ fn start(name: &str, watch: impl FnOnce() + Send + 'static) {
 /// Reports when the client closes standard output, also while nothing is written.
 #[cfg(unix)]
 pub(super) fn watch_output(exits: ExitSender) {
-    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::{
+        event::{PollFd, PollFlags, poll},
+        io::retry_on_intr,
+    };
     start("output", move || {
         let output = std::io::stdout();
-        loop {
-            // `poll` reports errors and hang-ups for any set of flags.
-            let mut fds = [PollFd::new(&output, PollFlags::empty())];
-            match poll(&mut fds, None) {
-                Ok(_) => break,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return,
-            }
+        // `poll` reports errors and hang-ups for any set of flags.
+        let mut fds = [PollFd::new(&output, PollFlags::empty())];
+        if retry_on_intr(|| poll(&mut fds, None)).is_err() {
+            return;
         }
         // Fails if the session has ended already.
         let _ = exits.send(ExitReason::OutputClosed);
@@ -118,19 +117,18 @@ fn wait_for(pid: rustix::process::Pid) {
     {
         use rustix::{
             event::{PollFd, PollFlags, poll},
-            io::Errno,
+            io::{Errno, retry_on_intr},
             process::{PidfdFlags, pidfd_open},
         };
         // A process that reuses the identifier is not mistaken for the client, unlike with `kill`
         // below, and a zombie counts as ended.
         match pidfd_open(pid, PidfdFlags::empty()) {
-            Ok(process) => loop {
-                match poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {
-                    Ok(_) => return,
-                    Err(Errno::INTR) => {}
-                    Err(_) => break,
+            Ok(process) => {
+                let mut fds = [PollFd::new(&process, PollFlags::IN)];
+                if retry_on_intr(|| poll(&mut fds, None)).is_ok() {
+                    return;
                 }
-            },
+            }
             Err(Errno::SRCH) => return,
             // Not supported before Linux 5.3, or not permitted.
             Err(_) => {}
