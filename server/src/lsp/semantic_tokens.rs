@@ -26,13 +26,9 @@ pub(super) struct TokenCache {
 }
 
 impl TokenCache {
-    fn with<R>(&self, f: impl FnOnce(&mut HashMap<Url, Arc<EncodedTokens>>) -> R) -> R {
-        f(&mut self.last.lock())
-    }
-
     /// Returns the tokens of a document that were last sent.
     pub(super) fn get(&self, uri: &Url) -> Option<Arc<EncodedTokens>> {
-        self.with(|last| last.get(uri).cloned())
+        self.last.lock().get(uri).cloned()
     }
 
     /// Encodes the tokens of a document and stores them under a new identifier.
@@ -47,13 +43,13 @@ impl TokenCache {
         let segments = encode_segments(&highlights, lines, form, previous);
         let id = self.count.fetch_add(1, Ordering::Relaxed).to_string();
         let encoded = Arc::new(EncodedTokens { id, form, highlights, segments });
-        self.with(|last| last.insert(uri.clone(), encoded.clone()));
+        self.last.lock().insert(uri.clone(), encoded.clone());
         encoded
     }
 
     /// Evicts a document.
     pub(super) fn forget(&self, uri: &Url) {
-        self.with(|last| last.remove(uri));
+        self.last.lock().remove(uri);
     }
 }
 

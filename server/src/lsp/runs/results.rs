@@ -159,7 +159,7 @@ impl ResultParts<'_> {
             warnings: arguments.warnings.clone(),
         };
         let shown = match &ran.ending {
-            Ending::Done(value) => self.value(value),
+            Ending::Done(value) => ShownValue::of(value, self.cancel),
             Ending::Failed(fault) => Err(fault.clone()),
             Ending::Refused(error) => Err(Fault::new(FaultKind::Input, error.message.clone())),
         };
@@ -218,10 +218,6 @@ impl ResultParts<'_> {
 
     fn range(&self, range: TextRange) -> Range {
         self.context.document.range(range, self.context.encoding)
-    }
-
-    fn value(&self, value: &Value) -> Result<ShownValue, Fault> {
-        ShownValue::of(value, self.cancel)
     }
 
     /// Returns the profile, with ranges in the document.

@@ -169,18 +169,9 @@ fn section(side: &ShownModule<'_>, mut marks: Vec<Mark>, out: &mut String) {
         starts.push(start);
         start += line.len();
     }
-    let mut of_line: Vec<(usize, usize)> = vec![(0, 0); lines.len()];
-    let mut next = 0;
-    for (at, &start) in starts.iter().enumerate() {
-        let first = next;
-        while next < marks.len() && usize::from(marks[next].range.start()) < start + lines[at].len()
-        {
-            next += 1;
-        }
-        of_line[at] = (first, next);
-    }
-    let is_changed =
-        |at: usize| marks[of_line[at].0..of_line[at].1].iter().any(|m| !m.class.is_empty());
+    let before = |offset| marks.partition_point(|m| usize::from(m.range.start()) < offset);
+    let of_line = |at: usize| &marks[before(starts[at])..before(starts[at] + lines[at].len())];
+    let is_changed = |at| of_line(at).iter().any(|mark| !mark.class.is_empty());
     let mut shown = vec![false; lines.len()];
     for at in 0..lines.len() {
         if is_changed(at) {
@@ -196,13 +187,17 @@ fn section(side: &ShownModule<'_>, mut marks: Vec<Mark>, out: &mut String) {
             let _ = writeln!(out, "<details><summary>{run} unchanged lines</summary>");
         }
         for number in at..at + run {
-            let own = &marks[of_line[number].0..of_line[number].1];
             let _ = write!(
                 out,
                 "<div class=\"l\" data-n=\"{}\">",
                 number + side.first_line as usize + 1
             );
-            line(lines[number].trim_end_matches(['\n', '\r']), starts[number], own, out);
+            line(
+                lines[number].trim_end_matches(['\n', '\r']),
+                starts[number],
+                of_line(number),
+                out,
+            );
             out.push_str("</div>\n");
         }
         if folded {

@@ -184,10 +184,7 @@ fn describe(
     sides: (&ShownModule<'_>, &ShownModule<'_>),
     out: &mut Report,
 ) {
-    let shown = |name: &str| match name {
-        "" => "the expression".to_owned(),
-        name => format!("`{}`", escape::terminal(name)),
-    };
+    let shown = |name| quoted(name, "the expression");
     match (&function.before, &function.after) {
         (Some(a), Some(b)) if a.name == b.name => {
             let _ = writeln!(out, "\n{}", shown(&a.name));
@@ -227,10 +224,10 @@ fn describe(
         }
     }
     for lost in &function.removed {
-        add(format!("removed: {}", name_of(lost)), Item::Removed(lost));
+        add(format!("removed: {}", name_of(&lost.operator)), Item::Removed(lost));
     }
     for lost in &function.added {
-        add(format!("added: {}", name_of(lost)), Item::Added(lost));
+        add(format!("added: {}", name_of(&lost.operator)), Item::Added(lost));
     }
     let hidden = groups.len().saturating_sub(MAX_GROUPS);
     for (title, items) in groups.iter().take(MAX_GROUPS) {
@@ -252,26 +249,24 @@ fn describe(
     layers::describe(function, sides, out);
 }
 
-fn name_of(lost: &UnpairedExpr) -> String {
-    match lost.operator.as_str() {
-        "" => "an expression".to_owned(),
+/// Quotes a name; an expression without one is `unnamed`.
+fn quoted(name: &str, unnamed: &str) -> String {
+    match name {
+        "" => unnamed.to_owned(),
         name => format!("`{}`", escape::terminal(name)),
     }
+}
+
+fn name_of(operator: &str) -> String {
+    quoted(operator, "an expression")
 }
 
 /// Returns the title of a group of changes.
 fn title(pair: &Pair) -> String {
     let (a, b) = (&pair.operators.0, &pair.operators.1);
-    let subject = match (a.as_str(), b.as_str()) {
-        ("", "") => "an expression".to_owned(),
-        (a, b) if a == b => format!("`{}`", escape::terminal(a)),
-        (a, b) => {
-            let name = |name: &str| match name {
-                "" => "an expression".to_owned(),
-                name => format!("`{}`", escape::terminal(name)),
-            };
-            format!("{} → {}", name(a), name(b))
-        }
+    let subject = match a == b {
+        true => name_of(a),
+        false => format!("{} → {}", name_of(a), name_of(b)),
     };
     let details: Vec<String> = pair.changes.iter().map(summary).collect();
     match details.is_empty() {
@@ -281,10 +276,8 @@ fn title(pair: &Pair) -> String {
 }
 
 fn summary(change: &Change) -> String {
-    let name = match change.name.as_str() {
-        "" => String::new(),
-        name => format!(" `{}`", escape::terminal(name)),
-    };
+    let blank = if change.name.is_empty() { "" } else { " " };
+    let name = format!("{blank}{}", quoted(&change.name, ""));
     let what = change.what.word();
     match (&change.before, &change.after) {
         // The places of the changes in a group differ.

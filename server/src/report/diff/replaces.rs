@@ -21,32 +21,27 @@ pub(super) enum Sides {
 }
 
 impl Sides {
-    fn range(self, pair: &Pair) -> TextRange {
+    fn of<T>(self, before: T, after: T) -> T {
         match self {
-            Sides::Before => pair.before,
-            Sides::After => pair.after,
+            Sides::Before => before,
+            Sides::After => after,
         }
+    }
+
+    fn range(self, pair: &Pair) -> TextRange {
+        self.of(pair.before, pair.after)
     }
 
     fn operator(self, pair: &Pair) -> &str {
-        match self {
-            Sides::Before => &pair.operators.0,
-            Sides::After => &pair.operators.1,
-        }
+        self.of(&pair.operators.0, &pair.operators.1)
     }
 
     fn group(self, pair: &Pair) -> Option<u32> {
-        match self {
-            Sides::Before => pair.groups.0,
-            Sides::After => pair.groups.1,
-        }
+        self.of(pair.groups.0, pair.groups.1)
     }
 
     fn other(self) -> Sides {
-        match self {
-            Sides::Before => Sides::After,
-            Sides::After => Sides::Before,
-        }
+        self.of(Sides::After, Sides::Before)
     }
 }
 

@@ -79,29 +79,12 @@ impl Agreement {
         }
     }
 
-    /// Returns whether the values are equal; `None` if they cannot be compared.
-    fn is_equal(&self) -> Option<bool> {
+    /// Returns the largest difference, if there is one, whether the values are equal, or why they cannot be compared.
+    fn parts(&self) -> (Option<f64>, Option<bool>, Option<&str>) {
         match self {
-            Agreement::Equal(_) => Some(true),
-            Agreement::Different(_) => Some(false),
-            Agreement::Unknown(_) => None,
-        }
-    }
-
-    /// Returns the largest difference, if there is one.
-    fn difference(&self) -> Option<f64> {
-        match *self {
-            Agreement::Equal(largest) => Some(largest),
-            Agreement::Different(largest) => largest,
-            Agreement::Unknown(_) => None,
-        }
-    }
-
-    /// Returns why the values cannot be compared.
-    fn reason(&self) -> Option<&str> {
-        match self {
-            Agreement::Unknown(reason) => Some(reason),
-            Agreement::Equal(_) | Agreement::Different(_) => None,
+            Agreement::Equal(largest) => (Some(*largest), Some(true), None),
+            Agreement::Different(largest) => (*largest, Some(false), None),
+            Agreement::Unknown(reason) => (None, None, Some(reason)),
         }
     }
 }
@@ -189,19 +172,13 @@ impl<'d> JsonRun<'d> {
         runs: &'d Runs,
         (before, after): (&ShownModule<'_>, &ShownModule<'_>),
     ) -> JsonRun<'d> {
-        let pair = |(old, new, agreement): &'d (TextRange, TextRange, Agreement)| JsonRunPair {
-            after: bytes(*new, after),
-            before: bytes(*old, before),
-            difference: agreement.difference(),
-            equal: agreement.is_equal(),
-            reason: agreement.reason(),
+        let pair = |(old, new, agreement): &'d (TextRange, TextRange, Agreement)| {
+            let (difference, equal, reason) = agreement.parts();
+            let (after, before) = (bytes(*new, after), bytes(*old, before));
+            JsonRunPair { after, before, difference, equal, reason }
         };
-        JsonRun {
-            difference: runs.result.difference(),
-            equal: runs.result.is_equal(),
-            function: name,
-            pairs: runs.pairs.iter().map(pair).collect(),
-            reason: runs.result.reason(),
-        }
+        let (difference, equal, reason) = runs.result.parts();
+        let pairs = runs.pairs.iter().map(pair).collect();
+        JsonRun { difference, equal, function: name, pairs, reason }
     }
 }
