@@ -60,3 +60,8 @@ pub(crate) use values::{
     ErrorAmount, HeatMark, PassError, PassErrorState, PassErrors, ValueCategory, ValueComparison,
     ValuePair,
 };
+
+/// Returns true for the value that a missing field has.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -217,8 +217,6 @@ export interface FunctionChanges {
   readonly after: string | null;
   readonly before: string | null;
   readonly equal: boolean;
-  /** True if the functions have so little in common that the pairs are a guess. */
-  readonly isGuess: boolean;
   readonly pairs: readonly MatchedPair[];
   readonly removed: readonly UnpairedExpr[];
 }

@@ -16,7 +16,7 @@ pub(crate) struct Amount {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) terms: Vec<Term>,
     /// The number of summands that are not defined.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub(crate) undefined: u32,
 }
 
@@ -25,11 +25,6 @@ impl Amount {
     pub(crate) fn new(value: Option<u64>, text: String) -> Amount {
         Amount { value, text, terms: Vec::new(), undefined: 0 }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
 }
 
 /// A coefficient, and unknown sizes with their powers, by which it is multiplied.

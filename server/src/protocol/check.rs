@@ -5,7 +5,6 @@ use serde_json::Value;
 
 /// A line of `check --format json`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CheckedFile<'a> {
     pub(crate) path: &'a str,
     pub(crate) diagnostics: Vec<Diagnostic<'a>>,
@@ -93,7 +92,6 @@ pub(crate) struct Edit<'a> {
 
 /// A line of `relay-analyzer types`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct TypedFile<'a> {
     pub(crate) path: &'a str,
     pub(crate) types: Vec<TypedRange>,

@@ -55,13 +55,10 @@ pub(crate) struct Filler {
 /// Two corresponding functions, or one without a counterpart.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct FunctionChanges {
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
     pub(crate) equal: bool,
-    /// True if the functions have so little in common that the pairs are a guess.
-    pub(crate) is_guess: bool,
     pub(crate) pairs: Vec<MatchedPair>,
     pub(crate) removed: Vec<UnpairedExpr>,
     pub(crate) added: Vec<UnpairedExpr>,

@@ -134,7 +134,6 @@ pub(crate) struct HistoryStop {
 
 /// The document of `relay-analyzer history --format json`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct HistoryDocument<'a> {
     pub(crate) file: &'a str,
     /// The index of the stop at which the history was requested.
@@ -148,7 +147,6 @@ pub(crate) struct HistoryDocument<'a> {
 
 /// The expression in one module, with offsets in bytes of the log.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct HistoryPlace<'a> {
     /// The index of the module.
     pub(crate) module: usize,

@@ -263,7 +263,7 @@ pub(crate) struct GraphGroup<P> {
     /// The index of the repetition whose groups are in `groups`.
     pub(crate) exemplar: usize,
     /// The number of repetitions that differ from it in details.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub(crate) exceptions: usize,
     pub(crate) calls: Count,
     /// The type of the result, for narrow places.
@@ -273,11 +273,6 @@ pub(crate) struct GraphGroup<P> {
     /// The size of all results.
     pub(crate) bytes: Amount,
     pub(crate) groups: Vec<GraphGroup<P>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// A parameter or free variable.

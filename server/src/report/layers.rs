@@ -35,7 +35,7 @@ struct Group<'a> {
     /// The number of repetitions, if there are several; each has its range.
     repeats: Option<usize>,
     /// The number of repetitions that differ from the others in details.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::protocol::is_default")]
     exceptions: usize,
     evidence: Vec<&'static str>,
     /// The number of calls in all repetitions.
@@ -43,11 +43,6 @@ struct Group<'a> {
     ranges: Vec<[u32; 2]>,
     /// The layers inside of one repetition.
     groups: Vec<Group<'a>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// Returns the layers as JSON.

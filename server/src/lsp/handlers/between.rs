@@ -177,7 +177,6 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
                 before: of_before.map(|f| f.name.to_string()),
                 after: of_after.map(|f| f.name.to_string()),
                 equal: function.equal,
-                is_guess: function.is_guess,
                 pairs: function.pairs.iter().map(matched).collect(),
                 removed,
                 added,
