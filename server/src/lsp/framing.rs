@@ -48,10 +48,9 @@ impl<I: AsyncBufRead + Unpin> FrameReader<I> {
     /// The input cannot be read.
     pub(crate) async fn next(&mut self) -> std::io::Result<Frame<'_>> {
         let length = match self.header().await? {
-            Header::End => return Ok(Frame::End),
-            Header::Body(length) if length > MAX_BODY => return Ok(Frame::Oversized),
-            Header::Body(length) => length,
-            Header::Malformed(reason) => return Ok(Frame::Malformed(reason)),
+            Ok(length) if length > MAX_BODY => return Ok(Frame::Oversized),
+            Ok(length) => length,
+            Err(frame) => return Ok(frame),
         };
         // Whole documents are rare: their capacity is not kept for the keystrokes that follow.
         self.body.clear();
@@ -65,22 +64,22 @@ impl<I: AsyncBufRead + Unpin> FrameReader<I> {
     }
 
     /// Reads header lines up to the empty one. Malformed lines are skipped until a valid
-    /// `Content-Length` follows.
-    async fn header(&mut self) -> std::io::Result<Header> {
+    /// `Content-Length` follows. Returns the length of the body in bytes, or why none follows.
+    async fn header(&mut self) -> std::io::Result<Result<u64, Frame<'static>>> {
         let mut length = None;
         let mut malformed: Option<String> = None;
         loop {
             self.line.clear();
             let mut input = (&mut self.input).take(MAX_LINE);
             if input.read_until(b'\n', &mut self.line).await? == 0 {
-                return Ok(Header::End);
+                return Ok(Err(Frame::End));
             }
             let text = String::from_utf8_lossy(&self.line);
             let text = text.trim_end();
             if text.is_empty() {
                 match (length, malformed) {
-                    (Some(length), None) => return Ok(Header::Body(length)),
-                    (_, Some(reason)) => return Ok(Header::Malformed(reason)),
+                    (Some(length), None) => return Ok(Ok(length)),
+                    (_, Some(reason)) => return Ok(Err(Frame::Malformed(reason))),
                     // Blank lines between messages are ignored.
                     (None, None) => malformed = None,
                 }
@@ -105,13 +104,6 @@ impl<I: AsyncBufRead + Unpin> FrameReader<I> {
             }
         }
     }
-}
-
-enum Header {
-    /// The length of the body in bytes.
-    Body(u64),
-    Malformed(String),
-    End,
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Tasks of a session: on tokio's runtime, or on the pool that an embedded server polls.
 
-use std::{cell::RefCell, pin::pin, task::Poll, time::Duration};
+use std::{cell::RefCell, time::Duration};
 
 use futures_executor::{LocalPool, LocalSpawner};
-use futures_util::task::LocalSpawnExt;
+use futures_util::{FutureExt, task::LocalSpawnExt};
 
 thread_local! {
     /// The pool of the embedded server that runs on this thread.
@@ -48,10 +48,5 @@ pub(super) async fn within<R>(time: Duration, future: impl Future<Output = R>) -
     if !is_embedded() {
         return tokio::time::timeout(time, future).await.ok();
     }
-    let mut future = pin!(future);
-    std::future::poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
+    future.now_or_never()
 }
