@@ -92,31 +92,27 @@ impl Summary {
     /// Formats the totals of what is reported, as in `2 errors, 1 warning in 3 files`. With `tells_hidden`, hints
     /// that are not reported are mentioned: the user did not ask to hide them.
     pub(crate) fn text(&self, least: Severity, tells_hidden: bool) -> String {
-        let named = |severity: Severity, one: &str| match self.counts[severity as usize] {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {one}s")),
+        let counted = |n: usize, one: &str| match n {
+            1 => format!("1 {one}"),
+            n => format!("{n} {one}s"),
         };
-        let shown: Vec<String> = [
-            named(Severity::Error, "error"),
-            named(Severity::Warning, "warning").filter(|_| least <= Severity::Warning),
-            named(Severity::Info, "info").filter(|_| least <= Severity::Info),
-            named(Severity::Hint, "hint").filter(|_| least <= Severity::Hint),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let hints = self.counts[Severity::Hint as usize];
+        let severities = [
+            (Severity::Error, "error"),
+            (Severity::Warning, "warning"),
+            (Severity::Info, "info"),
+            (Severity::Hint, "hint"),
+        ];
+        let shown = severities.into_iter().filter_map(|(severity, one)| {
+            let count = self.counts[severity as usize];
+            (count > 0 && least <= severity).then(|| counted(count, one))
+        });
+        let shown: Vec<String> = shown.collect();
         let found = if shown.is_empty() { "no errors".to_owned() } else { shown.join(", ") };
-        let files = match self.files {
-            1 => "1 file".to_owned(),
-            n => format!("{n} files"),
-        };
-        let hints = match self.counts[Severity::Hint as usize] {
-            hints if hints > 0 && tells_hidden && least > Severity::Hint => {
-                let hints = if hints == 1 { "1 hint".to_owned() } else { format!("{hints} hints") };
-                format!(" ({hints} not shown: `--severity hint`)")
-            }
-            _ => String::new(),
+        let files = counted(self.files, "file");
+        let hints = match hints > 0 && tells_hidden && least > Severity::Hint {
+            true => format!(" ({} not shown: `--severity hint`)", counted(hints, "hint")),
+            false => String::new(),
         };
         let printed = match (self.files, self.releases.iter().next()) {
             (_, None) => String::new(),

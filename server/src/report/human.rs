@@ -132,12 +132,16 @@ struct MarkIn<'a> {
     column: usize,
 }
 
+/// A range, its label, and true for the primary one.
+type Mark<'a> = (TextRange, Option<&'a str>, bool);
+
 /// Returns the excerpts of a diagnostic, with close lines together, and the primary one first.
 fn excerpts<'a>(checked: &CheckReport, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
-    let text = checked.text.as_str();
     let line_of = |offset: TextSize| checked.lines().line_at(offset) as usize;
-    let content = |line: usize| checked.lines().line_content(text, line as u32).unwrap_or_default();
-    let mut marks: Vec<(TextRange, Option<&'a str>, bool)> = vec![(diagnostic.range, None, true)];
+    let content = |line: usize| {
+        checked.lines().line_content(checked.text.as_str(), line as u32).unwrap_or_default()
+    };
+    let mut marks: Vec<Mark<'a>> = vec![(diagnostic.range, None, true)];
     marks.extend(diagnostic.related.iter().map(|r| (r.range, Some(r.message.as_str()), false)));
     // A mark of several lines is reduced to the first.
     for (range, ..) in &mut marks {
@@ -149,33 +153,27 @@ fn excerpts<'a>(checked: &CheckReport, diagnostic: &'a Diagnostic) -> Vec<Excerp
     let mut lines: Vec<usize> = marks.iter().map(|(range, ..)| line_of(range.start())).collect();
     lines.sort_unstable();
     lines.dedup();
-    let mut excerpt = Excerpt { text: String::new(), line: 1, marks: Vec::new() };
-    // Lines without marks are replaced by empty lines, which the renderer folds; a larger gap
-    // starts another excerpt.
-    let mut groups: Vec<Excerpt<'a>> = Vec::new();
-    let mut last = None;
-    for line in lines {
-        let far = last.is_none_or(|last| line - last > 40);
-        if far {
-            if last.is_some() {
-                groups.push(excerpt);
-            }
-            excerpt = Excerpt { text: String::new(), line: line + 1, marks: Vec::new() };
-        } else if let Some(last) = last {
-            for between in last + 1..line {
-                let line = &text[content(between)];
+    let excerpt = |lines: &[usize]| {
+        let (mut next, text) = (lines[0], String::new());
+        let mut excerpt = Excerpt { text, line: next + 1, marks: Vec::new() };
+        for &line in lines {
+            // Long lines without marks are replaced by empty lines, which the renderer folds.
+            for between in next..line {
+                let line = &checked.text[content(between)];
                 if line.len() <= WHOLE_LINE {
                     excerpt.text.extend(line.chars().map(escape::excerpt));
                 }
                 excerpt.text.push('\n');
             }
+            next = line + 1;
+            let is_here = |(range, ..): &&Mark<'a>| line_of(range.start()) == line;
+            let on_line: Vec<_> = marks.iter().filter(is_here).copied().collect();
+            add_line(&mut excerpt, &checked.text, line + 1, content(line), &on_line);
         }
-        last = Some(line);
-        let on_line: Vec<_> =
-            marks.iter().filter(|(range, ..)| line_of(range.start()) == line).copied().collect();
-        add_line(&mut excerpt, text, line + 1, content(line), &on_line);
-    }
-    groups.push(excerpt);
+        excerpt
+    };
+    // A larger gap starts another excerpt.
+    let mut groups: Vec<_> = lines.chunk_by(|a, b| b - a <= 40).map(excerpt).collect();
     // The primary mark first.
     if let Some(at) = groups.iter().position(|group| group.marks.iter().any(|mark| mark.primary)) {
         groups.swap(0, at);
@@ -189,7 +187,7 @@ fn add_line<'a>(
     text: &str,
     number: usize,
     line: TextRange,
-    marks: &[(TextRange, Option<&'a str>, bool)],
+    marks: &[Mark<'a>],
 ) {
     let (start, end) = (usize::from(line.start()), usize::from(line.end()));
     let mut windows: Vec<(usize, usize)> = Vec::new();

@@ -104,11 +104,11 @@ impl Overlay {
                 };
                 marks.push((pair.after, mark(category_of(pair.kind), text)));
             }
-            let added = function.added.iter().map(|lost| lost.range);
-            marks.extend(added.map(|range| (range, mark(MarkCategory::Added, "added".to_owned()))));
-            let lost = function.removed.iter().map(|lost| removed(lost.range));
-            let text = || "removed".to_owned();
-            marks.extend(lost.map(|range| (range, mark(MarkCategory::Removed, text()))));
+            let of = |range, category| (range, mark(category, meaning(category).to_owned()));
+            let added = function.added.iter().map(|new| of(new.range, MarkCategory::Added));
+            let lost = function.removed.iter();
+            let lost = lost.map(|lost| of(removed(lost.range), MarkCategory::Removed));
+            marks.extend(added.chain(lost));
         }
         Overlay::new(ColouringKey::Difference, marks)
     }

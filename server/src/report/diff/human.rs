@@ -103,21 +103,14 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     if fused > 0 {
         let wrappers = |side| pairs().filter(|pair| replaces::is_wrapper(pair, side)).count();
         let (then, now) = (wrappers(Sides::Before), wrappers(Sides::After));
+        let calls = count(fused, "call", "calls");
+        let functions = |number| count(number, "fused function", "fused functions");
         parts.push(match (now, then) {
-            (0, then) => format!(
-                "{} became {}",
-                count(then, "fused function", "fused functions"),
-                count(fused, "call", "calls")
-            ),
-            (now, 0) => format!(
-                "{} became {}",
-                count(fused, "call", "calls"),
-                count(now, "fused function", "fused functions")
-            ),
-            (now, then) => format!(
-                "{} moved between fused functions ({then} before, {now} after)",
-                count(fused, "call", "calls")
-            ),
+            (0, then) => format!("{} became {calls}", functions(then)),
+            (now, 0) => format!("{calls} became {}", functions(now)),
+            (now, then) => {
+                format!("{calls} moved between fused functions ({then} before, {now} after)")
+            }
         });
     }
     let (mut expanded, mut combined) = ((0, 0), (0, 0));
@@ -233,11 +226,8 @@ fn describe(
     for (title, items) in groups.iter().take(MAX_GROUPS) {
         let _ = writeln!(out, "  {title}");
         items[0].show(sides, out);
-        match items.len() - 1 {
-            0 => {}
-            more => {
-                let _ = writeln!(out, "    … and {more} more");
-            }
+        if let more @ 1.. = items.len() - 1 {
+            let _ = writeln!(out, "    … and {more} more");
         }
     }
     if hidden > 0 {
@@ -341,25 +331,18 @@ impl Item<'_> {
     fn show(&self, (before, after): (&ShownModule<'_>, &ShownModule<'_>), out: &mut Report) {
         match self {
             Item::Pair(pair) => {
-                let mark = |side: usize| {
-                    let change = pair
-                        .changes
-                        .iter()
-                        .find(|c| !matches!(c.what, Property::DataType | Property::Shape));
-                    change.and_then(|change| {
-                        let (place, fact) = match side {
-                            0 => (change.places.0, &change.before),
-                            _ => (change.places.1, &change.after),
-                        };
-                        place.or(match fact {
-                            Fact::Expr(range) => Some(*range),
-                            _ => None,
-                        })
-                    })
+                let is_shown =
+                    |c: &&Change| !matches!(c.what, Property::DataType | Property::Shape);
+                let change = pair.changes.iter().find(is_shown);
+                let mark = |place: Option<TextRange>, fact: &Fact| match fact {
+                    Fact::Expr(range) => place.or(Some(*range)),
+                    _ => place,
                 };
+                let old = change.and_then(|change| mark(change.places.0, &change.before));
+                let new = change.and_then(|change| mark(change.places.1, &change.after));
                 let ends = Ends { before: Some(pair.before), after: Some(pair.after) };
-                excerpt(before, (pair.before, mark(0)), '-', ends, out);
-                excerpt(after, (pair.after, mark(1)), '+', ends, out);
+                excerpt(before, (pair.before, old), '-', ends, out);
+                excerpt(after, (pair.after, new), '+', ends, out);
             }
             Item::Replaced(replaced) => {
                 let (old, new) = (replaced.ranges(Sides::Before), replaced.ranges(Sides::After));
