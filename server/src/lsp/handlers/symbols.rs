@@ -29,7 +29,7 @@ pub(in crate::lsp) fn handle(
     Ok(Some(DocumentSymbolResponse::Nested(symbols)))
 }
 
-pub(super) fn kind(kind: Kind) -> SymbolKind {
+fn kind(kind: Kind) -> SymbolKind {
     match kind {
         Kind::Module => SymbolKind::MODULE,
         Kind::Function => SymbolKind::FUNCTION,
@@ -39,6 +39,24 @@ pub(super) fn kind(kind: Kind) -> SymbolKind {
         Kind::Layer => SymbolKind::NAMESPACE,
         Kind::Tir => SymbolKind::FUNCTION,
         Kind::Metadata => SymbolKind::CONSTANT,
+    }
+}
+
+/// Returns a symbol in a list.
+pub(super) fn information(
+    name: &str,
+    of: Kind,
+    location: Location,
+    around: Option<&str>,
+) -> SymbolInformation {
+    #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
+    SymbolInformation {
+        name: name.to_owned(),
+        kind: kind(of),
+        tags: None,
+        deprecated: None,
+        location,
+        container_name: around.map(str::to_owned),
     }
 }
 
@@ -52,15 +70,8 @@ fn flatten(
     flat: &mut Vec<SymbolInformation>,
 ) {
     let range = document.range(symbol.full, snapshot.encoding);
-    #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
-    flat.push(SymbolInformation {
-        name: symbol.name.clone(),
-        kind: kind(symbol.kind),
-        tags: None,
-        deprecated: None,
-        location: Location::new(uri.clone(), range),
-        container_name: around.map(str::to_owned),
-    });
+    let location = Location::new(uri.clone(), range);
+    flat.push(information(&symbol.name, symbol.kind, location, around));
     for child in &symbol.children {
         flatten(snapshot, uri, document, child, Some(&symbol.name), flat);
     }

@@ -40,7 +40,7 @@ pub(in crate::lsp) fn handle(
     let query = params.query.as_str();
     let grouping = snapshot.config.layers;
     let open = snapshot.documents.iter().map(|(uri, document)| {
-        let parse = document.parse(&snapshot.db);
+        let parse = document.file.parse(&snapshot.db);
         let mut symbols = listed(&parse);
         symbols.extend(listed_spans(&parse));
         symbols.extend(listed_layers(&snapshot.db, document.file, grouping));
@@ -92,13 +92,6 @@ fn convert(snapshot: &Snapshot, hit: Hit<'_>) -> SymbolInformation {
         Place::Open(document, range) => document.range(range, snapshot.encoding),
         Place::Closed(range) => range,
     };
-    #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
-    SymbolInformation {
-        name: hit.name.to_owned(),
-        kind: symbols::kind(hit.kind),
-        tags: None,
-        deprecated: None,
-        location: Location::new(hit.uri.clone(), range),
-        container_name: hit.of.or(file).map(str::to_owned),
-    }
+    let location = Location::new(hit.uri.clone(), range);
+    symbols::information(hit.name, hit.kind, location, hit.of.or(file))
 }
