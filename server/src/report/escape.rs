@@ -69,16 +69,21 @@ pub(crate) fn sarif_message(text: &str) -> String {
     text.replace("](", "] (")
 }
 
-/// Converts a path to a URI reference, relative if the path is.
-pub(crate) fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(byte as char);
-        } else {
-            uri += &format!("%{byte:02X}");
+/// Encodes all bytes of a text but letters, digits and those of `kept` for a URI.
+pub(crate) fn percent_encoded(text: &str, kept: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || kept.contains(&byte) {
+            true => out.push(byte as char),
+            false => out += &format!("%{byte:02X}"),
         }
     }
+    out
+}
+
+/// Converts a path to a URI reference, relative if the path is.
+pub(crate) fn uri(path: &str) -> String {
+    let uri = percent_encoded(&path.replace('\\', "/"), b"-._~/");
     match path.starts_with('/') {
         true => format!("file://{uri}"),
         // `//host/share` would refer to another host.

@@ -8,6 +8,7 @@ use tower_lsp::{
 
 use crate::{
     lsp::{documents::Document, runs::weight, snapshot::Snapshot},
+    report::escape::percent_encoded,
     weights::NamedArrays,
 };
 
@@ -23,15 +24,7 @@ const NEXT: &str = "relay.nextCall";
 fn links(snapshot: &Snapshot, at: &TextDocumentPositionParams, links: &[(&str, &str)]) -> String {
     let arguments = serde_json::json!([at.text_document.uri, at.position]).to_string();
     // Escapes all characters with a meaning in links or in Markdown.
-    let arguments: String = arguments
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                char::from(byte).to_string()
-            }
-            byte => format!("%{byte:02X}"),
-        })
-        .collect();
+    let arguments = percent_encoded(&arguments, b"-_.");
     let known = links.iter().filter(|(_, command)| snapshot.session.runs(command));
     let links = known.map(|(text, command)| format!("[{text}](command:{command}?{arguments})"));
     let line = links.collect::<Vec<_>>().join(" · ");
