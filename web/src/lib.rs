@@ -48,7 +48,7 @@ pub extern "C" fn start() {
     server::on_panic(|message| {
         *FAULT.lock() = message;
     });
-    STATE.with_borrow_mut(|state| state.session = Some(EmbeddedServer::new()));
+    STATE.with_borrow_mut(|state| state.session = Some(EmbeddedServer::default()));
 }
 
 /// Allocates the buffer for a message of the client, and returns its address.

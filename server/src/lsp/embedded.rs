@@ -34,14 +34,8 @@ pub struct EmbeddedServer {
 }
 
 impl Default for EmbeddedServer {
-    fn default() -> EmbeddedServer {
-        EmbeddedServer::new()
-    }
-}
-
-impl EmbeddedServer {
     /// Starts a session.
-    pub fn new() -> EmbeddedServer {
+    fn default() -> EmbeddedServer {
         let mut tasks = Pool::new();
         let (exits, exited) = unbounded_channel();
         let (writer, messages) = StdoutWriter::channel();
@@ -60,7 +54,9 @@ impl EmbeddedServer {
         let owner = owner.expect("the service was built");
         EmbeddedServer { tasks, handler, owner, messages, _exits: exited }
     }
+}
 
+impl EmbeddedServer {
     /// Takes a message of the client. [`work`](Self::work) does the work for it.
     pub fn receive(&mut self, body: &[u8]) {
         let handler = &mut self.handler;
@@ -114,7 +110,7 @@ mod tests {
 
     #[test]
     fn session_without_threads_answers_like_the_server() {
-        let mut server = EmbeddedServer::new();
+        let mut server = EmbeddedServer::default();
         let before = request(&mut server, 1, "textDocument/hover", json!({}));
         assert_eq!(before["error"]["code"], -32002, "{before}");
         let initialized = request(&mut server, 2, "initialize", json!({ "capabilities": {} }));
@@ -155,7 +151,7 @@ mod tests {
 
     #[test]
     fn messages_are_answered_as_by_the_server() {
-        let mut server = EmbeddedServer::new();
+        let mut server = EmbeddedServer::default();
         request(&mut server, 1, "initialize", json!({ "capabilities": {} }));
         for (message, answer) in [
             (
@@ -181,7 +177,7 @@ mod tests {
 
     #[test]
     fn cancelled_request_is_answered_once() {
-        let mut server = EmbeddedServer::new();
+        let mut server = EmbeddedServer::default();
         request(&mut server, 1, "initialize", json!({ "capabilities": {} }));
         let uri = "untitled:a.relay";
         let document =
