@@ -270,6 +270,7 @@ fn copy(
 }
 
 /// A section of a file that is known from a scan.
+#[derive(Clone)]
 pub(crate) struct KnownSection {
     /// The state of the file.
     pub(crate) stamp: Stamp,

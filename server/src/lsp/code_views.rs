@@ -56,9 +56,7 @@ impl CodeViews {
 
     /// Returns the section of a file.
     pub(super) fn section_of(&self, path: &Path) -> Option<KnownSection> {
-        let views = self.sections.lock();
-        let KnownSection { stamp, start, metadata } = views.get(path)?;
-        Some(KnownSection { stamp: *stamp, start: *start, metadata: metadata.clone() })
+        self.sections.lock().get(path).cloned()
     }
 
     /// Waits until no other save of a file is in progress.
@@ -87,9 +85,7 @@ impl CodeViews {
     /// Returns the section of a document if the file was read for it. The document itself may be the
     /// whole file.
     pub(super) fn known(&self, uri: &Url) -> Option<Arc<Metadata>> {
-        let path = file_of(uri)?;
-        let views = self.sections.lock();
-        views.get(&path).map(|known| known.metadata.clone())
+        self.section_of(&file_of(uri)?).map(|known| known.metadata)
     }
 
     /// Returns the section of a document that is the code of a file. An editor may keep the name of the

@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use semantics::{Code, Database, Diagnostic, EditBatch, SourceFile};
 use syntax::{
-    Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, Source, Text, TextRange, TextSize,
+    Edit, Encoding, LineColumn, LineIndex, ParseLimits, Source, Text, TextRange, TextSize,
 };
 use tower_lsp::lsp_types::{
     Position, Range, TextDocumentContentChangeEvent, TextDocumentItem, Url,
@@ -18,7 +18,7 @@ pub(super) use hosts::{Host, Origin};
 /// An open document.
 #[derive(Clone)]
 pub(super) struct Document {
-    /// The file in the database, with the same text unless there is a problem.
+    /// The file in the database, with the same text unless there is a problem: it is empty then.
     pub(super) file: SourceFile,
     /// The number of documents opened before this one. Opening the same URI again gives another
     /// number.
@@ -145,11 +145,6 @@ impl Document {
         }
     }
 
-    /// Returns the tree and the syntax errors; empty if the text is not analysed.
-    pub(super) fn parse(&self, db: &Database) -> Arc<Parse> {
-        self.file.parse(db)
-    }
-
     /// Applies changes in order.
     pub(super) fn edit(
         &mut self,
@@ -271,6 +266,8 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
+    use syntax::Parse;
+
     use super::*;
 
     const LIMITS: Limits = Limits { code: 1000, parse: ParseLimits { depth: 256, chain: 2000 } };
@@ -302,7 +299,7 @@ mod tests {
         }
 
         fn parse(&self) -> Arc<Parse> {
-            self.document.parse(&self.db)
+            self.document.file.parse(&self.db)
         }
     }
 

@@ -18,7 +18,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use clock::Instant;
 use ide::markdown::code_block;
 use interpreter::{Observer, Value};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use semantics::{Code, Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
 use syntax::{TextRange, TextSize};
 use tokio::sync::mpsc::WeakUnboundedSender;
@@ -420,8 +420,7 @@ impl RunRecord {
 
     /// Returns the values that are valid for `document`.
     fn placed(&self, db: &Database, document: &Document) -> Arc<PlacedValues> {
-        let lock = || self.placed.lock();
-        if let Some((version, placed)) = &*lock()
+        if let Some((version, placed)) = &*self.placed.lock()
             && *version == document.version
         {
             return placed.clone();
@@ -431,7 +430,7 @@ impl RunRecord {
         } else {
             self.place(db, document)
         });
-        *lock() = Some((document.version, placed.clone()));
+        *self.placed.lock() = Some((document.version, placed.clone()));
         placed
     }
 
@@ -522,13 +521,13 @@ struct DocumentRuns {
 impl LiveResults {
     /// Returns the ticket of a run that starts.
     pub(super) fn ticket(&self, uri: &Url) -> RunTicket {
-        self.lock().entry(uri.clone()).or_default().ticket.clone()
+        self.0.lock().entry(uri.clone()).or_default().ticket.clone()
     }
 
     /// Stores the record of a run in place of the previous one, and returns true unless records were removed
     /// since its start.
     pub(super) fn store(&self, uri: &Url, ticket: &RunTicket, record: RunRecord) -> bool {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         let Some(runs) = all.get_mut(uri).filter(|runs| Arc::ptr_eq(&runs.ticket.0, &ticket.0))
         else {
             return false;
@@ -542,11 +541,7 @@ impl LiveResults {
 
     /// Removes the records of a document, also of runs that have not ended.
     pub(super) fn forget(&self, uri: &Url) {
-        self.lock().remove(uri);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Url, DocumentRuns>> {
-        self.0.lock()
+        self.0.lock().remove(uri);
     }
 
     /// Returns the values that are valid for a document.
@@ -556,13 +551,13 @@ impl LiveResults {
         uri: &Url,
         document: &Document,
     ) -> Option<Arc<PlacedValues>> {
-        let record = self.lock().get(uri)?.last.clone()?;
+        let record = self.0.lock().get(uri)?.last.clone()?;
         Some(record.placed(db, document))
     }
 
     /// Returns the time of the last successful run of a function. A bare expression has an empty
     /// name.
     pub(super) fn time_of(&self, uri: &Url, function: &str) -> Option<Duration> {
-        self.lock().get(uri)?.times.get(function).copied()
+        self.0.lock().get(uri)?.times.get(function).copied()
     }
 }

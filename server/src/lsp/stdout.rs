@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
 use tower_lsp::lsp_types::Url;
 
@@ -62,14 +62,10 @@ struct Message {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Messages> {
-        self.messages.lock()
-    }
-
     /// Adds a message, unless the queue has ended.
     fn push(&self, message: Message) {
         let superseded = {
-            let mut messages = self.lock();
+            let mut messages = self.messages.lock();
             if messages.is_ended {
                 return;
             }
@@ -82,7 +78,7 @@ impl Queue {
 
     /// Ends the queue: later messages are dropped.
     fn end(&self) {
-        self.lock().is_ended = true;
+        self.messages.lock().is_ended = true;
         self.arrived.notify_one();
     }
 }
@@ -164,7 +160,7 @@ impl StdoutWriter {
 impl PendingMessages {
     /// Waits for the next message; `None` after the last one.
     fn next(&self) -> Option<Vec<u8>> {
-        let mut messages = self.0.lock();
+        let mut messages = self.0.messages.lock();
         loop {
             if let Some(body) = messages.pop() {
                 return Some(body);
@@ -178,14 +174,14 @@ impl PendingMessages {
 
     /// Returns the next message if there is one.
     pub(super) fn take(&self) -> Option<Vec<u8>> {
-        self.0.lock().pop()
+        self.0.messages.lock().pop()
     }
 }
 
 impl Drop for PendingMessages {
     fn drop(&mut self) {
         self.0.end();
-        *self.0.lock() = Messages { is_ended: true, ..Messages::default() };
+        *self.0.messages.lock() = Messages { is_ended: true, ..Messages::default() };
     }
 }
 
@@ -235,9 +231,9 @@ mod tests {
         writer.publish(&a, &5);
         writer.write(&6);
         writer.publish(&a, &7);
-        assert_eq!(writer.0.lock().waiting.len(), 4);
+        assert_eq!(writer.0.messages.lock().waiting.len(), 4);
         assert_eq!(numbers(&unwritten), [3, 4, 6, 7]);
-        assert!(writer.0.lock().diagnostics.is_empty());
+        assert!(writer.0.messages.lock().diagnostics.is_empty());
         writer.publish(&a, &8);
         assert_eq!(numbers(&unwritten), [8]);
     }
@@ -254,6 +250,6 @@ mod tests {
         writer.write(&1);
         drop(unwritten);
         writer.publish(&document("a"), &2);
-        assert!(writer.0.lock().waiting.is_empty());
+        assert!(writer.0.messages.lock().waiting.is_empty());
     }
 }

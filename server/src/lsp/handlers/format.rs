@@ -22,7 +22,7 @@ fn edits(
         return None;
     }
     let style = snapshot.config.style.or(document.project.style).unwrap_or_default();
-    let edits = find(&document.parse(&snapshot.db), style)
+    let edits = find(&document.file.parse(&snapshot.db), style)
         .into_iter()
         .map(|(range, text)| TextEdit::new(document.range(range, snapshot.encoding), text));
     Some(edits.collect())

@@ -161,7 +161,7 @@ fn code_of(line: &str) -> &str {
 
 /// Returns the range of a parameter with its type, if `name` is the name of one.
 fn parameter(db: &Database, document: &Document, name: TextRange) -> Option<TextRange> {
-    let parse = document.parse(db);
+    let parse = document.file.parse(db);
     let path = Node::root(&parse.green).path_to(name);
     let parameter = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM)?;
     Some(parameter.range())

@@ -60,6 +60,6 @@ pub(in crate::lsp) fn format(snapshot: &Snapshot, params: DocumentParams) -> Res
         return Err(request_failed(problem.message.clone()));
     }
     let edits =
-        syntax::format::format(&document.text, &document.parse(&snapshot.db), Style::Reading);
+        syntax::format::format(&document.text, &document.file.parse(&snapshot.db), Style::Reading);
     Ok(ide::edit::apply_all(&document.text, &edits))
 }

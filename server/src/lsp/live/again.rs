@@ -50,6 +50,6 @@ impl RunRecord {
 impl LiveResults {
     /// Returns the record of the last run of a document.
     pub(in crate::lsp) fn last(&self, uri: &Url) -> Option<Arc<RunRecord>> {
-        self.lock().get(uri)?.last.clone()
+        self.0.lock().get(uri)?.last.clone()
     }
 }
