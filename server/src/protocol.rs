@@ -22,44 +22,19 @@ mod tensor;
 mod type_at;
 mod values;
 
-pub(crate) use amount::{Amount, Count, Seconds, Term};
-pub(crate) use check::{
-    BatchAnswer, CheckedFile, CheckedText, Diagnostic, Edit, FailedCheck, Fix, RelatedPlace,
-    TypedFile, TypedRange,
-};
-pub(crate) use colouring::{Colouring, ColouringKey, LegendEntry, Mark, MarkCategory};
-pub(crate) use compare::{
-    Change, ChangeKind, Comparison, Cost, Filler, FunctionChanges, MatchedPair, PairKind,
-    ReportLink, SideName, Stop, Totals, UnpairedExpr,
-};
-pub(crate) use document::{
-    BoundNames, CodeView, ConvertedText, HealthCounts, ReadingView, SavedCode,
-};
-pub(crate) use log::{
-    History, HistoryDocument, HistoryPlace, HistoryStop, ModuleText, PassLog, PassModule, StepKind,
-};
+pub(crate) use amount::*;
+pub(crate) use check::*;
+pub(crate) use colouring::*;
+pub(crate) use compare::*;
+pub(crate) use document::*;
+pub(crate) use log::*;
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use reduce::ReducedModule;
-pub(crate) use run::{
-    BoundValue, CallSite, CallTotals, FailedRun, LayerTotals, NotFinite, OperatorTotals,
-    ParameterField, Profile, ProfileTotal, RecalledArguments, RecalledStatus, RememberedArguments,
-    RunError, RunResponse, RunResult, RunStatus, Score, StartedRun, TensorFacts, TensorText,
-    TimePart, TracePlace, TraceStep, ValueView,
-};
-pub(crate) use shapes::{
-    Attribute, ConstantInput, Dim, Function, GraphGroup, Group, Input, LayerTotal, LineColumn,
-    LineRange, Plan, Row, RowInput, ShapeReport, ShapesDocument, Source, SourceKind, TakenField,
-    Total, UnknownSize, VariableInput,
-};
-pub(crate) use tensor::{TensorAxis, TensorImage, TensorListing, TensorPicture, TensorView};
-pub(crate) use type_at::{
-    Axis, Dimension, Distribution, Elements, ExpectedType, ShapeExplanation, ShapeStep, Tensor,
-    TypeAt, Variable,
-};
-pub(crate) use values::{
-    ErrorAmount, HeatMark, PassError, PassErrorState, PassErrors, ValueCategory, ValueComparison,
-    ValuePair,
-};
+pub(crate) use reduce::*;
+pub(crate) use run::*;
+pub(crate) use shapes::*;
+pub(crate) use tensor::*;
+pub(crate) use type_at::*;
+pub(crate) use values::*;
 
 /// Returns true for the value that a missing field has.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
