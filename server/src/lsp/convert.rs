@@ -16,13 +16,8 @@ use super::documents::Document;
 /// UTF-32, otherwise UTF-16, the default of the protocol.
 pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
     let offered = offered.unwrap_or_default();
-    if offered.contains(&PositionEncodingKind::UTF8) {
-        Encoding::Utf8
-    } else if offered.contains(&PositionEncodingKind::UTF32) {
-        Encoding::Utf32
-    } else {
-        Encoding::Utf16
-    }
+    let mut preferred = [Encoding::Utf8, Encoding::Utf32].into_iter();
+    preferred.find(|one| offered.contains(&encoding_kind(*one))).unwrap_or(Encoding::Utf16)
 }
 
 /// The URL of the index of diagnostics in the repository.

@@ -108,9 +108,7 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
             workspace_diagnostics: false,
             ..DiagnosticOptions::default()
         })),
-        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
-            tokens::options(),
-        )),
+        semantic_tokens_provider: Some(tokens::options().into()),
         document_highlight_provider: Some(OneOf::Left(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),

@@ -3,11 +3,12 @@
 use ide::why;
 use semantics::Step;
 use serde::Deserialize;
+use serde_json::Value;
 use syntax::{LineIndex, TextRange};
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
-        ExecuteCommandOptions, ExecuteCommandParams, Location, Position, TextDocumentIdentifier,
+        ExecuteCommandOptions, ExecuteCommandParams, Location, TextDocumentIdentifier,
         TextDocumentPositionParams, Url, WorkDoneProgressOptions,
     },
 };
@@ -146,12 +147,11 @@ pub(in crate::lsp) fn execute(
     if params.command != WHY {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     }
-    let mut arguments = params.arguments.into_iter();
-    let invalid = || Error::invalid_params(format!("`{WHY}` takes a URI and a position"));
-    let uri: Url =
-        arguments.next().and_then(|uri| serde_json::from_value(uri).ok()).ok_or_else(invalid)?;
-    let position: Position =
-        arguments.next().and_then(|at| serde_json::from_value(at).ok()).ok_or_else(invalid)?;
+    let mut arguments = params.arguments;
+    // Others are ignored.
+    arguments.truncate(2);
+    let (uri, position) = serde_json::from_value(Value::Array(arguments))
+        .map_err(|_| Error::invalid_params(format!("`{WHY}` takes a URI and a position")))?;
     let place = TextDocumentPositionParams::new(TextDocumentIdentifier::new(uri), position);
     why(snapshot, place)
 }
