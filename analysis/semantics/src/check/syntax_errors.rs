@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Returns what a user sees of an error; `None` for a construct of another language, which [`check`] reports with
-/// those beside it, and for errors of TVM compatibility, which `tvm` reports.
+/// those beside it, for a place where text was cut, and for errors of TVM compatibility, which `tvm` reports.
 fn report(site: &SyntaxSite<'_, '_>) -> Option<Diagnostic> {
     use SyntaxErrorKind::*;
     let range = site.error.range;
@@ -29,52 +29,7 @@ fn report(site: &SyntaxSite<'_, '_>) -> Option<Diagnostic> {
         UnknownSection => unknown_section::report(range),
         UnknownVersion => unknown_version::report(range),
         SecondExpression => second_expression::report(range),
-        Mistake(_)
-        | Cut
-        | HashComment
-        | LoneCarriageReturn
-        | MissingSemicolon
-        | MissingComma
-        | DataDefinition
-        | CaseArm
-        | AngleTypeParams
-        | TypeArguments
-        | WhereClause
-        | ConstructorSignature
-        | LogicalOperator
-        | ConstantExpression
-        | BareFloat
-        | GluedNumber
-        | GluedMinus
-        | UnreadableName
-        | RefType
-        | MetaType
-        | ExternalFunction
-        | TirFunction
-        | PrintedAttribute
-        | Pasted { .. }
-        | LogLine
-        | PrintedMessage
-        | SecondModule
-        | OldVersion
-        | OldComment
-        | OldLiteral
-        | OldTuple
-        | OldSection
-        | PrintedRead
-        | PrintedWrite
-        | PrintedTypes
-        | DoubleSemicolon
-        | ChainedProjection
-        | NestedLet
-        | ShapeVariable
-        | LiteralSuffix
-        | MatchScrutinee
-        | BareOperand
-        | ElseIf
-        | PolymorphicFnType
-        | NestedHole
-        | AttributeTuple => return None,
+        _ => return None,
     })
 }
 
